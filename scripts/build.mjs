@@ -1,0 +1,120 @@
+// Builds dist/: the CLI as CommonJS chunks with a V8 code cache, the libraries as ES modules with types.
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, transform } from "esbuild";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const dist = join(root, "dist");
+const target = "node20";
+const libraries = { protocol: "src/protocol/index.ts", policy: "src/policy/index.ts" };
+
+rmSync(dist, { recursive: true, force: true });
+mkdirSync(join(dist, "cli"), { recursive: true });
+const chunks = await bundleCli();
+await writeBoot(chunks);
+await bundleLibraries();
+if (process.argv.includes("--types") || process.env.npm_lifecycle_event === "prepack") writeTypes();
+warmCodeCache();
+
+/** ES modules split well but start slowly: bundle as ESM with splitting, then turn each chunk into CommonJS. */
+async function bundleCli() {
+  const bundled = await build({
+    absWorkingDir: root,
+    entryPoints: { main: "src/cli/main.ts" },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target,
+    outdir: join(dist, "cli"),
+    chunkNames: "[name]-[hash]",
+    minify: true,
+    legalComments: "none",
+    external: ["@vscode/ripgrep"],
+    write: false,
+    metafile: true,
+    logLevel: "warning",
+  });
+  for (const file of bundled.outputFiles) {
+    const commonJs = await transform(file.text, {
+      format: "cjs",
+      platform: "node",
+      target,
+      minify: true,
+      legalComments: "none",
+      supported: { "dynamic-import": false },
+      define: { "import.meta.url": "__fileUrl" },
+    });
+    const code = commonJs.code.replace(/(require\("\.\/[^"]+)\.js"\)/g, '$1.cjs")');
+    writeFileSync(file.path.replace(/\.js$/, ".cjs"), code);
+  }
+  writeFileSync(join(dist, "meta.json"), JSON.stringify(bundled.metafile));
+  return bundled.outputFiles;
+}
+
+async function writeBoot(files) {
+  const version = versionString(files);
+  const boot = await transform(readFileSync(join(root, "src/cli/boot.ts"), "utf8"), {
+    loader: "ts",
+    format: "cjs",
+    platform: "node",
+    target,
+    minify: true,
+    define: { __VERSION__: JSON.stringify(version) },
+  });
+  const file = join(dist, "courser.cjs");
+  writeFileSync(file, `#!/usr/bin/env node\n${boot.code}`);
+  chmodSync(file, 0o755);
+}
+
+/** `YYYY.MM.DD-hash`: the last commit where there is one, else the day and the hash of what was built. */
+function versionString(files) {
+  try {
+    const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+    if (git("rev-parse", "--show-toplevel") === root) return git("log", "-1", "--format=%cd-%h", "--date=format:%Y.%m.%d", "--abbrev=7");
+  } catch {}
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(file.contents);
+  return `${new Date().toISOString().slice(0, 10).replaceAll("-", ".")}-${hash.digest("hex").slice(0, 7)}`;
+}
+
+async function bundleLibraries() {
+  const entryPoints = Object.fromEntries(Object.entries(libraries).filter(([, file]) => existsSync(join(root, file))));
+  await build({
+    absWorkingDir: root,
+    entryPoints,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target,
+    outdir: join(dist, "lib"),
+    chunkNames: "[name]-[hash]",
+    legalComments: "none",
+    logLevel: "warning",
+  });
+}
+
+function writeTypes() {
+  const run = spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.types.json"], { cwd: root, stdio: "inherit" });
+  if (run.status !== 0) process.exit(run.status ?? 1);
+}
+
+/** One real run of everything that a headless turn loads, so that the cache holds the functions that are used. */
+function warmCodeCache() {
+  const home = mkdtempSync(join(tmpdir(), "courser-build-"));
+  const env = { PATH: process.env.PATH, HOME: home, CURSOR_CONFIG_DIR: join(home, "config"), COURSER_CODE_CACHE: "write" };
+  const warm = (...args) => spawnSync(process.execPath, [join(dist, "courser.cjs"), ...args], { cwd: home, env, stdio: ["ignore", "pipe", "pipe"], timeout: 60_000 });
+  try {
+    writeFileSync(join(home, "a.txt"), "a\n");
+    warm("--help");
+    warm("-p", "--force", "--output-format", "stream-json", "--model", "offline", "read a.txt then run echo hi; list all files; search for a; write 'b' to b.txt; what is 2+2?");
+    warm("-p", "--force", "--output-format", "stream-json", "-e", "http://127.0.0.1:9/v1", "--model", "warm", "hi");
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}

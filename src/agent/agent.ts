@@ -1,0 +1,92 @@
+// Agent: everything a turn works with. Made once by the composition root, handed to the loop.
+import type { Effort, Provider } from "../model/provider.ts";
+import type { Usage } from "../protocol/event.ts";
+import type { Message } from "../protocol/message.ts";
+import type { Decision, Need } from "../policy/need.ts";
+import type { Tool, ToolContext } from "./tools/tool.ts";
+
+export type Agent = {
+  session: Session;
+  provider: Provider;
+  model: AgentModel;
+  system: string;
+  tools: readonly Tool[];
+  /** The pure verdict on what a call needs. */
+  decide(needs: readonly Need[]): Decision | Promise<Decision>;
+  /** Asks a person; absent where nobody can answer, and then asking means refusing. */
+  ask?: Asker;
+  limits: Limits;
+  /** What tools are given beside the call itself. */
+  toolContext: Omit<ToolContext, "callId" | "signal" | "print">;
+  /** Instructions that apply once a path is touched; each text comes once. */
+  instructionsFor?(path: string): string | undefined;
+};
+
+export type AgentModel = {
+  /** The vendor's id, as the provider wants it. */
+  id: string;
+  displayName: string;
+  contextTokens: number;
+  effort?: Effort;
+  /** Dollars per million tokens, where known. */
+  price?: Price;
+};
+
+export type Price = { input: number; output: number; cacheRead: number; cacheWrite: number };
+
+export type Limits = {
+  maxTurns: number;
+  /** So many identical calls with identical results in a row end the run. */
+  loopLimit: number;
+  maxCost?: number;
+};
+
+export interface Session {
+  readonly id: string;
+  readonly messages: readonly Message[];
+  append(...messages: Message[]): void;
+  /** Puts a shorter conversation in the place of the present one. */
+  replace(messages: readonly Message[]): void;
+}
+
+export type Asker = (question: {
+  tool: string;
+  args: unknown;
+  needs: readonly Need[];
+  reasons: readonly string[];
+}) => Promise<{ allow: boolean; reason?: string }>;
+
+export function createSession(id: string, messages: Message[] = []): Session {
+  return {
+    id,
+    get messages() {
+      return messages;
+    },
+    append(...more) {
+      messages.push(...more);
+    },
+    replace(shorter) {
+      messages = [...shorter];
+    },
+  };
+}
+
+export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+  };
+}
+
+export function costOf(usage: Usage, price: Price): number {
+  const millions =
+    usage.inputTokens * price.input +
+    usage.outputTokens * price.output +
+    usage.cacheReadTokens * price.cacheRead +
+    usage.cacheWriteTokens * price.cacheWrite;
+  return millions / 1_000_000;
+}

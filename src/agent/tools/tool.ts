@@ -1,0 +1,70 @@
+// Tool: one thing the agent can do. Built-in and MCP tools are the same type.
+import type { Outcome } from "../../protocol/event.ts";
+import type { Need } from "../../policy/need.ts";
+import type { ProcessRunner } from "../process.ts";
+import type { BackgroundShells } from "../background.ts";
+import type { TodoList } from "./todos.ts";
+
+export interface Tool<Args = any> {
+  /** What the model calls: "Read". */
+  name: string;
+  /** What the stream says: "read" → readToolCall. */
+  wire: string;
+  /** Other names that models use for the same thing. */
+  aliases?: readonly string[];
+  description: string;
+  /** JSON Schema, as sent to the model. */
+  parameters: object;
+  /** May it run in plan and ask mode? */
+  readOnly: boolean;
+  /** Throws ToolFailure with words the model can act on. */
+  parse(input: unknown): Args;
+  /** The arguments as the stream spells them. */
+  wireArgs(args: Args, context: CallPlace): Record<string, unknown>;
+  /** What must be permitted first. */
+  needs(args: Args, context: CallPlace): Need[];
+  run(args: Args, context: ToolContext): Promise<ToolResult>;
+}
+
+/** Where a call stands: known before it is permitted. */
+export type CallPlace = {
+  callId: string;
+  sessionId: string;
+  /** The real path of the workspace. */
+  workspace: string;
+  /** Further roots given by --add-dir. */
+  roots: readonly string[];
+};
+
+export type ToolContext = CallPlace & {
+  signal: AbortSignal;
+  /** Live output, for eyes. */
+  print(chunk: string): void;
+  processes: ProcessRunner;
+  background: BackgroundShells;
+  todos: TodoList;
+  /** Ripgrep's path. */
+  ripgrep: string;
+  /** Most characters a result may put before the model. */
+  resultLimit: number;
+  /** `2025`: the shapes of the older CLI. */
+  compat: "2025" | undefined;
+};
+
+/** The two audiences of a result: `outcome` for the stream, `text` and `images` for the model. */
+export type ToolResult = { outcome: Outcome; text: string; images?: { mime: string; base64: string }[] };
+
+/** Any ending but success; `kind` and `value` go to the stream, `message` to the model. */
+export class ToolFailure extends Error {
+  readonly kind: string;
+  readonly value: object;
+  readonly siblings: Record<string, unknown> | undefined;
+
+  constructor(kind: string, value: object, message: string, siblings?: Record<string, unknown>) {
+    super(message);
+    this.name = "ToolFailure";
+    this.kind = kind;
+    this.value = value;
+    this.siblings = siblings;
+  }
+}

@@ -1,0 +1,44 @@
+// How a failure is told: one line on stderr, and its JSON twin where the output format is JSON.
+import { exitCodeOf, type ErrorCode, UserError } from "../protocol/error-codes.ts";
+import { encodeEvent } from "../protocol/stream-json.ts";
+import { type OutputFormat, outputs } from "./outputs.ts";
+import { openStdout, writeStderr } from "./stdout.ts";
+
+/** A failure before there was a run: no session, no `init`, but still exactly one result. */
+export async function failedBeforeRun(error: unknown, format: OutputFormat, program: string): Promise<number> {
+  const { code, message } = explain(error);
+  writeStderr(errorLine(message, code) + (code === "USAGE" ? `Try '${program} --help'.\n` : ""));
+  if (format !== "text") {
+    const result = encodeEvent({ type: "fail", message: resultText(message), code, durationMs: 0, apiDurationMs: 0 }, "", {});
+    const stdout = openStdout(() => {}, () => {});
+    stdout.write(`${JSON.stringify(result)}\n`);
+    await stdout.flush();
+  }
+  return exitCodeOf(code);
+}
+
+export function errorLine(message: string, code: ErrorCode): string {
+  return `Error: ${message} [${code}]\n`;
+}
+
+/** The message as the result spells it. */
+export function resultText(message: string): string {
+  return `Error: ${message}`;
+}
+
+function explain(error: unknown): { code: ErrorCode; message: string } {
+  if (error instanceof UserError) return { code: error.code, message: error.message };
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { code: "INTERNAL", message: `Unexpected failure, please report it: ${message}` };
+}
+
+/** The format that was asked for, read without the parser: it may be the parser that failed. */
+export function formatOf(argv: readonly string[]): OutputFormat {
+  let format: OutputFormat = "text";
+  for (const [index, token] of argv.entries()) {
+    if (token === "--") break;
+    const value = token === "--output-format" ? argv[index + 1] : /^--output-format=(.*)$/.exec(token)?.[1];
+    if (value !== undefined && Object.hasOwn(outputs, value)) format = value as OutputFormat;
+  }
+  return format;
+}

@@ -1,0 +1,158 @@
+// A plain conversation on a terminal: type, watch the answer, answer y / n / always.
+import { createInterface, type Interface } from "node:readline";
+import type { Asker } from "../agent/agent.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
+import { trust } from "../store/trust.ts";
+import { flagList } from "./flags.ts";
+import type { Invocation } from "./main.ts";
+import { createRun } from "./run.ts";
+import { randomUuid, setUp } from "./start.ts";
+import { writeStderr } from "./stdout.ts";
+
+export async function runLineMode(invocation: Invocation): Promise<number> {
+  for (const flag of ["output-format", "stream-partial-output"]) {
+    if (invocation.line.flags.has(flag)) throw new UserError("USAGE", `--${flag} needs print mode: ${invocation.name} -p --${flag} …`);
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return await converse(invocation, terminal);
+  } finally {
+    terminal.close();
+  }
+}
+
+async function converse(invocation: Invocation, terminal: Interface): Promise<number> {
+  const setup = await trustedSetup(invocation, terminal);
+  if (!setup) return 1;
+  const show = createScreen();
+  const run = await createRun(setup, {
+    sessionId: randomUuid(),
+    headless: false,
+    warn: (message) => writeStderr(`Warning: ${message}\n`),
+    ask: createAsker(terminal, show),
+  });
+  process.stdout.write(`${setup.model.displayName} in ${setup.workspace}\nType /quit or press Ctrl+D to leave; Ctrl+C stops an answer.\n`);
+  let code = 0;
+  try {
+    let text: string | undefined = invocation.line.words.join(" ") || undefined;
+    let images = flagList(invocation.line.flags, "image");
+    while (true) {
+      text ??= await question(terminal, "\n> ");
+      if (text === undefined || /^\/(quit|exit)$/.test(text.trim())) return code;
+      if (text.trim() !== "") {
+        const abort = new AbortController();
+        const interrupt = () => abort.abort(new UserError("INTERRUPTED", "Stopped."));
+        terminal.on("SIGINT", interrupt);
+        for await (const event of run.turn({ text, images }, abort.signal)) {
+          show.event(event);
+          if (event.type === "fail") code = 1;
+          if (event.type === "done") code = 0;
+        }
+        terminal.off("SIGINT", interrupt);
+      }
+      text = undefined;
+      images = [];
+    }
+  } finally {
+    await run.end();
+  }
+}
+
+async function trustedSetup(invocation: Invocation, terminal: Interface) {
+  try {
+    return setUp(invocation, { gate: true });
+  } catch (error) {
+    if (!(error instanceof UserError) || error.code !== "UNTRUSTED") throw error;
+    process.stdout.write(`${error.message}\n\n`);
+    const answer = await question(terminal, "Trust this directory? [a]lways, [q]uit: ");
+    if (!/^(a|always|y|yes)$/i.test(answer?.trim() ?? "")) {
+      process.exitCode = exitCodeOf("UNTRUSTED");
+      return undefined;
+    }
+    const setup = setUp(invocation, { gate: false });
+    trust(setup.configDir, setup.workspace);
+    return setUp(invocation, { gate: true });
+  }
+}
+
+/** `always` holds for the same tool and the same thing until the program ends. */
+function createAsker(terminal: Interface, show: Screen): Asker {
+  const always = new Set<string>();
+  return async ({ tool, needs, reasons }) => {
+    const what = needs.map((need) => `${need.kind}: ${need.target}`).join("\n  ");
+    const key = `${tool}\n${what}`;
+    if (always.has(key)) return { allow: true };
+    show.line(`\n${tool} wants permission\n  ${printable(what)}\n  ${reasons.join(" ")}`);
+    while (true) {
+      const answer = (await question(terminal, "Allow? [y]es, [n]o, [a]lways: "))?.trim().toLowerCase();
+      if (answer === undefined || /^(n|no)$/.test(answer)) return { allow: false, reason: "The user said no." };
+      if (/^(a|always)$/.test(answer)) always.add(key);
+      if (/^(y|yes|a|always)$/.test(answer)) return { allow: true };
+    }
+  };
+}
+
+/** Control characters could hide what is asked; they are shown as escapes. */
+function printable(text: string): string {
+  return text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** Undefined when the input is closed. */
+function question(terminal: Interface, text: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const closed = () => resolve(undefined);
+    terminal.once("close", closed);
+    terminal.question(text, (answer) => {
+      terminal.off("close", closed);
+      resolve(answer);
+    });
+  });
+}
+
+type Screen = { event(event: AgentEvent): void; line(text: string): void };
+
+function createScreen(): Screen {
+  let open = false;
+  const write = (text: string) => process.stdout.write(text);
+  const line = (text: string) => {
+    if (open) write("\n");
+    open = false;
+    write(`${text}\n`);
+  };
+  return {
+    line,
+    event(event) {
+      switch (event.type) {
+        case "text":
+          write(event.text);
+          open = !event.text.endsWith("\n");
+          break;
+        case "tool_start": {
+          const { command, path, pattern, globPattern } = event.args as Record<string, unknown>;
+          line(`· ${event.tool} ${printable(String(command ?? pattern ?? globPattern ?? path ?? ""))}`);
+          break;
+        }
+        case "tool_output":
+          write(event.chunk);
+          open = !event.chunk.endsWith("\n");
+          break;
+        case "tool_end":
+          if (event.outcome?.kind !== "success") line(`  ${event.outcome?.kind ?? "ended"}`);
+          break;
+        case "notice":
+        case "retry":
+          line(`· ${event.type === "notice" ? event.message : `asking again: ${event.reason ?? ""}`}`);
+          break;
+        case "done":
+          if (open) line("");
+          break;
+        case "fail":
+          line(`Error: ${event.message}`);
+          break;
+        default:
+          break;
+      }
+    },
+  };
+}

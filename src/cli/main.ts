@@ -1,0 +1,72 @@
+// The program: reads the command line and hands over to a command, to print mode or to the terminal.
+import { UserError } from "../protocol/error-codes.ts";
+import { commands } from "./commands/index.ts";
+import { type CommandLine, flags, parseCommandLine } from "./flags.ts";
+import { failedBeforeRun, formatOf } from "./failure.ts";
+import { writeStderr } from "./stdout.ts";
+
+/** What every part of the CLI may know of how it was started. */
+export type Invocation = {
+  version: string;
+  /** The name it was called by: courser, cursor-agent or agent. */
+  name: string;
+  line: CommandLine;
+  env: NodeJS.ProcessEnv;
+};
+
+export async function main(version: string): Promise<void> {
+  const argv = process.argv.slice(2);
+  const name = (process.argv[1] ?? "").replace(/^.*[\\/]/, "").replace(/\.c?js$/, "") || "courser";
+  try {
+    const line = parseCommandLine(argv, commands);
+    process.exitCode = await dispatch({ version, name, line, env: process.env });
+  } catch (error) {
+    process.exitCode = await failedBeforeRun(error, formatOf(argv), name);
+  }
+}
+
+async function dispatch(invocation: Invocation): Promise<number> {
+  const { line, version } = invocation;
+  if (line.flags.has("version")) {
+    const { openStdout } = await import("./stdout.ts");
+    openStdout(() => {}, () => {}).write(`${version}\n`);
+    return 0;
+  }
+  if (line.flags.has("help")) return (await import("./commands/help.ts")).help(invocation, line.command);
+  refuseWhatIsNotBuilt(line);
+
+  const command = commands.find((each) => each.name === line.command);
+  if (command?.load) {
+    if (line.words.length > 0 && !command.operands) {
+      const words = [line.command, ...line.words].join(" ");
+      throw new UserError("USAGE", `'${line.command}' is a command and takes no words. To send it as a prompt: ${invocation.name} -p -- "${words}"`);
+    }
+    return (await command.load())(invocation);
+  }
+  if (command && command.name !== "agent") throw notBuilt(`The command '${command.name}'`);
+  if (line.flags.has("list-models")) return (await commands.find((each) => each.name === "models")!.load!())(invocation);
+
+  if (line.flags.has("print") || !(await onTerminal())) return (await import("./print.ts")).runPrint(invocation);
+  return (await import("./line-mode.ts")).runLineMode(invocation);
+}
+
+function refuseWhatIsNotBuilt(line: CommandLine): void {
+  const flag = flags.find((each) => each.notBuilt && line.flags.has(each.name));
+  if (flag) throw notBuilt(`The option --${flag.name}`);
+  if (line.flags.get("sandbox") === "enabled") throw notBuilt("The sandbox");
+}
+
+function notBuilt(what: string): UserError {
+  return new UserError("NOT_BUILT", `${what} is not available in this version. See --help for what is.`);
+}
+
+/** Print mode is implied when either end is no terminal. */
+async function onTerminal(): Promise<boolean> {
+  const { isatty } = await import("node:tty");
+  return isatty(0) && isatty(1);
+}
+
+process.on("uncaughtException", (error) => {
+  writeStderr(`Error: Unexpected failure, please report it: ${error.stack ?? error.message} [INTERNAL]\n`);
+  process.exit(1);
+});

@@ -1,0 +1,154 @@
+// Puts an agent together from a setup. Loaded after the first line is out, so that nobody waits for it.
+import { readFileSync } from "node:fs";
+import { release, tmpdir } from "node:os";
+import { resolve } from "node:path";
+import { type Agent, type Asker, createSession } from "../agent/agent.ts";
+import { BackgroundShells } from "../agent/background.ts";
+import { buildSystemPrompt, createPathInstructions, expandPrompt } from "../agent/instructions.ts";
+import { runTurn } from "../agent/loop.ts";
+import { createProcessRunner } from "../agent/process.ts";
+import { findRipgrep } from "../agent/ripgrep.ts";
+import { builtInTools, findTool } from "../agent/tools/index.ts";
+import { TodoList } from "../agent/tools/todos.ts";
+import type { Tool } from "../agent/tools/tool.ts";
+import { createProvider } from "../model/resolve.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import type { Part } from "../protocol/message.ts";
+import { trust } from "../store/trust.ts";
+import { flagList, type FlagValues, flagText } from "./flags.ts";
+import { nearest } from "./nearest.ts";
+import { randomUuid, type Setup } from "./start.ts";
+
+export type RunOptions = {
+  sessionId: string;
+  headless: boolean;
+  warn(message: string): void;
+  ask?: Asker;
+};
+
+export interface Run {
+  /** One turn. Several may follow each other in one session. */
+  turn(prompt: { text: string; images: readonly string[] }, signal: AbortSignal): AsyncGenerator<AgentEvent>;
+  /** Ends everything that was started. */
+  end(): Promise<void>;
+}
+
+export async function createRun(setup: Setup, { sessionId, headless, warn, ask }: RunOptions): Promise<Run> {
+  const { workspace, roots, configDir, home, settings, model, mode } = setup;
+  const { flags } = setup.invocation.line;
+  if (flags.has("trust")) trust(configDir, workspace);
+  for (const warning of setup.warnings) warn(warning);
+
+  const tools = chooseTools(flags, mode);
+  const provider = await createProvider(model, {
+    retries: settings.courser.retries,
+    timeoutMs: settings.courser.timeoutMs,
+    idleMs: settings.courser.idleMs,
+    fallbackModels: settings.courser.fallbackModels,
+    program: setup.invocation.name,
+  });
+  const instructions = { workspace, roots, configDir, home };
+  const { system, warnings } = buildSystemPrompt({
+    ...instructions,
+    mode,
+    headless,
+    platform: process.platform,
+    osRelease: release(),
+    shell: setup.invocation.env["SHELL"] ?? "/bin/bash",
+    today: new Date(),
+    systemPrompt: flagText(flags, "system-prompt"),
+    appendSystemPrompt: flagText(flags, "append-system-prompt"),
+  });
+  for (const warning of warnings) warn(warning);
+
+  const processes = createProcessRunner();
+  const background = new BackgroundShells(processes, tmpdir());
+  const contextTokens = settings.courser.contextTokens ?? model.contextTokens;
+  const pathInstructions = createPathInstructions(instructions);
+  const agent: Agent = {
+    session: createSession(sessionId),
+    provider,
+    model: { id: model.modelId, displayName: model.displayName, contextTokens, effort: model.effort, price: model.price },
+    system,
+    tools,
+    async decide(needs) {
+      const { decide } = await import("../policy/decide.ts");
+      return decide(needs, { mode, interactive: !headless, workspace, roots, home, configDir, rules: settings.rules, shellAllowed: "force-only" });
+    },
+    ...(ask && { ask }),
+    limits: { maxTurns: setup.limits.maxTurns, loopLimit: settings.courser.loopLimit ?? 5, maxCost: setup.limits.maxCost },
+    toolContext: {
+      sessionId,
+      workspace,
+      roots,
+      processes,
+      background,
+      todos: new TodoList(),
+      ripgrep: findRipgrep(),
+      // A quarter of the window at most: one result must leave room for the others and the answer.
+      resultLimit: Math.max(4000, Math.min(100_000, contextTokens)),
+      compat: setup.compat,
+    },
+    instructionsFor: (path) => pathInstructions.forPath(resolve(workspace, path)),
+  };
+
+  return {
+    async *turn({ text, images }, signal) {
+      const expanded = expandPrompt(text, { ...instructions, isIgnored: () => false });
+      for (const warning of expanded.warnings) warn(warning);
+      const parts = [...expanded.parts, ...images.map((path) => imagePart(resolve(path)))];
+      yield* runTurn(agent, { text, parts, requestId: randomUuid() }, signal);
+    },
+    async end() {
+      for (const shell of background.list()) {
+        if (shell.status === "running") warn(`The background command ${shell.taskId} was still running and was ended: ${shell.command}`);
+      }
+      await background.endAll();
+      await processes.endAll();
+    },
+  };
+}
+
+/** Plan and ask mode keep to what changes nothing; the flags narrow further. */
+function chooseTools(flags: FlagValues, mode: Setup["mode"]): readonly Tool[] {
+  const names = (flag: string) => flagList(flags, flag).flatMap((list) => list.split(",")).map((name) => name.trim()).filter(Boolean);
+  const pick = (flag: string): Tool[] | undefined => {
+    if (!flags.has(flag)) return undefined;
+    return names(flag).flatMap((name) => {
+      const same = findTool(builtInTools, name);
+      if (!same) {
+        const near = nearest(name, builtInTools.map((tool) => tool.name));
+        throw new UserError("USAGE", `--${flag}: there is no tool '${name}'.${near ? ` Did you mean ${near}?` : ""} Tools: ${builtInTools.map((tool) => tool.name).join(", ")}.`);
+      }
+      // A wire name stands for all tools that share it: `edit` means Write and Edit.
+      return name === same.wire ? builtInTools.filter((tool) => tool.wire === name) : [same];
+    });
+  };
+  const allowed = pick("allowed-tools");
+  const disallowed = pick("disallowed-tools");
+  const readOnly = mode === "plan" || mode === "ask";
+  return builtInTools.filter(
+    (tool) => (!readOnly || tool.readOnly) && (!allowed || allowed.includes(tool)) && !disallowed?.includes(tool),
+  );
+}
+
+const imageKinds: readonly [mime: string, start: string][] = [
+  ["image/png", "\x89PNG"],
+  ["image/jpeg", "\xff\xd8\xff"],
+  ["image/gif", "GIF8"],
+  ["image/webp", "RIFF"],
+];
+
+function imagePart(path: string): Part {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new UserError("FILE_UNREADABLE", `The image ${path} cannot be read: ${(error as Error).message}.`);
+  }
+  const start = bytes.toString("latin1", 0, 4);
+  const kind = imageKinds.find(([, magic]) => start.startsWith(magic));
+  if (!kind) throw new UserError("FILE_UNREADABLE", `${path} is no PNG, JPEG, GIF or WebP image. Give an image with --image <path>.`);
+  return { type: "image", mime: kind[0], base64: bytes.toString("base64") };
+}

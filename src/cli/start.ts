@@ -1,0 +1,141 @@
+// The composition root: from a command line to everything a run needs. What `init` must know comes first and cheap;
+// the agent itself is loaded when the first line is already out.
+import { openSync, readSync, closeSync, realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import { type ResolvedModel, resolveModel } from "../model/resolve.ts";
+import { readKeys } from "../store/auth.ts";
+import { configDir } from "../store/config-dir.ts";
+import { loadSettings, type Settings } from "../store/settings.ts";
+import { isTrusted } from "../store/trust.ts";
+import { flagList, type FlagValues, flagText } from "./flags.ts";
+import type { Invocation } from "./main.ts";
+
+export type PermissionMode = "default" | "force" | "plan" | "ask";
+
+/** What is settled before a run begins. */
+export type Setup = {
+  invocation: Invocation;
+  workspace: string;
+  roots: string[];
+  configDir: string;
+  home: string;
+  settings: Settings;
+  model: ResolvedModel;
+  mode: PermissionMode;
+  limits: { maxTurns: number; maxTimeMs?: number; maxCost?: number };
+  compat: "2025" | undefined;
+  warnings: string[];
+};
+
+export function setUp(invocation: Invocation, options: { gate: boolean }): Setup {
+  const { env, line } = invocation;
+  const { flags } = line;
+  const limits = limitsOf(flags);
+  const mode = modeOf(flags);
+  const workspace = realDirectory(flagText(flags, "workspace") ?? process.cwd(), "--workspace");
+  const roots = flagList(flags, "add-dir").map((path) => realDirectory(path, "--add-dir"));
+  const home = env["HOME"] ?? env["USERPROFILE"] ?? "/";
+  const config = configDir(env);
+
+  const trusted = flags.has("trust") || isTrusted(config, workspace);
+  const settings = loadSettings({ configDir: config, workspace, trusted, env });
+  if (options.gate && !trusted && mode !== "force") throw untrusted(workspace);
+
+  const model = resolveModel({
+    flag: flagText(flags, "model"),
+    effortFlag: flagText(flags, "effort"),
+    configModel: settings.model?.modelId,
+    env,
+    endpoints: settings.courser.providers,
+    keys: readKeys(config),
+    endpointFlag: flagText(flags, "endpoint") ?? env["CURSOR_API_ENDPOINT"],
+    headerFlags: flagList(flags, "header"),
+    apiKeyFlag: flagText(flags, "api-key"),
+  });
+  return {
+    invocation,
+    workspace,
+    roots,
+    configDir: config,
+    home,
+    settings,
+    model,
+    mode,
+    limits: { ...limits, maxTurns: limits.maxTurns ?? settings.courser.maxTurns ?? 500 },
+    compat: env["COURSER_COMPAT"] === "2025" ? "2025" : undefined,
+    warnings: [...settings.warnings],
+  };
+}
+
+function modeOf(flags: FlagValues): PermissionMode {
+  const force = flags.has("force") || flags.has("yolo");
+  const asked = flags.has("plan") ? "plan" : (flagText(flags, "mode") as PermissionMode | undefined);
+  if (flags.has("plan") && flagText(flags, "mode") === "ask") {
+    throw new UserError("USAGE", "--plan and --mode ask exclude each other. Choose one.");
+  }
+  return asked ?? (force ? "force" : "default");
+}
+
+function limitsOf(flags: FlagValues): { maxTurns?: number; maxTimeMs?: number; maxCost?: number } {
+  const turns = flagText(flags, "max-turns");
+  const time = flagText(flags, "max-time");
+  const cost = flagText(flags, "max-cost");
+  if (turns !== undefined && !/^[1-9]\d*$/.test(turns)) {
+    throw new UserError("USAGE", `--max-turns '${turns}' is no positive whole number. Example: --max-turns 20`);
+  }
+  if (cost !== undefined && !(/^\d+(\.\d+)?$/.test(cost) && Number(cost) > 0)) {
+    throw new UserError("USAGE", `--max-cost '${cost}' is no amount of dollars. Example: --max-cost 0.50`);
+  }
+  return {
+    ...(turns !== undefined && { maxTurns: Number(turns) }),
+    ...(time !== undefined && { maxTimeMs: milliseconds(time) }),
+    ...(cost !== undefined && { maxCost: Number(cost) }),
+  };
+}
+
+function milliseconds(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
+  const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+  const value = match ? Number(match[1]) * units[(match[2] ?? "s") as keyof typeof units] : 0;
+  if (value <= 0) throw new UserError("USAGE", `--max-time '${text}' is no span of time. Examples: --max-time 90s, --max-time 5m`);
+  return value;
+}
+
+function realDirectory(path: string, flag: string): string {
+  const absolute = resolve(path);
+  try {
+    const real = realpathSync(absolute);
+    if (statSync(real).isDirectory()) return real;
+    throw new UserError("CWD_MISSING", `${absolute} is not a directory. Give one with ${flag} <path>.`);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError("CWD_MISSING", `The directory ${absolute} does not exist or cannot be read. Give another with ${flag} <path>.`);
+  }
+}
+
+function untrusted(workspace: string): UserError {
+  return new UserError(
+    "UNTRUSTED",
+    `Workspace Trust Required\n\n  ${workspace}\n\nThe agent reads and changes files here and follows this project's instructions.\nPass --trust, --yolo, or -f if you trust this directory; --trust is remembered.`,
+  );
+}
+
+/** A version 4 UUID. From the system's source directly: loading node:crypto would cost a quarter of a start. */
+export function randomUuid(): string {
+  const bytes = Buffer.allocUnsafe(16);
+  try {
+    const source = openSync("/dev/urandom", "r");
+    try {
+      if (readSync(source, bytes, 0, 16, null) !== 16) return globalThis.crypto.randomUUID();
+    } finally {
+      closeSync(source);
+    }
+  } catch {
+    return globalThis.crypto.randomUUID();
+  }
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,58 @@
+// Where the prompt comes from: the words of the command line, stdin, or both.
+import { fstatSync } from "node:fs";
+import { UserError } from "../protocol/error-codes.ts";
+import type { Invocation } from "./main.ts";
+
+export type PromptText = { text: string; usedStdin: boolean };
+
+/** Stdin is read only when there are no words, or when a lone `-` asks for it: an open pipe must never hold up a prompt. */
+export async function readPrompt({ line, name }: Invocation): Promise<PromptText> {
+  const words = line.words.filter((word, index) => word !== "-" || index >= line.plainWords);
+  const usedStdin = words.length < line.words.length || words.length === 0;
+  const typed = words.join(" ");
+  if (!usedStdin) return { text: typed, usedStdin };
+  const { isatty } = await import("node:tty");
+  if (isatty(0)) throw noPrompt(name);
+  const piped = await readAll();
+  const text = typed === "" ? piped.trim() : `${typed}\n\n${piped}`;
+  if (text === "") throw noPrompt(name);
+  return { text, usedStdin };
+}
+
+function noPrompt(name: string): UserError {
+  return new UserError("USAGE", `there is no prompt. Give one as an argument or on stdin: ${name} -p "what does this project do?"`);
+}
+
+async function readAll(): Promise<string> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  } catch (error) {
+    throw new UserError("USAGE", `stdin cannot be read: ${(error as Error).message}. Give the prompt as an argument.`);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/**
+ * Tells whether a pipe on stdin holds data that nobody read. Reading to find out would steal the data from a shell loop
+ * that shares the pipe, so the kernel is asked for the count; where that cannot be done, nothing is said.
+ */
+export function watchUnreadStdin(usedStdin: boolean): () => Promise<boolean> {
+  if (usedStdin || process.platform !== "linux" || !isPipe()) return async () => false;
+  return async () => {
+    const { execFile } = await import("node:child_process");
+    const ask = 'use Fcntl; sysopen(F, $ARGV[0], O_RDONLY | O_NONBLOCK) or exit; ioctl(F, 0x541B, $n = pack("L", 0)) or exit; print unpack("L", $n)';
+    return new Promise((resolve) => {
+      const options = { timeout: 500 };
+      execFile("perl", ["-e", ask, `/proc/${process.pid}/fd/0`], options, (error, stdout) => resolve(!error && Number(stdout) > 0));
+    });
+  };
+}
+
+function isPipe(): boolean {
+  try {
+    return fstatSync(0).isFIFO();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,88 @@
+// The only writer of stdout. Nothing is lost, memory stays bounded, and a reader that went away ends the program quietly.
+import { fstatSync, writeSync } from "node:fs";
+
+export interface Sink {
+  write(text: string): void;
+  /** Resolves when the reader has caught up enough for more. */
+  ready(): Promise<void> | undefined;
+  /** Resolves when everything is out, or after `limitMs` when the reader stalls. */
+  flush(limitMs?: number): Promise<void>;
+}
+
+/** Above this many unsent bytes the producer waits for the reader. */
+const highWater = 1 << 20;
+
+export function openStdout(onClosed: () => void, onFailed: (error: NodeJS.ErrnoException) => void): Sink {
+  const isFile = fstatSync(1).isFile();
+  let sent = 0;
+  let failed = false;
+
+  const fail = (error: NodeJS.ErrnoException) => {
+    if (failed) return;
+    failed = true;
+    if (error.code === "EPIPE" || error.code === "ECONNRESET" || error.code === "EOF") onClosed();
+    else onFailed(error);
+  };
+
+  // process.stdout takes 5 ms to make. The first lines fit any pipe buffer, so they go out directly.
+  const writeNow = (text: string): boolean => {
+    const bytes = Buffer.from(text);
+    if (!isFile && sent + bytes.length > 4096) return false;
+    try {
+      let offset = 0;
+      while (offset < bytes.length) offset += writeSync(1, bytes, offset);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EAGAIN") return false;
+      fail(error as NodeJS.ErrnoException);
+    }
+    sent += bytes.length;
+    return true;
+  };
+
+  let stream: NodeJS.WriteStream | undefined;
+  const openStream = (): NodeJS.WriteStream => {
+    if (!stream) {
+      stream = process.stdout;
+      stream.on("error", fail);
+    }
+    return stream;
+  };
+
+  return {
+    write(text) {
+      if (failed) return;
+      if (!stream && writeNow(text)) return;
+      openStream().write(text);
+    },
+    ready() {
+      if (failed || !stream || stream.writableLength < highWater) return undefined;
+      const waiting = stream;
+      return new Promise((resolve) => {
+        waiting.once("drain", resolve);
+        waiting.once("error", () => resolve());
+        waiting.once("close", () => resolve());
+      });
+    },
+    async flush(limitMs) {
+      if (failed || !stream || stream.writableLength === 0) return;
+      const waiting = stream;
+      let timer: NodeJS.Timeout | undefined;
+      await Promise.race([
+        new Promise<void>((resolve) => {
+          waiting.write("", () => resolve());
+        }),
+        ...(limitMs === undefined ? [] : [new Promise<void>((resolve) => { timer = setTimeout(resolve, limitMs); })]),
+      ]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Small and synchronous: messages on stderr must be out even when the process ends right after. */
+export function writeStderr(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // A closed stderr leaves nobody to tell.
+  }
+}

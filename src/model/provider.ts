@@ -1,0 +1,45 @@
+// The contract between the agent and whatever answers it.
+import type { ErrorCode } from "../protocol/error-codes.ts";
+import type { Usage } from "../protocol/event.ts";
+import type { Message, Part } from "../protocol/message.ts";
+
+export type ToolSpec = { name: string; description: string; parameters: object };
+
+export type Effort = "low" | "medium" | "high";
+
+export type ModelRequest = {
+  /** The vendor's own id of the model, without our aliases and prefixes. */
+  model: string;
+  system: string;
+  messages: readonly Message[];
+  tools: readonly ToolSpec[];
+  signal: AbortSignal;
+  effort?: Effort;
+};
+
+export type ModelChunk =
+  | { type: "text" | "thinking"; text: string } // deltas, for eyes
+  | { type: "part"; part: Part } // a finished part, in order, for the record
+  | { type: "usage"; usage: Usage }
+  /** The reply starts again from nothing: every delta and part of it so far is void. */
+  | { type: "retry"; attempt: number; reason: string; delayMs: number }
+  /** Another model answers from here on. `model`: its display name. */
+  | { type: "model"; model: string; reason: string };
+
+/** Yields until the reply ends. Throws ModelError, and nothing else, when the model cannot answer. */
+export interface Provider {
+  readonly id: string;
+  stream(request: ModelRequest): AsyncIterable<ModelChunk>;
+}
+
+export class ModelError extends Error {
+  readonly code: ErrorCode;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = "ModelError";
+    this.code = code;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}

@@ -1,0 +1,9 @@
+// Need: what a call must be permitted to do before it runs.
+
+/** `Delete` obeys Write rules, but asks where an edit would not. Paths are as the call gave them, not yet resolved. */
+export type Need = { kind: "Shell" | "Read" | "Write" | "Delete" | "WebFetch" | "Mcp"; target: string; cwd?: string };
+
+export type Verdict = "allow" | "ask" | "deny";
+
+/** The answer for a whole call: the strictest of its parts, with a sentence for each reason. */
+export type Decision = { verdict: Verdict; reasons: string[] };

@@ -1,0 +1,82 @@
+// The one table of error codes: what went wrong, by a name that programs can switch on.
+
+/** `exit`: exit code of the CLI. `retry`: the same request may succeed later. */
+type CodeFacts = { exit: number; retry?: true };
+
+export const errorCodes = {
+  USAGE: { exit: 2 },
+  UNTRUSTED: { exit: 1 },
+  NOT_BUILT: { exit: 1 },
+  NOT_AUTHENTICATED: { exit: 1 },
+  CONFIG_INVALID: { exit: 1 },
+  CONFIG_UNREADABLE: { exit: 1 },
+  CONFIG_TOO_LARGE: { exit: 1 },
+  CWD_MISSING: { exit: 1 },
+  FILE_UNREADABLE: { exit: 1 },
+  SESSION_NOT_FOUND: { exit: 1 },
+  SESSION_LOCKED: { exit: 1 },
+  STORE_FULL: { exit: 1 },
+  STORE_FAILED: { exit: 1 },
+  UPDATE_FAILED: { exit: 1 },
+  INSTALL_REFUSED: { exit: 1 },
+
+  MODEL_UNKNOWN: { exit: 1 },
+  MODEL_AUTH_ERROR: { exit: 1 },
+  MODEL_RATE_LIMIT: { exit: 1, retry: true },
+  MODEL_OVERLOADED: { exit: 1, retry: true },
+  MODEL_SERVER_ERROR: { exit: 1, retry: true },
+  MODEL_UNREACHABLE: { exit: 1, retry: true },
+  MODEL_TIMEOUT: { exit: 1, retry: true },
+  MODEL_TRUNCATED: { exit: 1, retry: true },
+  MODEL_BAD_RESPONSE: { exit: 1, retry: true },
+  MODEL_BAD_REQUEST: { exit: 1 },
+  MODEL_OVERFLOW: { exit: 1 },
+  MODEL_REFUSED: { exit: 1 },
+  MODEL_EMPTY: { exit: 1 },
+
+  MAX_TURNS: { exit: 1 },
+  MAX_TIME: { exit: 1 },
+  MAX_COST: { exit: 1 },
+  LOOP_DETECTED: { exit: 1 },
+  INTERRUPTED: { exit: 130 },
+  TERMINATED: { exit: 143 },
+  PARENT_GONE: { exit: 1 },
+  INTERNAL: { exit: 1 },
+
+  CLI_NOT_FOUND: { exit: 1 },
+  CLI_EXIT: { exit: 1 },
+  CLI_TIMEOUT: { exit: 1 },
+  NO_OUTPUT: { exit: 1 },
+  NO_RESULT: { exit: 1 },
+  FRAME_ENCODING: { exit: 1 },
+  FRAME_TRUNCATED: { exit: 1 },
+  FRAME_TOO_LARGE: { exit: 1 },
+  FRAME_MALFORMED: { exit: 1 },
+  FRAME_SCHEMA: { exit: 1 },
+  FRAME_SESSION: { exit: 1 },
+  FRAME_VERSION: { exit: 1 },
+  TOOL_UNKNOWN: { exit: 1 },
+  TOOL_ARGUMENTS: { exit: 1 },
+} satisfies Record<string, CodeFacts>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+export function exitCodeOf(code: ErrorCode): number {
+  return errorCodes[code].exit;
+}
+
+export function isRetryable(code: ErrorCode): boolean {
+  const facts: CodeFacts = errorCodes[code];
+  return facts.retry === true;
+}
+
+/** Something the user can put right: a wrong flag, file, key. Shown as its message, without a stack. */
+export class UserError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string) {
+    super(message);
+    this.name = "UserError";
+    this.code = code;
+  }
+}

@@ -1,0 +1,69 @@
+// AgentEvent: everything an agent can say while it works. One vocabulary inside; wires are codecs at the edge.
+
+/** How a tool call ended. `kind` is the outcome key of the wire: success, error, failure, rejected, timeout, … */
+export type Outcome = {
+  kind: string;
+  value: unknown;
+  /** What stands beside the outcome on the wire: `isBackground`, `pid`, … */
+  siblings?: Record<string, unknown>;
+};
+
+export type Usage = {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+};
+
+/** A call that was refused, and why: listed at the end of a run. */
+export type Denial = { tool: string; callId: string; reason: string };
+
+/** Numbers that both endings of a run carry. */
+export type Ending = {
+  durationMs: number;
+  apiDurationMs: number;
+  requestId?: string;
+  usage?: Usage;
+  denials?: Denial[];
+};
+
+export type AgentEventBody =
+  | {
+      type: "init";
+      sessionId: string;
+      cwd: string;
+      model?: string;
+      permissionMode: string;
+      apiKeySource: string;
+      tools?: string[];
+      mcpServers?: { name: string; status: string }[];
+    }
+  | { type: "user"; text: string }
+  | { type: "thinking"; text: string } // delta
+  | { type: "thinking_end" }
+  | { type: "text"; text: string } // delta
+  | { type: "text_end"; text: string; modelCallId?: string } // the whole segment
+  | { type: "tool_start"; callId: string; tool: string; args: unknown; modelCallId?: string; startedAt?: number }
+  | { type: "tool_output"; callId: string; chunk: string } // live only, never stored
+  | {
+      type: "tool_end";
+      callId: string;
+      tool: string;
+      args: unknown;
+      outcome?: Outcome;
+      modelCallId?: string;
+      startedAt?: number;
+      completedAt?: number;
+    }
+  | { type: "ask"; id: string | number; kind: string; query: unknown }
+  | { type: "answer"; id: string | number; kind: string; response: unknown }
+  /** The model is asked again. `discards`: text since the last text_end is void, it will be said anew. */
+  | { type: "retry"; attempt: number; discards: boolean; reason?: string; delayMs?: number }
+  /** Something a reader should know that is no step of the work: the model changed, the context was cut. */
+  | { type: "notice"; kind: string; message: string; fields?: Record<string, unknown> }
+  | ({ type: "done"; text: string } & Ending)
+  | ({ type: "fail"; message: string; code?: string } & Ending)
+  | { type: "other"; raw: unknown }; // understood by nobody, lost by nobody
+
+/** `at`: when it happened (ms). `carried`: what a foreign line said beyond this vocabulary; only its codec reads it. */
+export type AgentEvent = AgentEventBody & { at?: number; carried?: unknown };

@@ -1,0 +1,17 @@
+// Message and Part: what a model is told.
+
+export type Part =
+  | { type: "text"; text: string }
+  | { type: "thinking"; text: string; opaque?: unknown } // opaque: handed back to its provider verbatim
+  | { type: "image"; mime: string; base64: string }
+  | { type: "tool_call"; id: string; name: string; args: unknown; opaque?: unknown }
+  | { type: "tool_result"; id: string; text: string; isError: boolean; images?: { mime: string; base64: string }[] };
+
+/** `provider`: who said it; opaque parts go back to that provider only. */
+export type Message = { role: "user" | "assistant"; parts: Part[]; provider?: string };
+
+export function textOf(message: Message): string {
+  let text = "";
+  for (const part of message.parts) if (part.type === "text") text += part.text;
+  return text;
+}

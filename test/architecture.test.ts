@@ -1,0 +1,139 @@
+// The shape of the source tree: who may import whom, no cycles, no Node in the leaves, what start-up may load.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const root = resolve(import.meta.dirname, "..");
+const source = join(root, "src");
+
+/** A folder may import itself and these. */
+const mayImport: Record<string, readonly string[]> = {
+  protocol: [],
+  redact: [],
+  process: [],
+  store: ["protocol", "redact"],
+  policy: ["protocol", "redact"],
+  bridge: ["protocol", "redact"],
+  net: ["protocol", "redact", "policy"],
+  model: ["protocol", "redact", "policy", "store", "net"],
+  agent: ["protocol", "redact", "process", "policy", "store", "net", "model"],
+  sdk: ["protocol", "redact", "process", "store"],
+  adapter: ["protocol", "redact", "policy", "net", "sdk"],
+  studio: ["protocol", "redact", "store", "sdk"],
+  cli: ["protocol", "redact", "process", "policy", "store", "net", "model", "agent", "sdk", "adapter", "bridge", "studio"],
+};
+
+/** What is loaded before the first line of output. Each name here is paid for by every start. */
+const startUp = ["cli", "model", "policy", "protocol", "store"];
+
+type Import = { path: string; dynamic: boolean; typeOnly: boolean };
+
+const files = list(source);
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+
+describe("architecture", () => {
+  it("imports go one way", () => {
+    const wrong: string[] = [];
+    for (const [file, list] of imports) {
+      const from = folderOf(file);
+      for (const { path } of list.filter((each) => each.path.startsWith("."))) {
+        const target = folderOf(resolve(dirname(file), path));
+        if (target !== from && !mayImport[from]?.includes(target)) wrong.push(`${relative(root, file)} -> ${target}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("every folder is in the table", () => {
+    expect([...new Set(files.map(folderOf))].filter((folder) => !(folder in mayImport))).toEqual([]);
+  });
+
+  it("has no cycles among modules", () => {
+    const done = new Set<string>();
+    const path: string[] = [];
+    const cycles: string[] = [];
+    const visit = (file: string): void => {
+      if (path.includes(file)) {
+        cycles.push([...path.slice(path.indexOf(file)), file].map((each) => relative(source, each)).join(" -> "));
+        return;
+      }
+      if (done.has(file)) return;
+      path.push(file);
+      for (const next of staticTargets(file)) visit(next);
+      path.pop();
+      done.add(file);
+    };
+    for (const file of files) visit(file);
+    expect(cycles).toEqual([]);
+  });
+
+  it("protocol and redact know nothing of Node", () => {
+    const leaks = files
+      .filter((file) => ["protocol", "redact"].includes(folderOf(file)))
+      .filter((file) => imports.get(file)!.some(({ path }) => !path.startsWith(".")) || /\b(Buffer|process)\b\.?[.(]/.test(code(file)));
+    expect(leaks.map((file) => relative(root, file))).toEqual([]);
+  });
+
+  it("start-up loads only what the first line needs", () => {
+    const closure = new Set<string>();
+    const visit = (file: string): void => {
+      if (closure.has(file)) return;
+      closure.add(file);
+      for (const next of staticTargets(file)) visit(next);
+    };
+    for (const entry of ["cli/main.ts", "cli/print.ts"]) visit(join(source, entry));
+    expect([...new Set([...closure].map(folderOf))].filter((folder) => !startUp.includes(folder))).toEqual([]);
+    const packages = [...closure].flatMap((file) => imports.get(file)!.filter((each) => !each.dynamic && !each.typeOnly && !/^(\.|node:)/.test(each.path)));
+    expect(packages.map((each) => each.path)).toEqual([]);
+    const heavy = [...closure].flatMap((file) => imports.get(file)!.filter((each) => !each.dynamic && !each.typeOnly && /^node:(crypto|https?|net|tls|child_process|readline)/.test(each.path)));
+    expect(heavy.map((each) => each.path)).toEqual([]);
+  });
+
+  it("spawns, fetches and writes in the places made for it", () => {
+    const using = (pattern: RegExp) => files.filter((file) => pattern.test(code(file))).map((file) => relative(source, file)).sort();
+    expect(using(/from "node:child_process"|import\("node:child_process"\)/)).toEqual(spawners);
+    expect(using(/\bglobalThis\.fetch\b|(?<![.\w])fetch\(/).filter((file) => !file.startsWith("net/"))).toEqual([]);
+  });
+
+  it("keeps files to one subject", () => {
+    const long = files.map((file) => [relative(root, file), readFileSync(file, "utf8").split("\n").length] as const).filter(([, lines]) => lines > 450);
+    expect(long).toEqual([]);
+  });
+});
+
+/** Who may start a process: tools, agent CLIs, and the commands whose job it is. */
+const spawners = ["agent/process.ts", "cli/commands/update.ts", "cli/stdin.ts", "process/tree.ts", "sdk/child.ts"];
+
+function list(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    if (statSync(path).isDirectory()) return list(path);
+    return name.endsWith(".ts") ? [path] : [];
+  });
+}
+
+function folderOf(file: string): string {
+  return relative(source, file).split("/")[0]!;
+}
+
+function code(file: string): string {
+  return readFileSync(file, "utf8").replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "$1");
+}
+
+function importsOf(file: string): Import[] {
+  const text = code(file);
+  const found: Import[] = [];
+  for (const [, typeOnly, names, path] of text.matchAll(/^(?:import|export)\s+(type\s+)?([^"';]*?from\s+)?"([^"]+)"/gm)) {
+    const onlyTypes = Boolean(typeOnly) || (/\{/.test(names ?? "") && !/\{[^}]*(?<!type )\b(?!type )\w+/.test((names ?? "").replace(/\btype \w+( as \w+)?,?/g, "")));
+    found.push({ path: path!, dynamic: false, typeOnly: onlyTypes });
+  }
+  for (const [, path] of text.matchAll(/\bimport\(\s*"([^"]+)"\s*\)/g)) found.push({ path: path!, dynamic: true, typeOnly: false });
+  return found;
+}
+
+function staticTargets(file: string): string[] {
+  return imports
+    .get(file)!
+    .filter((each) => !each.dynamic && !each.typeOnly && each.path.startsWith("."))
+    .map((each) => resolve(dirname(file), each.path));
+}
