@@ -74,8 +74,10 @@ async function writeBoot(files) {
 /** `YYYY.MM.DD-hash`: the last commit where there is one, else the day and the hash of what was built. */
 function versionString(files) {
   try {
-    const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
-    if (git("rev-parse", "--show-toplevel") === root) return git("log", "-1", "--format=%cd-%h", "--date=format:%Y.%m.%d", "--abbrev=7");
+    const git = (...args) =>
+      execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+    if (git("rev-parse", "--show-toplevel") === root)
+      return git("log", "-1", "--format=%cd-%h", "--date=format:%Y.%m.%d", "--abbrev=7");
   } catch {}
   const hash = createHash("sha256");
   for (const file of files) hash.update(file.contents);
@@ -100,19 +102,42 @@ async function bundleLibraries() {
 }
 
 function writeTypes() {
-  const run = spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.types.json"], { cwd: root, stdio: "inherit" });
+  const run = spawnSync(
+    process.execPath,
+    [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.types.json"],
+    { cwd: root, stdio: "inherit" },
+  );
   if (run.status !== 0) process.exit(run.status ?? 1);
 }
 
 /** One real run of everything that a headless turn loads, so that the cache holds the functions that are used. */
 function warmCodeCache() {
   const home = mkdtempSync(join(tmpdir(), "courser-build-"));
-  const env = { PATH: process.env.PATH, HOME: home, CURSOR_CONFIG_DIR: join(home, "config"), COURSER_CODE_CACHE: "write" };
-  const warm = (...args) => spawnSync(process.execPath, [join(dist, "courser.cjs"), ...args], { cwd: home, env, stdio: ["ignore", "pipe", "pipe"], timeout: 60_000 });
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    CURSOR_CONFIG_DIR: join(home, "config"),
+    COURSER_CODE_CACHE: "write",
+  };
+  const warm = (...args) =>
+    spawnSync(process.execPath, [join(dist, "courser.cjs"), ...args], {
+      cwd: home,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: 60_000,
+    });
   try {
     writeFileSync(join(home, "a.txt"), "a\n");
     warm("--help");
-    warm("-p", "--force", "--output-format", "stream-json", "--model", "offline", "read a.txt then run echo hi; list all files; search for a; write 'b' to b.txt; what is 2+2?");
+    warm(
+      "-p",
+      "--force",
+      "--output-format",
+      "stream-json",
+      "--model",
+      "offline",
+      "read a.txt then run echo hi; list all files; search for a; write 'b' to b.txt; what is 2+2?",
+    );
     warm("-p", "--force", "--output-format", "stream-json", "-e", "http://127.0.0.1:9/v1", "--model", "warm", "hi");
   } finally {
     rmSync(home, { recursive: true, force: true });

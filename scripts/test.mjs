@@ -14,8 +14,19 @@ installSystemPackages();
 run(process.execPath, [join(root, "scripts/build.mjs")]);
 const folder = mkdtempSync(join(tmpdir(), "courser-test-"));
 const report = join(folder, "report.json");
-const arguments_ = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...process.argv.slice(2)];
-const status = spawnSync(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), ...arguments_], { cwd: root, stdio: "inherit", env: testEnvironment() }).status ?? 1;
+const arguments_ = [
+  "run",
+  "--reporter=default",
+  "--reporter=json",
+  `--outputFile.json=${report}`,
+  ...process.argv.slice(2),
+];
+const status =
+  spawnSync(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), ...arguments_], {
+    cwd: root,
+    stdio: "inherit",
+    env: testEnvironment(),
+  }).status ?? 1;
 const counts = existsSync(report) ? summarize(JSON.parse(readFileSync(report, "utf8"))) : { failed: 1, unexplained: 0 };
 rmSync(folder, { recursive: true, force: true });
 // In CI nothing may be skipped that could have run here.
@@ -27,23 +38,32 @@ function installSystemPackages() {
   if (missing.length === 0) return;
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   spawnSync("apt-get", ["update", "-qq"], { stdio: "ignore" });
-  spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...missing], { stdio: "ignore", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+  spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...missing], {
+    stdio: "ignore",
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+  });
 }
 
 /** Tests run without the keys and settings of whoever runs them. */
 function testEnvironment() {
-  const kept = Object.entries(process.env).filter(([name]) => !/(_API_KEY|_TOKEN|_SECRET)$|^(CURSOR|COURSER)_|^NODE_EXTRA_CA_CERTS$|^XDG_/.test(name));
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/(_API_KEY|_TOKEN|_SECRET)$|^(CURSOR|COURSER)_|^NODE_EXTRA_CA_CERTS$|^XDG_/.test(name),
+  );
   return Object.fromEntries(kept);
 }
 
 /** A skipped test carries its reason in its name: "… (skipped: no openssl here)". */
 function summarize(results) {
   const tests = results.testResults.flatMap((file) => file.assertionResults);
-  const skipped = tests.filter((test) => test.status === "skipped" || test.status === "pending" || test.status === "todo");
+  const skipped = tests.filter(
+    (test) => test.status === "skipped" || test.status === "pending" || test.status === "todo",
+  );
   if (skipped.length > 0) console.log("\nSkipped:");
   for (const test of skipped) console.log(`- ${test.fullName}`);
   const passed = tests.filter((test) => test.status === "passed").length;
-  const failed = tests.filter((test) => test.status === "failed").length + results.testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0).length;
+  const failed =
+    tests.filter((test) => test.status === "failed").length +
+    results.testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0).length;
   console.log(`\n${passed} passed, ${failed} failed, ${skipped.length} skipped`);
   return { failed, unexplained: skipped.filter((test) => !/\(skipped: .+\)/.test(test.fullName)).length };
 }

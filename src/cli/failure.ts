@@ -1,5 +1,5 @@
 // How a failure is told: one line on stderr, and its JSON twin where the output format is JSON.
-import { exitCodeOf, type ErrorCode, UserError } from "../protocol/error-codes.ts";
+import { type ErrorCode, exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 import { type OutputFormat, outputs } from "./outputs.ts";
 import { openStdout, writeStderr } from "./stdout.ts";
@@ -9,8 +9,15 @@ export async function failedBeforeRun(error: unknown, format: OutputFormat, prog
   const { code, message } = explain(error);
   writeStderr(errorLine(message, code) + (code === "USAGE" ? `Try '${program} --help'.\n` : ""));
   if (format !== "text") {
-    const result = encodeEvent({ type: "fail", message: resultText(message), code, durationMs: 0, apiDurationMs: 0 }, "", {});
-    const stdout = openStdout(() => {}, () => {});
+    const result = encodeEvent(
+      { type: "fail", message: resultText(message), code, durationMs: 0, apiDurationMs: 0 },
+      "",
+      {},
+    );
+    const stdout = openStdout(
+      () => {},
+      () => {},
+    );
     stdout.write(`${JSON.stringify(result)}\n`);
     await stdout.flush();
   }

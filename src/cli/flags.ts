@@ -1,6 +1,6 @@
 // The table of flags, and the parser that reads a command line by it. Help and "did you mean" read the same table.
 import { UserError } from "../protocol/error-codes.ts";
-import { nearest } from "./nearest.ts";
+import { nearestName } from "../protocol/nearest.ts";
 
 export type FlagGroup = "Run" | "Output" | "Model" | "Permissions" | "Workspace" | "Sessions" | "Limits" | "General";
 
@@ -19,8 +19,19 @@ export type Flag = {
 };
 
 export const flags: readonly Flag[] = [
-  { name: "print", short: "p", group: "Run", help: "Answer once on stdout and exit (also when stdin or stdout is no terminal)" },
-  { name: "mode", value: "<mode>", choices: ["plan", "ask"], group: "Run", help: "Read-only work: plan (ends in a plan) or ask (questions)" },
+  {
+    name: "print",
+    short: "p",
+    group: "Run",
+    help: "Answer once on stdout and exit (also when stdin or stdout is no terminal)",
+  },
+  {
+    name: "mode",
+    value: "<mode>",
+    choices: ["plan", "ask"],
+    group: "Run",
+    help: "Read-only work: plan (ends in a plan) or ask (questions)",
+  },
   { name: "plan", group: "Run", help: "Same as --mode plan" },
   { name: "image", value: "<path>", repeat: true, group: "Run", help: "Attach an image (repeatable)" },
   { name: "system-prompt", value: "<text>", group: "Run", help: "Replace the built-in system prompt" },
@@ -29,32 +40,95 @@ export const flags: readonly Flag[] = [
   { name: "cloud", short: "c", group: "Run", help: "Start in cloud mode", notBuilt: true },
   { name: "browser", group: "Run", help: "Enable browser automation", notBuilt: true },
 
-  { name: "output-format", value: "<format>", choices: ["text", "json", "stream-json"], group: "Output", help: "text (default), json or stream-json; print mode only" },
+  {
+    name: "output-format",
+    value: "<format>",
+    choices: ["text", "json", "stream-json"],
+    group: "Output",
+    help: "text (default), json or stream-json; print mode only",
+  },
   { name: "stream-partial-output", group: "Output", help: "Text deltas as they come; needs --print and stream-json" },
   { name: "debug", group: "Output", help: "Say on stderr what is going on" },
 
   { name: "model", value: "<model>", group: "Model", help: "gpt-5, sonnet-4.5, vendor/model, offline, script:FILE …" },
-  { name: "effort", value: "<level>", choices: ["low", "medium", "high"], group: "Model", help: "How hard the model thinks" },
+  {
+    name: "effort",
+    value: "<level>",
+    choices: ["low", "medium", "high"],
+    group: "Model",
+    help: "How hard the model thinks",
+  },
   { name: "list-models", group: "Model", help: "List the models and exit" },
   { name: "api-key", value: "<key>", group: "Model", help: "Key of the chosen model's vendor (or CURSOR_API_KEY)" },
-  { name: "endpoint", short: "e", value: "<url>", group: "Model", help: "OpenAI-compatible server to ask (or CURSOR_API_ENDPOINT)" },
-  { name: "header", short: "H", value: "<header>", repeat: true, group: "Model", help: "Extra request header 'Name: Value' (repeatable)" },
+  {
+    name: "endpoint",
+    short: "e",
+    value: "<url>",
+    group: "Model",
+    help: "OpenAI-compatible server to ask (or CURSOR_API_ENDPOINT)",
+  },
+  {
+    name: "header",
+    short: "H",
+    value: "<header>",
+    repeat: true,
+    group: "Model",
+    help: "Extra request header 'Name: Value' (repeatable)",
+  },
 
   { name: "force", short: "f", group: "Permissions", help: "Allow everything but deny rules and protected paths" },
   { name: "yolo", group: "Permissions", help: "Same as --force" },
   { name: "trust", group: "Permissions", help: "Trust this workspace from now on, without asking" },
   { name: "approve-mcps", group: "Permissions", help: "Approve all MCP servers for this run" },
-  { name: "sandbox", value: "<state>", choices: ["enabled", "disabled"], group: "Permissions", help: "Override the sandbox setting" },
+  {
+    name: "sandbox",
+    value: "<state>",
+    choices: ["enabled", "disabled"],
+    group: "Permissions",
+    help: "Override the sandbox setting",
+  },
   { name: "auto-review", group: "Permissions", help: "Let a model review what would be asked", notBuilt: true },
-  { name: "allowed-tools", value: "<names>", repeat: true, group: "Permissions", help: "Only these tools (comma list)" },
-  { name: "disallowed-tools", value: "<names>", repeat: true, group: "Permissions", help: "Not these tools (comma list)" },
+  {
+    name: "allowed-tools",
+    value: "<names>",
+    repeat: true,
+    group: "Permissions",
+    help: "Only these tools (comma list)",
+  },
+  {
+    name: "disallowed-tools",
+    value: "<names>",
+    repeat: true,
+    group: "Permissions",
+    help: "Not these tools (comma list)",
+  },
 
   { name: "workspace", value: "<path>", group: "Workspace", help: "Directory to work in (default: the current one)" },
-  { name: "add-dir", value: "<path>", repeat: true, group: "Workspace", help: "A further directory to work in (repeatable)" },
-  { name: "worktree", short: "w", value: "[name]", group: "Workspace", help: "Work in a new git worktree", notBuilt: true },
+  {
+    name: "add-dir",
+    value: "<path>",
+    repeat: true,
+    group: "Workspace",
+    help: "A further directory to work in (repeatable)",
+  },
+  {
+    name: "worktree",
+    short: "w",
+    value: "[name]",
+    group: "Workspace",
+    help: "Work in a new git worktree",
+    notBuilt: true,
+  },
   { name: "worktree-base", value: "<ref>", group: "Workspace", help: "Base of the new worktree", notBuilt: true },
   { name: "skip-worktree-setup", group: "Workspace", help: "Skip the worktree's setup", notBuilt: true },
-  { name: "plugin-dir", value: "<path>", repeat: true, group: "Workspace", help: "Load a plugin folder", notBuilt: true },
+  {
+    name: "plugin-dir",
+    value: "<path>",
+    repeat: true,
+    group: "Workspace",
+    help: "Load a plugin folder",
+    notBuilt: true,
+  },
 
   { name: "resume", value: "[chatId]", group: "Sessions", help: "Resume a chat", notBuilt: true },
   { name: "continue", group: "Sessions", help: "Resume the latest chat", notBuilt: true },
@@ -103,7 +177,11 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
   function takeLong(token: string, index: number): number {
     const equals = token.indexOf("=");
     const name = equals < 0 ? token.slice(2) : token.slice(2, equals);
-    return take(lookUp((flag) => flag.name === name, `--${name}`), index, equals < 0 ? undefined : token.slice(equals + 1));
+    return take(
+      lookUp((flag) => flag.name === name, `--${name}`),
+      index,
+      equals < 0 ? undefined : token.slice(equals + 1),
+    );
   }
 
   function takeShort(token: string, index: number): number {
@@ -121,14 +199,18 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     const known = [...flags, ...(command?.flags ?? [])];
     const flag = known.find(matches);
     if (flag) return flag;
-    const near = nearest(shown, known.flatMap((each) => [`--${each.name}`, ...(each.short ? [`-${each.short}`] : [])]));
+    const near = nearestName(
+      shown,
+      known.flatMap((each) => [`--${each.name}`, ...(each.short ? [`-${each.short}`] : [])]),
+    );
     const hint = near ? ` Did you mean ${near}?` : "";
     throw new UserError("USAGE", `unknown option '${shown}'.${hint} A prompt that begins with a dash goes after --.`);
   }
 
   function take(flag: Flag, index: number, given: string | undefined): number {
     if (!flag.value) {
-      if (given !== undefined) throw new UserError("USAGE", `option '--${flag.name}' takes no value. Type --${flag.name} alone.`);
+      if (given !== undefined)
+        throw new UserError("USAGE", `option '--${flag.name}' takes no value. Type --${flag.name} alone.`);
       values.set(flag.name, true);
       return index;
     }
@@ -141,13 +223,16 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
           return index;
         }
       } else if (next === undefined || (next.startsWith("--") && next.length > 2 && isFlag(next))) {
-        throw new UserError("USAGE", `option '--${flag.name} ${flag.value}' needs a value${flag.choices ? `: ${flag.choices.join(", ")}` : ""}.`);
+        throw new UserError(
+          "USAGE",
+          `option '--${flag.name} ${flag.value}' needs a value${flag.choices ? `: ${flag.choices.join(", ")}` : ""}.`,
+        );
       }
       value = next!;
       index++;
     }
     if (flag.choices && !flag.choices.includes(value)) {
-      const near = nearest(value, flag.choices);
+      const near = nearestName(value, flag.choices);
       throw new UserError(
         "USAGE",
         `option '--${flag.name}' cannot be '${value}'; it is one of ${flag.choices.join(", ")}.${near ? ` Did you mean ${near}?` : ""}`,

@@ -1,8 +1,8 @@
 // A plain conversation on a terminal: type, watch the answer, answer y / n / always.
 import { createInterface, type Interface } from "node:readline";
 import type { Asker } from "../agent/agent.ts";
-import type { AgentEvent } from "../protocol/event.ts";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent } from "../protocol/event.ts";
 import { trust } from "../store/trust.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
@@ -12,7 +12,8 @@ import { writeStderr } from "./stdout.ts";
 
 export async function runLineMode(invocation: Invocation): Promise<number> {
   for (const flag of ["output-format", "stream-partial-output"]) {
-    if (invocation.line.flags.has(flag)) throw new UserError("USAGE", `--${flag} needs print mode: ${invocation.name} -p --${flag} …`);
+    if (invocation.line.flags.has(flag))
+      throw new UserError("USAGE", `--${flag} needs print mode: ${invocation.name} -p --${flag} …`);
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
@@ -32,7 +33,9 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     warn: (message) => writeStderr(`Warning: ${message}\n`),
     ask: createAsker(terminal, show),
   });
-  process.stdout.write(`${setup.model.displayName} in ${setup.workspace}\nType /quit or press Ctrl+D to leave; Ctrl+C stops an answer.\n`);
+  process.stdout.write(
+    `${setup.model.displayName} in ${setup.workspace}\nType /quit or press Ctrl+D to leave; Ctrl+C stops an answer.\n`,
+  );
   let code = 0;
   try {
     let text: string | undefined = invocation.line.words.join(" ") || undefined;
@@ -95,7 +98,10 @@ function createAsker(terminal: Interface, show: Screen): Asker {
 
 /** Control characters could hide what is asked; they are shown as escapes. */
 function printable(text: string): string {
-  return text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replace(
+    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** Undefined when the input is closed. */

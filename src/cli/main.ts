@@ -1,8 +1,8 @@
 // The program: reads the command line and hands over to a command, to print mode or to the terminal.
 import { UserError } from "../protocol/error-codes.ts";
 import { commands } from "./commands/index.ts";
-import { type CommandLine, flags, parseCommandLine } from "./flags.ts";
 import { failedBeforeRun, formatOf } from "./failure.ts";
+import { type CommandLine, flags, parseCommandLine } from "./flags.ts";
 import { writeStderr } from "./stdout.ts";
 
 /** What every part of the CLI may know of how it was started. */
@@ -29,7 +29,10 @@ async function dispatch(invocation: Invocation): Promise<number> {
   const { line, version } = invocation;
   if (line.flags.has("version")) {
     const { openStdout } = await import("./stdout.ts");
-    openStdout(() => {}, () => {}).write(`${version}\n`);
+    openStdout(
+      () => {},
+      () => {},
+    ).write(`${version}\n`);
     return 0;
   }
   if (line.flags.has("help")) return (await import("./commands/help.ts")).help(invocation, line.command);
@@ -39,12 +42,16 @@ async function dispatch(invocation: Invocation): Promise<number> {
   if (command?.load) {
     if (line.words.length > 0 && !command.operands) {
       const words = [line.command, ...line.words].join(" ");
-      throw new UserError("USAGE", `'${line.command}' is a command and takes no words. To send it as a prompt: ${invocation.name} -p -- "${words}"`);
+      throw new UserError(
+        "USAGE",
+        `'${line.command}' is a command and takes no words. To send it as a prompt: ${invocation.name} -p -- "${words}"`,
+      );
     }
     return (await command.load())(invocation);
   }
   if (command && command.name !== "agent") throw notBuilt(`The command '${command.name}'`);
-  if (line.flags.has("list-models")) return (await commands.find((each) => each.name === "models")!.load!())(invocation);
+  if (line.flags.has("list-models"))
+    return (await commands.find((each) => each.name === "models")!.load!())(invocation);
 
   if (line.flags.has("print") || !(await onTerminal())) return (await import("./print.ts")).runPrint(invocation);
   return (await import("./line-mode.ts")).runLineMode(invocation);

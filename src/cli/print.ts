@@ -1,8 +1,8 @@
 // Print mode: one prompt, one run, exactly one result, whatever happens.
-import { errorCodes, exitCodeOf, type ErrorCode, UserError } from "../protocol/error-codes.ts";
+import { type ErrorCode, errorCodes, exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import { flagList, flagText } from "./flags.ts";
 import { errorLine, resultText } from "./failure.ts";
+import { flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { type OutputFormat, outputs } from "./outputs.ts";
 import { randomUuid, setUp } from "./start.ts";
@@ -17,7 +17,10 @@ export async function runPrint(invocation: Invocation): Promise<number> {
   const format = (flagText(flags, "output-format") ?? "text") as OutputFormat;
   const partial = flags.has("stream-partial-output");
   if (partial && format !== "stream-json") {
-    throw new UserError("USAGE", `--stream-partial-output needs --output-format stream-json: ${invocation.name} -p --output-format stream-json --stream-partial-output "…"`);
+    throw new UserError(
+      "USAGE",
+      `--stream-partial-output needs --output-format stream-json: ${invocation.name} -p --output-format stream-json --stream-partial-output "…"`,
+    );
   }
   const prompt = await readPrompt(invocation);
   const setup = setUp(invocation, { gate: true });
@@ -48,11 +51,20 @@ export async function runPrint(invocation: Invocation): Promise<number> {
 
   const startedAt = Date.now();
   const stop = watchSignals(abort, invocation.env, (error) => {
-    emit({ type: "fail", message: error.message, code: error.code, durationMs: Date.now() - startedAt, apiDurationMs: 0 });
+    emit({
+      type: "fail",
+      message: error.message,
+      code: error.code,
+      durationMs: Date.now() - startedAt,
+      apiDurationMs: 0,
+    });
     void finish().then((code) => process.exit(code));
   });
   if (setup.limits.maxTimeMs !== undefined) {
-    const spent = new UserError("MAX_TIME", `The run reached its limit of ${flagText(flags, "max-time")}. Raise it with --max-time.`);
+    const spent = new UserError(
+      "MAX_TIME",
+      `The run reached its limit of ${flagText(flags, "max-time")}. Raise it with --max-time.`,
+    );
     setTimeout(() => abort.abort(spent), setup.limits.maxTimeMs).unref();
   }
 
@@ -80,11 +92,17 @@ export async function runPrint(invocation: Invocation): Promise<number> {
     }
   } catch (error) {
     const code = error instanceof UserError ? error.code : "INTERNAL";
-    const message = error instanceof UserError ? error.message : `Unexpected failure, please report it: ${(error as Error).stack ?? error}`;
+    const message =
+      error instanceof UserError
+        ? error.message
+        : `Unexpected failure, please report it: ${(error as Error).stack ?? error}`;
     emit({ type: "fail", message, code, durationMs: Date.now() - startedAt, apiDurationMs: 0 });
   }
   stop();
-  if (await unread()) warn(`stdin holds data that was not read. To add it to the prompt: … | ${invocation.name} -p "${prompt.text.slice(0, 40)}" -`);
+  if (await unread())
+    warn(
+      `stdin holds data that was not read. To add it to the prompt: … | ${invocation.name} -p "${prompt.text.slice(0, 40)}" -`,
+    );
   return finish();
 
   async function finish(): Promise<number> {
@@ -115,7 +133,11 @@ function showProgress(event: AgentEvent, format: OutputFormat): void {
 }
 
 /** Signals and a vanished parent end the run through the one abort signal; what stalls is cut after a grace period. */
-function watchSignals(abort: AbortController, env: NodeJS.ProcessEnv, onStalled: (error: UserError) => void): () => void {
+function watchSignals(
+  abort: AbortController,
+  env: NodeJS.ProcessEnv,
+  onStalled: (error: UserError) => void,
+): () => void {
   let cut: NodeJS.Timeout | undefined;
   const end = (error: UserError) => {
     if (cut) return onStalled(error); // asked twice: no more patience
@@ -132,7 +154,8 @@ function watchSignals(abort: AbortController, env: NodeJS.ProcessEnv, onStalled:
   if (env["COURSER_EXIT_WITH_PARENT"] === "1") {
     const parent = process.ppid;
     parentWatch = setInterval(() => {
-      if (process.ppid !== parent && !cut) end(new UserError("PARENT_GONE", "The program that started this run is gone."));
+      if (process.ppid !== parent && !cut)
+        end(new UserError("PARENT_GONE", "The program that started this run is gone."));
     }, 500);
     parentWatch.unref();
   }

@@ -7,7 +7,7 @@ import { BackgroundShells } from "../agent/background.ts";
 import { buildSystemPrompt, createPathInstructions, expandPrompt } from "../agent/instructions.ts";
 import { runTurn } from "../agent/loop.ts";
 import { createProcessRunner } from "../agent/process.ts";
-import { findRipgrep } from "../agent/ripgrep.ts";
+import { ripgrepPath } from "../agent/ripgrep.ts";
 import { builtInTools, findTool } from "../agent/tools/index.ts";
 import { TodoList } from "../agent/tools/todos.ts";
 import type { Tool } from "../agent/tools/tool.ts";
@@ -15,9 +15,9 @@ import { createProvider } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
+import { nearestName } from "../protocol/nearest.ts";
 import { trust } from "../store/trust.ts";
-import { flagList, type FlagValues, flagText } from "./flags.ts";
-import { nearest } from "./nearest.ts";
+import { type FlagValues, flagList, flagText } from "./flags.ts";
 import { randomUuid, type Setup } from "./start.ts";
 
 export type RunOptions = {
@@ -49,7 +49,7 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
     program: setup.invocation.name,
   });
   const instructions = { workspace, roots, configDir, home };
-  const { system, warnings } = buildSystemPrompt({
+  const { system, warnings, loaded } = buildSystemPrompt({
     ...instructions,
     mode,
     headless,
@@ -65,19 +65,38 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
   const processes = createProcessRunner();
   const background = new BackgroundShells(processes, tmpdir());
   const contextTokens = settings.courser.contextTokens ?? model.contextTokens;
-  const pathInstructions = createPathInstructions(instructions);
+  const pathInstructions = createPathInstructions(instructions, loaded);
   const agent: Agent = {
     session: createSession(sessionId),
     provider,
-    model: { id: model.modelId, displayName: model.displayName, contextTokens, effort: model.effort, price: model.price },
+    model: {
+      id: model.modelId,
+      displayName: model.displayName,
+      contextTokens,
+      effort: model.effort,
+      price: model.price,
+    },
     system,
     tools,
     async decide(needs) {
       const { decide } = await import("../policy/decide.ts");
-      return decide(needs, { mode, interactive: !headless, workspace, roots, home, configDir, rules: settings.rules, shellAllowed: "force-only" });
+      return decide(needs, {
+        mode,
+        interactive: !headless,
+        workspace,
+        roots,
+        home,
+        configDir,
+        rules: settings.rules,
+        shellAllowed: "force-only",
+      });
     },
     ...(ask && { ask }),
-    limits: { maxTurns: setup.limits.maxTurns, loopLimit: settings.courser.loopLimit ?? 5, maxCost: setup.limits.maxCost },
+    limits: {
+      maxTurns: setup.limits.maxTurns,
+      loopLimit: settings.courser.loopLimit ?? 5,
+      maxCost: setup.limits.maxCost,
+    },
     toolContext: {
       sessionId,
       workspace,
@@ -85,7 +104,7 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
       processes,
       background,
       todos: new TodoList(),
-      ripgrep: findRipgrep(),
+      ripgrep: ripgrepPath(),
       // A quarter of the window at most: one result must leave room for the others and the answer.
       resultLimit: Math.max(4000, Math.min(100_000, contextTokens)),
       compat: setup.compat,
@@ -95,14 +114,17 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
 
   return {
     async *turn({ text, images }, signal) {
-      const expanded = expandPrompt(text, { ...instructions, isIgnored: () => false });
+      const isIgnored = text.includes("@") ? await hiddenPaths(setup) : undefined;
+      const expanded = expandPrompt(text, { ...instructions, isIgnored, instructions: pathInstructions });
       for (const warning of expanded.warnings) warn(warning);
       const parts = [...expanded.parts, ...images.map((path) => imagePart(resolve(path)))];
       yield* runTurn(agent, { text, parts, requestId: randomUuid() }, signal);
+      for (const warning of pathInstructions.takeWarnings()) warn(warning);
     },
     async end() {
       for (const shell of background.list()) {
-        if (shell.status === "running") warn(`The background command ${shell.taskId} was still running and was ended: ${shell.command}`);
+        if (shell.status === "running")
+          warn(`The background command ${shell.taskId} was still running and was ended: ${shell.command}`);
       }
       await background.endAll();
       await processes.endAll();
@@ -110,16 +132,40 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
   };
 }
 
+/** Files that an ignore file or a deny rule hides are not attached either. */
+async function hiddenPaths({ workspace, roots, home, settings }: Setup): Promise<(path: string) => boolean> {
+  const [{ loadIgnore }, { coversPath }] = await Promise.all([
+    import("../policy/ignore.ts"),
+    import("../policy/rules.ts"),
+  ]);
+  const ignored = await loadIgnore([workspace, ...roots]);
+  const denied = settings.rules.filter((rule) => rule.kind === "Read" && rule.verdict === "deny");
+  return (path) => {
+    const both = { given: path, real: path };
+    return ignored(both) !== undefined || denied.some((rule) => coversPath(rule, both, { workspace, home }));
+  };
+}
+
 /** Plan and ask mode keep to what changes nothing; the flags narrow further. */
 function chooseTools(flags: FlagValues, mode: Setup["mode"]): readonly Tool[] {
-  const names = (flag: string) => flagList(flags, flag).flatMap((list) => list.split(",")).map((name) => name.trim()).filter(Boolean);
+  const names = (flag: string) =>
+    flagList(flags, flag)
+      .flatMap((list) => list.split(","))
+      .map((name) => name.trim())
+      .filter(Boolean);
   const pick = (flag: string): Tool[] | undefined => {
     if (!flags.has(flag)) return undefined;
     return names(flag).flatMap((name) => {
       const same = findTool(builtInTools, name);
       if (!same) {
-        const near = nearest(name, builtInTools.map((tool) => tool.name));
-        throw new UserError("USAGE", `--${flag}: there is no tool '${name}'.${near ? ` Did you mean ${near}?` : ""} Tools: ${builtInTools.map((tool) => tool.name).join(", ")}.`);
+        const near = nearestName(
+          name,
+          builtInTools.map((tool) => tool.name),
+        );
+        throw new UserError(
+          "USAGE",
+          `--${flag}: there is no tool '${name}'.${near ? ` Did you mean ${near}?` : ""} Tools: ${builtInTools.map((tool) => tool.name).join(", ")}.`,
+        );
       }
       // A wire name stands for all tools that share it: `edit` means Write and Edit.
       return name === same.wire ? builtInTools.filter((tool) => tool.wire === name) : [same];
@@ -149,6 +195,10 @@ function imagePart(path: string): Part {
   }
   const start = bytes.toString("latin1", 0, 4);
   const kind = imageKinds.find(([, magic]) => start.startsWith(magic));
-  if (!kind) throw new UserError("FILE_UNREADABLE", `${path} is no PNG, JPEG, GIF or WebP image. Give an image with --image <path>.`);
+  if (!kind)
+    throw new UserError(
+      "FILE_UNREADABLE",
+      `${path} is no PNG, JPEG, GIF or WebP image. Give an image with --image <path>.`,
+    );
   return { type: "image", mime: kind[0], base64: bytes.toString("base64") };
 }

@@ -1,14 +1,14 @@
 // The composition root: from a command line to everything a run needs. What `init` must know comes first and cheap;
 // the agent itself is loaded when the first line is already out.
-import { openSync, readSync, closeSync, realpathSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { UserError } from "../protocol/error-codes.ts";
 import { type ResolvedModel, resolveModel } from "../model/resolve.ts";
+import { UserError } from "../protocol/error-codes.ts";
 import { readKeys } from "../store/auth.ts";
 import { configDir } from "../store/config-dir.ts";
 import { loadSettings, type Settings } from "../store/settings.ts";
 import { isTrusted } from "../store/trust.ts";
-import { flagList, type FlagValues, flagText } from "./flags.ts";
+import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 
 export type PermissionMode = "default" | "force" | "plan" | "ask";
@@ -98,7 +98,8 @@ function milliseconds(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
   const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
   const value = match ? Number(match[1]) * units[(match[2] ?? "s") as keyof typeof units] : 0;
-  if (value <= 0) throw new UserError("USAGE", `--max-time '${text}' is no span of time. Examples: --max-time 90s, --max-time 5m`);
+  if (value <= 0)
+    throw new UserError("USAGE", `--max-time '${text}' is no span of time. Examples: --max-time 90s, --max-time 5m`);
   return value;
 }
 
@@ -110,7 +111,10 @@ function realDirectory(path: string, flag: string): string {
     throw new UserError("CWD_MISSING", `${absolute} is not a directory. Give one with ${flag} <path>.`);
   } catch (error) {
     if (error instanceof UserError) throw error;
-    throw new UserError("CWD_MISSING", `The directory ${absolute} does not exist or cannot be read. Give another with ${flag} <path>.`);
+    throw new UserError(
+      "CWD_MISSING",
+      `The directory ${absolute} does not exist or cannot be read. Give another with ${flag} <path>.`,
+    );
   }
 }
 

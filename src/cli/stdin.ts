@@ -20,7 +20,10 @@ export async function readPrompt({ line, name }: Invocation): Promise<PromptText
 }
 
 function noPrompt(name: string): UserError {
-  return new UserError("USAGE", `there is no prompt. Give one as an argument or on stdin: ${name} -p "what does this project do?"`);
+  return new UserError(
+    "USAGE",
+    `there is no prompt. Give one as an argument or on stdin: ${name} -p "what does this project do?"`,
+  );
 }
 
 async function readAll(): Promise<string> {
@@ -41,10 +44,13 @@ export function watchUnreadStdin(usedStdin: boolean): () => Promise<boolean> {
   if (usedStdin || process.platform !== "linux" || !isPipe()) return async () => false;
   return async () => {
     const { execFile } = await import("node:child_process");
-    const ask = 'use Fcntl; sysopen(F, $ARGV[0], O_RDONLY | O_NONBLOCK) or exit; ioctl(F, 0x541B, $n = pack("L", 0)) or exit; print unpack("L", $n)';
+    const ask =
+      'use Fcntl; sysopen(F, $ARGV[0], O_RDONLY | O_NONBLOCK) or exit; ioctl(F, 0x541B, $n = pack("L", 0)) or exit; print unpack("L", $n)';
     return new Promise((resolve) => {
       const options = { timeout: 500 };
-      execFile("perl", ["-e", ask, `/proc/${process.pid}/fd/0`], options, (error, stdout) => resolve(!error && Number(stdout) > 0));
+      execFile("perl", ["-e", ask, `/proc/${process.pid}/fd/0`], options, (error, stdout) =>
+        resolve(!error && Number(stdout) > 0),
+      );
     });
   };
 }

@@ -71,7 +71,13 @@ export function openStdout(onClosed: () => void, onFailed: (error: NodeJS.ErrnoE
         new Promise<void>((resolve) => {
           waiting.write("", () => resolve());
         }),
-        ...(limitMs === undefined ? [] : [new Promise<void>((resolve) => { timer = setTimeout(resolve, limitMs); })]),
+        ...(limitMs === undefined
+          ? []
+          : [
+              new Promise<void>((resolve) => {
+                timer = setTimeout(resolve, limitMs);
+              }),
+            ]),
       ]);
       clearTimeout(timer);
     },

@@ -99,7 +99,11 @@ export function runCli(args: readonly string[], options: CliOptions): Promise<Cl
         signal,
         stdout,
         stderr: Buffer.concat(err).toString("utf8"),
-        lines: () => stdout.split("\n").filter(Boolean).map((line) => JSON.parse(line) as Record<string, any>),
+        lines: () =>
+          stdout
+            .split("\n")
+            .filter(Boolean)
+            .map((line) => JSON.parse(line) as Record<string, any>),
         ms: performance.now() - started,
       });
     });

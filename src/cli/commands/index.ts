@@ -14,7 +14,13 @@ export type Command = {
   load?(): Promise<(invocation: Invocation) => Promise<number>>;
 };
 
-const format: Flag = { name: "format", value: "<format>", choices: ["text", "json"], group: "Output", help: "text (default) or json" };
+const format: Flag = {
+  name: "format",
+  value: "<format>",
+  choices: ["text", "json"],
+  group: "Output",
+  help: "text (default) or json",
+};
 
 export const commands: readonly Command[] = [
   { name: "agent", operands: "[prompt...]", summary: "Start the agent (the default command)" },

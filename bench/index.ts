@@ -1,0 +1,276 @@
+// `npm run bench`: what Courser promises about time and size, each as a ratio to a floor measured in the same run.
+//   npm run bench -- [--rounds N] [--quick] [--json FILE] [--plot FILE] [--only WORD] [--peer NAME=COMMAND …]
+// A peer is a command line that answers the prompt it is given as its last argument; {url} stands for the model server.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { startModelServer } from "../test/support/model-server.ts";
+import { decoderRatio } from "./decoder.ts";
+import { grepRatio } from "./grep.ts";
+import { installedMegabytes } from "./install-size.ts";
+import { interleave, median, type Program, runOnce } from "./measure.ts";
+import { type Bar, plot } from "./plot.ts";
+
+type Options = {
+  rounds: number;
+  json?: string;
+  plot?: string;
+  only?: string;
+  peers: [name: string, command: string][];
+};
+type Line = Bar & { floor?: string };
+
+const cli = resolve(import.meta.dirname, "../dist/courser.cjs");
+
+export async function main(argv: readonly string[]): Promise<number> {
+  const options = parse(argv);
+  const folder = mkdtempSync(join(tmpdir(), "courser-bench-"));
+  const lines: Line[] = [];
+  try {
+    for (const [name, group] of Object.entries(groups)) {
+      if (options.only && !name.includes(options.only)) continue;
+      console.error(`measuring ${name} …`);
+      lines.push(...(await group(folder, options)));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  console.log(table(lines));
+  if (options.json)
+    writeFileSync(
+      options.json,
+      `${JSON.stringify({ node: process.version, rounds: options.rounds, lines }, undefined, 2)}\n`,
+    );
+  if (options.plot)
+    writeFileSync(options.plot, plot(lines, `Courser, Node ${process.version}, medians of ${options.rounds} rounds`));
+  return 0;
+}
+
+/** One row a subject; each yields lines of the table. */
+const groups: Record<string, (folder: string, options: Options) => Promise<Line[]>> = {
+  start,
+  turns,
+  codec,
+  search,
+  size,
+};
+
+async function start(folder: string, { rounds }: Options): Promise<Line[]> {
+  const plain = place(join(folder, "plain"));
+  const busy = place(join(folder, "busy"));
+  fillWorkspace(busy);
+  const run = (where: Place, ...args: string[]): Program => ({
+    command: process.execPath,
+    args: [cli, ...args],
+    cwd: where.workspace,
+    env: where.env,
+  });
+  const offline = ["-p", "--force", "--output-format", "stream-json", "--model", "offline"];
+  const programs = {
+    floor: { ...run(plain), args: ["-e", "0"] },
+    version: run(plain, "--version"),
+    help: run(plain, "--help"),
+    first: run(plain, ...offline, "what is 2+2?"),
+    firstBusy: run(busy, ...offline, "what is 2+2?"),
+    tool: run(plain, ...offline, "read a.txt"),
+  };
+  const samples = await interleave(programs, rounds);
+  const wall = (name: keyof typeof programs) => median(samples[name]!.map((sample) => sample.wallMs));
+  const first = (name: keyof typeof programs) => median(samples[name]!.map((sample) => sample.firstLineMs));
+  const peaks = await memory(programs.tool);
+  const floor = wall("floor");
+  const ratio = (name: string, value: number, limit: number): Line => ({
+    name,
+    value: value / floor,
+    limit,
+    unit: "×",
+    better: "less",
+    floor: `node -e 0: ${floor.toFixed(1)} ms`,
+  });
+  return [
+    ratio("--version", wall("version"), 1.3),
+    ratio("--help", wall("help"), 2),
+    ratio("first event", first("first"), 2),
+    ratio("first event, full workspace", first("firstBusy"), 2.3),
+    ratio("offline run with one tool call", wall("tool"), 3),
+    { name: "peak memory, offline tool call", value: peaks, limit: 70, unit: "MB", better: "less" },
+  ];
+}
+
+async function turns(folder: string, { rounds, peers }: Options): Promise<Line[]> {
+  const where = place(join(folder, "turns"));
+  const server = await startModelServer((request) => {
+    const body = request.body as { messages?: { role: string; content: unknown }[] } | undefined;
+    const asked = JSON.stringify(body?.messages?.findLast((message) => message.role === "user") ?? "");
+    const answered = body?.messages?.at(-1)?.role === "tool";
+    return asked.includes("tool turn") && !answered
+      ? { toolCalls: [{ name: "Shell", args: { command: "echo hi" } }] }
+      : { text: "4" };
+  });
+  try {
+    const url = `${server.url}/v1`;
+    const agent = (prompt: string): Program => ({
+      command: process.execPath,
+      args: [cli, "-p", "--force", "--output-format", "stream-json", "-e", url, "--model", "bench", prompt],
+      cwd: where.workspace,
+      env: where.env,
+    });
+    const programs: Record<string, Program> = {
+      floor: { ...agent(""), args: ["-e", "0"] },
+      text: agent("text turn"),
+      tool: agent("tool turn"),
+    };
+    for (const [name, command] of peers) {
+      const [program, ...args] = command.replaceAll("{url}", url).split(" ");
+      for (const prompt of ["text turn", "tool turn"])
+        programs[`${name}, ${prompt}`] = {
+          command: program!,
+          args: [...args, prompt],
+          cwd: where.workspace,
+          env: { ...where.env, OPENAI_API_KEY: "bench", OPENAI_BASE_URL: url },
+        };
+    }
+    const samples = await interleave(programs, rounds);
+    const floor = median(samples["floor"]!.map((sample) => sample.wallMs));
+    const wall = (name: string) => median(samples[name]!.map((sample) => sample.wallMs)) / floor;
+    const bytes = server.requests[0]!.bytes;
+    return [
+      {
+        name: "text turn, loopback model",
+        value: wall("text"),
+        limit: 5,
+        unit: "×",
+        better: "less",
+        floor: `node -e 0: ${floor.toFixed(1)} ms`,
+      },
+      { name: "tool turn, loopback model", value: wall("tool"), limit: 6, unit: "×", better: "less" },
+      { name: "peak memory, tool turn", value: await memory(programs["tool"]!), limit: 90, unit: "MB", better: "less" },
+      { name: "first request", value: bytes / 1000, limit: 8, unit: "kB", better: "less" },
+      ...peers.flatMap(([name]) =>
+        ["text turn", "tool turn"].map(
+          (prompt): Line => ({
+            name: `${name}, ${prompt}`,
+            value: wall(`${name}, ${prompt}`),
+            unit: "×",
+            better: "less",
+          }),
+        ),
+      ),
+    ];
+  } finally {
+    await server.stop();
+  }
+}
+
+async function codec(): Promise<Line[]> {
+  const { ratio, peakRssGrowthMb } = await decoderRatio(50);
+  return [
+    { name: "decoder, share of bare JSON.parse", value: ratio, limit: 0.5, unit: "×", better: "more" },
+    { name: "decoder, memory growth over 50 MB", value: peakRssGrowthMb, unit: "MB", better: "less" },
+  ];
+}
+
+async function search(): Promise<Line[]> {
+  const { ratio } = await grepRatio(20_000);
+  return [{ name: "grep tool over bare rg, 20,000 files", value: ratio, limit: 1.3, unit: "×", better: "less" }];
+}
+
+async function size(folder: string): Promise<Line[]> {
+  return [
+    {
+      name: "node_modules of the packed package",
+      value: await installedMegabytes(join(folder, "size")),
+      limit: 60,
+      unit: "MB",
+      better: "less",
+    },
+  ];
+}
+
+type Place = { workspace: string; config: string; env: Record<string, string> };
+
+function place(folder: string): Place {
+  const workspace = join(folder, "work");
+  const config = join(folder, "home/.cursor");
+  mkdirSync(workspace, { recursive: true });
+  mkdirSync(config, { recursive: true });
+  writeFileSync(join(workspace, "a.txt"), "hello\n");
+  return { workspace, config, env: { PATH: process.env["PATH"] ?? "", HOME: join(folder, "home") } };
+}
+
+/** Five rules, AGENTS.md, hooks, fifty allow rules and five hundred old chats. */
+function fillWorkspace({ workspace, config }: Place): void {
+  mkdirSync(join(workspace, ".cursor/rules"), { recursive: true });
+  for (let index = 0; index < 5; index++) {
+    writeFileSync(
+      join(workspace, `.cursor/rules/rule-${index}.mdc`),
+      `---\ndescription: rule ${index}\nalwaysApply: ${index < 3}\n---\n${"Prefer small functions.\n".repeat(20)}`,
+    );
+  }
+  writeFileSync(join(workspace, "AGENTS.md"), "# Notes\n\nRun the tests.\n".repeat(30));
+  writeFileSync(
+    join(workspace, ".cursor/hooks.json"),
+    JSON.stringify({ version: 1, hooks: { stop: [{ command: "true" }] } }),
+  );
+  const allow = Array.from({ length: 50 }, (_, index) => `Shell(tool-${index})`);
+  writeFileSync(
+    join(config, "cli-config.json"),
+    JSON.stringify({ version: 1, editor: { vimMode: false }, permissions: { allow, deny: ["Shell(rm)"] } }),
+  );
+  for (let index = 0; index < 500; index++) {
+    const chat = join(
+      config,
+      "chats",
+      "252f0c0d0bc44b5218e5ba5189b6e15e",
+      `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`,
+    );
+    mkdirSync(chat, { recursive: true });
+    writeFileSync(join(chat, "store.db"), "");
+  }
+}
+
+async function memory(program: Program): Promise<number> {
+  const peaks: number[] = [];
+  for (let index = 0; index < 5; index++) peaks.push((await runOnce(program, { memory: true })).peakMb);
+  return median(peaks);
+}
+
+function table(lines: readonly Line[]): string {
+  const rows = lines.map((line) => {
+    const good =
+      line.limit === undefined || (line.better === "less" ? line.value <= line.limit : line.value >= line.limit);
+    const limit = line.limit === undefined ? "" : `${line.better === "less" ? "≤" : "≥"} ${line.limit}`;
+    return [
+      line.name,
+      `${line.value.toFixed(2)} ${line.unit}`,
+      limit,
+      line.limit === undefined ? "" : good ? "holds" : "MISSED",
+      line.floor ?? "",
+    ];
+  });
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+function parse(argv: readonly string[]): Options {
+  const options: Options = { rounds: 15, peers: [] };
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index]!;
+    const value = () => argv[++index] ?? "";
+    if (word === "--quick") options.rounds = 5;
+    else if (word === "--rounds") options.rounds = Number(value());
+    else if (word === "--json") options.json = value();
+    else if (word === "--plot") options.plot = value();
+    else if (word === "--only") options.only = value();
+    else if (word === "--peer") options.peers.push(value().split(/=(.*)/s).slice(0, 2) as [string, string]);
+    else throw new Error(`unknown option ${word}`);
+  }
+  return options;
+}

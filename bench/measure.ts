@@ -1,0 +1,78 @@
+// Measuring programs from outside: wall time, time to the first line, peak memory; interleaved, medians.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+
+export type Program = {
+  command: string;
+  args: readonly string[];
+  cwd: string;
+  env: Record<string, string>;
+};
+
+export type Sample = {
+  wallMs: number;
+  firstLineMs: number;
+  peakMb: number;
+  exit: number | null;
+  stdout: string;
+  stderr: string;
+};
+
+export function runOnce(program: Program, options: { memory?: boolean } = {}): Promise<Sample> {
+  const env = options.memory
+    ? { ...program.env, NODE_OPTIONS: `--require=${join(import.meta.dirname, "peak-memory.cjs")}` }
+    : program.env;
+  const started = performance.now();
+  const child = spawn(program.command, program.args, {
+    cwd: program.cwd,
+    env,
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+  });
+  let firstLineMs = Number.NaN;
+  let stdout = "";
+  let stderr = "";
+  let peak = "";
+  child.stdout!.on("data", (chunk: Buffer) => {
+    if (Number.isNaN(firstLineMs)) firstLineMs = performance.now() - started;
+    stdout += chunk.toString();
+  });
+  child.stderr!.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  child.stdio[3]!.on("data", (chunk: Buffer) => {
+    peak += chunk.toString();
+  });
+  const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
+  return new Promise((resolve, reject) => {
+    let wallMs = 0;
+    child.on("error", reject);
+    child.on("exit", () => {
+      wallMs = performance.now() - started;
+    });
+    child.on("close", (exit) => {
+      clearTimeout(timer);
+      // A launcher that spawns reports more than once: the largest process counts.
+      const peakMb = Math.max(...peak.split("\n").filter(Boolean).map(Number), 0);
+      resolve({ wallMs, firstLineMs, peakMb, exit, stdout, stderr });
+    });
+  });
+}
+
+/** Rounds in which every program runs once, so that a busy moment hits all alike. The first round is not counted. */
+export async function interleave(programs: Record<string, Program>, rounds: number): Promise<Record<string, Sample[]>> {
+  const samples: Record<string, Sample[]> = Object.fromEntries(Object.keys(programs).map((name) => [name, []]));
+  for (let round = -1; round < rounds; round++) {
+    for (const [name, program] of Object.entries(programs)) {
+      const sample = await runOnce(program);
+      if (sample.exit !== 0) throw new Error(`${name} ended with ${sample.exit}: ${sample.stderr.slice(0, 500)}`);
+      if (round >= 0) samples[name]!.push(sample);
+    }
+  }
+  return samples;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}

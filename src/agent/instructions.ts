@@ -1,0 +1,51 @@
+// What the agent is told before and beside the prompt: the system prompt, project instructions, expanded prompts.
+import { environmentBlock, type Surroundings } from "./instructions/environment.ts";
+import {
+  type InstructionPlace,
+  type LoadedInstructions,
+  loadInstructions,
+  type Source,
+} from "./instructions/project.ts";
+import { basePrompt } from "./instructions/system-prompt.ts";
+
+export { listCommands } from "./instructions/commands.ts";
+export { type ExpandedPrompt, type ExpandInput, expandPrompt } from "./instructions/expand-prompt.ts";
+export { createPathInstructions, type PathInstructions } from "./instructions/path-instructions.ts";
+export {
+  type InstructionPlace,
+  type LoadedInstructions,
+  loadInstructions,
+  type Source,
+} from "./instructions/project.ts";
+
+export type SystemPromptInput = InstructionPlace &
+  Surroundings & {
+    headless: boolean;
+    /** Takes the place of our own text; environment and project instructions stay. */
+    systemPrompt?: string;
+    appendSystemPrompt?: string;
+  };
+
+export type SystemPrompt = {
+  system: string;
+  warnings: string[];
+  sources: Source[];
+  /** For createPathInstructions, so that nothing is read or given twice. */
+  loaded: LoadedInstructions;
+};
+
+export function buildSystemPrompt(input: SystemPromptInput, loaded = loadInstructions(input)): SystemPrompt {
+  // What changes least comes first: vendors cache the start of a request.
+  const system = [
+    input.systemPrompt ?? basePrompt(input),
+    loaded.text,
+    environmentBlock(input, loaded.git),
+    input.appendSystemPrompt ?? "",
+  ];
+  return {
+    system: system.filter((text) => text.trim() !== "").join("\n\n"),
+    warnings: loaded.warnings,
+    sources: loaded.sources,
+    loaded,
+  };
+}

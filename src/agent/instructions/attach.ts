@@ -1,0 +1,183 @@
+// What a mention brings along: the text of a file, the names in a folder, an image.
+import { readdirSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import type { Part } from "../../protocol/message.ts";
+import { block, oneLine } from "./block.ts";
+import { type LineRange, splitLines } from "./mentions.ts";
+import { isWithinAny, problemOf, readBytes, readText, realOrSame, shownPath, statOrNothing } from "./read-text.ts";
+
+/** Bytes of one attached file that reach the model. */
+export const largestAttachment = 20 * 1024;
+const largestImage = 5 * 1024 * 1024;
+/** How far into a file lines are looked for. */
+const furthestLine = 8 * 1024 * 1024;
+const mostNames = 300;
+
+export type AttachPlace = {
+  workspace: string;
+  roots: readonly string[];
+  /** True for what ignore files or deny rules keep from the agent. */
+  isIgnored?(path: string): boolean;
+};
+
+export type Found = { path: string; real: string; kind: "file" | "folder"; lines?: LineRange };
+
+export type Attachment = {
+  type: "file" | "folder" | "image";
+  path: string;
+  parts: Part[];
+  bytes: number;
+  warnings: string[];
+};
+
+/** `bases`: folders that a relative target may start from, the first that has it wins. */
+export function findTarget(target: string, bases: readonly string[]): Found | undefined {
+  const ranged = splitLines(target);
+  return lookUp(target, bases) ?? (ranged && withLines(lookUp(ranged.path, bases), ranged.lines));
+}
+
+/** A sentence why it stays out, or undefined. */
+export function refusalOf(found: Found, place: AttachPlace): string | undefined {
+  const roots = [place.workspace, ...place.roots];
+  if (!isWithinAny(found.real, [...roots, ...roots.map(realOrSame)])) {
+    return "it is outside of the workspace; open its folder with --add-dir";
+  }
+  const isIgnored = place.isIgnored?.(found.path) || (found.real !== found.path && place.isIgnored?.(found.real));
+  return isIgnored ? "an ignore file or a deny rule keeps it from the agent" : undefined;
+}
+
+export function attach(found: Found, place: AttachPlace): Attachment {
+  if (found.kind === "folder") return attachFolder(found, place);
+  return /\.(?:png|jpe?g|gif|webp)$/i.test(found.path) && !found.lines
+    ? attachImage(found, place)
+    : attachFile(found, place);
+}
+
+function attachFile(found: Found, place: AttachPlace): Attachment {
+  const shown = shownPath(found.path, place.workspace);
+  const limit = found.lines ? furthestLine : largestAttachment;
+  const read = readText(found.real, { limit });
+  if (read.type !== "text")
+    return nothing(
+      "file",
+      found,
+      `${shown} was not attached: ${read.type === "problem" ? read.reason : "it is gone"}.`,
+    );
+  const picked = found.lines
+    ? pickLines(read.text, found.lines)
+    : { text: read.text, range: undefined, isCut: read.isCut };
+  if (!picked) return nothing("file", found, `${shown} was not attached: it has no line ${found.lines!.first}.`);
+  const parts = [block("file", { path: shown, lines: picked.range }, picked.text)];
+  const warnings: string[] = [];
+  if (picked.isCut) {
+    const next = (found.lines?.first ?? 1) + picked.text.split("\n").length - 1;
+    parts.push(
+      `[Cut: ${oneLine(shown)} has ${read.size} bytes, only ${largestAttachment} fit here. Read it from line ${next} for the rest.]`,
+    );
+    warnings.push(
+      `${shown} is larger than ${largestAttachment} bytes; only its start was attached. Mention lines, as in @${shown}:${next}-${next + 99}, for another part.`,
+    );
+  }
+  const text = parts.join("\n");
+  return { type: "file", path: found.path, parts: [{ type: "text", text }], bytes: Buffer.byteLength(text), warnings };
+}
+
+function pickLines(text: string, lines: LineRange): { text: string; range: string; isCut: boolean } | undefined {
+  const all = text.split("\n");
+  if (all.at(-1) === "") all.pop();
+  if (lines.first > all.length) return undefined;
+  const last = Math.min(lines.last, all.length);
+  let end = lines.first - 1;
+  for (let bytes = 0; end < last; end++) {
+    bytes += Buffer.byteLength(all[end]!) + 1;
+    if (bytes > largestAttachment && end >= lines.first) break;
+  }
+  // One line may be longer than all that fits.
+  const picked = all
+    .slice(lines.first - 1, end)
+    .join("\n")
+    .slice(0, largestAttachment);
+  return { text: `${picked}\n`, range: `${lines.first}-${end}`, isCut: end < last };
+}
+
+function attachFolder(found: Found, place: AttachPlace): Attachment {
+  const shown = shownPath(found.path, place.workspace);
+  let names: string[];
+  try {
+    names = readdirSync(found.real, { withFileTypes: true })
+      .filter((entry) => entry.name !== ".git" && !place.isIgnored?.(join(found.path, entry.name)))
+      .map((entry) => oneLine(entry.name) + (entry.isDirectory() ? "/" : ""))
+      .sort();
+  } catch (error) {
+    const problem = problemOf(error);
+    return nothing(
+      "folder",
+      found,
+      `${shown} was not attached: ${problem.type === "problem" ? problem.reason : "it is gone"}.`,
+    );
+  }
+  const left = names.length - mostNames;
+  const more = left > 0 ? `\n[${left} more; use LS or Glob.]` : "";
+  const text = block("folder", { path: shown }, names.slice(0, mostNames).join("\n") + more);
+  return {
+    type: "folder",
+    path: found.path,
+    parts: [{ type: "text", text }],
+    bytes: Buffer.byteLength(text),
+    warnings: [],
+  };
+}
+
+function attachImage(found: Found, place: AttachPlace): Attachment {
+  const shown = shownPath(found.path, place.workspace);
+  const read = readBytes(found.real, { limit: largestImage + 1 });
+  if (read.type !== "bytes")
+    return nothing(
+      "image",
+      found,
+      `${shown} was not attached: ${read.type === "problem" ? read.reason : "it is gone"}.`,
+    );
+  if (read.size > largestImage) {
+    return nothing("image", found, `${shown} was not attached: images may have 5 MB at most. Scale it down first.`);
+  }
+  const mime = imageType(read.bytes);
+  if (!mime)
+    return nothing(
+      "image",
+      found,
+      `${shown} was not attached: it is no PNG, JPEG, GIF or WebP image, whatever its name says.`,
+    );
+  const label = `<image path="${oneLine(shown).replaceAll('"', "&quot;")}"/>`;
+  const parts: Part[] = [
+    { type: "text", text: label },
+    { type: "image", mime, base64: read.bytes.toString("base64") },
+  ];
+  return { type: "image", path: found.path, parts, bytes: label.length, warnings: [] };
+}
+
+/** By its first bytes: vendors refuse a request whose image is not what it is called. */
+function imageType(bytes: Buffer): string | undefined {
+  if (bytes.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))) return "image/png";
+  if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return "image/jpeg";
+  const start = bytes.subarray(0, 12).toString("latin1");
+  if (start.startsWith("GIF87a") || start.startsWith("GIF89a")) return "image/gif";
+  return start.startsWith("RIFF") && start.slice(8) === "WEBP" ? "image/webp" : undefined;
+}
+
+function lookUp(target: string, bases: readonly string[]): Found | undefined {
+  if (target.includes("\0")) return undefined;
+  for (const path of isAbsolute(target) ? [resolve(target)] : bases.map((base) => resolve(base, target))) {
+    const stat = statOrNothing(path);
+    if (stat?.isFile()) return { path, real: realOrSame(path), kind: "file" };
+    if (stat?.isDirectory()) return { path, real: realOrSame(path), kind: "folder" };
+  }
+  return undefined;
+}
+
+function withLines(found: Found | undefined, lines: LineRange): Found | undefined {
+  return found?.kind === "file" ? { ...found, lines } : undefined;
+}
+
+function nothing(type: Attachment["type"], found: Found, warning: string): Attachment {
+  return { type, path: found.path, parts: [], bytes: 0, warnings: [warning] };
+}

@@ -1,0 +1,92 @@
+// From what the user typed to what the model is told: commands and mentions are carried out, the typed words stay.
+import type { Part } from "../../protocol/message.ts";
+import { type Attachment, type AttachPlace, attach, type Found, findTarget, refusalOf } from "./attach.ts";
+import { expandCommand } from "./commands.ts";
+import { findMentions, type Mention } from "./mentions.ts";
+import type { PathInstructions } from "./path-instructions.ts";
+import { shownPath } from "./read-text.ts";
+
+export type ExpandInput = AttachPlace & {
+  configDir: string;
+  /** Shared with the loop, so that a rule that a mention brought is not given again. */
+  instructions?: PathInstructions;
+};
+
+export type ExpandedPrompt = {
+  parts: Part[];
+  warnings: string[];
+  /** What came along, for hooks and displays. */
+  attachments: { type: Attachment["type"] | "rule" | "command"; path: string }[];
+};
+
+/** Bytes of text that all mentions of one prompt may bring along. */
+const mostAttachedBytes = 200 * 1024;
+const mostImages = 20;
+
+export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt {
+  const command = expandCommand(prompt, input);
+  const result: ExpandedPrompt = {
+    parts: [{ type: "text", text: command.text }],
+    warnings: command.warnings,
+    attachments: [],
+  };
+  if (command.path !== undefined) result.attachments.push({ type: "command", path: command.path });
+  const texts: string[] = [];
+  const images: Part[] = [];
+  const seen = new Set<string>();
+  let bytes = 0;
+  let reached = 0;
+  for (const mention of findMentions(command.text)) {
+    // The inside of a mention that was understood is no further mention.
+    if (mention.start < reached) continue;
+    const understood = understand(mention, input);
+    if (!understood) continue;
+    const { found, rule } = understood;
+    reached = understood.end;
+    if (rule) {
+      result.attachments.push({ type: "rule", path: rule.path });
+      if (rule.text !== undefined) texts.push(rule.text);
+    }
+    const key = found && `${found.real}:${found.lines?.first}-${found.lines?.last}`;
+    if (!found || key === undefined || seen.has(key)) continue;
+    seen.add(key);
+    const refusal = refusalOf(found, input);
+    const shown = shownPath(found.path, input.workspace);
+    if (refusal) {
+      result.warnings.push(`${shown} was not attached: ${refusal}.`);
+      continue;
+    }
+    const attached = attach(found, input);
+    result.warnings.push(...attached.warnings);
+    if (attached.parts.length === 0) continue;
+    if (bytes + attached.bytes > mostAttachedBytes || (attached.type === "image" && images.length >= 2 * mostImages)) {
+      result.warnings.push(
+        `${shown} was not attached: the mentions of one prompt may bring ${mostAttachedBytes} bytes and ${mostImages} images.`,
+      );
+      continue;
+    }
+    bytes += attached.bytes;
+    result.attachments.push({ type: attached.type, path: attached.path });
+    if (attached.type === "image") images.push(...attached.parts);
+    else for (const part of attached.parts) if (part.type === "text") texts.push(part.text);
+    const instructions = input.instructions?.forPath(found.path);
+    if (instructions) texts.push(instructions);
+  }
+  if (texts.length > 0)
+    result.parts.push({ type: "text", text: `Attached for the @ mentions above:\n${texts.join("\n")}` });
+  result.parts.push(...images);
+  result.warnings.push(...(input.instructions?.takeWarnings() ?? []));
+  return result;
+}
+
+type Understood = { found: Found | undefined; rule: ReturnType<PathInstructions["rule"]>; end: number };
+
+/** The longest reading that is a file, a folder or a rule. */
+function understand(mention: Mention, input: ExpandInput): Understood | undefined {
+  for (const { target, end } of mention.readings) {
+    const found = findTarget(target, [input.workspace, ...input.roots]);
+    const rule = input.instructions?.rule(target);
+    if (found || rule) return { found, rule, end };
+  }
+  return undefined;
+}

@@ -1,0 +1,67 @@
+// Mentions: `@path`, `@"path with spaces"`, `@path:10-20` in a text, as candidates that the disk then decides on.
+
+export type Mention = {
+  /** Where the @ stands. */
+  start: number;
+  /** What may have been meant, the longest reading first. `end`: where that reading stops in the text. */
+  readings: { target: string; end: number }[];
+};
+
+export type LineRange = { first: number; last: number };
+
+// Without \p{…}: the first use of such a class costs more than all the rest.
+const hasLetter = /[A-Za-z0-9\u0080-\uffff]/;
+const punctuation = /[^\w.\-/\\@+#$~: \u0080-\uffff]|[\u2000-\u206f\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]/;
+const longestTarget = 1024;
+const mostMentions = 1000;
+
+/** An @ inside a word is an address, not a mention. */
+export function findMentions(text: string): Mention[] {
+  const mentions: Mention[] = [];
+  for (let at = text.indexOf("@"); at !== -1 && mentions.length < mostMentions; at = text.indexOf("@", at + 1)) {
+    if (at > 0 && !/[\s([{<>"'`,;:=|*_]/.test(text[at - 1]!)) continue;
+    const readings = text[at + 1] === '"' ? quotedReadings(text, at) : plainReadings(text, at);
+    if (readings.length > 0) mentions.push({ start: at, readings });
+  }
+  return mentions;
+}
+
+/** `src/a.ts:10-20` -> the path and its lines; also `#L10-L20`, as code hosts write it. */
+export function splitLines(target: string): { path: string; lines: LineRange } | undefined {
+  const match = /^(.+?)(?::(\d{1,9})(?:-(\d{1,9}))?|#L(\d{1,9})(?:-L?(\d{1,9}))?)$/.exec(target);
+  if (!match) return undefined;
+  const first = Math.max(1, Number(match[2] ?? match[4]));
+  const last = Number(match[3] ?? match[5] ?? first);
+  return { path: match[1]!, lines: { first, last: Math.max(first, last) } };
+}
+
+function quotedReadings(text: string, at: number): Mention["readings"] {
+  const close = text.indexOf('"', at + 2);
+  const path = close === -1 ? "" : text.slice(at + 2, close);
+  if (path === "" || path.length > longestTarget || path.includes("\n")) return [];
+  const range =
+    /^(?::\d{1,9}(?:-\d{1,9})?|#L\d{1,9}(?:-L?\d{1,9})?)/.exec(text.slice(close + 1, close + 30))?.[0] ?? "";
+  return [{ target: path + range, end: close + 1 + range.length }];
+}
+
+function plainReadings(text: string, at: number): Mention["readings"] {
+  const run = /^(?:\\ |[^\s"`<>])+/.exec(text.slice(at + 1, at + 1 + longestTarget))?.[0] ?? "";
+  const readings: Mention["readings"] = [];
+  const add = (raw: string): void => {
+    const target = raw.replaceAll("\\ ", " ");
+    if (hasLetter.test(target) && !readings.some((other) => other.target === target)) {
+      readings.push({ target, end: at + 1 + raw.length });
+    }
+  };
+  // Punctuation at the end usually belongs to the sentence, punctuation inside to a list or a possessive.
+  const trimmed = (raw: string): void => {
+    add(raw);
+    let shorter = raw;
+    for (let count = 0; count < 8 && /[.,;:!?)\]}'*_|…]$/.test(shorter); count++) add((shorter = shorter.slice(0, -1)));
+  };
+  trimmed(run);
+  trimmed(run.split(/[,;'|!?)\]}]/, 1)[0]!);
+  trimmed(run.split(punctuation, 1)[0]!);
+  trimmed(run.split(/[^\x20-\x7e]/, 1)[0]!);
+  return readings;
+}

@@ -1,0 +1,160 @@
+// Instructions that wait for a path: nested AGENTS.md, nested rules, rules with patterns. Each is given once in a session.
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { type PathMatcher, pathMatcher } from "./glob.ts";
+import {
+  describedRules,
+  type Instruction,
+  type InstructionPlace,
+  instructionBlock,
+  type LoadedInstructions,
+  loadInstructions,
+  mostInstructionBytes,
+  readInstruction,
+} from "./project.ts";
+import { isWithin, realOrSame, shownPath, statOrNothing } from "./read-text.ts";
+import { listRules, type Rule } from "./rules.ts";
+
+export type PathInstructions = {
+  /** What applies to a touched file or folder and was not given yet. Relative paths start at the workspace. */
+  forPath(path: string): string | undefined;
+  /** A rule by its name. `text` is missing when the model has it already. */
+  rule(name: string): { path: string; text?: string } | undefined;
+  /** What went wrong since the last time this was called. */
+  takeWarnings(): string[];
+};
+
+/** Text of others that lies in a project: what its authors tell agents is not what the user tells this one. */
+const foreignFolders = new Set([
+  ".git",
+  "node_modules",
+  "bower_components",
+  "vendor",
+  "third_party",
+  "site-packages",
+  ".venv",
+  "venv",
+]);
+
+/** `loaded`: what the system prompt already holds; without it, it is read at the first question. */
+export function createPathInstructions(place: InstructionPlace, loaded?: LoadedInstructions): PathInstructions {
+  const rules: { rule: Rule; matches: PathMatcher }[] = [];
+  const given = new Set<string>();
+  const visited = new Set<string>();
+  let start: LoadedInstructions | undefined;
+  let warnings: string[] = [];
+  let bytesLeft = mostInstructionBytes;
+
+  const begin = (): LoadedInstructions => {
+    if (start) return start;
+    start = loaded ?? loadInstructions(place);
+    for (const real of start.given) given.add(real);
+    bytesLeft -= start.bytes;
+    addRules(start.rules);
+    visited.add(place.workspace);
+    return start;
+  };
+  const addRules = (more: readonly Rule[]): void => {
+    for (const rule of more) rules.push({ rule, matches: pathMatcher(rule.globs) });
+  };
+  const give = (instruction: Instruction): string[] => {
+    if (given.has(instruction.real)) return [];
+    given.add(instruction.real);
+    const text = instructionBlock(instruction, place, given);
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= bytesLeft) {
+      bytesLeft -= bytes;
+      return [text];
+    }
+    const shown = shownPath(instruction.path, place.workspace);
+    warnings.push(`${shown} was left out: all instructions together may have ${mostInstructionBytes} bytes.`);
+    return [`Instructions that apply here but are too long to be given, Read when needed: ${shown}`];
+  };
+
+  /** Looks into a folder on the way to a touched file, the first time it is on the way. */
+  const visit = (folder: string, state: LoadedInstructions): string[] => {
+    if (visited.has(folder)) return [];
+    visited.add(folder);
+    const options = { workspace: place.workspace, within: state.within, warnings };
+    const texts: string[] = [];
+    for (const name of place.roots.includes(folder) ? ["CLAUDE.md", "AGENTS.md"] : ["AGENTS.md"]) {
+      const instruction = readInstruction(join(folder, name), { ...options, how: "workspace" });
+      if (instruction) texts.push(...give(instruction));
+    }
+    const list = listRules(folder, options);
+    warnings.push(...list.warnings);
+    addRules(list.rules);
+    for (const rule of list.rules) if (rule.how === "always") texts.push(...give(rule));
+    const described = list.rules.filter((rule) => rule.description !== undefined && rule.how !== "always");
+    return [...texts, ...describedRules(described, place.workspace)];
+  };
+
+  return {
+    forPath(path) {
+      if (place.rulesEnabled === false) return undefined;
+      const state = begin();
+      const target = placeOf(resolve(place.workspace, path), place);
+      if (!target) return undefined;
+      const texts: string[] = [];
+      for (const folder of foldersTo(target, state.git !== undefined)) texts.push(...visit(folder, state));
+      for (const { rule, matches } of rules) {
+        if (rule.how !== "files" || given.has(rule.real) || !isWithin(target.path, rule.owner)) continue;
+        // Authors of nested rules count from their folder or from the root.
+        if (matches(slashed(rule.owner, target.path)) || matches(slashed(target.root, target.path)))
+          texts.push(...give(rule));
+      }
+      return texts.length > 0 ? texts.join("\n") : undefined;
+    },
+    rule(name) {
+      if (place.rulesEnabled === false) return undefined;
+      begin();
+      const wanted = name.replace(/\.mdc$/, "");
+      const byName = rules.find(({ rule }) => rule.name === wanted);
+      const rule = (byName ?? rules.find(({ rule }) => rule.name.endsWith(`/${wanted}`)))?.rule;
+      if (!rule) return undefined;
+      const [text] = give(rule);
+      return { path: rule.path, ...(text !== undefined && { text }) };
+    },
+    takeWarnings() {
+      const taken = warnings;
+      warnings = [];
+      return taken;
+    },
+  };
+}
+
+type Target = { path: string; root: string; isFolder: boolean };
+
+/** Undefined outside of all roots. The nearest root counts. */
+function placeOf(path: string, place: InstructionPlace): Target | undefined {
+  const roots = [place.workspace, ...place.roots].sort((left, right) => right.length - left.length);
+  for (const candidate of [path, realOrSame(path)]) {
+    const root = roots.find((root) => isWithin(candidate, root));
+    if (root === undefined) continue;
+    return { path: candidate, root, isFolder: isFolder(candidate) };
+  }
+  return undefined;
+}
+
+/** From the root down to the folder of the file; nothing below a folder that holds the work of others. */
+function foldersTo(target: Target, isInRepository: boolean): string[] {
+  const last = target.isFolder ? target.path : dirname(target.path);
+  const folders = [target.root];
+  let folder = target.root;
+  for (const name of relative(target.root, last).split(sep)) {
+    if (name === "") continue;
+    folder = join(folder, name);
+    // A repository inside a repository was cloned there; a submodule has a .git file and belongs to the project.
+    if (foreignFolders.has(name) || (isInRepository && isFolder(join(folder, ".git")))) break;
+    folders.push(folder);
+  }
+  return folders;
+}
+
+function isFolder(path: string): boolean {
+  return statOrNothing(path)?.isDirectory() ?? false;
+}
+
+function slashed(from: string, to: string): string {
+  const way = relative(from, to);
+  return sep === "/" ? way : way.replaceAll(sep, "/");
+}

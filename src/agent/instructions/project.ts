@@ -1,0 +1,205 @@
+// Project instructions that hold from the start: AGENTS.md, CLAUDE.md, .cursorrules and the rules of the workspace.
+import { dirname, join } from "node:path";
+import { type AttachPlace, attach, findTarget, refusalOf } from "./attach.ts";
+import { block } from "./block.ts";
+import { findGit, type GitPlace } from "./environment.ts";
+import { findMentions } from "./mentions.ts";
+import { isWithin, readText, realOrSame, shownPath, statOrNothing } from "./read-text.ts";
+import { cutNote, cutWarning, largestInstruction, listRules, type Rule } from "./rules.ts";
+
+/** Bytes of all instructions of a session together. */
+export const mostInstructionBytes = 64 * 1024;
+const mostListedRules = 100;
+
+export type InstructionPlace = AttachPlace & {
+  configDir: string;
+  home: string;
+  /** False: no project instructions at all. */
+  rulesEnabled?: boolean;
+};
+
+export type Source = { path: string; how: "user" | "parent" | "workspace" | "legacy" | Rule["how"] };
+
+export type LoadedInstructions = {
+  /** The section of the system prompt, empty when there is nothing to say. */
+  text: string;
+  bytes: number;
+  /** Every rule of the workspace's own .cursor/rules, also those that wait for a file or a mention. */
+  rules: readonly Rule[];
+  /** Real paths of files whose text is given already. */
+  given: ReadonlySet<string>;
+  /** The repository that the workspace is in. */
+  git: GitPlace | undefined;
+  /** Real folders that links of the project may lead to. */
+  within: readonly string[];
+  sources: Source[];
+  warnings: string[];
+};
+
+export type Instruction = { path: string; real: string; text: string; how: Source["how"] };
+
+export function loadInstructions(place: InstructionPlace): LoadedInstructions {
+  const { workspace } = place;
+  const git = findGit(workspace);
+  if (place.rulesEnabled === false) {
+    return { text: "", bytes: 0, rules: [], given: new Set(), git, within: [], sources: [], warnings: [] };
+  }
+  const warnings: string[] = [];
+  const parents = parentsOf(workspace, git?.root, place.home);
+  const within = [...new Set([workspace, ...place.roots, ...parents].map(realOrSame))];
+
+  // From the general to the specific: what comes later wins.
+  const found: Instruction[] = [];
+  const add = (path: string, how: Source["how"], limits?: readonly string[]): void => {
+    const instruction = readInstruction(path, { how, workspace, within: limits, warnings });
+    if (instruction) found.push(instruction);
+  };
+  // The user's own file may be a link into a folder of dotfiles.
+  add(join(place.configDir, "AGENTS.md"), "user");
+  for (const folder of parents) {
+    add(join(folder, "CLAUDE.md"), "parent", within);
+    add(join(folder, "AGENTS.md"), "parent", within);
+  }
+  add(join(workspace, ".cursorrules"), "legacy", within);
+  add(join(workspace, "CLAUDE.md"), "workspace", within);
+  add(join(workspace, "AGENTS.md"), "workspace", within);
+  const list = listRules(workspace, { workspace, within });
+  warnings.push(...list.warnings);
+  for (const rule of list.rules)
+    if (rule.how === "always") found.push({ path: rule.path, real: rule.real, text: rule.text, how: "always" });
+
+  const kept = keepWhatFits(onlyOnce(found), place, warnings);
+  const given = new Set(kept.instructions.map((instruction) => instruction.real));
+  const described = list.rules.filter((rule) => rule.description !== undefined && rule.how !== "always");
+  return {
+    text: sectionOf(kept, described, workspace),
+    bytes: kept.bytes,
+    rules: list.rules,
+    given,
+    git,
+    within,
+    sources: [
+      ...kept.instructions.map(({ path, how }): Source => ({ path, how })),
+      ...described.map((rule): Source => ({ path: rule.path, how: rule.how })),
+    ],
+    warnings,
+  };
+}
+
+/** Undefined when there is no such file, or nothing in it. */
+export function readInstruction(
+  path: string,
+  options: { how: Source["how"]; workspace: string; within?: readonly string[]; warnings: string[] },
+): Instruction | undefined {
+  const read = readText(path, { limit: largestInstruction, within: options.within });
+  if (read.type === "missing") return undefined;
+  const shown = shownPath(path, options.workspace);
+  if (read.type === "problem") {
+    options.warnings.push(`${shown} was left out: ${read.reason}.`);
+    return undefined;
+  }
+  if (read.isCut) options.warnings.push(cutWarning(shown, read.size));
+  const text = read.isCut ? `${read.text.trim()}\n${cutNote(shown, read.size)}` : read.text.trim();
+  return text === "" ? undefined : { path, real: read.real, text, how: options.how };
+}
+
+/** The instruction in its fence, with the files that it includes by mention. */
+export function instructionBlock(instruction: Instruction, place: AttachPlace, given?: ReadonlySet<string>): string {
+  const path = shownPath(instruction.path, place.workspace);
+  const own = block("instructions", { path }, instruction.text);
+  return [own, ...includedFiles(instruction, place, given ?? new Set())].join("\n");
+}
+
+/** AGENTS.md is plain Markdown; rules and CLAUDE.md may bring files along. One level deep. */
+function includedFiles(instruction: Instruction, place: AttachPlace, given: ReadonlySet<string>): string[] {
+  if (!/(?:\.mdc|CLAUDE\.md)$/.test(instruction.path)) return [];
+  const folder = dirname(instruction.path);
+  const included: string[] = [];
+  const seen = new Set([instruction.real, ...given]);
+  for (const mention of findMentions(instruction.text)) {
+    for (const { target } of mention.readings) {
+      const found = findTarget(target, [folder, place.workspace]);
+      if (!found) continue;
+      if (found.kind === "file" && !seen.has(found.real) && !refusalOf(found, place)) {
+        seen.add(found.real);
+        for (const part of attach(found, place).parts) if (part.type === "text") included.push(part.text);
+      }
+      break;
+    }
+  }
+  return included;
+}
+
+/** Folders above the workspace, up to the root of its repository, outermost first. */
+function parentsOf(workspace: string, gitRoot: string | undefined, home: string): string[] {
+  if (gitRoot === undefined || gitRoot === workspace) return [];
+  // A home folder under version control says nothing about the projects in it; a stranger's folder says nothing at all.
+  if (gitRoot === home || !isWithin(workspace, gitRoot) || ownerOf(gitRoot) !== ownerOf(workspace)) return [];
+  const parents: string[] = [];
+  for (let folder = dirname(workspace); isWithin(folder, gitRoot); folder = dirname(folder)) {
+    parents.unshift(folder);
+    if (folder === gitRoot) break;
+  }
+  return parents;
+}
+
+function ownerOf(folder: string): number | undefined {
+  return statOrNothing(folder)?.uid;
+}
+
+/** The same file by two names, or the same text in two files, is said once: where it is most specific. */
+function onlyOnce(found: readonly Instruction[]): Instruction[] {
+  const seen = new Set<string>();
+  const once: Instruction[] = [];
+  for (const instruction of found.toReversed()) {
+    if (seen.has(instruction.real) || seen.has(`text:${instruction.text}`)) continue;
+    seen.add(instruction.real).add(`text:${instruction.text}`);
+    once.unshift(instruction);
+  }
+  return once;
+}
+
+type Kept = { instructions: Instruction[]; blocks: string[]; leftOut: string[]; bytes: number };
+
+/** The most specific ones are kept first; they still stand in the order from general to specific. */
+function keepWhatFits(all: readonly Instruction[], place: AttachPlace, warnings: string[]): Kept {
+  const kept: Kept = { instructions: [], blocks: [], leftOut: [], bytes: 0 };
+  const given = new Set(all.map((instruction) => instruction.real));
+  for (const instruction of all.toReversed()) {
+    const text = instructionBlock(instruction, place, given);
+    const bytes = Buffer.byteLength(text);
+    if (kept.bytes + bytes > mostInstructionBytes) {
+      const shown = shownPath(instruction.path, place.workspace);
+      kept.leftOut.unshift(shown);
+      warnings.push(
+        `${shown} was left out: all instructions together may have ${mostInstructionBytes} bytes. Shorten them, or let rules apply by globs.`,
+      );
+      continue;
+    }
+    kept.bytes += bytes;
+    kept.instructions.unshift(instruction);
+    kept.blocks.unshift(text);
+  }
+  return kept;
+}
+
+function sectionOf(kept: Kept, described: readonly Rule[], workspace: string): string {
+  if (kept.blocks.length === 0 && kept.leftOut.length === 0 && described.length === 0) return "";
+  const lines = [
+    "# Project instructions",
+    "Written for you by the user and the project. Later ones win over earlier ones, the user's prompt over all.",
+  ];
+  lines.push(...kept.blocks);
+  if (kept.leftOut.length > 0) lines.push(`Too long to be here, Read when needed: ${kept.leftOut.join(", ")}`);
+  lines.push(...describedRules(described, workspace));
+  return lines.join("\n");
+}
+
+export function describedRules(rules: readonly Rule[], workspace: string): string[] {
+  if (rules.length === 0) return [];
+  const lines = rules
+    .slice(0, mostListedRules)
+    .map((rule) => `- ${shownPath(rule.path, workspace)}: ${rule.description}`);
+  if (rules.length > mostListedRules) lines.push(`- ${rules.length - mostListedRules} more in the same folders`);
+  return ["Read a rule below before work that its description covers, and follow it:", ...lines];
+}

@@ -1,0 +1,117 @@
+// Small text files read once, safely: bounded, regular, and only where their links may lead.
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats, statSync } from "node:fs";
+import { sep } from "node:path";
+import { decodeText } from "../text-file.ts";
+
+export type TextRead =
+  | { type: "text"; text: string; real: string; size: number; isCut: boolean }
+  | { type: "missing" }
+  | { type: "problem"; reason: string };
+
+export type BytesRead =
+  | { type: "bytes"; bytes: Buffer; real: string; size: number }
+  | { type: "missing" }
+  | { type: "problem"; reason: string };
+
+// Windows has no such flags.
+const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** At most `limit` bytes. `within`: real folders that must hold the real file; without it, it may lie anywhere. */
+export function readBytes(path: string, options: { limit: number; within?: readonly string[] }): BytesRead {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (!stat) return { type: "missing" };
+    if (!stat.isFile()) return { type: "problem", reason: "it is not a regular file" };
+    const real = realpathSync.native(path);
+    if (options.within && !isWithinAny(real, options.within)) {
+      return {
+        type: "problem",
+        reason: "it is a link to a place outside of the workspace; add that folder with --add-dir",
+      };
+    }
+    const descriptor = openSync(real, readFlags);
+    try {
+      const opened = fstatSync(descriptor);
+      // It may have been swapped since it was looked at.
+      if (!opened.isFile()) return { type: "problem", reason: "it is not a regular file" };
+      const bytes = Buffer.alloc(Math.min(opened.size, options.limit));
+      let filled = 0;
+      while (filled < bytes.length) {
+        const count = readSync(descriptor, bytes, filled, bytes.length - filled, filled);
+        if (count === 0) break;
+        filled += count;
+      }
+      return { type: "bytes", bytes: bytes.subarray(0, filled), real, size: opened.size };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    return problemOf(error);
+  }
+}
+
+/** The text with LF line ends and without a byte order mark, cut after a whole line where it is too long. */
+export function readText(path: string, options: { limit: number; within?: readonly string[] }): TextRead {
+  const read = readBytes(path, options);
+  if (read.type !== "bytes") return read;
+  const isCut = read.size > read.bytes.length;
+  const decoded = decodeText(isCut ? wholeCharacters(read.bytes) : read.bytes);
+  if (!decoded) return { type: "problem", reason: "it is not text" };
+  const text = decoded.text.replaceAll("\r\n", "\n");
+  return { type: "text", text: isCut ? wholeLines(text) : text, real: read.real, size: read.size, isCut };
+}
+
+/** Both absolute and without `..`. */
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+export function isWithinAny(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => isWithin(path, folder));
+}
+
+/** Undefined where there is nothing, and where nobody may look. */
+export function statOrNothing(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The real path, or the path itself where there is nothing. */
+export function realOrSame(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}
+
+/** As a reader in the workspace would write it: relative, with slashes. */
+export function shownPath(path: string, workspace: string): string {
+  const start = workspace.endsWith(sep) ? workspace : workspace + sep;
+  const shown = path === workspace ? "." : path.startsWith(start) ? path.slice(start.length) : path;
+  return sep === "/" ? shown : shown.replaceAll(sep, "/");
+}
+
+export function problemOf(error: unknown): { type: "missing" } | { type: "problem"; reason: string } {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  if (code === "ENOENT" || code === "ENOTDIR") return { type: "missing" };
+  if (code === "EACCES" || code === "EPERM")
+    return { type: "problem", reason: "it may not be read (permission denied)" };
+  return { type: "problem", reason: `it cannot be read (${code ?? String(error)})` };
+}
+
+function wholeCharacters(bytes: Buffer): Buffer {
+  let end = bytes.length;
+  // At most three bytes of a split character stand behind its first one.
+  for (let back = 0; back < 3 && end > 0 && (bytes[end - 1]! & 0xc0) === 0x80; back++) end--;
+  if (end > 0 && bytes[end - 1]! >= 0xc0) return bytes.subarray(0, end - 1);
+  return bytes;
+}
+
+function wholeLines(text: string): string {
+  const lastBreak = text.lastIndexOf("\n");
+  return lastBreak > text.length / 2 ? text.slice(0, lastBreak + 1) : text;
+}

@@ -1,0 +1,113 @@
+// Rules: the .mdc files of one .cursor/rules folder, and when each of them applies.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { oneLine } from "./block.ts";
+import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "./frontmatter.ts";
+import { isWithinAny, problemOf, readText, realOrSame, shownPath } from "./read-text.ts";
+
+/** Bytes of one rule or instruction file that reach the model. */
+export const largestInstruction = 32 * 1024;
+
+export type Rule = {
+  /** `frontend/components` for `.cursor/rules/frontend/components.mdc`. */
+  name: string;
+  path: string;
+  /** The real file, to tell copies by link. */
+  real: string;
+  /** The folder that holds `.cursor`: patterns are relative to it, and the rule is about what lies below it. */
+  owner: string;
+  /** always: in every request. files: when a matching file is touched. described: when the model reads it. manual: when it is mentioned. */
+  how: "always" | "files" | "described" | "manual";
+  description: string | undefined;
+  globs: string[];
+  text: string;
+};
+
+export type RuleList = { rules: Rule[]; warnings: string[] };
+
+const deepest = 8;
+const mostRules = 500;
+
+/** `within`: real folders that a linked rule may lead to. */
+export function listRules(owner: string, options: { workspace: string; within: readonly string[] }): RuleList {
+  const rules: Rule[] = [];
+  const warnings: string[] = [];
+  for (const { path, name } of ruleFiles(join(owner, ".cursor", "rules"), options, warnings)) {
+    const read = readText(path, { limit: largestInstruction, within: options.within });
+    const shown = shownPath(path, options.workspace);
+    if (read.type === "problem") warnings.push(`Rule ${shown} was left out: ${read.reason}.`);
+    if (read.type !== "text") continue;
+    const { rule, problems } = parseRule(read.text);
+    for (const problem of problems) warnings.push(`Rule ${shown}: ${problem}.`);
+    if (rule.text === "") continue;
+    if (read.isCut) warnings.push(cutWarning(`Rule ${shown}`, read.size));
+    const text = read.isCut ? `${rule.text}\n${cutNote(shown, read.size)}` : rule.text;
+    rules.push({ ...rule, text, name, path, real: read.real, owner });
+  }
+  return { rules, warnings };
+}
+
+export function parseRule(source: string): {
+  rule: Pick<Rule, "how" | "description" | "globs" | "text">;
+  problems: string[];
+} {
+  const { fields, body, warnings: problems } = parseFrontmatter(source);
+  problems.push(...misspelt(fields, ["description", "globs", "alwaysApply"]));
+  const always = fields.has("alwaysapply") ? booleanOf(fields.get("alwaysapply")) : false;
+  if (always === undefined) problems.push("alwaysApply must be true or false; it is taken as false");
+  const written = textOf(fields.get("description"));
+  const description = written === undefined ? undefined : oneLine(written, 300);
+  const globs = listOf(fields.get("globs"));
+  return { rule: { how: howOf({ always, globs, description }), description, globs, text: body.trim() }, problems };
+}
+
+export function cutNote(shown: string, size: number): string {
+  return `[Cut here: ${shown} has ${size} bytes, only the first ${largestInstruction} are given. Read the file for the rest.]`;
+}
+
+export function cutWarning(subject: string, size: number): string {
+  return `${subject} has ${size} bytes; only the first ${largestInstruction} are given to the model. Split it into smaller rules.`;
+}
+
+function howOf(rule: { always: boolean | undefined; globs: string[]; description: string | undefined }): Rule["how"] {
+  if (rule.always) return "always";
+  if (rule.globs.length > 0) return "files";
+  return rule.description === undefined ? "manual" : "described";
+}
+
+/** In the order of their names, folders included, so that every run says the same. */
+function ruleFiles(folder: string, options: { workspace: string; within: readonly string[] }, warnings: string[]) {
+  const files: { path: string; name: string }[] = [];
+  const seen = new Set<string>();
+  const visit = (current: string, prefix: string, depth: number): void => {
+    for (const entry of entriesOf(current, options.workspace, warnings)) {
+      const path = join(current, entry.name);
+      if (entry.name.endsWith(".mdc")) {
+        if (files.length < mostRules) files.push({ path, name: prefix + entry.name.slice(0, -".mdc".length) });
+        continue;
+      }
+      if (depth >= deepest || !(entry.isDirectory() || entry.isSymbolicLink())) continue;
+      if (entry.isSymbolicLink()) {
+        const real = realOrSame(path);
+        // A link back up would go round for ever.
+        if (seen.has(real) || !isWithinAny(real, options.within)) continue;
+        seen.add(real);
+      }
+      visit(path, `${prefix}${entry.name}/`, depth + 1);
+    }
+  };
+  visit(folder, "", 0);
+  return files;
+}
+
+function entriesOf(folder: string, workspace: string, warnings: string[]) {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem.type === "problem")
+      warnings.push(`Rules in ${shownPath(folder, workspace)} were left out: ${problem.reason}.`);
+    return [];
+  }
+}

@@ -1,0 +1,25 @@
+// How a command gives its answer: all of it on stdout, or a word on stderr why not.
+import { errorLine } from "../failure.ts";
+import { openStdout, writeStderr } from "../stdout.ts";
+
+/** Writes the whole answer; the exit code comes back. */
+export async function answer(text: string): Promise<number> {
+  let exitCode = 0;
+  const stdout = openStdout(
+    () => {
+      exitCode = 141; // as if SIGPIPE had ended it, which is what readers like `head` expect
+    },
+    (error) => {
+      exitCode = 1;
+      const code = error.code === "ENOSPC" ? "STORE_FULL" : "INTERNAL";
+      writeStderr(errorLine(`The output cannot be written: ${error.message}`, code));
+    },
+  );
+  stdout.write(text);
+  await stdout.flush();
+  return exitCode;
+}
+
+export function answerJson(value: object): Promise<number> {
+  return answer(`${JSON.stringify(value, null, 2)}\n`);
+}

@@ -1,0 +1,77 @@
+// Which model a run would take now, and by which key. For commands that tell of it without running anything.
+
+import { findVendor } from "../../model/catalog.ts";
+import { type ModelChoice, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
+import { UserError } from "../../protocol/error-codes.ts";
+import { readKeys } from "../../store/auth.ts";
+import { configDir } from "../../store/config-dir.ts";
+import { loadSettings } from "../../store/settings.ts";
+import { flagList, flagText } from "../flags.ts";
+import type { Invocation } from "../main.ts";
+
+export type Chosen = {
+  configDir: string;
+  choice: ModelChoice;
+  /** What the user named, by flag, variable or configuration; `auto` counts as nothing. */
+  named: string | undefined;
+  /** The model, or why there is none: no key, or no such model. */
+  model: ResolvedModel | UserError;
+};
+
+export function chosenModel({ env, line: { flags }, name }: Invocation): Chosen {
+  const config = configDir(env);
+  const settings = loadSettings({ configDir: config, workspace: currentFolder(), trusted: false, env });
+  const choice: ModelChoice = {
+    flag: flagText(flags, "model"),
+    effortFlag: flagText(flags, "effort"),
+    configModel: settings.model?.modelId,
+    env,
+    endpoints: settings.courser.providers,
+    keys: readKeys(config),
+    endpointFlag: flagText(flags, "endpoint") ?? env["CURSOR_API_ENDPOINT"],
+    headerFlags: flagList(flags, "header"),
+    apiKeyFlag: flagText(flags, "api-key"),
+    program: name,
+  };
+  const named = [choice.flag, env["COURSER_MODEL"], choice.configModel]
+    .map((text) => text?.trim())
+    .find((text) => text);
+  return {
+    configDir: config,
+    choice,
+    named: named && /^(auto|default)$/i.test(named) ? undefined : named,
+    model: tryModel(choice),
+  };
+}
+
+export function tryModel(choice: ModelChoice): ResolvedModel | UserError {
+  try {
+    return resolveModel(choice);
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
+}
+
+/** Where the key comes from, as the user would find it: a variable's name, `--api-key` or `login`; undefined without a key. */
+export function keySource(model: ResolvedModel, { env, endpoints }: ModelChoice): string | undefined {
+  if (model.key === undefined) return undefined;
+  if (model.apiKeySource === "flag") return "--api-key";
+  if (model.apiKeySource === "login") return "login";
+  const own = endpoints?.[model.vendor];
+  const variables = [
+    own?.keyEnv,
+    ...(own?.keys ?? []),
+    ...(findVendor(model.vendor)?.keyVariables ?? []),
+    "CURSOR_API_KEY",
+  ];
+  return variables.find((variable) => variable !== undefined && env[variable]?.trim() === model.key) ?? "environment";
+}
+
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return "/"; // the folder was deleted; who is logged in does not depend on it
+  }
+}

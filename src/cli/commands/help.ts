@@ -1,0 +1,174 @@
+// Help, for everything or for one command: made from the tables that the parser reads, so that it cannot disagree.
+import { UserError } from "../../protocol/error-codes.ts";
+import { nearestName } from "../../protocol/nearest.ts";
+import { type Flag, findCommand, flags } from "../flags.ts";
+import type { Invocation } from "../main.ts";
+import { answer } from "./answer.ts";
+import { type Command, commands } from "./index.ts";
+
+export async function help(invocation: Invocation, topic?: string): Promise<number> {
+  if (topic === undefined) return answer(programHelp(invocation.name));
+  const command = findCommand(topic, commands) as Command | undefined;
+  if (!command) throw unknownTopic(topic, invocation.name);
+  return answer(command.name === "agent" ? programHelp(invocation.name) : commandHelp(invocation.name, command));
+}
+
+/** Where descriptions begin, and where lines end: both fit the narrowest usual terminal. */
+const column = 31;
+const width = 80;
+
+/** General flags that a command heeds, in the order of its help. */
+const heeded: Record<string, readonly string[]> = {
+  login: ["api-key", "model"],
+  status: ["model", "api-key", "endpoint"],
+  about: ["model"],
+  models: ["model", "api-key"],
+  install: ["force"],
+};
+
+const environment: readonly [name: string, meaning: string][] = [
+  ["CURSOR_API_KEY", "Key of the chosen model's vendor, whichever that is"],
+  ["ANTHROPIC_API_KEY", "Key of Anthropic"],
+  ["OPENAI_API_KEY", "Key of OpenAI"],
+  ["GEMINI_API_KEY", "Key of Google"],
+  ["<VENDOR>_API_KEY", "Keys of others, such as OPENROUTER, XAI, DEEPSEEK, MISTRAL and GROQ"],
+  ["COURSER_MODEL", "Model to use where --model is not given"],
+  ["CURSOR_API_ENDPOINT", "Same as --endpoint"],
+  ["CURSOR_CONFIG_DIR", "Settings, keys and chats (default: ~/.cursor)"],
+  ["HTTPS_PROXY, HTTP_PROXY", "Proxy for requests to models and to the web"],
+  ["NO_PROXY", "Hosts that are reached without the proxy"],
+  ["COURSER_COMPAT", "2025: the stream-json shapes of that year"],
+  ["NO_COLOR", "No colours on the terminal"],
+];
+
+const exitCodes: readonly [code: string, meaning: string][] = [
+  ["0", "Success, also when some tool calls were rejected"],
+  ["1", "Failure: 'Error: … [CODE]' on stderr, and a result in the JSON formats"],
+  ["2", "The command line is wrong"],
+  ["130", "Interrupted (Ctrl+C)"],
+  ["143", "Terminated (SIGTERM)"],
+];
+
+function programHelp(name: string): string {
+  return sections([
+    `Usage: ${name} [options] [command] [prompt...]`,
+    titled("Arguments", [
+      row("prompt", "What the agent is to do; '-' stands for stdin, and what follows -- is prompt"),
+    ]),
+    ...flagGroups(flags),
+    titled("Commands", commands.map(commandRow)),
+    titled("Examples", [
+      `  ${name} "what does this project do?"`,
+      `  ${name} -p --force "make the tests pass"`,
+      `  ${name} -p --output-format stream-json --model sonnet-4.5 "fix the typo"`,
+      `  git diff | ${name} -p --mode ask "review this change" -`,
+      `  ${name} -p -- "--help is a flag; here it is a prompt"`,
+    ]),
+    titled(
+      "Environment",
+      environment.map(([variable, meaning]) => row(variable, meaning)),
+    ),
+    titled(
+      "Exit codes",
+      exitCodes.map(([code, meaning]) => row(code, meaning)),
+    ),
+    titled("What --force does not lift", [
+      row("deny rules", "permissions.deny in cli-config.json and .cursor/cli.json always win"),
+      row(
+        "protected paths",
+        "The settings of this program and of editors, git hooks and git config, shell start-up files, ~/.ssh: refused in print mode, asked about on a terminal",
+      ),
+    ]),
+    `Help for one command: ${name} help <command>`,
+  ]);
+}
+
+function commandHelp(name: string, command: Command): string {
+  const general = (heeded[command.name] ?? []).map((wanted) => flags.find((flag) => flag.name === wanted)!);
+  const options = [...(command.flags ?? []), ...general, flags.find((flag) => flag.name === "help")!];
+  const usage = [name, command.name, "[options]", ...(command.operands ? [command.operands] : [])].join(" ");
+  return sections([
+    `Usage: ${usage}`,
+    `${command.summary}${command.load ? "" : notInThisVersion}`,
+    ...(command.aliases ? [`Also called: ${command.aliases.join(", ")}`] : []),
+    titled("Options", options.map(flagRow)),
+    ...(command.examples
+      ? [
+          titled(
+            "Examples",
+            command.examples.map((example) => `  ${exampleLine(name, example)}`),
+          ),
+        ]
+      : []),
+    `All options: ${name} --help`,
+  ]);
+}
+
+/** An example that begins elsewhere names the program itself; it is shown by the name that was typed. */
+function exampleLine(name: string, example: string): string {
+  return /\bcourser\b/.test(example) ? example.replace(/\bcourser\b/g, name) : `${name} ${example}`;
+}
+
+function flagGroups(table: readonly Flag[]): string[] {
+  const shown = table.filter((flag) => !flag.hidden);
+  return [...new Set(shown.map((flag) => flag.group))].map((group) =>
+    titled(group, shown.filter((flag) => flag.group === group).map(flagRow)),
+  );
+}
+
+const notInThisVersion = " (not in this version)";
+
+function flagRow(flag: Flag): string {
+  const short = flag.short ? `-${flag.short}, ` : "";
+  const unnamed = flag.choices?.some((choice) => !flag.help.includes(choice));
+  const choices = unnamed ? `: ${flag.choices!.join(", ")}` : "";
+  return row(
+    `${short}--${flag.name}${flag.value ? ` ${flag.value}` : ""}`,
+    `${flag.help}${choices}${flag.notBuilt ? notInThisVersion : ""}`,
+  );
+}
+
+function commandRow(command: Command): string {
+  const names = [command.name, ...(command.aliases ?? [])].join(" | ");
+  const built = command.load || command.name === "agent";
+  return row(
+    `${names}${command.operands ? ` ${command.operands}` : ""}`,
+    `${command.summary}${built ? "" : notInThisVersion}`,
+  );
+}
+
+function row(term: string, meaning: string): string {
+  const lines = wrap(meaning, width - column);
+  const first = `  ${term}`;
+  if (first.length + 2 > column) return [first, ...lines.map((line) => " ".repeat(column) + line)].join("\n");
+  return lines.map((line, index) => (index === 0 ? first : "").padEnd(column) + line).join("\n");
+}
+
+function wrap(text: string, room: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= room) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+function titled(title: string, rows: readonly string[]): string {
+  return `${title}:\n${rows.join("\n")}`;
+}
+
+function sections(parts: readonly string[]): string {
+  return `${parts.join("\n\n")}\n`;
+}
+
+function unknownTopic(topic: string, name: string): UserError {
+  const near = nearestName(
+    topic,
+    commands.flatMap((command) => [command.name, ...(command.aliases ?? [])]),
+  );
+  return new UserError(
+    "USAGE",
+    `there is no command '${topic}'.${near ? ` Did you mean ${near}?` : ` '${name} --help' lists them.`}`,
+  );
+}

@@ -1,0 +1,154 @@
+// Puts the program into ~/.local/bin under its three names, and takes it away again. Foreign programs stay.
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  symlinkSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { basename, delimiter, dirname, join } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import type { Invocation } from "../main.ts";
+import { answer } from "./answer.ts";
+import { installationOf, packageVersion, runningFile } from "./installation.ts";
+
+const names = ["courser", "cursor-agent", "agent"];
+
+export async function install({ name, env, line }: Invocation): Promise<number> {
+  const target = runningFile();
+  const installation = installationOf(target);
+  if (installation.type === "cache") {
+    throw new UserError(
+      "INSTALL_REFUSED",
+      `This copy lies in the cache of ${installation.tool} and may vanish any time. Install it first: npm install --global courser-agent`,
+    );
+  }
+  const folder = binFolder(env);
+  const links = names.map((each) => ({ path: join(folder, each), found: look(join(folder, each), target) }));
+  const foreign = links.filter(({ found }) => found === "folder" || (found === "foreign" && !line.flags.has("force")));
+  if (foreign.length > 0) {
+    const blocked = foreign.map(({ path }) => path).join(", ");
+    const next = foreign.some(({ found }) => found === "folder")
+      ? "Move it away first."
+      : `To replace: ${name} install --force`;
+    throw new UserError("INSTALL_REFUSED", `${blocked}: something else is there, and nothing was changed. ${next}`);
+  }
+
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const { path, found } of links) if (found !== "this") link(target, path);
+  } catch (error) {
+    throw new UserError(
+      "INSTALL_REFUSED",
+      `${folder} cannot be written to: ${(error as Error).message}. Give yourself the right to write there, then type: ${name} install`,
+    );
+  }
+  const done = links.map(
+    ({ path, found }) => `${found === "this" ? "already there" : "linked"}  ${path} -> ${target}\n`,
+  );
+  return answer(done.join("") + pathAdvice(folder, target, env));
+}
+
+export async function uninstall({ env }: Invocation): Promise<number> {
+  const target = runningFile();
+  const folder = binFolder(env);
+  const lines: string[] = [];
+  for (const path of names.map((each) => join(folder, each))) {
+    const found = look(path, target);
+    if (found === "nothing") continue;
+    if (found !== "this" && found !== "leads nowhere") {
+      lines.push(
+        `kept  ${path}, which is ${found === "another copy" ? `a link to ${realpathSync(path)}` : "another program"}\n`,
+      );
+      continue;
+    }
+    try {
+      rmSync(path);
+    } catch (error) {
+      throw new UserError(
+        "INSTALL_REFUSED",
+        `${path} cannot be removed: ${(error as Error).message}. Give yourself the right to write in ${folder}.`,
+      );
+    }
+    lines.push(`removed  ${path}\n`);
+  }
+  return answer(lines.join("") || `Nothing to remove in ${folder}.\n`);
+}
+
+function binFolder(env: NodeJS.ProcessEnv): string {
+  return join(env["HOME"] || homedir(), ".local", "bin");
+}
+
+/** What stands at a path, as far as installing there is concerned. A link that leads nowhere counts only if it led to a copy of ours. */
+type Found = "nothing" | "this" | "another copy" | "leads nowhere" | "foreign" | "folder";
+
+function look(path: string, target: string): Found {
+  const entry = entryAt(path);
+  if (!entry) return "nothing";
+  if (entry.isDirectory()) return "folder";
+  if (!entry.isSymbolicLink()) return "foreign";
+  let real: string;
+  try {
+    real = realpathSync(path);
+  } catch {
+    return basename(readlinkSync(path)) === basename(target) ? "leads nowhere" : "foreign";
+  }
+  if (real === target) return "this";
+  return basename(real) === basename(target) && packageVersion(dirname(dirname(real))) ? "another copy" : "foreign";
+}
+
+function entryAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // a folder on the way is a file, or closed to us: making the link will say so
+  }
+}
+
+/** Made aside and moved into place, so that the name is never missing. */
+function link(target: string, path: string): void {
+  const aside = `${path}.${process.pid}.new`;
+  symlinkSync(target, aside);
+  try {
+    renameSync(aside, path);
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw error;
+  }
+}
+
+function pathAdvice(folder: string, target: string, env: NodeJS.ProcessEnv): string {
+  const searched = (env["PATH"] ?? "").split(delimiter).filter((each) => each !== "");
+  if (!searched.some((each) => isSameFolder(each, folder))) {
+    const startUp = basename(env["SHELL"] ?? "") === "zsh" ? "~/.zshrc" : "~/.bashrc";
+    return `\n${folder} is not in PATH. Type this, and add it to ${startUp}:\n\n  export PATH="$HOME/.local/bin:$PATH"\n`;
+  }
+  const hidden = names.flatMap((each) => {
+    const first = searched.map((place) => join(place, each)).find(isExecutable);
+    return first !== undefined && look(first, target) === "foreign" ? [first] : [];
+  });
+  return hidden.map((path) => `\nNote: ${path} comes first in PATH and is another program.\n`).join("");
+}
+
+function isSameFolder(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,162 @@
+// Saves and forgets the API keys of vendors. A key is never shown, not even a part of it.
+import { findModel, findVendor, vendors } from "../../model/catalog.ts";
+import { UserError } from "../../protocol/error-codes.ts";
+import { nearestName } from "../../protocol/nearest.ts";
+import { authFile, readKeys, removeKeys, saveKey } from "../../store/auth.ts";
+import { configDir } from "../../store/config-dir.ts";
+import { flagText } from "../flags.ts";
+import type { Invocation } from "../main.ts";
+import { writeStderr } from "../stdout.ts";
+import { answer } from "./answer.ts";
+import { type Chosen, chosenModel } from "./chosen-model.ts";
+
+export async function login(invocation: Invocation): Promise<number> {
+  const { env, line } = invocation;
+  const chosen = chosenModel(invocation);
+  const named = vendorWord(invocation, Object.keys(chosen.choice.endpoints ?? {})) ?? vendorOfModel(chosen);
+  const given = flagText(line.flags, "api-key");
+  const onTerminal = await isOnTerminal();
+  let vendor = named;
+  if (vendor === undefined && given === undefined && onTerminal) vendor = await askVendor();
+  const key = checkedKey(given ?? (onTerminal ? await askKey(vendor) : await readStdin()));
+  vendor ??= vendorOfKey(key);
+  if (vendor === undefined) {
+    throw new UserError(
+      "USAGE",
+      `login needs a vendor. Type: ${invocation.name} login <vendor>, with one of ${hosted().join(", ")}.`,
+    );
+  }
+
+  saveKey(chosen.configDir, vendor, key);
+  const exitCode = await answer(`✓ Logged in as ${vendor} (${authFile(chosen.configDir)})\n`);
+  noteVariables([vendor], env, (variable) => `${variable} is set and goes before the saved key.`);
+  return exitCode;
+}
+
+export async function logout(invocation: Invocation): Promise<number> {
+  const config = configDir(invocation.env);
+  const saved = Object.keys(readKeys(config));
+  const vendor = vendorWord(invocation, saved);
+  const removed = removeKeys(config, vendor);
+  const exitCode = await answer(
+    removed.length > 0
+      ? `✓ Logged out of ${removed.join(", ")}\n`
+      : `Nothing to forget: there is no saved key${vendor ? ` for ${vendor}` : ""}.\n`,
+  );
+  noteVariables(
+    vendor ? [vendor] : removed,
+    invocation.env,
+    (variable) => `${variable} is still set and goes on being used.`,
+  );
+  return exitCode;
+}
+
+/** Vendors that want a key. */
+function hosted(): string[] {
+  return vendors.filter((row) => !row.local).map((row) => row.name);
+}
+
+/** The vendor on the command line; `others` are names that are no built-in vendor's. */
+function vendorWord({ line, name }: Invocation, others: readonly string[]): string | undefined {
+  const [word, second] = line.words;
+  if (second !== undefined)
+    throw new UserError(
+      "USAGE",
+      `${line.command} takes one vendor, not ${line.words.length} words. Type: ${name} ${line.command} <vendor>`,
+    );
+  if (word === undefined) return undefined;
+  if (others.includes(word)) return word;
+  const row = findVendor(word);
+  if (row) return row.name;
+  const known = [...vendors.map((each) => each.name), ...others];
+  const near = nearestName(word, known);
+  throw new UserError(
+    "USAGE",
+    `there is no vendor '${word}'.${near ? ` Did you mean ${near}?` : ""} The vendors are ${known.join(", ")}.`,
+  );
+}
+
+/** Only a model that was named tells which vendor is meant: with none, a key that is there already would decide. */
+function vendorOfModel({ named, model, choice }: Chosen): string | undefined {
+  if (named === undefined) return undefined;
+  if (!(model instanceof UserError))
+    return model.kind === "offline" || model.kind === "script" || model.kind === "replay" ? undefined : model.vendor;
+  const name = named.replace(/\[.*\]$/, "");
+  const prefix = name.includes("/") ? name.slice(0, name.indexOf("/")) : "";
+  const endpoint = Object.entries(choice.endpoints ?? {}).find(
+    ([own, { models }]) => own === prefix || models?.includes(name),
+  )?.[0];
+  return endpoint ?? findModel(name)?.row.vendor ?? findVendor(prefix)?.name;
+}
+
+/** Many keys tell whose they are by how they begin. */
+function vendorOfKey(key: string): string | undefined {
+  return vendors.find(({ keyPrefix }) => keyPrefix !== undefined && key.startsWith(keyPrefix))?.name;
+}
+
+async function isOnTerminal(): Promise<boolean> {
+  const { isatty } = await import("node:tty");
+  return isatty(0);
+}
+
+async function askVendor(): Promise<string> {
+  const { promptShown } = await import("../prompt-hidden.ts");
+  const names = hosted();
+  const list = names.map((name, index) => `  ${String(index + 1).padStart(2)}  ${name}\n`).join("");
+  writeStderr(`Whose key is it?\n${list}`);
+  while (true) {
+    const typed = (await promptShown("Number or name: ")).trim();
+    if (typed === "") throw new UserError("USAGE", "no vendor was chosen; nothing was saved.");
+    const name = names[Number(typed) - 1] ?? findVendor(typed)?.name;
+    if (name !== undefined) return name;
+    writeStderr(`There is no '${typed}' in the list.\n`);
+  }
+}
+
+async function askKey(vendor: string | undefined): Promise<string> {
+  const { promptHidden } = await import("../prompt-hidden.ts");
+  const label = (vendor && findVendor(vendor)?.label) ?? vendor;
+  return promptHidden(`Key of ${label} (it is not shown): `);
+}
+
+async function readStdin(): Promise<string> {
+  // A pipe that nobody writes to would look like a program that hangs.
+  const waiting = setTimeout(() => writeStderr("Reading the key from stdin …\n"), 2000);
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString("utf8");
+  } catch (error) {
+    throw new UserError(
+      "USAGE",
+      `stdin cannot be read: ${(error as Error).message}. Give the key with --api-key <key>.`,
+    );
+  } finally {
+    clearTimeout(waiting);
+  }
+}
+
+/** What goes into a request's header must be one plain word. The message must not hold the key. */
+function checkedKey(text: string): string {
+  const key = text.trim();
+  if (key === "")
+    throw new UserError(
+      "USAGE",
+      "the key is empty; nothing was saved. Give it with --api-key <key>, on stdin, or when asked on a terminal.",
+    );
+  if (/[\r\n]/.test(key))
+    throw new UserError(
+      "USAGE",
+      `the key must be one line, and this was ${key.split(/\r?\n|\r/).length}; nothing was saved.`,
+    );
+  if (/[^\x21-\x7e]/.test(key))
+    throw new UserError("USAGE", "the key holds a blank or a character that no key has; nothing was saved.");
+  return key;
+}
+
+function noteVariables(names: readonly string[], env: NodeJS.ProcessEnv, sentence: (variable: string) => string): void {
+  const variables = names
+    .flatMap((name) => findVendor(name)?.keyVariables ?? [])
+    .filter((variable) => env[variable]?.trim());
+  for (const variable of variables) writeStderr(`Note: ${sentence(variable)}\n`);
+}

@@ -1,0 +1,34 @@
+// "Did you mean": the known name closest to what was written, if one is close enough to be meant.
+
+export function nearestName(written: string, known: readonly string[]): string | undefined {
+  const wanted = written.slice(0, 100).toLowerCase();
+  let best: string | undefined;
+  // Short names differ from everything by little.
+  let bestDistance = (wanted.length <= 4 ? 1 : wanted.length <= 12 ? 2 : 3) + 1;
+  for (const name of known) {
+    if (name === written) return undefined;
+    const distance = distanceBetween(wanted, name.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [name, distance];
+  }
+  return best;
+}
+
+/** Letters put in, left out, replaced, or exchanged with their neighbour count one each. */
+function distanceBetween(left: string, right: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column++) {
+      const same = left[row - 1] === right[column - 1];
+      let cost = Math.min(last[column]! + 1, current[column - 1]! + 1, last[column - 1]! + (same ? 0 : 1));
+      const swapped =
+        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      if (swapped) cost = Math.min(cost, beforeLast[column - 2]! + 1);
+      current.push(cost);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[right.length]!;
+}

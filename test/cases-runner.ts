@@ -1,0 +1,106 @@
+// `npm run cases -- FILE|DIR… [--driver library|cli] [--json] [--long]`: runs cases in the format of test/cases, also ones it has never seen.
+// Exit 0 only when every answer is safe and at least 95 % are exact.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { runProcessCase } from "./agent/process-driver.ts";
+import { runModelCase } from "./cli/model-cases-driver.ts";
+import { runConfigCase } from "./policy/config-driver.ts";
+import { type FrameCase, runFrameCase } from "./protocol/frames-driver.ts";
+import type { Case, CaseDriver, CaseResult } from "./support/case.ts";
+
+/** One driver for each group. A new group is a new row. */
+export const drivers: Record<string, CaseDriver> = {
+  frames: (given) => runFrameCase(given as unknown as FrameCase),
+  process: runProcessCase,
+  config: runConfigCase,
+  model: runModelCase,
+};
+
+const usage = "Usage: npm run cases -- FILE|DIR… [--driver library|cli] [--json] [--long]";
+
+export async function main(argv: readonly string[]): Promise<number> {
+  const paths: string[] = [];
+  let driver: "library" | "cli" = "library";
+  let json = false;
+  let long = false;
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index]!;
+    if (word === "--json") json = true;
+    else if (word === "--long") long = true;
+    else if (word === "--driver" && /^(library|cli)$/.test(argv[index + 1] ?? ""))
+      driver = argv[++index] as typeof driver;
+    else if (word.startsWith("-")) return fail(`unknown or incomplete option ${word}`);
+    else paths.push(word);
+  }
+  if (paths.length === 0) return fail("no file given");
+
+  const results: (CaseResult & { id: string })[] = [];
+  for (const file of paths.flatMap(filesAt)) {
+    for (const given of casesIn(file)) {
+      const result = await runCase(given, driver, long);
+      results.push({ id: given.id, ...result });
+      if (!json)
+        console.log(
+          `${mark(result)} ${given.id}  ${result.skipped ?? `${result.verdict} (expected ${result.expected})`}${result.pass ? "" : `  ${result.detail}`}`,
+        );
+    }
+  }
+  const ran = results.filter((result) => !result.skipped);
+  const safe = ran.filter((result) => result.safe).length;
+  const exact = ran.filter((result) => result.exact).length;
+  const passed = ran.length > 0 && safe === ran.length && exact >= 0.95 * ran.length;
+  const summary = { cases: results.length, skipped: results.length - ran.length, safe, exact, passed };
+  if (json) console.log(JSON.stringify({ summary, results }, undefined, 2));
+  else console.log(`\n${ran.length} run, ${summary.skipped} skipped: ${safe} safe, ${exact} exact`);
+  return passed ? 0 : 1;
+}
+
+export async function runCase(given: Case, driver: "library" | "cli", long: boolean): Promise<CaseResult> {
+  const run = drivers[given.group];
+  if (!run)
+    return {
+      pass: false,
+      safe: true,
+      exact: false,
+      verdict: "-",
+      expected: "-",
+      detail: "",
+      skipped: `there is no driver for the group '${given.group}' yet`,
+    };
+  try {
+    return await run(given, { driver, long });
+  } catch (error) {
+    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { pass: false, safe: false, exact: false, verdict: "driver failed", expected: "-", detail };
+  }
+}
+
+export function casesIn(file: string): Case[] {
+  const lines = readFileSync(file, "utf8").split("\n");
+  return lines.flatMap((line, index) => {
+    if (line.trim() === "") return [];
+    try {
+      return [JSON.parse(line) as Case];
+    } catch (error) {
+      throw new Error(`${file}:${index + 1}: ${(error as Error).message}`);
+    }
+  });
+}
+
+function filesAt(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path)
+    .filter((name) => name.endsWith(".jsonl"))
+    .sort()
+    .map((name) => join(path, name));
+}
+
+function mark(result: CaseResult): string {
+  if (result.skipped) return "skip";
+  return result.pass ? "ok  " : result.safe ? "MISS" : "FAIL";
+}
+
+function fail(message: string): number {
+  console.error(`${message}\n${usage}`);
+  return 2;
+}

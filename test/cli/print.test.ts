@@ -1,0 +1,370 @@
+// Print mode as programs use it: one prompt, exactly one result, whatever happens.
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { type CliRun, cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
+
+const workspaces: Workspace[] = [];
+const workspace = (files?: Record<string, string>): Workspace => {
+  const made = createWorkspace(files);
+  workspaces.push(made);
+  return made;
+};
+afterAll(() => {
+  for (const each of workspaces) each.remove();
+});
+
+const stream = ["-p", "--force", "--output-format", "stream-json"];
+const shell = (command: string, more: object = {}) => ({ calls: [{ name: "Shell", args: { command, ...more } }] });
+
+function results(run: CliRun): Record<string, any>[] {
+  return run.lines().filter((line) => line["type"] === "result");
+}
+
+function onlyResult(run: CliRun): Record<string, any> {
+  const found = results(run);
+  expect(found, run.stdout + run.stderr).toHaveLength(1);
+  expect(run.lines().at(-1)).toEqual(found[0]);
+  return found[0]!;
+}
+
+describe("the prompt", () => {
+  it("never waits for stdin when there is one", async () => {
+    const run = await workspace().run([...stream, "what is 2+2?"], { stdin: "open", timeoutMs: 15_000 });
+    expect(run.exit).toBe(0);
+    expect(onlyResult(run)["result"]).toBe("2 + 2 = 4");
+  });
+
+  it("comes from stdin when there is none", async () => {
+    const run = await workspace().run(["-p", "--force"], { stdin: "what is 3+4?\n" });
+    expect(run.stdout).toBe("3 + 4 = 7\n");
+  });
+
+  it("takes stdin where a lone dash stands", async () => {
+    const run = await workspace().run([...stream, "say", "-"], { stdin: "piped words" });
+    expect(run.lines()[1]!["message"].content[0].text).toBe("say\n\npiped words");
+  });
+
+  it("is everything after --, options included", async () => {
+    const run = await workspace().run(["-p", "--trust", "--output-format", "stream-json", "--", "say", "--force", "-"]);
+    expect(run.lines()[0]!["permissionMode"]).toBe("default");
+    expect(run.lines()[1]!["message"].content[0].text).toBe("say --force -");
+  });
+
+  it("is missing: usage", async () => {
+    const run = await workspace().run(["-p", "--force", "--output-format", "json"], { stdin: "" });
+    expect(run.exit).toBe(2);
+    expect(onlyResult(run)).toMatchObject({ is_error: true, error_code: "USAGE", session_id: "" });
+  });
+
+  it("warns of data that nobody read", async () => {
+    const { path, env } = workspace();
+    const pipeline = `echo unread | "${process.execPath}" "${cli}" -p --force "what is 2+2?"`;
+    const run = await bash(pipeline, path, env);
+    expect(run.stdout).toBe("2 + 2 = 4\n");
+    expect(run.stderr.match(/stdin holds data/g)).toHaveLength(1);
+    const quiet = await bash(`true | "${process.execPath}" "${cli}" -p --force "what is 2+2?"`, path, env);
+    expect(quiet.stderr).toBe("");
+  });
+
+  it("leaves the rest of a loop's stdin alone", async () => {
+    const { path, env } = workspace();
+    const loop = `printf '1+1\\n2+2\\n3+3\\n' | while read -r line; do "${process.execPath}" "${cli}" -p --force "what is $line?" 2>/dev/null; done`;
+    expect((await bash(loop, path, env)).stdout).toBe("1 + 1 = 2\n2 + 2 = 4\n3 + 3 = 6\n");
+  });
+});
+
+describe("the formats", () => {
+  it("text says what was said after the last call", async () => {
+    const place = workspace();
+    const script = [{ text: "First I look.", ...shell("echo hi") }, { text: "All done." }];
+    const run = await place.play(script, ["--output-format", "text"]);
+    expect(run.stdout).toBe("All done.\n");
+  });
+
+  it("json says one object", async () => {
+    const run = await workspace().play([{ text: "ok" }], ["--output-format", "json"]);
+    expect(run.lines()).toHaveLength(1);
+    expect(onlyResult(run)).toMatchObject({ subtype: "success", result: "ok" });
+  });
+
+  it("all segments joined are the result, flushes carry the call's id", async () => {
+    const run = await workspace().play([{ text: "One. ", ...shell("true") }, { text: "Two." }]);
+    const said = run.lines().filter((line) => line["type"] === "assistant");
+    expect(said.map((line) => line["message"].content[0].text)).toEqual(["One. ", "Two."]);
+    expect(said[0]).toHaveProperty("model_call_id");
+    expect(said[1]).not.toHaveProperty("model_call_id");
+    for (const line of said) expect(line).not.toHaveProperty("timestamp_ms");
+    expect(onlyResult(run)["result"]).toBe("One. Two.");
+  });
+
+  it("partial output adds deltas with a time, which repeat the flushes", async () => {
+    const run = await workspace().play([{ text: ["a", "b"] }], ["--stream-partial-output"]);
+    const said = run.lines().filter((line) => line["type"] === "assistant");
+    const deltas = said.filter((line) => "timestamp_ms" in line);
+    expect(deltas.map((line) => line["message"].content[0].text).join("")).toBe("ab");
+    expect(said.filter((line) => !("timestamp_ms" in line)).map((line) => line["message"].content[0].text)).toEqual([
+      "ab",
+    ]);
+  });
+
+  it.each([
+    [["--stream-partial-output"], "--output-format stream-json"],
+    [["--output-format", "yaml"], "text, json, stream-json"],
+    [["--output-format"], "needs a value"],
+    [["--max-turns", "0"], "--max-turns 20"],
+    [["--max-time", "soon"], "--max-time 90s"],
+    [["--max-cost", "-1"], "--max-cost 0.50"],
+    [["--mode", "agent"], "plan, ask"],
+    [["--plan", "--mode", "ask"], "Choose one"],
+    [["--froce"], "--force"],
+    [["--allowed-tools", "Raed"], "Did you mean Read"],
+  ])("refuses %j and says what to type", async (args, hint) => {
+    const run = await workspace().run(["-p", "--trust", ...args, "--", "hi"]);
+    expect(run.exit).toBe(2);
+    expect(run.stderr).toContain(hint);
+    expect(run.stdout).toBe("");
+  });
+});
+
+describe("the end", () => {
+  it("a model error is one result and exit 1", async () => {
+    const run = await workspace().play([
+      { text: "a", ...shell("true") },
+      { error: { code: "MODEL_BAD_REQUEST", message: "no" } },
+    ]);
+    expect(run.exit).toBe(1);
+    expect(onlyResult(run)).toMatchObject({
+      subtype: "error",
+      is_error: true,
+      error_code: "MODEL_BAD_REQUEST",
+      result: "Error: no",
+    });
+    expect(run.stderr).toContain("Error: no [MODEL_BAD_REQUEST]");
+  });
+
+  it("an untrusted workspace is refused before anything", async () => {
+    const run = await workspace().run(["-p", "--output-format", "stream-json", "what is 2+2?"]);
+    expect(run.exit).toBe(1);
+    expect(run.lines()).toHaveLength(1);
+    expect(onlyResult(run)).toMatchObject({ error_code: "UNTRUSTED", session_id: "" });
+    expect(run.stderr).toContain("Workspace Trust Required");
+  });
+
+  it("--trust is remembered, --force is not", async () => {
+    const place = workspace();
+    expect((await place.run(["-p", "--force", "what is 2+2?"])).exit).toBe(0);
+    expect((await place.run(["-p", "what is 2+2?"])).exit).toBe(1);
+    expect((await place.run(["-p", "--trust", "what is 2+2?"])).exit).toBe(0);
+    expect((await place.run(["-p", "what is 2+2?"])).exit).toBe(0);
+  });
+
+  it.each([
+    ["SIGINT", 130, "INTERRUPTED"],
+    ["SIGTERM", 143, "TERMINATED"],
+  ] as const)("%s during a command: the command ends, a result is written, exit %i", async (signal, exit, code) => {
+    const place = workspace();
+    const run = await place.play([shell("echo $$ > pid; sleep 600"), { text: "never" }], [], {
+      onStart: (child) => whenExists(join(place.path, "pid"), () => child.kill(signal)),
+    });
+    expect(run.exit, run.stderr).toBe(exit);
+    expect(onlyResult(run)).toMatchObject({ is_error: true, error_code: code });
+    const completed = run.lines().find((line) => line["subtype"] === "completed");
+    expect(completed).toBeDefined();
+    expect(isRunning(Number(readFileSync(join(place.path, "pid"), "utf8")))).toBe(false);
+  });
+
+  it("a signal while the model is slow", async () => {
+    const run = await workspace().play([{ delayMs: 60_000, text: "late" }], [], {
+      onStart: (child) => afterFirstLine(child, () => child.kill("SIGINT")),
+    });
+    expect(run.exit).toBe(130);
+    expect(onlyResult(run)["error_code"]).toBe("INTERRUPTED");
+    expect(run.ms).toBeLessThan(20_000);
+  });
+
+  it("a closed pipe ends the run quietly", async () => {
+    const place = workspace();
+    const long = Array.from({ length: 2000 }, () => "word ".repeat(200));
+    const run = await place.play([{ text: long, ...shell("sleep 600") }], ["--stream-partial-output"], {
+      onStart: (child) => afterFirstLine(child, () => child.stdout!.destroy()),
+    });
+    expect(run.stderr).toBe("");
+    expect(run.exit).toBe(141);
+  });
+
+  it("a full disk under stdout is told on stderr", async () => {
+    if (!existsSync("/dev/full")) return;
+    const place = workspace();
+    const child = spawn(process.execPath, [cli, ...stream, "what is 2+2?"], {
+      cwd: place.path,
+      env: place.env,
+      stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
+    });
+    let stderr = "";
+    child.stderr!.on("data", (chunk) => {
+      stderr += chunk;
+    });
+    const exit = await new Promise((resolve) => child.on("close", resolve));
+    expect(exit).toBe(1);
+    expect(stderr).toContain("STORE_FULL");
+  });
+
+  it("10 MB through a pipe arrive whole", async () => {
+    const place = workspace();
+    const piece = "0123456789abcdef".repeat(64);
+    place.file("script.json", JSON.stringify([{ text: Array.from({ length: 10_240 }, () => piece) }]));
+    const run = await bash(
+      `"${process.execPath}" "${cli}" -p --force --model script:script.json x | (sleep 1; cat) | wc -c`,
+      place.path,
+      place.env,
+    );
+    expect(Number(run.stdout)).toBe(10_240 * piece.length + 1);
+  });
+
+  it("--max-turns, --max-time and endless repetition have names", async () => {
+    const place = workspace({ "a.txt": "a" });
+    const read = (name: string) => ({ calls: [{ name: "Read", args: { path: name } }] });
+    const turns = await place.play({ loop: true, replies: [read("a.txt"), read("b.txt")] }, ["--max-turns", "3"]);
+    expect(onlyResult(turns)["error_code"]).toBe("MAX_TURNS");
+    const time = await place.play([shell("sleep 600")], ["--max-time", "500ms"]);
+    expect(onlyResult(time)["error_code"]).toBe("MAX_TIME");
+    expect(time.exit).toBe(1);
+    const repeated = await place.play({ loop: true, replies: [read("a.txt")] });
+    expect(onlyResult(repeated)["error_code"]).toBe("LOOP_DETECTED");
+    expect(repeated.lines().filter((line) => line["subtype"] === "started").length).toBeLessThanOrEqual(10);
+  });
+
+  it("an empty answer is no success", async () => {
+    const run = await workspace().play([{ text: "" }]);
+    expect(run.exit).toBe(1);
+    expect(onlyResult(run)["error_code"]).toBe("MODEL_EMPTY");
+  });
+});
+
+describe("calls", () => {
+  it("of one reply run side by side where they cannot conflict", async () => {
+    const run = await workspace().play([
+      {
+        calls: [
+          { name: "Shell", args: { command: "sleep 1.5; echo a" } },
+          { name: "Shell", args: { command: "sleep 1; echo b" } },
+        ],
+      },
+      { text: "ok" },
+    ]);
+    const events = run
+      .lines()
+      .filter((line) => line["type"] === "tool_call")
+      .map((line) => line["subtype"]);
+    expect(events).toEqual(["started", "started", "completed", "completed"]);
+    const [first] = run.lines().filter((line) => line["subtype"] === "completed");
+    expect(first!["tool_call"].shellToolCall.args.command).toContain("echo b");
+  });
+
+  it("that write wait for each other, in order", async () => {
+    const place = workspace();
+    const calls = [
+      { name: "Write", args: { path: "a.txt", content: "one" } },
+      { name: "Edit", args: { path: "a.txt", edits: [{ oldText: "one", newText: "two" }] } },
+      { name: "Shell", args: { command: "cat a.txt" } },
+    ];
+    const run = await place.play([{ calls }, { text: "ok" }]);
+    const ended = run.lines().filter((line) => line["subtype"] === "completed");
+    expect(ended.at(-1)!["tool_call"].shellToolCall.result.success.stdout).toBe("two");
+  });
+
+  it("unknown tools and bad arguments run nothing, and the model is told", async () => {
+    const place = workspace();
+    const calls = [
+      { name: "sudo_shell", args: { command: "touch pwned" } },
+      { name: "Shell", args: "{not json" },
+      { name: "Shell", args: { cmd: "touch pwned" } },
+    ];
+    const run = await place.play([{ calls }, { expect: ["no tool named sudo_shell"], text: "ok" }]);
+    expect(run.exit, run.stderr).toBe(0);
+    expect(existsSync(join(place.path, "pwned"))).toBe(false);
+    for (const line of run.lines().filter((each) => each["subtype"] === "completed")) {
+      const tool = Object.values(line["tool_call"])[0] as { result: object };
+      expect(Object.keys(tool.result)).toEqual(["error"]);
+    }
+  });
+
+  it("nobody permitted are rejected with their arguments and a reason; the run succeeds", async () => {
+    const place = workspace();
+    const file = place.file("script.json", JSON.stringify([shell("touch pwned"), { text: "I could not." }]));
+    const run = await place.run(["-p", "--trust", "--output-format", "stream-json", "--model", `script:${file}`, "go"]);
+    expect(run.exit).toBe(0);
+    expect(existsSync(join(place.path, "pwned"))).toBe(false);
+    const call = run.lines().find((line) => line["subtype"] === "completed")!["tool_call"].shellToolCall;
+    expect(call.args.command).toBe("touch pwned");
+    expect(call.result.rejected.reason).toBeTruthy();
+    expect(onlyResult(run)["permission_denials"]).toHaveLength(1);
+    expect(run.stderr).toContain("Rejected: Shell:");
+  });
+
+  it("are few in plan and ask mode, and by flag", async () => {
+    const place = workspace();
+    const write = [{ calls: [{ name: "Write", args: { path: "a.txt", content: "x" } }] }, { text: "ok" }];
+    for (const flags of [
+      ["--plan"],
+      ["--mode", "ask"],
+      ["--disallowed-tools", "edit"],
+      ["--allowed-tools", "Read,Grep"],
+    ]) {
+      await place.play(write, flags);
+      expect(existsSync(join(place.path, "a.txt")), flags.join(" ")).toBe(false);
+    }
+    expect((await place.play(write)).exit).toBe(0);
+    expect(existsSync(join(place.path, "a.txt"))).toBe(true);
+  });
+
+  it("in the background are read, awaited and ended", async () => {
+    const place = workspace();
+    const run = await place.play([
+      shell("echo $$ > pid; echo ready; sleep 600", { isBackground: true }),
+      { calls: [{ name: "Await", args: { taskId: "shell_1", blockUntilMs: 3000 } }] },
+      { expect: ["ready"], text: "It runs." },
+    ]);
+    expect(run.exit, run.stderr).toBe(0);
+    expect(run.stderr).toContain("still running");
+    expect(isRunning(Number(readFileSync(join(place.path, "pid"), "utf8")))).toBe(false);
+  });
+});
+
+function whenExists(file: string, then: () => void): void {
+  const started = Date.now();
+  const timer = setInterval(() => {
+    if (existsSync(file) && readFileSync(file, "utf8").trim() !== "") {
+      clearInterval(timer);
+      then();
+    } else if (Date.now() - started > 20_000) clearInterval(timer);
+  }, 20);
+}
+
+function afterFirstLine(child: ChildProcess, then: () => void): void {
+  child.stdout!.once("data", () => setTimeout(then, 300));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function bash(command: string, cwd: string, env: Record<string, string>): Promise<{ stdout: string; stderr: string }> {
+  const child = spawn("bash", ["-c", command], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  return new Promise((resolve) => child.on("close", () => resolve({ stdout, stderr })));
+}
