@@ -100,7 +100,7 @@ async function start(folder: string, { rounds }: Options): Promise<Line[]> {
 async function turns(folder: string, { rounds, peers }: Options): Promise<Line[]> {
   const where = place(join(folder, "turns"));
   const server = await startModelServer((request) => {
-    const body = request.body as { messages?: { role: string; content: unknown }[] } | undefined;
+    const body = request.json as { messages?: { role: string; content: unknown }[] } | undefined;
     const asked = JSON.stringify(body?.messages?.findLast((message) => message.role === "user") ?? "");
     const answered = body?.messages?.at(-1)?.role === "tool";
     return asked.includes("tool turn") && !answered
@@ -133,7 +133,7 @@ async function turns(folder: string, { rounds, peers }: Options): Promise<Line[]
     const samples = await interleave(programs, rounds);
     const floor = median(samples["floor"]!.map((sample) => sample.wallMs));
     const wall = (name: string) => median(samples[name]!.map((sample) => sample.wallMs)) / floor;
-    const bytes = server.requests[0]!.bytes;
+    const bytes = server.requests[0]!.body.length;
     return [
       {
         name: "text turn, loopback model",

@@ -20,7 +20,20 @@ const mayImport: Record<string, readonly string[]> = {
   sdk: ["protocol", "redact", "process", "store"],
   adapter: ["protocol", "redact", "policy", "net", "sdk"],
   studio: ["protocol", "redact", "store", "sdk"],
-  cli: ["protocol", "redact", "process", "policy", "store", "net", "model", "agent", "sdk", "adapter", "bridge", "studio"],
+  cli: [
+    "protocol",
+    "redact",
+    "process",
+    "policy",
+    "store",
+    "net",
+    "model",
+    "agent",
+    "sdk",
+    "adapter",
+    "bridge",
+    "studio",
+  ],
 };
 
 /** What is loaded before the first line of output. Each name here is paid for by every start. */
@@ -70,7 +83,11 @@ describe("architecture", () => {
   it("protocol and redact know nothing of Node", () => {
     const leaks = files
       .filter((file) => ["protocol", "redact"].includes(folderOf(file)))
-      .filter((file) => imports.get(file)!.some(({ path }) => !path.startsWith(".")) || /\b(Buffer|process)\b\.?[.(]/.test(code(file)));
+      .filter(
+        (file) =>
+          imports.get(file)!.some(({ path }) => !path.startsWith(".")) ||
+          /\b(Buffer|process)\b\.?[.(]/.test(code(file)),
+      );
     expect(leaks.map((file) => relative(root, file))).toEqual([]);
   });
 
@@ -83,20 +100,35 @@ describe("architecture", () => {
     };
     for (const entry of ["cli/main.ts", "cli/print.ts"]) visit(join(source, entry));
     expect([...new Set([...closure].map(folderOf))].filter((folder) => !startUp.includes(folder))).toEqual([]);
-    const packages = [...closure].flatMap((file) => imports.get(file)!.filter((each) => !each.dynamic && !each.typeOnly && !/^(\.|node:)/.test(each.path)));
+    const packages = [...closure].flatMap((file) =>
+      imports.get(file)!.filter((each) => !each.dynamic && !each.typeOnly && !/^(\.|node:)/.test(each.path)),
+    );
     expect(packages.map((each) => each.path)).toEqual([]);
-    const heavy = [...closure].flatMap((file) => imports.get(file)!.filter((each) => !each.dynamic && !each.typeOnly && /^node:(crypto|https?|net|tls|child_process|readline)/.test(each.path)));
+    const heavy = [...closure].flatMap((file) =>
+      imports
+        .get(file)!
+        .filter(
+          (each) =>
+            !each.dynamic && !each.typeOnly && /^node:(crypto|https?|net|tls|child_process|readline)/.test(each.path),
+        ),
+    );
     expect(heavy.map((each) => each.path)).toEqual([]);
   });
 
   it("spawns, fetches and writes in the places made for it", () => {
-    const using = (pattern: RegExp) => files.filter((file) => pattern.test(code(file))).map((file) => relative(source, file)).sort();
+    const using = (pattern: RegExp) =>
+      files
+        .filter((file) => pattern.test(code(file)))
+        .map((file) => relative(source, file))
+        .sort();
     expect(using(/from "node:child_process"|import\("node:child_process"\)/)).toEqual(spawners);
     expect(using(/\bglobalThis\.fetch\b|(?<![.\w])fetch\(/).filter((file) => !file.startsWith("net/"))).toEqual([]);
   });
 
   it("keeps files to one subject", () => {
-    const long = files.map((file) => [relative(root, file), readFileSync(file, "utf8").split("\n").length] as const).filter(([, lines]) => lines > 450);
+    const long = files
+      .map((file) => [relative(root, file), readFileSync(file, "utf8").split("\n").length] as const)
+      .filter(([, lines]) => lines > 450);
     expect(long).toEqual([]);
   });
 });
@@ -117,17 +149,25 @@ function folderOf(file: string): string {
 }
 
 function code(file: string): string {
-  return readFileSync(file, "utf8").replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "$1");
+  return readFileSync(file, "utf8")
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/(^|\s)\/\/.*$/gm, "$1");
 }
 
 function importsOf(file: string): Import[] {
   const text = code(file);
   const found: Import[] = [];
-  for (const [, typeOnly, names, path] of text.matchAll(/^(?:import|export)\s+(type\s+)?([^"';]*?from\s+)?"([^"]+)"/gm)) {
-    const onlyTypes = Boolean(typeOnly) || (/\{/.test(names ?? "") && !/\{[^}]*(?<!type )\b(?!type )\w+/.test((names ?? "").replace(/\btype \w+( as \w+)?,?/g, "")));
+  for (const [, typeOnly, names, path] of text.matchAll(
+    /^(?:import|export)\s+(type\s+)?([^"';]*?from\s+)?"([^"]+)"/gm,
+  )) {
+    const onlyTypes =
+      Boolean(typeOnly) ||
+      (/\{/.test(names ?? "") &&
+        !/\{[^}]*(?<!type )\b(?!type )\w+/.test((names ?? "").replace(/\btype \w+( as \w+)?,?/g, "")));
     found.push({ path: path!, dynamic: false, typeOnly: onlyTypes });
   }
-  for (const [, path] of text.matchAll(/\bimport\(\s*"([^"]+)"\s*\)/g)) found.push({ path: path!, dynamic: true, typeOnly: false });
+  for (const [, path] of text.matchAll(/\bimport\(\s*"([^"]+)"\s*\)/g))
+    found.push({ path: path!, dynamic: true, typeOnly: false });
   return found;
 }
 

@@ -1,8 +1,9 @@
 // Agent: everything a turn works with. Made once by the composition root, handed to the loop.
+import type { Price } from "../model/prices.ts";
 import type { Effort, Provider } from "../model/provider.ts";
+import type { Decision, Need } from "../policy/need.ts";
 import type { Usage } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
-import type { Decision, Need } from "../policy/need.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
 
 export type Agent = {
@@ -28,11 +29,9 @@ export type AgentModel = {
   displayName: string;
   contextTokens: number;
   effort?: Effort;
-  /** Dollars per million tokens, where known. */
+  /** Where known. */
   price?: Price;
 };
-
-export type Price = { input: number; output: number; cacheRead: number; cacheWrite: number };
 
 export type Limits = {
   maxTurns: number;
@@ -80,13 +79,4 @@ export function addUsage(a: Usage, b: Usage): Usage {
     cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
     cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
   };
-}
-
-export function costOf(usage: Usage, price: Price): number {
-  const millions =
-    usage.inputTokens * price.input +
-    usage.outputTokens * price.output +
-    usage.cacheReadTokens * price.cacheRead +
-    usage.cacheWriteTokens * price.cacheWrite;
-  return millions / 1_000_000;
 }

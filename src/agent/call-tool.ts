@@ -1,7 +1,8 @@
 // One call of a tool: parse, permit, run. Whatever happens, a started call gets its end.
+
+import type { Need } from "../policy/need.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
-import type { Need } from "../policy/need.ts";
 import type { Agent } from "./agent.ts";
 import { findTool } from "./tools/index.ts";
 import { type Tool, ToolFailure, type ToolResult } from "./tools/tool.ts";
@@ -39,7 +40,8 @@ export async function* callTool(
 ): AsyncGenerator<AgentEvent, CallEnd> {
   const startedAt = Date.now();
   const tool = prepared?.tool.wire ?? findTool(agent.tools, call.name)?.wire ?? call.name.replace(/\W+/g, "_");
-  const args = prepared?.wireArgs ?? (typeof call.args === "object" && call.args !== null ? call.args : { input: call.args });
+  const args =
+    prepared?.wireArgs ?? (typeof call.args === "object" && call.args !== null ? call.args : { input: call.args });
   const frame = { callId: call.id, tool, args, modelCallId: context.modelCallId, startedAt };
   yield { type: "tool_start", ...frame, at: startedAt };
 
@@ -60,7 +62,13 @@ export async function* callTool(
   const completedAt = Date.now();
   yield { type: "tool_end", ...frame, outcome: end.outcome, completedAt, at: completedAt };
   const isError = !isSuccess(end.outcome);
-  const result: ToolResultPart = { type: "tool_result", id: call.id, text: end.text, isError, ...(end.images && { images: end.images }) };
+  const result: ToolResultPart = {
+    type: "tool_result",
+    id: call.id,
+    text: end.text,
+    isError,
+    ...(end.images && { images: end.images }),
+  };
   return { result, ...(denial && { denial }) };
 }
 
@@ -75,7 +83,12 @@ async function permit(agent: Agent, prepared: Prepared): Promise<string | undefi
 }
 
 /** Live output passes as events while the tool runs. */
-async function* runTool(agent: Agent, { tool, args }: Prepared, callId: string, signal: AbortSignal): AsyncGenerator<AgentEvent, ToolResult> {
+async function* runTool(
+  agent: Agent,
+  { tool, args }: Prepared,
+  callId: string,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent, ToolResult> {
   const chunks: string[] = [];
   let wake: () => void = () => {};
   const print = (chunk: string) => {
@@ -131,7 +144,11 @@ function failureOf(message: string): ToolFailure {
 }
 
 function resultOfFailure(failure: ToolFailure): ToolResult {
-  const outcome: Outcome = { kind: failure.kind, value: failure.value, ...(failure.siblings && { siblings: failure.siblings }) };
+  const outcome: Outcome = {
+    kind: failure.kind,
+    value: failure.value,
+    ...(failure.siblings && { siblings: failure.siblings }),
+  };
   return { outcome, text: failure.message };
 }
 

@@ -23,7 +23,11 @@ export function compact(messages: readonly Message[], tokens: number): Message[]
   };
   // The last exchange is what the model works on: its results are cut last and least.
   const recent = Math.max(1, shorter.length - 2);
-  for (const [keepOld, keepRecent] of [[200, undefined], [200, budget / 8], [50, 400]] as const) {
+  for (const [keepOld, keepRecent] of [
+    [200, undefined],
+    [200, budget / 8],
+    [50, 400],
+  ] as const) {
     for (const [index, message] of shorter.entries()) {
       const keep = index < recent ? keepOld : keepRecent;
       if (size <= budget || keep === undefined) continue;

@@ -1,9 +1,11 @@
 // runTurn: from a prompt to an answer, as a stream of events. It always ends in exactly one `done` or `fail`.
+
+import { costOf } from "../model/prices.ts";
+import { ModelError } from "../model/provider.ts";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Denial, Usage } from "../protocol/event.ts";
 import { type Message, type Part, textOf } from "../protocol/message.ts";
-import { ModelError } from "../model/provider.ts";
-import { addUsage, type Agent, costOf, noUsage } from "./agent.ts";
+import { type Agent, addUsage, noUsage } from "./agent.ts";
 import { type CallEnd, callTool, conflict, type PreparedCall, prepareCall, type ToolCallPart } from "./call-tool.ts";
 import { compact, estimateTokens } from "./compact.ts";
 import { merge } from "./merge.ts";
@@ -39,7 +41,16 @@ type Turn = {
 
 export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal): AsyncGenerator<AgentEvent> {
   const startedAt = Date.now();
-  const turn: Turn = { agent, prompt, signal, replies: 0, apiMs: 0, usage: noUsage, denials: [], repeats: countRepeats() };
+  const turn: Turn = {
+    agent,
+    prompt,
+    signal,
+    replies: 0,
+    apiMs: 0,
+    usage: noUsage,
+    denials: [],
+    repeats: countRepeats(),
+  };
   let answer = "";
   let failure: unknown;
   try {
@@ -58,7 +69,7 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
   }
   const ending = {
     durationMs: Date.now() - startedAt,
-    apiDurationMs: Math.round(turn.apiMs),
+    apiDurationMs: Math.round(Math.min(turn.apiMs, Date.now() - startedAt)),
     requestId: prompt.requestId,
     usage: turn.usage,
     ...(turn.denials.length > 0 && { denials: turn.denials }),
@@ -72,7 +83,10 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
   const { agent, signal } = turn;
   signal.throwIfAborted();
   if (turn.replies >= agent.limits.maxTurns) {
-    throw new TurnError("MAX_TURNS", `The run reached its limit of ${agent.limits.maxTurns} turns. Raise it with --max-turns, or resume with a narrower request.`);
+    throw new TurnError(
+      "MAX_TURNS",
+      `The run reached its limit of ${agent.limits.maxTurns} turns. Raise it with --max-turns, or resume with a narrower request.`,
+    );
   }
   // Room is left for the answer, the system prompt and the tools.
   const room = Math.floor(agent.model.contextTokens * 0.8);
@@ -96,7 +110,12 @@ function shortened(agent: Agent, tokens: number): AgentEvent {
   const before = agent.session.messages.length;
   agent.session.replace(compact(agent.session.messages, tokens));
   const message = "The conversation no longer fitted the model: older results were cut.";
-  return { type: "notice", kind: "compacted", message, fields: { messages_before: before, messages_after: agent.session.messages.length } };
+  return {
+    type: "notice",
+    kind: "compacted",
+    message,
+    fields: { messages_before: before, messages_after: agent.session.messages.length },
+  };
 }
 
 /** Deltas out, the finished message back. */
@@ -136,12 +155,25 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
           turn.usage = addUsage(turn.usage, chunk.usage);
           break;
         case "retry":
-          yield { type: "retry", attempt: chunk.attempt, discards: shown !== "", reason: chunk.reason, delayMs: chunk.delayMs, at: Date.now() };
+          yield {
+            type: "retry",
+            attempt: chunk.attempt,
+            discards: shown !== "",
+            reason: chunk.reason,
+            delayMs: chunk.delayMs,
+            at: Date.now(),
+          };
           parts = [];
           shown = "";
           break;
         case "model":
-          yield { type: "notice", kind: "model_change", message: chunk.reason, fields: { model: chunk.model }, at: Date.now() };
+          yield {
+            type: "notice",
+            kind: "model_change",
+            message: chunk.reason,
+            fields: { model: chunk.model },
+            at: Date.now(),
+          };
           break;
       }
     }
@@ -155,7 +187,10 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
   const text = textOf(reply);
   const hasCalls = callsOf(reply).length > 0;
   if (text === "" && !hasCalls) {
-    throw new TurnError("MODEL_EMPTY", `${agent.model.displayName} answered with nothing. Try again, or choose another model with --model.`);
+    throw new TurnError(
+      "MODEL_EMPTY",
+      `${agent.model.displayName} answered with nothing. Try again, or choose another model with --model.`,
+    );
   }
   if (text !== "") yield { type: "text_end", text, ...(hasCalls && { modelCallId }) };
   return reply;
@@ -187,7 +222,10 @@ async function* runCalls(turn: Turn, calls: ToolCallPart[], modelCallId: string)
   }
   const results = ends.map((end) => end.result);
   for (const { denial } of ends) if (denial) turn.denials.push(denial);
-  turn.repeats.add(calls, results.map((result) => result.text));
+  turn.repeats.add(
+    calls,
+    results.map((result) => result.text),
+  );
   agent.session.append({ role: "user", parts: [...results, ...newInstructions(agent, calls)] });
 }
 
@@ -217,12 +255,18 @@ function checkLimits(turn: Turn): void {
   const { limits, model } = turn.agent;
   turn.signal.throwIfAborted();
   if (turn.repeats.count >= limits.loopLimit) {
-    throw new TurnError("LOOP_DETECTED", `The model made the same call with the same result ${turn.repeats.count} times in a row. Give it more to go on, or choose another model with --model.`);
+    throw new TurnError(
+      "LOOP_DETECTED",
+      `The model made the same call with the same result ${turn.repeats.count} times in a row. Give it more to go on, or choose another model with --model.`,
+    );
   }
   if (limits.maxCost === undefined || !model.price) return;
   const cost = costOf(turn.usage, model.price);
   if (cost >= limits.maxCost) {
-    throw new TurnError("MAX_COST", `The run has cost $${cost.toFixed(4)}, its limit is $${limits.maxCost}. Raise it with --max-cost.`);
+    throw new TurnError(
+      "MAX_COST",
+      `The run has cost $${cost.toFixed(4)}, its limit is $${limits.maxCost}. Raise it with --max-cost.`,
+    );
   }
 }
 

@@ -23,7 +23,7 @@ export const flags: readonly Flag[] = [
     name: "print",
     short: "p",
     group: "Run",
-    help: "Answer once on stdout and exit (also when stdin or stdout is no terminal)",
+    help: "Answer once on stdout and exit, all tools at hand (also when stdin or stdout is no terminal)",
   },
   {
     name: "mode",
@@ -222,7 +222,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
           values.set(flag.name, true);
           return index;
         }
-      } else if (next === undefined || (next.startsWith("--") && next.length > 2 && isFlag(next))) {
+      } else if (next === undefined || next === "--" || (next.startsWith("--") && isFlag(next))) {
         throw new UserError(
           "USAGE",
           `option '--${flag.name} ${flag.value}' needs a value${flag.choices ? `: ${flag.choices.join(", ")}` : ""}.`,

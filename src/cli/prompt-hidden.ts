@@ -10,53 +10,55 @@ export function promptShown(question: string): Promise<string> {
   return readLine(question, writeStderr);
 }
 
-/** Line breaks within a paste are kept: the caller must see that it was more than one line. */
 async function readLine(question: string, echo: (text: string) => void): Promise<string> {
   const { stdin } = process;
-  const line = editLine(echo);
-  writeStderr(question);
-  stdin.setRawMode(true);
+  stdin.setRawMode(true); // before the question: who types at once is not shown either
   stdin.setEncoding("utf8");
-  stdin.on("data", line.type).on("end", line.end).on("error", line.fail);
+  writeStderr(question);
+  let typed = "";
   try {
-    return await line.done;
+    while (true) {
+      const pressed = press(typed, await nextKeys(stdin));
+      if (pressed.ended) return pressed.typed;
+      echo("\b \b".repeat(typed.length) + pressed.typed);
+      typed = pressed.typed;
+    }
   } finally {
-    stdin.off("data", line.type).off("end", line.end).off("error", line.fail);
     stdin.setRawMode(false);
-    stdin.pause();
     writeStderr("\n");
   }
 }
 
-type LineEditor = { type(chunk: string): void; end(): void; fail(error: Error): void; done: Promise<string> };
-
-function editLine(echo: (text: string) => void): LineEditor {
-  let typed = "";
-  let finish: (text: string) => void;
-  let fail: (error: Error) => void;
-  const done = new Promise<string>((resolve, reject) => {
-    finish = resolve;
-    fail = reject;
+/** The next burst of keys, as much as came at once. At the end of input: Ctrl+D. */
+function nextKeys(stdin: NodeJS.ReadStream): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const settle = (finish: () => void) => {
+      stdin.off("data", onData).off("end", onEnd).off("error", onError).pause();
+      finish();
+    };
+    const onData = (chunk: string) => settle(() => resolve(chunk));
+    const onEnd = () => settle(() => resolve("\x04"));
+    const onError = (error: Error) => settle(() => reject(error));
+    // Resumed by hand: a stream that was paused does not flow again for a new listener.
+    stdin.on("data", onData).on("end", onEnd).on("error", onError).resume();
   });
-  const type = (chunk: string): void => {
-    // A paste may come wrapped in markers, and arrow keys as escape sequences: neither is part of the line.
-    const keys = [...chunk.replace(/\x1b\[[0-9;]*[~A-Za-z]/g, "")];
-    for (const [index, key] of keys.entries()) {
-      if (key === "\x03") return fail(new UserError("INTERRUPTED", "Interrupted; nothing was changed."));
-      if (key === "\x04") return finish(typed);
-      if (key === "\r" || key === "\n")
-        return finish(typed + keys.slice(index).join("").trimEnd().replaceAll("\r", "\n"));
-      if (key === "\x15") {
-        echo("\b \b".repeat(typed.length));
-        typed = "";
-      } else if (key === "\x7f" || key === "\b") {
-        if (typed !== "") echo("\b \b");
-        typed = typed.slice(0, -1);
-      } else if (key >= " ") {
-        typed += key;
-        echo(key);
-      }
+}
+
+/** What a burst of keys makes of the line. Line breaks within a paste are kept: the caller must see that it was more than one line. */
+function press(line: string, burst: string): { typed: string; ended: boolean } {
+  let typed = line;
+  // A paste may come wrapped in markers, and arrow keys as escape sequences: neither is part of the line.
+  const keys = [...burst.replace(/\x1b\[[0-9;]*[~A-Za-z]/g, "")];
+  for (const [index, key] of keys.entries()) {
+    if (key === "\x03") throw new UserError("INTERRUPTED", "Interrupted; nothing was changed.");
+    if (key === "\x04") return { typed, ended: true };
+    if (key === "\r" || key === "\n") {
+      const rest = keys.slice(index).join("").trimEnd().replaceAll("\r", "\n");
+      return { typed: typed + rest, ended: true };
     }
-  };
-  return { type, end: () => finish(typed), fail: (error) => fail(error), done };
+    if (key === "\x15") typed = "";
+    else if (key === "\x7f" || key === "\b") typed = typed.slice(0, -1);
+    else if (key >= " ") typed += key;
+  }
+  return { typed, ended: false };
 }

@@ -4,12 +4,12 @@ import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type ResolvedModel, resolveModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { readKeys } from "../store/auth.ts";
-import { configDir } from "../store/config-dir.ts";
+import { configDir, homeDir } from "../store/config-dir.ts";
 import { loadSettings, type Settings } from "../store/settings.ts";
 import { isTrusted } from "../store/trust.ts";
 import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
+import { modelChoice } from "./model-choice.ts";
 
 export type PermissionMode = "default" | "force" | "plan" | "ask";
 
@@ -33,26 +33,16 @@ export function setUp(invocation: Invocation, options: { gate: boolean }): Setup
   const { flags } = line;
   const limits = limitsOf(flags);
   const mode = modeOf(flags);
-  const workspace = realDirectory(flagText(flags, "workspace") ?? process.cwd(), "--workspace");
+  const workspace = realDirectory(flagText(flags, "workspace") ?? ".", "--workspace");
   const roots = flagList(flags, "add-dir").map((path) => realDirectory(path, "--add-dir"));
-  const home = env["HOME"] ?? env["USERPROFILE"] ?? "/";
+  const home = homeDir(env);
   const config = configDir(env);
 
   const trusted = flags.has("trust") || isTrusted(config, workspace);
   const settings = loadSettings({ configDir: config, workspace, trusted, env });
   if (options.gate && !trusted && mode !== "force") throw untrusted(workspace);
 
-  const model = resolveModel({
-    flag: flagText(flags, "model"),
-    effortFlag: flagText(flags, "effort"),
-    configModel: settings.model?.modelId,
-    env,
-    endpoints: settings.courser.providers,
-    keys: readKeys(config),
-    endpointFlag: flagText(flags, "endpoint") ?? env["CURSOR_API_ENDPOINT"],
-    headerFlags: flagList(flags, "header"),
-    apiKeyFlag: flagText(flags, "api-key"),
-  });
+  const model = resolveModel(modelChoice(invocation, settings, config));
   return {
     invocation,
     workspace,
@@ -104,8 +94,9 @@ function milliseconds(text: string): number {
 }
 
 function realDirectory(path: string, flag: string): string {
-  const absolute = resolve(path);
+  let absolute = path;
   try {
+    absolute = resolve(path); // throws where the current directory was deleted
     const real = realpathSync(absolute);
     if (statSync(real).isDirectory()) return real;
     throw new UserError("CWD_MISSING", `${absolute} is not a directory. Give one with ${flag} <path>.`);

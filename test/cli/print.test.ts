@@ -188,7 +188,7 @@ describe("the end", () => {
     const place = workspace();
     const long = Array.from({ length: 2000 }, () => "word ".repeat(200));
     const run = await place.play([{ text: long, ...shell("sleep 600") }], ["--stream-partial-output"], {
-      onStart: (child) => afterFirstLine(child, () => child.stdout!.destroy()),
+      onStart: (child) => child.stdout!.once("data", () => child.stdout!.destroy()),
     });
     expect(run.stderr).toBe("");
     expect(run.exit).toBe(141);
@@ -280,7 +280,7 @@ describe("calls", () => {
     const calls = [
       { name: "sudo_shell", args: { command: "touch pwned" } },
       { name: "Shell", args: "{not json" },
-      { name: "Shell", args: { cmd: "touch pwned" } },
+      { name: "Shell", args: { commandline: "touch pwned" } },
     ];
     const run = await place.play([{ calls }, { expect: ["no tool named sudo_shell"], text: "ok" }]);
     expect(run.exit, run.stderr).toBe(0);

@@ -3,11 +3,10 @@
 import { findVendor } from "../../model/catalog.ts";
 import { type ModelChoice, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import { readKeys } from "../../store/auth.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { loadSettings } from "../../store/settings.ts";
-import { flagList, flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
+import { modelChoice } from "../model-choice.ts";
 
 export type Chosen = {
   configDir: string;
@@ -18,21 +17,11 @@ export type Chosen = {
   model: ResolvedModel | UserError;
 };
 
-export function chosenModel({ env, line: { flags }, name }: Invocation): Chosen {
+export function chosenModel(invocation: Invocation): Chosen {
+  const { env } = invocation;
   const config = configDir(env);
   const settings = loadSettings({ configDir: config, workspace: currentFolder(), trusted: false, env });
-  const choice: ModelChoice = {
-    flag: flagText(flags, "model"),
-    effortFlag: flagText(flags, "effort"),
-    configModel: settings.model?.modelId,
-    env,
-    endpoints: settings.courser.providers,
-    keys: readKeys(config),
-    endpointFlag: flagText(flags, "endpoint") ?? env["CURSOR_API_ENDPOINT"],
-    headerFlags: flagList(flags, "header"),
-    apiKeyFlag: flagText(flags, "api-key"),
-    program: name,
-  };
+  const choice = modelChoice(invocation, settings, config);
   const named = [choice.flag, env["COURSER_MODEL"], choice.configModel]
     .map((text) => text?.trim())
     .find((text) => text);

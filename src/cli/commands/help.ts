@@ -17,15 +17,6 @@ export async function help(invocation: Invocation, topic?: string): Promise<numb
 const column = 31;
 const width = 80;
 
-/** General flags that a command heeds, in the order of its help. */
-const heeded: Record<string, readonly string[]> = {
-  login: ["api-key", "model"],
-  status: ["model", "api-key", "endpoint"],
-  about: ["model"],
-  models: ["model", "api-key"],
-  install: ["force"],
-};
-
 const environment: readonly [name: string, meaning: string][] = [
   ["CURSOR_API_KEY", "Key of the chosen model's vendor, whichever that is"],
   ["ANTHROPIC_API_KEY", "Key of Anthropic"],
@@ -38,7 +29,6 @@ const environment: readonly [name: string, meaning: string][] = [
   ["HTTPS_PROXY, HTTP_PROXY", "Proxy for requests to models and to the web"],
   ["NO_PROXY", "Hosts that are reached without the proxy"],
   ["COURSER_COMPAT", "2025: the stream-json shapes of that year"],
-  ["NO_COLOR", "No colours on the terminal"],
 ];
 
 const exitCodes: readonly [code: string, meaning: string][] = [
@@ -84,7 +74,7 @@ function programHelp(name: string): string {
 }
 
 function commandHelp(name: string, command: Command): string {
-  const general = (heeded[command.name] ?? []).map((wanted) => flags.find((flag) => flag.name === wanted)!);
+  const general = (command.uses ?? []).map((wanted) => flags.find((flag) => flag.name === wanted)!);
   const options = [...(command.flags ?? []), ...general, flags.find((flag) => flag.name === "help")!];
   const usage = [name, command.name, "[options]", ...(command.operands ? [command.operands] : [])].join(" ");
   return sections([

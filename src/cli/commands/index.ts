@@ -9,6 +9,8 @@ export type Command = {
   /** What may follow it; none: nothing. */
   operands?: string;
   flags?: readonly Flag[];
+  /** General flags that it heeds. */
+  uses?: readonly string[];
   examples?: readonly string[];
   /** The exit code comes back. */
   load?(): Promise<(invocation: Invocation) => Promise<number>>;
@@ -26,9 +28,10 @@ export const commands: readonly Command[] = [
   { name: "agent", operands: "[prompt...]", summary: "Start the agent (the default command)" },
   {
     name: "login",
+    uses: ["api-key", "model"],
     operands: "[vendor]",
     summary: "Save a vendor's API key",
-    examples: ["login anthropic", "echo $KEY | courser login openai"],
+    examples: ["login", "login anthropic", "echo $KEY | courser login openai"],
     load: async () => (await import("./login.ts")).login,
   },
   {
@@ -39,6 +42,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: "status",
+    uses: ["model", "api-key", "endpoint"],
     aliases: ["whoami"],
     summary: "Who is logged in, and where the key comes from",
     flags: [format],
@@ -46,12 +50,14 @@ export const commands: readonly Command[] = [
   },
   {
     name: "about",
+    uses: ["model"],
     summary: "Version, system and model",
     flags: [format],
     load: async () => (await import("./about.ts")).about,
   },
   {
     name: "models",
+    uses: ["model", "api-key"],
     summary: "List the models",
     flags: [format],
     load: async () => (await import("./models.ts")).models,
@@ -64,6 +70,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: "install",
+    uses: ["force"],
     summary: "Put courser, cursor-agent and agent into ~/.local/bin",
     load: async () => (await import("./install.ts")).install,
   },

@@ -13,12 +13,14 @@ import { type Chosen, chosenModel } from "./chosen-model.ts";
 export async function login(invocation: Invocation): Promise<number> {
   const { env, line } = invocation;
   const chosen = chosenModel(invocation);
-  const named = vendorWord(invocation, Object.keys(chosen.choice.endpoints ?? {})) ?? vendorOfModel(chosen);
   const given = flagText(line.flags, "api-key");
   const onTerminal = await isOnTerminal();
-  let vendor = named;
-  if (vendor === undefined && given === undefined && onTerminal) vendor = await askVendor();
-  const key = checkedKey(given ?? (onTerminal ? await askKey(vendor) : await readStdin()));
+  let vendor =
+    vendorWord(invocation, Object.keys(chosen.choice.endpoints ?? {})) ??
+    vendorOfModel(chosen) ??
+    vendorOfKey(given ?? "");
+  if (vendor === undefined && onTerminal) vendor = await askVendor();
+  const key = checkedKey(given ?? (onTerminal ? await askKey(vendor!) : await readStdin()));
   vendor ??= vendorOfKey(key);
   if (vendor === undefined) {
     throw new UserError(
@@ -113,10 +115,9 @@ async function askVendor(): Promise<string> {
   }
 }
 
-async function askKey(vendor: string | undefined): Promise<string> {
+async function askKey(vendor: string): Promise<string> {
   const { promptHidden } = await import("../prompt-hidden.ts");
-  const label = (vendor && findVendor(vendor)?.label) ?? vendor;
-  return promptHidden(`Key of ${label} (it is not shown): `);
+  return promptHidden(`Key of ${findVendor(vendor)?.label ?? vendor} (it is not shown): `);
 }
 
 async function readStdin(): Promise<string> {

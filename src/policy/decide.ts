@@ -1,0 +1,179 @@
+// The answer to a call: allow, ask or deny, and why. The strictest of its needs decides.
+import type { Rule } from "../protocol/permission-rule.ts";
+import { type IgnoreCheck, loadIgnore } from "./ignore.ts";
+import type { Decision, Need, Verdict } from "./need.ts";
+import {
+  floorOf,
+  holdsProtected,
+  isDirectory,
+  isInside,
+  type Place,
+  type ResolvedPath,
+  resolvePath,
+  rootOf,
+  specialKind,
+} from "./paths.ts";
+import { coversAddress, coversMcp, coversPath, nameOf, namesPath } from "./rules.ts";
+
+export type Situation = Place & {
+  mode: "default" | "force" | "plan" | "ask";
+  /** Can somebody be asked? Without, `ask` means rejected; only the reasons differ. */
+  interactive: boolean;
+  rules: readonly Rule[];
+  /** `force-only`: Shell allow rules do not count yet. */
+  shellAllowed: "force-only" | "rules";
+};
+
+/** `approved`: where each path of the call led when it was judged, for those who open it later. */
+export type Answer = Decision & { approved: Map<string, string> };
+
+type Part = { verdict: Verdict; reasons: string[]; path?: ResolvedPath };
+
+const strictness: Record<Verdict, number> = { allow: 0, ask: 1, deny: 2 };
+
+/** Changes nothing and always answers: what goes wrong on the way is a denial with its reason. */
+export async function decide(needs: readonly Need[], situation: Situation): Promise<Answer> {
+  const approved = new Map<string, string>();
+  let verdict: Verdict = "allow";
+  let reasons: string[] = [];
+  const touchesFiles = needs.some((need) => need.kind === "Read" || need.kind === "Write" || need.kind === "Delete");
+  const ignored = touchesFiles ? await loadIgnore([situation.workspace, ...situation.roots]) : () => undefined;
+  for (const need of needs) {
+    const part = await judge(need, situation, ignored);
+    if (part.path) approved.set(need.target, part.path.real);
+    if (strictness[part.verdict] > strictness[verdict]) [verdict, reasons] = [part.verdict, []];
+    if (part.verdict === verdict) reasons.push(...part.reasons.filter((reason) => !reasons.includes(reason)));
+  }
+  if (verdict === "ask" && !situation.interactive) reasons.push("Nobody can be asked in print mode.");
+  return { verdict, reasons, approved };
+}
+
+async function judge(need: Need, situation: Situation, ignored: IgnoreCheck): Promise<Part> {
+  switch (need.kind) {
+    case "Read":
+    case "Write":
+    case "Delete":
+      return judgePath(need.kind, need, situation, ignored);
+    case "Shell":
+      return judgeShell(need, situation);
+    case "WebFetch":
+      return judgeNamed(need, situation, coversAddress, `fetches ${need.target}`, "WebFetch");
+    case "Mcp":
+      return judgeNamed(need, situation, coversMcp, `calls the MCP tool ${need.target}`, "Mcp");
+  }
+}
+
+function judgePath(kind: "Read" | "Write" | "Delete", need: Need, situation: Situation, ignored: IgnoreCheck): Part {
+  const path = resolvePath(need.target, situation, need.cwd);
+  if ("problem" in path) return deny(`${capital(path.problem)}.`);
+  const ruleKind = kind === "Read" ? "Read" : "Write";
+  const rules = situation.rules.filter((rule) => rule.kind === ruleKind);
+  const denying = rules.find((rule) => rule.verdict === "deny" && coversPath(rule, path, situation));
+  if (denying) return deny(`${nameOf(denying)} denies ${path.given}.`);
+  const hiding = ignored(path);
+  if (hiding) return deny(`${hiding} hides ${path.given} from the agent.`);
+  const special = specialKind(path.real);
+  if (special) return deny(`${path.given} is not opened: ${special}.`);
+  if (isInside(path.real, situation.configDir) && /(^|\/)auth\.json$/.test(path.real))
+    return deny(`${path.given} holds saved keys.`);
+  if (kind !== "Read" && isReadOnly(situation))
+    return deny(`${capital(situation.mode)} mode only reads: ${path.given} is not changed.`);
+  const answer = kind === "Read" ? judgeRead(path, rules, situation) : judgeWrite(kind, path, rules, situation);
+  return { ...answer, path };
+}
+
+function judgeRead(path: ResolvedPath, rules: readonly Rule[], situation: Situation): Part {
+  if (rootOf(path.real, situation) !== undefined) return allow("It is inside the workspace.");
+  const allowing = rules.find((rule) => rule.verdict === "allow" && coversPath(rule, path, situation));
+  if (allowing) return allow(`${nameOf(allowing)} allows it.`);
+  if (situation.mode === "force") return allow("--force allows it.");
+  return ask(
+    `${path.real} is outside of the workspace, and no Read rule covers it; allow it with "Read(${path.real})" or --add-dir.`,
+  );
+}
+
+function judgeWrite(kind: "Write" | "Delete", path: ResolvedPath, rules: readonly Rule[], situation: Situation): Part {
+  const allowing = rules.filter((rule) => rule.verdict === "allow");
+  const floor = floorOf(path, situation);
+  if (floor?.level === "never") return deny(`${capital(floor.why)}.`);
+  if (floor) {
+    const lifting = allowing.find((rule) => rule.scope === "user" && namesPath(rule, path, situation));
+    if (lifting && rootOf(path.real, situation) !== undefined) return allow(`${nameOf(lifting)} names it.`);
+    return ask(`${capital(floor.why)}. Only a rule of yours that names it exactly lifts this.`);
+  }
+  if (kind === "Delete" && isDirectory(path.real) && holdsProtected(path, situation)) {
+    return ask(`${path.real} holds the workspace or the agent's own configuration.`);
+  }
+  const rule = allowing.find((each) => coversPath(each, path, situation));
+  if (rule) return allow(`${nameOf(rule)} allows it.`);
+  if (situation.mode === "force") return allow("--force allows it.");
+  if (rootOf(path.real, situation) === undefined) {
+    return ask(
+      `${path.real} is outside of the workspace, and no Write rule covers it; allow it with "Write(${path.real})".`,
+    );
+  }
+  if (kind === "Delete") return ask(`Deleting ${path.given} needs a Write rule that covers it, or --force.`);
+  if (allowing.length === 0) return allow("It is inside the workspace.");
+  return ask(`There are Write rules, and none covers ${path.given}.`);
+}
+
+async function judgeShell(need: Need, situation: Situation): Promise<Part> {
+  if (need.target.includes("\0")) return deny("A command cannot hold a NUL character.");
+  // The grammar is large, and most calls need none of it.
+  const { inspectShell, judgeByRules } = await import("./judge-shell.ts");
+  const place = resolvePath(need.cwd ?? situation.workspace, situation);
+  if ("problem" in place) return deny(`${capital(place.problem)}.`);
+  const findings = inspectShell(need.target, place.real, situation);
+  if (findings.denied.length > 0) return { verdict: "deny", reasons: findings.denied };
+  if (isReadOnly(situation)) return deny(`${capital(situation.mode)} mode only reads: no commands are run.`);
+  if (findings.floor.length > 0) return { verdict: "ask", reasons: findings.floor };
+  if (situation.mode === "force") {
+    const denies = situation.rules.some((rule) => rule.kind === "Shell" && rule.verdict === "deny");
+    if (!denies || findings.unseen.length === 0) return allow("--force allows it.");
+    const reasons = findings.unseen.map((part) => `${capital(part)}.`);
+    return {
+      verdict: "ask",
+      reasons: [...reasons, "There are Shell deny rules, and they cannot be compared with it."],
+    };
+  }
+  if (situation.shellAllowed === "force-only") return ask("Commands run only with --force, or when you say yes.");
+  return judgeByRules(need.target, findings, place.real, situation);
+}
+
+function judgeNamed(
+  need: Need,
+  situation: Situation,
+  covers: (rule: Rule, target: string) => boolean,
+  what: string,
+  kind: "WebFetch" | "Mcp",
+): Part {
+  const rules = situation.rules.filter((rule) => rule.kind === kind && covers(rule, need.target));
+  const denying = rules.find((rule) => rule.verdict === "deny");
+  if (denying) return deny(`${nameOf(denying)} denies it.`);
+  if (kind === "Mcp" && isReadOnly(situation))
+    return deny(`${capital(situation.mode)} mode only reads: MCP tools are not called.`);
+  const allowing = rules.find((rule) => rule.verdict === "allow");
+  if (allowing) return allow(`${nameOf(allowing)} allows it.`);
+  if (situation.mode === "force") return allow("--force allows it.");
+  return ask(`It ${what}, and no ${kind} rule covers that.`);
+}
+
+function isReadOnly({ mode }: Situation): boolean {
+  return mode === "plan" || mode === "ask";
+}
+
+function allow(reason: string): Part {
+  return { verdict: "allow", reasons: [reason] };
+}
+
+function ask(reason: string): Part {
+  return { verdict: "ask", reasons: [reason] };
+}
+
+function deny(reason: string): Part {
+  return { verdict: "deny", reasons: [reason] };
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,46 @@
+// .cursorignore: what the agent's own tools must not read.
+import { readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { isDirectory, isInside, type ResolvedPath } from "./paths.ts";
+
+/** The file that hides a path; undefined when nothing does. */
+export type IgnoreCheck = (path: ResolvedPath) => string | undefined;
+
+/** The package that knows the syntax is loaded only where there is such a file. */
+export async function loadIgnore(roots: readonly string[]): Promise<IgnoreCheck> {
+  const checks: IgnoreCheck[] = [];
+  for (const root of roots) {
+    const file = join(root, ".cursorignore");
+    const patterns = read(file);
+    if (patterns === undefined) continue;
+    // A list that cannot be read hides everything: what it was made to hide is not known.
+    if (patterns === "unreadable") checks.push(({ real }) => (isInside(real, root) ? file : undefined));
+    else if (/^\s*[^#\s]/m.test(patterns)) checks.push(await checkOf(root, file, patterns));
+  }
+  return (path) => {
+    for (const check of checks) {
+      const file = check(path);
+      if (file) return file;
+    }
+    return undefined;
+  };
+}
+
+async function checkOf(root: string, file: string, patterns: string): Promise<IgnoreCheck> {
+  const { default: ignore } = await import("ignore");
+  const list = ignore().add(patterns);
+  const isIgnored = (path: string): boolean => {
+    if (!isInside(path, root) || path === root) return false;
+    const inside = relative(root, path).split(sep).join("/");
+    return list.ignores(inside) || (isDirectory(path) && list.ignores(`${inside}/`));
+  };
+  return ({ given, real }) => (isIgnored(given) || isIgnored(real) ? file : undefined);
+}
+
+function read(file: string): string | "unreadable" | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    return ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "") ? undefined : "unreadable";
+  }
+}

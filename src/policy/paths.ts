@@ -1,0 +1,236 @@
+// Paths: where they really lead, what is inside, and the protected ones that no wildcard covers.
+import { readlinkSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { fold } from "./glob.ts";
+
+export type Place = {
+  /** Real paths. */
+  workspace: string;
+  roots: readonly string[];
+  home: string;
+  configDir: string;
+};
+
+/** `given`: absolute, as named. `real`: every link followed, whether or not the end exists. */
+export type ResolvedPath = { given: string; real: string };
+
+export function resolvePath(
+  target: string,
+  place: Pick<Place, "workspace" | "home">,
+  cwd?: string,
+): ResolvedPath | { problem: string } {
+  if (target.includes("\0")) return { problem: "a path cannot hold a NUL character" };
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(target)) return { problem: `${target} is an address, not a path` };
+  const given = absolute(target, place, cwd);
+  try {
+    // Lexically and as the kernel walks it: `link/../x` may differ.
+    const walked = isAbsolute(target) || /^~(\/|$)/.test(target) ? given : `${cwd ?? place.workspace}/${target}`;
+    return { given, real: realTarget(/(^|\/)\.\.(\/|$)/.test(target) ? walked : given) };
+  } catch (error) {
+    return { problem: `${given} cannot be resolved (${(error as NodeJS.ErrnoException).code ?? "unknown cause"})` };
+  }
+}
+
+function absolute(target: string, { workspace, home }: Pick<Place, "workspace" | "home">, cwd?: string): string {
+  if (target === "~") return home;
+  if (target.startsWith("~/")) return join(home, target.slice(2));
+  return resolve(cwd ?? workspace, target);
+}
+
+/** Throws for loops and for folders that may not be searched: what cannot be resolved is not permitted. */
+export function realTarget(path: string, hops = 40): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if ((code !== "ENOENT" && code !== "ENOTDIR") || dirname(path) === path) throw error;
+  }
+  if (hops === 0) throw Object.assign(new Error(path), { code: "ELOOP" });
+  const name = basename(path);
+  const folder = realTarget(dirname(path), hops - 1);
+  if (name === "..") return dirname(folder);
+  if (name === ".") return folder;
+  const link = linkAt(join(folder, name));
+  return link === undefined ? join(folder, name) : realTarget(resolve(folder, link), hops - 1);
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whole components: /work-evil is not inside /work. */
+export function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+export function rootOf(path: string, place: Place): string | undefined {
+  return [place.workspace, ...place.roots].find((root) => isInside(path, root));
+}
+
+export type Floor = { level: "never" | "protected"; why: string };
+
+/** What stands against writing here in every mode; undefined for ordinary paths. */
+export function floorOf({ given, real }: ResolvedPath, place: Place): Floor | undefined {
+  for (const path of new Set([given, real])) {
+    if (isOwnConfiguration(path, place))
+      return { level: "never", why: `${path} belongs to the agent's own configuration, which it never writes` };
+  }
+  for (const path of new Set([given, real])) {
+    const name = protectedName(path, place);
+    if (name)
+      return { level: "protected", why: `${name} is protected: it can run code, or change what the agent may do` };
+  }
+  return undefined;
+}
+
+function isOwnConfiguration(path: string, { workspace, home, configDir }: Place): boolean {
+  const own = join(home, ".cursor");
+  for (const folder of new Set([configDir, own, realOrSame(configDir), realOrSame(own)])) {
+    if (!isInside(fold(path), fold(folder))) continue;
+    // Worktrees live inside the configuration directory, and are workspaces all the same.
+    const worktrees = join(folder, "worktrees");
+    if (workspace !== worktrees && isInside(workspace, worktrees) && isInside(path, workspace)) continue;
+    return true;
+  }
+  return false;
+}
+
+function realOrSame(path: string): string {
+  try {
+    return realTarget(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Would removing this take a protected place with it? */
+export function holdsProtected({ real }: ResolvedPath, place: Place): boolean {
+  return [place.workspace, ...place.roots, place.configDir, place.home].some((path) => isInside(path, real));
+}
+
+/** Everything below these, at any depth. */
+const protectedFolders = new Set([".vscode", ".idea", ".claude", ".codex", ".gemini", ".devcontainer"]);
+const protectedFiles = new Set([".mcp.json", ".envrc", ".cursorignore", ".cursorindexingignore", ".devcontainer.json"]);
+/** Text for the agent to read, which people let agents write. */
+const openInCursor = new Set(["rules", "commands", "skills", "agents"]);
+const startUpFiles = new Set([
+  ".bashrc",
+  ".bash_profile",
+  ".bash_login",
+  ".bash_logout",
+  ".bash_aliases",
+  ".profile",
+  ".zshrc",
+  ".zshenv",
+  ".zprofile",
+  ".zlogin",
+  ".zlogout",
+  ".kshrc",
+  ".cshrc",
+  ".tcshrc",
+  ".login",
+  ".logout",
+  ".inputrc",
+  ".xprofile",
+  ".xinitrc",
+  ".xsessionrc",
+  ".pam_environment",
+]);
+const homeFolders = [
+  ".ssh",
+  ".config/fish",
+  ".config/git",
+  ".config/environment.d",
+  ".config/autostart",
+  ".config/systemd",
+];
+const systemStartUp = [
+  "/etc/profile",
+  "/etc/profile.d",
+  "/etc/bash.bashrc",
+  "/etc/bashrc",
+  "/etc/zsh",
+  "/etc/zshrc",
+  "/etc/zshenv",
+  "/etc/zprofile",
+  "/etc/environment",
+  "/etc/fish",
+];
+
+/** The part of a path that makes it protected, as it is written. Names count at any depth, since nested ones are found too. */
+function protectedName(path: string, place: Place): string | undefined {
+  const home = homeName(path, place.home);
+  if (home) return home;
+  // Components above the workspace say nothing about what is in it.
+  const root = rootOf(path, place);
+  const names = (root ? path.slice(root.length) : path).split(sep).filter(Boolean);
+  const folded = names.map((name) => component(name));
+  for (const [index, name] of folded.entries()) {
+    const rest = folded.slice(index + 1);
+    const last = rest.length === 0;
+    if (protectedFolders.has(name)) return names.slice(index).join("/");
+    if (last && (protectedFiles.has(name) || name.endsWith(".code-workspace"))) return names[index];
+    if (name === ".cursor" && !(rest[0] !== undefined && openInCursor.has(rest[0])))
+      return names.slice(index).join("/");
+    if (name === ".git" && isGitSetting(rest)) return names.slice(index).join("/");
+  }
+  return undefined;
+}
+
+/** Hooks, configuration and attributes name programs; the `.git` file names the folder that holds them. */
+function isGitSetting(rest: readonly string[]): boolean {
+  if (rest.length === 0) return true;
+  // Submodules and worktrees have the same inside; their names may hold slashes.
+  if (rest[0] !== "modules" && rest[0] !== "worktrees") return isSettingName(rest);
+  return rest.some((_, index) => index > 0 && isSettingName(rest.slice(index)));
+}
+
+function isSettingName([first, second]: readonly string[]): boolean {
+  return (
+    first === "hooks" ||
+    first!.startsWith("config") ||
+    first === "commondir" ||
+    (first === "info" && (second === undefined || second === "attributes"))
+  );
+}
+
+function homeName(path: string, home: string): string | undefined {
+  const plain = fold(path);
+  if (systemStartUp.some((each) => isInside(plain, each))) return path;
+  const start = fold(home);
+  if (!isInside(plain, start) || plain === start) return undefined;
+  const rest = plain.slice(start.length + (start.endsWith(sep) ? 0 : 1));
+  const named = startUpFiles.has(rest) || rest === ".gitconfig" || homeFolders.some((folder) => isInside(rest, folder));
+  return named ? `~/${rest}` : undefined;
+}
+
+/** A name as the most forgiving file system would read it. */
+function component(name: string): string {
+  const plain = fold(name)
+    .replace(/::?\$.*$/, "")
+    .replace(/[. ]+$/, "");
+  return /^git~\d$/.test(plain) ? ".git" : plain;
+}
+
+/** Devices, pipes and the kernel's own files are never read or written. */
+export function specialKind(real: string): string | undefined {
+  for (const folder of ["/proc", "/dev", "/sys"]) if (isInside(real, folder)) return `${folder} is no place for files`;
+  try {
+    const stat = statSync(real);
+    return stat.isFile() || stat.isDirectory() ? undefined : "it is a device, pipe or socket";
+  } catch {
+    return undefined;
+  }
+}
+
+export function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,173 @@
+// What a rule covers. Deny rules are matched generously, allow rules to the letter.
+import { isAbsolute, join, resolve } from "node:path";
+import type { Rule } from "../protocol/permission-rule.ts";
+import { hasWildcard, matchesPath, matchesText } from "./glob.ts";
+import { type Place, type ResolvedPath, realTarget } from "./paths.ts";
+
+export { parseRule, type Rule, type RuleKind, ruleKinds } from "../protocol/permission-rule.ts";
+
+/** A command as rules see it: decoded, without redirects and assignments. */
+export type CommandLine = { name: string; args: readonly string[] };
+
+export function coversPath(rule: Rule, path: ResolvedPath, place: Pick<Place, "workspace" | "home">): boolean {
+  const pattern = absolutePattern(rule.pattern, place);
+  if (rule.verdict === "deny") {
+    // The folder itself and what is below it; as named and as resolved.
+    return [pattern, realPattern(pattern)].some((each) =>
+      [path.given, path.real].some((candidate) =>
+        [each, `${each}/**`].some(
+          (one) =>
+            matchesPath(one, candidate, { fold: true }) || matchesPath(one, candidate, { fold: true, brackets: true }),
+        ),
+      ),
+    );
+  }
+  return [pattern, realPattern(pattern)].some((each) => matchesPath(each, path.real));
+}
+
+/** Does the rule name exactly this path, without a wildcard? */
+export function namesPath(rule: Rule, path: ResolvedPath, place: Pick<Place, "workspace" | "home">): boolean {
+  if (hasWildcard(rule.pattern) || rule.pattern.endsWith("/")) return false;
+  return absolutePattern(rule.pattern, place) === path.given && path.given === path.real;
+}
+
+/** Relative patterns mean the workspace; a trailing slash means what is below. */
+export function absolutePattern(pattern: string, { workspace, home }: Pick<Place, "workspace" | "home">): string {
+  const whole = pattern.endsWith("/") ? `${pattern}**` : pattern;
+  if (whole === "~" || whole.startsWith("~/")) return join(home, whole.slice(1));
+  return isAbsolute(whole) ? resolve(whole) : resolve(workspace, whole);
+}
+
+/** The pattern with the links of its fixed part followed, for rules that name a linked folder. */
+function realPattern(pattern: string): string {
+  const segments = pattern.split("/");
+  const fixed = segments.findIndex((segment) => hasWildcard(segment));
+  const head = segments.slice(0, fixed === -1 ? segments.length : fixed).join("/") || "/";
+  try {
+    const real = realTarget(head);
+    return fixed === -1 ? real : join(real, segments.slice(fixed).join("/"));
+  } catch {
+    return pattern;
+  }
+}
+
+/** `example.com` that host, `*.example.com` its subdomains, `*` all; with a port only that port. */
+export function coversAddress(rule: Rule, address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { hostname, port, protocol } = new URL(address);
+  const host = hostname.replace(/\.$/, "").toLowerCase();
+  const actualPort = port || (protocol === "https:" ? "443" : "80");
+  const [, wantedHost, wantedPort] = /^(.*?)(?::(\d+))?$/.exec(rule.pattern.toLowerCase())!;
+  if (wantedPort !== undefined && wantedPort !== actualPort) return false;
+  const pattern = wantedHost!.replace(/\.$/, "");
+  if (/^\*+$/.test(pattern)) return true;
+  if (pattern === host) return true;
+  if (pattern.startsWith("*.")) {
+    const end = pattern.slice(1);
+    return host.endsWith(end) || (rule.verdict === "deny" && host === end.slice(1));
+  }
+  return rule.verdict === "deny" && matchesText(pattern, host);
+}
+
+/** `server:tool`, with wildcards in either part. */
+export function coversMcp(rule: Rule, target: string): boolean {
+  if (/^\*+$/.test(rule.pattern)) return true;
+  const [server, tool] = halves(rule.pattern);
+  const [wantedServer, wantedTool] = halves(target);
+  const options = { fold: rule.verdict === "deny" || rule.fold === true };
+  return matchesText(server, wantedServer, options) && matchesText(tool, wantedTool, options);
+}
+
+function halves(text: string): [string, string] {
+  const at = text.indexOf(":");
+  return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** `any`; `tokens`: whole leading words; `glob`: a name and a pattern for the arguments as one text. */
+type ShellPattern =
+  | { form: "any" }
+  | { form: "tokens"; tokens: string[] }
+  | { form: "glob"; name: string; glob: string };
+
+export function shellPattern(pattern: string): ShellPattern {
+  if (/^\*+(:\*+)?$/.test(pattern)) return { form: "any" };
+  const colon = pattern.indexOf(":");
+  const blank = pattern.search(/\s/);
+  if (colon > 0 && (blank === -1 || colon < blank))
+    return { form: "glob", name: pattern.slice(0, colon), glob: pattern.slice(colon + 1) };
+  // `npm run:*` says no more than `npm run`.
+  return { form: "tokens", tokens: pattern.replace(/:\*+$/, "").split(/\s+/).filter(Boolean) };
+}
+
+/** To the letter: the name as written, the tokens one by one. */
+export function allowsCommand(rule: Rule, { name, args }: CommandLine): boolean {
+  const pattern = shellPattern(rule.pattern);
+  if (pattern.form === "any") return true;
+  if (pattern.form === "glob") return matchesText(pattern.name, name) && matchesText(pattern.glob, args.join(" "));
+  const words = [name, ...args];
+  return pattern.tokens.every((token, index) => words[index] !== undefined && matchesText(token, words[index]!));
+}
+
+/** Generously: by base name, without case, past options that come before what the rule names. */
+export function deniesCommand(rule: Rule, { name, args }: CommandLine): boolean {
+  const pattern = shellPattern(rule.pattern);
+  if (pattern.form === "any") return true;
+  const wanted = pattern.form === "glob" ? pattern.name : pattern.tokens[0]!;
+  if (!sameProgram(wanted, name)) return false;
+  if (pattern.form === "glob")
+    return startsAfterOptions(args).some((from) => matchesText(pattern.glob, args.slice(from).join(" ")));
+  const rest = pattern.tokens.slice(1);
+  return (
+    rest.filter(isOption).every((option) => hasOption(option, args)) &&
+    hasInOrder(
+      rest.filter((token) => !isOption(token)),
+      args,
+    )
+  );
+}
+
+function sameProgram(wanted: string, name: string): boolean {
+  const base = name.slice(name.lastIndexOf("/") + 1).replace(/\.exe$/i, "");
+  return (
+    matchesText(wanted, name, { fold: true }) ||
+    matchesText(wanted.slice(wanted.lastIndexOf("/") + 1), base, { fold: true })
+  );
+}
+
+function isOption(token: string): boolean {
+  return token.startsWith("-") && token.length > 1;
+}
+
+/** `-rf` is there as `-fr`, as `-r -f`, and as `-rfv`. */
+function hasOption(option: string, args: readonly string[]): boolean {
+  if (args.some((arg) => matchesText(option, arg) || (option.startsWith("--") && arg.startsWith(`${option}=`))))
+    return true;
+  if (!/^-[A-Za-z0-9]+$/.test(option)) return false;
+  const given = args.filter((arg) => /^-[A-Za-z0-9]+$/.test(arg)).join("");
+  return [...option.slice(1)].every((letter) => given.includes(letter));
+}
+
+/** Tokens in order; what stands between may only be an option, or what could be an option's value. */
+function hasInOrder(tokens: readonly string[], args: readonly string[]): boolean {
+  let next = 0;
+  for (const [index, arg] of args.entries()) {
+    if (next === tokens.length) return true;
+    if (matchesText(tokens[next]!, arg)) next++;
+    else if (!isOption(arg) && !(index > 0 && isOption(args[index - 1]!))) return false;
+  }
+  return next === tokens.length;
+}
+
+function startsAfterOptions(args: readonly string[]): number[] {
+  const starts = [0];
+  for (const [index, arg] of args.entries()) {
+    if (!isOption(arg) && !(index > 0 && isOption(args[index - 1]!))) break;
+    starts.push(index + 1);
+  }
+  return starts;
+}
+
+/** For reasons: the rule and the file that holds it. */
+export function nameOf(rule: Rule): string {
+  return `${rule.text} in ${rule.source}`;
+}

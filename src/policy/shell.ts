@@ -1,0 +1,332 @@
+// The bash grammar, reduced to what permission and the wire need: simple commands, words, redirects.
+import type { CommandArgument, Redirection, SyntaxNode, Word, WordPart } from "unbash";
+import { forEachChild, parse } from "unbash";
+
+/**
+ * Beyond these a line is not parsed: it counts as unreadable, and unreadable is never allowed. The parser needs
+ * quadratic time for piles of substitutions, here-documents and braces, so those are counted before it starts.
+ */
+const longestLine = 128 * 1024;
+const mostNested = 1000;
+
+export type ShellWord = {
+  /** As written. */
+  text: string;
+  /** After quote removal; expansions stay as written. */
+  value: string;
+  /** Holds an expansion, a substitution or a brace list: what it becomes is known only to the shell. */
+  dynamic: boolean;
+  /** Holds an unquoted pattern. */
+  glob: boolean;
+  /** Begins with an unquoted tilde. */
+  tilde: boolean;
+};
+
+export type ShellRedirect = {
+  operator: string;
+  /** `text`: here-documents and here-strings; `copy`: descriptor copies such as `2>&1`. */
+  direction: "in" | "out" | "text" | "copy";
+  descriptors: number[];
+  target?: ShellWord;
+  /** What a here-document or here-string feeds, when it is known without running anything. */
+  body?: string;
+};
+
+export type ShellCommand = {
+  /** Missing for a line of assignments or redirects only. */
+  name?: ShellWord;
+  args: ShellWord[];
+  assignments: { name: string; value: ShellWord | undefined; text: string }[];
+  redirects: ShellRedirect[];
+  /** Reads what another command of the line writes. */
+  piped: boolean;
+  /** Stands inside `$( )`, backticks or a process substitution. */
+  substituted: boolean;
+  /** Name and arguments as written, without assignments and redirects. */
+  text: string;
+};
+
+export type ShellLine = {
+  commands: ShellCommand[];
+  /** All redirects, those of groups and loops included. */
+  redirects: ShellRedirect[];
+  functions: string[];
+  /** Constructs that evaluate data once more: `(( ))`, `[[ -v … ]]`, `${x@P}`, `${!x}`. */
+  evaluates: string[];
+  /** Holds a command or process substitution. */
+  substitutes: boolean;
+  /** Why the line could not be read; what cannot be read is not allowed. */
+  errors: string[];
+};
+
+type Visit = { node: SyntaxNode; source: string; piped: boolean; substituted: boolean };
+
+export function parseShell(command: string): ShellLine {
+  const line: ShellLine = { commands: [], redirects: [], functions: [], evaluates: [], substitutes: false, errors: [] };
+  if (command.includes("\0")) line.errors.push("it holds a NUL character");
+  const excess = excessOf(command);
+  if (excess) {
+    line.errors.push(excess);
+    return line;
+  }
+  try {
+    visitAll(parse(command), command, line);
+  } catch (error) {
+    // The parser promises not to throw; a line that breaks the promise is not understood.
+    line.errors.push(`it could not be parsed (${error instanceof Error ? error.message : "unknown cause"})`);
+  }
+  return line;
+}
+
+function excessOf(command: string): string | undefined {
+  if (command.length > longestLine) return `it is longer than ${longestLine} characters`;
+  let nested = 0;
+  let braces = 0;
+  for (let index = 0; index < command.length; index++) {
+    const code = command.charCodeAt(index);
+    const next = command.charCodeAt(index + 1);
+    if (code <= 32) braces = 0;
+    else if (code === 123) braces++;
+    else if ((code === 36 || code === 60 || code === 62) && next === 40) nested++;
+    else if (code === 60 && next === 60) nested++;
+    if (nested > mostNested) return `it holds more than ${mostNested} substitutions and here-documents`;
+    if (braces > mostNested) return `a word of it holds more than ${mostNested} braces`;
+  }
+  return undefined;
+}
+
+/** A stack of our own: a chain of a hundred thousand operators must not overflow the engine's. */
+function visitAll(root: SyntaxNode, source: string, line: ShellLine): void {
+  const stack: Visit[] = [{ node: root, source, piped: false, substituted: false }];
+  const children: SyntaxNode[] = [];
+  for (let visit = stack.pop(); visit; visit = stack.pop()) {
+    const { node } = visit;
+    const below = note(node, visit, line);
+    children.length = 0;
+    forEachChild(node, (child) => void children.push(child));
+    const first = node.type === "Pipeline" ? node.commands[0] : undefined;
+    for (let index = children.length - 1; index >= 0; index--) {
+      const child = children[index]!;
+      const piped = below.piped || (first !== undefined && child !== first);
+      stack.push({ ...below, node: child, piped });
+    }
+  }
+}
+
+function note(node: SyntaxNode, visit: Visit, line: ShellLine): Visit {
+  switch (node.type) {
+    case "Script":
+      for (const error of node.errors ?? []) line.errors.push(error.message);
+      return node.source === undefined ? visit : { ...visit, source: node.source };
+    case "Command": {
+      const command = simpleCommand(node, visit);
+      line.commands.push(command);
+      line.redirects.push(...command.redirects);
+      return visit;
+    }
+    case "Redirected":
+      line.redirects.push(...node.redirects.map(redirectOf));
+      return visit;
+    case "Function":
+      line.functions.push(node.name.value);
+      return visit;
+    case "CommandExpansion":
+    case "ProcessSubstitution":
+    case "ArithmeticCommandExpansion":
+      line.substitutes = true;
+      // A substitution whose body was not parsed is a command nobody has read.
+      if (node.script === undefined) line.errors.push("a substitution could not be read");
+      return { ...visit, substituted: true, piped: node.type === "ProcessSubstitution" && node.operator === ">" };
+    case "ArithmeticCommand":
+      line.evaluates.push("(( ))");
+      return visit;
+    case "TestUnary":
+      if (node.operator === "-v" || node.operator === "-R") line.evaluates.push(`[[ ${node.operator} ]]`);
+      return visit;
+    case "TestBinary":
+      if (/^-(eq|ne|lt|le|gt|ge)$/.test(node.operator)) line.evaluates.push(`[[ ${node.operator} ]]`);
+      return visit;
+    case "Transform":
+      line.evaluates.push(`\${…@${node.operand.value}}`);
+      return visit;
+    case "ParameterExpansion":
+      if (node.prefix === "!") line.evaluates.push(node.text);
+      return visit;
+    default:
+      return visit;
+  }
+}
+
+function simpleCommand(node: Extract<SyntaxNode, { type: "Command" }>, visit: Visit): ShellCommand {
+  const args: ShellWord[] = [];
+  for (const argument of node.args) args.push(argumentOf(argument));
+  const assignments: ShellCommand["assignments"] = [];
+  for (const prefix of node.prefix) {
+    if (prefix.type !== "Assignment") continue;
+    const value = prefix.value.type === "Word" ? wordOf(prefix.value) : undefined;
+    assignments.push({ name: prefix.name, value, text: prefix.text });
+  }
+  return {
+    ...(node.name ? { name: wordOf(node.name) } : {}),
+    args,
+    assignments,
+    redirects: node.redirects.map(redirectOf),
+    piped: visit.piped,
+    substituted: visit.substituted,
+    text: textOf(node, visit.source),
+  };
+}
+
+/** The source from the name to the last argument, unless a redirect stands between: then the words, joined. */
+function textOf(node: Extract<SyntaxNode, { type: "Command" }>, source: string): string {
+  if (!node.name) return "";
+  const last = node.args.at(-1) ?? node.name;
+  const interrupted = node.redirects.some((redirect) => redirect.pos > node.name!.pos && redirect.pos < last.end);
+  if (!interrupted) return source.slice(node.name.pos, last.end);
+  return [node.name, ...node.args].map((word) => word.text).join(" ");
+}
+
+function argumentOf(argument: CommandArgument): ShellWord {
+  if (argument.type === "Word") return wordOf(argument);
+  // `declare x=1`, `env x=1`: a word that looks like an assignment.
+  const value = argument.value.type === "Word" ? wordOf(argument.value) : undefined;
+  const prefix = `${argument.name}${argument.append ? "+" : ""}=`;
+  return {
+    text: argument.text,
+    value: value ? prefix + value.value : argument.text,
+    dynamic: value ? value.dynamic : true,
+    glob: value?.glob ?? false,
+    tilde: false,
+  };
+}
+
+function wordOf(word: Word): ShellWord {
+  const found = { dynamic: false, glob: false };
+  for (const part of word.parts ?? []) inspect(part, found);
+  return { text: word.text, value: word.value, ...found, tilde: word.text.startsWith("~") };
+}
+
+function inspect(part: WordPart, found: { dynamic: boolean; glob: boolean }): void {
+  switch (part.type) {
+    case "Literal":
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+      return;
+    case "DoubleQuoted":
+    case "LocaleString":
+      for (const child of part.parts) inspect(child, found);
+      return;
+    case "Glob":
+    case "ExtendedGlob":
+      found.glob = true;
+      for (const child of part.parts ?? []) inspect(child, found);
+      return;
+    default:
+      found.dynamic = true;
+  }
+}
+
+function redirectOf(node: Redirection): ShellRedirect {
+  const explicit = node.descriptor?.type === "FileDescriptor" ? [node.descriptor.value] : undefined;
+  if (node.type === "HereDoc") {
+    const body = node.delimiter?.quoted || !node.body.parts ? { body: node.body.text } : bodyOf(node.body.parts);
+    return { operator: node.operator, direction: "text", descriptors: explicit ?? [0], ...body };
+  }
+  const target = node.target ? wordOf(node.target) : undefined;
+  if (node.type === "HereString") {
+    const body = target && !target.dynamic ? { body: target.value } : {};
+    return {
+      operator: node.operator,
+      direction: "text",
+      descriptors: explicit ?? [0],
+      ...(target && { target }),
+      ...body,
+    };
+  }
+  const both = node.operator === "&>" || node.operator === "&>>";
+  const input = node.operator === "<" || node.operator === "<&";
+  const copies = /^[<>]&$/.test(node.operator) && target !== undefined && /^(\d+-?|-)$/.test(target.value);
+  return {
+    operator: node.operator,
+    direction: copies ? "copy" : input ? "in" : "out",
+    descriptors: explicit ?? (both ? [1, 2] : node.operator.startsWith("<") ? [0] : [1]),
+    ...(target && { target }),
+  };
+}
+
+function bodyOf(parts: readonly WordPart[]): { body?: string } {
+  let text = "";
+  for (const part of parts) {
+    if (part.type !== "Literal") return {};
+    text += part.value;
+  }
+  return { body: text };
+}
+
+/** The parser's account of a command, as the stream spells it. */
+export type CommandDescription = {
+  simpleCommands: string[];
+  hasInputRedirect: boolean;
+  hasOutputRedirect: boolean;
+  parsingResult: {
+    parsingFailed: boolean;
+    executableCommands: { name: string; args: { type: string; value: string }[]; fullText: string }[];
+    hasRedirects: boolean;
+    hasCommandSubstitution: boolean;
+    allRedirectsAreDevNull?: boolean;
+    redirects: { operator: string; destinationFds: number[]; targetNodeType: string; targetText?: string }[];
+  };
+};
+
+export function describeCommand(command: string): CommandDescription {
+  const line = parseShell(command);
+  const failed = line.errors.length > 0;
+  const named = failed ? [] : line.commands.filter((simple) => simple.name !== undefined);
+  const redirects = failed ? [] : line.redirects;
+  return {
+    simpleCommands: named.map((simple) => simple.name!.text),
+    hasInputRedirect: redirects.some((redirect) => redirect.operator.startsWith("<")),
+    hasOutputRedirect: redirects.some((redirect) => redirect.operator.includes(">")),
+    parsingResult: {
+      parsingFailed: failed,
+      executableCommands: named.map((simple) => ({
+        name: simple.name!.text,
+        args: simple.args.map((word) => ({ type: wireType(word), value: word.text })),
+        fullText: simple.text,
+      })),
+      hasRedirects: redirects.length > 0,
+      hasCommandSubstitution: !failed && line.substitutes,
+      ...(redirects.length > 0 && { allRedirectsAreDevNull: redirects.every(goesNowhere) }),
+      redirects: redirects.map(wireRedirect),
+    },
+  };
+}
+
+function goesNowhere(redirect: ShellRedirect): boolean {
+  return redirect.direction === "copy" || redirect.target?.value === "/dev/null";
+}
+
+function wireRedirect(redirect: ShellRedirect): CommandDescription["parsingResult"]["redirects"][number] {
+  if (redirect.direction === "text") {
+    const targetNodeType = redirect.operator === "<<<" ? "herestring_redirect" : "heredoc_redirect";
+    return { operator: "", destinationFds: [], targetNodeType };
+  }
+  const { operator, descriptors, target } = redirect;
+  const targetNodeType = target ? wireType(target) : "word";
+  const shown = target && !target.dynamic ? { targetText: target.text } : {};
+  return { operator, destinationFds: descriptors, targetNodeType, ...shown };
+}
+
+/** The names that a syntax tree for bash has for words. */
+function wireType(word: ShellWord): string {
+  const { text } = word;
+  if (/^-?\d+$/.test(text)) return "number";
+  if (/^'[^']*'$/.test(text)) return "raw_string";
+  if (/^\$'(?:[^'\\]|\\.)*'$/s.test(text)) return "ansi_c_string";
+  if (/^"(?:[^"\\]|\\.)*"$/s.test(text)) return "string";
+  if (/^\$\w+$/.test(text)) return "simple_expansion";
+  if (/^\$\{[^{}]*\}$/.test(text)) return "expansion";
+  if (/^\$\([^()]*\)$/.test(text) || /^`[^`]*`$/.test(text)) return "command_substitution";
+  if (/^[<>]\([^()]*\)$/.test(text)) return "process_substitution";
+  return word.dynamic || /["']/.test(text) ? "concatenation" : "word";
+}

@@ -1,0 +1,147 @@
+// The lines tool_call/started and tool_call/completed beside their events.
+import { isObject, type JsonObject, put, tryParse } from "./json-object.ts";
+import { clock, constant, field, type LineKind, type Of, session, time } from "./line-rows.ts";
+import { compareObject, type Row, type Table, writeObject } from "./line-table.ts";
+import { keyOfTool, outcomeOf, toolKeyOf, toolOfKey } from "./tool-calls.ts";
+
+type Call = Of<"tool_start"> | Of<"tool_end">;
+
+/** What stands under the key that names the tool. */
+const startedTool: Table<Of<"tool_start">> = { rows: [field("args", "args", "given")] };
+const completedTool: Table<Of<"tool_end">> = { rows: [field("args", "args", "given"), resultRow()] };
+
+function resultRow(): Row<Of<"tool_end">> {
+  return {
+    key: "result",
+    when: "given",
+    holds(value, { outcome }) {
+      if (!outcome) return false;
+      const keys = Object.keys(value as JsonObject);
+      return keys[0] === outcome.kind ? true : { keys };
+    },
+    write({ outcome }, _scope, carried) {
+      if (!outcome) return undefined;
+      const object: JsonObject = {};
+      for (const key of carried?.keys ?? [outcome.kind, ...Object.keys(outcome.siblings ?? {})]) {
+        put(object, key, key === outcome.kind ? outcome.value : outcome.siblings?.[key]);
+      }
+      return object;
+    },
+  };
+}
+
+/** What stands under `tool_call`: the tool key first, so that readers who take the first key are right. */
+const startedCall: Table<Of<"tool_start">> = {
+  rows: [toolRow(startedTool), callIdRow(), clock("startedAtMs", "startedAt")],
+};
+const completedCall: Table<Of<"tool_end">> = {
+  rows: [toolRow(completedTool), callIdRow(), clock("startedAtMs", "startedAt"), clock("completedAtMs", "completedAt")],
+};
+
+function toolRow<Event extends Call>(table: Table<Event>): Row<Event> {
+  return {
+    key: "",
+    when: "always",
+    holds: (value, event, scope) => compareObject(value as JsonObject, { table, event, scope }) ?? true,
+    write: (event, scope, carried) => writeObject({ table, event, scope }, carried),
+  };
+}
+
+function callIdRow<Event extends Call>(): Row<Event> {
+  return {
+    key: "toolCallId",
+    when: "always",
+    holds: (value, event) => value === event.callId,
+    write: (event, scope) => (scope.compat ? undefined : event.callId),
+  };
+}
+
+function callRow<Event extends Call>(table: Table<Event>): Row<Event> {
+  return {
+    key: "tool_call",
+    when: "always",
+    holds(value, event, scope) {
+      const name = toolKeyOf(value as JsonObject);
+      // A form without a tool key is carried whole: the event says only what could be made out.
+      return name !== undefined && (compareObject(value as JsonObject, { table, event, scope, name }) ?? true);
+    },
+    write: (event, scope, carried) => writeObject({ table, event, scope, name: keyOfTool(event.tool) }, carried),
+  };
+}
+
+export const toolStart: LineKind<Of<"tool_start">> = {
+  start(line) {
+    const call = line.tool_call;
+    if (typeof line.call_id !== "string" || !isObject(call)) return undefined;
+    const { tool, args } = toolOf(call);
+    const event: Of<"tool_start"> = { type: "tool_start", callId: line.call_id, tool, args };
+    if (typeof line.model_call_id === "string") event.modelCallId = line.model_call_id;
+    const startedAt = millisecondsOf(call.startedAtMs);
+    if (startedAt !== undefined) event.startedAt = startedAt;
+    if (typeof line.timestamp_ms === "number") event.at = line.timestamp_ms;
+    return event;
+  },
+  rows: [
+    constant("type", "tool_call"),
+    constant("subtype", "started"),
+    field("call_id", "callId"),
+    callRow(startedCall),
+    field("model_call_id", "modelCallId", "given"),
+    session(),
+    time("given"),
+  ],
+};
+
+export const toolEnd: LineKind<Of<"tool_end">> = {
+  start(line) {
+    const call = line.tool_call;
+    if (typeof line.call_id !== "string" || !isObject(call)) return undefined;
+    const { tool, args, result } = toolOf(call);
+    const event: Of<"tool_end"> = { type: "tool_end", callId: line.call_id, tool, args };
+    const outcome = outcomeOf(result);
+    if (outcome) event.outcome = outcome;
+    if (typeof line.model_call_id === "string") event.modelCallId = line.model_call_id;
+    const startedAt = millisecondsOf(call.startedAtMs);
+    if (startedAt !== undefined) event.startedAt = startedAt;
+    const completedAt = millisecondsOf(call.completedAtMs);
+    if (completedAt !== undefined) event.completedAt = completedAt;
+    if (typeof line.timestamp_ms === "number") event.at = line.timestamp_ms;
+    return event;
+  },
+  rows: [
+    constant("type", "tool_call"),
+    constant("subtype", "completed"),
+    field("call_id", "callId"),
+    callRow(completedCall),
+    field("model_call_id", "modelCallId", "given"),
+    session(),
+    time("given"),
+  ],
+};
+
+type Tool = { tool: string; args: unknown; result: unknown };
+
+function toolOf(call: JsonObject): Tool {
+  const key = toolKeyOf(call);
+  if (key === undefined) return foreignToolOf(call);
+  const { args, result } = call[key] as JsonObject;
+  return { tool: toolOfKey(key), args, result };
+}
+
+/** `function{name, arguments}`, `{name, args}`, `{id, name, input}`: read as well as can be. */
+function foreignToolOf(call: JsonObject): Tool {
+  const given = isObject(call.function) ? call.function : call;
+  const args = given.arguments ?? given.args ?? given.input;
+  return {
+    tool: typeof given.name === "string" ? given.name : "unknown",
+    args: typeof args === "string" ? (tryParse(args) ?? args) : args,
+    result: given.result ?? call.result,
+  };
+}
+
+/** Only what can be written again as it was. */
+function millisecondsOf(value: unknown): number | undefined {
+  if (typeof value !== "string") return undefined;
+  const milliseconds = Number(value);
+  return Number.isSafeInteger(milliseconds) && String(milliseconds) === value ? milliseconds : undefined;
+}

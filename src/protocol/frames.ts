@@ -1,0 +1,220 @@
+// FrameParser: bytes of a CLI's stdout -> checked frames, and a verdict at the end. Fails closed at the first fault.
+import { FrameError } from "./frame-error.ts";
+import { commonFault, type FrameType, frameTypes, isFiniteThroughout } from "./frame-shapes.ts";
+import { JsonLines } from "./json-lines.ts";
+import { isObject, type JsonObject } from "./json-object.ts";
+import type { JsonReader } from "./json-values.ts";
+import { SentinelBlocks } from "./sentinel.ts";
+import {
+  contractFault,
+  type Fault,
+  type KnownTool,
+  supportedVersions,
+  type ToolTable,
+  toolTable,
+  versionFault,
+} from "./turn-contract.ts";
+
+export type FrameParserOptions = {
+  /** Fixed at the start: what the stream says never changes it. */
+  framing?: "ndjson" | "sentinel";
+  /** Longest line or block. 16 MiB unless told. */
+  maxLineBytes?: number;
+  /** Protocol versions that are understood. */
+  supported?: readonly string[];
+  /** Tools that contract-shaped calls may name. Not given: names are not checked. */
+  tools?: readonly KnownTool[];
+  /** Lines that do not begin like an object: fail (the default), or pass over and count. */
+  onNoise?: "fail" | "skip";
+};
+
+/** `other`: well-formed, but of a type that nobody here knows. Counted as ignored; to be kept, not acted upon. */
+export type Frame = { kind: "frame" | "other"; type: string; value: JsonObject };
+
+/** How the child ended. `exit` null and no signal: it has not. */
+export type ChildEnd = { exit: number | null; signal?: string | null; stderr?: string };
+
+export type FrameEnding = {
+  outcome: "ok" | "fail_closed";
+  /** Frames of a last line that had no line end. */
+  frames: Frame[];
+  error?: FrameError;
+  /** Why the turn is over: the reason of `done`; "stop" or "error" for a result; "exit" when only the exit code said so. */
+  finish?: string;
+  ignored: number;
+  warnings: string[];
+};
+
+export class FrameParser {
+  readonly #reader: JsonReader;
+  readonly #supported: readonly string[];
+  readonly #tools: ToolTable | undefined;
+  readonly #warnings: string[] = [];
+  #error: FrameError | undefined;
+  #isClosed = false;
+  #terminal: Frame | undefined;
+  #sessionId: string | undefined;
+  #ignored = 0;
+  #late = 0;
+  #hasForwarded = false;
+
+  constructor(options: FrameParserOptions = {}) {
+    this.#reader = options.framing === "sentinel" ? new SentinelBlocks(options) : new JsonLines(options);
+    this.#supported = options.supported ?? supportedVersions;
+    this.#tools = options.tools && toolTable(options.tools);
+  }
+
+  /** Set by the first fault. From then on nothing is delivered, and the child should be killed. */
+  get error(): FrameError | undefined {
+    return this.#error;
+  }
+
+  /** The frame that ended the turn, once it came. */
+  get terminal(): Frame | undefined {
+    return this.#terminal;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#sessionId;
+  }
+
+  /** Frames of unknown type, frames after the end, and lines of noise that were passed over. */
+  get ignored(): number {
+    return this.#ignored + this.#reader.skipped;
+  }
+
+  /** Frames of this chunk, up to the first fault. */
+  push(bytes: Uint8Array): Frame[] {
+    const frames: Frame[] = [];
+    if (!this.#isClosed) this.#guard(() => this.#reader.push(bytes, (value) => this.#take(value, frames)));
+    return frames;
+  }
+
+  end(child: ChildEnd): FrameEnding {
+    const frames: Frame[] = [];
+    if (!this.#isClosed) this.#guard(() => this.#reader.end((value) => this.#take(value, frames)));
+    this.#isClosed = true;
+    this.#error = this.#error ? withStderr(this.#error, child) : this.#endFault(child);
+    if (this.#late > 0) this.#warnings.push(`${this.#late} frames came after the end of the turn and were ignored.`);
+    const ending = { frames, ignored: this.ignored, warnings: this.#warnings };
+    if (this.#error) return { outcome: "fail_closed", error: this.#error, ...ending };
+    return { outcome: "ok", finish: finishOf(this.#terminal), ...ending };
+  }
+
+  #guard(step: () => void): void {
+    try {
+      step();
+    } catch (fault) {
+      if (!(fault instanceof FrameError)) throw fault;
+      this.#isClosed = true;
+      if (!this.#terminal) {
+        this.#error = fault;
+        return;
+      }
+      // The first result is final: what a dying process prints after it takes nothing away.
+      this.#ignored++;
+      this.#warnings.push(`After the end of the turn: ${fault.message}`);
+    }
+  }
+
+  #take(value: unknown, frames: Frame[]): void {
+    if (this.#terminal) {
+      this.#ignored++;
+      this.#late++;
+      return;
+    }
+    if (!isObject(value)) throw new FrameError("FRAME_MALFORMED", "A frame must be a JSON object.");
+    const { type } = value;
+    if (typeof type !== "string" || type === "") throw new FrameError("FRAME_MALFORMED", "A frame must have a type.");
+    if (type === "protocol") {
+      refuse(versionFault(value, this.#supported));
+      return;
+    }
+
+    const known = frameTypes.get(type);
+    if (!known) {
+      this.#ignored++;
+      frames.push({ kind: "other", type, value });
+      return;
+    }
+    // Both wires have a tool_call; the one of the contract keeps everything under `data`.
+    const isContract = !known.check || (type === "tool_call" && Object.hasOwn(value, "data"));
+    if (isContract) refuse(contractFault(type, value, this.#tools));
+    else this.#checkLine(type, known, value);
+    if (!isFiniteThroughout(value)) throw wrongShape(type, "numbers must be finite");
+
+    const frame: Frame = { kind: "frame", type, value };
+    if (known.isTerminal) this.#terminal = frame;
+    if (known.isForwardable || (isContract && type === "tool_call")) this.#hasForwarded = true;
+    frames.push(frame);
+  }
+
+  #checkLine(type: string, { check }: FrameType, line: JsonObject): void {
+    const fault = commonFault(line) ?? check?.(line);
+    if (fault) throw wrongShape(type, fault);
+    const sessionId = line.session_id as string | undefined;
+    if (sessionId === undefined || sessionId === this.#sessionId) return;
+    if (this.#sessionId !== undefined) {
+      throw new FrameError(
+        "FRAME_SESSION",
+        `A frame of session ${JSON.stringify(sessionId)} came in the stream of session ${JSON.stringify(this.#sessionId)}.`,
+      );
+    }
+    this.#sessionId = sessionId;
+  }
+
+  #endFault(child: ChildEnd): FrameError | undefined {
+    const failed = (child.exit !== null && child.exit !== 0) || Boolean(child.signal);
+    if (this.#terminal) {
+      if (failed) this.#warnings.push(`The CLI ${endOf(child)} after its result; the result stands.`);
+      return undefined;
+    }
+    const { stderr } = child;
+    if (failed)
+      return new FrameError("CLI_EXIT", `The CLI ${endOf(child)} without a result${said(stderr)}`, { stderr });
+    if (!this.#hasForwarded) {
+      return new FrameError("NO_OUTPUT", `The CLI ${endOf(child)} without an answer${said(stderr)}`, { stderr });
+    }
+    if (child.exit === null) {
+      return new FrameError("CLI_TIMEOUT", `The CLI gave no result and did not exit${said(stderr)}`, { stderr });
+    }
+    this.#warnings.push("The CLI exited with code 0 without a result; the answer may be incomplete.");
+    return undefined;
+  }
+}
+
+function refuse(fault: Fault | undefined): void {
+  if (fault) throw new FrameError(fault.code, fault.message);
+}
+
+function wrongShape(type: string, fault: string): FrameError {
+  return new FrameError("FRAME_SCHEMA", `Wrong ${type} frame: ${fault}.`);
+}
+
+function finishOf(terminal: Frame | undefined): string {
+  if (!terminal) return "exit";
+  if (terminal.type === "error") return "error";
+  if (terminal.type === "done") return (terminal.value.data as { finishReason: string }).finishReason;
+  return terminal.value.is_error === true ? "error" : "stop";
+}
+
+function endOf(child: ChildEnd): string {
+  if (child.signal) return `was ended by ${child.signal}`;
+  return child.exit === null ? "stayed" : `exited with code ${child.exit}`;
+}
+
+/** A faulty stream is often the trace of a crash, and stderr has its cause. */
+function withStderr(error: FrameError, child: ChildEnd): FrameError {
+  if (!child.stderr?.trim()) return error;
+  return new FrameError(error.code, `${error.message} The CLI ${endOf(child)}${said(child.stderr)}`, {
+    stderr: child.stderr,
+  });
+}
+
+const longestQuote = 2000;
+
+function said(stderr: string | undefined): string {
+  const text = stderr?.trim();
+  if (!text) return ".";
+  return `: ${text.length > longestQuote ? `…${text.slice(-longestQuote)}` : text}`;
+}

@@ -1,0 +1,22 @@
+// What a parsed JSON object is, and how one is built without surprises.
+
+export type JsonObject = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Sets a key that a stranger chose: plain assignment to `__proto__` would change the prototype and lose the key. */
+export function put(object: JsonObject, key: string, value: unknown): void {
+  if (key !== "__proto__") object[key] = value;
+  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/** Undefined: not JSON. JSON itself has no undefined. */
+export function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,291 @@
+// Each kind of stream-json line beside its event: the rows of the wire, in the wire's order.
+import { toolEnd, toolStart } from "./call-lines.ts";
+import { isObject, type JsonObject, put } from "./json-object.ts";
+import { constant, field, type LineKind, type Of, session, textOr, time, timed } from "./line-rows.ts";
+import type { Row } from "./line-table.ts";
+import { done, fail } from "./result-lines.ts";
+
+const init: LineKind<Of<"init">> = {
+  start(line) {
+    if (typeof line.session_id !== "string") return undefined;
+    const event: Of<"init"> = {
+      type: "init",
+      sessionId: line.session_id,
+      cwd: textOr(line.cwd, ""),
+      permissionMode: textOr(line.permissionMode, ""),
+      apiKeySource: textOr(line.apiKeySource, ""),
+    };
+    if (typeof line.model === "string") event.model = line.model;
+    if (isListOf(line.tools, isText)) event.tools = line.tools;
+    if (isListOf(line.mcp_servers, isServer)) event.mcpServers = line.mcp_servers;
+    return timed(event, line);
+  },
+  rows: [
+    constant("type", "system"),
+    constant("subtype", "init"),
+    field("apiKeySource", "apiKeySource"),
+    field("cwd", "cwd"),
+    field("session_id", "sessionId"),
+    field("model", "model", "given"),
+    field("permissionMode", "permissionMode"),
+    field("tools", "tools", "given"),
+    field("mcp_servers", "mcpServers", "given"),
+    time("foreign"),
+  ],
+};
+
+function isListOf<Item>(value: unknown, isItem: (item: unknown) => item is Item): value is Item[] {
+  return Array.isArray(value) && value.every(isItem);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isServer(value: unknown): value is { name: string; status: string } {
+  return isObject(value) && typeof value.name === "string" && typeof value.status === "string";
+}
+
+/** One text block is the event's own; any other content is carried whole. */
+function message<Event extends { text: string }>(role: "user" | "assistant"): Row<Event> {
+  return {
+    key: "message",
+    when: "always",
+    holds: (value) => isPlain(value as JsonObject, role),
+    write: (event) => ({ role, content: [{ type: "text", text: event.text }] }),
+  };
+}
+
+function isPlain(value: JsonObject, role: string): boolean {
+  const { content } = value;
+  if (value.role !== role || !Array.isArray(content) || content.length !== 1 || !isObject(content[0])) return false;
+  const [block] = content;
+  return (
+    typeof block.text === "string" && block.type === "text" && hasTwoKeys(block, "type") && hasTwoKeys(value, "role")
+  );
+}
+
+/** Both keys are known to be there: that there are no more, and which is first, is left to find out. */
+function hasTwoKeys(object: JsonObject, first: string): boolean {
+  let count = 0;
+  for (const key in object) if (++count > 2 || (count === 1 && key !== first)) return false;
+  return true;
+}
+
+/** Undefined: not a message. */
+function textOf(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined;
+  const { content } = value;
+  if (!Array.isArray(content)) return textOr(content, "");
+  let text = "";
+  for (const block of content) if (isObject(block) && typeof block.text === "string") text += block.text;
+  return text;
+}
+
+const user: LineKind<Of<"user">> = {
+  start(line) {
+    const text = textOf(line.message);
+    return text === undefined ? undefined : timed({ type: "user", text }, line);
+  },
+  rows: [constant("type", "user"), message("user"), session(), time("foreign")],
+};
+
+const text: LineKind<Of<"text">> = {
+  start(line) {
+    const text = textOf(line.message);
+    return text === undefined ? undefined : { type: "text", text, at: line.timestamp_ms as number };
+  },
+  rows: [
+    constant("type", "assistant"),
+    message("assistant"),
+    session(),
+    // It is the time that makes a line a delta, so there must be one.
+    { ...time("always"), write: (event) => event.at ?? Date.now() },
+  ],
+};
+
+const textEnd: LineKind<Of<"text_end">> = {
+  start(line) {
+    const text = textOf(line.message);
+    if (text === undefined) return undefined;
+    const event: Of<"text_end"> = { type: "text_end", text };
+    if (typeof line.model_call_id === "string") event.modelCallId = line.model_call_id;
+    return timed(event, line);
+  },
+  rows: [
+    constant("type", "assistant"),
+    message("assistant"),
+    session(),
+    field("model_call_id", "modelCallId", "given"),
+    time("foreign"),
+  ],
+};
+
+const thinking: LineKind<Of<"thinking">> = {
+  start(line) {
+    if (typeof line.text !== "string") return undefined;
+    const event: Of<"thinking"> = { type: "thinking", text: line.text };
+    if (typeof line.timestamp_ms === "number") event.at = line.timestamp_ms;
+    return event;
+  },
+  rows: [constant("type", "thinking"), constant("subtype", "delta"), field("text", "text"), session(), time("given")],
+};
+
+const thinkingEnd: LineKind<Of<"thinking_end">> = {
+  start: (line) => timed({ type: "thinking_end" }, line),
+  rows: [constant("type", "thinking"), constant("subtype", "completed"), session(), time("given")],
+};
+
+/** `{id, <name>: value}`, with nothing else, is the event's own; any other form is carried whole. */
+function exchange<Event extends { id: string | number; kind: string }>(
+  key: string,
+  property: keyof Event & string,
+  nameOf: (kind: string) => string,
+): Row<Event> {
+  return {
+    key,
+    when: "always",
+    holds(value, event) {
+      const keys = Object.keys(value as JsonObject);
+      return keys.length === 2 && keys[0] === "id" && keys[1] === nameOf(event.kind);
+    },
+    write(event) {
+      const object: JsonObject = { id: event.id };
+      put(object, nameOf(event.kind), event[property]);
+      return object;
+    },
+  };
+}
+
+type Exchange = { id: string | number; kind: string; body: unknown };
+
+/** What is asked or answered stands under a name that follows from the kind; else under the first that holds an object. */
+function exchangeOf(kind: unknown, value: unknown, nameOf: (kind: string) => string): Exchange | undefined {
+  if (typeof kind !== "string" || !isObject(value)) return undefined;
+  const { id } = value;
+  if (typeof id !== "string" && typeof id !== "number") return undefined;
+  const name = nameOf(kind);
+  const found = Object.hasOwn(value, name) ? name : Object.keys(value).find((key) => isObject(value[key]));
+  return { id, kind, body: found === undefined ? undefined : value[found] };
+}
+
+function queryName(kind: string): string {
+  return kind;
+}
+
+/** webFetchRequestQuery is answered by webFetchRequestResponse. */
+function responseName(kind: string): string {
+  return kind.replace(/Query$/, "Response");
+}
+
+const ask: LineKind<Of<"ask">> = {
+  start(line) {
+    const asked = exchangeOf(line.query_type, line.query, queryName);
+    return asked && timed({ type: "ask", id: asked.id, kind: asked.kind, query: asked.body }, line);
+  },
+  rows: [
+    constant("type", "interaction_query"),
+    constant("subtype", "request"),
+    field("query_type", "kind"),
+    exchange("query", "query", queryName),
+    session(),
+    time("given"),
+  ],
+};
+
+const answer: LineKind<Of<"answer">> = {
+  start(line) {
+    const answered = exchangeOf(line.query_type, line.response, responseName);
+    return answered && timed({ type: "answer", id: answered.id, kind: answered.kind, response: answered.body }, line);
+  },
+  rows: [
+    constant("type", "interaction_query"),
+    constant("subtype", "response"),
+    field("query_type", "kind"),
+    exchange("response", "response", responseName),
+    session(),
+    time("given"),
+  ],
+};
+
+const retry: LineKind<Of<"retry">> = {
+  start(line) {
+    if (typeof line.attempt !== "number" || typeof line.is_resume !== "boolean") return undefined;
+    const event: Of<"retry"> = { type: "retry", attempt: line.attempt, discards: line.is_resume };
+    if (typeof line.delay_ms === "number") event.delayMs = line.delay_ms;
+    if (typeof line.message === "string") event.reason = line.message;
+    return timed(event, line);
+  },
+  rows: [
+    constant("type", "retry"),
+    constant("subtype", "starting"),
+    session(),
+    time("given"),
+    field("attempt", "attempt"),
+    field("is_resume", "discards"),
+    field("delay_ms", "delayMs", "given"),
+    field("message", "reason", "given"),
+  ],
+};
+
+const notice: LineKind<Of<"notice">> = {
+  start(line) {
+    if (typeof line.subtype !== "string") return undefined;
+    return timed({ type: "notice", kind: line.subtype, message: textOr(line.message, "") }, line);
+  },
+  rows: [constant("type", "system"), field("subtype", "kind"), field("message", "message"), session(), time("given")],
+  rest: {
+    before: "session_id",
+    of: (event) => event.fields,
+    add(event, key, value) {
+      event.fields ??= {};
+      put(event.fields, key, value);
+    },
+  },
+};
+
+/** The kind of an event. Not here: `tool_output`, which is never on the wire, and `other`, which is its own line. */
+export const kinds = {
+  init,
+  user,
+  thinking,
+  thinking_end: thinkingEnd,
+  text,
+  text_end: textEnd,
+  tool_start: toolStart,
+  tool_end: toolEnd,
+  ask,
+  answer,
+  retry,
+  notice,
+  done,
+  fail,
+};
+
+/** The kind of a line. Undefined: nobody knows it. */
+export function kindOf(line: JsonObject): LineKind<any> | undefined {
+  switch (line.type) {
+    case "system":
+      return line.subtype === "init" ? init : notice;
+    case "user":
+      return user;
+    case "assistant":
+      return typeof line.timestamp_ms === "number" && typeof line.model_call_id !== "string" ? text : textEnd;
+    case "thinking":
+      return bySubtype(line, "delta", thinking) ?? bySubtype(line, "completed", thinkingEnd);
+    case "tool_call":
+      return bySubtype(line, "started", toolStart) ?? bySubtype(line, "completed", toolEnd);
+    case "interaction_query":
+      return bySubtype(line, "request", ask) ?? bySubtype(line, "response", answer);
+    case "retry":
+      return bySubtype(line, "starting", retry);
+    case "result":
+      return line.is_error === true || line.subtype === "error" ? fail : done;
+    default:
+      return undefined;
+  }
+}
+
+function bySubtype(line: JsonObject, subtype: string, kind: LineKind<any>): LineKind<any> | undefined {
+  return line.subtype === subtype ? kind : undefined;
+}

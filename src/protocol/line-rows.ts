@@ -1,0 +1,59 @@
+// Rows that the lines of stream-json share, and how values of a line are taken.
+import type { AgentEventBody } from "./event.ts";
+import type { JsonObject } from "./json-object.ts";
+import type { Row, Table } from "./line-table.ts";
+
+/** An event of one type, with the time that any may have. */
+export type Of<Type extends AgentEventBody["type"]> = Extract<AgentEventBody, { type: Type }> & { at?: number };
+
+/**
+ * `start` takes from a line what its event can say; undefined: the line lacks what makes it one of this kind. The rows
+ * then find what was not said.
+ */
+export type LineKind<Event> = Table<Event> & { start(line: JsonObject): Event | undefined };
+
+export function constant<Event>(key: string, value: unknown): Row<Event> {
+  return { key, when: "always", holds: (given) => given === value, write: () => value };
+}
+
+export function field<Event>(
+  key: string,
+  property: keyof Event & string,
+  when: Row<Event>["when"] = "always",
+): Row<Event> {
+  return { key, when, holds: (value, event) => event[property] === value, write: (event) => event[property] };
+}
+
+export function session<Event>(): Row<Event> {
+  return {
+    key: "session_id",
+    when: "always",
+    holds: (value, _event, scope) => typeof value === "string" && (scope.sessionId ?? value) === value,
+    write: (_event, scope) => scope.sessionId,
+  };
+}
+
+export function time<Event extends { at?: number }>(when: Row<Event>["when"]): Row<Event> {
+  return { key: "timestamp_ms", when, holds: (value, event) => event.at === value, write: (event) => event.at };
+}
+
+/** 64-bit numbers are strings on this wire. */
+export function clock<Event>(key: string, property: keyof Event & string): Row<Event> {
+  const text = (event: Event) => (event[property] === undefined ? undefined : String(event[property]));
+  return {
+    key,
+    when: "given",
+    holds: (value, event) => text(event) === value,
+    write: (event, scope) => (scope.compat ? undefined : text(event)),
+  };
+}
+
+export function textOr(value: unknown, otherwise: string): string {
+  return typeof value === "string" ? value : otherwise;
+}
+
+/** For the kinds that are rare enough not to care that the engine sees many shapes here. */
+export function timed<Event>(event: Event & { at?: number }, line: JsonObject): Event {
+  if (typeof line.timestamp_ms === "number") event.at = line.timestamp_ms;
+  return event;
+}

@@ -1,0 +1,110 @@
+// The text of a permission rule, as configuration files spell it: Shell(git), Read(src/**), Mcp(server:tool), …
+import { nearestName } from "./nearest.ts";
+
+export type RuleKind = "Shell" | "Read" | "Write" | "WebFetch" | "Mcp";
+
+/**
+ * `scope`: a rule of the user's own files may do what a project's may not. `source`: the file that holds it.
+ * `fold`: compared without case, also when it allows.
+ */
+export type Rule = {
+  verdict: "allow" | "deny";
+  kind: RuleKind;
+  pattern: string;
+  scope: "user" | "project";
+  source: string;
+  text: string;
+  fold?: true;
+};
+
+export type RuleOrigin = Pick<Rule, "verdict" | "scope" | "source" | "fold">;
+
+export const ruleKinds: readonly RuleKind[] = ["Shell", "Read", "Write", "WebFetch", "Mcp"];
+
+const longestPattern = 2000;
+
+/** Names that other tools have for the same thing. */
+const otherNames: Record<string, RuleKind> = {
+  bash: "Shell",
+  terminal: "Shell",
+  command: "Shell",
+  edit: "Write",
+  multiedit: "Write",
+  delete: "Write",
+  ls: "Read",
+  grep: "Read",
+  glob: "Read",
+  fetch: "WebFetch",
+  web: "WebFetch",
+  websearch: "WebFetch",
+};
+
+/** A rule, or a sentence that says what is wrong with the text and what was probably meant. */
+export function parseRule(text: string, origin: RuleOrigin): { rule: Rule } | { problem: string } {
+  const trimmed = text.trim();
+  const open = trimmed.indexOf("(");
+  if (open === -1) return { problem: `${quote(text)} is no rule${suggestion(bareGuess(trimmed))}` };
+  const word = trimmed.slice(0, open);
+  const kind = ruleKinds.find((known) => known === word);
+  if (!trimmed.endsWith(")")) {
+    const guess = kindMeant(word);
+    return {
+      problem: `${quote(text)} has no closing parenthesis${suggestion(guess && `${trimmed.replace(word, guess)})`)}`,
+    };
+  }
+  const pattern = trimmed.slice(open + 1, -1).trim();
+  if (!kind) {
+    const guess = kindMeant(word);
+    const problem = guess
+      ? `${quote(text)} is no rule${suggestion(`${guess}(${pattern})`)}`
+      : `${quote(text)} is no rule: the kinds of rules are ${ruleKinds.join(", ")}`;
+    return { problem };
+  }
+  const problem = patternProblem(kind, pattern);
+  if (problem) return { problem: `${quote(text)} ${problem}` };
+  return { rule: { ...origin, kind, pattern, text: trimmed } };
+}
+
+function patternProblem(kind: RuleKind, pattern: string): string | undefined {
+  if (pattern === "")
+    return `names nothing; write ${kind}(**) for everything`
+      .replace("Mcp(**)", "Mcp(*:*)")
+      .replace("WebFetch(**)", "WebFetch(*)");
+  if (pattern.length > longestPattern) return `is longer than ${longestPattern} characters`;
+  if (/[\u0000-\u001f\u007f]/.test(pattern)) return "holds a control character";
+  if (kind === "Mcp" && !pattern.includes(":") && !/^\*+$/.test(pattern))
+    return `names no tool${suggestion(`Mcp(${pattern}:*)`)}`;
+  if (kind === "Mcp" && /^:|:$/.test(pattern)) return `lacks a server or a tool${suggestion("Mcp(server:tool)")}`;
+  if (kind === "WebFetch" && /[\s/]/.test(pattern)) return `names no host${suggestion(`WebFetch(${hostIn(pattern)})`)}`;
+  if (kind === "Shell" && pattern.startsWith(":")) return `names no command${suggestion(`Shell(${pattern.slice(1)})`)}`;
+  return undefined;
+}
+
+function hostIn(pattern: string): string {
+  return pattern.replace(/^[a-z]+:\/\//i, "").replace(/[/\s].*$/s, "") || "example.com";
+}
+
+function kindMeant(word: string): RuleKind | undefined {
+  return (
+    otherNames[word.toLowerCase()] ??
+    (nearestName(word, ruleKinds) as RuleKind | undefined) ??
+    ruleKinds.find((kind) => kind === word)
+  );
+}
+
+/** `rm -rf` was meant as a command, `Shell` as a kind. */
+function bareGuess(text: string): string | undefined {
+  if (text === "" || text.includes(")")) return undefined;
+  const kind = kindMeant(text);
+  if (kind) return kind === "Mcp" ? "Mcp(*:*)" : kind === "WebFetch" ? "WebFetch(*)" : `${kind}(**)`;
+  return /^[\w./-]+(\s+[\w./*-]+)*$/.test(text) ? `Shell(${text})` : undefined;
+}
+
+function suggestion(guess: string | undefined): string {
+  return guess ? `: did you mean ${guess}?` : "";
+}
+
+function quote(text: string): string {
+  const shown = text.length > 80 ? `${text.slice(0, 77)}…` : text;
+  return JSON.stringify(shown);
+}

@@ -1,0 +1,103 @@
+// The lines result/success and result/error beside their events.
+import type { Denial, Ending, Usage } from "./event.ts";
+import { isObject, type JsonObject } from "./json-object.ts";
+import { constant, field, type LineKind, type Of, session, time, timed } from "./line-rows.ts";
+import type { Row } from "./line-table.ts";
+
+export const done: LineKind<Of<"done">> = {
+  start(line) {
+    if (typeof line.result !== "string") return undefined;
+    return timed({ type: "done", text: line.result, ...endingOf(line) }, line);
+  },
+  rows: [
+    constant("type", "result"),
+    constant("subtype", "success"),
+    field("duration_ms", "durationMs"),
+    field("duration_api_ms", "apiDurationMs"),
+    constant("is_error", false),
+    field("result", "text"),
+    session(),
+    field("request_id", "requestId", "given"),
+    field("usage", "usage", "given"),
+    denialsRow(),
+    time("foreign"),
+  ],
+};
+
+export const fail: LineKind<Of<"fail">> = {
+  start(line) {
+    if (typeof line.result !== "string") return undefined;
+    const event: Of<"fail"> = { type: "fail", message: line.result, ...endingOf(line) };
+    if (typeof line.error_code === "string") event.code = line.error_code;
+    return timed(event, line);
+  },
+  rows: [
+    constant("type", "result"),
+    constant("subtype", "error"),
+    field("duration_ms", "durationMs"),
+    field("duration_api_ms", "apiDurationMs"),
+    constant("is_error", true),
+    field("result", "message"),
+    field("error_code", "code", "given"),
+    session(),
+    field("request_id", "requestId", "given"),
+    field("usage", "usage", "given"),
+    denialsRow(),
+    time("foreign"),
+  ],
+};
+
+/** Where one of the two durations is missing they are taken to be equal, as they are in every capture. */
+function endingOf(line: JsonObject): Ending {
+  const durationMs = typeof line.duration_ms === "number" ? line.duration_ms : 0;
+  const apiDurationMs = typeof line.duration_api_ms === "number" ? line.duration_api_ms : durationMs;
+  const ending: Ending = { durationMs, apiDurationMs };
+  if (typeof line.request_id === "string") ending.requestId = line.request_id;
+  const usage = usageOf(line.usage);
+  if (usage) ending.usage = usage;
+  if (areDenials(line.permission_denials)) ending.denials = line.permission_denials.map(toDenial);
+  return ending;
+}
+
+/** The object itself when it counts everything; a completed copy when it counts something. */
+function usageOf(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = value;
+  const counts = [inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens];
+  if (counts.every((count) => typeof count === "number")) return value as Usage;
+  if (!counts.some((count) => typeof count === "number")) return undefined;
+  const count = (given: unknown) => (typeof given === "number" ? given : 0);
+  return {
+    inputTokens: count(inputTokens),
+    outputTokens: count(outputTokens),
+    cacheReadTokens: count(cacheReadTokens),
+    cacheWriteTokens: count(cacheWriteTokens),
+  };
+}
+
+type WireDenial = { tool: string; call_id: string; reason: string };
+
+function denialsRow<Event extends { denials?: Denial[] }>(): Row<Event> {
+  return {
+    key: "permission_denials",
+    when: "given",
+    holds: areDenials,
+    write({ denials }) {
+      if (!denials || denials.length === 0) return undefined;
+      return denials.map(({ tool, callId, reason }) => ({ tool, call_id: callId, reason }));
+    },
+  };
+}
+
+function areDenials(value: unknown): value is WireDenial[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isDenial);
+}
+
+function isDenial(value: unknown): boolean {
+  if (!isObject(value) || Object.keys(value).join() !== "tool,call_id,reason") return false;
+  return Object.values(value).every((item) => typeof item === "string");
+}
+
+function toDenial({ tool, call_id, reason }: WireDenial): Denial {
+  return { tool, callId: call_id, reason };
+}

@@ -1,0 +1,100 @@
+// stream-json, one JSON object a line: the codec between its lines and AgentEvent, both ways.
+import type { AgentEvent } from "./event.ts";
+import { isObject } from "./json-object.ts";
+import { kindOf, kinds } from "./line-kinds.ts";
+import type { LineKind } from "./line-rows.ts";
+import { type Carried, compareObject, type Scope, writeObject } from "./line-table.ts";
+
+const codec = "stream-json";
+
+export type EncodeOptions = {
+  /** Write text deltas as well. */
+  partial?: boolean;
+  /** `2025`: the older shapes, without what stands beside the tool in a call. */
+  compat?: "2025";
+};
+
+/**
+ * One line, one event, nothing lost: what the event has no place for is in `carried`. With `sessionId`, a line of
+ * another session keeps its own id.
+ */
+export function decodeLine(line: unknown, sessionId?: string): AgentEvent {
+  if (!isObject(line)) return { type: "other", raw: line };
+  const kind = kindOf(line);
+  const event: AgentEvent | undefined = kind?.start(line);
+  if (!kind || !event) return { type: "other", raw: line };
+  const carried = compareObject(line, { table: kind, event, scope: { sessionId } });
+  if (carried) event.carried = { codec, ...carried };
+  return event;
+}
+
+/** The line of an event. Undefined: this event is not on the wire. */
+export function encodeEvent(event: AgentEvent, sessionId: string, options: EncodeOptions = {}): object | undefined {
+  switch (event.type) {
+    case "tool_output":
+      return undefined;
+    case "other":
+      return isObject(event.raw) ? event.raw : undefined;
+    case "text":
+      if (!options.partial) return undefined;
+      break;
+  }
+  const table: LineKind<any> = kinds[event.type];
+  const scope: Scope = { sessionId, compat: options.compat };
+  return writeObject({ table, event, scope }, carriedBy(event));
+}
+
+/** Other codecs carry things of their own, which are none of ours. */
+function carriedBy(event: AgentEvent): Carried | undefined {
+  return isObject(event.carried) && event.carried.codec === codec ? (event.carried as Carried) : undefined;
+}
+
+/**
+ * Lines of one stream -> events. Whatever form the stream has, a segment of text comes out as one or more `text` and
+ * then one `text_end`: all `text` joined, all `text_end` joined and `done.text` are the same. Flushes that only repeat
+ * deltas add no `text`; a flush without deltas, or with more than they had, does; a segment that nobody flushed is
+ * ended. After a `retry` that discards, the open segment is void.
+ */
+export function createDecoder(): (line: unknown) => AgentEvent[] {
+  let sessionId: string | undefined;
+  /** Text of the segment since its start. */
+  let open = "";
+
+  const endSegment = (before: AgentEvent): AgentEvent[] => {
+    if (open === "") return [before];
+    const end: AgentEvent = { type: "text_end", text: open };
+    if ("modelCallId" in before && before.modelCallId !== undefined) end.modelCallId = before.modelCallId;
+    open = "";
+    return [end, before];
+  };
+
+  return (line) => {
+    const event = decodeLine(line, sessionId);
+    switch (event.type) {
+      case "init":
+        sessionId ??= event.sessionId;
+        return [event];
+      case "text":
+        open += event.text;
+        return [event];
+      case "text_end": {
+        const missing = event.text.startsWith(open) ? event.text.slice(open.length) : "";
+        open = "";
+        return missing === "" ? [event] : [deltaOf(missing, event.at), event];
+      }
+      case "retry":
+        if (event.discards) open = "";
+        return [event];
+      case "tool_start":
+      case "done":
+      case "fail":
+        return endSegment(event);
+      default:
+        return [event];
+    }
+  };
+}
+
+function deltaOf(text: string, at: number | undefined): AgentEvent {
+  return at === undefined ? { type: "text", text } : { type: "text", text, at };
+}

@@ -1,0 +1,118 @@
+// Args and results of each tool, as the wire spells them; where the tool and the outcome stand in a call.
+import type { Outcome } from "./event.ts";
+import { isObject, type JsonObject } from "./json-object.ts";
+
+export type * from "./tool-shapes.ts";
+
+/** How a finished call is to be judged. No outcome at all is "unknown": success is never invented. */
+export type OutcomeGroup = "ok" | "failed" | "refused" | "unknown";
+
+const outcomeGroups: ReadonlyMap<string, OutcomeGroup> = new Map([
+  ["success", "ok"],
+  ["startSuccess", "ok"],
+  ["saveSuccess", "ok"],
+  ["discardSuccess", "ok"],
+  ["async", "ok"],
+  ["error", "failed"],
+  ["failure", "failed"],
+  ["timeout", "failed"],
+  ["spawnError", "failed"],
+  ["fileNotFound", "failed"],
+  ["notFile", "failed"],
+  ["notFound", "failed"],
+  ["fileBusy", "failed"],
+  ["rejected", "refused"],
+  ["permissionDenied", "refused"],
+  ["readPermissionDenied", "refused"],
+  ["writePermissionDenied", "refused"],
+]);
+
+export const outcomeKinds: readonly string[] = [...outcomeGroups.keys()];
+
+/** An MCP tool that failed says so inside a `success`. */
+export function outcomeGroupOf(outcome: Outcome | undefined): OutcomeGroup {
+  if (!outcome) return "unknown";
+  if (outcome.kind === "success" && isObject(outcome.value) && outcome.value.isError === true) return "failed";
+  return outcomeGroups.get(outcome.kind) ?? "unknown";
+}
+
+const toolSuffix = "ToolCall";
+
+/** The key that names the tool: it ends in `ToolCall` and holds an object, wherever it stands. */
+export function toolKeyOf(toolCall: JsonObject): string | undefined {
+  for (const key of Object.keys(toolCall)) {
+    if (key.length > toolSuffix.length && key.endsWith(toolSuffix) && isObject(toolCall[key])) return key;
+  }
+  return undefined;
+}
+
+/** "readToolCall" -> "read". */
+export function toolOfKey(key: string): string {
+  return key.slice(0, -toolSuffix.length);
+}
+
+/** "read" -> "readToolCall". */
+export function keyOfTool(tool: string): string {
+  return tool + toolSuffix;
+}
+
+/** The first known outcome, else the first key that holds an object; the rest are its siblings. */
+export function outcomeOf(result: unknown): Outcome | undefined {
+  if (!isObject(result)) return undefined;
+  const keys = Object.keys(result);
+  const kind = keys.find((key) => outcomeGroups.has(key)) ?? keys.find((key) => isObject(result[key]));
+  if (kind === undefined) return undefined;
+  if (keys.length === 1) return { kind, value: result[kind] };
+  const { [kind]: value, ...siblings } = result;
+  return { kind, value, siblings };
+}
+
+const errorFields = ["errorMessage", "error", "reason", "clientVisibleError", "modelVisibleError", "message", "stderr"];
+
+/** Why a call failed or was refused, in the tool's own words. Undefined: it did not fail. */
+export function errorTextOf(outcome: Outcome | undefined): string | undefined {
+  const group = outcomeGroupOf(outcome);
+  if (!outcome || group === "ok" || group === "unknown") return undefined;
+  if (typeof outcome.value === "string") return outcome.value;
+  if (!isObject(outcome.value)) return outcome.kind;
+  for (const field of errorFields) {
+    const text = outcome.value[field];
+    if (typeof text === "string" && text !== "") return text;
+  }
+  if (Array.isArray(outcome.value.content)) return textOfContent(outcome.value.content) || outcome.kind;
+  if (typeof outcome.value.exitCode === "number") return `exit code ${outcome.value.exitCode}`;
+  return outcome.kind;
+}
+
+function textOfContent(content: unknown[]): string {
+  return content
+    .map((item) => (isObject(item) && isObject(item.text) && typeof item.text.text === "string" ? item.text.text : ""))
+    .join("");
+}
+
+const modelNames: ReadonlyMap<string, string> = new Map([
+  ["read", "Read"],
+  ["edit", "Edit"],
+  ["write", "Write"],
+  ["shell", "Shell"],
+  ["ls", "LS"],
+  ["grep", "Grep"],
+  ["glob", "Glob"],
+  ["delete", "Delete"],
+  ["updateTodos", "TodoWrite"],
+  ["semSearch", "SemanticSearch"],
+  ["webFetch", "WebFetch"],
+  ["webSearch", "WebSearch"],
+  ["askQuestion", "AskQuestion"],
+  ["createPlan", "CreatePlan"],
+  ["task", "Task"],
+  ["await", "Await"],
+  ["mcp", "MCP"],
+  ["listMcpResources", "ListMcpResources"],
+  ["getMcpTools", "GetMcpTools"],
+]);
+
+/** The wire's name as a model and a reader know it: read -> Read. A name that nobody knows gets a capital. */
+export function displayNameOf(tool: string): string {
+  return modelNames.get(tool) ?? tool.charAt(0).toUpperCase() + tool.slice(1);
+}

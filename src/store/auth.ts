@@ -1,0 +1,55 @@
+// Saved API keys: one owner-only file, one key for each vendor.
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import { isObject, type JsonObject, readJson, saveJson } from "./json-file.ts";
+
+export function authFile(configDir: string): string {
+  return join(configDir, "auth.json");
+}
+
+/** The saved keys by vendor. */
+export function readKeys(configDir: string): Record<string, string> {
+  const file = authFile(configDir);
+  const found = Object.create(null) as Record<string, string>;
+  for (const [vendor, entry] of Object.entries(keysIn(file, readJson(file) ?? {}))) {
+    if (isObject(entry) && typeof entry["key"] === "string") found[vendor] = entry["key"];
+  }
+  return found;
+}
+
+export function saveKey(configDir: string, vendor: string, key: string): void {
+  const file = authFile(configDir);
+  saveJson(file, (current) => ({
+    ...current,
+    version: 1,
+    keys: { ...keysIn(file, current), [vendor]: { key, savedAt: new Date().toISOString() } },
+  }));
+  // A file that was made by hand may be readable by others.
+  chmodSync(file, 0o600);
+}
+
+/** Without a vendor: all of them. Says which were there. */
+export function removeKeys(configDir: string, vendor?: string): string[] {
+  const file = authFile(configDir);
+  if (readJson(file) === undefined) return [];
+  const removed: string[] = [];
+  saveJson(file, (current) => {
+    const keys = { ...keysIn(file, current) };
+    for (const name of Object.keys(keys)) {
+      if (vendor !== undefined && name !== vendor) continue;
+      removed.push(name);
+      delete keys[name];
+    }
+    return removed.length > 0 ? { ...current, version: 1, keys } : undefined;
+  });
+  return removed;
+}
+
+function keysIn(file: string, content: JsonObject): JsonObject {
+  const keys = content["keys"];
+  if (keys === undefined) return {};
+  if (!isObject(keys))
+    throw new UserError("CONFIG_INVALID", `${file}: "keys" must be an object. Delete the file and log in again.`);
+  return keys;
+}

@@ -1,0 +1,211 @@
+// JSON files that people edit: read with care, saved whole or not at all.
+
+import { isUtf8 } from "node:buffer";
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import { withFileLock } from "./file-lock.ts";
+import { JsonTextError, parseJsonc } from "./jsonc.ts";
+
+export type JsonObject = Record<string, unknown>;
+
+const defaultMaxBytes = 1024 * 1024;
+const deepest = 100;
+
+/** The object in a file; undefined when there is no file. Anything else that is wrong stops the caller: the file may hold deny rules. */
+export function readJson(
+  file: string,
+  { maxBytes = defaultMaxBytes }: { maxBytes?: number } = {},
+): JsonObject | undefined {
+  const bytes = readBytes(file, maxBytes);
+  if (bytes === undefined) return undefined;
+  const value = parseText(file, decode(file, bytes));
+  if (!isObject(value)) throw invalid(file, "line 1, column 1: one object, { … }, should stand here");
+  return value;
+}
+
+/**
+ * Read, change, write, with every other process locked out. `update` gets a copy it may keep or change; undefined
+ * from it means: leave the file. A file that cannot be read is never written over.
+ */
+export function saveJson(file: string, update: (current: JsonObject) => JsonObject | undefined): void {
+  makePrivateFolder(dirname(file));
+  withFileLock(`${file}.lock`, (stillOurs) => {
+    const next = update(readJson(file) ?? {});
+    if (next !== undefined) replaceFile(file, `${JSON.stringify(next, null, 2)}\n`, stillOurs);
+  });
+}
+
+/** A whole file, owner-only, or the old one: never a half. A link stays a link. */
+export function replaceFile(file: string, text: string, mayStillWrite: () => boolean = () => true): void {
+  makePrivateFolder(dirname(file));
+  const target = realOf(file);
+  const mode = modeOf(target);
+  const temporary = `${target}.${process.pid}.${performance.now().toString(36).replace(".", "")}.tmp`;
+  try {
+    const handle = openSync(temporary, "wx", 0o600);
+    try {
+      if (mode !== undefined) fchmodSync(handle, mode);
+      writeSync(handle, text);
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    if (!mayStillWrite())
+      throw new UserError("STORE_FAILED", `${file} was not saved: another process took over its lock. Try again.`);
+    renameSync(temporary, target);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    if (error instanceof UserError) throw error;
+    throw new UserError(
+      "STORE_FAILED",
+      `${file} could not be saved (${codeOf(error)}). Check the folder's owner and free space.`,
+    );
+  }
+}
+
+export function makePrivateFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new UserError("STORE_FAILED", `The folder ${folder} could not be made (${codeOf(error)}).`);
+  }
+}
+
+function readBytes(file: string, maxBytes: number): Buffer | undefined {
+  try {
+    const stat = statSync(file);
+    if (!stat.isFile()) throw unreadable(file, "it is no regular file");
+    if (stat.size > maxBytes) {
+      throw new UserError(
+        "CONFIG_TOO_LARGE",
+        `${file} has ${stat.size} bytes; the limit is ${maxBytes}. Make it shorter.`,
+      );
+    }
+    // Also for root: who takes every right to read away does not want it read.
+    if (process.platform !== "win32" && (stat.mode & 0o444) === 0)
+      throw unreadable(file, "nobody has the right to read it");
+    return readFileSync(file);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    if (isMissing(error) && !isLink(file)) return undefined;
+    throw unreadable(file, isMissing(error) ? "it is a link to nothing" : codeOf(error));
+  }
+}
+
+function decode(file: string, bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  if (!isUtf8(bytes)) {
+    const { line, column, message } = new JsonTextError(
+      "this is not UTF-8 text; save the file as UTF-8",
+      text,
+      text.indexOf("\ufffd"),
+    );
+    throw invalid(file, `line ${line}, column ${column}: ${message}`);
+  }
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+function parseText(file: string, text: string): unknown {
+  const quick = parseQuickly(text);
+  if (quick !== undefined) return quick.value;
+  try {
+    return parseJsonc(text);
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw invalid(file, `line ${error.line}, column ${error.column}: ${error.message}`);
+  }
+}
+
+/** The engine's own parser; undefined when it refuses, or keeps only one of two equal keys. */
+function parseQuickly(text: string): { value: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return countKeys(value, 0) === writtenKeys(text) ? { value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function countKeys(value: unknown, depth: number): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (depth > deepest) return Number.NaN;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const each of value) count += countKeys(each, depth + 1);
+    return count;
+  }
+  for (const key of Object.keys(value)) count += 1 + countKeys((value as JsonObject)[key], depth + 1);
+  return count;
+}
+
+/** Strings that a colon follows. Only right for a text that is known to be JSON. */
+function writtenKeys(text: string): number {
+  const strings = /"[^"\\]*(?:\\.[^"\\]*)*"([ \t\r\n]*:)?/g;
+  let count = 0;
+  for (let match = strings.exec(text); match; match = strings.exec(text)) if (match[1] !== undefined) count++;
+  return count;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function realOf(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+}
+
+function modeOf(file: string): number | undefined {
+  try {
+    return statSync(file).mode & 0o777;
+  } catch {
+    return undefined;
+  }
+}
+
+function isLink(file: string): boolean {
+  try {
+    return lstatSync(file).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
+}
+
+function invalid(file: string, why: string): UserError {
+  return new UserError(
+    "CONFIG_INVALID",
+    `${file} is not valid: ${why}. Correct it, or move it away; it was left as it is.`,
+  );
+}
+
+function unreadable(file: string, why: string): UserError {
+  return new UserError(
+    "CONFIG_UNREADABLE",
+    `${file} exists but cannot be read: ${why}. Correct its owner and mode (chmod 600), or move it away.`,
+  );
+}

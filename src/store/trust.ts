@@ -1,0 +1,35 @@
+// Which workspaces the user trusts: a marker for each, outside of the workspace.
+import { readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { replaceFile } from "./json-file.ts";
+import { projectDir } from "./project.ts";
+
+export function isTrusted(configDir: string, workspace: string): boolean {
+  const real = realOf(workspace);
+  try {
+    const marker: unknown = JSON.parse(readFileSync(markerOf(configDir, real), "utf8"));
+    // The folder's name is ambiguous (/a/b and /a-b share it), the path inside is not.
+    return (marker as { workspacePath?: unknown } | null)?.workspacePath === real;
+  } catch {
+    return false;
+  }
+}
+
+export function trust(configDir: string, workspace: string): void {
+  const real = realOf(workspace);
+  if (isTrusted(configDir, real)) return;
+  const marker = { trustedAt: new Date().toISOString(), workspacePath: real };
+  replaceFile(markerOf(configDir, real), `${JSON.stringify(marker, null, 2)}\n`);
+}
+
+function markerOf(configDir: string, workspace: string): string {
+  return join(projectDir(configDir, workspace), ".workspace-trusted");
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

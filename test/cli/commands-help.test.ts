@@ -1,0 +1,194 @@
+// Help through the built CLI: complete by the tables, aligned, and as quick as a start allows. docs/cli.md is held to the same tables.
+import { spawnSync } from "node:child_process";
+import { readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { commands } from "../../src/cli/commands/index.ts";
+import { flags } from "../../src/cli/flags.ts";
+import { cli, createWorkspace, repository } from "../support/run-cli.ts";
+
+const workspace = createWorkspace();
+afterAll(() => workspace.remove());
+
+/** The reference of the documented CLI: flags, with their short forms and values. */
+const documented = [
+  "-v, --version",
+  "--api-key <key>",
+  "-p, --print",
+  "-b, --background",
+  "--resume [chatId]",
+  "--model <model>",
+  "-f, --force",
+  "--approve-mcps",
+  "--browser",
+  "-h, --help",
+  "--output-format <format>",
+  "--stream-partial-output",
+];
+const documentedCommands = [
+  "install-shell-integration",
+  "uninstall-shell-integration",
+  "login",
+  "logout",
+  "mcp",
+  "status | whoami",
+  "update | upgrade",
+  "create-chat",
+  "agent [prompt...]",
+  "ls",
+  "resume",
+  "sandbox",
+  "help [command]",
+];
+
+describe("help", () => {
+  it.each([["--help"], ["-h"], ["help"], ["agent", "--help"], ["help", "agent"]])(
+    "%s %s shows every flag and command",
+    async (...args) => {
+      const { exit, stdout, stderr } = await workspace.run(args.filter((word) => word !== undefined));
+      expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+      expect(stdout).toMatch(/^Usage: courser \[options\] \[command\] \[prompt\.\.\.\]\n/);
+      for (const flag of flags.filter((each) => !each.hidden))
+        expect(stdout).toMatch(new RegExp(`^  (-\\w, )?--${flag.name}\\b`, "m"));
+      for (const command of commands) expect(stdout).toMatch(new RegExp(`^  ${command.name}\\b`, "m"));
+      for (const row of [...documented, ...documentedCommands])
+        expect(stdout.split("\n").map((line) => line.slice(2))).toContainEqual(expect.stringMatching(startsWith(row)));
+    },
+  );
+
+  it("says what --force does not lift, the environment and the exit codes", async () => {
+    const { stdout } = await workspace.run(["--help"]);
+    for (const heading of ["Examples:", "Environment:", "Exit codes:", "What --force does not lift:"])
+      expect(stdout).toContain(`\n${heading}\n`);
+    for (const name of [
+      "CURSOR_API_KEY",
+      "ANTHROPIC_API_KEY",
+      "COURSER_MODEL",
+      "CURSOR_CONFIG_DIR",
+      "HTTPS_PROXY",
+      "NO_PROXY",
+      "COURSER_COMPAT",
+    ])
+      expect(stdout).toContain(name);
+    for (const code of ["0", "1", "2", "130", "143"]) expect(stdout).toMatch(new RegExp(`^  ${code} {5,}\\w`, "m"));
+    expect(stdout).toMatch(/deny rules/);
+    expect(stdout).toMatch(/protected paths/);
+  });
+
+  it("fits 80 columns, descriptions in one column", async () => {
+    const { stdout } = await workspace.run(["--help"]);
+    const lines = stdout.split("\n");
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    const described = lines.filter((line) => /^ {2}-/.test(line) && / {2,}\S/.test(line.slice(3)));
+    expect(described.length).toBeGreaterThan(20);
+    for (const line of described) expect(line.slice(29, 32), line).toMatch(/ {2}\S/);
+  });
+
+  it("marks what is not in this version, and refuses exactly that", async () => {
+    const { stdout } = await workspace.run(["--help"]);
+    const entries = stdout.replace(/\n {20,}/g, " ").split("\n");
+    for (const flag of flags.filter((each) => !each.hidden)) {
+      const entry = entries.find((line) => new RegExp(`^  (-\\w, )?--${flag.name}\\b`).test(line))!;
+      expect(entry.includes("(not in this version)"), entry).toBe(flag.notBuilt === true);
+    }
+    for (const command of commands) {
+      const entry = entries.find((line) => new RegExp(`^  ${command.name}( |$)`).test(line))!;
+      expect(entry.includes("(not in this version)"), entry).toBe(!command.load && command.name !== "agent");
+    }
+  });
+
+  it.each(commands.filter((each) => each.name !== "agent").map((command) => [command.name, command] as const))(
+    "help %s",
+    async (name, command) => {
+      const asked = await workspace.run(["help", name]);
+      expect(asked.exit).toBe(0);
+      expect(asked.stdout.split("\n")[0]).toBe(
+        `Usage: courser ${name} [options]${command.operands ? ` ${command.operands}` : ""}`,
+      );
+      expect(asked.stdout).toContain(command.summary);
+      for (const flag of command.flags ?? []) expect(asked.stdout).toContain(`--${flag.name}`);
+      for (const alias of command.aliases ?? [])
+        expect((await workspace.run(["help", alias])).stdout).toBe(asked.stdout);
+      expect((await workspace.run([name, "--help"])).stdout).toBe(asked.stdout);
+    },
+  );
+
+  it("shows examples by the name it was called by", async () => {
+    const link = join(workspace.home, "cursor-agent");
+    symlinkSync(cli, link);
+    const { stdout } = await workspace.run(["help", "login"], { name: link });
+    expect(stdout).toContain("Usage: cursor-agent login");
+    expect(stdout).toContain("  cursor-agent login anthropic\n");
+    expect(stdout).toContain("| cursor-agent login openai\n");
+    expect(stdout).not.toContain("courser");
+    expect((await workspace.run(["--help"], { name: link })).stdout).toMatch(/^Usage: cursor-agent /);
+  });
+
+  it("an unknown topic is a usage error that names the nearest", async () => {
+    const { exit, stdout, stderr } = await workspace.run(["help", "stauts"]);
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
+    expect(stderr).toMatch(/^Error: there is no command 'stauts'\. Did you mean status\? \[USAGE\]\n/);
+    expect((await workspace.run(["help", "zzzzzzzzzz"])).stderr).toContain("'courser --help' lists them");
+  });
+
+  it("takes at most twice what an empty program takes", () => {
+    const time = (args: string[]) => {
+      const started = performance.now();
+      expect(spawnSync(process.execPath, args, { env: workspace.env, stdio: ["ignore", "pipe", "pipe"] }).status).toBe(
+        0,
+      );
+      return performance.now() - started;
+    };
+    // Side by side and often, so that a busy machine slows both; the least of each is what the work itself takes.
+    const empty: number[] = [];
+    const helped: number[] = [];
+    for (let round = 0; round < 15; round++) {
+      empty.push(time(["-e", "0"]));
+      helped.push(time([cli, "--help"]));
+    }
+    expect(Math.min(...helped) / Math.min(...empty)).toBeLessThanOrEqual(2);
+  });
+
+  it("ends quietly when its reader goes away", async () => {
+    const shell = spawnSync(
+      "bash",
+      ["-c", `"$0" "$1" --help | head -1; echo "\${PIPESTATUS[0]}"`, process.execPath, cli],
+      { env: workspace.env, encoding: "utf8" },
+    );
+    expect(shell.stdout).toMatch(/^Usage: courser .*\n(0|141)\n$/);
+    expect(shell.stderr).toBe("");
+  });
+});
+
+describe("docs/cli.md", () => {
+  const page = readFileSync(join(repository, "docs/cli.md"), "utf8");
+  const codes = [...page.matchAll(/^\| `([^`]+)`/gm)].map(([, code]) => code!);
+  const spelled = (flag: (typeof flags)[number]) =>
+    `${flag.short ? `-${flag.short}, ` : ""}--${flag.name}${flag.value ? ` ${flag.value}` : ""}`;
+
+  it("lists every flag as the table spells it, and no other", () => {
+    const own = commands.flatMap((command) => command.flags ?? []);
+    const expected = [...new Set([...flags, ...own].map(spelled))].sort();
+    expect(codes.filter((code) => /^-/.test(code)).sort()).toEqual(expected);
+  });
+
+  it("lists every command and alias", () => {
+    const listed = codes.filter((code) => /^[a-z]/.test(code)).map((code) => code.replace(/ [[<].*$/, ""));
+    for (const name of commands.flatMap((command) => [command.name, ...(command.aliases ?? [])]))
+      expect(listed).toContain(name);
+  });
+
+  it("marks what is not in this version", () => {
+    for (const row of page.split("\n").filter((line) => /^\| `-/.test(line))) {
+      const name = /--([\w-]+)/.exec(row)![1]!;
+      const flag = [...flags, ...commands.flatMap((command) => command.flags ?? [])].find(
+        (each) => each.name === name,
+      )!;
+      expect(row.includes("not in this version"), row).toBe(flag.notBuilt === true);
+    }
+  });
+});
+
+function startsWith(row: string): RegExp {
+  return new RegExp(`^${row.replace(/[[\]().|]/g, "\\$&")}( |$)`);
+}

@@ -1,0 +1,295 @@
+// login, logout and status through the built CLI, in an empty home: who is logged in, by which key, and no key ever shown.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type CliOptions, cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
+
+let workspace: Workspace;
+beforeEach(() => {
+  workspace = createWorkspace();
+});
+afterEach(() => workspace.remove());
+
+const authFile = () => join(workspace.config, "auth.json");
+const saved = () => JSON.parse(readFileSync(authFile(), "utf8")).keys as Record<string, { key: string }>;
+
+describe("login", () => {
+  it("takes the key from stdin, saves it for the owner alone and does not show it", async () => {
+    const { exit, stdout, stderr } = await workspace.run(["login", "anthropic"], { stdin: "  sk-ant-secret-1 \n" });
+    expect({ exit, stdout, stderr }).toEqual({
+      exit: 0,
+      stdout: `✓ Logged in as anthropic (${authFile()})\n`,
+      stderr: "",
+    });
+    expect(saved()["anthropic"]!.key).toBe("sk-ant-secret-1");
+    expect(statSync(authFile()).mode & 0o777).toBe(0o600);
+    expect((await workspace.run(["status"])).stdout).toBe("✓ Logged in as anthropic (login)\n");
+  });
+
+  it("takes it from --api-key, and leaves stdin alone", async () => {
+    const run = await workspace.run(["login", "OpenAI", "--api-key", "sk-secret-2"], { stdin: "open" });
+    expect(run).toMatchObject({ exit: 0, stdout: `✓ Logged in as openai (${authFile()})\n` });
+    expect(run.stdout + run.stderr).not.toContain("secret");
+    expect(saved()["openai"]!.key).toBe("sk-secret-2");
+  });
+
+  it.each([
+    ["the model that was named", ["--model", "gpt-5"], {}, "openai"],
+    ["the vendor in its name", ["--model", "openrouter/some/model"], {}, "openrouter"],
+    ["COURSER_MODEL", [], { COURSER_MODEL: "gemini-2.5-pro" }, "google"],
+    ["how the key begins", ["--api-key", "xai-secret"], {}, "xai"],
+  ])("without a vendor it goes by %s", async (_, args, env, vendor) => {
+    const { exit, stdout } = await workspace.run(["login", ...args], { stdin: "secret\n", env });
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: `✓ Logged in as ${vendor} (${authFile()})\n` });
+    expect(Object.keys(saved())).toEqual([vendor]);
+  });
+
+  it("saves a key for an endpoint of the user's own", async () => {
+    mkdirSync(workspace.config);
+    const providers = { lab: { baseUrl: "https://lab.test/v1", models: ["m1"], keyEnv: "LAB_KEY" } };
+    writeFileSync(join(workspace.config, "courser.json"), JSON.stringify({ providers }));
+    expect((await workspace.run(["login", "lab"], { stdin: "secret" })).exit).toBe(0);
+    expect((await workspace.run(["status", "--model", "lab/m1"])).stdout).toBe("✓ Logged in as lab (login)\n");
+  });
+
+  it.each([
+    ["an empty key", "anthropic", " \n", "the key is empty"],
+    ["two lines", "anthropic", "secret-a\nsecret-b\n", "one line, and this was 2"],
+    ["a blank inside", "anthropic", "secret a", "a blank"],
+    ["a letter that no header takes", "anthropic", "secret\u00e9", "no key has"],
+  ])("refuses %s and saves nothing", async (_, vendor, stdin, message) => {
+    const { exit, stdout, stderr } = await workspace.run(["login", vendor], { stdin });
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr).toContain("[USAGE]");
+    expect(stderr).not.toContain("secret");
+    expect(existsSync(authFile())).toBe(false);
+  });
+
+  it("lists the vendors when nothing tells which", async () => {
+    const { exit, stderr } = await workspace.run(["login"], { stdin: "secret" });
+    expect(exit).toBe(2);
+    expect(stderr).toMatch(/login <vendor>, with one of anthropic, openai, google/);
+    expect(existsSync(authFile())).toBe(false);
+  });
+
+  it("an unknown vendor brings the nearest; two are too many", async () => {
+    const unknown = await workspace.run(["login", "antropic"], { stdin: "secret" });
+    expect(unknown.exit).toBe(2);
+    expect(unknown.stderr).toContain("there is no vendor 'antropic'. Did you mean anthropic?");
+    expect((await workspace.run(["login", "anthropic", "openai"], { stdin: "secret" })).exit).toBe(2);
+  });
+
+  it("says when a variable goes before the saved key", async () => {
+    const { stderr } = await workspace.run(["login", "anthropic"], {
+      stdin: "secret",
+      env: { ANTHROPIC_API_KEY: "other" },
+    });
+    expect(stderr).toBe("Note: ANTHROPIC_API_KEY is set and goes before the saved key.\n");
+  });
+
+  it("a key file that cannot be understood is not written over", async () => {
+    mkdirSync(workspace.config);
+    writeFileSync(authFile(), "{ broken");
+    const { exit, stderr } = await workspace.run(["login", "anthropic"], { stdin: "secret" });
+    expect(exit).toBe(1);
+    expect(stderr).toContain("[CONFIG_INVALID]");
+    expect(readFileSync(authFile(), "utf8")).toBe("{ broken");
+  });
+});
+
+const pseudoTerminal = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") ?? false;
+
+describe.skipIf(!pseudoTerminal)(
+  `login on a terminal${pseudoTerminal ? "" : " (skipped: no util-linux script here)"}`,
+  () => {
+    /** Types into a terminal of its own, each piece once the screen shows what it waits for. */
+    async function type(
+      args: string,
+      pieces: readonly [waitFor: string, keys: string][],
+    ): Promise<{ exit: number | null; screen: string }> {
+      const { spawn } = await import("node:child_process");
+      const child = spawn("script", ["-qec", `"${process.execPath}" "${cli}" ${args}`, "/dev/null"], {
+        env: workspace.env,
+        cwd: workspace.path,
+      });
+      let screen = "";
+      let next = 0;
+      child.stdout.on("data", (chunk: Buffer) => {
+        screen += chunk.toString("utf8");
+        const piece = pieces[next];
+        if (piece && screen.slice(screen.lastIndexOf("\n") + 1).includes(piece[0])) {
+          next++;
+          setTimeout(() => child.stdin.write(piece[1]), 50);
+        }
+      });
+      const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+      return new Promise((settle) =>
+        child.on("close", (exit) => {
+          clearTimeout(timer);
+          child.stdin.destroy();
+          settle({ exit, screen });
+        }),
+      );
+    }
+
+    it("asks for the key and does not show it", async () => {
+      const { exit, screen } = await type("login anthropic", [["Key of Anthropic", "wrong\x15secretX\x7f-3\r"]]);
+      expect(exit).toBe(0);
+      expect(screen).toContain("✓ Logged in as anthropic");
+      expect(screen).not.toContain("secret");
+      expect(saved()["anthropic"]!.key).toBe("secret-3");
+    });
+
+    it("asks for the vendor first when none was given", async () => {
+      const { exit, screen } = await type("login", [
+        ["Number or name", "nobody\r"],
+        ["Number or name", "2\r"],
+        ["Key of OpenAI", "\x1b[200~secret-4\x1b[201~\r"],
+      ]);
+      expect(exit).toBe(0);
+      expect(screen).toContain("1  anthropic");
+      expect(screen).toContain("There is no 'nobody' in the list.");
+      expect(saved()).toMatchObject({ openai: { key: "secret-4" } });
+    });
+
+    it("Ctrl+C ends it and saves nothing; so does an empty line", async () => {
+      expect((await type("login anthropic", [["Key of", "sec\x03"]])).exit).toBe(130);
+      expect((await type("login anthropic", [["Key of", "\r"]])).exit).toBe(2);
+      expect((await type("login anthropic", [["Key of", "secret-a\rsecret-b\r"]])).screen).toContain("one line");
+      expect(existsSync(authFile())).toBe(false);
+    });
+  },
+);
+
+describe("logout", () => {
+  it("forgets one, then all, then says that there is nothing", async () => {
+    for (const vendor of ["anthropic", "openai", "google"]) await workspace.run(["login", vendor], { stdin: "secret" });
+    expect(await workspace.run(["logout", "openai"])).toMatchObject({
+      exit: 0,
+      stdout: "✓ Logged out of openai\n",
+      stderr: "",
+    });
+    expect(Object.keys(saved())).toEqual(["anthropic", "google"]);
+    expect(await workspace.run(["logout"])).toMatchObject({ exit: 0, stdout: "✓ Logged out of anthropic, google\n" });
+    expect(await workspace.run(["logout"])).toMatchObject({
+      exit: 0,
+      stdout: "Nothing to forget: there is no saved key.\n",
+    });
+    expect(await workspace.run(["logout", "xai"])).toMatchObject({
+      exit: 0,
+      stdout: "Nothing to forget: there is no saved key for xai.\n",
+    });
+    expect((await workspace.run(["status"])).stdout).toBe("Not logged in\n");
+  });
+
+  it("an unknown vendor is a usage error; a variable that stays is told", async () => {
+    expect((await workspace.run(["logout", "opnai"])).stderr).toContain("Did you mean openai?");
+    const { stderr } = await workspace.run(["logout", "openai"], { env: { OPENAI_API_KEY: "secret" } });
+    expect(stderr).toBe("Note: OPENAI_API_KEY is still set and goes on being used.\n");
+  });
+});
+
+describe("status", () => {
+  const status = (args: string[] = [], options: CliOptions = {}) => workspace.run(["status", ...args], options);
+
+  it("without a key: the line alone on stdout, what to type on stderr, exit 0", async () => {
+    const { exit, stdout, stderr } = await status();
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: "Not logged in\n" });
+    expect(stderr).toMatch(/^There is no key .*courser login anthropic.*\n$/);
+    expect((await workspace.run(["whoami"])).stdout).toBe(stdout);
+  });
+
+  it.each([
+    ["ANTHROPIC_API_KEY", [], { ANTHROPIC_API_KEY: "k" }, "✓ Logged in as anthropic (ANTHROPIC_API_KEY)"],
+    [
+      "the second variable of a vendor",
+      ["--model", "gemini-2.5-pro"],
+      { GEMINI_API_KEY: "k" },
+      "✓ Logged in as google (GEMINI_API_KEY)",
+    ],
+    ["CURSOR_API_KEY", ["--model", "gpt-5"], { CURSOR_API_KEY: "k" }, "✓ Logged in as openai (CURSOR_API_KEY)"],
+    ["--api-key", ["--model", "grok-4", "--api-key", "k"], { XAI_API_KEY: "j" }, "✓ Logged in as xai (--api-key)"],
+    ["offline by name", ["--model", "offline"], {}, "✓ Logged in as local (offline)"],
+    ["offline by COURSER_MODEL", [], { COURSER_MODEL: "offline" }, "✓ Logged in as local (offline)"],
+    ["a script", ["--model", "script:replies.json"], {}, "✓ Logged in as local (script:replies.json)"],
+    ["a vendor on this machine", ["--model", "ollama/qwen3"], {}, "✓ Logged in as local (ollama/qwen3)"],
+    ["an endpoint on this machine", ["-e", "http://127.0.0.1:9/v1", "--model", "m"], {}, "✓ Logged in as local (m)"],
+    ["a vendor without its key", ["--model", "gpt-5"], { ANTHROPIC_API_KEY: "k" }, "Not logged in"],
+    ["auto without a key", ["--model", "auto"], {}, "Not logged in"],
+    ["a model that nobody knows", ["--model", "no-such-model"], {}, "Not logged in"],
+  ])("%s", async (_, args, env: Record<string, string>, line) => {
+    const text = await status(args, { env });
+    expect({ exit: text.exit, stdout: text.stdout }).toEqual({ exit: 0, stdout: `${line}\n` });
+    const json = await status([...args, "--format", "json"], { env });
+    expect({ exit: json.exit, stderr: json.stderr }).toEqual({ exit: 0, stderr: "" });
+    const isAuthenticated = line !== "Not logged in";
+    const found = JSON.parse(json.stdout);
+    expect(found).toMatchObject({
+      status: isAuthenticated ? "authenticated" : "unauthenticated",
+      isAuthenticated,
+      hasRefreshToken: false,
+    });
+    expect("userInfo" in found).toBe(isAuthenticated);
+    expect("message" in found).toBe(!isAuthenticated);
+  });
+
+  it("json says who, whence and which model", async () => {
+    const { stdout } = await status(["--format", "json"], { env: { ANTHROPIC_API_KEY: "secret" } });
+    expect(stdout).not.toContain("secret");
+    expect(JSON.parse(stdout)).toEqual({
+      status: "authenticated",
+      isAuthenticated: true,
+      hasAccessToken: true,
+      hasRefreshToken: false,
+      userInfo: { userId: "anthropic" },
+      vendor: "anthropic",
+      source: "ANTHROPIC_API_KEY",
+      model: "claude-4.5-sonnet",
+    });
+    expect(JSON.parse((await status(["--format=json", "--model=offline"])).stdout)).toMatchObject({
+      isAuthenticated: true,
+      hasAccessToken: false,
+      vendor: "local",
+      source: null,
+    });
+    expect(JSON.parse((await status(["--format=json"])).stdout)).toMatchObject({
+      hasAccessToken: false,
+      vendor: null,
+      source: null,
+      model: "offline",
+    });
+  });
+
+  it("a local endpoint in the configuration needs no key", async () => {
+    mkdirSync(workspace.config);
+    const providers = { shed: { baseUrl: "http://127.0.0.1:9/v1", models: ["qwen"] } };
+    writeFileSync(join(workspace.config, "courser.json"), JSON.stringify({ providers }));
+    expect((await status()).stdout).toBe("✓ Logged in as local (shed/qwen)\n");
+  });
+
+  it("the remembered model counts", async () => {
+    mkdirSync(workspace.config);
+    writeFileSync(
+      join(workspace.config, "cli-config.json"),
+      JSON.stringify({ model: { modelId: "gpt-5", displayName: "GPT-5" } }),
+    );
+    expect((await status([], { env: { ANTHROPIC_API_KEY: "k" } })).stdout).toBe("Not logged in\n");
+    expect((await status([], { env: { OPENAI_API_KEY: "k" } })).stdout).toBe(
+      "✓ Logged in as openai (OPENAI_API_KEY)\n",
+    );
+  });
+
+  it("works in a folder that was deleted, and refuses another format", async () => {
+    const gone = join(workspace.path, "gone");
+    mkdirSync(gone);
+    const shell = spawnSync("bash", ["-c", `cd "$2" && rmdir "$2" && "$0" "$1" status`, process.execPath, cli, gone], {
+      env: workspace.env,
+      encoding: "utf8",
+    });
+    rmSync(gone, { recursive: true, force: true });
+    expect(shell.stdout, shell.stderr).toBe("Not logged in\n");
+    expect(await status(["--format", "xml"])).toMatchObject({ exit: 2, stdout: "" });
+  });
+});

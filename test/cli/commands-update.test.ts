@@ -1,0 +1,183 @@
+// update: finds out how this copy was installed and runs that package manager; small programs stand in for npm and its kin.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
+
+let workspace: Workspace;
+let programs: string;
+beforeEach(() => {
+  workspace = createWorkspace();
+  programs = join(workspace.path, "programs");
+  mkdirSync(programs);
+});
+afterEach(() => workspace.remove());
+
+/** A copy of the built CLI at a place in the workspace; the path of its program comes back. */
+function copyTo(place: string, version = "0.1.0"): string {
+  const root = join(workspace.path, place);
+  cpSync(dirname(cli), join(root, "dist"), { recursive: true });
+  writeFileSync(join(root, "package.json"), JSON.stringify({ name: "courser-agent", version }));
+  return join(root, "dist/courser.cjs");
+}
+
+/** A package manager that writes down how it was called. `newest`: its answer to the question for the version. */
+function manager(name: string, { newest = "9.9.9", exit = 0, complaint = "" } = {}): void {
+  const script = `#!/bin/sh
+echo "$PWD: ${name} $*" >> "${join(workspace.path, "calls")}"
+case "$*" in *view*|*info*) [ ${exit} = 0 ] || { echo "${complaint}" >&2; exit ${exit}; }; echo "${newest}"; exit 0;; esac
+echo "progress of ${name}"
+exit ${exit}
+`;
+  writeFileSync(join(programs, name), script, { mode: 0o755 });
+}
+
+function calls(): string[] {
+  const file = join(workspace.path, "calls");
+  return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
+}
+
+const run = (program: string, args = ["update"]) =>
+  workspace.run(args, { name: program, env: { PATH: `${programs}:/usr/bin:/bin` } });
+
+describe("update", () => {
+  it.each([
+    [
+      "npm",
+      "node/lib/node_modules/courser-agent",
+      "npm install --global --prefix {WORK}/node courser-agent@latest",
+      "globally by npm",
+    ],
+    [
+      "pnpm",
+      "share/pnpm/global/5/.pnpm/courser-agent@0.1.0/node_modules/courser-agent",
+      "pnpm add --global courser-agent@latest",
+      "globally by pnpm",
+    ],
+    [
+      "yarn",
+      "config/yarn/global/node_modules/courser-agent",
+      "yarn global add courser-agent@latest",
+      "globally by yarn",
+    ],
+    [
+      "bun",
+      ".bun/install/global/node_modules/courser-agent",
+      "bun add --global courser-agent@latest",
+      "globally by bun",
+    ],
+  ])("global %s", async (name, place, command, where) => {
+    manager(name);
+    const program = copyTo(place);
+    const { exit, stdout, stderr } = await run(program);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    const expected = command.replace("{WORK}", workspace.path);
+    expect(stdout).toBe(
+      `courser-agent 0.1.0, installed ${where}: updating to 9.9.9\n$ ${expected}\nprogress of ${name}\n`,
+    );
+    expect(calls().at(-1)).toMatch(new RegExp(`: ${expected.replace(/[.*+]/g, "\\$&")}$`));
+  });
+
+  it.each([
+    ["npm", "package-lock.json", "npm install courser-agent@latest"],
+    ["pnpm", "pnpm-lock.yaml", "pnpm update --latest courser-agent"],
+    ["yarn", "yarn.lock", "yarn upgrade --latest courser-agent"],
+    ["bun", "bun.lock", "bun update --latest courser-agent"],
+  ])("%s in a project with %s", async (name, lock, command) => {
+    manager(name);
+    const program = copyTo("project/node_modules/courser-agent");
+    writeFileSync(join(workspace.path, "project", lock), "");
+    const { exit, stdout } = await run(program, ["upgrade"]);
+    expect(exit).toBe(0);
+    expect(stdout).toContain(`installed by ${name} in ${workspace.path}/project`);
+    expect(calls().at(-1)).toBe(`${workspace.path}/project: ${command}`);
+  });
+
+  it("finds the installation behind a link, as global bins are", async () => {
+    manager("npm");
+    const program = copyTo("node/lib/node_modules/courser-agent");
+    const link = join(programs, "cursor-agent");
+    symlinkSync(program, link);
+    expect((await run(link)).stdout).toContain("installed globally by npm");
+  });
+
+  it("the newest version is left as it is", async () => {
+    manager("npm", { newest: "0.1.0" });
+    const { exit, stdout } = await run(copyTo("node/lib/node_modules/courser-agent"));
+    expect({ exit, stdout }).toEqual({
+      exit: 0,
+      stdout: "courser-agent 0.1.0, installed globally by npm, is the newest version.\n",
+    });
+    expect(calls()).toHaveLength(1);
+  });
+
+  it("without a network: one line, exit 1, nothing tried", async () => {
+    manager("npm", {
+      exit: 1,
+      complaint: "npm error code ENOTFOUND\nnpm error network request to https://registry.test failed",
+    });
+    const { exit, stdout, stderr } = await run(copyTo("node/lib/node_modules/courser-agent"));
+    expect({ exit, stdout }).toEqual({ exit: 1, stdout: "" });
+    expect(stderr).toMatch(
+      /^Error: npm could not update courser-agent: network request to .* failed\. To try again: npm install .*\[UPDATE_FAILED\]\n$/,
+    );
+    expect(calls()).toHaveLength(1);
+  });
+
+  it("a package manager that is not there", async () => {
+    const { exit, stderr } = await run(copyTo(".bun/install/global/node_modules/courser-agent"));
+    expect(exit).toBe(1);
+    expect(stderr).toContain("it is not in PATH");
+    expect(stderr).toContain("[UPDATE_FAILED]");
+  });
+
+  it("an installation that fails is told with its exit code", async () => {
+    writeFileSync(join(programs, "npm"), '#!/bin/sh\n[ "$1" = view ] && { echo 9.9.9; exit 0; }\nexit 7\n', {
+      mode: 0o755,
+    });
+    const { exit, stderr } = await run(copyTo("node/lib/node_modules/courser-agent"));
+    expect(exit).toBe(1);
+    expect(stderr).toMatch(/it ended with exit code 7\. .*\[UPDATE_FAILED\]\n$/);
+  });
+
+  it("a checkout is said to be one and left alone", async () => {
+    manager("npm");
+    const program = copyTo("checkout");
+    mkdirSync(join(workspace.path, "checkout/.git"));
+    const before = readdirSync(join(workspace.path, "checkout"));
+    const { exit, stdout } = await run(program);
+    expect(exit).toBe(0);
+    expect(stdout).toContain("git pull && npm ci");
+    expect(calls()).toEqual([]);
+    expect(readdirSync(join(workspace.path, "checkout"))).toEqual(before);
+  });
+
+  it("a cache of npx is said to be one; install refuses it", async () => {
+    const program = copyTo(".npm/_npx/0a1b2c3d/node_modules/courser-agent");
+    const { exit, stdout } = await run(program);
+    expect(exit).toBe(0);
+    expect(stdout).toContain("npx courser-agent@latest");
+    expect((await run(program, ["install"])).stderr).toContain("[INSTALL_REFUSED]");
+  });
+
+  it("a copy from elsewhere is left alone", async () => {
+    const { exit, stderr } = await run(copyTo("anywhere"));
+    expect(exit).toBe(1);
+    expect(stderr).toContain("npm install --global courser-agent@latest");
+    expect(stderr).toContain("[UPDATE_FAILED]");
+  });
+
+  it("no other command starts a package manager", async () => {
+    for (const name of ["npm", "pnpm", "yarn", "bun", "git"]) manager(name);
+    const program = copyTo("node/lib/node_modules/courser-agent");
+    for (const args of [
+      ["--help"],
+      ["about"],
+      ["status"],
+      ["models"],
+      ["-p", "--model", "offline", "--force", "what is 2+2?"],
+    ])
+      await run(program, args);
+    expect(calls().filter((call) => !/: git /.test(call))).toEqual([]);
+  });
+});

@@ -1,0 +1,87 @@
+// The plain conversation on a terminal: a real one, made by `script`.
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
+
+const hasScript = existsSync("/usr/bin/script");
+const workspaces: Workspace[] = [];
+afterAll(() => {
+  for (const workspace of workspaces) workspace.remove();
+});
+
+/** Types each answer when its question has appeared. */
+async function converse(args: string, dialogue: [question: RegExp, answer: string][], workspace: Workspace): Promise<{ screen: string; exit: number | null }> {
+  const child = spawn("script", ["-qfec", `"${process.execPath}" "${cli}" ${args}`, "/dev/null"], {
+    cwd: workspace.path,
+    env: { ...workspace.env, TERM: "xterm", SHELL: "/bin/sh" },
+  });
+  let screen = "";
+  let seen = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    screen += chunk.toString();
+    const next = dialogue[0];
+    if (next && next[0].test(screen.slice(seen))) {
+      dialogue.shift();
+      seen = screen.length;
+      child.stdin.write(next[1]);
+    }
+  });
+  const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  const exit = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  clearTimeout(timer);
+  return { screen: screen.replaceAll("\r", ""), exit };
+}
+
+describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`, () => {
+  const make = (): Workspace => {
+    const workspace = createWorkspace();
+    workspaces.push(workspace);
+    return workspace;
+  };
+
+  it("asks for trust, answers, asks before commands, and leaves", async () => {
+    const workspace = make();
+    const { screen, exit } = await converse(
+      "",
+      [
+        [/Trust this directory/, "a\n"],
+        [/\n> /, "what is 6*7?\n"],
+        [/42[\s\S]*> /, "run echo one > one.txt\n"],
+        [/Allow\?/, "n\n"],
+        [/\n> /, "run echo two > two.txt\n"],
+        [/Allow\?/, "y\n"],
+        [/\n> /, "/quit\n"],
+      ],
+      workspace,
+    );
+    expect(exit, screen).toBe(0);
+    expect(screen).toContain("6 * 7 = 42");
+    expect(existsSync(join(workspace.path, "one.txt"))).toBe(false);
+    expect(readFileSync(join(workspace.path, "two.txt"), "utf8")).toBe("two\n");
+  });
+
+  it("remembers `always` for the same command", async () => {
+    const workspace = make();
+    const { screen } = await converse(
+      "--trust",
+      [
+        [/\n> /, "run echo x >> log.txt\n"],
+        [/Allow\?/, "a\n"],
+        [/\n> /, "run echo x >> log.txt\n"],
+        [/Output|log[\s\S]*\n> /, "/quit\n"],
+        [/\n> /, "/quit\n"],
+      ],
+      workspace,
+    );
+    expect(screen.match(/Allow\?/g)).toHaveLength(1);
+    expect(readFileSync(join(workspace.path, "log.txt"), "utf8")).toBe("x\nx\n");
+  });
+
+  it("refuses flags of print mode", async () => {
+    const { screen, exit } = await converse("--output-format json hi", [], make());
+    expect(exit).toBe(2);
+    expect(screen).toContain("-p --output-format");
+  });
+});
