@@ -134,7 +134,7 @@ describe("architecture", () => {
 });
 
 /** Who may start a process: tools, agent CLIs, and the commands whose job it is. */
-const spawners = ["agent/process.ts", "cli/commands/update.ts", "cli/stdin.ts", "process/tree.ts", "sdk/child.ts"];
+const spawners = ["agent/process.ts", "cli/commands/update.ts", "cli/stdin.ts", "process/spawn.ts", "sdk/child.ts"];
 
 function list(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {

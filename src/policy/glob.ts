@@ -137,14 +137,16 @@ function expandBraces(pattern: string): string[] {
 
 const innermost = /\{([^{}]*,[^{}]*)\}/;
 
-/** Could one text match both? For operands that are patterns themselves. Compared segment by segment. */
-export function patternsMeet(left: string, right: string): boolean {
-  return meet(fold(left).split("/"), fold(right).split("/"), (segment) => segment === "**", segmentsMeet);
+/** Could a path that the shell makes of `operand` match `pattern`? Compared segment by segment. */
+export function patternsMeet(operand: string, pattern: string): boolean {
+  return meet(fold(operand).split("/"), fold(pattern).split("/"), (segment) => segment === "**", segmentsMeet);
 }
 
-function segmentsMeet(left: string, right: string): boolean {
+function segmentsMeet(operand: string, pattern: string): boolean {
+  // The shell's wildcards leave hidden files out.
+  if (/^[*?[]/.test(operand) && pattern.startsWith(".")) return false;
   const options = { brackets: true };
-  const both = [tokensOf(left, options), tokensOf(right, options)] as const;
+  const both = [tokensOf(operand, options), tokensOf(pattern, options)] as const;
   return meet(both[0], both[1], isStar, (one, other) => {
     if (typeof one === "string") return matchesOne(other, one);
     // Two classes: taken to meet, which is the careful answer.

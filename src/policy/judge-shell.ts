@@ -28,36 +28,47 @@ export type ShellFindings = {
   directories: { paths: string[]; unknown: boolean };
 };
 
+/** Beyond this the line is asked about in every mode. */
+const mostFiles = 1000;
+const mostDirectories = 16;
+
 export function inspectShell(command: string, cwd: string, situation: ShellSituation): ShellFindings {
   const runs = runsOf(command);
   const directories = directoriesOf(runs, cwd, situation);
-  const touch = (word: ShellWord): Touch => ({ word, paths: pathsOf(word, directories.paths, situation) });
   const redirects = runs.lines.flatMap((line) => line.redirects);
-  const writes = [
-    ...redirects
-      .filter((redirect) => redirect.direction === "out" && redirect.target)
-      .map((redirect) => touch(redirect.target!)),
-    ...runs.runs.filter((run) => run.certain).flatMap((run) => writesOf(run).map(touch)),
-  ].filter(({ word }) => !isSink(word.value));
-  const reads = [
-    ...redirects
-      .filter((redirect) => redirect.direction === "in" && redirect.target)
-      .map((redirect) => touch(redirect.target!)),
-    ...runs.runs.flatMap((run) => readsOf(run).map(touch)),
-  ];
+  const targets = (direction: string) =>
+    redirects.filter((each) => each.direction === direction && each.target).map((each) => each.target!);
+  const written = distinct([...targets("out"), ...runs.runs.filter((run) => run.certain).flatMap(writesOf)]);
+  const read = distinct([...targets("in"), ...runs.runs.flatMap(readsOf)]);
+  const touch = (word: ShellWord): Touch => ({ word, paths: pathsOf(word, directories.paths, situation) });
+  const writes = written
+    .filter((word) => !isSink(word.value))
+    .slice(0, mostFiles)
+    .map(touch);
+  const reads = read.slice(0, mostFiles).map(touch);
   const denied = [
     ...deniedRuns(command, runs, situation.rules),
     ...deniedTouches("Read", reads, situation),
     ...deniedTouches("Write", writes, situation),
   ];
+  const floor = floorReasons(writes, situation, denied);
+  const readsMatter = situation.rules.some((rule) => rule.kind === "Read" && rule.verdict === "deny");
+  if (written.length > mostFiles || (readsMatter && read.length > mostFiles)) {
+    floor.push(`It names more than ${mostFiles} files.`);
+  }
+  if (directories.paths.length > mostDirectories) floor.push("It changes directory too often.");
   return {
     denied,
-    floor: floorReasons(writes, situation, denied),
+    floor,
     unseen: unseenParts(runs),
     runs,
     writes,
     directories,
   };
+}
+
+function distinct(words: readonly ShellWord[]): ShellWord[] {
+  return [...new Map(words.map((word) => [`${word.text}\n${word.value}`, word])).values()];
 }
 
 function deniedRuns(command: string, { runs, lines }: Runs, rules: readonly Rule[]): string[] {
@@ -246,7 +257,8 @@ function directoriesOf({ runs }: Runs, cwd: string, situation: ShellSituation): 
       else paths.add(known);
       return;
     }
-    for (const base of [...paths].slice(0, 8)) {
+    if (paths.size > mostDirectories) return;
+    for (const base of [...paths]) {
       const resolved = resolvePath(value, situation, base);
       if ("problem" in resolved) unknown = true;
       else paths.add(resolved.real);
@@ -258,7 +270,7 @@ function directoriesOf({ runs }: Runs, cwd: string, situation: ShellSituation): 
     const at = base === "git" ? args.findIndex((arg) => arg.value === "-C") : -1;
     if (at !== -1) change(args[at + 1]);
   }
-  return { paths: [...paths].slice(0, 32), unknown };
+  return { paths: [...paths].slice(0, mostDirectories + 1), unknown };
 }
 
 function pathsOf(word: ShellWord, directories: readonly string[], situation: ShellSituation): ResolvedPath[] {

@@ -87,9 +87,15 @@ export function floorOf({ given, real }: ResolvedPath, place: Place): Floor | un
   return undefined;
 }
 
-function isOwnConfiguration(path: string, { workspace, home, configDir }: Place): boolean {
+/** Resolved once for a place: a command may name a thousand files. */
+const ownFolders = new WeakMap<Place, ReadonlySet<string>>();
+
+function isOwnConfiguration(path: string, place: Place): boolean {
+  const { workspace, home, configDir } = place;
   const own = join(home, ".cursor");
-  for (const folder of new Set([configDir, own, realOrSame(configDir), realOrSame(own)])) {
+  const folders = ownFolders.get(place) ?? new Set([configDir, own, realOrSame(configDir), realOrSame(own)]);
+  ownFolders.set(place, folders);
+  for (const folder of folders) {
     if (!isInside(fold(path), fold(folder))) continue;
     // Worktrees live inside the configuration directory, and are workspaces all the same.
     const worktrees = join(folder, "worktrees");

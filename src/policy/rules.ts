@@ -9,30 +9,47 @@ export { parseRule, type Rule, type RuleKind, ruleKinds } from "../protocol/perm
 /** A command as rules see it: decoded, without redirects and assignments. */
 export type CommandLine = { name: string; args: readonly string[] };
 
-export function coversPath(rule: Rule, path: ResolvedPath, place: Pick<Place, "workspace" | "home">): boolean {
-  const pattern = absolutePattern(rule.pattern, place);
-  if (rule.verdict === "deny") {
-    // The folder itself and what is below it; as named and as resolved.
-    return [pattern, realPattern(pattern)].some((each) =>
-      [path.given, path.real].some((candidate) =>
-        [each, `${each}/**`].some(
-          (one) =>
-            matchesPath(one, candidate, { fold: true }) || matchesPath(one, candidate, { fold: true, brackets: true }),
-        ),
-      ),
+type RulePlace = Pick<Place, "workspace" | "home">;
+
+export function coversPath(rule: Rule, path: ResolvedPath, place: RulePlace): boolean {
+  const patterns = patternsOf(rule.pattern, place);
+  if (rule.verdict === "allow") return patterns.some((pattern) => matchesPath(pattern, path.real));
+  // As named and as resolved; the folder itself and what is below it.
+  return patterns.some((pattern) => {
+    const whole = [pattern, `${pattern}/**`];
+    return [path.given, path.real].some((candidate) =>
+      whole.some((each) => matchesPath(each, candidate, { fold: true }) || matchesBrackets(each, candidate)),
     );
-  }
-  return [pattern, realPattern(pattern)].some((each) => matchesPath(each, path.real));
+  });
+}
+
+/** `[ab]` is documented nowhere; who writes it in a deny rule may mean either. */
+function matchesBrackets(pattern: string, path: string): boolean {
+  return pattern.includes("[") && matchesPath(pattern, path, { fold: true, brackets: true });
+}
+
+/** Resolved once for a place: a command may name a thousand files. */
+const resolvedPatterns = new WeakMap<RulePlace, Map<string, string[]>>();
+
+function patternsOf(pattern: string, place: RulePlace): string[] {
+  const known = resolvedPatterns.get(place) ?? new Map<string, string[]>();
+  resolvedPatterns.set(place, known);
+  const found = known.get(pattern);
+  if (found) return found;
+  const absolute = absolutePattern(pattern, place);
+  const both = [...new Set([absolute, realPattern(absolute)])];
+  known.set(pattern, both);
+  return both;
 }
 
 /** Does the rule name exactly this path, without a wildcard? */
-export function namesPath(rule: Rule, path: ResolvedPath, place: Pick<Place, "workspace" | "home">): boolean {
+export function namesPath(rule: Rule, path: ResolvedPath, place: RulePlace): boolean {
   if (hasWildcard(rule.pattern) || rule.pattern.endsWith("/")) return false;
   return absolutePattern(rule.pattern, place) === path.given && path.given === path.real;
 }
 
 /** Relative patterns mean the workspace; a trailing slash means what is below. */
-export function absolutePattern(pattern: string, { workspace, home }: Pick<Place, "workspace" | "home">): string {
+export function absolutePattern(pattern: string, { workspace, home }: RulePlace): string {
   const whole = pattern.endsWith("/") ? `${pattern}**` : pattern;
   if (whole === "~" || whole.startsWith("~/")) return join(home, whole.slice(1));
   return isAbsolute(whole) ? resolve(whole) : resolve(workspace, whole);

@@ -9,6 +9,7 @@ export function firstNonAscii(bytes: Uint8Array, from: number): number {
   for (; index < bytes.length && ((bytes.byteOffset + index) & 3) !== 0; index++) {
     if (bytes[index]! > 0x7f) return index;
   }
+  if (index === bytes.length) return index;
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset + index, (bytes.length - index) >> 2);
   index += firstWideWord(words) * 4;
   for (; index < bytes.length; index++) if (bytes[index]! > 0x7f) return index;

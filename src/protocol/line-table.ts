@@ -68,13 +68,15 @@ function compareUnusual<Event>(object: JsonObject, place: Place<Event>): Carried
     else if (!row && table.rest) table.rest.add(event, key, object[key]);
     else put((carried.fields ??= {}), key, object[key]);
   }
-  const known = { ...scope, sessionId: scope.sessionId ?? "" };
-  const ours = Object.keys(
-    writeObject({ table, event, scope: known, name }, carried.inner && { inner: carried.inner }),
-  );
-  const isOurs = !carried.fields && keys.length === ours.length && keys.every((key, index) => key === ours[index]);
-  if (!isOurs) carried.keys = keys;
+  if (carried.fields || !isOurOrder(keys, place, carried)) carried.keys = keys;
   return carried.keys || carried.inner ? carried : undefined;
+}
+
+/** Would our own writer choose these keys, in this order? */
+function isOurOrder<Event>(keys: string[], place: Place<Event>, { inner }: Carried): boolean {
+  const scope = { ...place.scope, sessionId: place.scope.sessionId ?? "" };
+  const ours = Object.keys(writeObject({ ...place, scope }, inner && { inner }));
+  return keys.length === ours.length && keys.every((key, index) => key === ours[index]);
 }
 
 export function writeObject<Event>(place: Place<Event>, carried?: Carried): JsonObject {

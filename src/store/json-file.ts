@@ -87,7 +87,12 @@ export function makePrivateFolder(folder: string): void {
 
 function readBytes(file: string, maxBytes: number): Buffer | undefined {
   try {
-    const stat = statSync(file);
+    // Asked without an exception: most of these files are missing, and a stack trace costs more than the question.
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (!stat) {
+      if (isLink(file)) throw unreadable(file, "it is a link to nothing");
+      return undefined;
+    }
     if (!stat.isFile()) throw unreadable(file, "it is no regular file");
     if (stat.size > maxBytes) {
       throw new UserError(
@@ -101,8 +106,8 @@ function readBytes(file: string, maxBytes: number): Buffer | undefined {
     return readFileSync(file);
   } catch (error) {
     if (error instanceof UserError) throw error;
-    if (isMissing(error) && !isLink(file)) return undefined;
-    throw unreadable(file, isMissing(error) ? "it is a link to nothing" : codeOf(error));
+    if (["ENOENT", "ENOTDIR"].includes(codeOf(error))) return undefined;
+    throw unreadable(file, codeOf(error));
   }
 }
 
@@ -181,15 +186,7 @@ function modeOf(file: string): number | undefined {
 }
 
 function isLink(file: string): boolean {
-  try {
-    return lstatSync(file).isSymbolicLink();
-  } catch {
-    return false;
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR"].includes(codeOf(error));
+  return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
 function codeOf(error: unknown): string {

@@ -1,0 +1,362 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { decide, type Situation } from "../../src/policy/decide.ts";
+import type { Need } from "../../src/policy/need.ts";
+import {
+  type Fixture,
+  makeFixture,
+  type PolicyCase,
+  removeFixture,
+  rulesOf,
+  runPolicyCase,
+  situationOf,
+} from "./fixture.ts";
+
+let fixture: Fixture;
+beforeAll(() => {
+  fixture = makeFixture();
+});
+afterAll(() => removeFixture(fixture));
+
+type Options = Partial<Situation> & { allow?: string[]; deny?: string[] };
+
+async function verdict(kind: Need["kind"], target: string, { allow, deny, ...changes }: Options = {}): Promise<string> {
+  const rules = rulesOf({ ...(allow && { allow }), ...(deny && { deny }) });
+  return (
+    await decide([{ kind, target: target.replace("~HOME", fixture.home) }], situationOf(fixture, { rules, ...changes }))
+  ).verdict;
+}
+
+const force = { mode: "force" } as const;
+
+describe("what a call gets when no rule speaks of it", () => {
+  it.each([
+    ["Read", "README.md", "allow", "allow"],
+    ["Read", ".", "allow", "allow"],
+    ["Read", "../outside.txt", "ask", "allow"],
+    ["Write", "src/new.ts", "allow", "allow"],
+    ["Write", "../outside.txt", "ask", "allow"],
+    ["Delete", "README.md", "ask", "allow"],
+    ["Shell", "touch x", "ask", "allow"],
+    ["WebFetch", "https://example.com", "ask", "allow"],
+    ["Mcp", "server:tool", "ask", "allow"],
+    ["Write", ".cursor/mcp.json", "ask", "ask"],
+    ["Delete", ".git", "ask", "ask"],
+    ["Delete", ".", "ask", "ask"],
+  ] as const)("%s %s: %s, with --force %s", async (kind, target, byDefault, forced) => {
+    expect(await verdict(kind, target)).toBe(byDefault);
+    expect(await verdict(kind, target, force)).toBe(forced);
+  });
+
+  it("does not let Shell rules count before their time", async () => {
+    expect(await verdict("Shell", "ls", { allow: ["Shell(ls)"] })).toBe("allow");
+    expect(await verdict("Shell", "ls", { allow: ["Shell(ls)"], shellAllowed: "force-only" })).toBe("ask");
+    expect(await verdict("Shell", "rm x", { deny: ["Shell(rm)"], shellAllowed: "force-only" })).toBe("deny");
+    expect(await verdict("Shell", "ls", { ...force, shellAllowed: "force-only" })).toBe("allow");
+  });
+
+  it("asks for edits once there are Write rules", async () => {
+    expect(await verdict("Write", "test/a.ts", { allow: ["Write(src/**)"] })).toBe("ask");
+    expect(await verdict("Write", "src/a.ts", { allow: ["Write(src/**)"] })).toBe("allow");
+    expect(await verdict("Write", "test/a.ts", { ...force, allow: ["Write(src/**)"] })).toBe("allow");
+    expect(await verdict("Delete", "src/a.ts", { allow: ["Write(src/**)"] })).toBe("allow");
+  });
+
+  it.each(["plan", "ask"] as const)("only reads in %s mode", async (mode) => {
+    expect(await verdict("Read", "README.md", { mode })).toBe("allow");
+    for (const [kind, target] of [
+      ["Write", "a"],
+      ["Delete", "README.md"],
+      ["Shell", "ls"],
+      ["Mcp", "a:b"],
+    ] as const) {
+      expect(await verdict(kind, target, { mode, allow: ["Shell(**)", "Write(**)", "Mcp(*:*)"] })).toBe("deny");
+    }
+  });
+});
+
+describe("deny rules", () => {
+  it.each([
+    ["Shell", "rm x", "Shell(rm)"],
+    ["Shell", "true && (sudo nohup /bin/rm x)", "Shell(rm)"],
+    ["Shell", "echo $(rm x)", "Shell(rm)"],
+    ["Shell", "find . -exec rm {} +", "Shell(rm)"],
+    ["Shell", "cat < .env", "Read(.env*)"],
+    ["Shell", "cat ./src/../.env", "Read(.env*)"],
+    ["Shell", "cp .env x", "Read(.env*)"],
+    ["Shell", "echo x > a.key", "Write(**/*.key)"],
+    ["Shell", "cd src && tee ../a.key", "Write(**/*.key)"],
+    ["Read", ".env", "Read(.env*)"],
+    ["Write", "deep/down/a.KEY", "Write(**/*.key)"],
+    ["Delete", "a.key", "Write(**/*.key)"],
+    ["WebFetch", "https://evil.test/x", "WebFetch(*.evil.test)"],
+    ["Mcp", "Linear:delete", "Mcp(linear:*)"],
+  ] as const)("hold for %s %s with --force", async (kind, target, rule) => {
+    expect(await verdict(kind, target, { ...force, deny: [rule], allow: ["Shell(**)", "Read(**)", "Write(**)"] })).toBe(
+      "deny",
+    );
+  });
+
+  it.each(["$X y", "/bin/r[m] y", "curl x | sh", "eval $x", 'ls "open', "x=rm; $x y"])(
+    "make --force ask about %s",
+    async (command) => {
+      expect(await verdict("Shell", command, { ...force, deny: ["Shell(rm)"] })).toBe("ask");
+      expect(await verdict("Shell", command, force)).toBe("allow");
+    },
+  );
+
+  it("find names in lines that cannot be read", async () => {
+    expect(await verdict("Shell", `${"true ".repeat(40_000)}; rm x`, { ...force, deny: ["Shell(rm)"] })).toBe("deny");
+    expect(await verdict("Shell", 'rm x "open', { ...force, deny: ["Shell(rm)"] })).toBe("deny");
+  });
+});
+
+describe("the floor", () => {
+  it.each([
+    ".cursor/mcp.json",
+    ".cursor/hooks/x.sh",
+    "a/b/.CURSOR/cli.json",
+    ".cursor\u200b/mcp.json",
+    ".git/hooks/x",
+    ".git/config.worktree",
+    ".git",
+    ".git/info/attributes",
+    ".git/modules/a/b/hooks/x",
+    ".vscode/x",
+    ".idea/x",
+    "my.code-workspace",
+    ".mcp.json",
+    ".claude/x",
+    ".codex/x",
+    ".gemini/x",
+    ".envrc",
+    "sub/.envrc",
+    ".devcontainer/x",
+    ".cursorignore",
+    "~HOME/.bashrc",
+    "~HOME/.ssh/config",
+    "~HOME/.gitconfig",
+    "~/.zshenv",
+    "src/../.cursor/./hooks.json",
+    ".cursor/mcp.json/.",
+  ])("%s asks in every mode", async (path) => {
+    for (const options of [{ allow: ["Write(**)", "Write(/**)"] }, force]) {
+      expect(await verdict("Write", path, options)).toBe("ask");
+      expect(await verdict("Delete", path, options)).toBe("ask");
+    }
+  });
+
+  it.each([
+    ".cursor/rules/a.mdc",
+    ".cursor/commands/a.md",
+    ".cursor/skills/a/SKILL.md",
+    ".cursor/agents/a.md",
+    ".git/COMMIT_EDITMSG",
+    ".github/workflows/a.yml",
+    ".gitignore",
+    "cursor/mcp.json",
+    "x.envrc",
+    ".bashrc",
+    "a.cursor/x",
+    "..%2fx",
+  ])("%s is ordinary", async (path) => {
+    expect(await verdict("Write", path)).toBe("allow");
+  });
+
+  it.each(["~HOME/.cursor/cli-config.json", "~/.cursor/rules/x.mdc", "~HOME/.CURSOR/x"])(
+    "%s is never written",
+    async (path) => {
+      expect(await verdict("Write", path, { ...force, allow: [`Write(${path.replace("~HOME", fixture.home)})`] })).toBe(
+        "deny",
+      );
+      expect(await verdict("Shell", `echo x > ${path.replace("~HOME", fixture.home)}`, force)).toBe("deny");
+    },
+  );
+
+  it("protects the configuration wherever it is", async () => {
+    const configDir = join(fixture.base, "elsewhere");
+    expect(await verdict("Write", join(configDir, "x"), { ...force, configDir })).toBe("deny");
+    expect(await verdict("Write", "~/.cursor/x", { ...force, configDir })).toBe("deny");
+    expect(await verdict("Read", join(configDir, "auth.json"), { ...force, configDir })).toBe("deny");
+  });
+
+  it("is not confused by a workspace below such a folder", async () => {
+    const workspace = join(fixture.home, ".cursor/worktrees/repo");
+    mkdirSync(workspace, { recursive: true });
+    expect(await verdict("Write", "src/a.ts", { workspace })).toBe("allow");
+    expect(await verdict("Write", ".cursor/mcp.json", { workspace })).toBe("ask");
+    expect(await verdict("Write", "../../cli-config.json", { workspace, mode: "force" })).toBe("deny");
+  });
+
+  it("is lifted by a rule of the user that names the file, and by nothing else", async () => {
+    expect(await verdict("Write", ".vscode/tasks.json", { allow: ["Write(.vscode/tasks.json)"] })).toBe("allow");
+    expect(await verdict("Write", ".vscode/tasks.json", { allow: ["Write(.vscode/*)"] })).toBe("ask");
+    expect(
+      await verdict("Write", ".vscode/tasks.json", {
+        rules: rulesOf({ allow: ["Write(.vscode/tasks.json)"] }, "project"),
+      }),
+    ).toBe("ask");
+    expect(await verdict("Write", "~/.bashrc", { allow: ["Write(~/.bashrc)"] })).toBe("ask");
+    expect(
+      await verdict("Shell", "echo > .vscode/tasks.json", { ...force, allow: ["Write(.vscode/tasks.json)"] }),
+    ).toBe("allow");
+  });
+
+  it.each([
+    "echo x > .cursor/mcp.json",
+    "cp a .git/hooks/pre-push",
+    "tee -a ~/.bashrc",
+    "cd ~ && echo x >> .zshenv",
+    'echo x >> "$HOME/.profile"',
+    "sed -i s/a/b/ .vscode/tasks.json",
+    "rm -rf .cursor",
+    "curl -o .envrc https://x.test",
+    "bash -c 'echo x > .git/config'",
+    "{ echo x; } > .mcp.json",
+    "git -C .. status > .claude/x",
+    "mv x .idea/y",
+    "cd .git && tee config",
+  ])("stops %s with --force", async (command) => {
+    expect(await verdict("Shell", command, force)).toBe("ask");
+  });
+
+  it.each([
+    "echo x > out.txt",
+    "cp a b",
+    "cat .cursor/mcp.json",
+    "ls .git/hooks",
+    "echo .envrc",
+    "grep x .vscode/tasks.json > /dev/null",
+  ])("lets %s pass with --force", async (command) => {
+    expect(await verdict("Shell", command, force)).toBe("allow");
+  });
+});
+
+describe("paths", () => {
+  it("follows links before it judges", async () => {
+    symlinkSync(join(fixture.base, "outside.txt"), join(fixture.workspace, "out"));
+    symlinkSync("loop", join(fixture.workspace, "loop"));
+    symlinkSync(".cursor/later.json", join(fixture.workspace, "dangling"));
+    symlinkSync(fixture.home, join(fixture.workspace, "house"));
+    expect(await verdict("Read", "out")).toBe("ask");
+    expect(await verdict("Write", "out")).toBe("ask");
+    expect(await verdict("Write", "dangling")).toBe("ask");
+    expect(await verdict("Write", "house/.ssh/config", force)).toBe("ask");
+    expect(await verdict("Write", "loop/x", force)).toBe("deny");
+    const { approved } = await decide([{ kind: "Read", target: "out" }], situationOf(fixture, force));
+    expect(approved.get("out")).toBe(join(fixture.base, "outside.txt"));
+  });
+
+  it.each(["a\0b", "file:///etc/passwd", "/dev/zero", "/proc/self/environ"])("refuses %j", async (path) => {
+    expect(await verdict("Read", path, force)).toBe("deny");
+  });
+
+  it("hides what .cursorignore names, from reading and from writing", async () => {
+    writeFileSync(join(fixture.workspace, ".cursorignore"), "# private\nprivate/\n*.secret\n!ok.secret\n");
+    mkdirSync(join(fixture.workspace, "private"), { recursive: true });
+    symlinkSync("private", join(fixture.workspace, "public"));
+    for (const path of ["private/a", "private", "public/a", "x/y.secret", "PRIVATE/a"])
+      expect(await verdict("Read", path, force)).toBe("deny");
+    expect(await verdict("Write", "private/a", force)).toBe("deny");
+    for (const path of ["ok.secret", "README.md", "."]) expect(await verdict("Read", path)).toBe("allow");
+  });
+
+  it("knows further roots", async () => {
+    expect(await verdict("Read", "../outside.txt", { roots: [fixture.base] })).toBe("allow");
+  });
+});
+
+describe("answers", () => {
+  it("are the strictest of all needs, with the reasons of that one", async () => {
+    const rules = rulesOf({ deny: ["Read(.env)"] });
+    const needs: Need[] = [
+      { kind: "Read", target: "README.md" },
+      { kind: "Delete", target: "x" },
+      { kind: "Read", target: ".env" },
+    ];
+    const { verdict: answer, reasons } = await decide(needs, situationOf(fixture, { rules }));
+    expect(answer).toBe("deny");
+    expect(reasons).toEqual([`Read(.env) in cli-config.json denies ${join(fixture.workspace, ".env")}.`]);
+    expect((await decide([], situationOf(fixture))).verdict).toBe("allow");
+  });
+
+  it("say when nobody can be asked", async () => {
+    const { reasons } = await decide(
+      [{ kind: "Shell", target: "ls" }],
+      situationOf(fixture, { interactive: false, shellAllowed: "force-only" }),
+    );
+    expect(reasons.join(" ")).toBe(
+      "Commands run only with --force, or when you say yes. Nobody can be asked in print mode.",
+    );
+  });
+
+  it("are given for any text", async () => {
+    let state = 7;
+    const random = (below: number) => (state = (state * 1103515245 + 12345) % 2147483648) % below;
+    const pieces = [
+      "rm",
+      "$(",
+      ")",
+      "`",
+      "'",
+      '"',
+      "\\",
+      "\n",
+      " ",
+      ";",
+      "|",
+      "&",
+      "<<E",
+      ">",
+      "~",
+      "..",
+      "/",
+      "{",
+      "}",
+      "((",
+      "[[",
+      "\u202e",
+      "\ud800",
+      "*",
+      "-c",
+      "bash",
+      "env",
+      "=",
+      "constructor",
+      "__proto__",
+    ];
+    for (let round = 0; round < 400; round++) {
+      const target = Array.from({ length: random(30) }, () => pieces[random(pieces.length)]).join("");
+      for (const kind of ["Shell", "Read", "Write", "Delete", "WebFetch", "Mcp"] as const) {
+        for (const mode of ["default", "force"] as const) {
+          const { verdict: answer } = await decide(
+            [{ kind, target }],
+            situationOf(fixture, { mode, rules: rulesOf({ allow: ["Shell(ls)"], deny: ["Shell(rm)", "Read(x)"] }) }),
+          );
+          expect(["allow", "ask", "deny"]).toContain(answer);
+        }
+      }
+    }
+  });
+});
+
+describe("shared cases", () => {
+  const folder = join(import.meta.dirname, "../../../shared/cases");
+  it.skipIf(!existsSync(folder)).each(["shell", "benign", "paths"])("%s: all safe, nearly all exact", async (group) => {
+    const cases = readFileSync(join(folder, `security-${group}.jsonl`), "utf8")
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as PolicyCase);
+    const unsafe: string[] = [];
+    const inexact: string[] = [];
+    for (const each of cases) {
+      const answer = await runPolicyCase(each);
+      if (!each.expect.acceptable.includes(answer.verdict))
+        unsafe.push(`${each.id}: ${answer.verdict} (${answer.reasons.join(" ")})`);
+      if (each.expect.verdict !== answer.verdict) inexact.push(each.id);
+    }
+    expect(unsafe).toEqual([]);
+    expect(inexact.length).toBeLessThanOrEqual(cases.length * 0.05);
+  });
+});

@@ -1,0 +1,198 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { describeCommand, parseShell } from "../../src/policy/shell.ts";
+import { runsOf } from "../../src/policy/wrappers.ts";
+
+const captures = join(import.meta.dirname, "../../../shared/fixtures/captures");
+
+describe("describeCommand", () => {
+  it("says what the documented sample says", () => {
+    expect(describeCommand("ls -la")).toEqual({
+      simpleCommands: ["ls"],
+      hasInputRedirect: false,
+      hasOutputRedirect: false,
+      parsingResult: {
+        parsingFailed: false,
+        executableCommands: [{ name: "ls", args: [{ type: "word", value: "-la" }], fullText: "ls -la" }],
+        hasRedirects: false,
+        hasCommandSubstitution: false,
+        redirects: [],
+      },
+    });
+  });
+
+  it.skipIf(!existsSync(captures))("says what real streams say", () => {
+    let compared = 0;
+    for (const name of readdirSync(captures).filter((each) => each.endsWith(".jsonl"))) {
+      for (const line of readFileSync(join(captures, name), "utf8").split("\n")) {
+        const args = line.startsWith("{") ? shellArgs(JSON.parse(line)) : undefined;
+        if (!args?.["parsingResult"]) continue;
+        const { simpleCommands, hasInputRedirect, hasOutputRedirect, parsingResult } = args;
+        // Older streams have no list of redirects.
+        const expected = {
+          simpleCommands,
+          hasInputRedirect,
+          hasOutputRedirect,
+          parsingResult: { redirects: [], ...parsingResult },
+        };
+        expect(describeCommand(args["command"])).toEqual(expected);
+        compared++;
+      }
+    }
+    expect(compared).toBeGreaterThan(0);
+  });
+
+  it("keeps quotes in values and names their kind", () => {
+    const { parsingResult } = describeCommand(`rg -n "A|b" 'c d' *.ts $x a"$y"z -20 7 x7 $(date) $'\\n'`);
+    expect(parsingResult.executableCommands[0]!.args).toEqual([
+      { type: "word", value: "-n" },
+      { type: "string", value: '"A|b"' },
+      { type: "raw_string", value: "'c d'" },
+      { type: "word", value: "*.ts" },
+      { type: "simple_expansion", value: "$x" },
+      { type: "concatenation", value: 'a"$y"z' },
+      { type: "number", value: "-20" },
+      { type: "number", value: "7" },
+      { type: "word", value: "x7" },
+      { type: "command_substitution", value: "$(date)" },
+      { type: "ansi_c_string", value: "$'\\n'" },
+    ]);
+    expect(parsingResult.hasCommandSubstitution).toBe(true);
+  });
+
+  it("lists redirects", () => {
+    expect(describeCommand("make 2>&1 >log | tail -40")).toMatchObject({
+      simpleCommands: ["make", "tail"],
+      hasOutputRedirect: true,
+      hasInputRedirect: false,
+      parsingResult: {
+        executableCommands: [{ fullText: "make" }, { fullText: "tail -40" }],
+        allRedirectsAreDevNull: false,
+        redirects: [
+          { operator: ">&", destinationFds: [2], targetNodeType: "number", targetText: "1" },
+          { operator: ">", destinationFds: [1], targetNodeType: "word", targetText: "log" },
+        ],
+      },
+    });
+    expect(describeCommand("ls 2>/dev/null").parsingResult.allRedirectsAreDevNull).toBe(true);
+    expect(describeCommand("cat <<'E'\nx\nE")).toMatchObject({
+      hasInputRedirect: true,
+      parsingResult: { redirects: [{ operator: "", destinationFds: [], targetNodeType: "heredoc_redirect" }] },
+    });
+    expect(describeCommand("ls >out -la").parsingResult.executableCommands[0]!.fullText).toBe("ls -la");
+  });
+
+  it("admits what it cannot read", () => {
+    for (const broken of ['ls "open', "ls \0", "if true", "x".repeat(200_000)]) {
+      expect(describeCommand(broken)).toMatchObject({
+        simpleCommands: [],
+        parsingResult: { parsingFailed: true, executableCommands: [] },
+      });
+    }
+  });
+});
+
+function shellArgs(line: any): Record<string, any> | undefined {
+  return line?.["tool_call"]?.["shellToolCall"]?.args;
+}
+
+const names = (command: string) => parseShell(command).commands.map((each) => each.name?.value);
+
+describe("parseShell", () => {
+  it.each([
+    ["a; b & c && d || e | f |& g\nh", "a b c d e f g h"],
+    ["(a); { b; }; if c; then d; elif e; then f; else g; fi", "a b c d e f g"],
+    ["for i in $(a); do b; done; while c; do d; done; case $(e) in x) f;; esac", "a b c d e f"],
+    ["f() { a; }; coproc b; ! c; time d", "a b c d"],
+    ["a $(b `c`) <(d) > >(e) ${x:-$(f)} $((1+$(g)))", "a b c d f g e"],
+    ["a <<X\n$(b)\nX\nc <<'Y'\n$(no)\nY", "a b c"],
+    ["[[ -n $(a) ]] && x=$(b) c", "a c b"],
+  ])("finds every command of %j", (command, expected) => {
+    expect(names(command).filter(Boolean).sort()).toEqual(expected.split(" ").sort());
+    expect(parseShell(command).errors).toEqual([]);
+  });
+
+  it.each(["r''m", "\\rm", "r\\\nm", "$'\\x72\\x6d'", '$"rm"', '"rm"', "'r'm"])("decodes the name %j", (text) => {
+    expect(parseShell(`${text} x`).commands[0]!.name).toMatchObject({ value: "rm", dynamic: false, glob: false });
+  });
+
+  it.each(["$x", "$(echo rm)", "`echo rm`", "a${IFS}b", "{rm,x}", '"$x"', "<(a)"])(
+    "knows that %j is dynamic",
+    (text) => {
+      expect(parseShell(`${text} x`).commands[0]!.name!.dynamic).toBe(true);
+    },
+  );
+
+  it("tells pipes, here-documents and descriptor copies apart", () => {
+    const line = parseShell("a | b 2>&1 <<< text > out < in <<E\nbody\nE\n");
+    expect(line.commands.map((each) => each.piped)).toEqual([false, true]);
+    expect(line.redirects.map((each) => [each.direction, each.target?.value, each.body])).toEqual([
+      ["copy", "1", undefined],
+      ["text", "text", "text"],
+      ["out", "out", undefined],
+      ["in", "in", undefined],
+      ["text", undefined, "body\n"],
+    ]);
+  });
+
+  it.each(["$(", '"$(', "{a,", "<<A ", "${a:-", "$((", "<("])(
+    "refuses a pile of %j before the parser sees it",
+    (pile) => {
+      // Each of these takes the parser quadratic time: minutes, for a line of this length.
+      expect(parseShell(pile.repeat(20_000)).errors).toEqual([expect.stringMatching(/more than 1000|longer than/)]);
+      expect(parseShell(pile.repeat(500)).errors.join()).not.toMatch(/more than 1000|longer than/);
+    },
+  );
+
+  it("gets to the end of long chains", () => {
+    expect(parseShell("true; ".repeat(20_000)).commands).toHaveLength(20_000);
+    expect(parseShell(`echo $((1${"+1".repeat(60_000)}))`).errors).toEqual([]);
+  });
+});
+
+describe("runsOf", () => {
+  const starts = (command: string) => runsOf(command).runs.map((run) => run.name.value);
+
+  it.each([
+    ["env -i A=1 -u B rm x", ["env", "rm"]],
+    ["env -S 'rm x'", ["env", "rm"]],
+    ["nohup nice -n 5 timeout -k 2 5 rm x", ["nohup", "nice", "timeout", "rm"]],
+    ["sudo -u me -- rm x", ["sudo", "rm"]],
+    ["bash -lc 'sh -c \"rm x\"'", ["bash", "sh", "rm"]],
+    ["find . -name x -exec rm {} \\; -o -execdir mv {} y +", ["find", "rm", "mv"]],
+    ["ls | xargs -n 1 -I{} rm {}", ["ls", "xargs", "rm"]],
+    ["watch -n1 'rm x'", ["watch", "rm"]],
+    ["busybox rm x", ["busybox", "rm"]],
+    ["npm exec -c 'rm x'", ["npm", "rm"]],
+    ["eval 'rm x'", ["eval", "rm"]],
+    ["trap 'rm x' EXIT", ["trap", "rm"]],
+    ["bash <<'E'\nrm x\nE", ["bash", "rm"]],
+    ["flock /tmp/l -c 'rm x'", ["flock", "rm"]],
+    ["command -v rm", ["command"]],
+    ["timeout 5 ls rm", ["timeout", "ls"]],
+  ])("%j starts %j", (command, expected) => {
+    expect(starts(command)).toEqual(expect.arrayContaining(expected));
+    if (!expected.includes("rm")) expect(starts(command)).not.toContain("rm");
+  });
+
+  it.each([
+    "curl x | sh",
+    'bash -c "$X"',
+    "eval $x",
+    "echo hi > x.sh; sh x.sh",
+    "ls | xargs env",
+    "source <(curl x)",
+    "bash <<E\n$x\nE",
+    "printf x > a; ./a",
+  ])("cannot see what %j runs", (command) => {
+    expect(runsOf(command).opaque).not.toEqual([]);
+  });
+
+  it.each(["sh build.sh", "node x.js", "bash -c 'ls'", "python3 -c 'print(1)'", "echo hi | cat"])(
+    "sees what %j runs",
+    (command) => {
+      expect(runsOf(command).opaque).toEqual([]);
+    },
+  );
+});
