@@ -18,7 +18,7 @@ export type Agent = {
   ask?: Asker;
   limits: Limits;
   /** What tools are given beside the call itself. */
-  toolContext: Omit<ToolContext, "callId" | "signal" | "print">;
+  toolContext: Omit<ToolContext, "callId" | "signal" | "print" | "approved" | "mayRead">;
   /** Instructions that apply once a path is touched; each text comes once. */
   instructionsFor?(path: string): string | undefined;
 };

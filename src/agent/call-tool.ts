@@ -1,6 +1,6 @@
 // One call of a tool: parse, permit, run. Whatever happens, a started call gets its end.
 
-import type { Need } from "../policy/need.ts";
+import type { Decision, Need } from "../policy/need.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import type { Agent } from "./agent.ts";
@@ -50,12 +50,12 @@ export async function* callTool(
   if (!prepared) {
     end = resultOfFailure(failure!);
   } else {
-    const refusal = await permit(agent, prepared);
+    const { refusal, decision } = await permit(agent, prepared);
     if (refusal !== undefined) {
       denial = { tool: prepared.tool.name, callId: call.id, reason: refusal };
       end = resultOfFailure(rejection(prepared, refusal));
     } else {
-      end = yield* runTool(agent, prepared, call.id, context.signal);
+      end = yield* runTool(agent, prepared, decision, { callId: call.id, signal: context.signal });
     }
   }
 
@@ -72,22 +72,22 @@ export async function* callTool(
   return { result, ...(denial && { denial }) };
 }
 
-/** The reason of the refusal; undefined when the call may run. */
-async function permit(agent: Agent, prepared: Prepared): Promise<string | undefined> {
-  const { verdict, reasons } = await agent.decide(prepared.needs);
-  if (verdict === "allow") return undefined;
-  const why = reasons.join(" ");
-  if (verdict === "deny" || !agent.ask) return why;
+/** The reason of the refusal; none when the call may run. */
+async function permit(agent: Agent, prepared: Prepared): Promise<{ refusal?: string; decision: Decision }> {
+  const decision = await agent.decide(prepared.needs);
+  const { verdict, reasons } = decision;
+  if (verdict === "allow") return { decision };
+  if (verdict === "deny" || !agent.ask) return { refusal: reasons.join(" "), decision };
   const answer = await agent.ask({ tool: prepared.tool.name, args: prepared.wireArgs, needs: prepared.needs, reasons });
-  return answer.allow ? undefined : (answer.reason ?? "The user said no.");
+  return answer.allow ? { decision } : { refusal: answer.reason ?? "The user said no.", decision };
 }
 
 /** Live output passes as events while the tool runs. */
 async function* runTool(
   agent: Agent,
   { tool, args }: Prepared,
-  callId: string,
-  signal: AbortSignal,
+  { approved, mayRead }: Decision,
+  { callId, signal }: { callId: string; signal: AbortSignal },
 ): AsyncGenerator<AgentEvent, ToolResult> {
   const chunks: string[] = [];
   let wake: () => void = () => {};
@@ -97,7 +97,7 @@ async function* runTool(
   };
   let end: ToolResult | undefined;
   const running = tool
-    .run(args, { ...agent.toolContext, callId, signal, print })
+    .run(args, { ...agent.toolContext, approved, mayRead, callId, signal, print })
     .catch((error: unknown): ToolResult => {
       if (error instanceof ToolFailure) return resultOfFailure(error);
       // A bug in one tool must not take the run with it: the model is told, the run goes on.

@@ -7,7 +7,6 @@ import { BackgroundShells } from "../agent/background.ts";
 import { buildSystemPrompt, createPathInstructions, expandPrompt } from "../agent/instructions.ts";
 import { runTurn } from "../agent/loop.ts";
 import { createProcessRunner } from "../agent/process.ts";
-import { ripgrepPath } from "../agent/ripgrep.ts";
 import { builtInTools, findTool } from "../agent/tools/index.ts";
 import { TodoList } from "../agent/tools/todos.ts";
 import type { Tool } from "../agent/tools/tool.ts";
@@ -63,6 +62,7 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
   for (const warning of warnings) warn(warning);
 
   const processes = createProcessRunner();
+  process.once("exit", () => processes.endAllNow());
   const background = new BackgroundShells(processes, tmpdir());
   const contextTokens = settings.courser.contextTokens ?? model.contextTokens;
   const pathInstructions = createPathInstructions(instructions, loaded);
@@ -84,7 +84,8 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
         mode,
         interactive: !headless,
         workspace,
-        roots,
+        // The model is pointed to long outputs by their path: it may read them.
+        roots: background.folder ? [...roots, background.folder] : roots,
         home,
         configDir,
         rules: settings.rules,
@@ -104,7 +105,6 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
       processes,
       background,
       todos: new TodoList(),
-      ripgrep: ripgrepPath(),
       // A quarter of the window at most: one result must leave room for the others and the answer.
       resultLimit: Math.max(4000, Math.min(100_000, contextTokens)),
       compat: setup.compat,

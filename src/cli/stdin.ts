@@ -14,8 +14,8 @@ export async function readPrompt({ line, name }: Invocation): Promise<PromptText
   const { isatty } = await import("node:tty");
   if (isatty(0)) throw noPrompt(name);
   const piped = await readAll();
-  const text = typed === "" ? piped.trim() : `${typed}\n\n${piped}`;
-  if (text === "") throw noPrompt(name);
+  const text = typed === "" ? piped.replace(/\r?\n$/, "") : `${typed}\n\n${piped}`;
+  if (text.trim() === "") throw noPrompt(name);
   return { text, usedStdin };
 }
 

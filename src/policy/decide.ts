@@ -24,15 +24,12 @@ export type Situation = Place & {
   shellAllowed: "force-only" | "rules";
 };
 
-/** `approved`: where each path of the call led when it was judged, for those who open it later. */
-export type Answer = Decision & { approved: Map<string, string> };
-
 type Part = { verdict: Verdict; reasons: string[]; path?: ResolvedPath };
 
 const strictness: Record<Verdict, number> = { allow: 0, ask: 1, deny: 2 };
 
 /** Changes nothing and always answers: what goes wrong on the way is a denial with its reason. */
-export async function decide(needs: readonly Need[], situation: Situation): Promise<Answer> {
+export async function decide(needs: readonly Need[], situation: Situation): Promise<Decision> {
   const approved = new Map<string, string>();
   let verdict: Verdict = "allow";
   let reasons: string[] = [];
@@ -45,7 +42,7 @@ export async function decide(needs: readonly Need[], situation: Situation): Prom
     if (part.verdict === verdict) reasons.push(...part.reasons.filter((reason) => !reasons.includes(reason)));
   }
   if (verdict === "ask" && !situation.interactive) reasons.push("Nobody can be asked in print mode.");
-  return { verdict, reasons, approved };
+  return { verdict, reasons, approved, mayRead: (path) => !isHidden(path, situation, ignored) };
 }
 
 async function judge(need: Need, situation: Situation, ignored: IgnoreCheck): Promise<Part> {
@@ -80,6 +77,13 @@ function judgePath(kind: "Read" | "Write" | "Delete", need: Need, situation: Sit
     return deny(`${capital(situation.mode)} mode only reads: ${path.given} is not changed.`);
   const answer = kind === "Read" ? judgeRead(path, rules, situation) : judgeWrite(kind, path, rules, situation);
   return { ...answer, path };
+}
+
+/** For searches: the folder was judged, what it holds is looked at one by one. */
+function isHidden(path: string, situation: Situation, ignored: IgnoreCheck): boolean {
+  const both = { given: path, real: path };
+  const denies = (rule: Rule) => rule.kind === "Read" && rule.verdict === "deny" && coversPath(rule, both, situation);
+  return situation.rules.some(denies) || ignored(both) !== undefined;
 }
 
 function judgeRead(path: ResolvedPath, rules: readonly Rule[], situation: Situation): Part {

@@ -1,5 +1,5 @@
 // courser/policy: may this be done?
-export { type Answer, decide, type Situation } from "./decide.ts";
+export { decide, type Situation } from "./decide.ts";
 export type { Decision, Need, Verdict } from "./need.ts";
 export { floorOf, type Place, type ResolvedPath, resolvePath } from "./paths.ts";
 export { parseRule, type Rule, type RuleKind, ruleKinds } from "./rules.ts";

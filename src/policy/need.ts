@@ -6,4 +6,11 @@ export type Need = { kind: "Shell" | "Read" | "Write" | "Delete" | "WebFetch" | 
 export type Verdict = "allow" | "ask" | "deny";
 
 /** The answer for a whole call: the strictest of its parts, with a sentence for each reason. */
-export type Decision = { verdict: Verdict; reasons: string[] };
+export type Decision = {
+  verdict: Verdict;
+  reasons: string[];
+  /** Where each path of the call led when it was judged: a path that leads elsewhere when it is used is refused. */
+  approved?: ReadonlyMap<string, string>;
+  /** False for files below an allowed folder that a deny rule or an ignore file hides. */
+  mayRead?(path: string): boolean;
+};

@@ -245,7 +245,7 @@ describe("paths", () => {
     expect(await verdict("Write", "house/.ssh/config", force)).toBe("ask");
     expect(await verdict("Write", "loop/x", force)).toBe("deny");
     const { approved } = await decide([{ kind: "Read", target: "out" }], situationOf(fixture, force));
-    expect(approved.get("out")).toBe(join(fixture.base, "outside.txt"));
+    expect(approved!.get("out")).toBe(join(fixture.base, "outside.txt"));
   });
 
   it.each(["a\0b", "file:///etc/passwd", "/dev/zero", "/proc/self/environ"])("refuses %j", async (path) => {

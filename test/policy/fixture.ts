@@ -2,8 +2,8 @@
 import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type Answer, decide, type Situation } from "../../src/policy/decide.ts";
-import type { Need } from "../../src/policy/need.ts";
+import { decide, type Situation } from "../../src/policy/decide.ts";
+import type { Decision, Need } from "../../src/policy/need.ts";
 import { parseRule, type Rule } from "../../src/policy/rules.ts";
 
 export type PolicyCase = {
@@ -54,7 +54,7 @@ export function situationOf({ workspace, home }: Fixture, changes: Partial<Situa
   };
 }
 
-export async function runPolicyCase(given: PolicyCase): Promise<Answer> {
+export async function runPolicyCase(given: PolicyCase): Promise<Decision> {
   const fixture = makeFixture();
   try {
     const replace = (text: string) => text.replaceAll("{WS}", fixture.workspace).replaceAll("{HOME}", fixture.home);

@@ -1,8 +1,9 @@
 // Tool: one thing the agent can do. Built-in and MCP tools are the same type.
+
+import type { Decision, Need } from "../../policy/need.ts";
 import type { Outcome } from "../../protocol/event.ts";
-import type { Need } from "../../policy/need.ts";
-import type { ProcessRunner } from "../process.ts";
 import type { BackgroundShells } from "../background.ts";
+import type { ProcessRunner } from "../process.ts";
 import type { TodoList } from "./todos.ts";
 
 export interface Tool<Args = any> {
@@ -34,22 +35,21 @@ export type CallPlace = {
   workspace: string;
   /** Further roots given by --add-dir. */
   roots: readonly string[];
+  /** `2025`: the shapes of the older CLI. */
+  compat?: "2025" | undefined;
 };
 
-export type ToolContext = CallPlace & {
-  signal: AbortSignal;
-  /** Live output, for eyes. */
-  print(chunk: string): void;
-  processes: ProcessRunner;
-  background: BackgroundShells;
-  todos: TodoList;
-  /** Ripgrep's path. */
-  ripgrep: string;
-  /** Most characters a result may put before the model. */
-  resultLimit: number;
-  /** `2025`: the shapes of the older CLI. */
-  compat: "2025" | undefined;
-};
+export type ToolContext = CallPlace &
+  Pick<Decision, "approved" | "mayRead"> & {
+    signal: AbortSignal;
+    /** Live output, for eyes. */
+    print(chunk: string): void;
+    processes: ProcessRunner;
+    background: BackgroundShells;
+    todos: TodoList;
+    /** Most characters a result may put before the model. */
+    resultLimit: number;
+  };
 
 /** The two audiences of a result: `outcome` for the stream, `text` and `images` for the model. */
 export type ToolResult = { outcome: Outcome; text: string; images?: { mime: string; base64: string }[] };

@@ -1,0 +1,191 @@
+// BackgroundShells: commands that run on while the agent does other things.
+import { join } from "node:path";
+import { BoundedBytes } from "../process/bounded-bytes.ts";
+import { outputFolder } from "./output-folder.ts";
+import type { ProcessEnd, ProcessRunner, RunningProcess } from "./process.ts";
+
+export type BackgroundStatus = "running" | "exited" | "killed";
+
+export type BackgroundTask = {
+  taskId: string;
+  command: string;
+  pid: number;
+  outputFile: string;
+  status: BackgroundStatus;
+};
+
+/** What happened since the last look. */
+export type BackgroundReading = BackgroundTask & {
+  exitCode: number | null;
+  signal: string;
+  newOutput: string;
+  runningMs: number;
+};
+
+type Task = {
+  taskId: string;
+  /** As the model gave it. */
+  command: string;
+  running: RunningProcess;
+  outputFile: string;
+  unread: BoundedBytes;
+  startedAt: number;
+  end: ProcessEnd | undefined;
+  wasKilled: boolean;
+  /** Called at each output and at the end. */
+  wake: Set<() => void>;
+};
+
+const mostRunning = 32;
+const unreadBytes = 40_000;
+/** Output comes in bursts: a look that has seen some waits so long for the rest. */
+const quietMs = 300;
+const dayMs = 86_400_000;
+
+export class BackgroundShells {
+  readonly #processes: ProcessRunner;
+  readonly #tasks = new Map<string, Task>();
+  readonly #temporary: string | undefined;
+  #folder: string | undefined;
+
+  constructor(processes: ProcessRunner, temporary?: string) {
+    this.#processes = processes;
+    this.#temporary = temporary;
+  }
+
+  /** Where long outputs lie, once there are any. */
+  get folder(): string | undefined {
+    return this.#folder;
+  }
+
+  /** Where the session's long outputs lie, also those of the foreground. */
+  folderOf(sessionId: string): string {
+    this.#folder ??= outputFolder(sessionId, this.#temporary);
+    return this.#folder;
+  }
+
+  /** Rejects as `ProcessRunner.run` does when the command cannot be started. */
+  async start(request: {
+    command: string;
+    argv: readonly string[];
+    cwd: string;
+    sessionId: string;
+  }): Promise<{ taskId: string; pid: number; outputFile: string; folder: string }> {
+    const count = [...this.#tasks.values()].filter((task) => !task.end).length;
+    if (count >= mostRunning) {
+      throw new Error(`${count} commands already run in the background. End some first: Await with kill: true.`);
+    }
+    const folder = this.folderOf(request.sessionId);
+    const taskId = `shell_${this.#tasks.size + 1}`;
+    // A resumed session has the same folder and counts from 1 again.
+    const outputFile = join(folder, `${taskId}-${Date.now().toString(36)}.txt`);
+    const unread = new BoundedBytes(unreadBytes);
+    const wake = new Set<() => void>();
+    const running = this.#processes.start({
+      command: request.argv,
+      cwd: request.cwd,
+      timeoutMs: dayMs,
+      keepBytes: 1024,
+      spillTo: outputFile,
+      spillAfterBytes: 0,
+      onOutput(_stream, chunk) {
+        task.unread.push(chunk);
+        for (const call of wake) call();
+      },
+    });
+    const task: Task = {
+      taskId,
+      command: request.command,
+      running,
+      outputFile,
+      unread,
+      startedAt: Date.now(),
+      end: undefined,
+      wasKilled: false,
+      wake,
+    };
+    if (running.pid === 0) await running.ended;
+    this.#tasks.set(taskId, task);
+    running.ended.then(
+      (end) => {
+        task.end = end;
+        for (const call of wake) call();
+      },
+      () => {},
+    );
+    return { taskId, pid: running.pid, outputFile, folder };
+  }
+
+  /** Output since the last look. Waits for the end, or for output that is followed by a pause, at most `blockUntilMs`. */
+  async read(
+    taskId: string,
+    options: { blockUntilMs?: number; signal?: AbortSignal } = {},
+  ): Promise<BackgroundReading | undefined> {
+    const task = this.#tasks.get(taskId);
+    if (!task) return undefined;
+    await waitForNews(task, options.blockUntilMs ?? 0, options.signal);
+    const newOutput = task.unread.text();
+    task.unread = new BoundedBytes(unreadBytes);
+    return {
+      ...factsOf(task),
+      exitCode: task.end?.exitCode ?? null,
+      signal: task.end?.signal ?? "",
+      newOutput,
+      runningMs: task.end?.durationMs ?? Date.now() - task.startedAt,
+    };
+  }
+
+  /** Waits until it is gone. False when there is no such task. */
+  async kill(taskId: string): Promise<boolean> {
+    const task = this.#tasks.get(taskId);
+    if (!task) return false;
+    if (!task.end) {
+      task.wasKilled = true;
+      task.running.stop();
+      await task.running.ended;
+    }
+    return true;
+  }
+
+  list(): BackgroundTask[] {
+    return [...this.#tasks.values()].map(factsOf);
+  }
+
+  /** Ends what still runs, and names it. */
+  async endAll(): Promise<BackgroundTask[]> {
+    const running = [...this.#tasks.values()].filter((task) => !task.end);
+    await Promise.all(running.map((task) => this.kill(task.taskId)));
+    return running.map(factsOf);
+  }
+}
+
+function factsOf(task: Task): BackgroundTask {
+  const { taskId, command, outputFile } = task;
+  const status = !task.end ? "running" : task.wasKilled || task.end.signal !== "" ? "killed" : "exited";
+  return { taskId, command, pid: task.running.pid, outputFile, status };
+}
+
+async function waitForNews(task: Task, limitMs: number, signal: AbortSignal | undefined): Promise<void> {
+  if (limitMs <= 0 || task.end) return;
+  await new Promise<void>((resolve) => {
+    let pause: NodeJS.Timeout | undefined;
+    const done = () => {
+      clearTimeout(limit);
+      clearTimeout(pause);
+      task.wake.delete(look);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const look = () => {
+      if (task.end) return done();
+      if (task.unread.total === 0) return;
+      clearTimeout(pause);
+      pause = setTimeout(done, quietMs);
+    };
+    const limit = setTimeout(done, limitMs);
+    task.wake.add(look);
+    signal?.addEventListener("abort", done, { once: true });
+    if (signal?.aborted) done();
+    else look();
+  });
+}

@@ -1,0 +1,113 @@
+// What a change did to a file: unified diff, counts, and the value that the stream shows.
+import { isAbsolute, relative } from "node:path";
+import type { ToolContext, ToolResult } from "./tools/tool.ts";
+
+export type FileChange = { path: string; before: string | undefined; after: string; message: string };
+
+type Hunk = { oldStart: number; oldLines: number; newStart: number; newLines: number; lines: string[] };
+
+const noNewline = "\\ No newline at end of file";
+const around = 3;
+
+/** The result of an edit. `note` is for the model only. */
+export async function changeResult(change: FileChange, context: ToolContext, note = ""): Promise<ToolResult> {
+  const { path, before, after, message } = change;
+  const {
+    text: diffString,
+    added,
+    removed,
+  } = await unifiedDiff({ ...change, path: shortPath(path, context.workspace) });
+  const value = {
+    path,
+    linesAdded: added,
+    linesRemoved: context.compat === "2025" && before === undefined ? 1 : removed,
+    diffString,
+    ...(before !== undefined && { beforeFullFileContent: before }),
+    afterFullFileContent: after,
+    message,
+    resultForModel: message,
+  };
+  return { outcome: { kind: "success", value }, text: note === "" ? message : `${message} ${note}` };
+}
+
+/** `a/` and `b/` headers, `/dev/null` for a file that was not there. Never takes long: unrelated texts become one block. */
+export async function unifiedDiff(change: {
+  path: string;
+  before: string | undefined;
+  after: string;
+}): Promise<{ text: string; added: number; removed: number }> {
+  const hunks = await hunksOf(change.before ?? "", change.after);
+  let added = 0;
+  let removed = 0;
+  const lines = [change.before === undefined ? "--- /dev/null" : `--- a/${change.path}`, `+++ b/${change.path}`];
+  for (const hunk of hunks) {
+    // An empty side is numbered by the line before it.
+    const oldStart = hunk.oldLines === 0 ? hunk.oldStart - 1 : hunk.oldStart;
+    const newStart = hunk.newLines === 0 ? hunk.newStart - 1 : hunk.newStart;
+    lines.push(`@@ -${oldStart},${hunk.oldLines} +${newStart},${hunk.newLines} @@`);
+    for (const line of hunk.lines) {
+      if (line[0] === "+") added += 1;
+      if (line[0] === "-") removed += 1;
+      lines.push(line);
+    }
+  }
+  return hunks.length === 0 ? { text: "", added, removed } : { text: `${lines.join("\n")}\n`, added, removed };
+}
+
+async function hunksOf(before: string, after: string): Promise<Hunk[]> {
+  if (before === after) return [];
+  const block = wholeBlock(linesOf(before), linesOf(after));
+  const { removed, added } = block;
+  // One of the sides is a single line or none: nothing finer to find. Very large: not worth the wait.
+  if (Math.min(removed, added) < 2 || removed + added > 40_000) return [block.hunk];
+
+  const { structuredPatch } = await import("diff");
+  // Unrelated files of 5,000 lines take seconds.
+  const patch = structuredPatch("a", "b", before, after, undefined, undefined, { context: around, timeout: 150 });
+  return patch?.hunks ?? [block.hunk];
+}
+
+/** Everything between the common start and the common end, as one hunk. */
+function wholeBlock(before: string[], after: string[]): { hunk: Hunk; removed: number; added: number } {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end += 1;
+
+  const from = Math.max(0, start - around);
+  const tail = Math.min(end, around);
+  const lines: string[] = [];
+  const push = (sign: string, source: string[], first: number, last: number) => {
+    for (const line of source.slice(first, last)) {
+      if (line.endsWith("\n")) lines.push(sign + line.slice(0, -1));
+      else lines.push(sign + line, noNewline);
+    }
+  };
+  push(" ", before, from, start);
+  push("-", before, start, before.length - end);
+  push("+", after, start, after.length - end);
+  push(" ", before, before.length - end, before.length - end + tail);
+  return {
+    hunk: {
+      oldStart: from + 1,
+      oldLines: before.length - end + tail - from,
+      newStart: from + 1,
+      newLines: after.length - end + tail - from,
+      lines,
+    },
+    removed: before.length - end - start,
+    added: after.length - end - start,
+  };
+}
+
+/** Lines with their line feeds; a text that ends in one has no line after it. */
+function linesOf(text: string): string[] {
+  return text === "" ? [] : text.split(/(?<=\n)/);
+}
+
+/** Inside the workspace relative, so that `patch -p1` takes the diff as it is. */
+function shortPath(path: string, workspace: string): string {
+  const short = relative(workspace, path);
+  return short.startsWith("..") || isAbsolute(short) ? path : short;
+}

@@ -1,0 +1,296 @@
+// Files of the workspace: real paths, handles that follow no link, whole writes. Nothing else in the agent writes there.
+import { constants, type Stats } from "node:fs";
+import * as fs from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { failure } from "./tools/define.ts";
+import { ToolFailure } from "./tools/tool.ts";
+
+/** `approved`: where each path led when it was permitted. A path that leads elsewhere when it is used is refused. */
+export type FilePlace = { workspace: string; approved?: ReadonlyMap<string, string> };
+
+export type OpenFile = { handle: fs.FileHandle; real: string; stat: Stats };
+
+// Windows has no such flags.
+const noFollow = constants.O_NOFOLLOW ?? 0;
+const onlyFolder = constants.O_DIRECTORY ?? 0;
+const noWait = constants.O_NONBLOCK ?? 0;
+
+export function absolutePath(path: string, place: { workspace: string }): string {
+  if (path === "~") return homedir();
+  if (path.startsWith("~/")) return join(homedir(), path.slice(2));
+  return resolve(place.workspace, path);
+}
+
+/** Where a path leads, every link followed, whether or not its end exists yet. */
+export async function realTarget(path: string, hops = 40): Promise<string> {
+  try {
+    return await fs.realpath(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT" || dirname(path) === path) throw error;
+  }
+  if (hops === 0) throw Object.assign(new Error(`ELOOP: ${path}`), { code: "ELOOP" });
+  const folder = await realTarget(dirname(path), hops - 1);
+  const link = await fs.readlink(join(folder, basename(path))).catch(() => undefined);
+  return link === undefined ? join(folder, basename(path)) : realTarget(resolve(folder, link), hops - 1);
+}
+
+/** A regular file, opened for reading where its path really leads. The caller closes the handle. */
+export async function openFile(path: string, place: FilePlace): Promise<OpenFile> {
+  const real = await fs.realpath(path);
+  checkApproved(path, place, real);
+  // Before the open, since opening a device can already do something.
+  checkRegular(await fs.lstat(real), real, path);
+  const handle = await fs.open(real, constants.O_RDONLY | noFollow | noWait);
+  try {
+    const stat = await handle.stat();
+    checkRegular(stat, real, path);
+    if (((await pathOf(handle)) ?? (await fs.realpath(path))) !== real) throw movedAway(path);
+    return { handle, real, stat };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** A folder's real path, for searches. */
+export async function realFolder(path: string, place: FilePlace): Promise<{ real: string; isFile: boolean }> {
+  try {
+    const real = await fs.realpath(path);
+    checkApproved(path, place, real);
+    const stat = await fs.stat(real);
+    if (!stat.isDirectory()) checkRegular(stat, real, path);
+    return { real, isFile: !stat.isDirectory() };
+  } catch (error) {
+    throw describe(error, path, "search");
+  }
+}
+
+/**
+ * Reads a file, lets `change` say what its bytes shall be, and writes them. Calls for the same file wait for each
+ * other, so that edits which a model sends together are all kept.
+ */
+export async function changeFile(
+  path: string,
+  place: FilePlace,
+  change: (before: Buffer | undefined) => Buffer,
+): Promise<void> {
+  try {
+    const target = await realTarget(path);
+    checkApproved(path, place, target);
+    checkKernelPath(target, path);
+    await inTurn(target, async () => {
+      const before = await readWhole(target, path);
+      const after = change(before);
+      if (before === undefined || !after.equals(before)) await replaceFile(target, after, path);
+    });
+  } catch (error) {
+    throw describe(error, path, "write");
+  }
+}
+
+/** Removes a file, or a link itself and not what it leads to. What the system refuses is thrown as it is. */
+export async function deleteFile(path: string, place: FilePlace): Promise<void> {
+  const folderPath = await fs.realpath(dirname(path));
+  const real = join(folderPath, basename(path));
+  const approved = place.approved?.get(path);
+  if (approved !== real && approved !== undefined) checkApproved(path, place, await realTarget(path));
+  checkKernelPath(real, path);
+  const folder = await openFolder(folderPath, path);
+  try {
+    const entry = join(folder.at, basename(path));
+    const stat = await fs.lstat(entry);
+    if (!stat.isSymbolicLink()) checkRegular(stat, real, path);
+    await fs.unlink(entry);
+  } finally {
+    await folder.close();
+  }
+}
+
+/** A file-system error as a sentence that names the path and what could be done. */
+export function describe(error: unknown, path: string, doing: "read" | "write" | "delete" | "search"): ToolFailure {
+  if (error instanceof ToolFailure) return error;
+  const code = codeOf(error);
+  if (code === undefined) throw error;
+  const sentence = sentences[code]?.(path, doing) ?? `Cannot ${doing} ${path}: ${(error as Error).message}`;
+  return failure(sentence, { path });
+}
+
+export function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
+}
+
+const sentences: Record<string, (path: string, doing: string) => string> = {
+  ENOENT: (path) => `File not found: ${path}`,
+  EACCES: (path, doing) => `Permission denied: this user may not ${doing} ${path}.`,
+  EPERM: (path, doing) => `Operation not permitted: cannot ${doing} ${path}.`,
+  EROFS: (path, doing) => `Cannot ${doing} ${path}: the file system is read-only.`,
+  ENOSPC: (path) => `Cannot write ${path}: no space left on the disk. The file is unchanged; free some space first.`,
+  EDQUOT: (path) => `Cannot write ${path}: the disk quota is used up. The file is unchanged.`,
+  EISDIR: (path) => `${path} is a directory, not a file. Use LS to see what is in it.`,
+  ENOTDIR: (path) => `Cannot use ${path}: a part of this path is a file, not a directory.`,
+  ELOOP: (path) => `Cannot use ${path}: its links lead in a circle.`,
+  ENAMETOOLONG: (path) => `Cannot use ${path}: the name is too long for the file system.`,
+};
+
+async function readWhole(target: string, path: string): Promise<Buffer | undefined> {
+  let file: OpenFile;
+  try {
+    file = await openFile(target, { workspace: target });
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    if (file.stat.size > 32 * 1024 * 1024) {
+      throw failure(`${path} has ${file.stat.size} bytes: too large for this tool. Change it with Shell.`, { path });
+    }
+    return await file.handle.readFile();
+  } finally {
+    await file.handle.close();
+  }
+}
+
+async function replaceFile(target: string, content: Buffer, path: string): Promise<void> {
+  const folder = await openFolder(dirname(target), path, { create: true });
+  const entry = join(folder.at, basename(target));
+  const temporary = join(folder.at, `.courser-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
+  try {
+    const before = await fs.lstat(entry).catch(() => undefined);
+    if (before?.isSymbolicLink()) throw movedAway(path);
+    if (before) checkRegular(before, target, path);
+    try {
+      await writeNew(temporary, content, before);
+      await fs.rename(temporary, entry);
+    } catch (error) {
+      await fs.rm(temporary, { force: true });
+      // A folder that takes no new files, or a file that is a mount point of its own, can still hold a writable file.
+      if (before && ["EACCES", "EPERM", "EBUSY"].includes(codeOf(error) ?? "")) {
+        await writeInPlace(entry, content, { target, path });
+        return;
+      }
+      throw error;
+    }
+  } finally {
+    await folder.close();
+  }
+}
+
+async function writeNew(temporary: string, content: Buffer, before: Stats | undefined): Promise<void> {
+  const handle = await fs.open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, 0o666);
+  try {
+    await handle.writeFile(content);
+    if (!before) return;
+    const mine = await handle.stat();
+    if (before.uid !== mine.uid || before.gid !== mine.gid) {
+      // Only root may give files away; others keep the new owner.
+      await handle.chown(before.uid, before.gid).catch(() => undefined);
+    }
+    await handle.chmod(before.mode & 0o7777);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeInPlace(entry: string, content: Buffer, of: { target: string; path: string }): Promise<void> {
+  const { target, path } = of;
+  const handle = await fs.open(entry, constants.O_RDWR | noFollow | noWait);
+  try {
+    const stat = await handle.stat();
+    checkRegular(stat, target, path);
+    // Its other names may be protected ones.
+    if (stat.nlink > 1) throw failure(`${path} has other hard links and its folder is not writable.`, { path });
+    const before = await handle.readFile();
+    try {
+      await overwrite(handle, content);
+    } catch (error) {
+      await overwrite(handle, before);
+      throw error;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function overwrite(handle: fs.FileHandle, content: Buffer): Promise<void> {
+  for (let written = 0; written < content.length; ) {
+    written += (await handle.write(content, written, content.length - written, written)).bytesWritten;
+  }
+  await handle.truncate(content.length);
+}
+
+/**
+ * A real folder held open. `at` spells it through the handle where the system can (Linux), so that nothing that
+ * happens to the names above it leads a write elsewhere.
+ */
+async function openFolder(real: string, path: string, options: { create?: boolean } = {}) {
+  let handle: fs.FileHandle;
+  try {
+    handle = await fs.open(real, constants.O_RDONLY | onlyFolder | noFollow);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT" || !options.create) throw error;
+    const parent = await openFolder(dirname(real), path, options);
+    try {
+      const entry = join(parent.at, basename(real));
+      await fs.mkdir(entry).catch((problem) => {
+        if (codeOf(problem) !== "EEXIST") throw problem;
+      });
+      handle = await fs.open(entry, constants.O_RDONLY | onlyFolder | noFollow);
+    } finally {
+      await parent.close();
+    }
+  }
+  const seen = await pathOf(handle);
+  if ((seen ?? (await fs.realpath(real))) !== real) {
+    await handle.close();
+    throw movedAway(path);
+  }
+  return { at: seen === undefined ? real : `/proc/self/fd/${handle.fd}`, close: () => handle.close() };
+}
+
+/** What the kernel says a handle is; undefined where it cannot be asked. */
+async function pathOf(handle: fs.FileHandle): Promise<string | undefined> {
+  if (process.platform !== "linux") return undefined;
+  return fs.readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
+}
+
+function checkApproved(path: string, place: FilePlace, real: string): void {
+  const approved = place.approved?.get(path);
+  if (approved !== undefined && approved !== real) throw movedAway(path);
+}
+
+function checkRegular(stat: Stats, real: string, path: string): void {
+  checkKernelPath(real, path);
+  if (stat.isFile()) return;
+  if (stat.isDirectory()) throw Object.assign(new Error(`EISDIR: ${path}`), { code: "EISDIR" });
+  const kind = stat.isFIFO()
+    ? "a named pipe"
+    : stat.isSocket()
+      ? "a socket"
+      : stat.isSymbolicLink()
+        ? "a link"
+        : "a device";
+  throw failure(`${path} is ${kind}, not a regular file: it is left alone.`, { path });
+}
+
+/** Files under /proc call themselves regular, yet show or change running processes. */
+function checkKernelPath(real: string, path: string): void {
+  if (/^\/proc(\/|$)/.test(real)) throw failure(`${path} belongs to the kernel, it is no regular file.`, { path });
+}
+
+function movedAway(path: string): ToolFailure {
+  return failure(`${path} leads elsewhere than when it was checked: nothing was done. Try again.`, { path });
+}
+
+// By real path and for the whole process, since two sessions in it may share a workspace.
+const turns = new Map<string, Promise<unknown>>();
+
+async function inTurn<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+  const turn = (turns.get(key) ?? Promise.resolve()).then(work, work);
+  turns.set(key, turn);
+  try {
+    return await turn;
+  } finally {
+    if (turns.get(key) === turn) turns.delete(key);
+  }
+}

@@ -1,0 +1,287 @@
+// The only spawner of tools: bounded in time and memory, and nothing is left behind.
+
+import type { ChildProcess } from "node:child_process";
+import { BoundedBytes } from "../process/bounded-bytes.ts";
+import { spawnInOwnSession, spawnProblem } from "../process/spawn.ts";
+import { happensWithin, type Stage, stopInStages } from "../process/stages.ts";
+import { newMark, ProcessTree } from "../process/tree.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import { CharacterStream, SpillFile } from "./output.ts";
+import { toolEnvironment } from "./tool-environment.ts";
+
+export { toolEnvironment };
+
+export type ProcessRequest = {
+  /** Program and arguments; no shell. */
+  command: readonly string[];
+  cwd: string;
+  /** The whole environment; else toolEnvironment(). */
+  env?: Record<string, string>;
+  signal?: AbortSignal;
+  /** None: no limit. */
+  timeoutMs?: number;
+  /** Shared by the stages of a stop. */
+  graceMs?: number;
+  /** Most bytes kept in memory for each stream, half of them from the beginning and half from the end. */
+  keepBytes?: number;
+  /** File that gets the whole interleaved output once `spillAfterBytes` (else `keepBytes`) is passed. */
+  spillTo?: string;
+  spillAfterBytes?: number;
+  /** Live, in whole characters. */
+  onOutput?(stream: "stdout" | "stderr", chunk: Buffer): void;
+  /** What to do with processes that outlive the command; "ignore" for programs that never fork. */
+  leftovers?: "kill" | "ignore";
+};
+
+export type ProcessEnd = {
+  exitCode: number | null;
+  signal: string;
+  stdout: string;
+  stderr: string;
+  interleaved: string;
+  truncated: boolean;
+  totalBytes: number;
+  spilledTo?: string;
+  spilledBytes?: number;
+  spilledLines?: number;
+  timedOut: boolean;
+  cancelled: boolean;
+  /** Only those that were needed, in order. */
+  stages: Stage[];
+  /** How many processes outlived the command and were ended. */
+  leftovers: number;
+  durationMs: number;
+};
+
+export interface ProcessRunner {
+  run(request: ProcessRequest): Promise<ProcessEnd>;
+  start(request: ProcessRequest): RunningProcess;
+  /** Stops whatever still runs, in stages, and waits for it. */
+  endAll(): Promise<void>;
+  /** Kills whatever still runs before it returns: for the `exit` event of this process. */
+  endAllNow(): void;
+}
+
+export interface RunningProcess {
+  /** 0 when it could not be started; `ended` says why. */
+  pid: number;
+  ended: Promise<ProcessEnd>;
+  stop(): void;
+}
+
+export function createProcessRunner(options: { env?: NodeJS.ProcessEnv } = {}): ProcessRunner {
+  const running = new Set<Run>();
+  let environment: Record<string, string> | undefined;
+
+  function start(request: ProcessRequest): RunningProcess {
+    const run = new Run(request, request.env ?? (environment ??= toolEnvironment(options.env)));
+    running.add(run);
+    const ended = run.ended.finally(() => running.delete(run));
+    ended.catch(() => {}); // whoever only stops it need not look at `ended`
+    return { pid: run.pid, ended, stop: () => run.stop("cancelled") };
+  }
+
+  return {
+    start,
+    run: (request) => start(request).ended,
+    async endAll() {
+      const runs = [...running];
+      for (const run of runs) run.stop("cancelled");
+      await Promise.allSettled(runs.map((run) => run.ended));
+    },
+    endAllNow() {
+      for (const run of running) run.tree?.endNow();
+    },
+  };
+}
+
+// What grandchildren still have to say after the child's exit: until nothing comes for a while.
+const drainQuietMs = 250;
+const drainMostMs = 2000;
+
+class Run {
+  readonly ended: Promise<ProcessEnd>;
+  readonly tree: ProcessTree | undefined;
+  readonly pid: number = 0;
+  readonly #request: ProcessRequest;
+  readonly #child: ChildProcess | undefined;
+  readonly #startedAt = performance.now();
+  readonly #output: Output;
+  readonly #stages: Stage[] = [];
+  readonly #exited: Promise<{ exitCode: number | null; signal: string }>;
+  #stopped: "timedOut" | "cancelled" | undefined;
+  #stopping: Promise<void> | undefined;
+  #hasExited = false;
+  #leftovers = 0;
+  /** For a process that even SIGKILL does not end, because it hangs in the kernel: the call ends without it. */
+  #giveUp: () => void = () => {};
+
+  constructor(request: ProcessRequest, environment: Record<string, string>) {
+    this.#request = request;
+    this.#output = new Output(request);
+    if (request.signal?.aborted) {
+      this.#stopped = "cancelled";
+      this.#exited = Promise.resolve({ exitCode: null, signal: "" });
+      this.ended = this.#exited.then((exit) => this.#end(exit, 0));
+      return;
+    }
+    const mark = newMark();
+    const env = { ...environment, PWD: request.cwd, [mark]: "1" };
+    try {
+      this.#child = spawnInOwnSession({ command: request.command, cwd: request.cwd, env, stdin: "empty" });
+    } catch (error) {
+      this.#exited = Promise.reject(problemOf(error, request));
+      this.#exited.catch(() => {});
+      this.ended = this.#exited.then((exit) => this.#end(exit, 0));
+      return;
+    }
+    const child = this.#child;
+    this.pid = child.pid ?? 0;
+    if (this.pid !== 0 && request.leftovers !== "ignore") this.tree = new ProcessTree(this.pid, mark);
+    if (this.pid !== 0) this.#output.open();
+    this.#exited = new Promise((resolve, reject) => {
+      child.once("error", (error) => reject(problemOf(error, request)));
+      this.#giveUp = () => resolve({ exitCode: null, signal: "SIGKILL" });
+      child.once("exit", (exitCode, signal) => {
+        this.#hasExited = true;
+        resolve({ exitCode, signal: signal ?? "" });
+      });
+    });
+    // Absent when the system has no descriptor left; the error event follows.
+    child.stdout?.on("data", (chunk: Buffer) => this.#output.push("stdout", chunk));
+    child.stderr?.on("data", (chunk: Buffer) => this.#output.push("stderr", chunk));
+    this.ended = this.#finish(child);
+  }
+
+  stop(why: "timedOut" | "cancelled"): void {
+    if (this.#hasExited || this.#stopping || this.pid === 0) return;
+    this.#stopped = why;
+    this.#stopping = stopInStages({
+      stages: this.#stages,
+      graceMs: this.#request.graceMs ?? 2000,
+      exited: this.#exited,
+      cancel: () => false, // a command has no stdin to hear it from
+      signal: async (name) => {
+        if (this.tree) return this.tree.signal(name);
+        this.#child!.kill(name);
+      },
+    }).then(() => this.#giveUp());
+  }
+
+  async #finish(child: ChildProcess): Promise<ProcessEnd> {
+    const { signal, timeoutMs } = this.#request;
+    const cancel = () => this.stop("cancelled");
+    signal?.addEventListener("abort", cancel, { once: true });
+    const timer =
+      timeoutMs === undefined ? undefined : setTimeout(() => this.stop("timedOut"), Math.min(timeoutMs, 2 ** 31 - 1));
+    try {
+      const closed = new Promise((resolve) => child.once("close", resolve));
+      const exit = await this.#exited;
+      const durationMs = Math.round(performance.now() - this.#startedAt);
+      await this.#drain(closed);
+      // Nothing polite is left to say to what has had its SIGTERM and its time.
+      this.#leftovers = (await this.tree?.end(this.#stages.includes("SIGKILL") ? { politeMs: 0 } : {})) ?? 0;
+      await happensWithin(closed, drainQuietMs);
+      return this.#end(exit, durationMs);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", cancel);
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    }
+  }
+
+  async #drain(closed: Promise<unknown>): Promise<void> {
+    const deadline = performance.now() + (this.#stopped ? drainQuietMs : drainMostMs);
+    for (let seen = -1; seen !== this.#output.total && performance.now() < deadline; ) {
+      seen = this.#output.total;
+      if (await happensWithin(closed, drainQuietMs)) return;
+    }
+  }
+
+  #end(exit: { exitCode: number | null; signal: string }, durationMs: number): ProcessEnd {
+    return {
+      ...exit,
+      ...this.#output.end(),
+      timedOut: this.#stopped === "timedOut",
+      cancelled: this.#stopped === "cancelled",
+      stages: this.#stages,
+      leftovers: this.#leftovers,
+      durationMs,
+    };
+  }
+}
+
+/** The two streams of a command, and both laid into one. */
+class Output {
+  readonly #request: ProcessRequest;
+  readonly #streams: Record<"stdout" | "stderr", { kept: BoundedBytes; characters: CharacterStream }>;
+  readonly #interleaved: BoundedBytes;
+  readonly #spillAfter: number;
+  #spill: SpillFile | undefined;
+
+  constructor(request: ProcessRequest) {
+    const keepBytes = request.keepBytes ?? 1024 * 1024;
+    this.#request = request;
+    this.#streams = {
+      stdout: { kept: new BoundedBytes(keepBytes), characters: new CharacterStream() },
+      stderr: { kept: new BoundedBytes(keepBytes), characters: new CharacterStream() },
+    };
+    this.#interleaved = new BoundedBytes(keepBytes);
+    // Not more than is kept, or the beginning of the file would be lost.
+    this.#spillAfter = Math.min(request.spillAfterBytes ?? keepBytes, keepBytes);
+  }
+
+  get total(): number {
+    return this.#streams.stdout.kept.total + this.#streams.stderr.kept.total;
+  }
+
+  /** A file that is to hold everything is there from the start, for whoever looks. */
+  open(): void {
+    const { spillTo } = this.#request;
+    if (spillTo !== undefined && this.#spillAfter === 0) this.#spill = new SpillFile(spillTo);
+  }
+
+  push(name: "stdout" | "stderr", chunk: Buffer): void {
+    const stream = this.#streams[name];
+    stream.kept.push(chunk);
+    this.#pass(name, stream.characters.push(chunk));
+  }
+
+  #pass(name: "stdout" | "stderr", bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    const { spillTo, onOutput } = this.#request;
+    if (spillTo !== undefined && !this.#spill && this.#interleaved.total + bytes.length > this.#spillAfter) {
+      this.#spill = new SpillFile(spillTo);
+      const before = this.#interleaved.bytes();
+      if (before.length > 0) this.#spill.write(before);
+    }
+    this.#spill?.write(bytes);
+    this.#interleaved.push(bytes);
+    onOutput?.(name, bytes);
+  }
+
+  end() {
+    const { stdout, stderr } = this.#streams;
+    this.#pass("stdout", stdout.characters.end());
+    this.#pass("stderr", stderr.characters.end());
+    this.#spill?.end();
+    return {
+      stdout: stdout.kept.text(),
+      stderr: stderr.kept.text(),
+      interleaved: this.#interleaved.text(),
+      truncated: stdout.kept.isCut || stderr.kept.isCut || this.#interleaved.isCut,
+      totalBytes: this.total,
+      ...(this.#spill?.isThere && {
+        spilledTo: this.#spill.path,
+        spilledBytes: this.#spill.written,
+        spilledLines: this.#spill.lines,
+      }),
+    };
+  }
+}
+
+function problemOf(error: unknown, request: ProcessRequest): unknown {
+  const problem = spawnProblem(error, request.command[0]!, request.cwd);
+  return problem ? new UserError(problem.code, problem.message) : error;
+}

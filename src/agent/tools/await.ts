@@ -1,0 +1,69 @@
+// Await: look at a command that runs in the background, wait for it, or end it.
+import * as v from "valibot";
+import { failure, tool } from "./define.ts";
+
+const longestWaitMs = 600_000;
+
+export const awaitShell = tool({
+  name: "Await",
+  wire: "await",
+  description:
+    "Read what a background command has printed since the last look. Waits up to blockUntilMs for new output or its end; kill: true ends it.",
+  readOnly: true,
+  args: v.object({
+    taskId: v.pipe(v.string(), v.description('As Shell gave it: "shell_1"')),
+    blockUntilMs: v.optional(
+      v.pipe(
+        v.number(),
+        v.minValue(0),
+        v.description(`Milliseconds to wait, 0 unless given, at most ${longestWaitMs}`),
+      ),
+    ),
+    kill: v.optional(v.pipe(v.boolean(), v.description("End the command"))),
+  }),
+  spellings: { task_id: "taskId", shellId: "taskId", block_until_ms: "blockUntilMs" },
+  wireArgs: (args, context) => ({
+    taskId: args.taskId,
+    blockUntilMs: waitOf(args.blockUntilMs),
+    ...(args.kill && { kill: true }),
+    toolCallId: context.callId,
+  }),
+  needs: () => [],
+  async run(args, { background, signal }) {
+    if (args.kill) await background.kill(args.taskId);
+    const reading = await background.read(args.taskId, { blockUntilMs: waitOf(args.blockUntilMs), signal });
+    if (!reading) {
+      const known = background.list().map((task) => `${task.taskId} (${task.status})`);
+      const which =
+        known.length > 0
+          ? `The background commands are: ${known.join(", ")}.`
+          : "No command was started in the background.";
+      throw failure(`There is no background command "${args.taskId}". ${which}`, { taskId: args.taskId });
+    }
+    const { taskId, status, exitCode, signal: endedBy, newOutput, outputFile, runningMs } = reading;
+    const output = newOutput === "" ? "(no new output)" : newOutput;
+    const state = {
+      running: `still running after ${runningMs} ms`,
+      exited: `exit code ${exitCode}`,
+      killed: `ended by ${endedBy || "request"}`,
+    }[status];
+    return {
+      outcome: {
+        kind: "success",
+        value: {
+          taskId,
+          status,
+          ...(status === "exited" && { exitCode }),
+          signal: endedBy,
+          output: newOutput,
+          outputFilePath: outputFile,
+        },
+      },
+      text: `${output}${output.endsWith("\n") ? "" : "\n"}[${taskId}: ${state}; all of its output: ${outputFile}]`,
+    };
+  },
+});
+
+function waitOf(blockUntilMs: number | undefined): number {
+  return Math.min(blockUntilMs ?? 0, longestWaitMs);
+}

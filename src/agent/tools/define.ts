@@ -1,0 +1,165 @@
+// tool(): how a built-in tool is written down: its arguments as one schema, from which come JSON Schema and `parse`.
+import * as v from "valibot";
+import { type Tool, ToolFailure } from "./tool.ts";
+
+type ArgumentTable = v.ObjectSchema<v.ObjectEntries, undefined>;
+
+type Definition<Table extends ArgumentTable> = Omit<Tool<v.InferOutput<Table>>, "parameters" | "parse"> & {
+  args: Table;
+  /** Spellings that other agents taught the models: `{ file_path: "path" }`. */
+  spellings?: Record<string, string>;
+  /** Rewrites an input of another shape into the one that `args` describes. */
+  reshape?(input: Record<string, unknown>): Record<string, unknown>;
+};
+
+export function tool<Table extends ArgumentTable>(definition: Definition<Table>): Tool<v.InferOutput<Table>> {
+  const { args, spellings, reshape, ...rest } = definition;
+  let parameters: object | undefined;
+  return {
+    ...rest,
+    get parameters() {
+      return (parameters ??= jsonSchemaOf(args));
+    },
+    parse(input) {
+      const named = respell(objectOf(input, rest.name), spellings ?? {});
+      const result = v.safeParse(args, reshape ? reshape(named) : named);
+      if (result.success) return result.output;
+      throw failure(`${rest.name}: ${result.issues.map(sentenceOf).join("; ")}. It takes ${signatureOf(args)}.`);
+    },
+  };
+}
+
+/** An `error` outcome: both fields that readers of the stream look for, and the sentence for the model. */
+export function failure(message: string, fields: Record<string, unknown> = {}): ToolFailure {
+  return new ToolFailure("error", { ...fields, errorMessage: message, error: message }, message);
+}
+
+/** A path argument. What is no path is refused here, before anything is resolved or permitted. */
+export function pathArgument(description?: string) {
+  const path = v.pipe(
+    v.string(),
+    v.check((text) => text !== "", "must not be empty"),
+    v.check((text) => !text.includes("\0"), "must not contain a NUL character"),
+    v.check((text) => !/^[a-z][a-z0-9+.-]+:\/\//i.test(text), "must be a file path, not a URL"),
+  );
+  return description === undefined ? path : v.pipe(path, v.description(description));
+}
+
+export const pathSpellings = {
+  file_path: "path",
+  filePath: "path",
+  target_file: "path",
+  directory: "path",
+  target_directory: "path",
+};
+
+/** As many lines as fit, and how many were left out. */
+export function fittingLines(lines: readonly string[], limit: number): { text: string; left: number } {
+  let length = 0;
+  for (let shown = 0; shown < lines.length; shown += 1) {
+    length += lines[shown]!.length + 1;
+    if (length > limit) return { text: lines.slice(0, shown).join("\n"), left: lines.length - shown };
+  }
+  return { text: lines.join("\n"), left: 0 };
+}
+
+/**
+ * JSON Schema of the few schema kinds that tools use. By hand, because the full converter would be loaded at every
+ * start; what a schema checks beyond this is left to `parse`, whose sentence the model reads.
+ */
+export function jsonSchemaOf(schema: any): Record<string, unknown> {
+  const facts: Record<string, unknown> = {};
+  for (const action of schema.pipe?.slice(1) ?? []) {
+    if (action.kind === "schema") Object.assign(facts, jsonSchemaOf(action));
+    if (action.type === "description") facts["description"] = action.description;
+    if (action.type === "integer") facts["type"] = "integer";
+    if (action.type === "min_value") facts["minimum"] = action.requirement;
+  }
+  const base = schema.pipe?.[0] ?? schema;
+  if (base !== schema) return { ...jsonSchemaOf(base), ...facts };
+  switch (schema.type) {
+    case "string":
+    case "number":
+    case "boolean":
+      return { type: schema.type };
+    case "picklist":
+      return { type: "string", enum: schema.options };
+    case "array":
+      return { type: "array", items: jsonSchemaOf(schema.item) };
+    case "optional":
+      return jsonSchemaOf(schema.wrapped);
+    case "object": {
+      const entries = Object.entries<any>(schema.entries);
+      const required = entries.filter(([, entry]) => entry.type !== "optional").map(([key]) => key);
+      return {
+        type: "object",
+        properties: Object.fromEntries(entries.map(([key, entry]) => [key, jsonSchemaOf(entry)])),
+        ...(required.length > 0 && { required }),
+      };
+    }
+  }
+  throw new Error(`jsonSchemaOf does not know the schema kind "${schema.type}"`);
+}
+
+function objectOf(input: unknown, name: string): Record<string, unknown> {
+  if (typeof input === "string") {
+    throw failure(`${name}: the arguments are not valid JSON. Send them again as one complete JSON object.`);
+  }
+  if (typeof input !== "object" || input === null || Array.isArray(input)) {
+    throw failure(`${name}: the arguments must be one JSON object, got ${shown(input)}.`);
+  }
+  return input as Record<string, unknown>;
+}
+
+function respell(input: Record<string, unknown>, spellings: Record<string, string>): Record<string, unknown> {
+  const named: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(withoutNulls(input) as Record<string, unknown>)) {
+    const ours = spellings[key] ?? key;
+    if (ours === key || (input[ours] ?? undefined) === undefined) named[ours] = value;
+  }
+  return named;
+}
+
+/** Models also send null for what they leave out. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined);
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutNulls(inner)]));
+}
+
+function sentenceOf(issue: v.BaseIssue<unknown>): string {
+  const at = (issue.path ?? [])
+    .map((item) => (typeof item.key === "number" ? `[${item.key}]` : `.${String(item.key)}`))
+    .join("")
+    .replace(/^\./, "");
+  if (issue.kind === "schema" && issue.input === undefined) return `"${at}" is missing`;
+  if (issue.type === "check") return `"${at}" ${issue.message}`;
+  return `"${at}" must be ${expectationOf(issue)}, got ${shown(issue.input)}`;
+}
+
+function expectationOf(issue: v.BaseIssue<unknown>): string {
+  switch (issue.type) {
+    case "integer":
+      return "a whole number";
+    case "min_value":
+      return `at least ${issue.expected?.replace(">=", "")}`;
+    case "picklist":
+      return `one of ${issue.expected?.replace(/[()"]/g, "").replaceAll(" | ", ", ")}`;
+    case "array":
+    case "object":
+      return `an ${issue.type}`;
+    default:
+      return `a ${issue.type}`;
+  }
+}
+
+function shown(value: unknown): string {
+  const json = JSON.stringify(value) ?? String(value);
+  return json.length > 60 ? `${json.slice(0, 60)}…` : json;
+}
+
+function signatureOf(args: ArgumentTable): string {
+  const names = Object.entries(args.entries).map(([key, entry]) => (entry.type === "optional" ? `${key}?` : key));
+  return names.length > 0 ? names.join(", ") : "no arguments";
+}

@@ -1,0 +1,174 @@
+// Edit: parts of a file, each found by its text. All edits of a call are made, or none.
+import * as v from "valibot";
+import { changeResult } from "../diff.ts";
+import { absolutePath, changeFile } from "../files.ts";
+import { decodeText, encodeText, lineEndingOf, withCarriages, withNewlines } from "../text-file.ts";
+import { failure, pathArgument, pathSpellings, tool } from "./define.ts";
+import { nearest } from "./nearest.ts";
+
+const replacement = v.object({
+  oldText: v.pipe(v.string(), v.description("Exact text, with indentation; must occur once unless replaceAll")),
+  newText: v.string(),
+  replaceAll: v.optional(v.boolean()),
+});
+
+export type Replacement = v.InferOutput<typeof replacement>;
+
+export const edit = tool({
+  name: "Edit",
+  wire: "edit",
+  aliases: ["StrReplace", "str_replace", "MultiEdit"],
+  description: "Replace exact pieces of a file's text. Edits are made in order, all or none.",
+  readOnly: false,
+  args: v.object({
+    path: pathArgument(),
+    edits: v.pipe(
+      v.array(replacement),
+      v.check((edits) => edits.length > 0, "must not be empty"),
+    ),
+  }),
+  spellings: pathSpellings,
+  reshape,
+  wireArgs(args, context) {
+    const [first, ...more] = args.edits;
+    const change =
+      more.length === 0 ? { strReplace: onWire(first!) } : { multiStrReplace: { edits: args.edits.map(onWire) } };
+    const streamContent = args.edits.map((each) => each.newText).join("\n");
+    return { path: absolutePath(args.path, context), streamContent, ...change };
+  },
+  needs: (args, context) => [{ kind: "Write", target: absolutePath(args.path, context) }],
+  async run(args, context) {
+    const path = absolutePath(args.path, context);
+    let before = "";
+    let result = { text: "", notes: [] as string[] };
+    await changeFile(path, context, (bytes) => {
+      if (bytes === undefined)
+        throw failure(`File not found: ${path}. Create it with Write, or find it with Glob.`, { path });
+      const old = decodeText(bytes);
+      if (!old)
+        throw failure(`${path} is not UTF-8 or UTF-16 text, so Edit cannot change it safely. Use Shell.`, { path });
+      before = old.text;
+      result = applyEdits(old.text, args.edits, path);
+      return encodeText(result.text, old);
+    });
+    const message = `The file ${path} has been updated.`;
+    return changeResult({ path, before, after: result.text, message }, context, result.notes.join(" "));
+  },
+});
+
+/** The text after all edits. Throws what the model should know about the first that cannot be made. */
+export function applyEdits(
+  text: string,
+  edits: readonly Replacement[],
+  path: string,
+): { text: string; notes: string[] } {
+  // Line endings of one kind are put aside; where they are mixed, each place keeps its own.
+  const carriages = lineEndingOf(text) === "\r\n";
+  let current = carriages ? withNewlines(text) : text;
+  const notes: string[] = [];
+  for (const [index, given] of edits.entries()) {
+    const name = edits.length === 1 ? "" : `Edit ${index + 1} of ${edits.length}: `;
+    const fail = (sentence: string) => failure(`${name}${sentence} The file ${path} is unchanged.`, { path });
+    const each = carriages
+      ? { ...given, oldText: withNewlines(given.oldText), newText: withNewlines(given.newText) }
+      : given;
+    if (each.oldText === "") {
+      throw fail(
+        "oldText is empty. To insert, quote a neighbouring line and repeat it in newText; to replace all, use Write.",
+      );
+    }
+    if (each.oldText === each.newText) throw fail("oldText and newText are the same.");
+
+    const found = find(current, each);
+    if (!found) throw fail(notFound(current, each));
+    if (found.places.length > 1 && !each.replaceAll) {
+      const lines = found.places.map((place) => lineAt(current, place.start));
+      const list = lines.length > 10 ? `${lines.slice(0, 10).join(", ")}, …` : lines.join(", ");
+      throw fail(
+        `oldText occurs ${lines.length} times (lines ${list}). Add neighbouring lines to make it unique, or set replaceAll.`,
+      );
+    }
+    if (found.note) notes.push(name + found.note);
+    current = replaced(current, found.places, found.newText);
+  }
+  return { text: carriages ? withCarriages(current) : current, notes };
+}
+
+type Place = { start: number; end: number };
+type Found = { places: Place[]; newText: string; note?: string };
+
+/** As given; with the file's line endings; and, if that leaves no doubt, without regard to blanks at line ends. */
+function find(text: string, each: Replacement): Found | undefined {
+  for (const spell of [(part: string) => part, withNewlines, withCarriages]) {
+    const places = occurrences(text, spell(each.oldText));
+    if (places.length > 0) return { places, newText: spell(each.newText) };
+  }
+  const places = looseOccurrences(text, each.oldText);
+  if (places.length !== 1) return undefined;
+  return { places, newText: each.newText, note: "(oldText differed from the file only in blanks at line ends.)" };
+}
+
+function occurrences(text: string, part: string): Place[] {
+  const places: Place[] = [];
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) {
+    places.push({ start: at, end: at + part.length });
+  }
+  return places;
+}
+
+function looseOccurrences(text: string, part: string): Place[] {
+  const lines = withNewlines(part).split("\n");
+  if (lines.every((line) => line.trim() === "")) return [];
+  const wanted = lines.map((line) => line.trimEnd().replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const endsBlank = lines.at(-1) !== "" && /\s$/.test(lines.at(-1)!);
+  const pattern = new RegExp(wanted.join("[ \\t]*\\r?\\n") + (endsBlank ? "(?=[ \\t]*\\r?$)" : ""), "gm");
+  return [...text.matchAll(pattern)].map((match) => ({ start: match.index, end: match.index + match[0].length }));
+}
+
+function replaced(text: string, places: readonly Place[], newText: string): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { start, end } of places) {
+    pieces.push(text.slice(from, start), newText);
+    from = end;
+  }
+  return pieces.join("") + text.slice(from);
+}
+
+function notFound(text: string, each: Replacement): string {
+  if (each.newText.trim() !== "" && text.includes(each.newText)) {
+    return `oldText was not found, but newText is there (line ${lineAt(text, text.indexOf(each.newText))}): the edit may already be made.`;
+  }
+  const near = nearest(withNewlines(text).split("\n"), withNewlines(each.oldText).split("\n"));
+  if (!near) return "oldText was not found, nor anything like it. Read the file again.";
+  const how = near.differs === "indentation" ? "Text that differs only in indentation" : "The most similar text";
+  return `oldText was not found. ${how} is at line ${near.line}:\n${near.lines.join("\n")}\nCopy oldText exactly from the file.`;
+}
+
+function lineAt(text: string, position: number): number {
+  let line = 1;
+  for (let at = text.indexOf("\n"); at !== -1 && at < position; at = text.indexOf("\n", at + 1)) line += 1;
+  return line;
+}
+
+function onWire(each: Replacement) {
+  return { oldText: each.oldText, newText: each.newText, replaceAll: each.replaceAll ?? false };
+}
+
+/** One replacement without a list around it, and the names that other agents use. */
+function reshape(input: Record<string, unknown>): Record<string, unknown> {
+  const { path, edits, ...flat } = input;
+  if (Array.isArray(edits)) return { path, edits: edits.map(renamed) };
+  return edits === undefined && Object.keys(flat).length > 0 ? { path, edits: [renamed(flat)] } : input;
+}
+
+function renamed(each: unknown): unknown {
+  if (typeof each !== "object" || each === null) return each;
+  const { old_string, new_string, old_str, new_str, replace_all, ...ours } = each as Record<string, unknown>;
+  return {
+    oldText: old_string ?? old_str,
+    newText: new_string ?? new_str,
+    replaceAll: replace_all ?? undefined,
+    ...ours,
+  };
+}

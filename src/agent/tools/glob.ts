@@ -1,0 +1,68 @@
+// Glob: files by name.
+import { join } from "node:path";
+import * as v from "valibot";
+import { pathTest } from "../file-pattern.ts";
+import { absolutePath } from "../files.ts";
+import { listFiles, searchAt } from "../ripgrep.ts";
+import { failure, fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
+
+const mostFiles = 1000;
+
+export const glob = tool({
+  name: "Glob",
+  wire: "glob",
+  aliases: ["glob_file_search"],
+  description: "Find files by name pattern (**/*.ts, src/**/*.{js,ts}), at any depth. Skips ignored files.",
+  readOnly: true,
+  args: v.object({
+    pattern: v.pipe(
+      v.string(),
+      v.check((text) => text !== "", "must not be empty"),
+      v.check((text) => !text.split("/").includes(".."), 'must not climb with ".."; give the directory as "path"'),
+    ),
+    path: v.optional(pathArgument()),
+  }),
+  spellings: { ...pathSpellings, globPattern: "pattern", glob_pattern: "pattern", targetDirectory: "path" },
+  wireArgs: (args, context) => ({
+    targetDirectory: absolutePath(args.path ?? ".", context),
+    globPattern: args.pattern,
+  }),
+  needs: (args, context) => [{ kind: "Read", target: absolutePath(args.path ?? ".", context) }],
+  async run(args, context) {
+    const path = absolutePath(args.path ?? ".", context);
+    const test = pathTest(inside(args.pattern, path));
+    if (!test) throw failure(`The pattern ${args.pattern} has too many alternatives. Use several calls.`, { path });
+    const search = await searchAt(args.path, context);
+    if (search.isFile) throw failure(`${path} is a file: path names the directory to search.`, { path });
+
+    const listed = await listFiles(search, context);
+    const above = search.start === "./" ? 0 : search.start.length - 1;
+    const matching = listed.files.map((file) => file.slice(above)).filter(test);
+    const files = matching.slice(0, mostFiles);
+    const value = {
+      pattern: args.pattern,
+      path,
+      files,
+      totalFiles: matching.length,
+      clientTruncated: files.length < matching.length,
+      ripgrepTruncated: listed.cut,
+    };
+    // For the model relative to where its other tools start from.
+    const spelled = files.map((file) =>
+      search.folder === context.workspace ? join(search.start, file) : join(path, file),
+    );
+    const { text, left } = fittingLines(spelled, context.resultLimit);
+    const hidden = matching.length - files.length + left;
+    const note = hidden > 0 || listed.cut ? `\n[${hidden} more files left out. Use a narrower pattern or path.]` : "";
+    return { outcome: { kind: "success", value }, text: (text || "No files match.") + note };
+  },
+});
+
+/** Models also give the whole path as the pattern. */
+function inside(pattern: string, folder: string): string {
+  if (!pattern.startsWith("/")) return pattern;
+  if (pattern.startsWith(`${folder}/`)) return `.${pattern.slice(folder.length)}`;
+  throw failure(`The pattern ${pattern} is outside ${folder}. Give the directory as "path" and a relative pattern.`, {
+    path: folder,
+  });
+}

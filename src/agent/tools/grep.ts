@@ -1,0 +1,216 @@
+// Grep: lines that match a regular expression, the files that have them, or how many.
+import { join } from "node:path";
+import * as v from "valibot";
+import { lastPart, pathTest } from "../file-pattern.ts";
+import { absolutePath } from "../files.ts";
+import { isVisible, runRipgrep, searchAt, withoutDot } from "../ripgrep.ts";
+import { failure, fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
+import { ToolFailure } from "./tool.ts";
+
+const modes = ["content", "files_with_matches", "count"] as const;
+type Mode = (typeof modes)[number];
+const mostResults = 2000;
+const mostLineCharacters = 500;
+
+const args = v.object({
+  pattern: v.pipe(v.string(), v.description("Regex")),
+  path: v.optional(pathArgument("File or directory")),
+  glob: v.optional(v.pipe(v.string(), v.description("Only these files: *.{ts,tsx}; ! excludes"))),
+  outputMode: v.optional(v.picklist(modes)),
+  caseInsensitive: v.optional(v.boolean()),
+  multiline: v.optional(v.pipe(v.boolean(), v.description("Match across lines"))),
+  context: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.description("Lines around each match"))),
+  headLimit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.description("Most results"))),
+});
+
+type Args = v.InferOutput<typeof args>;
+
+export const grep = tool({
+  name: "Grep",
+  wire: "grep",
+  aliases: ["grep_search", "rg"],
+  description:
+    "Search file contents with ripgrep. Skips ignored and binary files. Shows lines unless outputMode says otherwise.",
+  readOnly: true,
+  args,
+  spellings: {
+    ...pathSpellings,
+    output_mode: "outputMode",
+    case_insensitive: "caseInsensitive",
+    "-i": "caseInsensitive",
+    "-C": "context",
+    head_limit: "headLimit",
+  },
+  wireArgs: (args, context) => ({
+    pattern: args.pattern,
+    ...(args.path !== undefined && { path: absolutePath(args.path, context) }),
+    ...(args.glob !== undefined && { glob: args.glob }),
+    outputMode: args.outputMode ?? "content",
+    caseInsensitive: args.caseInsensitive ?? false,
+    multiline: args.multiline ?? false,
+    toolCallId: context.callId,
+  }),
+  needs: (args, context) => [{ kind: "Read", target: absolutePath(args.path ?? ".", context) }],
+  async run(args, context) {
+    const mode = args.outputMode ?? "content";
+    const search = await searchAt(args.path, context);
+    const path = args.path === undefined ? "" : absolutePath(args.path, context);
+    const filter = fileFilter(args.glob);
+    const output = await runRipgrep(search, [...options(args, mode), ...filter.options], context).catch((error) => {
+      throw error instanceof ToolFailure && error.message.includes("regex") ? wrongPattern(error.message, path) : error;
+    });
+    const { key, result, lines } = readers[mode](output.text, {
+      keep: (file) => filter.test(file) && isVisible(file, search, context),
+      most: Math.min(args.headLimit ?? mostResults, mostResults),
+      // For the model as its other tools take it.
+      spell: (file) => (search.folder === context.workspace ? file : join(search.folder, file)),
+    });
+    const value = {
+      pattern: args.pattern,
+      path,
+      outputMode: mode,
+      workspaceResults: { [search.folder]: { [key]: { ...result, ripgrepTruncated: output.cut } } },
+    };
+    const { text, left } = fittingLines(lines, context.resultLimit);
+    const isCut = left > 0 || output.cut || result.clientTruncated;
+    const note = isCut ? "\n[Not all results are shown. Use a narrower pattern, path or glob.]" : "";
+    return { outcome: { kind: "success", value }, text: (text || "No matches.") + note };
+  },
+});
+
+function options(args: Args, mode: Mode): string[] {
+  // The second engine knows look-around; it is taken only for patterns that the first cannot read.
+  const chosen = [`--regexp=${args.pattern}`, "--engine=auto", "--null", "--with-filename", "--crlf"];
+  if (args.caseInsensitive) chosen.push("--ignore-case");
+  // A pattern with a line feed in it would else find nothing, without a word.
+  if (args.multiline || /\\n|\n/.test(args.pattern)) chosen.push("--multiline");
+  if (args.multiline) chosen.push("--multiline-dotall");
+  if (mode === "files_with_matches") return [...chosen, "--files-with-matches"];
+  if (mode === "count") return [...chosen, "--count-matches"];
+  // Not --json, which takes longer to write and to read. Cut far behind our own limit, so that its mark never shows.
+  chosen.push("--no-heading", "--line-number", "--no-context-separator");
+  chosen.push(`--max-columns=${mostLineCharacters * 4}`, "--max-columns-preview");
+  if (args.context) chosen.push(`--context=${args.context}`);
+  return chosen;
+}
+
+/**
+ * Ripgrep's own --glob would also bring back what ignore files hide; a file type does not, but knows last components
+ * only. So the type sorts out most, and the test the rest.
+ */
+function fileFilter(glob: string | undefined): { options: string[]; test(file: string): boolean } {
+  if (glob === undefined || glob === "") return { options: [], test: () => true };
+  const isExclusion = glob.startsWith("!");
+  const pattern = isExclusion ? glob.slice(1) : glob;
+  const test = pathTest(pattern);
+  if (!test) throw failure(`The glob ${glob} has too many alternatives.`);
+  if (isExclusion) return { options: [], test: (file) => !test(file) };
+  const last = lastPart(pattern);
+  return { options: last === undefined ? [] : [`--type-add=wanted:${last}`, "--type=wanted"], test };
+}
+
+type Reading = { keep(file: string): boolean; most: number; spell(file: string): string };
+type Read = { key: string; result: { clientTruncated: boolean } & Record<string, unknown>; lines: string[] };
+
+const readers: Record<Mode, (text: string, reading: Reading) => Read> = {
+  content(text, { keep, most, spell }) {
+    const groups = linesByFile(text, keep);
+    const matches: { file: string; matches: FoundLine[] }[] = [];
+    const lines: string[] = [];
+    let totalLines = 0;
+    let totalMatchedLines = 0;
+    for (const file of [...groups.keys()].sort()) {
+      const found = groups.get(file)!;
+      const shown: FoundLine[] = [];
+      for (const line of found) {
+        totalLines += 1;
+        if (!line.isContextLine) totalMatchedLines += 1;
+        if (totalMatchedLines <= most) shown.push(line);
+      }
+      if (shown.length === 0) continue;
+      matches.push({ file: `./${file}`, matches: shown });
+      if (lines.length > 0) lines.push("");
+      lines.push(spell(file));
+      for (const line of shown) {
+        lines.push(
+          `${line.lineNumber}${line.isContextLine ? "-" : ":"}${line.content}${line.contentTruncated ? "…" : ""}`,
+        );
+      }
+    }
+    const clientTruncated = totalMatchedLines > most;
+    return { key: "content", result: { matches, totalLines, totalMatchedLines, clientTruncated }, lines };
+  },
+  files_with_matches(text, { keep, most, spell }) {
+    const all = text.split("\0").slice(0, -1).map(withoutDot).filter(keep).sort();
+    const files = all.slice(0, most);
+    const result = {
+      files: files.map((file) => `./${file}`),
+      totalFiles: all.length,
+      clientTruncated: files.length < all.length,
+    };
+    return { key: "files", result, lines: files.map(spell) };
+  },
+  count(text, { keep, most, spell }) {
+    const all: { file: string; count: number }[] = [];
+    for (const { file, rest } of records(text)) if (keep(file)) all.push({ file, count: Number(rest) });
+    all.sort((one, other) => (one.file < other.file ? -1 : 1));
+    const shown = all.slice(0, most);
+    const result = {
+      counts: shown.map(({ file, count }) => ({ file: `./${file}`, count })),
+      totalFiles: all.length,
+      totalMatches: all.reduce((sum, { count }) => sum + count, 0),
+      clientTruncated: shown.length < all.length,
+    };
+    return { key: "count", result, lines: shown.map(({ file, count }) => `${spell(file)}: ${count}`) };
+  },
+};
+
+type FoundLine = { lineNumber: number; content: string; contentTruncated: boolean; isContextLine: boolean };
+
+function linesByFile(text: string, keep: (file: string) => boolean): Map<string, FoundLine[]> {
+  const groups = new Map<string, FoundLine[]>();
+  let current = "";
+  let lines: FoundLine[] | undefined;
+  for (const { file, rest } of records(text)) {
+    if (file !== current) {
+      current = file;
+      lines = groups.get(file) ?? (keep(file) ? [] : undefined);
+      if (lines) groups.set(file, lines);
+    }
+    if (!lines) continue;
+    const number = Number.parseInt(rest, 10);
+    const digits = String(number).length;
+    const end = rest.endsWith("\r") ? rest.length - 1 : rest.length;
+    const contentTruncated = end - digits - 1 > mostLineCharacters;
+    lines.push({
+      lineNumber: number,
+      content: rest.slice(digits + 1, contentTruncated ? digits + 1 + mostLineCharacters : end),
+      contentTruncated,
+      isContextLine: rest[digits] === "-",
+    });
+  }
+  return groups;
+}
+
+/** `name NUL rest LF`, where a name may hold line feeds. A half record at the end is dropped. */
+function* records(text: string): Generator<{ file: string; rest: string }> {
+  for (let start = 0; ; ) {
+    const nul = text.indexOf("\0", start);
+    const end = nul === -1 ? -1 : text.indexOf("\n", nul);
+    if (end === -1) return;
+    const name = text.slice(start, nul);
+    const file = name.includes("\n") ? name.replace(binaryNotice, "") : name;
+    yield { file: withoutDot(file), rest: text.slice(nul + 1, end) };
+    start = end + 1;
+  }
+}
+
+/** Said between the records when a match was found before it showed that the file is no text. */
+const binaryNotice = /^(?:.*: (?:binary file matches|WARNING: stopped searching binary file after match) \(.*\)\n)+/;
+
+/** Two engines were asked; what the first says is enough. */
+function wrongPattern(said: string, path: string): ToolFailure {
+  const first = /~{3,}\n([\s\S]*?)\n~{3,}/.exec(said)?.[1] ?? said.replace(/^rg: /, "");
+  const hint = "Escape ( ) [ ] { } . * + ? | ^ $ with a backslash to match them literally.";
+  return failure(`${first}\n${hint}`, path === "" ? {} : { path });
+}

@@ -1,0 +1,36 @@
+// The built-in tools, in the order in which a model is told of them, and how a call finds its tool.
+import { awaitShell } from "./await.ts";
+import { deleteTool } from "./delete.ts";
+import { edit } from "./edit.ts";
+import { glob } from "./glob.ts";
+import { grep } from "./grep.ts";
+import { ls } from "./ls.ts";
+import { read } from "./read.ts";
+import { shell } from "./shell.ts";
+import { todoWrite } from "./todos.ts";
+import type { Tool } from "./tool.ts";
+import { write } from "./write.ts";
+
+export const builtInTools: readonly Tool[] = [
+  ls,
+  read,
+  write,
+  edit,
+  deleteTool,
+  glob,
+  grep,
+  shell,
+  awaitShell,
+  todoWrite,
+];
+
+/** By exact name, then without regard to case among names, wire names and aliases, in this order. */
+export function findTool(tools: readonly Tool[], name: string): Tool | undefined {
+  const wanted = name.toLowerCase();
+  return (
+    tools.find((tool) => tool.name === name) ??
+    tools.find((tool) => tool.name.toLowerCase() === wanted) ??
+    tools.find((tool) => tool.wire.toLowerCase() === wanted) ??
+    tools.find((tool) => tool.aliases?.some((alias) => alias.toLowerCase() === wanted))
+  );
+}

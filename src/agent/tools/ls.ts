@@ -1,0 +1,195 @@
+// LS: a directory as a tree, as deep as a budget of entries allows.
+import type { Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { extname, join } from "node:path";
+import * as v from "valibot";
+import { pathTest } from "../file-pattern.ts";
+import { absolutePath } from "../files.ts";
+import { listFiles, searchAt } from "../ripgrep.ts";
+import { failure, fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
+
+const mostEntries = 500;
+const mostDepth = 6;
+
+export const ls = tool({
+  name: "LS",
+  wire: "ls",
+  aliases: ["List"],
+  description: "Show a directory as a tree, without ignored files. Large subdirectories are only counted.",
+  readOnly: true,
+  args: v.object({
+    path: v.optional(pathArgument()),
+    ignore: v.optional(v.pipe(v.array(v.string()), v.description("File patterns to leave out"))),
+  }),
+  spellings: pathSpellings,
+  wireArgs: (args, context) => ({
+    path: absolutePath(args.path ?? ".", context),
+    ignore: args.ignore ?? [],
+    toolCallId: context.callId,
+  }),
+  needs: (args, context) => [{ kind: "Read", target: absolutePath(args.path ?? ".", context) }],
+  async run(args, context) {
+    const path = absolutePath(args.path ?? ".", context);
+    const search = await searchAt(args.path, context);
+    if (search.isFile) throw failure(`${path} is a file, not a directory. Use Read.`, { path });
+    const listed = await listFiles(search, context);
+    const above = search.start === "./" ? 0 : search.start.length - 1;
+    const tree = new Tree(join(search.folder, search.start), ignoreTest(args.ignore ?? []));
+    for (const file of listed.files) tree.add(file.slice(above));
+    await tree.open();
+
+    const { text, left } = fittingLines(tree.lines(path), context.resultLimit);
+    const isPartial = left > 0 || listed.cut;
+    const note = isPartial ? "\n[The listing is cut. List a subdirectory, or use Glob.]" : "";
+    return { outcome: { kind: "success", value: { directoryTreeRoot: tree.onWire(path) } }, text: text + note };
+  },
+});
+
+/** `shown`: what of its entries is in the listing; undefined when it is only counted. */
+type Folder = {
+  folders: Map<string, Folder>;
+  files: string[];
+  fileCount: number;
+  extensions: Map<string, number>;
+  shown?: { folders: string[]; files: string[]; left: number };
+};
+
+/** Files as ripgrep lists them, which knows neither empty folders nor links: those come from the disk. */
+class Tree {
+  readonly #root = newFolder();
+  readonly #at: string;
+  readonly #isIgnored: (path: string) => boolean;
+
+  constructor(at: string, isIgnored: (path: string) => boolean) {
+    this.#at = at;
+    this.#isIgnored = isIgnored;
+  }
+
+  add(file: string): void {
+    if (this.#isIgnored(file)) return;
+    const parts = file.split("/");
+    const name = parts.pop()!;
+    const extension = extname(name);
+    let folder = this.#root;
+    const count = () => {
+      folder.fileCount += 1;
+      if (extension !== "") folder.extensions.set(extension, (folder.extensions.get(extension) ?? 0) + 1);
+    };
+    count();
+    for (const part of parts) {
+      folder = childOf(folder, part);
+      count();
+    }
+    folder.files.push(name);
+  }
+
+  /** Level by level, so that what is near the root is shown first. */
+  async open(): Promise<void> {
+    let level: { folder: Folder; path: string }[] = [{ folder: this.#root, path: "" }];
+    let budget = mostEntries;
+    for (let depth = 0; depth < mostDepth && level.length > 0; depth += 1) {
+      const next: typeof level = [];
+      for (const { folder, path } of level) {
+        if (budget <= 0) return;
+        await this.#addFromDisk(folder, path);
+        const folders = [...folder.folders.keys()].sort();
+        const files = [...folder.files].sort();
+        const shown = {
+          folders: folders.slice(0, budget),
+          files: files.slice(0, Math.max(0, budget - folders.length)),
+          left: 0,
+        };
+        shown.left = folders.length + files.length - shown.folders.length - shown.files.length;
+        folder.shown = shown;
+        budget -= shown.folders.length + shown.files.length;
+        for (const name of shown.folders) next.push({ folder: folder.folders.get(name)!, path: join(path, name) });
+      }
+      level = next;
+    }
+  }
+
+  async #addFromDisk(folder: Folder, path: string): Promise<void> {
+    for (const entry of await entriesOf(join(this.#at, path))) {
+      const inside = join(path, entry.name);
+      if (entry.name === ".git" || this.#isIgnored(inside)) continue;
+      if (entry.isSymbolicLink()) this.add(inside);
+      const isUnknown = entry.isDirectory() && !folder.folders.has(entry.name);
+      if (isUnknown && (await isHollow(join(this.#at, inside)))) childOf(folder, entry.name);
+    }
+  }
+
+  onWire(path: string, folder = this.#root): object {
+    const { shown } = folder;
+    return {
+      absPath: path,
+      childrenDirs: (shown?.folders ?? []).map((name) => this.onWire(join(path, name), folder.folders.get(name)!)),
+      childrenFiles: (shown?.files ?? []).map((name) => ({ name })),
+      childrenWereProcessed: shown?.left === 0,
+      fullSubtreeExtensionCounts: Object.fromEntries([...folder.extensions].sort()),
+      numFiles: folder.fileCount,
+    };
+  }
+
+  lines(path: string): string[] {
+    const lines = [`${path}/`];
+    const visit = (folder: Folder, indent: string) => {
+      for (const name of folder.shown?.folders ?? []) {
+        const child = folder.folders.get(name)!;
+        lines.push(`${indent}${name}/${child.shown ? "" : ` ${summaryOf(child)}`}`);
+        visit(child, `${indent}  `);
+      }
+      for (const name of folder.shown?.files ?? []) lines.push(indent + name);
+      if (folder.shown && folder.shown.left > 0) lines.push(`${indent}… ${folder.shown.left} more`);
+    };
+    visit(this.#root, "  ");
+    if (lines.length === 1) lines.push("  (empty)");
+    return lines;
+  }
+}
+
+function newFolder(): Folder {
+  return { folders: new Map(), files: [], fileCount: 0, extensions: new Map() };
+}
+
+function childOf(folder: Folder, name: string): Folder {
+  const known = folder.folders.get(name);
+  if (known) return known;
+  const child = newFolder();
+  folder.folders.set(name, child);
+  return child;
+}
+
+function summaryOf(folder: Folder): string {
+  const most = [...folder.extensions].sort(([, one], [, other]) => other - one).slice(0, 3);
+  const kinds = most.map(([extension, count]) => `${count} ${extension}`).join(", ");
+  return `(${folder.fileCount} files${kinds === "" ? "" : `: ${kinds}`})`;
+}
+
+/** A pattern hides what it names and everything below. */
+function ignoreTest(patterns: readonly string[]): (path: string) => boolean {
+  const tests = patterns.flatMap((pattern) => pathTest(pattern.replace(/\/(\*\*)?$/, "")) ?? []);
+  if (tests.length === 0) return () => false;
+  const known = new Map<string, boolean>();
+  const isIgnored = (path: string): boolean => {
+    const answer = known.get(path);
+    if (answer !== undefined) return answer;
+    const slash = path.lastIndexOf("/");
+    const hidden = tests.some((test) => test(path)) || (slash !== -1 && isIgnored(path.slice(0, slash)));
+    known.set(path, hidden);
+    return hidden;
+  };
+  return isIgnored;
+}
+
+/** No file at any depth. Folders whose files are all ignored are not hollow, and a file is soon met. */
+async function isHollow(path: string, depth = 0): Promise<boolean> {
+  const entries = await entriesOf(path);
+  if (depth > 8 || entries.some((entry) => !entry.isDirectory())) return false;
+  for (const entry of entries) if (!(await isHollow(join(path, entry.name), depth + 1))) return false;
+  return true;
+}
+
+/** A folder that may not be read has nothing to show. */
+async function entriesOf(path: string): Promise<Dirent[]> {
+  return readdir(path, { withFileTypes: true }).catch(() => []);
+}

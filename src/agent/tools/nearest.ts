@@ -1,0 +1,67 @@
+// The lines of a file that most resemble a text which is not in it: what a model needs to see after a failed edit.
+
+/** `line`: from 1. `lines`: as they stand in the file, at most six. */
+export type Nearest = { line: number; lines: string[]; differs: "indentation" | "text" };
+
+const mostLinesCompared = 20_000;
+const mostLinesShown = 6;
+
+export function nearest(file: readonly string[], wanted: readonly string[]): Nearest | undefined {
+  const trimmed = file.slice(0, mostLinesCompared).map((line) => line.trim());
+  const parts = withoutBlankEnds(wanted.map((line) => line.trim()));
+  if (parts.length === 0) return undefined;
+
+  const shown = (at: number) => file.slice(at, at + Math.min(parts.length, mostLinesShown));
+  const exact = trimmed.findIndex((_, at) => parts.every((part, index) => trimmed[at + index] === part));
+  if (exact !== -1) return { line: exact + 1, lines: shown(exact), differs: "indentation" };
+
+  const anchored = bestWindow(trimmed, parts) ?? mostSimilar(trimmed, parts);
+  return anchored === undefined ? undefined : { line: anchored + 1, lines: shown(anchored), differs: "text" };
+}
+
+/** The window in which most lines are the same ones; undefined when less than a third are. */
+function bestWindow(file: readonly string[], parts: readonly string[]): number | undefined {
+  const hits = new Map<number, number>();
+  for (const [index, part] of parts.entries()) {
+    if (part.length < 3) continue;
+    for (let at = file.indexOf(part); at !== -1; at = file.indexOf(part, at + 1)) {
+      const start = Math.max(0, at - index);
+      hits.set(start, (hits.get(start) ?? 0) + 1);
+    }
+  }
+  let best: number | undefined;
+  for (const [start, count] of hits) if (best === undefined || count > hits.get(best)!) best = start;
+  return best !== undefined && hits.get(best)! * 3 >= parts.length ? best : undefined;
+}
+
+function mostSimilar(file: readonly string[], parts: readonly string[]): number | undefined {
+  const index = parts.findIndex((part) => part.length >= 3);
+  if (index === -1) return undefined;
+  const pairs = pairsOf(parts[index]!);
+  let best: number | undefined;
+  let bestScore = 0.5;
+  for (const [at, line] of file.entries()) {
+    const score = likeness(pairs, pairsOf(line));
+    if (score > bestScore) [best, bestScore] = [at, score];
+  }
+  return best === undefined ? undefined : Math.max(0, best - index);
+}
+
+/** Dice's coefficient of the pairs of neighbouring characters. */
+function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  let common = 0;
+  for (const pair of one) if (other.has(pair)) common += 1;
+  return (2 * common) / (one.size + other.size || 1);
+}
+
+function pairsOf(line: string): Set<string> {
+  const pairs = new Set<string>();
+  for (let at = 0; at + 1 < Math.min(line.length, 400); at += 1) pairs.add(line.slice(at, at + 2));
+  return pairs;
+}
+
+function withoutBlankEnds(lines: readonly string[]): string[] {
+  const first = lines.findIndex((line) => line !== "");
+  const last = lines.findLastIndex((line) => line !== "");
+  return first === -1 ? [] : lines.slice(first, last + 1);
+}

@@ -1,0 +1,213 @@
+// Read: a text file or a part of it, or an image.
+import type { FileHandle } from "node:fs/promises";
+import * as v from "valibot";
+import { absolutePath, codeOf, describe, type OpenFile, openFile } from "../files.ts";
+import { decodeText, encodingOf, startsAsText } from "../text-file.ts";
+import { failure, pathArgument, pathSpellings, tool } from "./define.ts";
+import { type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";
+
+const defaultLines = 2000;
+const mostImageBytes = 5 * 1024 * 1024;
+const mostDecodedBytes = 32 * 1024 * 1024;
+
+const positive = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+export const read = tool({
+  name: "Read",
+  wire: "read",
+  aliases: ["read_file"],
+  description: `Read a text file or image. Text comes as it is, up to ${defaultLines} lines; read on with offset.`,
+  readOnly: true,
+  args: v.object({
+    path: pathArgument(),
+    offset: v.optional(v.pipe(positive, v.description("First line, from 1"))),
+    limit: v.optional(v.pipe(positive, v.description("Lines"))),
+  }),
+  spellings: pathSpellings,
+  wireArgs: (args, context) => ({ ...args, path: absolutePath(args.path, context) }),
+  needs: (args, context) => [{ kind: "Read", target: absolutePath(args.path, context) }],
+  async run(args, context) {
+    const path = absolutePath(args.path, context);
+    const file = await openFile(path, context).catch((error) => {
+      throw codeOf(error) === "ENOENT" ? notFound(path) : describe(error, path, "read");
+    });
+    try {
+      const start = await readAt(file.handle, 0, 8192);
+      const mime = imageType(start);
+      if (mime) return await imageResult(file, mime, path);
+      if (!startsAsText(start, file.stat.size)) {
+        throw failure(
+          `${path} is a binary file (${file.stat.size} bytes): Read shows text and images. Look at it with Shell, for example: file, strings or xxd.`,
+          { path },
+        );
+      }
+      const wanted = { first: args.offset ?? 1, most: args.limit ?? defaultLines, characters: context.resultLimit };
+      const part =
+        encodingOf(start) === "utf8" ? await readLines(file, wanted, context) : await decodeLines(file, wanted, path);
+      return textResult({ part, wanted, limit: args.limit, path, size: file.stat.size });
+    } finally {
+      await file.handle.close();
+    }
+  },
+});
+
+type Wanted = { first: number; most: number; characters: number };
+
+/** `text`: the wanted lines, or their beginning where `isCut`. */
+type Part = { text: string; totalLines: number; isCut: boolean };
+
+function notFound(path: string): ToolFailure {
+  return new ToolFailure(
+    "error",
+    { errorMessage: "File not found", path },
+    `File not found: ${path}. Find it with Glob or LS.`,
+  );
+}
+
+function textResult(of: {
+  part: Part;
+  wanted: Wanted;
+  limit: number | undefined;
+  path: string;
+  size: number;
+}): ToolResult {
+  const { part, wanted, limit, path, size } = of;
+  const { totalLines } = part;
+  if (wanted.first > totalLines) {
+    throw failure(`offset ${wanted.first} is past the end of ${path}: it has ${totalLines} lines.`, { path });
+  }
+  const { text: content, isLineCut } = part.isCut ? wholeLines(part.text) : { text: part.text, isLineCut: false };
+  const endLine = wanted.first + lineFeeds(content);
+  const exceededLimit = part.isCut || (limit === undefined && endLine < totalLines);
+  const value = {
+    content,
+    isEmpty: size === 0 || (totalLines === 1 && content === ""),
+    exceededLimit,
+    totalLines,
+    fileSize: size,
+    path,
+    readRange: { startLine: wanted.first, endLine },
+  };
+  return { outcome: { kind: "success", value }, text: textForModel(content) };
+
+  // Never numbered: the text can be copied into an Edit as it stands, and costs less.
+  function textForModel(content: string): string {
+    if (value.isEmpty) return "(The file is empty.)";
+    const readOn = endLine < totalLines ? ` Read on with offset ${endLine + 1}.` : "";
+    if (isLineCut) {
+      const range = `${content.length + 1}-${content.length * 2}`;
+      return `${content}\n\n[Line ${endLine} of ${totalLines} is longer than a result may be; this is its start. More of it with Shell: sed -n ${endLine}p FILE | cut -c ${range}.${readOn}]`;
+    }
+    if (wanted.first === 1 && endLine === totalLines) return content;
+    return `${content}\n\n[Lines ${wanted.first}-${endLine} of ${totalLines}.${readOn}]`;
+  }
+}
+
+/** Drops the half line at the end, unless it is the only one. */
+function wholeLines(text: string): { text: string; isLineCut: boolean } {
+  const end = text.lastIndexOf("\n");
+  return end === -1 ? { text, isLineCut: true } : { text: text.slice(0, end), isLineCut: false };
+}
+
+/** Goes through the file once, keeps only what is wanted, counts every line. */
+async function readLines(file: OpenFile, wanted: Wanted, context: ToolContext): Promise<Part> {
+  const last = wanted.first + wanted.most - 1;
+  // A UTF-16 unit, which is what the limit counts, has at most three bytes.
+  const mostBytes = wanted.characters * 3 + 4;
+  const buffer = Buffer.allocUnsafe(256 * 1024);
+  const kept: Buffer[] = [];
+  let keptBytes = 0;
+  let line = 1;
+  for (let position = 0; ; ) {
+    if (context.signal.aborted) throw failure("The read was cancelled.");
+    const { bytesRead } = await file.handle.read(buffer, 0, buffer.length, position);
+    if (bytesRead === 0) break;
+    position += bytesRead;
+    const chunk = buffer.subarray(0, bytesRead);
+    for (let from = 0; from < bytesRead; ) {
+      const feed = chunk.indexOf(10, from);
+      const end = feed === -1 ? bytesRead : feed + 1;
+      if (line >= wanted.first && line <= last && keptBytes <= mostBytes) {
+        const piece = Buffer.from(chunk.subarray(from, Math.min(end, from + mostBytes + 1)));
+        kept.push(piece);
+        keptBytes += piece.length;
+      }
+      if (feed !== -1) line += 1;
+      from = end;
+    }
+    // A file that grows while it is read has the length it had.
+    if (file.stat.size > 0 && position >= file.stat.size) break;
+  }
+  // The feed after the last wanted line separates it from the next one.
+  const bytes = Buffer.concat(kept);
+  const isSeparator = line > last && keptBytes <= mostBytes && bytes.at(-1) === 10;
+  const text = new TextDecoder().decode(isSeparator ? bytes.subarray(0, -1) : bytes, { stream: keptBytes > mostBytes });
+  return { ...fitted(text, wanted.characters, keptBytes > mostBytes), totalLines: line };
+}
+
+/** UTF-16: lines can be counted only after decoding. */
+async function decodeLines(file: OpenFile, wanted: Wanted, path: string): Promise<Part> {
+  if (file.stat.size > mostDecodedBytes) {
+    throw failure(`${path} is UTF-16 text of ${file.stat.size} bytes: too large. Convert it with Shell: iconv.`, {
+      path,
+    });
+  }
+  const lines = decodeText(await file.handle.readFile())!.text.split("\n");
+  const text = lines.slice(wanted.first - 1, wanted.first - 1 + wanted.most).join("\n");
+  return { ...fitted(text, wanted.characters, false), totalLines: lines.length };
+}
+
+function fitted(text: string, characters: number, isCut: boolean): { text: string; isCut: boolean } {
+  if (text.length <= characters) return { text, isCut };
+  // Half a surrogate pair is no character.
+  const end = /[\uD800-\uDBFF]/.test(text[characters - 1]!) ? characters - 1 : characters;
+  return { text: text.slice(0, end), isCut: true };
+}
+
+async function imageResult(file: OpenFile, mime: string, path: string): Promise<ToolResult> {
+  const { size } = file.stat;
+  if (size > mostImageBytes) {
+    throw failure(
+      `${path} is an image of ${size} bytes: at most ${mostImageBytes} can be shown. Make it smaller first.`,
+      { path },
+    );
+  }
+  const content = `[${mime}, ${size} bytes]`;
+  const value = {
+    content,
+    isEmpty: false,
+    exceededLimit: false,
+    totalLines: 1,
+    fileSize: size,
+    path,
+    readRange: { startLine: 1, endLine: 1 },
+  };
+  const base64 = (await readAt(file.handle, 0, size)).toString("base64");
+  return { outcome: { kind: "success", value }, text: `${path}: ${content}`, images: [{ mime, base64 }] };
+}
+
+function imageType(start: Buffer): string | undefined {
+  const ascii = start.toString("latin1", 0, 12);
+  if (ascii.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (ascii.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (ascii.startsWith("GIF87a") || ascii.startsWith("GIF89a")) return "image/gif";
+  if (ascii.startsWith("RIFF") && ascii.endsWith("WEBP")) return "image/webp";
+  return undefined;
+}
+
+async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await handle.read(buffer, filled, length - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+function lineFeeds(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count += 1;
+  return count;
+}

@@ -1,0 +1,303 @@
+// Shell: one command in bash, in the foreground or in the background.
+import { writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import { join } from "node:path";
+import * as v from "valibot";
+import { describeCommand } from "../../policy/shell.ts";
+import { UserError } from "../../protocol/error-codes.ts";
+import { absolutePath } from "../files.ts";
+import type { ProcessEnd } from "../process.ts";
+import { tool } from "./define.ts";
+import { type CallPlace, type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";
+
+const defaultTimeoutMs = 120_000;
+const longestTimeoutMs = 600_000;
+/** More output than this goes to a file; the model and the stream get its beginning and its end. */
+const thresholdBytes = 40_000;
+
+type ShellArgs = {
+  command: string;
+  workingDirectory?: string;
+  timeout?: number;
+  isBackground?: boolean;
+  description?: string;
+};
+
+export const shell = tool({
+  name: "Shell",
+  wire: "shell",
+  aliases: ["Bash", "run_terminal_cmd"],
+  description:
+    "Run a command with bash, in the workspace unless workingDirectory says otherwise. Each call is a new shell: cd and " +
+    "variables do not last. Commands have no terminal and no input, so nothing may ask questions. Processes that a command " +
+    "leaves behind are ended with it: start servers and watchers with isBackground, and look at them with Await.",
+  readOnly: false,
+  args: v.object({
+    command: v.pipe(
+      v.string(),
+      v.check((text) => text.trim() !== "", "must not be empty"),
+      v.check((text) => !text.includes("\0"), "must not contain a NUL character"),
+    ),
+    workingDirectory: v.optional(
+      v.pipe(
+        v.string(),
+        v.check((text) => !text.includes("\0"), "must not contain a NUL character"),
+        v.description("Relative to the workspace"),
+      ),
+    ),
+    timeout: v.optional(
+      v.pipe(
+        v.number(),
+        v.minValue(0),
+        v.description(`Milliseconds, ${defaultTimeoutMs} unless given, at most ${longestTimeoutMs}`),
+      ),
+    ),
+    isBackground: v.optional(v.pipe(v.boolean(), v.description("Start it and go on; Await reads its output"))),
+    description: v.optional(v.pipe(v.string(), v.description("What it does, in a few words"))),
+  }),
+  spellings: {
+    cmd: "command",
+    cwd: "workingDirectory",
+    directory: "workingDirectory",
+    working_directory: "workingDirectory",
+    timeout_ms: "timeout",
+    timeoutMs: "timeout",
+    is_background: "isBackground",
+    run_in_background: "isBackground",
+    explanation: "description",
+  },
+  wireArgs,
+  needs: (args, place) => [{ kind: "Shell", target: args.command, cwd: directoryOf(args, place) }],
+  run: (args, context) => (args.isBackground ? startInBackground(args, context) : runInForeground(args, context)),
+});
+
+function directoryOf(args: ShellArgs, place: CallPlace): string {
+  return absolutePath(args.workingDirectory || ".", place);
+}
+
+/** As the stream spells it: absolute, or nothing when none was given. */
+function shownDirectory(args: ShellArgs, place: CallPlace): string {
+  return args.workingDirectory ? directoryOf(args, place) : "";
+}
+
+function timeoutOf(args: ShellArgs): number {
+  return Math.min(args.timeout || defaultTimeoutMs, longestTimeoutMs);
+}
+
+function wireArgs(args: ShellArgs, place: CallPlace): Record<string, unknown> {
+  const { simpleCommands, hasInputRedirect, hasOutputRedirect, parsingResult } = describeCommand(args.command);
+  const { redirects: _newer, ...parsingResult2025 } = parsingResult;
+  const first = {
+    command: args.command,
+    workingDirectory: shownDirectory(args, place),
+    timeout: timeoutOf(args),
+    toolCallId: place.callId,
+    simpleCommands,
+    hasInputRedirect,
+    hasOutputRedirect,
+  };
+  if (place.compat === "2025") return { ...first, parsingResult: parsingResult2025 };
+  return {
+    ...first,
+    parsingResult,
+    fileOutputThresholdBytes: String(thresholdBytes),
+    isBackground: args.isBackground ?? false,
+    skipApproval: false,
+    timeoutBehavior: "TIMEOUT_BEHAVIOR_CANCEL",
+    hardTimeout: 86_400_000,
+    ...(args.description !== undefined && { description: args.description }),
+    closeStdin: true,
+    conversationId: place.sessionId,
+  };
+}
+
+async function runInForeground(args: ShellArgs, context: ToolContext): Promise<ToolResult> {
+  const timeoutMs = timeoutOf(args);
+  const live = new LiveOutput(context.print);
+  const keepBytes = Math.min(thresholdBytes, context.resultLimit);
+  let end: ProcessEnd;
+  try {
+    const folder = context.background.folderOf(context.sessionId);
+    end = await context.processes.run({
+      command: argvOf(args.command, folder),
+      cwd: directoryOf(args, context),
+      signal: context.signal,
+      timeoutMs,
+      keepBytes,
+      spillTo: join(folder, `output-${newName()}.txt`),
+      onOutput: (_stream, chunk) => live.push(chunk),
+    });
+  } catch (error) {
+    throw startFailure(error, args, context);
+  }
+
+  const run = wireRun(args, end, context);
+  const text = textOf(args, end);
+  if (end.cancelled) {
+    return { outcome: { kind: "error", value: { errorMessage: "Cancelled", error: "Cancelled", ...run } }, text };
+  }
+  const siblings = context.compat === "2025" ? {} : { siblings: { isBackground: false } };
+  if (end.timedOut) return { outcome: { kind: "timeout", value: { ...run, timeoutMs }, ...siblings }, text };
+  const succeeded = run.exitCode === 0 || context.compat === "2025";
+  const value = context.compat === "2025" ? run2025(run) : run;
+  return { outcome: { kind: succeeded ? "success" : "failure", value, ...siblings }, text };
+}
+
+async function startInBackground(args: ShellArgs, context: ToolContext): Promise<ToolResult> {
+  let task: { taskId: string; pid: number; outputFile: string; folder: string };
+  try {
+    const argv = argvOf(args.command, context.background.folderOf(context.sessionId));
+    const { command } = args;
+    task = await context.background.start({
+      command,
+      argv,
+      cwd: directoryOf(args, context),
+      sessionId: context.sessionId,
+    });
+  } catch (error) {
+    throw startFailure(error, args, context);
+  }
+  const { taskId, pid, outputFile, folder } = task;
+  const value = {
+    command: args.command,
+    workingDirectory: shownDirectory(args, context),
+    exitCode: 0,
+    signal: "",
+    stdout: "",
+    stderr: "",
+    executionTime: 0,
+    interleavedOutput: "",
+    localExecutionTimeMs: 0,
+    pid,
+    taskId,
+  };
+  const siblings = context.compat === "2025" ? {} : { siblings: { isBackground: true, pid, terminalsFolder: folder } };
+  return {
+    outcome: { kind: "success", value, ...siblings },
+    text: `Started in the background as ${taskId} (pid ${pid}). Its output goes to ${outputFile}. Await with taskId "${taskId}" reads what is new, waits for it, or ends it.`,
+  };
+}
+
+type WireRun = ReturnType<typeof wireRun>;
+
+function wireRun(args: ShellArgs, end: ProcessEnd, place: CallPlace) {
+  return {
+    command: args.command,
+    workingDirectory: shownDirectory(args, place),
+    exitCode: exitCodeOf(end),
+    signal: end.signal,
+    stdout: end.stdout,
+    stderr: end.stderr,
+    executionTime: end.durationMs,
+    interleavedOutput: end.interleaved,
+    localExecutionTimeMs: end.durationMs,
+    ...(end.spilledTo !== undefined && {
+      outputLocation: { filePath: end.spilledTo, sizeBytes: end.spilledBytes, lineCount: end.spilledLines },
+    }),
+  };
+}
+
+function run2025({ command, workingDirectory, exitCode, signal, stdout, stderr, executionTime }: WireRun) {
+  return { command, workingDirectory, exitCode, signal, stdout, stderr, executionTime };
+}
+
+/** As a shell would put it: 128 and the number of the signal. */
+function exitCodeOf(end: ProcessEnd): number {
+  if (end.exitCode !== null) return end.exitCode;
+  return 128 + (constants.signals[end.signal as NodeJS.Signals] ?? 0);
+}
+
+function textOf(args: ShellArgs, end: ProcessEnd): string {
+  const notes: string[] = [];
+  const timeoutMs = timeoutOf(args);
+  if (end.cancelled) notes.push("cancelled by the user");
+  else if (end.timedOut) {
+    notes.push(
+      `timed out after ${timeoutMs} ms and was ended; for longer work give a timeout (at most ${longestTimeoutMs}) or isBackground: true`,
+    );
+  } else if (end.signal !== "") notes.push(`ended by ${end.signal}`);
+  else if (end.exitCode !== 0) notes.push(`exit code ${end.exitCode}`);
+  if ((args.timeout ?? 0) > longestTimeoutMs)
+    notes.push(`timeout was lowered to ${longestTimeoutMs} ms, the longest there is`);
+  if (end.leftovers > 0 && !end.timedOut && !end.cancelled) {
+    const many = end.leftovers === 1 ? "1 process" : `${end.leftovers} processes`;
+    notes.push(`${many} that the command left running ended with it; isBackground: true keeps a command running`);
+  }
+  if (end.spilledTo !== undefined) {
+    notes.push(
+      `the output is ${end.totalBytes} bytes, shown are its beginning and end; all of it: ${end.spilledTo} ` +
+        `(${end.spilledLines} lines; Read it in parts with offset and limit, or Grep in it)`,
+    );
+  } else if (end.truncated) notes.push(`the output is ${end.totalBytes} bytes, shown are its beginning and end`);
+  const output = end.interleaved === "" ? "(no output)" : end.interleaved;
+  const separator = output.endsWith("\n") ? "" : "\n";
+  return notes.length === 0 ? output : `${output}${separator}${notes.map((note) => `[${note}]`).join("\n")}`;
+}
+
+function startFailure(error: unknown, args: ShellArgs, place: CallPlace): ToolFailure {
+  const message = error instanceof Error ? error.message : String(error);
+  const next =
+    error instanceof UserError && error.code === "CWD_MISSING"
+      ? " Give a workingDirectory that exists, relative to the workspace."
+      : "";
+  const value = {
+    command: args.command,
+    workingDirectory: shownDirectory(args, place),
+    error: message,
+    errorMessage: message,
+  };
+  return new ToolFailure("spawnError", value, `The command could not be started. ${message}${next}`);
+}
+
+/** The longest single argument that Linux takes is 131,071 bytes. */
+const longestArgument = 100_000;
+
+/**
+ * Our pipes are sockets to the kernel, and those cannot be opened by name, as /dev/stdout asks. A command that speaks of
+ * such a name gets real pipes instead, by way of `cat`.
+ */
+const namesStream = /\/dev\/(stdout|stderr|fd\/[12])\b|\/proc\/(self|\$\$)\/fd\b/;
+const withRealPipes = 'exec bash -c "$0" > >(exec cat) 2> >(exec cat >&2)';
+
+/** Never a login shell: its start-up files cost more than most commands. */
+function argvOf(command: string, folder: string): string[] {
+  if (Buffer.byteLength(command) > longestArgument) {
+    const script = join(folder, `command-${newName()}.sh`);
+    writeFileSync(script, command, { mode: 0o600, flag: "wx" });
+    return ["bash", script];
+  }
+  if (namesStream.test(command)) return ["bash", "-c", withRealPipes, command];
+  return ["bash", "-c", command];
+}
+
+function newName(): string {
+  return `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`;
+}
+
+/** Live output is for eyes: nobody reads a gigabyte a second, and nothing may queue it up. */
+class LiveOutput {
+  readonly #print: (chunk: string) => void;
+  #budget = 0;
+  #since = 0;
+  #isSkipping = false;
+
+  constructor(print: (chunk: string) => void) {
+    this.#print = print;
+  }
+
+  push(chunk: Buffer): void {
+    const now = performance.now();
+    if (this.#since === 0 || now - this.#since > 250) {
+      this.#budget = 64 * 1024;
+      this.#since = now;
+    }
+    if (chunk.length <= this.#budget) {
+      this.#budget -= chunk.length;
+      this.#isSkipping = false;
+      this.#print(chunk.toString("utf8"));
+      return;
+    }
+    if (!this.#isSkipping) this.#print("\n[… live output skipped …]\n");
+    this.#isSkipping = true;
+  }
+}

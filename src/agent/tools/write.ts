@@ -1,0 +1,33 @@
+// Write: a whole new file, or new content for an old one.
+import * as v from "valibot";
+import { changeResult } from "../diff.ts";
+import { absolutePath, changeFile } from "../files.ts";
+import { decodeText, encodeText, lineEndingOf, withCarriages } from "../text-file.ts";
+import { pathArgument, pathSpellings, tool } from "./define.ts";
+
+export const write = tool({
+  name: "Write",
+  wire: "edit",
+  aliases: ["write_file", "create_file"],
+  description: "Create a file (and its folders) or replace its whole content. To change a part, use Edit.",
+  readOnly: false,
+  args: v.object({ path: pathArgument(), content: v.string() }),
+  spellings: { ...pathSpellings, contents: "content", file_text: "content", text: "content" },
+  wireArgs: (args, context) => ({ path: absolutePath(args.path, context), streamContent: args.content }),
+  needs: (args, context) => [{ kind: "Write", target: absolutePath(args.path, context) }],
+  async run(args, context) {
+    const path = absolutePath(args.path, context);
+    let before: string | undefined;
+    let after = args.content;
+    await changeFile(path, context, (bytes) => {
+      if (bytes === undefined) return Buffer.from(after, "utf8");
+      const old = decodeText(bytes);
+      before = old?.text ?? bytes.toString("utf8");
+      if (!old) return Buffer.from(after, "utf8");
+      // Models write line feeds; the file keeps the endings, the mark and the encoding it has.
+      if (lineEndingOf(old.text) === "\r\n") after = withCarriages(after);
+      return encodeText(after, { ...old, hasMark: old.hasMark && !after.startsWith("\uFEFF") });
+    });
+    return changeResult({ path, before, after, message: `Wrote contents to ${path}` }, context);
+  },
+});

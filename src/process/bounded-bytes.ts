@@ -1,0 +1,103 @@
+// Bytes of a stream of any length in bounded memory: the beginning and the end, characters never cut.
+
+/** Keeps the first and the last bytes of a stream of any length. */
+export class BoundedBytes {
+  total = 0;
+  readonly #headLimit: number;
+  readonly #tailLimit: number;
+  #head = new GrowingBytes();
+  /** Filled from the front, then overwritten in circles. */
+  #tail = new GrowingBytes();
+  #tailStart = 0;
+
+  constructor(limit: number) {
+    this.#headLimit = Math.floor(limit / 2);
+    this.#tailLimit = limit - this.#headLimit;
+  }
+
+  get isCut(): boolean {
+    return this.total > this.#headLimit + this.#tailLimit;
+  }
+
+  push(bytes: Buffer): void {
+    this.total += bytes.length;
+    const room = this.#headLimit - this.#head.length;
+    if (room > 0) this.#head.append(bytes.subarray(0, room));
+    if (bytes.length > room) this.#pushTail(room > 0 ? bytes.subarray(room) : bytes);
+  }
+
+  #pushTail(bytes: Buffer): void {
+    const rest = bytes.length > this.#tailLimit ? bytes.subarray(bytes.length - this.#tailLimit) : bytes;
+    const room = this.#tailLimit - this.#tail.length;
+    if (room > 0) this.#tail.append(rest.subarray(0, room));
+    let left = rest.length > room ? rest.subarray(Math.max(room, 0)) : undefined;
+    while (left && left.length > 0) {
+      const written = Math.min(left.length, this.#tailLimit - this.#tailStart);
+      this.#tail.overwrite(this.#tailStart, left.subarray(0, written));
+      this.#tailStart = (this.#tailStart + written) % this.#tailLimit;
+      left = left.subarray(written);
+    }
+  }
+
+  /** All of it, as long as nothing was left out. */
+  bytes(): Buffer {
+    return Buffer.concat([this.#head.view(), ...this.#tailInOrder()]);
+  }
+
+  /** Valid text, whatever the bytes were; a line in the middle says what is missing. */
+  text(): string {
+    if (!this.isCut) return this.bytes().toString("utf8");
+    const head = this.#head.view();
+    const tail = Buffer.concat(this.#tailInOrder());
+    const headEnd = wholeLength(head);
+    const tailStart = nextCharacter(tail);
+    const missing = this.total - headEnd - (tail.length - tailStart);
+    return `${head.toString("utf8", 0, headEnd)}\n[… ${missing} bytes left out …]\n${tail.toString("utf8", tailStart)}`;
+  }
+
+  #tailInOrder(): Buffer[] {
+    const tail = this.#tail.view();
+    return [tail.subarray(this.#tailStart), tail.subarray(0, this.#tailStart)];
+  }
+}
+
+class GrowingBytes {
+  length = 0;
+  #buffer = Buffer.alloc(0);
+
+  append(bytes: Buffer): void {
+    if (this.length + bytes.length > this.#buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(4096, this.#buffer.length * 2, this.length + bytes.length));
+      this.#buffer.copy(larger, 0, 0, this.length);
+      this.#buffer = larger;
+    }
+    bytes.copy(this.#buffer, this.length);
+    this.length += bytes.length;
+  }
+
+  overwrite(at: number, bytes: Buffer): void {
+    bytes.copy(this.#buffer, at);
+  }
+
+  view(): Buffer {
+    return this.#buffer.subarray(0, this.length);
+  }
+}
+
+/** How many bytes remain when a character that is cut off at the end is left out. */
+export function wholeLength(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) return bytes.length;
+    if (byte < 0xc0) continue;
+    const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return size > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+function nextCharacter(bytes: Buffer): number {
+  let start = 0;
+  while (start < 3 && start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start++;
+  return start;
+}

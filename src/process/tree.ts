@@ -1,0 +1,283 @@
+// ProcessTree: everything that grew out of one spawned process, found and ended wherever it went.
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+/** Name of a variable that is put into the environment of a child and so reaches all its descendants. */
+export function newMark(): string {
+  // A name of its own for each child, not a value: marks of outer calls then stay beside those of inner ones.
+  const random = Math.random().toString(36).slice(2, 12);
+  return `COURSER_CALL_${process.pid.toString(36)}_${random}`;
+}
+
+type Row = {
+  pid: number;
+  parent: number;
+  group: number;
+  session: number;
+  startedAt: string;
+  environment(): string | Buffer;
+  /** What its standard output and error are connected to. */
+  streams(): string[];
+};
+
+/**
+ * Descendants are known by group and session, by parent, by the mark in their environment, and by the output pipe that
+ * they hold. What sheds all of these at once (double fork, `env -i`, own session, output elsewhere) before anyone looks
+ * can be held only by a PID namespace, that is by the sandbox.
+ */
+export class ProcessTree {
+  readonly pid: number;
+  readonly mark: string;
+  readonly #spawnedAt = Date.now();
+  readonly #rootStartedAt: string;
+  readonly #pipes: ReadonlySet<string>;
+  /** pid → start time: seen as a descendant once, hence one forever, even when its parent is gone. */
+  readonly #known = new Map<number, string>();
+  readonly #sessions = new Set<number>();
+
+  constructor(pid: number, mark: string) {
+    this.pid = pid;
+    this.mark = mark;
+    this.#sessions.add(pid);
+    this.#rootStartedAt = statRow(pid)?.startedAt ?? "";
+    // "/dev/null" and terminals are shared with the rest of the world; a pipe or socket was made for this child.
+    this.#pipes = new Set(streamsOf(pid).filter((stream) => /^(pipe|socket):/.test(stream)));
+  }
+
+  /** Sends a signal to the group and to what left it. */
+  async signal(name: NodeJS.Signals): Promise<void> {
+    if (process.platform === "win32") return killTreeOnWindows(this.pid);
+    // First found, then signalled: once the parents are dead the links to them are gone.
+    const found = await this.#find();
+    killGroup(this.pid, name);
+    for (const row of found) kill(row.pid, name);
+  }
+
+  /** Ends everything that is left: asks, waits `politeMs`, kills, looks again until none is left. Returns how many there were. */
+  async end({ politeMs = 250, withinMs = 5000 } = {}): Promise<number> {
+    if (process.platform === "win32") return 0; // parents are known there only while they live
+    let found = await this.#find();
+    if (found.length === 0) return 0;
+    // Most are only on their way out: the tail of a pipeline, a helper whose input has just ended.
+    await sleep(10);
+    found = await this.#find();
+    const count = found.length;
+    const startedAt = Date.now();
+    const asked = new Set<number>();
+    for (let pause = 5; found.length > 0 && Date.now() - startedAt < politeMs; pause = Math.min(pause * 2, 50)) {
+      const fresh = found.filter((row) => !asked.has(row.pid));
+      if (asked.size > 0 && fresh.length > 0) break; // it breeds: every moment makes it worse
+      for (const { pid } of fresh) {
+        asked.add(pid);
+        kill(pid, "SIGTERM");
+        kill(pid, "SIGCONT"); // a stopped process hears nothing else
+      }
+      await sleep(pause);
+      found = await this.#find();
+    }
+    const killed = new Set<number>();
+    while (found.length > 0 && Date.now() - startedAt < withinMs) {
+      const fresh = found.filter((row) => !killed.has(row.pid));
+      if (fresh.some((row) => row.group === this.pid)) killGroup(this.pid, "SIGKILL");
+      for (const { pid } of fresh) {
+        killed.add(pid);
+        kill(pid, "SIGKILL");
+      }
+      if (fresh.length === 0) await sleep(5); // they are dying
+      found = await this.#find();
+    }
+    return count;
+  }
+
+  /** As `end`, without mercy and without the event loop: for the moment in which this process itself ends. */
+  endNow(): void {
+    if (process.platform === "win32") {
+      killTreeOnWindows(this.pid);
+      return;
+    }
+    const found = () => this.#select(hasProc() ? runToEnd(this.#rows()) : rowsOfPsNow());
+    for (let round = 0; round < 50; round++) {
+      const rows = found();
+      killGroup(this.pid, "SIGKILL");
+      kill(this.pid, "SIGKILL");
+      for (const row of rows) kill(row.pid, "SIGKILL");
+      if (rows.length === 0) return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3);
+    }
+  }
+
+  async #find(): Promise<Row[]> {
+    if (!hasProc()) return this.#select(await rowsOfPs());
+    const rows = this.#rows();
+    for (;;) {
+      const step = rows.next();
+      if (step.done) return this.#select(step.value);
+      await new Promise((resolve) => setImmediate(resolve)); // thousands of processes must not hold up timers
+    }
+  }
+
+  /** The processes that are young enough to descend from the child. */
+  *#rows(): Generator<void, Row[]> {
+    const rows: Row[] = [];
+    const last = lastPid();
+    // Numbers are given in order, so descendants have higher ones, or have started again from the bottom. After a while
+    // they may have come round altogether: then the start time decides.
+    const mayHaveComeRound = Date.now() - this.#spawnedAt > 20_000;
+    // The usual command forks nothing, and the newest process of the system is still the child.
+    if (last === this.pid && !mayHaveComeRound) return rows;
+    let read = 0;
+    for (const name of readdirSync("/proc")) {
+      const pid = Number(name);
+      if (!(pid > 1) || pid === process.pid) continue;
+      if (!mayHaveComeRound && pid < this.pid && !(last < this.pid && pid <= last)) continue;
+      const row = statRow(pid);
+      if (row && Number(row.startedAt) >= Number(this.#rootStartedAt)) rows.push(row);
+      if (++read % 250 === 0) yield;
+    }
+    return rows;
+  }
+
+  #select(rows: Row[]): Row[] {
+    const mine = new Map<number, Row>();
+    const take = (row: Row) => {
+      mine.set(row.pid, row);
+      this.#known.set(row.pid, row.startedAt);
+      this.#sessions.add(row.session);
+    };
+    for (const row of rows) {
+      if (row.group === this.pid || this.#sessions.has(row.session) || this.#known.get(row.pid) === row.startedAt)
+        take(row);
+      else if (row.environment().includes(this.mark + "=")) take(row);
+      else if (row.streams().some((stream) => this.#pipes.has(stream))) take(row);
+    }
+    for (let grown = -1; grown !== mine.size; ) {
+      grown = mine.size;
+      for (const row of rows) {
+        if (!mine.has(row.pid) && (row.parent === this.pid || mine.has(row.parent))) take(row);
+      }
+    }
+    return [...mine.values()];
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone already, or of another user: sudo's own business.
+  }
+}
+
+function killGroup(pid: number, signal: NodeJS.Signals): void {
+  kill(-pid, signal);
+}
+
+let procIsThere: boolean | undefined;
+function hasProc(): boolean {
+  procIsThere ??= process.platform === "linux" && statRow(process.pid) !== undefined;
+  return procIsThere;
+}
+
+/** The number that the system gave out last; 0 where it does not say. */
+function lastPid(): number {
+  try {
+    return Number(readFileSync("/proc/loadavg", "latin1").split(" ")[4]);
+  } catch {
+    return 0;
+  }
+}
+
+/** Undefined for what is gone or only waits for its parent to notice. */
+function statRow(pid: number): Row | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, "latin1");
+  } catch {
+    return undefined;
+  }
+  // The name may hold blanks and brackets; what follows the last bracket does not.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  if (fields[0] === "Z" || fields[0] === "X") return undefined;
+  return {
+    pid,
+    parent: Number(fields[1]),
+    group: Number(fields[2]),
+    session: Number(fields[3]),
+    startedAt: fields[19] ?? "",
+    environment: () => environmentOf(pid),
+    streams: () => streamsOf(pid),
+  };
+}
+
+function environmentOf(pid: number): Buffer {
+  try {
+    return readFileSync(`/proc/${pid}/environ`);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+function streamsOf(pid: number): string[] {
+  const streams: string[] = [];
+  for (const descriptor of [1, 2]) {
+    try {
+      streams.push(readlinkSync(`/proc/${pid}/fd/${descriptor}`));
+    } catch {
+      // Closed, or not ours to look at.
+    }
+  }
+  return streams;
+}
+
+function runToEnd<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+// Where there is no /proc (macOS, BSD), `ps` shows the table, with -E the environment of the user's own processes.
+const psArguments = ["-axEww", "-o", "pid=,ppid=,pgid=,sess=,stat=,lstart=,command="];
+const psBytes = 64 * 1024 * 1024;
+
+async function rowsOfPs(): Promise<Row[]> {
+  const { execFile } = process.getBuiltinModule("node:child_process");
+  const text = await new Promise<string>((resolve) => {
+    execFile("/bin/ps", psArguments, { maxBuffer: psBytes }, (_error, stdout) => resolve(stdout));
+  });
+  return parsePs(text);
+}
+
+function rowsOfPsNow(): Row[] {
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  return parsePs(spawnSync("/bin/ps", psArguments, { maxBuffer: psBytes, encoding: "utf8" }).stdout ?? "");
+}
+
+export function parsePs(text: string): Row[] {
+  const rows: Row[] = [];
+  for (const line of text.split("\n")) {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(\S+\s+\S+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/.exec(line);
+    if (!match) continue;
+    const [, pid, parent, group, session, state, startedAt, command] = match;
+    if (state!.startsWith("Z") || Number(pid) <= 1 || Number(pid) === process.pid) continue;
+    rows.push({
+      pid: Number(pid),
+      parent: Number(parent),
+      group: Number(group),
+      // macOS prints 0 for every session: no session at all is better than one that all share.
+      session: Number(session) || -Number(pid),
+      startedAt: startedAt!,
+      environment: () => command!,
+      streams: () => [],
+    });
+  }
+  return rows;
+}
+
+function killTreeOnWindows(pid: number): void {
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  spawnSync("taskkill", ["/pid", String(pid), "/t", "/f"], { windowsHide: true });
+}

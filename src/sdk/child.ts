@@ -1,0 +1,347 @@
+// The only spawner of CLIs: a prompt in, checked frames out at the reader's pace, and an end that always comes.
+import type { ChildProcess } from "node:child_process";
+import { BoundedBytes } from "../process/bounded-bytes.ts";
+import { isBatchFile, spawnInOwnSession, spawnProblem } from "../process/spawn.ts";
+import { happensWithin, type Stage, stopInStages } from "../process/stages.ts";
+import { newMark, ProcessTree } from "../process/tree.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import { FrameError } from "../protocol/frame-error.ts";
+import { type Frame, type FrameEnding, FrameParser, type FrameParserOptions } from "../protocol/frames.ts";
+import { FrameQueue } from "./frame-queue.ts";
+
+export type CliRequest = {
+  command: string;
+  args?: readonly string[];
+  cwd: string;
+  /** Added to the environment of this process, which the CLI gets whole; undefined takes a variable away. */
+  env?: Record<string, string | undefined>;
+  prompt?: string;
+  /** "auto": as an argument where it is short enough and safe, else through stdin. */
+  promptVia?: "auto" | "argument" | "stdin";
+  /** For CLIs that read a turn as one line of JSON. Stdin then stays open, so that they can be told to cancel. */
+  turn?: object;
+  /** From start to result. */
+  timeoutMs?: number;
+  /** Longest silence. Does not run while the reader holds the child up. */
+  idleMs?: number;
+  /** Shared by the stages of a stop. */
+  graceMs?: number;
+  /** How long the CLI may stay after its result. */
+  resultGraceMs?: number;
+  signal?: AbortSignal;
+  parser?: FrameParserOptions;
+};
+
+export type CliEnd = Omit<FrameEnding, "frames" | "error"> & {
+  /** Its `code` is a row of the table of error codes. */
+  error?: FrameError | UserError;
+  exitCode: number | null;
+  signal: string;
+  stderr: string;
+  stages: Stage[];
+  durationMs: number;
+};
+
+export interface RunningCli {
+  /** 0 when it could not be started; `ended` says why. */
+  pid: number;
+  /** How the prompt went in. */
+  via: "argument" | "stdin" | "turn" | "none";
+  /** Once, in order; over after the frame that ends the turn. To be read to the end, else the child waits for the reader. */
+  frames: AsyncIterable<Frame>;
+  /** Never rejects. */
+  ended: Promise<CliEnd>;
+  stop(): void;
+}
+
+export function startCli(request: CliRequest): RunningCli {
+  const cli = new Cli(request);
+  return { pid: cli.pid, via: cli.via, frames: cli.queue, ended: cli.ended, stop: () => cli.stop("cancelled") };
+}
+
+const stderrBytes = 64 * 1024;
+const drainMs = 250;
+
+type Stop = "cancelled" | "timedOut" | "silent" | "faulty" | "lingered";
+type Exit = { exitCode: number | null; signal: string };
+
+class Cli {
+  readonly pid: number = 0;
+  readonly via: RunningCli["via"];
+  readonly queue: FrameQueue;
+  readonly ended: Promise<CliEnd>;
+  readonly #request: CliRequest;
+  readonly #parser: FrameParser;
+  readonly #child: ChildProcess | undefined;
+  readonly #tree: ProcessTree | undefined;
+  readonly #stderr = new BoundedBytes(stderrBytes);
+  readonly #stages: Stage[] = [];
+  readonly #startedAt = performance.now();
+  #exited: Promise<Exit> | undefined;
+  #exit: Exit | undefined;
+  #bytesOfFrame = 0;
+  #stopped: Stop | undefined;
+  #stopping: Promise<void> | undefined;
+  #timers = new Timers();
+  #giveUp: () => void = () => {};
+
+  constructor(request: CliRequest) {
+    this.#request = request;
+    this.#parser = new FrameParser(request.parser);
+    this.queue = new FrameQueue({
+      full: () => this.#hold(),
+      room: () => this.#release(),
+      abandoned: () => {
+        this.stop("cancelled");
+        this.#child?.stdout?.resume();
+      },
+    });
+    const { args, via, stdin } = inputOf(request);
+    this.via = via;
+    if (request.signal?.aborted) {
+      this.#stopped = "cancelled";
+      this.ended = Promise.resolve(this.#conclude({ exitCode: null, signal: "" }));
+      return;
+    }
+    const mark = newMark();
+    try {
+      this.#child = spawnInOwnSession({
+        command: [request.command, ...args],
+        cwd: request.cwd,
+        // The CLI must not outlive the program that drives it.
+        env: { ...process.env, ...request.env, COURSER_EXIT_WITH_PARENT: "1", [mark]: "1" },
+        stdin: stdin === undefined ? "empty" : "pipe",
+      });
+    } catch (error) {
+      this.ended = Promise.resolve(this.#failed(error));
+      return;
+    }
+    const child = this.#child;
+    this.pid = child.pid ?? 0;
+    if (this.pid !== 0) {
+      this.#tree = new ProcessTree(this.pid, mark);
+      endWithThisProcess(this.#tree);
+    }
+    child.stdin?.on("error", () => {}); // it closed its ears; its exit tells the rest
+    if (stdin !== undefined) {
+      child.stdin?.write(stdin);
+      if (via === "stdin") child.stdin?.end();
+    }
+    child.stdout?.on("data", (chunk: Buffer) => this.#take(chunk));
+    child.stderr?.on("data", (chunk: Buffer) => {
+      this.#stderr.push(chunk);
+      this.#heard();
+    });
+    this.ended = this.#follow(child);
+  }
+
+  stop(why: Stop): void {
+    if (this.#exit || this.#stopping || this.pid === 0) return;
+    this.#stopped = this.#parser.terminal ? "lingered" : why;
+    this.#timers.clear();
+    if (why === "faulty") this.queue.close();
+    this.queue.isClosing = true; // a CLI that is told to cancel still has its result to say, reader or not
+    this.#child!.stdout?.resume();
+    this.#stopping = stopInStages({
+      stages: this.#stages,
+      graceMs: this.#request.graceMs ?? 2000,
+      exited: this.#exited!,
+      cancel: () => {
+        const stdin = this.#child!.stdin;
+        if (!stdin?.writable) return false;
+        stdin.write('{"type":"cancel"}\n');
+        return true;
+      },
+      signal: (name) => this.#tree!.signal(name),
+    }).then(() => this.#giveUp());
+  }
+
+  async #follow(child: ChildProcess): Promise<CliEnd> {
+    const { timeoutMs, signal } = this.#request;
+    const cancel = () => this.stop("cancelled");
+    signal?.addEventListener("abort", cancel, { once: true });
+    if (timeoutMs !== undefined) this.#timers.set("timeout", timeoutMs, () => this.stop("timedOut"));
+    this.#heard();
+    const drained = child.stdout
+      ? new Promise<void>((resolve) => child.stdout!.once("close", resolve))
+      : Promise.resolve();
+    this.#exited = new Promise<Exit>((resolve, reject) => {
+      this.#giveUp = () => resolve({ exitCode: null, signal: "SIGKILL" });
+      child.once("error", reject);
+      child.once("exit", (exitCode, signal) => resolve({ exitCode, signal: signal ?? "" }));
+    });
+    try {
+      this.#exit = await this.#exited;
+      this.#timers.clear();
+      await happensWithin(drained, drainMs);
+      await this.#tree?.end(this.#stages.includes("SIGKILL") ? { politeMs: 0 } : {});
+      await this.#readRest(drained);
+      return this.#conclude(this.#exit);
+    } catch (error) {
+      return this.#failed(error);
+    } finally {
+      this.#timers.clear();
+      signal?.removeEventListener("abort", cancel);
+      child.stdin?.destroy();
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      if (this.#tree) forget(this.#tree);
+    }
+  }
+
+  /** A slow reader may still have much to take out of the pipe; only while it keeps up does silence mean that this was all. */
+  async #readRest(drained: Promise<void>): Promise<void> {
+    while (!(await happensWithin(drained, drainMs))) {
+      if (!this.queue.isFull && this.queue.isEmpty) return;
+    }
+  }
+
+  #take(chunk: Buffer): void {
+    this.#heard();
+    const frames = this.#parser.push(chunk);
+    this.#bytesOfFrame += chunk.length;
+    for (const frame of frames) this.queue.push(frame, this.#bytesOfFrame / frames.length);
+    if (frames.length > 0) this.#bytesOfFrame = 0;
+    if (this.#parser.error) this.stop("faulty");
+    else if (this.#parser.terminal && !this.queue.isClosed) this.#turnIsOver();
+  }
+
+  #turnIsOver(): void {
+    this.queue.close();
+    this.#timers.clear();
+    this.#child!.stdout?.resume(); // what comes now is thrown away, but must not dam up
+    if (this.#stopped) return;
+    this.#timers.set("linger", this.#request.resultGraceMs ?? 2000, () => this.stop("lingered"));
+  }
+
+  #heard(): void {
+    const { idleMs } = this.#request;
+    if (idleMs === undefined || this.queue.isFull || this.#parser.terminal || this.#stopped || this.#exit) return;
+    this.#timers.set("idle", idleMs, () => this.stop("silent"));
+  }
+
+  #hold(): void {
+    if (this.#stopped) return;
+    this.#child?.stdout?.pause();
+    this.#timers.drop("idle");
+  }
+
+  #release(): void {
+    this.#child?.stdout?.resume();
+    this.#heard();
+  }
+
+  #conclude(exit: Exit): CliEnd {
+    const stderr = this.#stderr.text();
+    // An end that was forced says nothing about the CLI.
+    const child =
+      this.#stopped && !this.#parser.terminal ? { exit: null, signal: null, stderr } : { ...named(exit), stderr };
+    const { frames, error, ...ending } = this.#parser.end(child);
+    for (const frame of frames) this.queue.push(frame, 0);
+    this.queue.close();
+    const own = this.#ownError(stderr);
+    return {
+      ...ending,
+      ...(own ? { outcome: "fail_closed" as const, error: own } : error && { error }),
+      ...exit,
+      stderr,
+      stages: this.#stages,
+      durationMs: Math.round(performance.now() - this.#startedAt),
+    };
+  }
+
+  /** Why this side ended it, unless the turn was over by then. */
+  #ownError(stderr: string): FrameError | UserError | undefined {
+    const { command, timeoutMs, idleMs } = this.#request;
+    switch (this.#stopped) {
+      case "timedOut":
+        return new FrameError("CLI_TIMEOUT", `${command} gave no result within ${timeoutMs} ms and was ended.`, {
+          stderr,
+        });
+      case "silent":
+        return new FrameError("CLI_TIMEOUT", `${command} said nothing for ${idleMs} ms and was ended.`, { stderr });
+      case "cancelled":
+        return new UserError("INTERRUPTED", `${command} was cancelled.`);
+      case "faulty":
+      case "lingered":
+      case undefined:
+        return undefined;
+    }
+  }
+
+  #failed(error: unknown): CliEnd {
+    const { command, cwd } = this.#request;
+    const problem = spawnProblem(error, command, cwd);
+    const message = error instanceof Error ? error.message : String(error);
+    const end = this.#conclude({ exitCode: null, signal: "" });
+    return {
+      ...end,
+      outcome: "fail_closed",
+      error: problem
+        ? new UserError(problem.code, problem.message)
+        : new FrameError("CLI_EXIT", `${command} could not be started: ${message}`),
+    };
+  }
+}
+
+function named({ exitCode, signal }: Exit): { exit: number | null; signal: string | null } {
+  return { exit: exitCode, signal: signal || null };
+}
+
+/** Linux takes 131,071 bytes in one argument; Windows about 8,000 characters in all, of which the rest of the line needs some. */
+const longestArgumentBytes = 100_000;
+const longestArgumentOnWindows = 4_000;
+
+function inputOf(request: CliRequest): { args: string[]; via: RunningCli["via"]; stdin?: string } {
+  const args = [...(request.args ?? [])];
+  const { prompt, turn, promptVia = "auto" } = request;
+  if (turn !== undefined) return { args, via: "turn", stdin: `${JSON.stringify(turn)}\n` };
+  if (prompt === undefined) return { args, via: "none" };
+  if (promptVia === "stdin" || (promptVia === "auto" && !fitsAsArgument(prompt, request.command))) {
+    return { args, via: "stdin", stdin: prompt };
+  }
+  // A prompt is never an option, whatever it begins with.
+  return { args: prompt.startsWith("-") ? [...args, "--", prompt] : [...args, prompt], via: "argument" };
+}
+
+function fitsAsArgument(prompt: string, command: string): boolean {
+  if (prompt.includes("\0") || isBatchFile(command)) return false;
+  if (process.platform === "win32") return prompt.length <= longestArgumentOnWindows;
+  return Buffer.byteLength(prompt) <= longestArgumentBytes;
+}
+
+class Timers {
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+
+  set(name: string, ms: number, call: () => void): void {
+    clearTimeout(this.#timers.get(name));
+    this.#timers.set(name, setTimeout(call, Math.min(ms, 2 ** 31 - 1)));
+  }
+
+  drop(name: string): void {
+    clearTimeout(this.#timers.get(name));
+    this.#timers.delete(name);
+  }
+
+  clear(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+  }
+}
+
+// One listener for all, since Node warns of an eleventh. A driver that is killed outright cannot do this: then the CLI
+// itself must notice, which COURSER_EXIT_WITH_PARENT asks of it.
+const running = new Set<ProcessTree>();
+const endRunning = () => {
+  for (const tree of running) tree.endNow();
+};
+
+function endWithThisProcess(tree: ProcessTree): void {
+  if (running.size === 0) process.once("exit", endRunning);
+  running.add(tree);
+}
+
+function forget(tree: ProcessTree): void {
+  running.delete(tree);
+  if (running.size === 0) process.removeListener("exit", endRunning);
+}

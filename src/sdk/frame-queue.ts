@@ -1,0 +1,68 @@
+// FrameQueue: frames that wait for their reader, and word to the sender when too many do.
+import type { Frame } from "../protocol/frames.ts";
+
+/** So much may wait before the sender is held up; below half of it the sender goes on. */
+const mostWaitingBytes = 256 * 1024;
+
+export class FrameQueue implements AsyncIterable<Frame> {
+  readonly #on: { full(): void; room(): void; abandoned(): void };
+  #frames: { frame: Frame; bytes: number }[] = [];
+  #waitingBytes = 0;
+  #wake: () => void = () => {};
+  isClosed = false;
+  isFull = false;
+  /** The sender is no longer held up: what comes while the queue is full is dropped, except the end of the turn. */
+  isClosing = false;
+
+  constructor(on: { full(): void; room(): void; abandoned(): void }) {
+    this.#on = on;
+  }
+
+  get isEmpty(): boolean {
+    return this.#frames.length === 0;
+  }
+
+  push(frame: Frame, bytes: number): void {
+    if (this.isClosed || (this.isClosing && this.isFull && frame.type !== "result")) return;
+    this.#frames.push({ frame, bytes });
+    this.#waitingBytes += bytes;
+    this.#wake();
+    if (this.#waitingBytes <= mostWaitingBytes || this.isFull) return;
+    this.isFull = true;
+    this.#on.full();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Frame> {
+    try {
+      for (;;) {
+        const next = this.#frames.shift();
+        if (next) {
+          this.#waitingBytes -= next.bytes;
+          if (this.isFull && this.#waitingBytes <= mostWaitingBytes / 2) {
+            this.isFull = false;
+            if (!this.isClosed) this.#on.room();
+          }
+          yield next.frame;
+        } else if (this.isClosed) {
+          return;
+        } else {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+        }
+      }
+    } finally {
+      this.#frames = [];
+      this.isFull = false;
+      if (!this.isClosed) {
+        this.close();
+        this.#on.abandoned();
+      }
+    }
+  }
+}

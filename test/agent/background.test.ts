@@ -1,0 +1,149 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { BackgroundShells } from "../../src/agent/background.ts";
+import { createProcessRunner } from "../../src/agent/process.ts";
+import { awaitShell } from "../../src/agent/tools/await.ts";
+import { shell } from "../../src/agent/tools/shell.ts";
+import type { Tool, ToolContext } from "../../src/agent/tools/tool.ts";
+import { aliveWith, isAlive, uniqueSleep, until } from "./process-support.ts";
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-background-")));
+const processes = createProcessRunner();
+let background = new BackgroundShells(processes, base);
+afterEach(async () => {
+  await background.endAll();
+  background = new BackgroundShells(processes, base);
+});
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+async function call(tool: Tool, input: object, more: Partial<ToolContext> = {}) {
+  const context: ToolContext = {
+    callId: "call_1",
+    sessionId: "session-1",
+    workspace: base,
+    roots: [],
+    signal: new AbortController().signal,
+    print: () => {},
+    processes,
+    background,
+    todos: undefined as never,
+    resultLimit: 100_000,
+    compat: undefined,
+    ...more,
+  };
+  const result = await tool.run(tool.parse(input), context);
+  return { ...result, value: result.outcome.value as Record<string, any> };
+}
+
+describe("a command in the background", () => {
+  test("starts at once, is read in parts, and ends on its own", async () => {
+    const startedAt = performance.now();
+    const started = await call(shell, { command: "echo one; sleep 0.6; echo two; exit 5", isBackground: true });
+    expect(performance.now() - startedAt).toBeLessThan(500);
+    const { taskId, pid } = started.value as { taskId: string; pid: number };
+    expect(taskId).toBe("shell_1");
+    expect(started.outcome).toMatchObject({
+      kind: "success",
+      siblings: { isBackground: true, pid, terminalsFolder: background.folderOf("session-1") },
+    });
+    expect(isAlive(pid)).toBe(true);
+    expect(started.text).toContain("shell_1");
+
+    const first = await call(awaitShell, { taskId, blockUntilMs: 5000 });
+    expect(first.value).toMatchObject({ taskId, status: "running", output: "one\n" });
+    expect(first.text).toMatch(/^one\n\[shell_1: still running/);
+    const second = await call(awaitShell, { taskId, blockUntilMs: 5000 });
+    expect(second.value).toMatchObject({ status: second.value["status"], output: "two\n" });
+    const third = await call(awaitShell, { taskId, blockUntilMs: 5000 });
+    expect(third.value).toMatchObject({ status: "exited", exitCode: 5, output: "" });
+    expect(third.text).toMatch(/^\(no new output\)\n\[shell_1: exit code 5; all of its output: /);
+    const file = third.value["outputFilePath"];
+    expect(readFileSync(file, "utf8")).toBe("one\ntwo\n");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test("a look that need not wait does not", async () => {
+    const { value } = await call(shell, { command: "sleep 30", isBackground: true });
+    const startedAt = performance.now();
+    const look = await call(awaitShell, { taskId: value["taskId"] });
+    expect(performance.now() - startedAt).toBeLessThan(200);
+    expect(look.value).toMatchObject({ status: "running", output: "" });
+  });
+
+  test("waiting ends at its limit, and when the user cancels", async () => {
+    const { value } = await call(shell, { command: "sleep 30", isBackground: true });
+    const startedAt = performance.now();
+    await call(awaitShell, { taskId: value["taskId"], blockUntilMs: 300 });
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(290);
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), 100);
+    const look = await call(awaitShell, { taskId: value["taskId"], blockUntilMs: 20_000 }, { signal: abort.signal });
+    expect(look.value["status"]).toBe("running");
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+  });
+
+  test("is ended on request, with all it started", async () => {
+    const sleep = uniqueSleep();
+    const { value } = await call(shell, { command: `setsid sleep ${sleep} & sleep ${sleep}; :`, isBackground: true });
+    expect(await until(() => aliveWith(`sleep\0${sleep}`).length === 2)).toBe(true);
+    const end = await call(awaitShell, { taskId: value["taskId"], kill: true });
+    expect(end.value).toMatchObject({ status: "killed" });
+    expect(aliveWith(sleep)).toEqual([]);
+  });
+
+  test("an unknown name lists the known ones", async () => {
+    await expect(call(awaitShell, { taskId: "shell_9" })).rejects.toThrow(/No command was started/);
+    await call(shell, { command: "sleep 30", isBackground: true });
+    await expect(call(awaitShell, { taskId: "shell_9" })).rejects.toThrow(/shell_1 \(running\)/);
+  });
+
+  test("one that cannot start says so", async () => {
+    const start = call(shell, { command: "ls", isBackground: true, workingDirectory: "none" });
+    await expect(start).rejects.toMatchObject({
+      kind: "spawnError",
+      message: expect.stringContaining("does not exist"),
+    });
+    expect(background.list()).toEqual([]);
+  });
+
+  test("the end of a run ends and names what still runs", async () => {
+    const sleep = uniqueSleep();
+    await call(shell, { command: `sleep ${sleep}`, isBackground: true });
+    const { value } = await call(shell, { command: "true", isBackground: true });
+    await call(awaitShell, { taskId: value["taskId"], blockUntilMs: 5000 });
+    const ended = await background.endAll();
+    expect(ended).toEqual([
+      expect.objectContaining({ taskId: "shell_1", command: `sleep ${sleep}`, status: "killed" }),
+    ]);
+    expect(aliveWith(sleep)).toEqual([]);
+  });
+
+  test("endless output is bounded in memory and on disk", async () => {
+    const { value } = await call(shell, { command: "yes", isBackground: true });
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    const look = await call(awaitShell, { taskId: value["taskId"], kill: true });
+    expect(look.text.length).toBeLessThan(42_000);
+    expect(look.text).toContain("bytes left out");
+    expect(statSync(look.value["outputFilePath"]).size).toBeLessThan(64 * 1024 * 1024 + 200);
+  });
+
+  test("commands in the foreground leave it alone", async () => {
+    const { value } = await call(shell, { command: "sleep 30", isBackground: true });
+    await call(shell, { command: "sleep 0.1 & true" });
+    expect(isAlive(value["pid"])).toBe(true);
+  });
+
+  test("the wire", () => {
+    const place = { callId: "c", sessionId: "s", workspace: base, roots: [] };
+    expect(awaitShell.wireArgs(awaitShell.parse({ taskId: "shell_1" }), place)).toEqual({
+      taskId: "shell_1",
+      blockUntilMs: 0,
+      toolCallId: "c",
+    });
+    const long = awaitShell.parse({ taskId: "shell_1", blockUntilMs: 1e9, kill: true });
+    expect(awaitShell.wireArgs(long, place)).toMatchObject({ blockUntilMs: 600_000, kill: true });
+    expect(awaitShell.needs(long, place)).toEqual([]);
+  });
+});

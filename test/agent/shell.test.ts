@@ -1,0 +1,265 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { BackgroundShells } from "../../src/agent/background.ts";
+import { createProcessRunner } from "../../src/agent/process.ts";
+import { shell } from "../../src/agent/tools/shell.ts";
+import { type ToolContext, ToolFailure } from "../../src/agent/tools/tool.ts";
+import { aliveWith, isValidText, uniqueSleep } from "./process-support.ts";
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-shell-")));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+const workspace = mkdtempSync(join(base, "workspace-"));
+
+function contextWith(more: Partial<ToolContext> = {}): ToolContext {
+  const processes = createProcessRunner();
+  return {
+    callId: "call_1",
+    sessionId: "0f8fad5b-d9cb-469f-a165-70867728950e",
+    workspace,
+    roots: [],
+    signal: new AbortController().signal,
+    print: () => {},
+    processes,
+    background: new BackgroundShells(processes, base),
+    todos: undefined as never,
+    resultLimit: 100_000,
+    compat: undefined,
+    ...more,
+  };
+}
+
+async function run(input: object, more: Partial<ToolContext> = {}) {
+  const result = await shell.run(shell.parse(input), contextWith(more));
+  return { ...result, kind: result.outcome.kind, value: result.outcome.value as Record<string, any> };
+}
+
+describe("on the wire", () => {
+  test("arguments are spelled as the captures spell them, in their order", () => {
+    const place = contextWith({ callId: "call-1\nfc_2" });
+    const args = shell.wireArgs(
+      shell.parse({ command: "wc -l notes.txt", description: "Count lines", timeout: 30000 }),
+      place,
+    );
+    expect(JSON.stringify(args)).toBe(
+      JSON.stringify({
+        command: "wc -l notes.txt",
+        workingDirectory: "",
+        timeout: 30000,
+        toolCallId: "call-1\nfc_2",
+        simpleCommands: ["wc"],
+        hasInputRedirect: false,
+        hasOutputRedirect: false,
+        parsingResult: {
+          parsingFailed: false,
+          executableCommands: [
+            {
+              name: "wc",
+              args: [
+                { type: "word", value: "-l" },
+                { type: "word", value: "notes.txt" },
+              ],
+              fullText: "wc -l notes.txt",
+            },
+          ],
+          hasRedirects: false,
+          hasCommandSubstitution: false,
+          redirects: [],
+        },
+        fileOutputThresholdBytes: "40000",
+        isBackground: false,
+        skipApproval: false,
+        timeoutBehavior: "TIMEOUT_BEHAVIOR_CANCEL",
+        hardTimeout: 86400000,
+        description: "Count lines",
+        closeStdin: true,
+        conversationId: place.sessionId,
+      }),
+    );
+  });
+
+  test("the older shape has only the older fields", () => {
+    const args = shell.wireArgs(shell.parse({ command: "ls -la" }), contextWith({ compat: "2025" }));
+    expect(Object.keys(args)).toEqual([
+      "command",
+      "workingDirectory",
+      "timeout",
+      "toolCallId",
+      "simpleCommands",
+      "hasInputRedirect",
+      "hasOutputRedirect",
+      "parsingResult",
+    ]);
+    expect(Object.keys(args["parsingResult"] as object)).toEqual([
+      "parsingFailed",
+      "executableCommands",
+      "hasRedirects",
+      "hasCommandSubstitution",
+    ]);
+  });
+
+  test("a model cannot approve its own call", () => {
+    const args = shell.parse({ command: "ls", skipApproval: true, skip_approval: true });
+    expect(shell.wireArgs(args, contextWith())["skipApproval"]).toBe(false);
+    expect(args).toEqual({ command: "ls" });
+  });
+
+  test("success, and how it is told apart from failure", async () => {
+    const good = await run({ command: "echo hi; echo oops >&2" });
+    expect(good.outcome).toEqual({
+      kind: "success",
+      value: {
+        command: "echo hi; echo oops >&2",
+        workingDirectory: "",
+        exitCode: 0,
+        signal: "",
+        stdout: "hi\n",
+        stderr: "oops\n",
+        executionTime: expect.any(Number),
+        interleavedOutput: expect.stringMatching(/^(hi\noops\n|oops\nhi\n)$/),
+        localExecutionTimeMs: expect.any(Number),
+      },
+      siblings: { isBackground: false },
+    });
+    const bad = await run({ command: "echo no; exit 3" });
+    expect(bad).toMatchObject({ kind: "failure", value: { exitCode: 3, stdout: "no\n", signal: "" } });
+    expect(bad.text).toBe("no\n[exit code 3]");
+    const old = await run({ command: "exit 3" }, { compat: "2025" });
+    expect(old.outcome).toMatchObject({ kind: "success", value: { exitCode: 3 } });
+    expect(old.outcome.siblings).toBeUndefined();
+    expect(Object.keys(old.value)).toEqual([
+      "command",
+      "workingDirectory",
+      "exitCode",
+      "signal",
+      "stdout",
+      "stderr",
+      "executionTime",
+    ]);
+  });
+
+  test("a signal", async () => {
+    const killed = await run({ command: "kill -9 $$" });
+    expect(killed).toMatchObject({
+      kind: "failure",
+      value: { exitCode: 137, signal: "SIGKILL" },
+      text: "(no output)\n[ended by SIGKILL]",
+    });
+  });
+
+  test("a time limit", async () => {
+    const late = await run({ command: "echo begun; sleep 60", timeout: 300 });
+    expect(late).toMatchObject({
+      kind: "timeout",
+      value: { timeoutMs: 300, stdout: "begun\n", command: "echo begun; sleep 60" },
+    });
+    expect(late.text).toMatch(/^begun\n\[timed out after 300 ms/);
+    const place = contextWith();
+    expect(shell.wireArgs(shell.parse({ command: "ls" }), place)["timeout"]).toBe(120_000);
+    expect(shell.wireArgs(shell.parse({ command: "ls", timeout: 9e9 }), place)["timeout"]).toBe(600_000);
+    expect((await run({ command: "echo x", timeout: 9e9 })).text).toBe(
+      "x\n[timeout was lowered to 600000 ms, the longest there is]",
+    );
+  });
+
+  test("a person who cancels", async () => {
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), 200);
+    const end = await run({ command: "echo half; sleep 60" }, { signal: abort.signal });
+    expect(end).toMatchObject({
+      kind: "error",
+      value: { errorMessage: "Cancelled", error: "Cancelled", stdout: "half\n" },
+    });
+    expect(end.text).toContain("half\n[cancelled by the user]");
+  });
+});
+
+describe("for the model", () => {
+  test("what was printed, or that nothing was", async () => {
+    expect((await run({ command: "echo hi" })).text).toBe("hi\n");
+    expect((await run({ command: "true" })).text).toBe("(no output)");
+    expect((await run({ command: "false" })).text).toBe("(no output)\n[exit code 1]");
+  });
+
+  test("much output: both ends, and a file with the rest that only the user can read", async () => {
+    const { value, text } = await run({ command: "seq 1 20000; printf '日本' >&2" });
+    const { filePath, sizeBytes, lineCount } = value["outputLocation"];
+    const whole = readFileSync(filePath, "utf8");
+    expect(Buffer.byteLength(whole)).toBe(sizeBytes);
+    expect(whole.startsWith("1\n2\n") && whole.includes("\n20000\n") && whole.includes("日本")).toBe(true);
+    expect(lineCount).toBe(20000);
+    expect(statSync(filePath).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(filePath)).mode & 0o777).toBe(0o700);
+    expect(text).toContain(filePath);
+    expect(text.length).toBeLessThan(41_000);
+    expect(value["stdout"].length).toBeLessThan(41_000);
+    expect(text.startsWith("1\n2\n3\n")).toBe(true);
+    expect(text).toMatch(/bytes left out/);
+  });
+
+  test("no more than a result may hold", async () => {
+    const { text, value } = await run({ command: "seq 1 5000" }, { resultLimit: 5000 });
+    expect(text.length).toBeLessThan(5600);
+    expect(value["outputLocation"].lineCount).toBe(5000);
+  });
+
+  test.runIf(process.platform === "linux")("that a process was left behind and ended", async () => {
+    const sleep = uniqueSleep();
+    const { text } = await run({ command: `sleep ${sleep} >/dev/null 2>&1 & echo started` });
+    expect(text).toContain("1 process that the command left running");
+    expect(text).toContain("isBackground");
+    expect(aliveWith(sleep)).toEqual([]);
+  });
+
+  test("bytes that are no text", async () => {
+    const { text, value } = await run({ command: "head -c 100000 /dev/urandom" });
+    expect(isValidText(text) && isValidText(JSON.stringify(value))).toBe(true);
+  });
+});
+
+describe("the command", () => {
+  test("runs in the workspace, or where it is told", async () => {
+    expect((await run({ command: "pwd; mkdir -p sub/er" })).value["stdout"]).toBe(`${workspace}\n`);
+    const inside = await run({ command: "pwd", workingDirectory: "sub/er" });
+    expect(inside.value).toMatchObject({ stdout: `${workspace}/sub/er\n`, workingDirectory: "sub/er" });
+    const failure = await run({ command: "pwd", workingDirectory: "none" }).catch((error) => error);
+    expect(failure).toBeInstanceOf(ToolFailure);
+    expect(failure).toMatchObject({ kind: "spawnError", value: { workingDirectory: "none" } });
+    expect(failure.message).toContain(join(workspace, "none"));
+    expect(failure.message).toContain("does not exist");
+  });
+
+  test("needs one permission, for the command in its directory", () => {
+    const needs = shell.needs(shell.parse({ command: "rm -r x", workingDirectory: "sub" }), contextWith());
+    expect(needs).toEqual([{ kind: "Shell", target: "rm -r x", cwd: join(workspace, "sub") }]);
+  });
+
+  test("may be longer than one argument can be", async () => {
+    const { value } = await run({ command: `cat <<'EOF' | wc -c\n${"x".repeat(300_000)}\nEOF\n` });
+    expect(value["stdout"].trim()).toBe("300001");
+  });
+
+  test("may open its output by name", async () => {
+    const { value } = await run({ command: "echo a | tee /dev/stderr; echo b > /dev/stdout; exit 4" });
+    expect(value).toMatchObject({ stdout: "a\nb\n", stderr: "a\n", exitCode: 4 });
+  });
+
+  test("is refused when it is empty or has a NUL", () => {
+    expect(() => shell.parse({ command: " " })).toThrow(/must not be empty/);
+    expect(() => shell.parse({ command: "ls\0" })).toThrow(/NUL/);
+    expect(() => shell.parse({})).toThrow(/"command" is missing/);
+  });
+
+  test("live output comes as it is printed, and no flood of it", async () => {
+    const chunks: { text: string; at: number }[] = [];
+    const print = (text: string) => void chunks.push({ text, at: performance.now() });
+    await run({ command: "echo one; sleep 0.4; echo two" }, { print });
+    expect(chunks.map(({ text }) => text).join("")).toBe("one\ntwo\n");
+    expect(chunks.at(-1)!.at - chunks[0]!.at).toBeGreaterThan(200);
+    chunks.length = 0;
+    await run({ command: "yes | head -c 50000000" }, { print });
+    expect(chunks.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(5_000_000);
+    expect(chunks.some(({ text }) => text.includes("skipped"))).toBe(true);
+  });
+});

@@ -1,0 +1,351 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { describe, expect, test } from "vitest";
+import { unifiedDiff } from "../../../src/agent/diff.ts";
+import { deleteTool } from "../../../src/agent/tools/delete.ts";
+import { edit } from "../../../src/agent/tools/edit.ts";
+import { write } from "../../../src/agent/tools/write.ts";
+import { workspace } from "./workspace.ts";
+
+const one = (oldText: string, newText: string, more = {}) => ({ edits: [{ oldText, newText, ...more }] });
+
+describe("Write and Edit, the wire", () => {
+  test("a new file", async () => {
+    const space = workspace();
+    const path = space.path("deep/er/test.txt");
+    const result = await space.call(write, { path: "deep/er/test.txt", content: "hello world\n" });
+    expect(result.outcome).toEqual({
+      kind: "success",
+      value: {
+        path,
+        linesAdded: 1,
+        linesRemoved: 0,
+        diffString: "--- /dev/null\n+++ b/deep/er/test.txt\n@@ -0,0 +1,1 @@\n+hello world\n",
+        afterFullFileContent: "hello world\n",
+        message: `Wrote contents to ${path}`,
+        resultForModel: `Wrote contents to ${path}`,
+      },
+    });
+    expect(space.text("deep/er/test.txt")).toBe("hello world\n");
+    const args = write.parse({ path: "deep/er/test.txt", content: "x" });
+    expect(write.wireArgs(args, space.context())).toEqual({ path, streamContent: "x" });
+  });
+
+  test("a new file in the older shape", async () => {
+    const { value } = await workspace().call(write, { path: "a", content: "x" }, { compat: "2025" });
+    expect(value.linesRemoved).toBe(1);
+  });
+
+  test("an edit", async () => {
+    const space = workspace({ "test.txt": "hello world\n" });
+    const path = space.path("test.txt");
+    const { value } = await space.call(edit, { path: "test.txt", ...one("hello", "hi") });
+    expect(value).toEqual({
+      path,
+      linesAdded: 1,
+      linesRemoved: 1,
+      diffString: "--- a/test.txt\n+++ b/test.txt\n@@ -1,1 +1,1 @@\n-hello world\n+hi world\n",
+      beforeFullFileContent: "hello world\n",
+      afterFullFileContent: "hi world\n",
+      message: `The file ${path} has been updated.`,
+      resultForModel: `The file ${path} has been updated.`,
+    });
+    const single = edit.parse({ path: "test.txt", ...one("a", "b") });
+    expect(edit.wireArgs(single, space.context())).toEqual({
+      path,
+      streamContent: "b",
+      strReplace: { oldText: "a", newText: "b", replaceAll: false },
+    });
+    const edits = [...one("a", "b").edits, { oldText: "c", newText: "d", replaceAll: true }];
+    expect(edit.wireArgs(edit.parse({ path: "test.txt", edits }), space.context())).toMatchObject({
+      streamContent: "b\nd",
+      multiStrReplace: { edits: [{ replaceAll: false }, { replaceAll: true }] },
+    });
+  });
+
+  test("the shapes of other agents are understood", async () => {
+    const space = workspace({ a: "one two" });
+    await space.call(edit, { file_path: "a", old_string: "one", new_string: "1", replace_all: null });
+    await space.call(edit, { path: "a", edits: [{ old_str: "two", new_str: "2" }] });
+    expect(space.text("a")).toBe("1 2");
+  });
+});
+
+describe("Edit, finding the text", () => {
+  test("not found: what is near is shown, nothing is changed", async () => {
+    const space = workspace({ "a.ts": "function a() {\n\treturn compute(first, second);\n}\n" });
+    const indentation = await space.fail(edit, { path: "a.ts", ...one("  return compute(first, second);", "x") });
+    expect(indentation.message).toContain("differs only in indentation is at line 2:\n\treturn compute");
+    const similar = await space.fail(edit, { path: "a.ts", ...one("return compute(first, third);", "x") });
+    expect(similar.message).toContain("most similar text is at line 2");
+    const unlike = await space.fail(edit, { path: "a.ts", ...one("0123456789", "x") });
+    expect(unlike.message).toContain("nor anything like it");
+    expect(unlike.value).toMatchObject({
+      path: space.path("a.ts"),
+      errorMessage: unlike.message,
+      error: unlike.message,
+    });
+    expect(space.text("a.ts")).toContain("second");
+  });
+
+  test("found more than once: where, and what to do", async () => {
+    const space = workspace({ a: "x\ny\nx\n" });
+    const failure = await space.fail(edit, { path: "a", ...one("x", "z") });
+    expect(failure.message).toContain("occurs 2 times (lines 1, 3)");
+    expect(failure.message).toContain("replaceAll");
+    await space.call(edit, { path: "a", ...one("x", "z", { replaceAll: true }) });
+    expect(space.text("a")).toBe("z\ny\nz\n");
+  });
+
+  test("all or none, in order", async () => {
+    const space = workspace({ a: "one\n" });
+    const failure = await space.fail(edit, {
+      path: "a",
+      edits: [
+        { oldText: "one", newText: "two" },
+        { oldText: "missing", newText: "" },
+      ],
+    });
+    expect(failure.message).toContain("Edit 2 of 2");
+    expect(space.text("a")).toBe("one\n");
+    await space.call(edit, {
+      path: "a",
+      edits: [
+        { oldText: "one", newText: "two" },
+        { oldText: "two", newText: "three" },
+      ],
+    });
+    expect(space.text("a")).toBe("three\n");
+  });
+
+  test("special characters in the new text stay themselves", async () => {
+    const space = workspace({ a: "price\n" });
+    await space.call(edit, { path: "a", ...one("price", "$& $1 $$ \\n") });
+    expect(space.text("a")).toBe("$& $1 $$ \\n\n");
+  });
+
+  test.each([
+    ["empty", "", "x", "oldText is empty"],
+    ["the same", "a", "a", "are the same"],
+    ["already made", "gone", "abc", "may already be made"],
+  ])("refused: %s", async (_, oldText, newText, words) => {
+    const failure = await workspace({ f: "abc" }).fail(edit, { path: "f", ...one(oldText, newText) });
+    expect(failure.message).toContain(words);
+  });
+
+  test("blanks at line ends are forgiven when only one place fits", async () => {
+    const space = workspace({ a: "if (x) {  \n  go();\n}\n", b: "q \nr\nq \nr\n" });
+    const { text } = await space.call(edit, { path: "a", ...one("if (x) {\n  go();", "if (y) {\n  go();") });
+    expect(space.text("a")).toBe("if (y) {\n  go();\n}\n");
+    expect(text).toContain("blanks at line ends");
+    await space.fail(edit, { path: "b", ...one("q\nr", "s") });
+    expect(space.text("b")).toBe("q \nr\nq \nr\n");
+  });
+
+  test("a missing file names Write, bytes that are no text name Shell", async () => {
+    const space = workspace({ bin: Buffer.from([0xff, 0x00, 0x31]) });
+    expect((await space.fail(edit, { path: "none", ...one("a", "b") })).message).toContain("Write");
+    expect((await space.fail(edit, { path: "bin", ...one("1", "2") })).message).toContain("Shell");
+    expect(existsSync(space.path("none"))).toBe(false);
+  });
+
+  test("edits of one file that are sent together are all kept", async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `<${index}>`);
+    const space = workspace({ a: names.join("\n") });
+    await Promise.all(names.map((name) => space.call(edit, { path: "a", ...one(name, name.toUpperCase() + "!") })));
+    expect(space.text("a")).toBe(names.map((name) => `${name}!`).join("\n"));
+  });
+});
+
+describe("what a file keeps", () => {
+  test("CRLF, when edited or written with LF", async () => {
+    const space = workspace({ a: "one\r\ntwo\r\nthree\r\n" });
+    await space.call(edit, { path: "a", ...one("one\ntwo", "1\n2\n2.5") });
+    expect(space.text("a")).toBe("1\r\n2\r\n2.5\r\nthree\r\n");
+    await space.call(write, { path: "a", content: "x\ny\n" });
+    expect(space.text("a")).toBe("x\r\ny\r\n");
+  });
+
+  test("mixed endings, each where it was", async () => {
+    const space = workspace({ a: "one\r\ntwo\nthree\r\nfour" });
+    await space.call(edit, { path: "a", ...one("three\nfour", "3\n4") });
+    expect(space.text("a")).toBe("one\r\ntwo\n3\r\n4");
+  });
+
+  test("the mark and the encoding", async () => {
+    const space = workspace({ a: "\uFEFFone\n", b: Buffer.from("\uFEFFzwölf\n", "utf16le") });
+    const { value } = await space.call(edit, { path: "a", ...one("one", "two") });
+    expect(value.beforeFullFileContent).toBe("one\n");
+    expect(space.text("a")).toBe("\uFEFFtwo\n");
+    await space.call(edit, { path: "b", ...one("zwölf", "dreizehn") });
+    expect(readFileSync(space.path("b")).toString("utf16le")).toBe("\uFEFFdreizehn\n");
+    await space.call(write, { path: "a", content: "new\n" });
+    expect(space.text("a")).toBe("\uFEFFnew\n");
+  });
+
+  test("mode bits, and no temporary file stays", async () => {
+    const space = workspace({ "run.sh": "echo 1\n" });
+    chmodSync(space.path("run.sh"), 0o751);
+    await space.call(edit, { path: "run.sh", ...one("1", "2") });
+    expect(statSync(space.path("run.sh")).mode & 0o7777).toBe(0o751);
+    expect(readdirSync(space.root)).toEqual(["run.sh"]);
+  });
+
+  test("a link stays a link, its target is written; a dangling one makes its target", async () => {
+    const space = workspace({ "target.txt": "a\n" });
+    symlinkSync("target.txt", space.path("link"));
+    symlinkSync("sub/new.txt", space.path("dangling"));
+    await space.call(write, { path: "link", content: "b\n" });
+    await space.call(write, { path: "dangling", content: "c\n" });
+    expect(readlinkSync(space.path("link"))).toBe("target.txt");
+    expect(space.text("target.txt")).toBe("b\n");
+    expect(readlinkSync(space.path("dangling"))).toBe("sub/new.txt");
+    expect(space.text("sub/new.txt")).toBe("c\n");
+  });
+
+  test("the other name of a hard link keeps its content", async () => {
+    const space = workspace({ protected: "{}\n" });
+    linkSync(space.path("protected"), space.path("hl"));
+    await space.call(write, { path: "hl", content: "x\n" });
+    expect(space.text("protected")).toBe("{}\n");
+  });
+});
+
+describe("writes that must not happen", () => {
+  test("a directory, a file as directory, a circle of links, a named pipe", async () => {
+    const space = workspace({ "d/a": "", f: "" });
+    symlinkSync("loop", space.path("loop"));
+    execFileSync("mkfifo", [space.path("pipe")]);
+    const words = async (path: string) => (await space.fail(write, { path, content: "x" })).message;
+    expect(await words("d")).toContain("is a directory");
+    expect(await words("f/x")).toContain("is a file, not a directory");
+    expect(await words("loop/x")).toContain("circle");
+    expect(await words("pipe")).toContain("named pipe");
+    expect(await words("/proc/self/comm")).toContain("kernel");
+  });
+
+  test("a folder that became a link after the check", async () => {
+    const space = workspace({ "swap/keep": "", "outside/keep": "" });
+    const path = space.path("swap/x.txt");
+    const approved = new Map([[path, path]]);
+    renameSync(space.path("swap"), space.path("old"));
+    symlinkSync("outside", space.path("swap"));
+    const failure = await space.fail(write, { path: "swap/x.txt", content: "x" }, { approved });
+    expect(failure.message).toContain("leads elsewhere");
+    expect(readdirSync(space.path("outside"))).toEqual(["keep"]);
+  });
+
+  test("folders swapped for links again and again during writes never lead a write outside", async () => {
+    const space = workspace({ "outside/keep": "" });
+    mkdirSync(space.path("in"));
+    const approved = new Map([[space.path("in/x.txt"), space.path("in/x.txt")]]);
+    let isRunning = true;
+    const swapping = (async () => {
+      while (isRunning) {
+        renameSync(space.path("in"), space.path("aside"));
+        symlinkSync("outside", space.path("in"));
+        await new Promise((resolve) => setImmediate(resolve));
+        execFileSync("mv", ["-T", space.path("aside"), space.path("in2")]);
+        renameSync(space.path("in"), space.path(`gone-${Math.random()}`));
+        renameSync(space.path("in2"), space.path("in"));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    })();
+    let written = 0;
+    for (let round = 0; round < 60; round += 1) {
+      await space.call(write, { path: "in/x.txt", content: String(round) }, { approved }).then(
+        () => (written += 1),
+        () => {},
+      );
+    }
+    isRunning = false;
+    await swapping;
+    expect(readdirSync(space.path("outside"))).toEqual(["keep"]);
+    expect(written).toBeLessThanOrEqual(60);
+  });
+
+  test("paths that are none", () => {
+    expect(() => write.parse({ path: "a\0b", content: "" })).toThrow(/NUL/);
+    expect(() => write.parse({ path: "file:///etc/passwd", content: "" })).toThrow(/URL/);
+    expect(() => write.parse({ path: "", content: "" })).toThrow(/empty/);
+    const place = workspace().context();
+    expect(write.needs(write.parse({ path: "~/.profile", content: "" }), place)[0]!.target).not.toContain("~");
+    expect(write.needs(write.parse({ path: "..%2fa", content: "" }), place)[0]!.target).toBe(
+      `${place.workspace}/..%2fa`,
+    );
+  });
+});
+
+describe("Delete", () => {
+  test("a file, a link and not its target", async () => {
+    const space = workspace({ a: "x", b: "y" });
+    symlinkSync("b", space.path("link"));
+    const { value } = await space.call(deleteTool, { path: "a" });
+    expect(value).toEqual({ path: space.path("a"), message: `Deleted ${space.path("a")}` });
+    await space.call(deleteTool, { path: "link" });
+    expect(readdirSync(space.root)).toEqual(["b"]);
+    const args = deleteTool.parse({ path: "b" });
+    expect(deleteTool.wireArgs(args, space.context())).toEqual({ path: space.path("b"), toolCallId: "call_1" });
+    expect(deleteTool.needs(args, space.context())).toEqual([{ kind: "Delete", target: space.path("b") }]);
+  });
+
+  test("a missing file, a directory", async () => {
+    const space = workspace({ "d/a": "" });
+    expect((await space.fail(deleteTool, { path: "none" })).value).toEqual({
+      path: space.path("none"),
+      error: `File not found: ${space.path("none")}`,
+    });
+    expect((await space.fail(deleteTool, { path: "d" })).message).toContain("directory");
+    expect(existsSync(space.path("d/a"))).toBe(true);
+  });
+});
+
+describe("diff", () => {
+  const patched = (before: string, diff: string) => {
+    const space = workspace({ f: before, "p.diff": diff });
+    execFileSync("patch", ["-p1", "-s", "-i", "p.diff"], { cwd: space.root });
+    return space.text("f");
+  };
+  const hasPatch = spawnSync("patch", ["--version"]).status === 0;
+
+  test.skipIf(!hasPatch)("patch takes it, whatever the change", async () => {
+    let seed = 7;
+    const random = (below: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below;
+    for (let round = 0; round < 40; round += 1) {
+      const lines = Array.from({ length: 1 + random(30) }, () => `line ${random(9)}`);
+      const before = lines.join("\n") + (random(2) ? "\n" : "");
+      for (let change = 0; change <= random(4); change += 1) {
+        lines.splice(random(lines.length + 1), random(3), ...(random(2) ? [`new ${random(99)}`, "more"] : []));
+      }
+      const after = `added\n${lines.join("\n")}${random(2) ? "\n" : ""}`;
+      const { text, added, removed } = await unifiedDiff({ path: "f", before, after });
+      expect(patched(before, text)).toBe(after);
+      expect(added - removed).toBe(count(after) - count(before));
+    }
+  });
+
+  test("5,000 unrelated lines are one block, soon", async () => {
+    const before = Array.from({ length: 5000 }, (_, index) => `a${index}`).join("\n");
+    const after = Array.from({ length: 5000 }, (_, index) => `b${index}`).join("\n");
+    const startedAt = performance.now();
+    const { added, removed, text } = await unifiedDiff({ path: "f", before, after });
+    expect(performance.now() - startedAt).toBeLessThan(1500);
+    expect([added, removed]).toEqual([5000, 5000]);
+    expect(text.match(/^@@/gm)).toHaveLength(1);
+  });
+});
+
+function count(text: string): number {
+  return text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+}

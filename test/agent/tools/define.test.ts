@@ -1,0 +1,156 @@
+import { toJsonSchema } from "@valibot/to-json-schema";
+import * as v from "valibot";
+import { describe, expect, test } from "vitest";
+import { jsonSchemaOf, tool } from "../../../src/agent/tools/define.ts";
+import { builtInTools, findTool } from "../../../src/agent/tools/index.ts";
+import { TodoList, todoWrite } from "../../../src/agent/tools/todos.ts";
+import { ToolFailure } from "../../../src/agent/tools/tool.ts";
+import { workspace } from "./workspace.ts";
+
+const sample = v.object({
+  path: v.pipe(v.string(), v.description("Where")),
+  limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.description("Lines"))),
+  mode: v.optional(v.picklist(["a", "b"])),
+  isDry: v.optional(v.boolean()),
+  edits: v.array(v.object({ text: v.string(), all: v.optional(v.boolean()) })),
+});
+
+const sampleTool = tool({
+  name: "Sample",
+  wire: "sample",
+  description: "",
+  readOnly: true,
+  args: sample,
+  spellings: { file_path: "path" },
+  wireArgs: (args) => args,
+  needs: () => [],
+  run: () => Promise.reject(new Error("not run")),
+});
+
+describe("tool()", () => {
+  test("JSON Schema as the full converter would write it", () => {
+    const { $schema: _, ...expected } = toJsonSchema(sample) as Record<string, unknown>;
+    expect(jsonSchemaOf(sample)).toEqual(expected);
+  });
+
+  test.each<[string, unknown, string]>([
+    ["missing", { edits: [] }, '"path" is missing'],
+    ["type", { path: 5, edits: [] }, '"path" must be a string, got 5'],
+    ["deep", { path: "a", edits: [{ text: 1 }] }, '"edits[0].text" must be a string, got 1'],
+    ["deep and missing", { path: "a", edits: [{}] }, '"edits[0].text" is missing'],
+    ["range", { path: "a", edits: [], limit: 0 }, '"limit" must be at least 1, got 0'],
+    ["whole", { path: "a", edits: [], limit: 1.5 }, '"limit" must be a whole number, got 1.5'],
+    ["choice", { path: "a", edits: [], mode: "c" }, '"mode" must be one of a, b, got "c"'],
+    ["list", { path: "a", edits: "x" }, '"edits" must be an array, got "x"'],
+    ["what it takes", {}, "It takes path, limit?, mode?, isDry?, edits."],
+    ["text", '{"path": "a', "not valid JSON"],
+    ["list instead of object", ["a"], "must be one JSON object"],
+    ["nothing", null, "must be one JSON object"],
+  ])("a sentence about what is wrong: %s", (_, input, words) => {
+    expect(() => sampleTool.parse(input)).toThrow(ToolFailure);
+    expect(() => sampleTool.parse(input)).toThrow(words);
+  });
+
+  test("unknown keys and nulls are dropped, other spellings understood", () => {
+    expect(sampleTool.parse({ file_path: "a", limit: null, edits: [{ text: "t", all: null }], why: "x" })).toEqual({
+      path: "a",
+      edits: [{ text: "t" }],
+    });
+    expect(sampleTool.parse({ path: "ours", file_path: "theirs", edits: [] })).toMatchObject({ path: "ours" });
+  });
+});
+
+describe("the built-in tools", () => {
+  test("all of them together are small", () => {
+    const specs = builtInTools.map(({ name, description, parameters }) => ({ name, description, parameters }));
+    expect(JSON.stringify(specs).length).toBeLessThan(4500);
+  });
+
+  test.each([
+    ["Read", "Read"],
+    ["read", "Read"],
+    ["read_file", "Read"],
+    ["edit", "Edit"],
+    ["str_replace", "Edit"],
+    ["MULTIEDIT", "Edit"],
+    ["write_file", "Write"],
+    ["ls", "LS"],
+    ["list", "LS"],
+    ["Bash", "Shell"],
+    ["updateTodos", "TodoWrite"],
+    ["rg", "Grep"],
+    ["nothing", undefined],
+  ])("%s finds %s", (name, expected) => {
+    expect(findTool(builtInTools, name)?.name).toBe(expected);
+  });
+
+  test("names, wire names and needs", () => {
+    expect(builtInTools.map((each) => `${each.name} ${each.wire}`)).toEqual([
+      "LS ls",
+      "Read read",
+      "Write edit",
+      "Edit edit",
+      "Delete delete",
+      "Glob glob",
+      "Grep grep",
+      "Shell shell",
+      "Await await",
+      "TodoWrite updateTodos",
+    ]);
+  });
+});
+
+describe("TodoWrite", () => {
+  test("replace, then merge", async () => {
+    const space = workspace();
+    const todos = new TodoList();
+    const first = { todos: [{ id: "1", content: "look", status: "in_progress" }] };
+    const replaced = await space.call(todoWrite, first, { todos });
+    expect(replaced.value).toEqual({
+      todos: [
+        {
+          id: "1",
+          content: "look",
+          status: "TODO_STATUS_IN_PROGRESS",
+          createdAt: expect.stringMatching(/^\d{13}$/),
+          updatedAt: expect.stringMatching(/^\d{13}$/),
+          dependencies: [],
+        },
+      ],
+      totalCount: 1,
+      wasMerge: false,
+    });
+    const merged = await space.call(
+      todoWrite,
+      {
+        todos: [
+          { id: "1", content: "look", status: "completed" },
+          { id: "2", content: "leap", status: "pending" },
+        ],
+        merge: true,
+      },
+      { todos },
+    );
+    expect(merged.value).toMatchObject({ totalCount: 2, wasMerge: true });
+    expect(merged.text).toBe("[x] 1: look\n[ ] 2: leap");
+    expect(new TodoList(JSON.parse(JSON.stringify(todos.all()))).all()).toEqual(todos.all());
+    expect(todoWrite.wireArgs(todoWrite.parse(first), space.context())).toMatchObject({
+      todos: [{ id: "1", status: "TODO_STATUS_IN_PROGRESS", dependencies: [] }],
+      merge: false,
+    });
+  });
+
+  test("times: made once, changed when something changes", () => {
+    const list = new TodoList();
+    list.replace([{ id: "a", content: "x", status: "pending" }], 1);
+    list.merge([{ id: "a", content: "x", status: "pending" }], 2);
+    expect(list.all()[0]).toMatchObject({ createdAt: 1, updatedAt: 1 });
+    list.replace([{ id: "a", content: "x", status: "completed" }], 3);
+    expect(list.all()).toMatchObject([{ createdAt: 1, updatedAt: 3 }]);
+  });
+
+  test("an empty item is refused", async () => {
+    const failure = await workspace().fail(todoWrite, { todos: [{ id: "1", content: "", status: "pending" }] });
+    expect(failure.message).toContain("not empty");
+  });
+});

@@ -1,0 +1,185 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, mkdirSync, openSync, symlinkSync, writeSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { read } from "../../../src/agent/tools/read.ts";
+import { workspace } from "./workspace.ts";
+
+describe("Read, the wire of the seeds", () => {
+  test("a whole file", async () => {
+    const space = workspace({ "test.txt": "Hello from test file\n" });
+    const result = await space.call(read, { path: "test.txt" });
+    expect(result.outcome).toEqual({
+      kind: "success",
+      value: {
+        content: "Hello from test file\n",
+        isEmpty: false,
+        exceededLimit: false,
+        totalLines: 2,
+        fileSize: 21,
+        path: space.path("test.txt"),
+        readRange: { startLine: 1, endLine: 2 },
+      },
+    });
+    expect(result.text).toBe("Hello from test file\n");
+    const args = read.parse({ path: "test.txt", limit: 10 });
+    expect(read.wireArgs(args, space.context())).toEqual({ path: space.path("test.txt"), limit: 10 });
+    expect(read.needs(args, space.context())).toEqual([{ kind: "Read", target: space.path("test.txt") }]);
+  });
+
+  test("a missing file", async () => {
+    const space = workspace();
+    const failure = await space.fail(read, { path: "none.txt" });
+    expect(failure.kind).toBe("error");
+    expect(failure.value).toEqual({ errorMessage: "File not found", path: space.path("none.txt") });
+    expect(failure.message).toContain("none.txt");
+  });
+
+  test("a final newline counts as the start of one more line", async () => {
+    const space = workspace({ a: "alpha\nbeta\ngamma\n" });
+    expect((await space.call(read, { path: "a" })).value.totalLines).toBe(4);
+  });
+
+  test("an empty file", async () => {
+    const { value, text } = await workspace({ a: "" }).call(read, { path: "a" });
+    expect(value).toMatchObject({ content: "", isEmpty: true, exceededLimit: false, totalLines: 1, fileSize: 0 });
+    expect(text).toContain("empty");
+  });
+});
+
+describe("Read, parts", () => {
+  const lines = Array.from({ length: 3000 }, (_, index) => `line ${index + 1}`);
+
+  test("a limit is no excess", async () => {
+    const { value } = await workspace({ a: lines.join("\n") }).call(read, { path: "a", limit: 10 });
+    expect(value).toMatchObject({ exceededLimit: false, totalLines: 3000, readRange: { startLine: 1, endLine: 10 } });
+    expect(value.content).toBe(lines.slice(0, 10).join("\n"));
+  });
+
+  test("the default limit is, and the model is told how to read on", async () => {
+    const { value, text } = await workspace({ a: lines.join("\n") }).call(read, { path: "a" });
+    expect(value).toMatchObject({ exceededLimit: true, totalLines: 3000, readRange: { startLine: 1, endLine: 2000 } });
+    expect(text).toContain("Lines 1-2000 of 3000. Read on with offset 2001.");
+  });
+
+  test("from an offset to the end", async () => {
+    const { value } = await workspace({ a: `${lines.join("\n")}\n` }).call(read, {
+      path: "a",
+      offset: 2999,
+      limit: 10,
+    });
+    expect(value.content).toBe("line 2999\nline 3000\n");
+    expect(value.readRange).toEqual({ startLine: 2999, endLine: 3001 });
+  });
+
+  test("reading on again and again gives the whole file", async () => {
+    const content = Array.from({ length: 500 }, (_, index) => `${index} ${"äß€𝄞".repeat(index % 40)}`).join("\n");
+    const space = workspace({ a: content });
+    const parts: string[] = [];
+    for (let offset = 1; ; ) {
+      const { value } = await space.call(read, { path: "a", offset }, { resultLimit: 3000 });
+      parts.push(value.content);
+      expect(value.content.length).toBeLessThanOrEqual(3000);
+      if (value.readRange.endLine === value.totalLines) break;
+      offset = value.readRange.endLine + 1;
+    }
+    expect(parts.join("\n")).toBe(content);
+    expect(parts.length).toBeGreaterThan(3);
+  });
+
+  test("an offset past the end", async () => {
+    const failure = await workspace({ a: "x\n" }).fail(read, { path: "a", offset: 9 });
+    expect(failure.message).toContain("it has 2 lines");
+  });
+});
+
+describe("Read, sizes", () => {
+  test("50 MB of lines: counted, not loaded", async () => {
+    const space = workspace({ big: "" });
+    const block = Buffer.from(`${"x".repeat(99)}\n`.repeat(10_000));
+    const file = openSync(space.path("big"), "w");
+    for (let index = 0; index < 50; index += 1) writeSync(file, block);
+    closeSync(file);
+    const before = process.memoryUsage().arrayBuffers;
+    const { value } = await space.call(read, { path: "big" });
+    expect(value).toMatchObject({ exceededLimit: true, totalLines: 500_001, fileSize: 50_000_000 });
+    expect(value.content.length).toBeLessThanOrEqual(30_000);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(5_000_000);
+  });
+
+  test("50 MB in one line", async () => {
+    const space = workspace({ big: "" });
+    const file = openSync(space.path("big"), "w");
+    for (let index = 0; index < 50; index += 1) writeSync(file, Buffer.alloc(1_000_000, "y"));
+    closeSync(file);
+    const { value, text } = await space.call(read, { path: "big" });
+    expect(value).toMatchObject({ exceededLimit: true, totalLines: 1, readRange: { startLine: 1, endLine: 1 } });
+    expect(value.content).toBe("y".repeat(30_000));
+    expect(text).toContain("longer than a result may be");
+  });
+});
+
+describe("Read, kinds of files", () => {
+  test.each([
+    ["NUL", Buffer.from("abc\0def")],
+    ["Latin-1", Buffer.from("stra\xdfe", "latin1")],
+  ])("binary: %s", async (_, content) => {
+    const failure = await workspace({ a: content }).fail(read, { path: "a" });
+    expect(failure.message).toContain("binary file");
+    expect(failure.value.error).toBe(failure.value.errorMessage);
+  });
+
+  test("a character across the end of the looked-at start is text", async () => {
+    const { value } = await workspace({ a: `${"x".repeat(8191)}€ end` }).call(read, { path: "a" });
+    expect(value.content).toMatch(/x€ end$/);
+  });
+
+  test.each([
+    ["UTF-8", Buffer.from("\uFEFFhä\n", "utf8")],
+    ["UTF-16 LE", Buffer.from("\uFEFFhä\n", "utf16le")],
+    ["UTF-16 BE", Buffer.from("\uFEFFhä\n", "utf16le").swap16()],
+  ])("the mark of %s is no text", async (_, content) => {
+    const { value } = await workspace({ a: content }).call(read, { path: "a" });
+    expect(value.content).toBe("hä\n");
+    expect(value.totalLines).toBe(2);
+    expect(value.fileSize).toBe(content.length);
+  });
+
+  test("an image is shown to the model", async () => {
+    const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(100)]);
+    const { value, images } = await workspace({ "a.png": png }).call(read, { path: "a.png" });
+    expect(value.content).toBe("[image/png, 108 bytes]");
+    expect(images).toEqual([{ mime: "image/png", base64: png.toString("base64") }]);
+  });
+
+  test("a directory names LS", async () => {
+    const space = workspace({ "src/a": "" });
+    expect((await space.fail(read, { path: "src" })).message).toContain("LS");
+  });
+
+  test.each(["/dev/zero", "/proc/self/environ", "/dev/stdin"])("%s is refused", async (path) => {
+    const failure = await workspace().fail(read, { path });
+    expect(failure.kind).toBe("error");
+    expect(failure.message).not.toMatch(/PATH=/);
+  });
+
+  test("a named pipe is refused at once, also behind a link", async () => {
+    const space = workspace();
+    execFileSync("mkfifo", [space.path("pipe")]);
+    symlinkSync("pipe", space.path("link"));
+    expect((await space.fail(read, { path: "link" })).message).toContain("named pipe");
+  });
+
+  test("a link inside is followed; one that leads elsewhere than approved is not", async () => {
+    const space = workspace({ "real.txt": "here", "other.txt": "there" });
+    symlinkSync("real.txt", space.path("link"));
+    expect((await space.call(read, { path: "link" })).value.content).toBe("here");
+    const approved = new Map([[space.path("link"), space.path("other.txt")]]);
+    expect((await space.fail(read, { path: "link" }, { approved })).message).toContain("leads elsewhere");
+  });
+
+  test("a part of the path is a file", async () => {
+    const space = workspace({ a: "x" });
+    mkdirSync(space.path("d"));
+    expect((await space.fail(read, { path: "a/b" })).message).toContain("is a file, not a directory");
+  });
+});

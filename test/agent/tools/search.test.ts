@@ -1,0 +1,408 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { pathTest } from "../../../src/agent/file-pattern.ts";
+import { glob } from "../../../src/agent/tools/glob.ts";
+import { grep } from "../../../src/agent/tools/grep.ts";
+import { ls } from "../../../src/agent/tools/ls.ts";
+import { workspace } from "./workspace.ts";
+
+describe("Grep", () => {
+  test("lines, as the seeds show them", async () => {
+    const space = workspace({ "src/index.ts": "one\nexport default MyComponent;\n", "b.txt": "nothing" });
+    const result = await space.call(grep, { pattern: "export default" });
+    const match = {
+      lineNumber: 2,
+      content: "export default MyComponent;",
+      contentTruncated: false,
+      isContextLine: false,
+    };
+    expect(result.outcome).toEqual({
+      kind: "success",
+      value: {
+        pattern: "export default",
+        path: "",
+        outputMode: "content",
+        workspaceResults: {
+          [space.root]: {
+            content: {
+              matches: [{ file: "./src/index.ts", matches: [match] }],
+              totalLines: 1,
+              totalMatchedLines: 1,
+              clientTruncated: false,
+              ripgrepTruncated: false,
+            },
+          },
+        },
+      },
+    });
+    expect(result.text).toBe("src/index.ts\n2:export default MyComponent;");
+  });
+
+  test("arguments on the wire", () => {
+    const space = workspace();
+    expect(grep.wireArgs(grep.parse({ pattern: "test" }), space.context())).toEqual({
+      pattern: "test",
+      outputMode: "content",
+      caseInsensitive: false,
+      multiline: false,
+      toolCallId: "call_1",
+    });
+    const args = grep.parse({ pattern: "x", path: "src", glob: "*.ts", outputMode: "count", caseInsensitive: true });
+    expect(grep.wireArgs(args, space.context())).toMatchObject({
+      path: space.path("src"),
+      glob: "*.ts",
+      outputMode: "count",
+    });
+    expect(grep.needs(args, space.context())).toEqual([{ kind: "Read", target: space.path("src") }]);
+  });
+
+  test("files and counts, in path order", async () => {
+    const space = workspace({ "test.txt": "test test\ntest\n", "danger.txt": "a test\n", "no.txt": "" });
+    const files = await space.call(grep, { pattern: "test", outputMode: "files_with_matches" });
+    expect(files.value.workspaceResults[space.root]).toEqual({
+      files: { files: ["./danger.txt", "./test.txt"], totalFiles: 2, clientTruncated: false, ripgrepTruncated: false },
+    });
+    expect(files.text).toBe("danger.txt\ntest.txt");
+    const counts = await space.call(grep, { pattern: "test", outputMode: "count" });
+    expect(counts.value.workspaceResults[space.root]).toEqual({
+      count: {
+        counts: [
+          { file: "./danger.txt", count: 1 },
+          { file: "./test.txt", count: 3 },
+        ],
+        totalFiles: 2,
+        totalMatches: 4,
+        clientTruncated: false,
+        ripgrepTruncated: false,
+      },
+    });
+  });
+
+  test("lines around, case, several lines, line endings", async () => {
+    const space = workspace({ a: "one\nTWO\nthree\nfour\n", b: "x\r\nend\r\n" });
+    const { text, value } = await space.call(grep, { pattern: "two", caseInsensitive: true, context: 1 });
+    expect(text).toBe("a\n1-one\n2:TWO\n3-three");
+    expect(value.workspaceResults[space.root].content).toMatchObject({ totalLines: 3, totalMatchedLines: 1 });
+    expect((await space.call(grep, { pattern: "TWO.*four", multiline: true })).text).toBe("a\n2:TWO\n3:three\n4:four");
+    expect((await space.call(grep, { pattern: "end$" })).text).toBe("b\n2:end");
+    expect((await space.call(grep, { pattern: "TWO\\nthree" })).text).toBe("a\n2:TWO\n3:three");
+    expect((await space.call(grep, { pattern: "t(?=hree)" })).text).toBe("a\n3:three");
+  });
+
+  test("odd names and lines", async () => {
+    const space = workspace({
+      "new\nline.txt": "hit\n",
+      "12:34.txt": "5:hit-6\n",
+      "-e.txt": "hit\n",
+      "long.txt": `${"hit ".repeat(1000)}\n`,
+      "late.bin": `hit\n${"x\n".repeat(200_000)}\0`,
+      "zz.txt": "hit",
+    });
+    const { value } = await space.call(grep, { pattern: "hit" });
+    const { matches } = value.workspaceResults[space.root].content;
+    const files = matches.map((match: any) => match.file);
+    expect(files.filter((file: string) => file !== "./late.bin")).toEqual([
+      "./-e.txt",
+      "./12:34.txt",
+      "./long.txt",
+      "./new\nline.txt",
+      "./zz.txt",
+    ]);
+    const of = (file: string) => matches.find((match: any) => match.file === file).matches[0];
+    expect(of("./12:34.txt")).toMatchObject({ lineNumber: 1, content: "5:hit-6" });
+    expect(of("./long.txt")).toMatchObject({ content: "hit ".repeat(125), contentTruncated: true });
+  });
+
+  test("a file as path, a path outside, a missing path", async () => {
+    const space = workspace({ "src/a.ts": "hit\n" });
+    const other = workspace({ "sub/o.txt": "hit\n" });
+    expect((await space.call(grep, { pattern: "hit", path: "src/a.ts" })).text).toBe("src/a.ts\n1:hit");
+    const outside = await space.call(grep, { pattern: "hit", path: other.root });
+    expect(Object.keys(outside.value.workspaceResults)).toEqual([other.root]);
+    expect(outside.text).toBe(`${other.path("sub/o.txt")}\n1:hit`);
+    const failure = await space.fail(grep, { pattern: "hit", path: "none" });
+    expect(failure.value).toMatchObject({
+      path: space.path("none"),
+      errorMessage: failure.message,
+      error: failure.message,
+    });
+  });
+
+  test("a wrong expression says what is wrong and what to do", async () => {
+    const space = workspace({ a: "f(x" });
+    const failure = await space.fail(grep, { pattern: "f(x", path: "a" });
+    expect(failure.value).toEqual({ path: space.path("a"), errorMessage: failure.message, error: failure.message });
+    expect(failure.message).not.toContain("~~~");
+    expect(failure.message).toContain("unclosed group");
+    expect(failure.message).toContain("Escape");
+  });
+
+  test("no matches, and patterns that look like options", async () => {
+    const space = workspace({ a: "--files\n" });
+    expect((await space.call(grep, { pattern: "absent" })).text).toBe("No matches.");
+    expect((await space.call(grep, { pattern: "--files" })).text).toBe("a\n1:--files");
+  });
+
+  test("only some files", async () => {
+    const space = workspace({
+      "a.ts": "hit",
+      "a.js": "hit",
+      "src/b.ts": "hit",
+      "src/x/c.tsx": "hit",
+      "lib/d.ts": "hit",
+    });
+    const found = async (pattern: string) =>
+      (await space.call(grep, { pattern: "hit", glob: pattern, outputMode: "files_with_matches" })).text.split("\n");
+    expect(await found("*.ts")).toEqual(["a.ts", "lib/d.ts", "src/b.ts"]);
+    expect(await found("src/**/*.{ts,tsx}")).toEqual(["src/b.ts", "src/x/c.tsx"]);
+    expect(await found("{src,lib}/*.ts")).toEqual(["lib/d.ts", "src/b.ts"]);
+    expect(await found("!*.ts")).toEqual(["a.js", "src/x/c.tsx"]);
+    expect(await found("src/**")).toEqual(["src/b.ts", "src/x/c.tsx"]);
+  });
+
+  test("limits are told", async () => {
+    const space = workspace({ a: "hit\n".repeat(3000), b: "hit\n" });
+    const { value, text } = await space.call(grep, { pattern: "hit" });
+    const { content } = value.workspaceResults[space.root];
+    expect(content).toMatchObject({ clientTruncated: true, totalMatchedLines: 3001 });
+    expect(content.matches[0].matches).toHaveLength(2000);
+    expect(text).toContain("Not all results");
+    const few = await space.call(grep, { pattern: "hit", headLimit: 5 });
+    expect(few.value.workspaceResults[space.root].content.matches[0].matches).toHaveLength(5);
+    const short = await space.call(grep, { pattern: "hit" }, { resultLimit: 100 });
+    expect(short.text.length).toBeLessThan(200);
+  });
+
+  test("more output than anyone can use ends the search", async () => {
+    const space = workspace({ a: `${"hit ".repeat(20)}\n`.repeat(150_000) });
+    const { value } = await space.call(grep, { pattern: "hit" });
+    expect(value.workspaceResults[space.root].content.ripgrepTruncated).toBe(true);
+  });
+
+  test("cancelled", async () => {
+    const failure = await workspace({ a: "x" }).fail(grep, { pattern: "x" }, { signal: AbortSignal.abort() });
+    expect(failure.message).toContain("cancelled");
+  });
+});
+
+describe("what a search sees", () => {
+  const files = {
+    ".gitignore": "*.log\nbuild/\n",
+    ".cursorignore": "private/\n.env*\n",
+    ".hidden": "hit",
+    ".env": "hit",
+    "a.log": "hit",
+    "build/x": "hit",
+    "private/key": "hit",
+    "src/a.ts": "hit",
+    ".git/config": "hit",
+  };
+
+  test.each([
+    ["in a repository", true],
+    ["without one", false],
+  ])("ignore files count %s", async (_, isRepository) => {
+    const all: Record<string, string> = { ...files };
+    if (!isRepository) delete all[".git/config"];
+    const space = workspace(all);
+    const seen = [".cursorignore", ".gitignore", ".hidden", "src/a.ts"];
+    expect((await space.call(glob, { pattern: "**/*" })).value.files).toEqual(seen);
+    expect((await space.call(grep, { pattern: "hit", outputMode: "files_with_matches" })).text).toBe(
+      ".hidden\nsrc/a.ts",
+    );
+    // A pattern that names them does not bring them back.
+    for (const pattern of [".env*", "*.log", "private/*"]) {
+      expect((await space.call(grep, { pattern: "hit", glob: pattern })).text).toBe("No matches.");
+      expect((await space.call(glob, { pattern })).text).toBe("No files match.");
+    }
+    expect((await space.call(grep, { pattern: "hit", path: "src" })).text).toBe("src/a.ts\n1:hit");
+  });
+
+  test("an ignore file above a folder without a repository does not count", async () => {
+    const space = workspace({ ".gitignore": "*\n", "project/a.ts": "hit" });
+    const inside = { workspace: space.path("project") };
+    expect((await space.call(glob, { pattern: "*.ts" }, inside)).value.files).toEqual(["a.ts"]);
+  });
+
+  test("a repository above does", async () => {
+    const space = workspace({ ".gitignore": "*.js\n", "project/a.ts": "", "project/a.js": "" });
+    execFileSync("git", ["init", "-q"], { cwd: space.root });
+    expect((await space.call(glob, { pattern: "a.*" }, { workspace: space.path("project") })).value.files).toEqual([
+      "a.ts",
+    ]);
+  });
+
+  test("files that may not be read are left out", async () => {
+    const space = workspace({ ".env": "KEY=1", "a.txt": "KEY=2" });
+    const mayRead = (path: string) => !path.endsWith(".env");
+    expect((await space.call(grep, { pattern: "KEY" }, { mayRead })).text).toBe("a.txt\n1:KEY=2");
+    expect((await space.call(grep, { pattern: "KEY", outputMode: "count" }, { mayRead })).text).toBe("a.txt: 1");
+    expect((await space.call(glob, { pattern: "*" }, { mayRead })).text).toBe("a.txt");
+  });
+
+  test("links are not followed", async () => {
+    const other = workspace({ secret: "hit" });
+    const space = workspace({ a: "hit" });
+    symlinkSync(other.root, space.path("out"));
+    expect((await space.call(grep, { pattern: "hit", outputMode: "files_with_matches" })).text).toBe("a");
+  });
+});
+
+describe("Glob", () => {
+  test("the wire", async () => {
+    const space = workspace({ "thor-core/src/index.ts": "", "thor-widget/package.json": "", "z.md": "" });
+    const result = await space.call(glob, { pattern: "thor*/**" });
+    expect(result.outcome).toEqual({
+      kind: "success",
+      value: {
+        pattern: "thor*/**",
+        path: space.root,
+        files: ["thor-core/src/index.ts", "thor-widget/package.json"],
+        totalFiles: 2,
+        clientTruncated: false,
+        ripgrepTruncated: false,
+      },
+    });
+    const args = glob.parse({ pattern: "*.ts" });
+    expect(glob.wireArgs(args, space.context())).toEqual({ targetDirectory: space.root, globPattern: "*.ts" });
+  });
+
+  test("below a path: relative to it on the wire, to the workspace for the model", async () => {
+    const space = workspace({ "src/x/a.ts": "", "src/b.ts": "", "c.ts": "" });
+    const { value, text } = await space.call(glob, { pattern: "*.ts", path: "src" });
+    expect(value).toMatchObject({ path: space.path("src"), files: ["b.ts", "x/a.ts"] });
+    expect(text).toBe("src/b.ts\nsrc/x/a.ts");
+    expect((await space.call(glob, { pattern: `${space.root}/src/*.ts` })).value.files).toEqual(["src/b.ts"]);
+  });
+
+  test("never out of the folder", async () => {
+    const space = workspace({ a: "" });
+    expect(() => glob.parse({ pattern: "../**/*" })).toThrow(/climb/);
+    expect((await space.fail(glob, { pattern: "/etc/*" })).message).toContain("outside");
+    expect((await space.fail(glob, { pattern: "*", path: "a" })).message).toContain("is a file");
+  });
+
+  test("more than fit", async () => {
+    const space = workspace(Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`d/${index}.txt`, ""])));
+    const { value, text } = await space.call(glob, { pattern: "*.txt" });
+    expect(value).toMatchObject({ totalFiles: 1100, clientTruncated: true });
+    expect(value.files).toHaveLength(1000);
+    expect(text).toContain("[100 more files left out");
+  });
+});
+
+describe("file patterns", () => {
+  test.each([
+    ["*.ts", "src/a.ts", true],
+    ["*.ts", "a.tsx", false],
+    ["src/*.ts", "src/a.ts", true],
+    ["src/*.ts", "packages/p/src/a.ts", true],
+    ["./src/*.ts", "packages/p/src/a.ts", false],
+    ["src/*.ts", "src/x/a.ts", false],
+    ["**/a", "a", true],
+    ["src/**/a", "src/a", true],
+    ["src/**/a", "src/x/y/a", true],
+    ["src/**", "src/x/y", true],
+    ["[a-c]?.{md,txt}", "b1.txt", true],
+    ["[!a-c]*", "b1.txt", false],
+    ["{a,{b,c}d}", "cd", true],
+    ["a\\*b", "a*b", true],
+    ["a\\*b", "axb", false],
+    ["(x|y)+$", "(x|y)+$", true],
+    ["ä?", "ä𝄞", true],
+    ["*a*b*", "xxaxxbxx", true],
+  ])("%s and %s: %s", (pattern, path, expected) => {
+    expect(pathTest(pattern)!(path)).toBe(expected);
+  });
+
+  test("no pattern takes long", () => {
+    const test = pathTest(`${"**/*a".repeat(1)}${"*a".repeat(60)}b`)!;
+    const startedAt = performance.now();
+    expect(test("a".repeat(5000))).toBe(false);
+    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(pathTest("{a,b}".repeat(20))).toBeUndefined();
+  });
+});
+
+describe("LS", () => {
+  test("a tree with real counts", async () => {
+    const space = workspace({
+      "src/index.ts": "",
+      "src/deep/a.ts": "",
+      "package.json": "",
+      ".gitignore": "dist\n",
+      "dist/x.js": "",
+      LICENSE: "",
+    });
+    mkdirSync(space.path("empty/inner"), { recursive: true });
+    symlinkSync("package.json", space.path("link.json"));
+    const result = await space.call(ls, {});
+    const folder = (name: string, more: object) => ({
+      absPath: space.path(name),
+      childrenDirs: [],
+      childrenFiles: [],
+      childrenWereProcessed: true,
+      fullSubtreeExtensionCounts: {},
+      numFiles: 0,
+      ...more,
+    });
+    expect(result.value.directoryTreeRoot).toEqual({
+      absPath: space.root,
+      childrenDirs: [
+        folder("empty", { childrenDirs: [folder("empty/inner", {})] }),
+        folder("src", {
+          childrenDirs: [
+            folder("src/deep", {
+              childrenFiles: [{ name: "a.ts" }],
+              fullSubtreeExtensionCounts: { ".ts": 1 },
+              numFiles: 1,
+            }),
+          ],
+          childrenFiles: [{ name: "index.ts" }],
+          fullSubtreeExtensionCounts: { ".ts": 2 },
+          numFiles: 2,
+        }),
+      ],
+      childrenFiles: [{ name: ".gitignore" }, { name: "LICENSE" }, { name: "link.json" }, { name: "package.json" }],
+      childrenWereProcessed: true,
+      fullSubtreeExtensionCounts: { ".json": 2, ".ts": 2 },
+      numFiles: 6,
+    });
+    expect(result.text).toBe(
+      `${space.root}/\n  empty/\n    inner/\n  src/\n    deep/\n      a.ts\n    index.ts\n  .gitignore\n  LICENSE\n  link.json\n  package.json`,
+    );
+    const args = ls.parse({});
+    expect(ls.wireArgs(args, space.context())).toEqual({ path: space.root, ignore: [], toolCallId: "call_1" });
+  });
+
+  test("patterns to leave out, a subdirectory, a file", async () => {
+    const space = workspace({ "a/x.ts": "", "a/x.log": "", "b/y.ts": "", "a/gen/z.ts": "" });
+    expect((await space.call(ls, { ignore: ["*.log", "b", "gen/**"] })).text).toBe(`${space.root}/\n  a/\n    x.ts`);
+    const { value, text } = await space.call(ls, { path: "a" });
+    expect(value.directoryTreeRoot).toMatchObject({ absPath: space.path("a"), numFiles: 3 });
+    expect(text).toContain("x.log");
+    expect((await space.fail(ls, { path: "a/x.ts" })).message).toContain("Use Read");
+    expect((await space.fail(ls, { path: "none" })).value.error).toContain("none");
+  });
+
+  test("what is too much is counted", async () => {
+    const names = [
+      ...Array.from({ length: 300 }, (_, index) => `one/${index}.ts`),
+      ...Array.from({ length: 400 }, (_, index) => `two/${index}.js`),
+      "three/sub/a.md",
+    ];
+    const space = workspace(Object.fromEntries(names.map((name) => [name, ""])));
+    const { value, text } = await space.call(ls, {});
+    const [one, three, two] = value.directoryTreeRoot.childrenDirs;
+    expect(value.directoryTreeRoot).toMatchObject({
+      numFiles: 701,
+      fullSubtreeExtensionCounts: { ".js": 400, ".ts": 300, ".md": 1 },
+    });
+    expect(one).toMatchObject({ childrenWereProcessed: true, numFiles: 300 });
+    expect(two).toMatchObject({ childrenWereProcessed: false, numFiles: 400 });
+    expect(three.childrenDirs[0]).toMatchObject({ childrenWereProcessed: false, numFiles: 1 });
+    expect(text).toContain("sub/ (1 files: 1 .md)");
+    expect(text).toMatch(/… \d+ more/);
+  });
+});
