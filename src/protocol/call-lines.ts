@@ -1,6 +1,6 @@
 // The lines tool_call/started and tool_call/completed beside their events.
 import { isObject, type JsonObject, put, tryParse } from "./json-object.ts";
-import { clock, constant, field, type LineKind, type Of, session, time } from "./line-rows.ts";
+import { clock, constant, field, type LineKind, millisecondsOf, type Of, session, time } from "./line-rows.ts";
 import { compareObject, type Row, type Table, writeObject } from "./line-table.ts";
 import { keyOfTool, outcomeOf, toolKeyOf, toolOfKey } from "./tool-calls.ts";
 
@@ -137,11 +137,4 @@ function foreignToolOf(call: JsonObject): Tool {
     args: typeof args === "string" ? (tryParse(args) ?? args) : args,
     result: given.result ?? call.result,
   };
-}
-
-/** Only what can be written again as it was. */
-function millisecondsOf(value: unknown): number | undefined {
-  if (typeof value !== "string") return undefined;
-  const milliseconds = Number(value);
-  return Number.isSafeInteger(milliseconds) && String(milliseconds) === value ? milliseconds : undefined;
 }

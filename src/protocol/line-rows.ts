@@ -37,15 +37,21 @@ export function time<Event extends { at?: number }>(when: Row<Event>["when"]): R
   return { key: "timestamp_ms", when, holds: (value, event) => event.at === value, write: (event) => event.at };
 }
 
-/** 64-bit numbers are strings on this wire. */
+/** 64-bit numbers are strings on this wire. The event has the number only if it can be written again as it was. */
 export function clock<Event>(key: string, property: keyof Event & string): Row<Event> {
-  const text = (event: Event) => (event[property] === undefined ? undefined : String(event[property]));
+  const isGiven = (event: Event) => event[property] !== undefined;
   return {
     key,
     when: "given",
-    holds: (value, event) => text(event) === value,
-    write: (event, scope) => (scope.compat ? undefined : text(event)),
+    holds: (_value, event) => isGiven(event),
+    write: (event, scope) => (isGiven(event) && !scope.compat ? String(event[property]) : undefined),
   };
+}
+
+const plainInteger = /^(?:0|[1-9]\d{0,14})$/;
+
+export function millisecondsOf(value: unknown): number | undefined {
+  return typeof value === "string" && plainInteger.test(value) ? Number(value) : undefined;
 }
 
 export function textOr(value: unknown, otherwise: string): string {

@@ -39,28 +39,36 @@ export function compareObject<Event>(object: JsonObject, place: Place<Event>): C
   const { rows } = table;
   let inner: Record<string, Carried> | undefined;
   let position = 0;
+  let seen = 0;
   // for-in, not Object.keys: engines read the values of parsed objects fastest this way.
   for (const key in object) {
     let row = rows[position];
     while (row && row.when !== "always" && row.key !== key) row = rows[++position];
-    if (!row || row.when === "foreign" || (row.key === "" ? name : row.key) !== key)
-      return compareUnusual(object, place);
-    const held = row.holds(object[key], event, scope);
-    if (held === false) return compareUnusual(object, place);
+    const isNext = row && row.when !== "foreign" && (row.key === "" ? name : row.key) === key;
+    const held = isNext && row!.holds(object[key], event, scope);
+    if (!held) return compareUnusual(object, place, { seen, inner });
     if (held !== true) (inner ??= {})[key] = held;
     position++;
+    seen++;
   }
   for (; position < rows.length; position++) {
-    if (rows[position]!.when === "always") return compareUnusual(object, place);
+    if (rows[position]!.when === "always") return compareUnusual(object, place, { seen, inner });
   }
   return inner && { inner };
 }
 
-function compareUnusual<Event>(object: JsonObject, place: Place<Event>): Carried | undefined {
+/** `seen`: so many keys are known to be held; `inner`: what those carry inside. */
+function compareUnusual<Event>(
+  object: JsonObject,
+  place: Place<Event>,
+  soFar: { seen: number; inner: Record<string, Carried> | undefined },
+): Carried | undefined {
   const { table, event, scope, name } = place;
   const carried: Carried = {};
+  if (soFar.inner) carried.inner = soFar.inner;
   const keys = Object.keys(object);
-  for (const key of keys) {
+  for (let index = soFar.seen; index < keys.length; index++) {
+    const key = keys[index]!;
     const row = rowOf(table, key, name);
     const held = row ? row.holds(object[key], event, scope) : false;
     if (held === true) continue;
@@ -114,5 +122,6 @@ function addRest<Event>(object: JsonObject, table: Table<Event>, rest: JsonObjec
 }
 
 function rowOf<Event>(table: Table<Event>, key: string, name: string | undefined): Row<Event> | undefined {
-  return table.rows.find((row) => (row.key === "" ? name : row.key) === key);
+  for (const row of table.rows) if ((row.key === "" ? name : row.key) === key) return row;
+  return undefined;
 }

@@ -19,11 +19,15 @@ export type EncodeOptions = {
  * another session keeps its own id.
  */
 export function decodeLine(line: unknown, sessionId?: string): AgentEvent {
+  return decodeIn(line, { sessionId });
+}
+
+function decodeIn(line: unknown, scope: Scope): AgentEvent {
   if (!isObject(line)) return { type: "other", raw: line };
   const kind = kindOf(line);
   const event: AgentEvent | undefined = kind?.start(line);
   if (!kind || !event) return { type: "other", raw: line };
-  const carried = compareObject(line, { table: kind, event, scope: { sessionId } });
+  const carried = compareObject(line, { table: kind, event, scope });
   if (carried) event.carried = { codec, ...carried };
   return event;
 }
@@ -56,7 +60,7 @@ function carriedBy(event: AgentEvent): Carried | undefined {
  * ended. After a `retry` that discards, the open segment is void.
  */
 export function createDecoder(): (line: unknown) => AgentEvent[] {
-  let sessionId: string | undefined;
+  let scope: Scope = { sessionId: undefined };
   /** Text of the segment since its start. */
   let open = "";
 
@@ -69,10 +73,10 @@ export function createDecoder(): (line: unknown) => AgentEvent[] {
   };
 
   return (line) => {
-    const event = decodeLine(line, sessionId);
+    const event = decodeIn(line, scope);
     switch (event.type) {
       case "init":
-        sessionId ??= event.sessionId;
+        if (scope.sessionId === undefined) scope = { sessionId: event.sessionId };
         return [event];
       case "text":
         open += event.text;

@@ -40,7 +40,7 @@ const toolSuffix = "ToolCall";
 
 /** The key that names the tool: it ends in `ToolCall` and holds an object, wherever it stands. */
 export function toolKeyOf(toolCall: JsonObject): string | undefined {
-  for (const key of Object.keys(toolCall)) {
+  for (const key in toolCall) {
     if (key.length > toolSuffix.length && key.endsWith(toolSuffix) && isObject(toolCall[key])) return key;
   }
   return undefined;

@@ -1,0 +1,478 @@
+// The stream-json codec: nothing is lost in either direction, in any order of keys, and text is said once.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import type { AgentEvent } from "../../src/protocol/event.ts";
+import { createDecoder, decodeLine, type EncodeOptions, encodeEvent } from "../../src/protocol/stream-json.ts";
+import { type Random, random } from "./random.ts";
+
+const captures = fileURLToPath(new URL("../../../shared/fixtures/captures", import.meta.url));
+const files = existsSync(captures) ? readdirSync(captures).filter((name) => name.endsWith(".jsonl")) : [];
+const linesOf = (file: string) => readFileSync(`${captures}/${file}`, "utf8").split("\n").filter(Boolean);
+
+const sessionOf = (line: any): string => (typeof line?.session_id === "string" ? line.session_id : "");
+const again = (line: unknown) => JSON.stringify(encodeEvent(decodeLine(line), sessionOf(line), { partial: true }));
+
+describe.skipIf(files.length === 0)("captures of the real CLI (skipped where they are not at hand)", () => {
+  test.each(files)("%s: every line comes back byte for byte", (file) => {
+    for (const line of linesOf(file)) expect(again(JSON.parse(line))).toBe(line);
+  });
+
+  test.each(files)("%s: also through storage as JSON, and with no text of the line kept", (file) => {
+    for (const line of linesOf(file)) {
+      const stored = JSON.stringify(decodeLine(JSON.parse(line)));
+      expect(stored).not.toContain(JSON.stringify(line).slice(1, -1));
+      expect(JSON.stringify(encodeEvent(JSON.parse(stored), sessionOf(JSON.parse(line)), { partial: true }))).toBe(
+        line,
+      );
+    }
+  });
+
+  test.each(files)("%s: only connection lines are unknown, and every started call ends", (file) => {
+    const events = linesOf(file).map((line) => decodeLine(JSON.parse(line)));
+    const unknown = events.filter((event) => event.type === "other").map((event) => (event.raw as any).type);
+    expect(unknown.filter((type) => type !== "connection")).toEqual([]);
+    const ended = new Set(events.map((event) => event.type === "tool_end" && `${event.callId} ${event.tool}`));
+    for (const event of events)
+      if (event.type === "tool_start") expect(ended).toContain(`${event.callId} ${event.tool}`);
+  });
+
+  test.each(files)("%s: the text that is kept is the result", (file) => {
+    const decode = createDecoder();
+    const events = linesOf(file).flatMap((line) => decode(JSON.parse(line)));
+    const done = events.find((event) => event.type === "done")!;
+    // One capture is a selection of lines, without those of the assistant.
+    if (events.some((event) => event.type === "text_end")) expectSaid(events, done.text);
+    else expect(file).toContain("57581137302");
+  });
+
+  test("keys in any order, keys too many, keys missing and values of any type survive at every level", () => {
+    const lines = files.flatMap(linesOf).map((line) => JSON.parse(line));
+    const dice = random(7);
+    for (let round = 0; round < 4000; round++) {
+      const line = disturb(structuredClone(dice.pick(lines)), dice);
+      expect(again(line)).toBe(JSON.stringify(line));
+    }
+  });
+});
+
+/** Moves, adds, removes and replaces, a few times, somewhere in the line. */
+function disturb(line: any, dice: Random): any {
+  let changed = line;
+  for (let times = 1 + dice.below(3); times > 0; times--) changed = disturbOnce(changed, dice);
+  return changed;
+}
+
+function disturbOnce(value: any, dice: Random): any {
+  if (Array.isArray(value))
+    return dice.below(4) === 0 ? [...value, dice.value()] : value.map((item) => disturbOnce(item, dice));
+  if (typeof value !== "object" || value === null) return value;
+  let entries = Object.entries(value);
+  const inside = entries.filter(([, item]) => typeof item === "object" && item !== null);
+  if (inside.length > 0 && dice.below(3) > 0) {
+    const [chosen] = dice.pick(inside);
+    return Object.fromEntries(entries.map(([key, item]) => [key, key === chosen ? disturbOnce(item, dice) : item]));
+  }
+  const at = dice.below(entries.length + 1);
+  const kind = dice.below(4);
+  if (kind === 0) entries = dice.shuffled(entries);
+  if (kind === 1)
+    entries.splice(at, 0, [
+      dice.pick(["extra", "__proto__", "constructor", "fooToolCall", "toolCallId"]),
+      dice.value(),
+    ]);
+  if (kind === 2 && entries[at]?.[0] !== "type") entries.splice(at, 1);
+  if (kind === 3 && entries[at] && entries[at][0] !== "type") entries[at] = [entries[at][0], dice.value()];
+  return JSON.parse(`{${entries.map(([key, item]) => `${JSON.stringify(key)}:${JSON.stringify(item)}`).join()}}`);
+}
+
+/** Whoever listens to deltas, to whole segments, or to the end hears the same. */
+function expectSaid(events: AgentEvent[], said: string): void {
+  let kept = "";
+  let open = "";
+  let segments = "";
+  for (const event of events) {
+    if (event.type === "text") open += event.text;
+    if (event.type === "retry" && event.discards) open = "";
+    if (event.type !== "text_end") continue;
+    segments += event.text;
+    kept += open;
+    open = "";
+  }
+  expect([kept, segments, open]).toEqual([said, said, ""]);
+}
+
+const session = "0c79b9f5-d4a6-433b-ab10-2212d47390af";
+const encode = (event: AgentEvent, options: EncodeOptions = {}) => JSON.stringify(encodeEvent(event, session, options));
+
+describe("our own lines", () => {
+  const init: AgentEvent = {
+    type: "init",
+    sessionId: session,
+    cwd: "/w",
+    model: "M",
+    permissionMode: "default",
+    apiKeySource: "login",
+  };
+  const ending = { durationMs: 5, apiDurationMs: 4, requestId: "r" };
+  const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 };
+  const start: AgentEvent = {
+    type: "tool_start",
+    callId: "c",
+    tool: "read",
+    args: { path: "a" },
+    modelCallId: "m",
+    startedAt: 7,
+    at: 8,
+  };
+  const end: AgentEvent = {
+    type: "tool_end",
+    callId: "c",
+    tool: "shell",
+    args: { command: "x" },
+    outcome: { kind: "failure", value: { exitCode: 1 }, siblings: { isBackground: false } },
+    startedAt: 7,
+    completedAt: 9,
+    at: 10,
+  };
+  const id = `"session_id":"${session}"`;
+
+  test.each<[string, AgentEvent, EncodeOptions, string | undefined]>([
+    [
+      "init",
+      init,
+      {},
+      `{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/w",${id},"model":"M","permissionMode":"default"}`,
+    ],
+    [
+      "init with tools",
+      { ...init, tools: ["Read"], mcpServers: [{ name: "a", status: "ready" }] },
+      {},
+      `{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/w",${id},"model":"M","permissionMode":"default","tools":["Read"],"mcp_servers":[{"name":"a","status":"ready"}]}`,
+    ],
+    [
+      "user",
+      { type: "user", text: "hi", at: 3 },
+      {},
+      `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"hi"}]},${id}}`,
+    ],
+    [
+      "a delta with partial output",
+      { type: "text", text: "a", at: 3 },
+      { partial: true },
+      `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"a"}]},${id},"timestamp_ms":3}`,
+    ],
+    ["a delta without", { type: "text", text: "a", at: 3 }, {}, undefined],
+    [
+      "the flush before a call: never a time",
+      { type: "text_end", text: "a", modelCallId: "m", at: 3 },
+      {},
+      `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"a"}]},${id},"model_call_id":"m"}`,
+    ],
+    [
+      "the last flush: neither",
+      { type: "text_end", text: "a", at: 3 },
+      { partial: true },
+      `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"a"}]},${id}}`,
+    ],
+    [
+      "thinking",
+      { type: "thinking", text: "t", at: 3 },
+      {},
+      `{"type":"thinking","subtype":"delta","text":"t",${id},"timestamp_ms":3}`,
+    ],
+    [
+      "the end of thinking",
+      { type: "thinking_end", at: 3 },
+      {},
+      `{"type":"thinking","subtype":"completed",${id},"timestamp_ms":3}`,
+    ],
+    [
+      "a call",
+      start,
+      {},
+      `{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"readToolCall":{"args":{"path":"a"}},"toolCallId":"c","startedAtMs":"7"},"model_call_id":"m",${id},"timestamp_ms":8}`,
+    ],
+    [
+      "a call, 2025",
+      start,
+      { compat: "2025" },
+      `{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"readToolCall":{"args":{"path":"a"}}},"model_call_id":"m",${id},"timestamp_ms":8}`,
+    ],
+    [
+      "its end",
+      end,
+      {},
+      `{"type":"tool_call","subtype":"completed","call_id":"c","tool_call":{"shellToolCall":{"args":{"command":"x"},"result":{"failure":{"exitCode":1},"isBackground":false}},"toolCallId":"c","startedAtMs":"7","completedAtMs":"9"},${id},"timestamp_ms":10}`,
+    ],
+    [
+      "its end, 2025",
+      end,
+      { compat: "2025" },
+      `{"type":"tool_call","subtype":"completed","call_id":"c","tool_call":{"shellToolCall":{"args":{"command":"x"},"result":{"failure":{"exitCode":1},"isBackground":false}}},${id},"timestamp_ms":10}`,
+    ],
+    ["live output", { type: "tool_output", callId: "c", chunk: "x" }, {}, undefined],
+    [
+      "a question",
+      { type: "ask", id: 0, kind: "webFetchRequestQuery", query: { args: {} } },
+      {},
+      `{"type":"interaction_query","subtype":"request","query_type":"webFetchRequestQuery","query":{"id":0,"webFetchRequestQuery":{"args":{}}},${id}}`,
+    ],
+    [
+      "an answer",
+      { type: "answer", id: 0, kind: "webFetchRequestQuery", response: { approved: {} } },
+      {},
+      `{"type":"interaction_query","subtype":"response","query_type":"webFetchRequestQuery","response":{"id":0,"webFetchRequestResponse":{"approved":{}}},${id}}`,
+    ],
+    [
+      "the irregular answer",
+      { type: "answer", id: 1, kind: "askQuestionInteractionQuery", response: { rejected: { reason: "no" } } },
+      {},
+      `{"type":"interaction_query","subtype":"response","query_type":"askQuestionInteractionQuery","response":{"id":1,"askQuestionInteractionResponse":{"rejected":{"reason":"no"}}},${id}}`,
+    ],
+    [
+      "a retry",
+      { type: "retry", attempt: 2, discards: true, delayMs: 50, reason: "busy", at: 3 },
+      {},
+      `{"type":"retry","subtype":"starting",${id},"timestamp_ms":3,"attempt":2,"is_resume":true,"delay_ms":50,"message":"busy"}`,
+    ],
+    [
+      "a notice",
+      { type: "notice", kind: "model_changed", message: "m", fields: { model: "x" }, at: 3 },
+      {},
+      `{"type":"system","subtype":"model_changed","message":"m","model":"x",${id},"timestamp_ms":3}`,
+    ],
+    [
+      "done",
+      { type: "done", text: "t", ...ending, usage, at: 3 },
+      {},
+      `{"type":"result","subtype":"success","duration_ms":5,"duration_api_ms":4,"is_error":false,"result":"t",${id},"request_id":"r","usage":{"inputTokens":1,"outputTokens":2,"cacheReadTokens":3,"cacheWriteTokens":4}}`,
+    ],
+    [
+      "done with denials",
+      { type: "done", text: "t", ...ending, denials: [{ tool: "shell", callId: "c", reason: "no" }] },
+      {},
+      `{"type":"result","subtype":"success","duration_ms":5,"duration_api_ms":4,"is_error":false,"result":"t",${id},"request_id":"r","permission_denials":[{"tool":"shell","call_id":"c","reason":"no"}]}`,
+    ],
+    [
+      "fail",
+      { type: "fail", message: "why", code: "MAX_TURNS", ...ending },
+      {},
+      `{"type":"result","subtype":"error","duration_ms":5,"duration_api_ms":4,"is_error":true,"result":"why","error_code":"MAX_TURNS",${id},"request_id":"r"}`,
+    ],
+    ["what nobody knows", { type: "other", raw: { b: 1, a: 2 } }, {}, '{"b":1,"a":2}'],
+  ])("%s", (_name, event, options, line) => {
+    expect(encode(event, options)).toBe(line);
+  });
+
+  test("a delta always has a time, or it would read as a flush", () => {
+    const line = encodeEvent({ type: "text", text: "a" }, session, { partial: true });
+    expect(decodeLine(line)).toMatchObject({ type: "text", text: "a", at: expect.any(Number) });
+  });
+
+  test("what another codec carries is left alone", () => {
+    expect(encode({ type: "thinking_end", carried: { keys: ["type"] } })).toContain('"subtype":"completed"');
+  });
+
+  test("a notice cannot overwrite what makes the line", () => {
+    expect(encode({ type: "notice", kind: "k", message: "m", fields: { type: "result", session_id: "x" } })).toBe(
+      `{"type":"system","subtype":"k","message":"m",${id}}`,
+    );
+  });
+
+  test("decode(encode(event)) is the event, for events of every kind", () => {
+    const dice = random(11);
+    const seen = new Set<string>();
+    for (let round = 0; round < 5000; round++) {
+      const event = dice.event(session);
+      seen.add(event.type);
+      const line = encodeEvent(event, session, { partial: true });
+      const wire = JSON.parse(JSON.stringify(line));
+      expect(decodeLine(wire, session)).toEqual(event);
+    }
+    expect(seen.size).toBe(15);
+  });
+});
+
+describe("lines of others", () => {
+  const call = (toolCall: unknown, subtype = "completed") => ({
+    type: "tool_call",
+    subtype,
+    call_id: "c",
+    tool_call: toolCall,
+    session_id: session,
+  });
+
+  test.each<[string, unknown, Partial<Extract<AgentEvent, { type: "tool_end" }>>]>([
+    [
+      "siblings before the tool",
+      { toolCallId: "x", completedAtMs: "5", readToolCall: { args: { path: "a" } } },
+      { tool: "read", args: { path: "a" }, completedAt: 5 },
+    ],
+    [
+      "a sibling that only looks like a tool",
+      { lastToolCall: "c", grepToolCall: { args: 1 } },
+      { tool: "grep", args: 1 },
+    ],
+    [
+      "a tool that nobody knows",
+      { teleportToolCall: { args: {}, result: { arrived: { at: 1 }, pid: 3 } } },
+      { tool: "teleport", outcome: { kind: "arrived", value: { at: 1 }, siblings: { pid: 3 } } },
+    ],
+    [
+      "scalars before the outcome",
+      { shellToolCall: { result: { isBackground: true, pid: 1, success: {} } } },
+      { outcome: { kind: "success", value: {}, siblings: { isBackground: true, pid: 1 } } },
+    ],
+    [
+      "a policy object before the outcome",
+      { shellToolCall: { result: { sandboxPolicy: {}, rejected: { reason: "r" } } } },
+      { outcome: { kind: "rejected", value: { reason: "r" }, siblings: { sandboxPolicy: {} } } },
+    ],
+    ["an empty result", { shellToolCall: { result: {} } }, { tool: "shell" }],
+    ["a function", { function: { name: "f", arguments: '{"a":1}' } }, { tool: "f", args: { a: 1 } }],
+    ["a function with odd arguments", { function: { name: "f", arguments: "{" } }, { tool: "f", args: "{" }],
+    ["name and input", { id: "1", name: "n", input: { a: 1 } }, { tool: "n", args: { a: 1 } }],
+    ["no tool at all", { toolCallId: "c" }, { tool: "unknown" }],
+  ])("%s", (_name, toolCall, event) => {
+    const line = call(toolCall);
+    expect(decodeLine(line)).toMatchObject({ type: "tool_end", callId: "c", ...event });
+    expect(again(line)).toBe(JSON.stringify(line));
+  });
+
+  test.each([
+    ["no object", 5],
+    ["no type", { a: 1 }],
+    ["an unknown type", { type: "telemetry", x: [1] }],
+    ["a call without an id", { type: "tool_call", subtype: "started", tool_call: {} }],
+    ["an unknown subtype", call({}, "progress")],
+    ["a resumed retry", { type: "retry", subtype: "resuming", attempt: 1, is_resume: true, checkpoint_turn_count: 2 }],
+    ["a result without text", { type: "result", subtype: "success" }],
+  ])("%s is kept as it is", (_name, line) => {
+    expect(decodeLine(line)).toEqual({ type: "other", raw: line });
+  });
+
+  test("a result without an outcome is no success", () => {
+    for (const result of [{}, { isBackground: false }, null, "text"]) {
+      expect(decodeLine(call({ shellToolCall: { args: {}, result } }))).not.toHaveProperty("outcome");
+    }
+  });
+
+  test("several blocks are one text, and stay several", () => {
+    const content = [
+      { type: "text", text: "a" },
+      { type: "image", data: "x" },
+      { type: "text", text: "b", cache: true },
+    ];
+    const line = { type: "assistant", message: { role: "assistant", content, id: 1 }, session_id: session };
+    expect(decodeLine(line)).toMatchObject({ type: "text_end", text: "ab" });
+    expect(again(line)).toBe(JSON.stringify(line));
+  });
+
+  test("an error is an error, whichever of the two marks says so", () => {
+    const line = {
+      type: "result",
+      subtype: "success",
+      duration_ms: 1,
+      is_error: true,
+      result: "bad",
+      session_id: session,
+    };
+    expect(decodeLine(line)).toMatchObject({ type: "fail", message: "bad", apiDurationMs: 1 });
+    expect(again(line)).toBe(JSON.stringify(line));
+  });
+
+  test("a line of another session keeps its id when the session is known", () => {
+    const line = { type: "thinking", subtype: "completed", session_id: "sub" };
+    expect(encodeEvent(decodeLine(line, session), session)).toEqual(line);
+    expect(decodeLine({ ...line, session_id: session }, session)).toEqual({ type: "thinking_end" });
+  });
+
+  test("notices keep the fields of system lines", () => {
+    const line = { type: "system", subtype: "task_notification", session_id: session, task_id: "t", timestamp_ms: 4 };
+    expect(decodeLine(line)).toMatchObject({
+      type: "notice",
+      kind: "task_notification",
+      message: "",
+      fields: { task_id: "t" },
+      at: 4,
+    });
+    expect(again(line)).toBe(JSON.stringify(line));
+  });
+});
+
+describe("createDecoder: text is said once", () => {
+  const turn: AgentEvent[] = [
+    { type: "init", sessionId: session, cwd: "/w", permissionMode: "default", apiKeySource: "none" },
+    { type: "text", text: "ha", at: 1 },
+    { type: "text", text: "ha", at: 2 },
+    { type: "text_end", text: "haha", modelCallId: "m" },
+    { type: "tool_start", callId: "c", tool: "read", args: {}, modelCallId: "m", at: 3 },
+    {
+      type: "tool_end",
+      callId: "c",
+      tool: "read",
+      args: {},
+      outcome: { kind: "success", value: {} },
+      modelCallId: "m",
+      at: 4,
+    },
+    { type: "text", text: "do", at: 5 },
+    { type: "retry", attempt: 1, discards: true, at: 6 },
+    { type: "text", text: "don", at: 7 },
+    { type: "text", text: "e", at: 8 },
+    { type: "text_end", text: "done" },
+    { type: "done", text: "hahadone", durationMs: 1, apiDurationMs: 1 },
+  ];
+  const lines = (options: EncodeOptions) =>
+    turn.map((event) => encodeEvent(event, session, options)).filter((line) => line !== undefined);
+  const decodeAll = (given: unknown[]) => {
+    const decode = createDecoder();
+    return given.flatMap((line) => decode(line));
+  };
+
+  test("with partial output the events are the ones that were written", () => {
+    expect(decodeAll(lines({ partial: true }))).toEqual(turn);
+  });
+
+  test("flush-only and partial streams say the same", () => {
+    expectSaid(decodeAll(lines({ partial: true })), "hahadone");
+    expectSaid(decodeAll(lines({})), "hahadone");
+  });
+
+  test("flushes of the real CLI have a time as well", () => {
+    const timed = lines({ partial: true }).map((line: any) =>
+      line.model_call_id ? { ...line, timestamp_ms: 9 } : line,
+    );
+    expectSaid(decodeAll(timed), "hahadone");
+  });
+
+  test("a segment that nobody flushed is ended by the next call or the end", () => {
+    const unflushed = lines({ partial: true }).filter((line: any) => line.type !== "assistant" || line.timestamp_ms);
+    const events = decodeAll(unflushed);
+    expectSaid(events, "hahadone");
+    expect(events.filter((event) => event.type === "text_end")).toEqual([
+      { type: "text_end", text: "haha", modelCallId: "m" },
+      { type: "text_end", text: "done" },
+    ]);
+  });
+
+  test("a flush with more than its deltas adds the rest", () => {
+    const cut = lines({ partial: true }).filter((line: any) => line.timestamp_ms !== 8);
+    expectSaid(decodeAll(cut), "hahadone");
+  });
+
+  test("any turn, either way", () => {
+    const dice = random(5);
+    for (let round = 0; round < 300; round++) {
+      const events = dice.turn(session);
+      const end = events.at(-1) as Extract<AgentEvent, { type: "done" }>;
+      for (const partial of [true, false]) {
+        const wire = events
+          .map((event) => encodeEvent(event, session, { partial }))
+          .filter((line) => line !== undefined);
+        expectSaid(decodeAll(wire.map((line) => JSON.parse(JSON.stringify(line)))), end.text);
+      }
+    }
+  });
+});
