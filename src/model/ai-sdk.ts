@@ -1,0 +1,190 @@
+// Every vendor, through the AI SDK's LanguageModel interface: one request in, our chunks out.
+import type {
+  LanguageModelV3FinishReason,
+  LanguageModelV3StreamPart,
+  LanguageModelV3Usage,
+  SharedV3ProviderMetadata,
+} from "@ai-sdk/provider";
+import type { Fetch } from "../net/fetch.ts";
+import type { Usage } from "../protocol/event.ts";
+import { type Opaque, toPrompt } from "./ai-sdk-prompt.ts";
+import { type AnswerWatch, watchAnswer } from "./answer-watch.ts";
+import { type Asked, toModelError } from "./failure.ts";
+import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
+import type { Vendor } from "./vendors/vendor.ts";
+
+export function aiSdkProvider(vendor: Vendor, asked: Asked, fetch: Fetch): Provider {
+  return {
+    id: vendor.name,
+    async *stream(request) {
+      const watch = watchAnswer(fetch, { ...asked, model: request.model }, request.signal);
+      try {
+        const { stream } = await vendor.open(request.model, watch.fetch).doStream({
+          prompt: toPrompt(request, vendor),
+          tools: request.tools.map((tool) => ({
+            type: "function",
+            name: tool.name,
+            description: tool.description,
+            inputSchema: tool.parameters,
+          })),
+          abortSignal: request.signal,
+          ...vendor.options(request),
+        });
+        yield* chunksOf(stream, { vendor, asked, watch, request });
+      } catch (error) {
+        throw toModelError(
+          error,
+          { ...asked, model: request.model },
+          { signal: request.signal, answered: watch.answered },
+        );
+      }
+    },
+  };
+}
+
+type Reading = { vendor: Vendor; asked: Asked; watch: AnswerWatch; request: ModelRequest };
+type Thought = { text: string; metadata?: SharedV3ProviderMetadata };
+
+async function* chunksOf(
+  stream: ReadableStream<LanguageModelV3StreamPart>,
+  reading: Reading,
+): AsyncGenerator<ModelChunk> {
+  const { vendor } = reading;
+  const thoughts = new Map<string, Thought>();
+  let text = "";
+  let said = false;
+  let finish: { reason: LanguageModelV3FinishReason; usage: LanguageModelV3Usage } | undefined;
+
+  /** Packages end a text late, some only with the whole answer; anything that begins after it ends it for us. */
+  function* endText(): Generator<ModelChunk> {
+    if (text) yield { type: "part", part: { type: "text", text } };
+    text = "";
+  }
+
+  for await (const part of stream) {
+    switch (part.type) {
+      case "text-delta":
+        if (!part.delta) break;
+        text += part.delta;
+        said ||= part.delta.trim() !== "";
+        yield { type: "text", text: part.delta };
+        break;
+      case "text-end":
+        yield* endText();
+        break;
+      case "reasoning-start":
+        yield* endText();
+        thoughts.set(part.id, { text: "", metadata: part.providerMetadata });
+        break;
+      case "reasoning-delta": {
+        const thought = thoughts.get(part.id) ?? { text: "" };
+        thoughts.set(part.id, {
+          text: thought.text + part.delta,
+          metadata: merged(thought.metadata, part.providerMetadata),
+        });
+        if (part.delta) yield { type: "thinking", text: part.delta };
+        break;
+      }
+      case "reasoning-end": {
+        const thought = thoughts.get(part.id) ?? { text: "" };
+        thoughts.delete(part.id);
+        const metadata = merged(thought.metadata, part.providerMetadata);
+        const opaque: Opaque = { from: vendor.name, ...(metadata && { metadata }) };
+        if (thought.text || metadata) yield { type: "part", part: { type: "thinking", text: thought.text, opaque } };
+        break;
+      }
+      case "tool-call":
+        yield* endText();
+        if (part.providerExecuted) break;
+        said = true;
+        yield {
+          type: "part",
+          part: {
+            type: "tool_call",
+            id: part.toolCallId,
+            name: part.toolName,
+            args: parsedArguments(part.input),
+            ...(part.providerMetadata && {
+              opaque: { from: vendor.name, metadata: part.providerMetadata } satisfies Opaque,
+            }),
+          },
+        };
+        break;
+      case "finish":
+        finish = { reason: part.finishReason, usage: part.usage };
+        break;
+      case "error":
+        if (isHarmless(part.error, reading)) break;
+        throw part.error;
+      default:
+        break; // starts, argument deltas, sources: nothing that we say or keep
+    }
+  }
+  yield* endText();
+  if (finish) yield { type: "usage", usage: usageOf(finish.usage) };
+  judgeEnding(finish?.reason, said, reading);
+}
+
+/** An event that a package does not know yet, or an end without a reason behind a proper end mark, spoils no answer. */
+function isHarmless(error: unknown, { vendor }: Reading): boolean {
+  const { name, message, value } = (error ?? {}) as { name?: string; message?: string; value?: { error?: unknown } };
+  if (name === "AI_InvalidResponseDataError" && /without a finish reason/.test(message ?? "")) return true; // judged at the end
+  return name === "AI_TypeValidationError" && vendor.addsEvents === true && value?.error === undefined;
+}
+
+/** Throws when the answer is none: cut, refused, failed or empty. */
+function judgeEnding(reason: LanguageModelV3FinishReason | undefined, said: boolean, { asked, watch }: Reading): void {
+  const { vendorLabel } = asked;
+  const raw = reason?.raw ?? "";
+  const noReason = !reason || (reason.raw === undefined && (reason.unified === "other" || reason.unified === "error"));
+  if (noReason && !watch.sawEndMark) {
+    throw new ModelError("MODEL_TRUNCATED", `The answer of ${vendorLabel} ended before it was complete.`);
+  }
+  if (reason?.unified === "content-filter" || /^(refusal|content_filter|safety)$/i.test(raw)) {
+    throw new ModelError(
+      "MODEL_REFUSED",
+      `The model refused to answer (${raw || "content filter"}). Say it in other words, or choose another model with --model.`,
+    );
+  }
+  if (reason?.unified === "error" && reason.raw !== undefined) {
+    throw new ModelError("MODEL_BAD_RESPONSE", `${vendorLabel} ended its answer with an error (${raw}).`);
+  }
+  if (said) return;
+  const why = reason?.unified === "length" ? " It used up its output limit before it said anything." : "";
+  throw new ModelError(
+    "MODEL_EMPTY",
+    `The model answered with nothing.${why} Try again, or choose another model with --model.`,
+  );
+}
+
+function merged(
+  left: SharedV3ProviderMetadata | undefined,
+  right: SharedV3ProviderMetadata | undefined,
+): SharedV3ProviderMetadata | undefined {
+  if (!left || !right) return right ?? left;
+  const result = { ...left };
+  for (const [name, fields] of Object.entries(right)) result[name] = { ...result[name], ...fields };
+  return result;
+}
+
+/** The arguments, or their text when they are no JSON: the tool will say so to the model. */
+function parsedArguments(input: string): unknown {
+  if (input.trim() === "") return {};
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
+  }
+}
+
+/** Tokens that came from the cache or went into it are counted apart from the others. */
+function usageOf({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage {
+  const cacheReadTokens = inputTokens.cacheRead ?? 0;
+  const cacheWriteTokens = inputTokens.cacheWrite ?? 0;
+  return {
+    inputTokens: inputTokens.noCache ?? Math.max(0, (inputTokens.total ?? 0) - cacheReadTokens - cacheWriteTokens),
+    outputTokens: outputTokens.total ?? 0,
+    cacheReadTokens,
+    cacheWriteTokens,
+  };
+}

@@ -1,0 +1,93 @@
+// Looks at the bytes of an answer as they pass: is it a stream of events at all, and did it end as such streams do?
+import type { Fetch } from "../net/fetch.ts";
+import { type Asked, hideSecrets, toModelError } from "./failure.ts";
+import { ModelError } from "./provider.ts";
+
+export type AnswerWatch = {
+  fetch: Fetch;
+  /** A good status arrived: from here on a broken connection is a cut answer. */
+  readonly answered: boolean;
+  /** `data: [DONE]` was the last that came. */
+  readonly sawEndMark: boolean;
+};
+
+export function watchAnswer(ask: Fetch, asked: Asked, signal: AbortSignal): AnswerWatch {
+  let answered = false;
+  let tail = "";
+  const watched = async (...args: Parameters<typeof ask>): Promise<Response> => {
+    const response = await ask(...args);
+    if (!response.ok || !response.body) return response;
+    answered = true;
+    const type = response.headers.get("content-type") ?? "";
+    if (/\b(html|json)\b/i.test(type)) throw await notStream(response, asked, signal);
+    const body = passing(response.body, asked, (chunk) => {
+      tail = (tail + Buffer.from(chunk.subarray(-64)).toString("latin1")).slice(-64);
+    });
+    return { ...response, body } as Response;
+  };
+  return {
+    fetch: watched as Fetch,
+    get answered() {
+      return answered;
+    },
+    get sawEndMark() {
+      return /data:\s*\[DONE\]\s*$/.test(tail);
+    },
+  };
+}
+
+/** A login page, a proxy's page, or an error that came as a success. */
+async function notStream(response: Response, asked: Asked, signal: AbortSignal): Promise<ModelError> {
+  const text = await startOf(response.body!);
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown };
+    if (error)
+      return toModelError(typeof error === "object" ? error : { message: String(error), statusCode: 500 }, asked, {
+        signal,
+        answered: true,
+      });
+  } catch {}
+  return badStart(text, asked);
+}
+
+function badStart(text: string, asked: Asked): ModelError {
+  const shown = text.replace(/\s+/g, " ").trim().slice(0, 120);
+  const message = `${asked.vendorLabel} answered with something that is no stream of a model: ${shown || "nothing"}. Is the base URL right? Is there a login page in between?`;
+  return new ModelError("MODEL_BAD_RESPONSE", hideSecrets(message, asked.secrets));
+}
+
+async function startOf(body: ReadableStream<Uint8Array>): Promise<string> {
+  let text = "";
+  for await (const chunk of body) {
+    text += Buffer.from(chunk).toString("utf8");
+    if (text.length > 4_000) break;
+  }
+  return text.slice(0, 4_000);
+}
+
+function passing(
+  body: ReadableStream<Uint8Array>,
+  asked: Asked,
+  see: (chunk: Uint8Array) => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let start: string | undefined = "";
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) return controller.close();
+      if (start !== undefined) {
+        start = (start + Buffer.from(value.subarray(0, 200)).toString("utf8")).replace(/^[\s\uFEFF]+/, "");
+        // Events begin with a field name or a colon; markup and bare JSON do not.
+        if (/^[<{[]/.test(start)) {
+          reader.cancel().catch(() => {});
+          return controller.error(badStart(start, asked));
+        }
+        if (start !== "") start = undefined;
+      }
+      see(value);
+      controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}

@@ -1,0 +1,249 @@
+// The models and vendors known by name. Data; any other model is reached as `vendor/model`.
+import type { Price } from "./prices.ts";
+import type { Effort } from "./provider.ts";
+
+/** How a server is spoken to. */
+export type WireKind = "anthropic" | "openai" | "google" | "openai-compatible";
+
+export type VendorRow = {
+  name: string;
+  label: string;
+  kind: WireKind;
+  baseUrl: string;
+  /** Variables that may hold the key; the first that is set counts. None: no key is needed. */
+  keyVariables: readonly string[];
+  /** How its keys begin, where that tells. */
+  keyPrefix?: string;
+  /** Variable that moves the server elsewhere. */
+  baseUrlVariable?: string;
+  /** The model to take when only this vendor's key is known. */
+  defaultModel?: string;
+  /** It runs on this machine. */
+  local?: true;
+  /** An OpenAI-compatible server that wants thinking back as `reasoning_content`; others refuse the field. */
+  takesThinking?: true;
+};
+
+export const vendors: readonly VendorRow[] = [
+  vendor("anthropic", "Anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", {
+    kind: "anthropic",
+    keyPrefix: "sk-ant-",
+    baseUrlVariable: "ANTHROPIC_BASE_URL",
+    defaultModel: "claude-sonnet-4-5",
+  }),
+  vendor("openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", {
+    kind: "openai",
+    keyPrefix: "sk-proj-",
+    baseUrlVariable: "OPENAI_BASE_URL",
+    defaultModel: "gpt-5",
+  }),
+  vendor(
+    "google",
+    "Google",
+    "https://generativelanguage.googleapis.com/v1beta",
+    "GOOGLE_GENERATIVE_AI_API_KEY GEMINI_API_KEY GOOGLE_API_KEY",
+    { kind: "google", keyPrefix: "AIza", defaultModel: "gemini-2.5-pro" },
+  ),
+  vendor("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", {
+    keyPrefix: "sk-or-",
+    defaultModel: "anthropic/claude-sonnet-4.5",
+  }),
+  vendor("xai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY", { keyPrefix: "xai-", defaultModel: "grok-4" }),
+  vendor("deepseek", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", {
+    defaultModel: "deepseek-chat",
+    takesThinking: true,
+  }),
+  vendor("mistral", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", {
+    defaultModel: "devstral-medium-latest",
+  }),
+  vendor("groq", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", {
+    keyPrefix: "gsk_",
+    defaultModel: "openai/gpt-oss-120b",
+  }),
+  vendor("cerebras", "Cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", {
+    keyPrefix: "csk-",
+    defaultModel: "gpt-oss-120b",
+  }),
+  vendor("together", "Together", "https://api.together.xyz/v1", "TOGETHER_API_KEY TOGETHER_AI_API_KEY", {}),
+  vendor("fireworks", "Fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", { keyPrefix: "fw_" }),
+  vendor("moonshot", "Moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", { takesThinking: true }),
+  vendor("zai", "Z.ai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", { takesThinking: true }),
+  vendor("huggingface", "Hugging Face", "https://router.huggingface.co/v1", "HF_TOKEN", { keyPrefix: "hf_" }),
+  vendor("nvidia", "NVIDIA", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY", { keyPrefix: "nvapi-" }),
+  vendor("ollama", "Ollama", "http://127.0.0.1:11434/v1", "", { local: true, baseUrlVariable: "OLLAMA_HOST" }),
+  vendor("lmstudio", "LM Studio", "http://127.0.0.1:1234/v1", "", { local: true }),
+  vendor("llamacpp", "llama.cpp", "http://127.0.0.1:8080/v1", "", { local: true }),
+  vendor("vllm", "vLLM", "http://127.0.0.1:8000/v1", "", { local: true }),
+];
+
+export type ModelRow = {
+  /** What users type and `models` prints. */
+  id: string;
+  aliases: readonly string[];
+  vendor: string;
+  /** The vendor's own id. */
+  model: string;
+  name: string;
+  contextTokens: number;
+  price?: Price;
+  /** It can think on demand: the suffix -thinking and an effort make sense. */
+  thinks?: true;
+};
+
+/** The model of the seeds, and ours where there is a key for it. */
+export const defaultModelId = "claude-4.5-sonnet";
+
+const K = 1_000;
+const M = 1_000_000;
+
+/** Prices and limits as the vendors publish them; the price of the first tier where there are several. */
+export const models: readonly ModelRow[] = [
+  claude(
+    "claude-4.5-sonnet",
+    "sonnet-4.5 sonnet",
+    "claude-sonnet-4-5",
+    "Claude 4.5 Sonnet",
+    200 * K,
+    [3, 15, 0.3, 3.75],
+  ),
+  claude("claude-4.6-sonnet", "sonnet-4.6", "claude-sonnet-4-6", "Claude 4.6 Sonnet", M, [3, 15, 0.3, 3.75]),
+  claude("claude-5-sonnet", "sonnet-5", "claude-sonnet-5", "Claude 5 Sonnet", M, [2, 10, 0.2, 2.5]),
+  claude("claude-5.5-sonnet", "sonnet-5.5", "claude-sonnet-5-5", "Claude 5.5 Sonnet", M, [2, 10, 0.1, 2.5]),
+  claude("claude-4-sonnet", "sonnet-4", "claude-sonnet-4-0", "Claude 4 Sonnet", 200 * K, [3, 15, 0.3, 3.75]),
+  claude("claude-4.5-opus", "opus-4.5", "claude-opus-4-5", "Claude 4.5 Opus", 200 * K, [5, 25, 0.5, 6.25]),
+  claude("claude-4.6-opus", "opus-4.6 opus", "claude-opus-4-6", "Claude 4.6 Opus", M, [5, 25, 0.5, 6.25]),
+  claude("claude-4.7-opus", "opus-4.7", "claude-opus-4-7", "Claude 4.7 Opus", M, [5, 25, 0.5, 6.25]),
+  claude("claude-4.8-opus", "opus-4.8", "claude-opus-4-8", "Claude 4.8 Opus", M, [5, 25, 0.5, 6.25]),
+  claude("claude-5-opus", "opus-5", "claude-opus-5", "Claude 5 Opus", M, [5, 25, 0.5, 6.25]),
+  claude("claude-5.5-opus", "opus-5.5", "claude-opus-5-5", "Claude 5.5 Opus", M, [4, 20, 0.2, 5]),
+  claude("claude-4.1-opus", "opus-4.1", "claude-opus-4-1", "Claude 4.1 Opus", 200 * K, [15, 75, 1.5, 18.75]),
+  claude("claude-4.5-haiku", "haiku-4.5 haiku", "claude-haiku-4-5", "Claude 4.5 Haiku", 200 * K, [1, 5, 0.1, 1.25]),
+
+  gpt("gpt-5", "GPT-5", 400 * K, [1.25, 10, 0.125]),
+  gpt("gpt-5-mini", "GPT-5 Mini", 400 * K, [0.25, 2, 0.025]),
+  gpt("gpt-5-nano", "GPT-5 Nano", 400 * K, [0.05, 0.4, 0.005]),
+  gpt("gpt-5-codex", "GPT-5 Codex", 400 * K, [1.25, 10, 0.125]),
+  gpt("gpt-5.1", "GPT-5.1", 400 * K, [1.25, 10, 0.125]),
+  gpt("gpt-5.1-codex", "GPT-5.1 Codex", 400 * K, [1.25, 10, 0.125]),
+  gpt("gpt-5.2", "GPT-5.2", 400 * K, [1.75, 14, 0.175]),
+  gpt("gpt-5.3-codex", "GPT-5.3 Codex", 400 * K, [1.75, 14, 0.175]),
+  gpt("gpt-5.4", "GPT-5.4", 1_050 * K, [2.5, 15, 0.25]),
+  gpt("gpt-5.5", "GPT-5.5", 1_050 * K, [5, 30, 0.5]),
+  gpt("gpt-5.6-sol", "GPT-5.6 Sol", 1_050 * K, [2, 10, 0.2, 2.5]),
+  gpt("gpt-6-astra", "GPT-6 Astra", 1_050 * K, [10, 50, 1, 12.5]),
+  gpt("o3", "OpenAI o3", 200 * K, [2, 8, 0.5]),
+  { ...gpt("gpt-4.1", "GPT-4.1", 1_047_576, [2, 8, 0.5]), thinks: undefined },
+
+  gemini("gemini-2.5-pro", "gemini-2.5-pro", "Gemini 2.5 Pro", [1.25, 10, 0.125]),
+  gemini("gemini-2.5-flash", "gemini-2.5-flash", "Gemini 2.5 Flash", [0.3, 2.5, 0.03]),
+  gemini("gemini-3-flash", "gemini-3-flash-preview", "Gemini 3 Flash", [0.5, 3, 0.05]),
+  gemini("gemini-3.1-pro", "gemini-3.1-pro-preview", "Gemini 3.1 Pro", [2, 12, 0.2]),
+  gemini("gemini-3.5-flash", "gemini-3.5-flash", "Gemini 3.5 Flash", [1.5, 9, 0.15]),
+  gemini("gemini-3.8-flash", "gemini-3.8-flash", "Gemini 3.8 Flash", [0.75, 3.75, 0.075]),
+
+  row("grok-4", "grok", "xai", "grok-4", "Grok 4", 256 * K, [3, 15, 0.75]),
+  row(
+    "grok-code-fast-1",
+    "grok-code-fast grok-code",
+    "xai",
+    "grok-code-fast-1",
+    "Grok Code Fast",
+    256 * K,
+    [0.2, 1.5, 0.02],
+  ),
+  row("deepseek-chat", "deepseek", "deepseek", "deepseek-chat", "DeepSeek Chat", 128 * K, [0.28, 0.42, 0.028]),
+  row("deepseek-reasoner", "", "deepseek", "deepseek-reasoner", "DeepSeek Reasoner", 128 * K, [0.28, 0.42, 0.028]),
+  row("devstral-medium", "devstral", "mistral", "devstral-medium-latest", "Devstral Medium", 128 * K),
+];
+
+/** `auto` is no model: it takes whatever there is a key for. */
+export const autoModel = { id: "auto", name: "Auto" };
+export const offlineModel = { id: "offline", name: "Offline" };
+
+export type KnownModel = { row: ModelRow; effort?: Effort; name: string };
+
+/** By id, alias or the vendor's id, in any case; `-thinking`, `-low`, `-medium` and `-high` behind it set the effort. */
+export function findModel(text: string): KnownModel | undefined {
+  const wanted = text.toLowerCase();
+  const exact = models.find((row) => row.id === wanted || row.model === wanted || row.aliases.includes(wanted));
+  if (exact) return { row: exact, name: exact.name };
+  const [, base, suffix] = /^(.+)-(thinking|low|medium|high)$/.exec(wanted) ?? [];
+  const found = base && findModel(base);
+  if (!found || found.effort || !found.row.thinks) return undefined;
+  if (suffix === "thinking") return { ...found, effort: "medium", name: `${found.name} (Thinking)` };
+  return { ...found, effort: suffix as Effort, name: `${found.name} ${suffix![0]!.toUpperCase()}${suffix!.slice(1)}` };
+}
+
+export function findVendor(name: string): VendorRow | undefined {
+  return vendors.find((row) => row.name === name.toLowerCase());
+}
+
+export type ModelLine = { id: string; name: string };
+
+/** The lines of `models` and --list-models. `current` and `default` are ids of the list. */
+export function listModels(choice: { current?: string; default?: string; extra?: readonly ModelLine[] }): string[] {
+  const all: ModelLine[] = [autoModel, ...models, ...(choice.extra ?? []), offlineModel];
+  const lines = all.map(({ id, name }) => {
+    const marks = [id === choice.current && "current", id === choice.default && "default"].filter(Boolean);
+    return `${id} - ${name}${marks.length > 0 ? ` (${marks.join(", ")})` : ""}`;
+  });
+  return [
+    "Available models",
+    "",
+    ...lines,
+    "",
+    "Tip: choose one with --model <id>, or any other as --model <vendor>/<model>.",
+  ];
+}
+
+function vendor(name: string, label: string, baseUrl: string, keys: string, more: Partial<VendorRow>): VendorRow {
+  return { name, label, kind: "openai-compatible", baseUrl, keyVariables: keys.split(" ").filter(Boolean), ...more };
+}
+
+type Prices = [input: number, output: number, cacheRead?: number, cacheWrite?: number];
+
+function row(
+  id: string,
+  aliases: string,
+  vendor: string,
+  model: string,
+  name: string,
+  contextTokens: number,
+  prices?: Prices,
+): ModelRow {
+  const [input, output, cacheRead, cacheWrite] = prices ?? [];
+  const price = prices && {
+    input: input!,
+    output: output!,
+    ...(cacheRead !== undefined && { cacheRead }),
+    ...(cacheWrite !== undefined && { cacheWrite }),
+  };
+  return {
+    id,
+    aliases: aliases.split(" ").filter(Boolean),
+    vendor,
+    model,
+    name,
+    contextTokens,
+    ...(price && { price }),
+  };
+}
+
+function claude(
+  id: string,
+  aliases: string,
+  model: string,
+  name: string,
+  contextTokens: number,
+  prices: Prices,
+): ModelRow {
+  return { ...row(id, aliases, "anthropic", model, name, contextTokens, prices), thinks: true };
+}
+
+function gpt(id: string, name: string, contextTokens: number, prices: Prices): ModelRow {
+  return { ...row(id, "", "openai", id, name, contextTokens, prices), thinks: true };
+}
+
+function gemini(id: string, model: string, name: string, prices: Prices): ModelRow {
+  return { ...row(id, "", "google", model, name, 1_048_576, prices), thinks: true };
+}

@@ -1,0 +1,97 @@
+// Servers: the built-in vendors, and what courser.json and the environment say about them.
+import { UserError } from "../protocol/error-codes.ts";
+import { findVendor, type VendorRow, vendors, type WireKind } from "./catalog.ts";
+import { firstText } from "./keys.ts";
+import type { EndpointSettings, ModelChoice } from "./resolve.ts";
+
+/** A vendor, with headers of the user's own. `moved`: a built-in name at another server, which gets no saved key. */
+export type ServerRow = VendorRow & { headers?: Readonly<Record<string, string>>; moved?: boolean };
+
+/** A built-in vendor, with what courser.json says about it. */
+export function vendorRow(choice: ModelChoice, name: string): ServerRow | undefined {
+  const own = ownEndpoint(choice, name.toLowerCase());
+  return own ? endpointRow(name.toLowerCase(), own) : findVendor(name);
+}
+
+export function ownEndpoint({ endpoints }: ModelChoice, name: string): EndpointSettings | undefined {
+  return endpoints && Object.hasOwn(endpoints, name) ? endpoints[name] : undefined;
+}
+
+export function endpointRow(name: string, endpoint: EndpointSettings): ServerRow {
+  const builtIn = findVendor(name);
+  const kind = endpoint.type ?? builtIn?.kind ?? "openai-compatible";
+  if (!isWireKind(kind)) {
+    throw new UserError(
+      "CONFIG_INVALID",
+      `courser.json: providers.${name}.type '${kind}' is unknown. Choose ${wireKinds.join(", ")}.`,
+    );
+  }
+  const sameKind = vendors.find((row) => row.name === kind);
+  const baseUrl = endpoint.baseUrl ?? builtIn?.baseUrl ?? sameKind?.baseUrl;
+  if (!baseUrl) {
+    throw new UserError(
+      "CONFIG_INVALID",
+      `courser.json: providers.${name} has no baseUrl. Add one, like "baseUrl": "http://127.0.0.1:8000/v1".`,
+    );
+  }
+  const variables = [endpoint.keyEnv, ...(endpoint.keys ?? [])].filter((each) => each !== undefined);
+  return {
+    ...builtIn,
+    name,
+    label: builtIn?.label ?? name,
+    kind,
+    baseUrl: baseUrl.replace(/\/+$/, ""),
+    // A key of a built-in vendor goes to another server only when the user names its variable.
+    keyVariables: variables.length > 0 ? variables : endpoint.baseUrl ? [] : (builtIn?.keyVariables ?? []),
+    moved: builtIn !== undefined && endpoint.baseUrl !== undefined,
+    baseUrlVariable: endpoint.baseUrl ? undefined : builtIn?.baseUrlVariable,
+    ...(endpoint.headers && { headers: endpoint.headers }),
+  };
+}
+
+const wireKinds: readonly WireKind[] = ["anthropic", "openai", "google", "openai-compatible"];
+
+function isWireKind(text: string): text is WireKind {
+  return (wireKinds as readonly string[]).includes(text);
+}
+
+/** Where a variable says that the server is, else where it always is. */
+export function movedUrl(vendor: VendorRow, choice: ModelChoice): string {
+  const moved = vendor.baseUrlVariable && firstText(choice.env[vendor.baseUrlVariable]);
+  if (!moved) return vendor.baseUrl;
+  const text = /^https?:\/\//.test(moved) ? moved : `http://${moved}`;
+  if (!URL.canParse(text))
+    throw new UserError(
+      "CONFIG_INVALID",
+      `${vendor.baseUrlVariable} is no http or https address. Correct or unset it.`,
+    );
+  const url = new URL(text);
+  // OLLAMA_HOST also says where the server listens; 0.0.0.0 is every address, this machine's included.
+  if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
+  if (vendor.local && !url.port) url.port = new URL(vendor.baseUrl).port;
+  if (url.pathname === "/") url.pathname = new URL(vendor.baseUrl).pathname;
+  return url.href.replace(/\/+$/, "");
+}
+
+/** From courser.json and -H. */
+export function headersOf(choice: ModelChoice, base: Readonly<Record<string, string>>): Record<string, string> {
+  const headers: Record<string, string> = { ...base };
+  for (const line of choice.headerFlags ?? []) {
+    const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([^\r\n]*)$/.exec(line.trim()) ?? [];
+    if (!name || value === undefined)
+      throw new UserError("USAGE", "A --header is not of the form 'Name: Value'. Example: --header 'X-Team: blue'"); // not shown: it may hold a key
+    headers[name.toLowerCase()] = value.trim();
+  }
+  return headers;
+}
+
+/** On this machine. */
+export function isLocal(url: string): boolean {
+  const { hostname } = new URL(url);
+  return (
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    hostname === "[::1]" ||
+    /^127(\.\d{1,3}){3}$/.test(hostname)
+  );
+}

@@ -1,0 +1,282 @@
+// Whatever goes wrong with a vendor, as a ModelError: a code, what happened, and what to type next.
+
+import { findNetError, type NetError } from "../net/net-error.ts";
+import type { ErrorCode } from "../protocol/error-codes.ts";
+import { ModelError } from "./provider.ts";
+
+/** Who was asked, for the words of an error. */
+export type Asked = {
+  vendorLabel: string;
+  model: string;
+  local: boolean;
+  /** What to type when the key is refused. */
+  keyAdvice: string;
+  /** Values that no message may show. */
+  secrets: readonly string[];
+  /** The name we were called by. */
+  program: string;
+};
+
+/** What is known of the exchange when it failed. */
+export type Exchange = { signal: AbortSignal; answered: boolean };
+
+export function toModelError(error: unknown, asked: Asked, exchange: Exchange): ModelError {
+  const known = findModelError(error);
+  if (known) return known;
+  if (exchange.signal.aborted) return new ModelError("INTERRUPTED", "The request was cancelled.", { cause: error });
+  const failure = describe(error, asked, exchange);
+  return new ModelError(failure.code, hideSecrets(failure.message, asked.secrets), {
+    ...(failure.retryAfterMs !== undefined && { retryAfterMs: failure.retryAfterMs }),
+    cause: error,
+  });
+}
+
+/** Packages wrap what their stream failed with. */
+function findModelError(error: unknown): ModelError | undefined {
+  let current = error;
+  for (let depth = 0; depth < 8 && current instanceof Error; depth++) {
+    if (current instanceof ModelError) return current;
+    current = current.cause;
+  }
+  return undefined;
+}
+
+type Failure = { code: ErrorCode; message: string; retryAfterMs?: number | undefined };
+type Fields = {
+  message?: unknown;
+  type?: unknown;
+  code?: unknown;
+  status?: unknown;
+  statusCode?: unknown;
+  responseBody?: unknown;
+  responseHeaders?: unknown;
+  name?: unknown;
+  value?: unknown;
+};
+
+function describe(error: unknown, asked: Asked, exchange: Exchange): Failure {
+  const net = findNetError(error);
+  if (net) return fromNet(net, asked, exchange);
+  const fields = (typeof error === "object" && error !== null ? error : { message: String(error) }) as Fields;
+  const body = typeof fields.responseBody === "string" ? fields.responseBody : "";
+  // Anthropic's package reports what it cannot read as the first chunk as if the server had sent it as an error.
+  const name = /^\{"name":"(AI_\w+)"/.exec(body)?.[1] ?? String(fields.name ?? "");
+  // A package that could not read a chunk: the chunk may be an error of an unusual shape.
+  const inside = /^AI_TypeValidationError/.test(name)
+    ? (fields.value as { error?: unknown } | undefined)?.error
+    : undefined;
+  if (inside !== undefined) return fromStatus(statusOf(inside as Fields) ?? 500, textOf(inside), {}, asked);
+  if (/^AI_(TypeValidation|JSONParse|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error/.test(name)) {
+    return {
+      code: "MODEL_BAD_RESPONSE",
+      message: `${asked.vendorLabel} sent something that is no model's answer: ${brief(String(fields.message))}`,
+    };
+  }
+  if (/^AI_(UnsupportedFunctionality|InvalidPrompt|InvalidArgument)/.test(name)) {
+    return {
+      code: "MODEL_BAD_REQUEST",
+      message: `${asked.vendorLabel} cannot be asked this: ${brief(String(fields.message))}`,
+    };
+  }
+  const status = statusOf(fields);
+  if (status === undefined && error instanceof Error && !/^AI_/.test(name)) {
+    return { code: "INTERNAL", message: `Asking ${asked.vendorLabel} failed: ${error.message}` };
+  }
+  const headers = (fields.responseHeaders ?? {}) as Record<string, string>;
+  return fromStatus(status ?? 500, bodyText(body) || textOf(fields), headers, asked, body);
+}
+
+function fromNet(net: NetError, asked: Asked, exchange: Exchange): Failure {
+  const who = asked.local
+    ? `Is the server running? Start it, or choose another model with --model.`
+    : `Check the network and the proxy settings (HTTPS_PROXY, NO_PROXY).`;
+  switch (net.kind) {
+    case "timeout":
+      return {
+        code: "MODEL_TIMEOUT",
+        message: `${asked.vendorLabel} did not answer. ${net.message} Raise timeoutMs in courser.json if it needs longer.`,
+      };
+    case "idle":
+      return {
+        code: "MODEL_TIMEOUT",
+        message: `${asked.vendorLabel} stopped in the middle of its answer. ${net.message}`,
+      };
+    case "reset":
+      if (exchange.answered)
+        return { code: "MODEL_TRUNCATED", message: `The answer of ${asked.vendorLabel} was cut off. ${net.message}` };
+      return { code: "MODEL_UNREACHABLE", message: `${asked.vendorLabel} cannot be reached. ${net.message}. ${who}` };
+    case "tls":
+      return {
+        code: "MODEL_UNREACHABLE",
+        message: `${asked.vendorLabel} cannot be reached. ${net.message}. If a proxy here signs with its own certificate, name it: export NODE_EXTRA_CA_CERTS=<file>.`,
+      };
+    case "refused":
+    case "dns":
+    case "proxy":
+      return {
+        code: "MODEL_UNREACHABLE",
+        message: `${asked.vendorLabel} cannot be reached. ${net.message.replace(/\.$/, "")}. ${who}`,
+      };
+  }
+}
+
+function fromStatus(status: number, text: string, headers: Record<string, string>, asked: Asked, body = ""): Failure {
+  const { vendorLabel, model } = asked;
+  const said = brief(text) || `status ${status}`;
+  const all = `${text} ${body.slice(0, 4_000)}`;
+  const retryAfterMs = retryAfter(headers, all);
+  const answered = `${vendorLabel} answered ${status}`;
+  if (
+    status === 402 ||
+    /insufficient_quota|insufficient balance|credit balance is too low|exceeded your current quota, please check your plan/i.test(
+      all,
+    )
+  ) {
+    return {
+      code: "MODEL_AUTH_ERROR",
+      message: `${answered}: the account has no credit left (${said}). Add credit, or use another key: ${asked.keyAdvice}`,
+    };
+  }
+  if (status === 401 || (status < 500 && status !== 429 && isKeyError(status, all))) {
+    return { code: "MODEL_AUTH_ERROR", message: `API key invalid: ${answered}: ${said}. ${asked.keyAdvice}` };
+  }
+  if (status === 403)
+    return {
+      code: "MODEL_AUTH_ERROR",
+      message: `${answered}, access denied: ${said}. The key may not use ${model}, or not from here. ${asked.keyAdvice}`,
+    };
+  if (status === 413 || (status < 500 && status !== 429 && isOverflow(all))) {
+    return { code: "MODEL_OVERFLOW", message: `The conversation is too long for ${model}: ${said}` };
+  }
+  if (status === 404 || (status === 400 && isUnknownModel(all))) {
+    return {
+      code: "MODEL_UNKNOWN",
+      message: `${answered}: it does not know the model ${model} (${said}). List the models with: ${asked.program} models`,
+    };
+  }
+  if (status === 429)
+    return {
+      code: "MODEL_RATE_LIMIT",
+      message: `${vendorLabel} limits the rate of requests (429): ${said}`,
+      retryAfterMs,
+    };
+  if (status === 529 || (status >= 500 && /overloaded/i.test(all))) {
+    return { code: "MODEL_OVERLOADED", message: `${vendorLabel} is overloaded (${status}): ${said}`, retryAfterMs };
+  }
+  if (status === 408) return { code: "MODEL_TIMEOUT", message: `${answered}: ${said}`, retryAfterMs };
+  if (status >= 500) return { code: "MODEL_SERVER_ERROR", message: `${answered}: ${said}`, retryAfterMs };
+  if (status >= 300 && status < 400) {
+    const to = headers["location"] ? ` to ${headers["location"]}` : "";
+    return {
+      code: "MODEL_BAD_RESPONSE",
+      message: `${answered}: it sends us elsewhere${to}. If that is right, set it as the base URL.`,
+    };
+  }
+  return { code: "MODEL_BAD_REQUEST", message: `${answered}: ${said}` };
+}
+
+function isKeyError(status: number, text: string): boolean {
+  if (
+    /api[_ -]?key[_ ](not valid|invalid|is invalid)|invalid[_ ](x-)?api[_ -]?key|incorrect api key|authentication_error|invalid authentication/i.test(
+      text,
+    )
+  )
+    return true;
+  return status === 403 && /\b(api[_ -]?key|credentials?|unauthori[sz]ed|token)\b/i.test(text);
+}
+
+const overflowWords = [
+  "prompt is too long",
+  "maximum context length",
+  "maximum prompt length",
+  "context_length_exceeded",
+  "exceed_context_size",
+  "context window",
+  "context length",
+  "context size",
+  "context limit",
+  "context the overflows",
+  "input is too long",
+  "input token count",
+  "too many tokens",
+  "reduce the length",
+  "request too large",
+  "request_too_large",
+  "prompt_too_long",
+];
+
+function isOverflow(text: string): boolean {
+  const lower = text.toLowerCase();
+  return overflowWords.some((words) => lower.includes(words));
+}
+
+function isUnknownModel(text: string): boolean {
+  return /model_not_found|not a valid model|unknown model|model\b.{1,100}(does not exist|not found|is not available)/i.test(
+    text,
+  );
+}
+
+/** A status, or what an error's type says about one. */
+function statusOf(error: Fields): number | undefined {
+  for (const value of [error.statusCode, error.code, error.status]) {
+    const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
+    if (typeof status === "number" && status >= 300 && status < 600) return status;
+  }
+  const kind = `${String(error.type ?? "")} ${String(error.code ?? "")} ${String(error.status ?? "")}`.toLowerCase();
+  if (/overloaded/.test(kind)) return 529;
+  if (/rate_limit|insufficient_quota|resource_exhausted/.test(kind)) return 429;
+  if (/authentication|unauthenticated/.test(kind)) return 401;
+  if (/permission/.test(kind)) return 403;
+  if (/not_found/.test(kind)) return 404;
+  if (/invalid|bad_request|context_length|request_too_large/.test(kind)) return 400;
+  if (/timeout/.test(kind)) return 504;
+  return /error|fail/.test(kind) ? 500 : undefined;
+}
+
+/** The sentence in an error's body, whatever its shape. */
+function bodyText(body: string): string {
+  const trimmed = body.trim();
+  if (!trimmed) return "";
+  try {
+    return textOf(JSON.parse(trimmed));
+  } catch {
+    // A page for eyes: its title says most.
+    const title = /<title[^>]*>([^<]*)<\/title>/i.exec(trimmed)?.[1];
+    return (title ?? trimmed.replace(/<[^>]*>/g, " ")).trim();
+  }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return textOf(value[0]);
+  if (typeof value !== "object" || value === null) return "";
+  const { error, message, detail, details } = value as Record<string, unknown>;
+  for (const inner of [error, message, detail, details]) {
+    const text = inner === undefined ? "" : textOf(inner);
+    if (text) return text;
+  }
+  return "";
+}
+
+/** Retry-After in seconds or as a date, its sibling in milliseconds, or Google's retryDelay in the body. */
+export function retryAfter(headers: Record<string, string>, body = "", now = Date.now()): number | undefined {
+  const exact = Number(headers["retry-after-ms"]);
+  if (headers["retry-after-ms"] && exact >= 0) return exact;
+  const given = headers["retry-after"]?.trim();
+  if (given && /^\d+(\.\d+)?$/.test(given)) return Math.ceil(Number(given) * 1000);
+  const date = given ? Date.parse(given) : Number.NaN;
+  if (!Number.isNaN(date)) return Math.max(0, date - now);
+  const delay = /"retryDelay":\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
+  return delay ? Math.ceil(Number(delay) * 1000) : undefined;
+}
+
+export function hideSecrets(text: string, secrets: readonly string[]): string {
+  let hidden = text;
+  for (const secret of secrets) if (secret.length >= 4) hidden = hidden.replaceAll(secret, "[hidden]");
+  return hidden;
+}
+
+function brief(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim().replace(/\.$/, "");
+  return line.length > 500 ? `${line.slice(0, 500)}…` : line;
+}

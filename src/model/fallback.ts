@@ -1,0 +1,205 @@
+// Asks again: after a pause, with another key, with another model. Only the request is repeated, never a tool.
+import { isRetryable, UserError } from "../protocol/error-codes.ts";
+import { type Effort, type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
+
+/** A model that may answer. */
+export type Candidate = {
+  /** Name of its vendor. */
+  id: string;
+  displayName: string;
+  /** The vendor's id; without one, what the request says. */
+  modelId?: string;
+  effort?: Effort;
+  /** One provider for each key, best first. */
+  open(): Promise<readonly Provider[]>;
+};
+
+/** Looked up when it is needed: a fallback that lacks a key (UserError) is no reason not to begin. */
+export type Fallback = { name: string; resolve(): Candidate };
+
+export type RetryOptions = {
+  /** How often the same model is asked again; default 3. */
+  retries?: number;
+  fallbacks?: readonly Fallback[];
+  sleep?(ms: number, signal: AbortSignal): Promise<void>;
+  /** Between 0 and 1. */
+  random?(): number;
+};
+
+const longestWaitMs = 60_000;
+const firstPauseMs = 500;
+const longestPauseMs = 20_000;
+/** How long a key rests that is merely used too much, when the vendor does not say. */
+const keyRestMs = 60_000;
+
+export function withRetries(primary: Candidate, options: RetryOptions = {}): Provider {
+  const keys = new KeyRests();
+  const waiting = [...(options.fallbacks ?? [])];
+  let active = primary;
+
+  return {
+    get id() {
+      return active.id;
+    },
+    async *stream(request) {
+      const state = { shown: false };
+      while (true) {
+        const asked = active === primary ? request : forCandidate(request, active);
+        const failure = yield* askCandidate(await active.open(), asked, { keys, state, options });
+        if (!failure) return;
+        // Trouble of the vendor's, not of the request: another model may do better.
+        const next = isRetryable(failure.code) ? nextCandidate(waiting, failure) : undefined;
+        if (!next) throw failure;
+        if (state.shown) yield { type: "retry", attempt: 1, reason: failure.message, delayMs: 0 };
+        state.shown = false;
+        const reason = `${next.displayName} answers instead of ${active.displayName}: ${failure.message}`;
+        active = next; // from here on: the next request would only meet the same trouble
+        yield { type: "model", model: next.displayName, reason };
+      }
+    },
+  };
+}
+
+/** The first that can be used. None at all: the failure, with the reasons. */
+function nextCandidate(waiting: Fallback[], failure: ModelError): Candidate | undefined {
+  const reasons: string[] = [];
+  while (waiting.length > 0) {
+    const fallback = waiting.shift()!;
+    try {
+      return fallback.resolve();
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      reasons.push(`The fallback ${fallback.name} cannot be used either: ${error.message}`);
+    }
+  }
+  if (reasons.length > 0)
+    throw new ModelError(failure.code, [failure.message, ...reasons].join(" "), { cause: failure });
+  return undefined;
+}
+
+function forCandidate(request: ModelRequest, candidate: Candidate): ModelRequest {
+  const { effort: _, ...rest } = request;
+  return { ...rest, model: candidate.modelId ?? request.model, ...(candidate.effort && { effort: candidate.effort }) };
+}
+
+type Context = { keys: KeyRests; state: { shown: boolean }; options: RetryOptions };
+
+/** Yields the answer, or returns why there is none. */
+async function* askCandidate(
+  providers: readonly Provider[],
+  request: ModelRequest,
+  { keys, state, options }: Context,
+): AsyncGenerator<ModelChunk, ModelError | undefined> {
+  const { retries = 3, sleep = pause, random = Math.random } = options;
+  let asked = 0;
+  let repeated = 0;
+  while (true) {
+    const provider = keys.best(providers);
+    if (!provider) return keys.refusalOf(providers);
+    let failure: ModelError;
+    try {
+      asked++;
+      for await (const chunk of provider.stream(request)) {
+        if (chunk.type !== "usage") state.shown = true;
+        yield chunk;
+      }
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof ModelError) || request.signal.aborted) throw error;
+      failure = error;
+    }
+
+    const place = `API key ${providers.indexOf(provider) + 1} of ${providers.length}`;
+    if (failure.code === "MODEL_AUTH_ERROR") {
+      keys.refuse(provider, failure);
+      if (!keys.best(providers)) return failure;
+      state.shown = false;
+      yield {
+        type: "retry",
+        attempt: asked,
+        reason: `${place} was refused and is set aside. ${failure.message}`,
+        delayMs: 0,
+      };
+      continue;
+    }
+    if (failure.code === "MODEL_RATE_LIMIT" && providers.length > 1) {
+      keys.rest(provider, failure.retryAfterMs ?? keyRestMs);
+      if (keys.isFresh(keys.best(providers))) {
+        state.shown = false;
+        yield {
+          type: "retry",
+          attempt: asked,
+          reason: `${place} is used too much and rests. ${failure.message}`,
+          delayMs: 0,
+        };
+        continue;
+      }
+    }
+    if (!isRetryable(failure.code)) return failure;
+    const wanted = failure.retryAfterMs ?? 0;
+    if (wanted > longestWaitMs) {
+      const message = `${failure.message}. It asks to wait ${Math.ceil(wanted / 1000)} s, longer than we wait (${longestWaitMs / 1000} s).`;
+      return new ModelError(failure.code, message, { retryAfterMs: wanted, cause: failure });
+    }
+    if (repeated >= retries)
+      return asked === 1
+        ? failure
+        : new ModelError(failure.code, `${failure.message} (asked ${asked} times)`, { cause: failure });
+
+    const delayMs = Math.round(
+      wanted > 0
+        ? wanted * (1 + random() / 4)
+        : Math.min(longestPauseMs, firstPauseMs * 2 ** repeated) * (0.75 + random() / 2),
+    );
+    repeated++;
+    state.shown = false;
+    yield { type: "retry", attempt: asked, reason: failure.message, delayMs };
+    await sleep(delayMs, request.signal);
+  }
+}
+
+/** Which keys (one provider each) are set aside, and until when: for good when refused, for a while when overused. */
+class KeyRests {
+  readonly #until = new Map<Provider, number>();
+  readonly #refusals = new Map<Provider, ModelError>();
+
+  refuse(provider: Provider, failure: ModelError): void {
+    this.#until.set(provider, Number.POSITIVE_INFINITY);
+    this.#refusals.set(provider, failure);
+  }
+
+  refusalOf(providers: readonly Provider[]): ModelError {
+    return this.#refusals.get(providers.at(-1)!)!;
+  }
+
+  rest(provider: Provider, ms: number): void {
+    this.#until.set(provider, Date.now() + ms);
+  }
+
+  isFresh(provider: Provider | undefined): boolean {
+    return provider !== undefined && (this.#until.get(provider) ?? 0) <= Date.now();
+  }
+
+  /** The first that is not resting, else the one that rests the shortest; none when all were refused. */
+  best(providers: readonly Provider[]): Provider | undefined {
+    const fresh = providers.find((provider) => this.isFresh(provider));
+    if (fresh) return fresh;
+    const resting = providers.filter((provider) => this.#until.get(provider) !== Number.POSITIVE_INFINITY);
+    return resting.sort((left, right) => this.#until.get(left)! - this.#until.get(right)!)[0];
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(new ModelError("INTERRUPTED", "The request was cancelled."));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+}

@@ -1,0 +1,52 @@
+// Which keys may be used for a vendor, and where they come from.
+import type { VendorRow } from "./catalog.ts";
+import type { ApiKeySource, ModelChoice } from "./resolve.ts";
+
+export type KeyList = { all: string[]; source: ApiKeySource };
+
+/** The flag; then the vendor's own variables; then CURSOR_API_KEY; then what `login` saved. */
+export function keyList(
+  choice: ModelChoice,
+  place: { variables: readonly string[]; vendor: string | undefined },
+): KeyList {
+  const found: [key: string | undefined, source: ApiKeySource][] = [
+    [firstText(choice.apiKeyFlag), "flag"],
+    ...place.variables.map((name): [string | undefined, ApiKeySource] => [firstText(choice.env[name]), "env"]),
+    [foreignKey(choice), "env"],
+    [place.vendor && savedKey(choice, place.vendor), "login"],
+  ];
+  const usable = found.filter((each): each is [string, ApiKeySource] => each[0] !== undefined);
+  // A key on the command line is meant for this run: none of the others stands in for it.
+  const tried = choice.apiKeyFlag ? usable.slice(0, 1) : usable;
+  return { all: [...new Set(tried.map(([key]) => key))], source: tried[0]?.[1] ?? "none" };
+}
+
+/** CURSOR_API_KEY, unless it is a real key of Cursor's, which is nothing for other vendors to see. */
+export function foreignKey(choice: ModelChoice): string | undefined {
+  const key = firstText(choice.env["CURSOR_API_KEY"]);
+  return key && /^(key|crsr)_/.test(key) ? undefined : key;
+}
+
+/** Keys that are this vendor's own: not given for the run. */
+export function hasOwnKey(choice: ModelChoice, vendor: VendorRow): boolean {
+  const variables = vendor.keyVariables.map((name) => choice.env[name]);
+  return firstText(...variables, savedKey(choice, vendor.name)) !== undefined;
+}
+
+function savedKey({ keys }: ModelChoice, vendor: string): string | undefined {
+  return keys && Object.hasOwn(keys, vendor) ? firstText(keys[vendor]) : undefined;
+}
+
+export function keyAdvice(choice: ModelChoice, vendor: VendorRow): string {
+  const program = choice.program ?? "courser";
+  const variable = vendor.keyVariables[0];
+  const first = variable
+    ? `Type: export ${variable}=<key>, or ${program} login ${vendor.name}`
+    : `Type: ${program} login ${vendor.name}`;
+  return `${first}, or give it with --api-key <key>.`;
+}
+
+/** The first text that is more than blanks, without them. */
+export function firstText(...texts: (string | undefined)[]): string | undefined {
+  return texts.map((text) => text?.trim()).find((text) => text);
+}

@@ -1,0 +1,360 @@
+// Carry out: steps -> tool calls one after another, and the answer in words at the end.
+import type { ToolSpec } from "../provider.ts";
+import { sayings } from "./arithmetic.ts";
+import type { Content, Lines, Step, Todo } from "./steps.ts";
+import { afterCall } from "./todos.ts";
+
+export type Use = { name: string; args: Record<string, unknown> };
+export type Result = { text: string; isError: boolean };
+
+/** A program that is replayed against the calls already made: it keeps no state between replies. */
+export type Work = Generator<Use, string, Result>;
+
+type Desk = {
+  tools: readonly ToolSpec[];
+  todos: Todo[];
+  bare: boolean;
+  /** What the last step showed, for "save the result to a.txt". */
+  shown: string;
+};
+
+export function* carryOut(
+  steps: readonly Step[],
+  given: { tools: readonly ToolSpec[]; todos: Todo[]; bare: boolean },
+): Work {
+  const desk: Desk = { ...given, shown: "" };
+  let answer = "";
+  let before: Step["do"] | undefined;
+  for (const step of steps) {
+    const report = yield* perform(step, desk);
+    if (report === "") continue;
+    // Sums and one-line reports stand close together; what shows content gets room.
+    const close =
+      before === undefined || (isOneLine(report) && isOneLine(answer.split("\n").at(-1) ?? "") && !/```$/.test(answer));
+    answer += (answer === "" ? "" : close ? "\n" : "\n\n") + report;
+    before = step.do;
+  }
+  return answer === "" ? "Done." : answer;
+}
+
+function isOneLine(text: string): boolean {
+  return !text.includes("\n");
+}
+
+function* perform(step: Step, desk: Desk): Generator<Use, string, Result> {
+  switch (step.do) {
+    case "say":
+      desk.shown = step.text;
+      return step.text;
+    case "sum":
+      desk.shown = step.sum.digits ?? "";
+      return desk.bare && step.sum.digits !== undefined ? step.sum.digits : sayings(step.sum);
+    case "read":
+      return yield* read(step, desk);
+    case "write":
+      return yield* write(step, desk);
+    case "append":
+      return yield* append(step, desk);
+    case "replace":
+      return yield* replace(step, desk);
+    case "delete": {
+      const result = yield* use(desk, "Delete", { path: step.path });
+      return result.isError ? failed(`delete ${step.path}`, result) : `Deleted ${step.path}.`;
+    }
+    case "list": {
+      const result = yield* use(desk, "LS", step.path === undefined ? {} : { path: step.path });
+      if (result.isError) return failed(`list ${step.path ?? "the folder"}`, result);
+      return shows(desk, result.text, step.path === undefined ? "Files here:" : `Files in ${step.path}:`);
+    }
+    case "find": {
+      const result = yield* use(desk, "Glob", {
+        pattern: step.pattern,
+        ...(step.path !== undefined && { path: step.path }),
+      });
+      if (result.isError) return failed(`find ${step.pattern}`, result);
+      if (/^(?:no (?:files|matches)\b.*)?$/i.test(result.text.trim()))
+        return `No files match ${step.pattern}${step.path === undefined ? "" : ` in ${step.path}`}.`;
+      return shows(
+        desk,
+        result.text,
+        `Files that match ${step.pattern}${step.path === undefined ? "" : ` in ${step.path}`}:`,
+      );
+    }
+    case "search":
+      return yield* search(step, desk);
+    case "run":
+      return yield* run(step, desk);
+    case "fetch": {
+      const result = yield* use(desk, "WebFetch", { url: step.url });
+      return result.isError ? failed(`fetch ${step.url}`, result) : shows(desk, result.text, `${step.url} says:`);
+    }
+    case "todos": {
+      const args = { todos: step.todos, merge: step.merge };
+      const result = yield* use(desk, "TodoWrite", args);
+      if (result.isError) return failed("write the todo list", result);
+      desk.todos = afterCall(desk.todos, args);
+      return todoList(desk.todos);
+    }
+    case "show todos":
+      return todoList(desk.todos);
+    case "call": {
+      const result = yield* use(desk, step.tool, step.args);
+      return result.isError ? failed(`call ${step.tool}`, result) : shows(desk, result.text, `${step.tool} answered:`);
+    }
+  }
+}
+
+/** One call, if the run has such a tool. */
+function* use(desk: Desk, name: string, args: Record<string, unknown>): Generator<Use, Result, Result> {
+  const tool =
+    desk.tools.find((one) => one.name === name) ??
+    desk.tools.find((one) => one.name.toLowerCase() === name.toLowerCase());
+  if (!tool) return { text: `the tool ${name} is not available in this run`, isError: true };
+  return yield { name: tool.name, args };
+}
+
+function failed(what: string, result: Result): string {
+  const why =
+    result.text
+      .trim()
+      .replace(/^(?:Error|Failed|Failure):\s*/i, "")
+      // The rest of this one tells a model which tool to try next.
+      .replace(/^(File not found)\b[\s\S]*$/i, "$1") || "the tool gave no reason";
+  return `I could not ${what}: ${/[.!?]$/.test(why) || why.includes("\n") ? why : `${why}.`}`;
+}
+
+const MOST_LINES = 200;
+const MOST_CHARACTERS = 12_000;
+
+/** Content under a heading; a fence longer than any inside it. */
+function shows(desk: Desk, text: string, heading: string): string {
+  const body = text.replace(/\s+$/, "");
+  desk.shown = body;
+  if (desk.bare) return body;
+  if (body === "") return `${heading} nothing.`;
+  const lines = body.split("\n");
+  let kept = lines.slice(0, MOST_LINES).join("\n");
+  if (kept.length > MOST_CHARACTERS) kept = kept.slice(0, MOST_CHARACTERS).replace(/\n[^\n]*$/, "");
+  const hidden = lines.length - kept.split("\n").length;
+  const fence = "`".repeat(Math.max(3, ...[...kept.matchAll(/`{3,}/g)].map((match) => match[0].length + 1)));
+  return `${heading}\n${fence}\n${kept}\n${fence}${hidden > 0 ? `\n(${hidden} more lines)` : ""}`;
+}
+
+function* read(step: { path: string; lines?: Lines }, desk: Desk): Generator<Use, string, Result> {
+  const { first, last, from, to } = step.lines ?? {};
+  const start = from ?? 1;
+  const limit = first ?? (to === undefined ? undefined : Math.max(1, to - start + 1));
+  const result = yield* use(desk, "Read", {
+    path: step.path,
+    ...(from !== undefined && { offset: from }),
+    ...(limit !== undefined && { limit }),
+  });
+  if (result.isError) return failed(`read ${step.path}`, result);
+  let { text, note } = contentIn(result.text);
+  if (last !== undefined && note?.isMore) {
+    const end = yield* use(desk, "Read", { path: step.path, offset: Math.max(1, note.of - last) });
+    if (end.isError) return failed(`read ${step.path}`, end);
+    ({ text, note } = contentIn(end.text));
+  }
+  const whole = text.replace(/\n$/, "");
+  if (whole === "") {
+    desk.shown = "";
+    return desk.bare ? "" : `${step.path} is empty.`;
+  }
+  const body = last === undefined ? whole : whole.split("\n").slice(-last).join("\n");
+  const heading =
+    first !== undefined
+      ? `The first ${lineCount(first)} of ${step.path}:`
+      : last !== undefined
+        ? `The last ${lineCount(last)} of ${step.path}:`
+        : from !== undefined
+          ? `${step.path}, from line ${from}${to === undefined ? "" : ` to ${to}`}:`
+          : `${step.path} contains:`;
+  const cut =
+    note?.isMore && limit === undefined && last === undefined ? `\n(cut after line ${note.to} of ${note.of})` : "";
+  return shows(desk, body, heading) + (desk.bare ? "" : cut);
+}
+
+function lineCount(count: number): string {
+  return count === 1 ? "line" : `${count} lines`;
+}
+
+type FileText = { text: string; note: { to: number; of: number; isMore: boolean } | undefined };
+
+/** What the file holds, apart from what the Read tool says about it. */
+function contentIn(result: string): FileText {
+  if (/^\(The file is empty\.\)\s*$/.test(result)) return { text: "", note: undefined };
+  const note = /\n\n\[Lines? \d+(?:-(\d+))? of (\d+)\b[^\]]*\]\s*$/.exec(result);
+  if (!note) return { text: withoutNumbers(result), note: undefined };
+  const isMore = /read on/i.test(note[0]);
+  return {
+    text: withoutNumbers(result.slice(0, note.index)),
+    note: { to: Number(note[1] ?? 0), of: Number(note[2]), isMore },
+  };
+}
+
+/** Takes off line numbers, where a Read tool puts them before each line. */
+function withoutNumbers(text: string): string {
+  const lines = text.split("\n");
+  const numbered = lines.map((line) => /^\s*(\d+)(?:\t|→|\||: )(.*)$/.exec(line));
+  const body = numbered.slice(0, lines.at(-1) === "" ? -1 : undefined);
+  const first = Number(body[0]?.[1]);
+  if (body.length === 0 || !body.every((match, index) => match !== null && Number(match[1]) === first + index))
+    return text;
+  return body.map((match) => match![2]).join("\n") + (lines.at(-1) === "" ? "\n" : "");
+}
+
+function* write(
+  step: { path?: string; content: Content; isNew?: boolean },
+  desk: Desk,
+): Generator<Use, string, Result> {
+  const content = textOf(step.content, desk);
+  const path = step.path ?? (yield* freeName(desk));
+  const result = yield* use(desk, "Write", { path, content });
+  if (result.isError) return failed(`write ${path}`, result);
+  return `${step.isNew ? "Created" : "Updated"} ${path}${content === "" ? " (empty)" : ""}.`;
+}
+
+/** A file without a name gets one that no file has yet. */
+function* freeName(desk: Desk): Generator<Use, string, Result> {
+  const result = yield* use(desk, "Glob", { pattern: "new-file*.txt" });
+  const taken = result.isError ? "" : result.text;
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? "new-file.txt" : `new-file-${number}.txt`;
+    if (!taken.includes(name)) return name;
+  }
+}
+
+function textOf(content: Content, desk: Desk): string {
+  return typeof content === "string" ? content : desk.shown === "" ? "" : `${desk.shown}\n`;
+}
+
+/**
+ * Read, then an edit that finds the edge of the file by its own words: were they not what the file holds (cut off,
+ * decorated by the Read tool), the edit would fail, never harm.
+ */
+function* append(
+  step: { path: string; content: Content; at: "start" | "end" },
+  desk: Desk,
+): Generator<Use, string, Result> {
+  const added = textOf(step.content, desk).replace(/\n$/, "");
+  const present = yield* use(desk, "Read", { path: step.path });
+  if (present.isError && !/not found|no such file|does not exist|doesn't exist|ENOENT/i.test(present.text))
+    return failed(`add to ${step.path}`, present);
+  let { text, note } = present.isError ? { text: "", note: undefined } : contentIn(present.text);
+  if (step.at === "end" && note?.isMore) {
+    const end = yield* use(desk, "Read", { path: step.path, offset: Math.max(1, note.of - 100) });
+    if (end.isError) return failed(`add to ${step.path}`, end);
+    ({ text, note } = contentIn(end.text));
+    if (note?.isMore) return `I could not add to ${step.path}: its last lines are too long to be read.`;
+  }
+  if (text.trim() === "" && text.length < 3) {
+    const written = yield* use(desk, "Write", { path: step.path, content: `${added}\n` });
+    if (written.isError) return failed(`write ${step.path}`, written);
+    return `${present.isError ? "Created" : "Updated"} ${step.path}.`;
+  }
+  const line = text.includes("\r\n") ? "\r\n" : "\n";
+  const ended = text.endsWith("\n");
+  const edge = step.at === "end" ? uniqueEnd(text) : uniqueStart(text);
+  const newText =
+    step.at === "start" ? `${added}${line}${edge}` : ended ? `${edge}${added}${line}` : `${edge}${line}${added}`;
+  const result = yield* use(desk, "Edit", { path: step.path, edits: [{ oldText: edge, newText }] });
+  return result.isError ? failed(`add to ${step.path}`, result) : `Updated ${step.path}.`;
+}
+
+/** The fewest last lines that occur once. */
+function uniqueEnd(text: string): string {
+  for (let from = text.lastIndexOf("\n", text.length - 2); from > 0; from = text.lastIndexOf("\n", from - 1)) {
+    const end = text.slice(from + 1);
+    if (end.trim() !== "" && text.indexOf(end) === from + 1) return end;
+  }
+  return text;
+}
+
+function uniqueStart(text: string): string {
+  for (let to = text.indexOf("\n"); to >= 0 && to < text.length - 1; to = text.indexOf("\n", to + 1)) {
+    const start = text.slice(0, to + 1);
+    if (start.trim() !== "" && text.lastIndexOf(start) === 0) return start;
+  }
+  return text;
+}
+
+function* replace(
+  step: { path: string; oldText: string; newText: string; first?: boolean },
+  desk: Desk,
+): Generator<Use, string, Result> {
+  const { path, oldText, newText } = step;
+  if (!step.first) {
+    const result = yield* use(desk, "Edit", { path, edits: [{ oldText, newText, replaceAll: true }] });
+    return result.isError ? failed(`change ${path}`, result) : `Updated ${path}.`;
+  }
+  const present = yield* use(desk, "Read", { path });
+  if (present.isError) return failed(`read ${path}`, present);
+  const { text } = contentIn(present.text);
+  const at = text.indexOf(oldText);
+  if (at < 0) return `I could not change ${path}: it does not contain "${oldText}".`;
+  // From the start of the file to the first occurrence, and as far behind it as it takes to occur once.
+  let end = at + oldText.length;
+  while (end < text.length && text.indexOf(text.slice(0, end), 1) >= 0) end += 1;
+  const before = text.slice(0, at);
+  const behind = text.slice(at + oldText.length, end);
+  const edits = [{ oldText: before + oldText + behind, newText: before + newText + behind }];
+  const result = yield* use(desk, "Edit", { path, edits });
+  return result.isError ? failed(`change ${path}`, result) : `Updated ${path}.`;
+}
+
+function* search(step: Extract<Step, { do: "search" }>, desk: Desk): Generator<Use, string, Result> {
+  const result = yield* use(desk, "Grep", {
+    pattern: step.pattern,
+    ...(step.path !== undefined && { path: step.path }),
+    ...(step.glob !== undefined && { glob: step.glob }),
+    outputMode: step.mode,
+    ...(step.anyCase && { caseInsensitive: true }),
+  });
+  const term = step.pattern.replace(/\\(?=[\\^$.*+?()[\]{}|])/g, "");
+  if (result.isError) return failed(`search for ${term}`, result);
+  const place = step.path ?? step.glob;
+  if (/^(?:no (?:files|matches)\b.*)?$/i.test(result.text.trim()))
+    return `Nothing contains "${term}"${place === undefined ? "" : ` in ${place}`}.`;
+  const heading =
+    step.mode === "files_with_matches"
+      ? `Files that contain "${term}":`
+      : step.mode === "count"
+        ? `Matches of "${term}":`
+        : `Lines that contain "${term}":`;
+  return shows(desk, result.text, heading);
+}
+
+function* run(
+  step: { command: string; directory?: string; done?: string },
+  desk: Desk,
+): Generator<Use, string, Result> {
+  const result = yield* use(desk, "Shell", {
+    command: step.command,
+    ...(step.directory !== undefined && { workingDirectory: step.directory }),
+  });
+  const text = result.text.replace(/\s+$/, "").replace(/^\(no output\)\n?/, "");
+  // Said on a line of its own, after or before what the command printed.
+  const code = /(?:^|\n)\[?exit(?:ed with)? code:? (\d+)\]?(?=\n|$)/i.exec(text)?.[1];
+  if (result.isError && code === undefined) return failed(`run ${step.command}`, result);
+  if (step.done !== undefined && (code === undefined || code === "0")) return step.done;
+  if (code === undefined || code === "0") {
+    const output = text.replace(/^exit code: 0\n*/i, "");
+    return output === "" && !desk.bare
+      ? `${step.command} printed nothing.`
+      : shows(desk, output, `Output of ${step.command}:`);
+  }
+  const output = text.replace(/(?:^|\n)\[?exit(?:ed with)? code:? \d+\]?(?=\n|$)/i, "");
+  const ended = `${step.command} ended with exit code ${code}`;
+  return output.trim() === ""
+    ? `${ended}.`
+    : desk.bare
+      ? `${shows(desk, output, "")}\n${ended}.`
+      : shows(desk, output, `${ended}:`);
+}
+
+function todoList(todos: readonly Todo[]): string {
+  if (todos.length === 0) return "The todo list is empty.";
+  const marks: Record<string, string> = { completed: "[x]", in_progress: "[~]", cancelled: "[-]" };
+  return todos.map((todo) => `${todo.id}. ${marks[todo.status] ?? "[ ]"} ${todo.content}`).join("\n");
+}

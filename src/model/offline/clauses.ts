@@ -1,0 +1,247 @@
+// Clauses: one prompt -> the instructions in it, each without its politeness.
+import { readSum } from "./arithmetic.ts";
+import { withoutPoliteness } from "./politeness.ts";
+import { type Masked, protect, restore } from "./quotes.ts";
+import { verbAt } from "./verbs.ts";
+
+/** `words` are still masked. `joined`: how it hangs on the clause before it. */
+export type Clause = { words: string; joined: "start" | "then" | "and" };
+
+export function clausesOf(prompt: Masked): { masked: Masked; clauses: Clause[] } {
+  const masked = protectContent(prompt);
+  const clauses: Clause[] = [];
+  for (const item of itemsOf(masked.text)) {
+    for (const clause of splitItem(item)) {
+      clauses.push(clauses.length > 0 && clause.joined === "start" ? { ...clause, joined: "then" } : clause);
+    }
+  }
+  return { masked, clauses };
+}
+
+/** "create a.txt with:" and lines below it: the lines are content, not instructions. */
+function protectContent(masked: Masked): Masked {
+  const literally = /\b(?:exactly|verbatim|word for word)(?:\s+(?:this|the following))?\s*:\s*(?=\S)/i.exec(
+    masked.text,
+  );
+  if (
+    literally &&
+    /\b(?:reply|respond|answer|say|output|print|return|echo)\b/i.test(masked.text.slice(0, literally.index))
+  ) {
+    return protect(masked, literally.index + literally[0].length, masked.text.trimEnd().length);
+  }
+  const opening = /:[ \t]*\n+(?=\s*\S)/.exec(masked.text);
+  if (!opening) return masked;
+  const head = masked.text.slice(0, opening.index);
+  const start = opening.index + opening[0].length;
+  const isWriting =
+    /\b(?:create|write|make|save|put|store|append|add|insert|overwrite|fill|generate|set)\b/i.test(head) &&
+    /\b(?:with|containing|contains?|contents?|text|lines?|say(?:s|ing)?|following|this|body|to|into|in)\b[^\n]*$/i.test(
+      head,
+    ) &&
+    /[\w-]\.\w{1,10}\b|[\uE000-\uF8FF]|\bfile\b/.test(head) &&
+    !isTodoHead(head) &&
+    !/\b(?:steps|tasks|instructions)\b/i.test(head);
+  if (!isWriting || /^\s*[\uE000-\uF8FF]\s*$/.test(masked.text.slice(start))) return masked;
+  return protect(masked, start, masked.text.length);
+}
+
+/** Lines, list items and "1. … 2. …" in one line; a heading over a list says nothing by itself. */
+function itemsOf(text: string): string[] {
+  const marker = /^\s*(?:(?:step\s*)?\d{1,2}\s*[.):]|[-*•]|\(\d{1,2}\)|step\s+\d+\s*[-–]?)\s+/i;
+  const items: string[] = [];
+  for (const line of inlineNumbers(text).split("\n")) {
+    if (line.trim() === "") continue;
+    const last = items.at(-1);
+    const bare = line.replace(marker, "");
+    const marked = bare !== line;
+    if (last !== undefined && isTodoHead(last) && (marked || /:\s*$/.test(last))) {
+      items[items.length - 1] = last.replace(/:\s*$/, ": ").replace(/([^:\s])\s*$/, "$1, ") + bare.trim();
+    } else if (last === undefined || marked || startsInstruction(bare) || isRemark(bare)) items.push(bare.trim());
+    else items[items.length - 1] = `${last}\n${bare}`;
+  }
+  if (items.length < 2) return items;
+  return items.filter((item) => !isHeading(item) && withoutPoliteness(`${item}, x`) !== "x");
+}
+
+function inlineNumbers(text: string): string {
+  if (!/(?:^|[:\n]\s*)\(?1[.)]\s+\S|\(1\)\s+\S/.test(text) || !/\s\(?2[.)]\s+\S/.test(text)) return text;
+  let expected = 1;
+  return text
+    .replace(/(^|\s)\(?(\d{1,2})[.)]\s+(?=\S)/g, (whole, _gap, number) => {
+      if (Number(number) !== expected) return whole;
+      expected += 1;
+      return `\n${number}. `;
+    })
+    .replace(/(?:[,;]|,?\s+(?:and|then|and then))\s*(?=\n\d)/g, "");
+}
+
+function isHeading(item: string): boolean {
+  return (
+    /^(?:[\w\s',]*\b(?:following|steps?|tasks?|things|instructions|to-?do|this|these|in (?:this )?order)\b[\w\s',]*):$/i.test(
+      item,
+    ) && !/[\uE000-\uF8FF]/.test(item)
+  );
+}
+
+export function isTodoHead(text: string): boolean {
+  return /\b(?:to-?dos?|to do|tasks?)(?:[- ]?lists?)?(?:\s+(?:items?|entries))?\b[^:\n]*(?::|\b(?:with|for|containing|of|from)\b)/i.test(
+    text,
+  );
+}
+
+function splitItem(source: string): Clause[] {
+  const item = source.replace(
+    /\b(?:find|search for|look for|locate)\s+([^,;.]+?)\s+and\s+(?:replace|change|swap)\s+(?:it|them|that|this|all(?: of (?:it|them))?|each(?: one)?|every one)\s+(with|by|to|for)\b/gi,
+    "replace $1 $2",
+  );
+  const joiner =
+    /\s*[.!?;,]*\s*(?:,\s*|\s)(?:and\s+)?(?:then|after\s+(?:that|this|which)|afterwards?|next|finally|lastly|followed\s+by|once\s+(?:that|this|it)(?:'s|\s+is)\s+done|when\s+(?:that|this|it)(?:'s|\s+is)\s+done|when\s+(?:you're|you\s+are)\s+done)\b[,:]?\s+|\s*[.!?]+\s+|\s*;\s*|\s*,\s+(?:(?:and|but)\s+)?(?:also\s+)?|\s+(?:and|&|but|as\s+well\s+as)\s+(?:also\s+)?/gi;
+  const clauses: Clause[] = [];
+  let start = 0;
+  let joined: Clause["joined"] = "start";
+  for (let match = joiner.exec(item); match; match = joiner.exec(item)) {
+    const left = item.slice(start, match.index);
+    const right = item.slice(match.index + match[0].length);
+    const hard = /then|after|next|finally|lastly|followed|done|[.!?]\s/i.test(match[0]);
+    if (!left.trim() || !right.trim() || !parts({ left, right, hard, mark: match[0] })) {
+      // A joiner that does not part may hide another right behind its first word: ", and then".
+      joiner.lastIndex = match.index + Math.max(1, match[0].trimEnd().length);
+      continue;
+    }
+    clauses.push({ words: left, joined });
+    joined = hard ? "then" : "and";
+    start = match.index + match[0].length;
+  }
+  clauses.push({ words: item.slice(start), joined });
+  return clauses
+    .map((clause) => ({ ...clause, words: clause.words.trim() }))
+    .filter((clause) => /[^\s.,;:!?]/.test(clause.words));
+}
+
+/** Is what stands right of a joiner an instruction of its own? */
+function parts(place: { left: string; right: string; hard: boolean; mark: string }): boolean {
+  const left = withoutPoliteness(place.left);
+  const right = withoutPoliteness(place.right);
+  // "in a.txt, replace …" and "using the shell, run …" are one clause.
+  if (
+    /^(?:in|inside|within|from|under|at|to|using|with|via|after|before|if|for)\b/i.test(left) &&
+    /,/.test(place.mark) &&
+    !/\b(?:and|then)\b/.test(place.mark)
+  ) {
+    return false;
+  }
+  if (!place.hard && isTodoHead(left) && (verbAt(left) || /^(?:my\s+)?to-?do/i.test(left)))
+    return /[;]/.test(place.mark) && startsInstruction(right);
+  if (withoutPoliteness(`${place.left}, x`) === "x") return false;
+  // "find and replace x with y": two verbs, one order.
+  if (!place.hard && verbAt(left)?.rest === "" && !/^(?:ls|dir|help|ping)$/i.test(left)) return false;
+  // "run for i in 1 2; do echo $i; done"
+  if (
+    /^(?:run|execute)\b.*\b(?:for|while|until|if)\b/i.test(left) &&
+    /;/.test(place.mark) &&
+    /^(?:do|then|done|fi|else)\b/.test(place.right)
+  )
+    return false;
+  if (isRemark(place.right)) return true;
+  if (isGreeting(left) || contentSentence(place.right)) return true;
+  if (place.hard) return startsInstruction(right) || inherits(left, right);
+  // "create a.txt with 'a' and b.txt with 'b'": the verb carries over.
+  if (
+    verbAt(left) &&
+    /[\uE000-\uF8FF]\s+(?:to|into|in)\s/.test(left) &&
+    /^[\uE000-\uF8FF]\s+(?:to|into|in)\s+(?:[\uE000-\uF8FF]|[\w./~-]+\.\w{1,10})/i.test(right)
+  )
+    return true;
+  if (
+    verbAt(left) &&
+    /[\uE000-\uF8FF]|\.\w/.test(left) &&
+    /^(?:(?:a|an|another|the)\s+(?:file\s+)?(?:called\s+|named\s+)?)?(?:[\uE000-\uF8FF]|[\w./~-]+\.\w{1,10})\s+(?:with|containing|saying|that says)\s/i.test(
+      right,
+    )
+  )
+    return true;
+  if (!startsInstruction(right)) return false;
+  // "search for read and write": a verb with nothing after it is a word like any other.
+  return right.trim().split(/\s+/).length > 1 || readSum(right) !== undefined || /^(?:ls|pwd|help)\W*$/i.test(right);
+}
+
+/** "read a.txt, then b.txt": the verb carries over. */
+function inherits(left: string, right: string): boolean {
+  if (!verbAt(left)) return false;
+  return (
+    /^(?:the (?:file )?)?(?:[\uE000-\uF8FF]|[\w./~-]+\.\w{1,10}|[\w.-]+\/)(?=[\s.,;!?]|$)/i.test(right) ||
+    isProgram(right)
+  );
+}
+
+export function startsInstruction(text: string): boolean {
+  const bare = withoutPoliteness(text);
+  const first = /^[a-z']+/i.exec(bare)?.[0].toLowerCase() ?? "";
+  if (verbAt(bare)) return true;
+  if (
+    /^(?:what|what's|whats|which|where|where's|who|how|is|are|does|do|did|remind|repeat|why|when|should|explain)$/.test(
+      first,
+    )
+  )
+    return true;
+  if (
+    /^(?:in|inside|within|using|with|at|to)\s.*[,\s](?:replace|add|append|change|run|search|find|create|write|insert)\b/i.test(
+      bare,
+    )
+  )
+    return true;
+  return isProgram(bare) || readSum(bare) !== undefined;
+}
+
+/** "It should contain 'x'": what the file just created is to hold. */
+export function contentSentence(text: string): string | undefined {
+  const match =
+    /^(?:and\s+)?(?:it|the file|that file|(?:its|the|the file's)\s+(?:contents?|text|body)(?:\s+of (?:it|the file))?)\s+(?:should|must|shall|needs to|has to|will|is to|ought to)\s+(?:be|contain|say|read|have|hold|include)\s*(?:the\s+(?:following\s+)?(?:text|contents?|words?|lines?)\s*)?:?\s+(.+)$/is.exec(
+      text.trim(),
+    );
+  return match?.[1];
+}
+
+export function isProgram(text: string): boolean {
+  const plain =
+    /^(?:git|npm|npx|yarn|pnpm|python3?|pip3?|cargo|docker|kubectl|pwd|whoami|uname|hostname|wc|grep|sed|awk|uniq|curl|wget|bash|sh|printenv|ps|df|du|chmod|mkdir|mv|cp|rm|seq|tree|tsc|jest|vitest|pytest|deno|bun|ruby|perl|java|javac|gcc|printf|stat|rg)(?=$|\s+\S|;|\|)/;
+  // English words as well: only in the shapes that commands have.
+  const shaped =
+    /^(?:make(?:\s+-\S+|\s+[a-z][\w-]*)?$|go\s+(?:build|test|run|mod|fmt|vet|get|version)\b|node\s+(?:-|\S+\.[cm]?[jt]s)|(?:file|sort|which|touch|head|tail)\s+\S+$|date(?:\s+[+-]\S+)?$|diff\s+\S+\s+\S+$|env$|true$|false$|sleep\s+\d|find\s+\.|ls\s+-)/;
+  return plain.test(text) || (shaped.test(text) && !/^(?:make|touch)\s+(?:sure|todo|it|me|this|that)$/i.test(text));
+}
+
+/** What says how to answer, not what to do. */
+export function isRemark(text: string): boolean {
+  const bare = text
+    .trim()
+    .toLowerCase()
+    .replace(/[.!?,]+$/, "")
+    .replace(/^(?:please|and|but|also|then|so|just)\s+/, "");
+  return [
+    /^(?:thanks?|thank you|thx|cheers|that's (?:it|all)|that is all|nothing (?:else|more)|ok|okay|good luck|great)(?:\s+(?:a lot|so much|very much|in advance|please|you))?$/,
+    /^(?:do not|don't|dont|never|without|avoid)\s.+$/,
+    /^(?:be|keep it|stay|make it)\s+(?:very\s+)?(?:brief|concise|short|quick|terse|simple|careful)(?:\s+and\s+\w+)?$/,
+    /^no\s+(?:other\s+|additional\s+|extra\s+)?(?:explanations?|commentary|comments|preamble|words|text|prose|need to .+|other .+)(?:\s+(?:needed|please|necessary|or \w+))*$/,
+    /^(?:(?:reply|respond|answer|output|print|say|return|give|show|tell|write)\s+(?:me\s+)?)?(?:back\s+)?(?:with\s+)?(?:only|just|nothing but)\s+(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+|numeric\s+|numerical\s+)*(?:number|result|answer|digits?|value|output|contents?|text|file ?names?|names)(?:,? (?:and )?nothing (?:else|more)|\s+please)?$/,
+    /^(?:show|tell|give|print|report|display)\s+(?:me\s+|us\s+)?(?:back\s+)?(?:the\s+|its\s+|your\s+)?(?:final\s+|full\s+|whole\s+)?(?:result|results|output|outcome|answer|answers|findings|matches|what (?:it|that|this) (?:says|prints|printed|outputs|output|contains|returns|returned|shows|said)|what you (?:find|found|see|get|got)|what happens|what happened)(?:\s+to me|\s+back)?$/,
+    /^(?:only )?use (?:only )?(?:the |your )?[\w-]+ tool(?: only)?(?: for (?:this|that))?$/,
+    /^(?:report|tell me|let me know|confirm)(?:\s+(?:back|when (?:it's|it is|you're|you are|that's) (?:done|finished|ready)|when done|once done|if it worked|that it worked|how it (?:went|goes)|it))*$/,
+  ].some((pattern) => pattern.test(bare));
+}
+
+export function wantsBareAnswer(text: string): boolean {
+  return /\b(?:only|just|nothing but)\s+(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+|numeric\s+|numerical\s+)*(?:number|result|answer|digits?|value|output|contents?|text)\b/i.test(
+    text,
+  );
+}
+
+export function isGreeting(text: string): boolean {
+  return /^(?:hi|hello|hey|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day)|hallo|sup)(?:\s+(?:there|courser|cursor|agent|again|everyone|all|offline|model|friend|buddy|bot|assistant|you))*[\s.,!?]*$/i.test(
+    text.trim(),
+  );
+}
+
+export function asTyped(masked: Masked, words: string): string {
+  return restore(masked, words).trim();
+}

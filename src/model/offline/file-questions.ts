@@ -1,0 +1,95 @@
+// File questions: "which files mention x?", "where is a.txt?", "are there any .md files?"
+import { find, list } from "./finding.ts";
+import { isSpent, takeFile } from "./phrases.ts";
+import { HAS, isAboutNames, search } from "./searching.ts";
+import type { Scene, Understood } from "./steps.ts";
+
+/** Questions about files, folders and text: "which files mention x?", "where is a.txt?". */
+export function fileQuestion(words: string, scene: Scene): Understood {
+  const text = words.trim().replace(/[\s?.!]+$/, "");
+  const inWhich =
+    /^in\s+(?:which|what)\s+(.*?)\s*(?:files?|documents?|places)\s+(?:does|do|is|are|can|did)\s+(?:you find\s+|we find\s+|i find\s+)?(?:the\s+(?:word|text|string|phrase|term)\s+)?(.+?)(?:\s+(?:appear|occur|mentioned|used|found|show up|be found|contained|referenced|present|come up|defined|exist)s?)?$/i.exec(
+      text,
+    );
+  if (inWhich) return search(`${inWhich[1]} files containing ${inWhich[2]}`.trim(), scene, "search");
+  const some =
+    /^(?:which|what)\s+(?:of the\s+)?(?:other\s+)?(?:(.+?)\s+)??(files?|folders?|directories|documents?|scripts?|modules?)(?:\s+(.*))?$/i.exec(
+      text,
+    );
+  if (some) {
+    const [, kind = "", noun = "", behind = ""] = some;
+    const rest = behind.replace(/^(?:in|inside|under|of)\s+.+?\s+(?=contain|mention|have|includ|use|referenc)/i, "");
+    const has = new RegExp(
+      `^(?:.*\\s)?(?:do\\s+|does\\s+|that\\s+|actually\\s+|currently\\s+|here\\s+|all\\s+)*${HAS}\\s+`,
+      "i",
+    ).exec(behind);
+    const name = find(`${kind} files ${rest}`.trim(), scene, "find");
+    if (
+      name &&
+      !/^(?:are|is|exist|do|can)?\s*$/i.test(rest) &&
+      /^(?:that\s+|are\s+|is\s+|have\s+|has\s+)*(?:end|start|begin|called|named|match|whose|with|(?:have|has|the)\s+(?:the\s+|an?\s+)?(?:file\s+)?(?:ext|name|suffix))/i.test(
+        rest,
+      )
+    )
+      return name;
+    if (has) {
+      const found = search(`${kind} files ${behind}`.trim(), scene, "search");
+      if (found) return found;
+    }
+    const place = behind
+      .replace(
+        /^(?:(?:do|does|did|can)\s+(?:we|i|you|this \w+|the \w+)\s+(?:have|see|find|contain|include)|are(?:\s+(?:there|available|present|located|stored))*|is(?:\s+there)?|exists?|live|can be found|there are|got|we got)(?=\s|$)/i,
+        "",
+      )
+      .trim();
+    if (kind.trim() !== "" && !/^(?:all|the|of|all the|my|our)$/i.test(kind.trim()))
+      return find(`${kind} ${noun} ${place}`.trim(), scene, "find") ?? undefined;
+    return list(`${noun} ${place}`.trim(), scene);
+  }
+  const whereUsed =
+    /^where\s+(.+?)\s+(?:is|are|gets?)\s+(?:being\s+)?(?:used|defined|mentioned|called|referenced|declared|imported|set|implemented)(?:\s+(?:in|inside|across)\s+(.+))?$/i.exec(
+      text,
+    );
+  if (whereUsed) return search(`${whereUsed[1]}${whereUsed[2] ? ` in ${whereUsed[2]}` : ""}`, scene, "search for");
+  const where = /^where(?:'s|s|\s+(?:is|are|do|does|did|can))\s+(.+)$/i.exec(text);
+  if (where) {
+    const used =
+      /^(?:we|i|you|they|it|the \w+|any(?:one|body)|this \w+)?\s*(?:find\s+)?(.+?)\s+(?:used|defined|mentioned|called|referenced|declared|imported|located in the code|appear|occur|set|implemented)(?:\s+(?:in|inside|across)\s+(.+))?$/i.exec(
+        where[1]!,
+      ) ??
+      /^(?:we|i|you|they)\s+(?:use|mention|define|call|reference|import|declare|set)\s+(.+?)(?:\s+(?:in|inside|across)\s+(.+))?$/i.exec(
+        where[1]!,
+      );
+    if (used) return search(`${used[1]}${used[2] ? ` in ${used[2]}` : ""}`, scene, "search for");
+    return find(where[1]!.replace(/^(?:we|i|you) find\s+/i, ""), scene, "find");
+  }
+  const any = /^(?:is|are|do|does)\s+(?:there\s+)?(?:(?:we|i|you)\s+have\s+)?(.+)$/i.exec(text);
+  if (any) {
+    const object = any[1]!;
+    const holds = new RegExp(
+      `^(?:any|some|a|an|every)\\s+(.*?)\\s*files?\\s+(?:that\\s+|which\\s+|here\\s+)?(?:${HAS})\\s+(.+)$`,
+      "i",
+    ).exec(object);
+    if (holds && !isAboutNames(holds[2]!, object) && !/^(?:called|named)\b/i.test(holds[2]!))
+      return search(`files containing ${holds[2]}`, scene, "search");
+    const inFile = /^(.+?)\s+(?:contain|mention|include|have|use|reference)\s+(.+)$/i.exec(object);
+    const file = inFile && takeFile(inFile[1]!, scene);
+    if (inFile && file && isSpent(file.rest)) return search(`${inFile[2]} in ${inFile[1]}`, scene, "search for");
+    const mentioned =
+      /^(.+?)\s+(?:used|mentioned|defined|referenced|found|present|contained)(?:\s+(?:anywhere|somewhere|in|inside)\s*(.*))?$/i.exec(
+        object,
+      );
+    if (mentioned)
+      return search(
+        `${mentioned[1]}${mentioned[2]?.trim() ? ` in ${mentioned[2].replace(/^in\s+/i, "")}` : ""}`,
+        scene,
+        "search for",
+      );
+    const exists = object.replace(
+      /\s+(?:exist|there|(?:in\s+)?here|present|in (?:this|the) (?:folder|directory|project|repo))$/i,
+      "",
+    );
+    return find(exists, scene, "find");
+  }
+  return undefined;
+}

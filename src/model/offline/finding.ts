@@ -1,0 +1,262 @@
+// Finding: listing folders, and finding files by name.
+import { isSpent, looksLikePath, splitAt, takeFile, takePlace, termOf } from "./phrases.ts";
+import { literalOf } from "./quotes.ts";
+import { isFileName, type Scene, type Understood } from "./steps.ts";
+
+export const ALL =
+  "(?:(?:me|us|all|every|each|any|the|of|my|our|out|single|existing|available|some|a|an|list of|names of|other|up|for|different|various|just|only)\\s+)*";
+
+export function list(rest: string, scene: Scene, verb = "list"): Understood {
+  let words = rest.replace(/^(?:at|into|for|out|up|around)\s+(?=\S)/i, "").trim();
+  words = words
+    .replace(/,?\s*\b(?:recursively|including\s.*$|as a (?:list|tree)\b|in all (?:subfolders|subdirectories)\b)/gi, "")
+    .trim();
+  if (words === "" || /^\.\/?$/.test(words)) return [{ do: "list" }];
+  const things =
+    "(?:(?:directory|folder|project|file|dir|workspace|repo) ?(?:listing|contents?|structure|tree|layout|list|names?|files)|files?(?:\\s*(?:and|&|or|,|/)\\s*(?:sub)?(?:folders?|director(?:y|ies)|dirs?))?|(?:sub)?(?:folders?|director(?:y|ies)|dirs?)(?:\\s*(?:and|&|or|,|/)\\s*files?)?|everything|contents?|entries|stuff|items|what(?:'s| is| files are| files exist| files there are)?|tree|structure|listing|layout|project|workspace|repo(?:sitory)?|cwd|whole (?:folder|directory))";
+  const match = new RegExp(
+    `^${ALL}(?:(?:current|working|present|this|that|is|project'?s|whole|entire|full|complete)\\s+)*(?:${things})(?![\\w./-])(?:\\s+(?:of|in|inside|under|from) all (?:the )?files)?`,
+    "i",
+  ).exec(words);
+  if (match) {
+    const after = words
+      .slice(match[0].length)
+      .replace(
+        /^\s+(?:(?:that|which)\s+)?(?:are|is|exist|exists|there are|we have|i have|you (?:can )?(?:see|have|find)|do we have)(?=\s|$)/i,
+        "",
+      );
+    if (isSpent(after)) return [{ do: "list" }];
+    const place = takePlace(after, scene);
+    if (place && isSpent(place.rest))
+      return [{ do: "list", ...(place.folder !== undefined && { path: place.folder }) }];
+    const of = /^\s+(?:of|in|inside|under|from|at|within)\s+/i.exec(after);
+    const inside = of && takeFile(after.slice(of[0].length), scene, { bare: true });
+    if (inside && isSpent(inside.rest) && (inside.folder || !/\.\w+$/.test(inside.path)))
+      return [{ do: "list", path: trimSlash(inside.path) }];
+    return undefined;
+  }
+  const here = takePlace(words, scene) ?? takePlace(`in ${words}`, scene);
+  if (here && here.folder === undefined && isSpent(here.rest)) return [{ do: "list" }];
+  // "list src", "show the docs folder"
+  const direct = takeFile(words, scene, {
+    bare: /^(?:list|list out|list up|ls|dir|enumerate)$/.test(verb) || isUsualFolder(words),
+  });
+  if (direct && isSpent(direct.rest) && !/\.\w{1,6}$/.test(direct.path) && !isTakenForText(words, direct.folder))
+    return [{ do: "list", path: trimSlash(direct.path) }];
+  return undefined;
+}
+
+function isUsualFolder(words: string): boolean {
+  return /^(?:src|docs?|tests?|lib|libs|bin|dist|build|scripts|examples|public|assets|config|packages|apps?|out|node_modules|vendor|tools|data|include|spec|pkg|cmd|internal|logs|tmp)$/i.test(
+    words,
+  );
+}
+
+/** "show hello" is no folder; "show src/" is one, and so is "list hello". */
+function isTakenForText(words: string, folder: boolean): boolean {
+  return (
+    !folder &&
+    /^(?:help|todos?|hello|hi|me|you|us|tools?|models?|commands?|options|features|errors?|bugs?|tests?|functions?|classes|methods|variables|issues?|problems?|examples?|ideas?|reasons|things|branches|commits|processes|dependencies|packages|users|names|lines|words)$/i.test(
+      words.replace(/^(?:the|all|my|some|a)\s+/i, ""),
+    )
+  );
+}
+
+export function find(rest: string, scene: Scene, verb: string): Understood {
+  const words = rest.replace(/^(?:at|for|up|out)\s+(?=\S)/i, "");
+  const placed = placeBehind(words.replace(/\s+(?:in|over|right)\s+here\b/i, " here"), scene);
+  const pattern = patternOf(placed.words, scene, verb);
+  if (pattern === undefined) return undefined;
+  return [{ do: "find", pattern: anywhere(pattern), ...(placed.path !== undefined && { path: placed.path }) }];
+}
+
+function anywhere(pattern: string): string {
+  const bare = pattern.replace(/^\.\//, "");
+  return bare.includes("/") ? bare : `**/${bare}`;
+}
+
+/** Cuts "… in src" off the end. */
+function placeBehind(words: string, scene: Scene): { words: string; path?: string } {
+  const split = splitAt(
+    words,
+    /\s+(?=(?:in|inside|within|under|from|below|here|across|throughout|on|at|there)\b)/,
+    (right) => {
+      const place = takePlace(right, scene, { bare: true });
+      return place && isSpent(place.rest) ? place : undefined;
+    },
+  );
+  // "files ending in ts": what follows is no place.
+  if (!split || /\b(?:end(?:s|ing)?|begin(?:s|ning)?|start(?:s|ing)?|with .* )$/i.test(split.left.trim()))
+    return { words };
+  return { words: split.left, ...(split.right.folder !== undefined && { path: split.right.folder }) };
+}
+
+export const KINDS: Record<string, string> = {
+  markdown: "*.md",
+  md: "*.md",
+  typescript: "*.ts",
+  ts: "*.ts",
+  tsx: "*.tsx",
+  javascript: "*.js",
+  js: "*.js",
+  jsx: "*.jsx",
+  mjs: "*.mjs",
+  python: "*.py",
+  py: "*.py",
+  json: "*.json",
+  jsonl: "*.jsonl",
+  yaml: "*.{yml,yaml}",
+  yml: "*.yml",
+  text: "*.txt",
+  txt: "*.txt",
+  html: "*.html",
+  css: "*.css",
+  scss: "*.scss",
+  rust: "*.rs",
+  rs: "*.rs",
+  golang: "*.go",
+  go: "*.go",
+  java: "*.java",
+  ruby: "*.rb",
+  rb: "*.rb",
+  shell: "*.sh",
+  bash: "*.sh",
+  sh: "*.sh",
+  toml: "*.toml",
+  log: "*.log",
+  csv: "*.csv",
+  xml: "*.xml",
+  sql: "*.sql",
+  php: "*.php",
+  svg: "*.svg",
+  png: "*.png",
+  jpg: "*.jpg",
+  pdf: "*.pdf",
+  image: "*.{png,jpg,jpeg,gif,svg,webp}",
+  lock: "*lock*",
+  test: "*test*",
+  tests: "*test*",
+  spec: "*spec*",
+  config: "*config*",
+  configuration: "*config*",
+  readme: "README*",
+  hidden: ".*",
+  dot: ".*",
+  source: "*.{ts,tsx,js,jsx,py,go,rs,java,rb,c,h,cpp}",
+  c: "*.c",
+  cpp: "*.cpp",
+  "c++": "*.cpp",
+  env: ".env*",
+  ini: "*.ini",
+};
+
+/** The glob that the words ask for; undefined when they name no kind of file. */
+function patternOf(words: string, scene: Scene, verb: string): string | undefined {
+  const text = words
+    .trim()
+    .replace(/[.!?,;]+$/, "")
+    .replace(new RegExp(`^${ALL}`, "i"), "")
+    .trim();
+  const word = "([\\uE000-\\uF8FF]|[^\\s\\uE000-\\uF8FF]+)";
+  const value = (token: string): string => termOf(token, scene);
+  const kind = (token: string): string | undefined =>
+    literalOf(scene.masked, token) ? undefined : KINDS[token.toLowerCase().replace(/^\./, "")];
+  const files = "(?:files?|documents?|scripts?|things?|ones?|modules?|file names?|names?)";
+  const that =
+    "(?:\\s+(?:that|which|whose (?:file)?names?|where the (?:file)?name|with (?:a |the )?(?:file)?names?(?: that)?|having names?(?: that)?))?(?:\\s+(?:are|is|have|has))?";
+  const rules: [RegExp, (token: string) => string | undefined][] = [
+    [
+      new RegExp(
+        `^${files}${that}\\s+(?:end(?:s|ing)?)\\s+(?:in|with|on)\\s+(?:the\\s+)?(?:(?:extension|suffix|letters?)\\s+)?${word}$`,
+        "i",
+      ),
+      (token) =>
+        `*${/^[.*]/.test(value(token)) ? value(token).replace(/^\*/, "") : KINDS[value(token)] ? `.${value(token)}` : value(token)}`,
+    ],
+    [
+      new RegExp(
+        `^${files}${that}\\s+(?:start(?:s|ing)?|begin(?:s|ning)?)\\s+(?:with|in|by)\\s+(?:the\\s+)?(?:(?:prefix|letters?|word)\\s+)?${word}$`,
+        "i",
+      ),
+      (token) => `${value(token).replace(/\*$/, "")}*`,
+    ],
+    [
+      new RegExp(
+        `^${files}\\s+(?:with|having|have|has|of|that have|which have|using)\\s+(?:the\\s+|an?\\s+)?(?:file\\s+)?(?:extension|ext|suffix|ending|type)\\s+(?:of\\s+)?${word}$`,
+        "i",
+      ),
+      (token) => kind(token) ?? `*.${value(token).replace(/^\*?\./, "")}`,
+    ],
+    [
+      new RegExp(
+        `^${files}\\s+(?:with|having)\\s+(?:the\\s+|an?\\s+)?${word}\\s+(?:file\\s+)?(?:extension|ext|suffix|ending)$`,
+        "i",
+      ),
+      (token) => kind(token) ?? `*.${value(token).replace(/^\*?\./, "")}`,
+    ],
+    [
+      new RegExp(`^${files}\\s+(?:of|with)\\s+(?:the\\s+)?(?:type|kind)\\s+${word}$`, "i"),
+      (token) => kind(token) ?? `*.${value(token).replace(/^\*?\./, "")}`,
+    ],
+    [
+      new RegExp(
+        `^${files}\\s+(?:with|having|that have|which have|containing)\\s+(?:the\\s+(?:word|text|string)\\s+)?${word}\\s+in\\s+(?:the|their|its)\\s+(?:file ?)?names?$`,
+        "i",
+      ),
+      (token) => `*${value(token)}*`,
+    ],
+    [
+      new RegExp(
+        `^${files}\\s+(?:whose|where the|with a|with the)\\s+(?:file ?)?names?\\s+(?:contain(?:s|ing)?|include(?:s)?|including|match(?:es|ing)?|(?:is|are) like|has|have)\\s+(?:the\\s+(?:word|text|string)\\s+)?${word}$`,
+        "i",
+      ),
+      (token) => (/[*?]/.test(value(token)) ? value(token) : `*${value(token)}*`),
+    ],
+    [
+      new RegExp(
+        `^${files}${that}\\s+(?:called|named|with (?:the )?(?:file ?)?name(?: of)?|by the name(?: of)?|name is|like|match(?:es|ing)?(?: the (?:pattern|glob))?|titled)\\s+(?:the\\s+(?:pattern|glob)\\s+)?(?:like\\s+)?${word}$`,
+        "i",
+      ),
+      (token) => value(token),
+    ],
+    [new RegExp(`^(?:pattern|glob)\\s+${word}$`, "i"), (token) => value(token)],
+    [
+      new RegExp(
+        `^${word}\\s+(?:source\\s+|code\\s+)?${files}(?:\\s+(?:are there|exist|there are|do we have|do i have|we have|i have))?$`,
+        "i",
+      ),
+      (token) =>
+        /[*?]/.test(value(token))
+          ? value(token)
+          : (kind(token) ??
+            (/^\.\w+$/.test(token) && !looksLikePath(token)
+              ? `*${token}`
+              : /^\.\w{1,5}$/.test(value(token))
+                ? `*${value(token)}`
+                : undefined)),
+    ],
+    [new RegExp(`^${word}$`, "i"), (token) => single(token, scene, verb)],
+  ];
+  for (const [rule, glob] of rules) {
+    const match = rule.exec(text);
+    const found = match && glob(match[1]!.replace(/[,;]+$/, ""));
+    if (found) return found;
+  }
+  const file = takeFile(text, scene);
+  return file && isSpent(file.rest) && !file.folder && !/^(?:it|that|this)\b/i.test(text) ? file.path : undefined;
+}
+
+function single(token: string, scene: Scene, verb: string): string | undefined {
+  const literal = literalOf(scene.masked, token);
+  const value = literal ? literal.text : token;
+  if (/[*?]/.test(value) && !/\s/.test(value)) return value;
+  if (literal && !isFileName(literal)) return undefined;
+  if (looksLikePath(value)) return value;
+  if (/^\.\w{1,5}$/.test(value)) return `*${value}`;
+  // "locate config": locating is about names.
+  return !literal && verb === "locate" && /^[\w-]+$/.test(value) ? `*${value}*` : undefined;
+}
+
+export function trimSlash(path: string): string {
+  return path.replace(/(?<=.)\/+$/, "");
+}

@@ -1,0 +1,60 @@
+// Moving: renaming, copying, making folders, and asking whether a file is there.
+import { type FileMention, isSpent, looksLikePath, takeFile, takeFiles, takePlace } from "./phrases.ts";
+import type { Scene, Step, Understood } from "./steps.ts";
+
+export function move(rest: string, scene: Scene, verb: string): Understood {
+  const from = takeFile(rest.replace(/^(?:the contents? of)\s+/i, ""), scene);
+  const to = from && /^\s*(?:to|into|as|->|=>|→|over to)\s*/i.exec(from.rest);
+  if (!from || !to) return undefined;
+  const target = from.rest.slice(to[0].length);
+  const file = takeFile(target, scene, { bare: true }) ?? folderTarget(target, scene);
+  if (!file || !isSpent(file.rest)) return undefined;
+  const copies = /^(?:copy|duplicate|cp|clone)$/.test(verb);
+  const command = `${copies ? (from.folder ? "cp -r" : "cp") : "mv"} -- ${shellWord(from.path)} ${shellWord(file.path)}`;
+  return [
+    {
+      do: "run",
+      command,
+      done: `${copies ? "Copied" : verb === "rename" ? "Renamed" : "Moved"} ${from.path} to ${file.path}.`,
+    },
+  ];
+}
+
+function folderTarget(words: string, scene: Scene): FileMention | undefined {
+  const place = takePlace(`in ${words}`, scene, { bare: true });
+  return place?.folder === undefined ? undefined : { path: place.folder, rest: place.rest, folder: true };
+}
+
+export function folder(rest: string, scene: Scene): Understood {
+  if (
+    !/^(?:(?:me|a|an|the|new|empty|another)\s+)*(?:folders?|director(?:y|ies)|subfolders?|subdirector(?:y|ies)|dirs?)\b/i.test(
+      rest,
+    )
+  )
+    return undefined;
+  const found = takeFiles(rest.replace(/^me\s+/i, ""), scene);
+  if (!found || !isSpent(found.rest)) return undefined;
+  return found.files.map(
+    (file): Step => ({
+      do: "run",
+      command: `mkdir -p -- ${shellWord(file.path)}`,
+      done: `Created the folder ${file.path}.`,
+    }),
+  );
+}
+
+/** "check whether a.txt exists". */
+export function exists(rest: string, scene: Scene): Understood {
+  const match =
+    /^(?:for me\s+)?(?:if|whether|that)?\s*(?:there(?:'s| is| exists)\s+)?(.+?)(?:\s+(?:exists?|is there|is present|is here|is in (?:this|the) (?:folder|directory|project)))?[\s?.!]*$/i.exec(
+      rest,
+    );
+  if (!match || !/\bexists?\b|\bthere\b|\bpresent\b/i.test(rest)) return undefined;
+  const file = takeFile(match[1]!, scene);
+  if (!file || !isSpent(file.rest) || !looksLikePath(file.path)) return undefined;
+  return [{ do: "find", pattern: file.path.includes("/") ? file.path.replace(/^\.\//, "") : `**/${file.path}` }];
+}
+
+export function shellWord(word: string): string {
+  return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,320 @@
+// Phrases: files, folders, numbers and text as people mention them.
+import { numbersInFigures } from "./arithmetic.ts";
+import { literalOf, restore, unquote } from "./quotes.ts";
+import { type Content, isFileName, type Scene } from "./steps.ts";
+
+const DETERMINERS =
+  "(?:(?:the|a|an|my|our|your|this|that|these|those|another|one|some|both|new|brand new|brand-new|empty|blank|existing|local|text|plain|plain-text|simple|small|little|short|whole|entire|full|complete|same|source|config|configuration|markdown|json|python|javascript|typescript|html|css|yaml|shell|log|project'?s)\\s+)*";
+const FILE_NOUNS = "(?:(?:files?|documents?|scripts?|modules?|textfiles?)(?![\\w./-]))";
+const FOLDER_NOUNS = "(?:(?:sub)?(?:folders?|director(?:y|ies)|dirs?)(?![\\w./-]))";
+const NAMED =
+  "(?:called|named|titled|entitled|with (?:the )?(?:file)?name(?: of)?|by the name(?: of)?|whose name is|under the name(?: of)?|known as|at (?:the )?path|with path|path|at|:|-)";
+const STOP =
+  /^(?:with|containing|in|into|inside|that|which|and|to|from|of|for|the|a|an|on|at|as|by|is|are|it|all|any|every|where|whose|named|called|here|there|out|up|off|or|not|then|please|using|contents?|files?|folders?|director(?:y|ies)|me|them|this|my|our|your|its|lines?|text|everything|anything|something|nothing|so|but|if|structure|listing|tree|layout|names?|list)$/i;
+
+export type FileMention = { path: string; rest: string; folder: boolean };
+
+/** A word that has the shape of a path. */
+export function looksLikePath(word: string): boolean {
+  if (/^(?:\.{1,2}|~|\/)$/.test(word)) return true;
+  if (!/^[\w.@~+\-/\\#%=()[\],]*[\w)\]/]$/.test(word) || /^[\d.,]+$/.test(word) || /\/\//.test(word)) return false;
+  if (/^(?:e\.g|i\.e|etc|vs|and\/or|either\/or|yes\/no|a\.m|p\.m)\.?$/i.test(word)) return false;
+  if (/\//.test(word)) return true;
+  if (/^\.[A-Za-z][\w.-]*$/.test(word))
+    return !/^\.(?:[jt]sx?|md|json|py|txt|css|html?|ya?ml|rs|go|java|rb|sh|toml|log|csv|xml|sql|c|h|cpp|php)$/i.test(
+      word,
+    );
+  if (/^[\w@][\w@.+-]*\.[A-Za-z_][\w-]{0,11}$/.test(word)) return true;
+  return /^(?:(?:README|LICENSE|LICENCE|CHANGELOG|CONTRIBUTING|AUTHORS|CODEOWNERS)|(?:Make|Docker|Gem|Rake|Proc|Jenkins|Brew|Vagrant|Pip|Just|make|docker)file)$/.test(
+    word,
+  );
+}
+
+/** A file at the very front of the words: "the file called a.txt in the src folder …". */
+export function takeFile(words: string, scene: Scene, options: { bare?: boolean } = {}): FileMention | undefined {
+  return named(words, scene, options) ?? referred(words, scene);
+}
+
+function named(given: string, scene: Scene, options: { bare?: boolean }): FileMention | undefined {
+  const pattern = new RegExp(
+    `^(${DETERMINERS})(?:(${FILE_NOUNS})\\s*,?\\s*|(${FOLDER_NOUNS})\\s*,?\\s*)?(?:(${NAMED})\\s*(?=\\S))?([\\uE000-\\uF8FF]|[^\\s\\uE000-\\uF8FF]+)`,
+    "i",
+  );
+  // "a file in src called a.txt" -> "a file called a.txt in src"
+  const words = given
+    .replace(/^((?:\w+\s+)*?(?:files?|folders?|directory))\s+(?:for (?:me|us)|please)\s+(?=called\b|named\b)/i, "$1 ")
+    .replace(
+      /^((?:\w+\s+)*?files?)\s+((?:in|inside|under|within)\s+(?:the\s+)?(?:(?:folder|directory)\s+)?\S+(?:\s+(?:folder|directory))?)\s+(called|named)\s+(\S+)/i,
+      "$1 $3 $4 $2",
+    );
+  const match = pattern.exec(words);
+  if (!match) return undefined;
+  const [whole, determiners = "", fileNoun, folderNoun, marker, token = ""] = match;
+  const literal = literalOf(scene.masked, token);
+  const trimmed = token
+    .replace(/[,;:!?]+$/, "")
+    .replace(/(?<=\w)(?:'s|’s)$/i, "")
+    .replace(/(?<=\w)\.+$/, "");
+  // "@a.txt" mentions a.txt.
+  const bareToken = literal ? literal.text : trimmed.replace(/^@(?=[\w./])/, "");
+  const rest = words.slice(whole.length - (literal ? 0 : token.length - trimmed.length));
+  let folder = folderNoun !== undefined;
+  if (!literal && /^readme$/i.test(bareToken) && !folder)
+    return { path: "README.md", rest: rest.replace(/^\s+file\b/i, ""), folder };
+  if (literal) {
+    if (!isFileName(literal) || literal.text.trim() === "" || literal.text.length > 300) return undefined;
+    if (
+      !fileNoun &&
+      !folderNoun &&
+      !marker &&
+      /\s/.test(literal.text) &&
+      !looksLikePath(literal.text.replaceAll(" ", "_"))
+    )
+      return undefined;
+    if (!fileNoun && !folderNoun && !marker && !looksLikePath(literal.text.replaceAll(" ", "_")) && !options.bare)
+      return undefined;
+  } else if (!looksLikePath(bareToken)) {
+    const marked = fileNoun !== undefined || folderNoun !== undefined || (marker !== undefined && marker !== "-");
+    const called = /^(?:called|named|titled|entitled)$/i.test(marker ?? "");
+    if (!(marked || options.bare) || (STOP.test(bareToken) && !called) || !/^[\w@][\w@.+-]*$/.test(bareToken))
+      return undefined;
+    // "my notes", "a haiku": a determiner before an ordinary word names no file.
+    if (!marked && determiners !== "" && !/^(?:the|this|that|my|our)\s+$/i.test(determiners)) return undefined;
+  }
+  let after = rest.replace(/^(?:'s|’s)/, "");
+  const noun = new RegExp(`^\\s+(?:(${FILE_NOUNS})|(${FOLDER_NOUNS}))(?![\\w.-])`, "i").exec(after);
+  if (noun) {
+    after = after.slice(noun[0].length);
+    folder ||= noun[2] !== undefined;
+  }
+  if (/\/$/.test(bareToken)) folder = true;
+  const place = takePlace(after, scene, { nested: true });
+  const path = place?.folder && !folder ? joinPath(place.folder, bareToken) : bareToken;
+  return { path, rest: place ? place.rest : after, folder };
+}
+
+/** "it", "that file": the one last spoken of. */
+function referred(words: string, scene: Scene): FileMention | undefined {
+  const match =
+    /^(?:it|them|this|that|the|this one|that one|the same)(?:\s+(?:(?:new|created|same|resulting|above|updated|whole|last)\s+)?(?:file|one|document))?(?=$|[\s.,;:!?])/i.exec(
+      words,
+    );
+  if (!match || (/^(?:the|this|that)$/i.test(match[0]) && words.trim().length > match[0].length)) return undefined;
+  if (/^the$/i.test(match[0]) || scene.lastPath === undefined) return undefined;
+  return { path: scene.lastPath, rest: words.slice(match[0].length), folder: false };
+}
+
+export function takeFiles(
+  words: string,
+  scene: Scene,
+  options: { bare?: boolean } = {},
+): { files: FileMention[]; rest: string } | undefined {
+  const files: FileMention[] = [];
+  let rest = words.replace(
+    /^(?:(?:both|all of|the|these|those|following|two|three|four|five|six|\d+|new|empty|text|my|our)\s+)*files(?:\s+(?:called|named))?\s*[:,]?\s+|^both\s+/i,
+    "",
+  );
+  while (true) {
+    const file = takeFile(rest, scene, options);
+    if (!file) return files.length > 0 ? { files, rest: rest } : undefined;
+    files.push(file);
+    rest = file.rest;
+    const joiner = /^\s*(?:,\s*(?:and\s+(?:also\s+)?|then\s+)?|\s+and\s+(?:also\s+|then\s+)?|\s*&\s*|\s+then\s+)/i.exec(
+      rest,
+    );
+    if (!joiner || !takeFile(rest.slice(joiner[0].length), scene, {})) return { files, rest };
+    rest = rest.slice(joiner[0].length);
+  }
+}
+
+/** `folder` is absent for "here" and "in this project". */
+export type Place = { folder?: string; rest: string };
+
+/** "in the src folder", "under docs/", "here", "in the current directory". */
+export function takePlace(
+  words: string,
+  scene: Scene,
+  options: { nested?: boolean; bare?: boolean } = {},
+): Place | undefined {
+  const here =
+    /^\s*,?\s*(?:(?:that (?:are|is|exist)|located|stored|found|present)\s+)?(?:(?:in|inside|within|from|under|of|at|on|for|across|throughout|to|into|through|over|around)\s+)?(?:here|there|disk|(?:(?:all (?:of )?)?(?:the|this|my|our|your|its)\s+)?(?:(?:current|present|working|whole|entire|same|project|root|workspace|top|repo(?:sitory)?'?s?|project'?s)\s+)*(?:working\s+)?(?:director(?:y|ies)|folder|dir|workspace|project|repo|repository|root|codebase|code base|code|source code|cwd|place|tree|source|sources|files))(?![\w./'-])/i.exec(
+      words,
+    );
+  const folderNamed = new RegExp(
+    `^\\s*,?\\s*(?:in|inside|into|within|under|from|of|to)\\s+(?:the\\s+|a\\s+|my\\s+|our\\s+)?(?:new\\s+)?${FOLDER_NOUNS}\\s+(?:(?:called|named)\\s+)?(?!(?:with|containing|in|into|and|to|that|which|for|from|of|please|now|here|then|recursively|as|is|are|structure|tree|listing|contents?)\\b)[\\w.@~\\uE000-\\uF8FF]`,
+    "i",
+  ).test(words);
+  if (
+    here &&
+    !folderNamed &&
+    (/^\s*,?\s*(?:in|inside|within|from|under|of|at|on|for|across|throughout|to|into|that|located|stored|found|present|through|over|around)\b/i.test(
+      here[0],
+    ) ||
+      /here|there|^\s*(?:the|this) (?:current|working)/i.test(here[0]))
+  ) {
+    return { rest: words.slice(here[0].length) };
+  }
+  const nouned = new RegExp(
+    `^\\s*,?\\s*(?:(?:located|stored|found)\\s+)?(?:in|inside|into|within|under|from|of|at|to|below|beneath|underneath)\\s+(?:the\\s+|a\\s+|my\\s+|our\\s+)?(?:contents? of\\s+(?:the\\s+)?)?(?:new\\s+)?(?:(${FOLDER_NOUNS})\\s+(?:(?:called|named)\\s+)?)?([\\uE000-\\uF8FF]|[^\\s\\uE000-\\uF8FF]+)(\\s+${FOLDER_NOUNS}(?![\\w.-]))?`,
+    "i",
+  ).exec(words);
+  if (!nouned) return undefined;
+  const [whole, before, token = "", behind] = nouned;
+  const literal = literalOf(scene.masked, token);
+  const folder = literal ? literal.text : token.replace(/[,;:!?]+$/, "").replace(/(?<=\w)\.+$/, "");
+  if (
+    literal
+      ? !isFileName(literal)
+      : (STOP.test(folder) && !folderNamed) || !/^[\w.@~+\-/\\]+$/.test(folder) || /^\d+$/.test(folder)
+  )
+    return undefined;
+  // "write it in a.txt": a name with an ending is a file, unless it is called a folder.
+  if (!before && !behind) {
+    if (options.nested && /^\s*,?\s*(?:to|of|at|into)\s/i.test(whole)) return undefined;
+    // "remove a.txt from git" names no folder.
+    if (
+      options.nested &&
+      /^\s*,?\s*from\s/i.test(whole) &&
+      !/\/|^(?:src|docs?|tests?|lib|bin|dist|out|tmp)$/.test(folder)
+    )
+      return undefined;
+    if (/\.\w{1,6}$/.test(folder) && !/^\.{1,2}\//.test(folder)) return undefined;
+    if (literal && !looksLikePath(folder)) return undefined;
+    if (
+      /^(?:(?:file)?names?|titles?|order|general|total|full|case|alphabetical|particular|case-insensitive|detail|english|french|german|spanish)$/i.test(
+        folder,
+      )
+    )
+      return undefined;
+    if (options.nested && !literal && !looksLikePath(folder) && !/^[a-z][\w-]*$/.test(folder)) return undefined;
+  }
+  return {
+    folder: folder.replace(/(?<=.)\/+$/, ""),
+    rest: words.slice(whole.length - (literal || behind ? 0 : token.length - folder.length)),
+  };
+}
+
+export function joinPath(folder: string, name: string): string {
+  if (folder === "." || folder === "" || name.startsWith("/") || name.startsWith("~")) return name;
+  return `${folder.replace(/\/+$/, "")}/${name.replace(/^\.\//, "")}`;
+}
+
+/** Nothing but filler is left. */
+export function isSpent(rest: string): boolean {
+  return /^(?:[\s.,;:!?]|(?:please|for me|to me|for us|out loud|aloud|here|now|file|files|again|back|out|too|as well|on (?:the )?(?:screen|console|terminal|stdout)|to (?:the )?(?:screen|console|terminal|stdout)|in (?:the )?(?:chat|terminal|console)|in full|completely|entirely|from disk|permanently|if it exists)(?![\w-]))*$/i.test(
+    rest,
+  );
+}
+
+/** Unquoted words that describe a text to be made up are no text. */
+function describes(words: string): boolean {
+  const bare = words.trim();
+  if (
+    /^(?:everything|all|what|whatever|how|which|something|anything|some|any|random|sample|dummy|various|appropriate|suitable|useful|interesting)\b/i.test(
+      bare,
+    )
+  )
+    return true;
+  if (/^(?:an?|the|your|my|our|more|better|new)\s+\w+/i.test(bare)) return true;
+  if (
+    /^(?:changes?|work|progress|data|settings|results?|output|answers?|files?|contents?|edits?|updates?)$/i.test(bare)
+  )
+    return true;
+  return /\b(?:tests?|docs|documentation|code|functions?|class|classes|program|script|poem|haiku|story|essay|summary|report|explanation|component|module|implementation|article|blog|joke|lyrics|song|letter|description|comments?|boilerplate|template|api|server|app|application|website|algorithm|readme|instructions|sections?|tables?|chapter|heading|license|badge|examples?|content that|text that|about)\b/i.test(
+    bare,
+  );
+}
+
+/** The text to be written. `marked`: a word like "text" or "saying" stood before it, so it is meant literally. */
+export function contentOf(words: string, scene: Scene, options: { marked?: boolean } = {}): Content | undefined {
+  let text = words.trim().replace(/^[:,-]\s*/, "");
+  let marked = options.marked ?? false;
+  const lead =
+    /^(?:(?:only|just|exactly)\s+)?(?:(?:the|a|an|this|these|its|one|single|following|new|exact|simple|short|initial)\s+)*(?:text|contents?|words?|strings?|lines?(?: of text)?|phrase|message|sentence|body|value|number|data|paragraph|item|entry|note|snippet|code|json|greeting)(?:\s+(?:that (?:says|reads)|which (?:says|reads)|saying|reading|of|is|being|with|containing|inside|in it))*\s*[:,=]?\s+(?=\S)|^(?:saying|reading|that says|that reads|which says|of|following|the following|this)\s*:?\s+(?=\S)|^:\s*/i;
+  // "a new line with the text …": one introduction may follow another.
+  for (let match = lead.exec(text); match; match = lead.exec(text)) {
+    // "the contents of b.txt" is no text.
+    if (/(?:contents?|text)\s+of\s+$/i.test(match[0]) && takeFile(text.slice(match[0].length), scene)) return undefined;
+    marked = true;
+    text = text.slice(match[0].length);
+  }
+  text = text
+    .replace(
+      /\s+(?:in it|inside(?: it| of it)?|in there|as (?:its|the) (?:only )?(?:contents?|text|body)|as text)[.!]?$/i,
+      "",
+    )
+    .trim();
+  // Several quoted texts are several lines.
+  if (/^[\uE000-\uF8FF](?:\s*(?:,\s*and|,|\band\b)\s*[\uE000-\uF8FF])+$/i.test(text))
+    return (text.match(/[\uE000-\uF8FF]/g) ?? []).map((mark) => withLineBreaks(unquote(scene.masked, mark))).join("\n");
+  const literal = literalOf(scene.masked, text.replace(/[.!?,;]+$/, ""));
+  if (literal) return literal.kind === "quote" ? withLineBreaks(literal.text) : literal.text;
+  if (text === "") return undefined;
+  if (
+    scene.steps.length > 0 &&
+    /^(?:the |its |that |this |these |those |your )?(?:results?|output|answers?|sum|it|that|this|contents?|text|listing|list|value|number|findings|matches|file list|files|response|product|total)(?: (?:of|from) (?:that|it|the command|this|the calculation))?$/i.test(
+      text,
+    )
+  ) {
+    return { previous: true };
+  }
+  if (/^(?:it|that|this|them|nothing)$/i.test(text)) return undefined;
+  if (!marked && describes(text)) return undefined;
+  // "\"a\" and b.txt with \"b\"" is more than one text.
+  if (/^[\uE000-\uF8FF]\s+\w/.test(text)) return undefined;
+  if (marked && /^(?:a|an|some)\s+\w+\s+(?:that|which|who|about|for)\b|^(?:for|about|that|which)\s/i.test(text))
+    return undefined;
+  return withLineBreaks(restore(scene.masked, text)).replace(/(?<=\w)\.$/, "");
+}
+
+/** Plain words for a file of code are a wish ("add error handling to app.ts"), unless they look like code. */
+export function isWishForCode(words: string, content: Content, path: string): boolean {
+  if (
+    typeof content !== "string" ||
+    /[\uE000-\uF8FF:]/.test(words) ||
+    /\b(?:text|words?|line|string|content|saying)\b/i.test(words)
+  )
+    return false;
+  return (
+    /\.(?:[cm]?[jt]sx?|py|go|rs|java|rb|php|c|h|cc|cpp|cs|swift|kt|vue|svelte|sh|sql|json|ya?ml|toml|html?|xml|s?css)$/i.test(
+      path,
+    ) && !/[(){};=<>#"']/.test(content)
+  );
+}
+
+/** "\n" typed in a prompt means a new line, except inside a nested quote, where it is likely code. */
+function withLineBreaks(text: string): string {
+  if (/["'`(][^"'`]*\\n[^"'`]*["'`]/.test(text)) return text;
+  return text.replace(/\\n/g, "\n").replace(/\\t/g, "\t");
+}
+
+/** One term, quoted or not. */
+export function termOf(words: string, scene: Scene): string {
+  const text = words.trim();
+  const literal = literalOf(scene.masked, text.replace(/[.!?,;:]+$/, ""));
+  return literal ? literal.text : unquote(scene.masked, text);
+}
+
+export function countOf(words: string): number | undefined {
+  const figures = numbersInFigures(
+    words
+      .trim()
+      .replace(/^a couple(?: of)?$/i, "two")
+      .replace(/^(?:a few|few)$/i, "three"),
+  );
+  return /^\d{1,7}$/.test(figures) ? Number(figures) : undefined;
+}
+
+/** The last connector whose right side passes. */
+export function splitAt<Right>(
+  words: string,
+  connector: RegExp,
+  right: (words: string, connector: string) => Right | undefined,
+): { left: string; right: Right } | undefined {
+  const places = [...words.matchAll(new RegExp(connector, "gi"))].reverse();
+  for (const place of places) {
+    const found = right(words.slice(place.index + place[0].length), place[0].trim().toLowerCase());
+    if (found !== undefined) return { left: words.slice(0, place.index), right: found };
+  }
+  return undefined;
+}

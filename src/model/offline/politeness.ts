@@ -1,0 +1,128 @@
+// Politeness: "could you please … for me?" means "…".
+
+const ADVERBS = new Set(
+  "please pls plz kindly yo dear now next first firstly second secondly third thirdly finally lastly last also and then just simply quickly immediately ok okay alright right so well hey hi hello yes yeah sure great good cool perfect thanks again afterward afterwards instead maybe perhaps courser cursor agent assistant".split(
+    " ",
+  ),
+);
+
+const modal =
+  "\\S+\\s+(?:you|u|we|i)(?:\\s+(?:please|kindly|just|also|now|then|quickly|maybe|possibly))*\\s+(?:(?:be so kind (?:as )?(?:to|and)|be able to|mind|try to|help me(?: to)?|go ahead and|like to|do me a favou?r and)\\s+)?";
+const wish =
+  "(?:i|we)(?:'d| would| want| need|'ll need| will need|'m going to need| am asking| require| wish)(?:\\s+(?:really|now|also|just))?(?:\\s+(?:like|love|want|need|appreciate it if))?\\s+(?:for\\s+)?(?:you\\s+)?(?:would\\s+|could\\s+)?(?:to\\s+)?(?:be able to\\s+|have you\\s+)?";
+const wondering =
+  "(?:know|find out|learn|tell me|tell us|let me know|check|see|ask(?: you)?|i wonder|wondering)\\s+(?=(?:what|which|where|how|who)(?:'s|s)?\\b)";
+const whereabouts = "(?:show me|show|find|locate|find out|figure out)\\s+(?=where\\b)";
+const purpose = "(?:try|attempt|remember|make sure|be sure|continue|proceed)\\s+(?:to|that you|you)\\s+";
+const instrument =
+  "use (?:the |your )?(?:[\\w-]+\\s+)?tools?\\s+(?:to|and)\\s+(?=\\w)|us(?:e|ing) (?:the |your |a )?(?:shell|terminal|bash|command[- ]line|console|ls|read|write|edit|grep|glob|delete|web ?fetch|todo ?write)(?: tool)?(?:\\s+(?:to|and)|,)\\s+(?=\\w)";
+const possible = "(?:is it possible|are you able|would it be possible|is there a way)(?: for you)? to\\s+";
+
+/** What may be taken off the front, by its first word: a large pattern for all of them would cost every start. */
+const leads: Record<string, string> = {
+  can: modal,
+  could: modal,
+  will: modal,
+  "won't": modal,
+  "can't": modal,
+  "couldn't": modal,
+  would: `${possible}|${modal}`,
+  i: `i wonder\\s+(?=\\w)|${wish}`,
+  "i'd": wish,
+  "i'll": wish,
+  "i'm": wish,
+  we: wish,
+  "we'd": wish,
+  after: "after (?:that|this)\\b[,:]?\\s+",
+  when: "when done\\b[,:]?\\s+",
+  once: "once done\\b[,:]?\\s+",
+  to: "to (?:start|begin)(?: with)?\\b(?:\\s*[,:!.]+\\s*|\\s+)|to\\s+(?=(?:read|list|show|create|run|write|find|search|delete|see|know|open)\\b)",
+  step: "step \\d+\\b(?:\\s*[,:!.]+\\s*|\\s+)(?=\\S)",
+  start: "start(?:\\s+off|\\s+out)?\\s+(?:by|with)\\s+(?=\\w+ing\\b)",
+  begin: "begin(?:\\s+off|\\s+out)?\\s+(?:by|with)\\s+(?=\\w+ing\\b)",
+  know: wondering,
+  learn: wondering,
+  tell: wondering,
+  check: wondering,
+  see: wondering,
+  ask: wondering,
+  wondering,
+  find: `${wondering}|${whereabouts}`,
+  show: whereabouts,
+  locate: whereabouts,
+  figure: whereabouts,
+  in: "in (?:the|a|your|my) (?:shell|terminal|console|command line)[,:]?\\s+(?=\\w)",
+  let: `let us\\s+|lets?\\s+(?=\\w+ing\\b)|${wondering}`,
+  "let's": "let's\\s+",
+  lets: "lets\\s+",
+  go: "go ahead(?:\\s+and|,)?\\s+",
+  try: `try\\s+(?=\\w+ing\\b)|${purpose}`,
+  attempt: purpose,
+  remember: purpose,
+  make: purpose,
+  be: purpose,
+  continue: purpose,
+  proceed: purpose,
+  help: "help me(?: to)?\\s+",
+  do: "do me a favou?r(?:\\s+and|,|:)?\\s+",
+  your: "your (?:task|job|goal|mission) is to\\s+",
+  the: "the task(?: is)?(?: to|:)\\s+",
+  task: "task:\\s*",
+  you: "you (?:should|must|need to|have to|can|are to|will|may)\\s+(?:now\\s+|then\\s+|also\\s+)?",
+  is: possible,
+  are: possible,
+  how: "how about\\s+",
+  what: "what about\\s+(?=\\w+ing\\b)|what i (?:want|need)(?: you to do)? is(?: to| for you to)?\\s+",
+  it: "it would be (?:great|nice|good) if you (?:could|would)\\s+",
+  mind: "mind\\s+(?=\\w+ing\\b)",
+  use: instrument,
+  using: instrument,
+};
+
+const patterns = new Map<string, RegExp>();
+
+/** Takes off "could you please …", at the front only. */
+export function withoutPoliteness(text: string): string {
+  let rest = text.trim();
+  while (true) {
+    const bare = rest.replace(/^[\s.,;:!-]+/, "");
+    if (bare === "") return text.trim();
+    const next = withoutLead(bare);
+    if (next === undefined || next === "") return bare;
+    rest = next;
+  }
+}
+
+function withoutLead(text: string): string | undefined {
+  const word = /^[a-z'’]+/i.exec(text)?.[0].toLowerCase().replace("’", "'");
+  if (word === undefined) return undefined;
+  if (word === "hi" || word === "hello" || word === "hey") {
+    const greeted = /^\w+\s+(?:there|courser|agent)\b[\s,!.]*/i.exec(text);
+    if (greeted) return text.slice(greeted[0].length);
+  }
+  if (ADVERBS.has(word)) {
+    const adverb = /^\w+(?: of all)?\b(?:\s*[,:!.]+\s*|\s+)(?=\S)/i.exec(text);
+    return adverb ? text.slice(adverb[0].length) : undefined;
+  }
+  if (!Object.hasOwn(leads, word)) return undefined;
+  let pattern = patterns.get(word);
+  if (!pattern) {
+    pattern = new RegExp(`^(?:${leads[word]})`, "i");
+    patterns.set(word, pattern);
+  }
+  const found = pattern.exec(text.replace("’", "'"));
+  return found ? text.slice(found[0].length) : undefined;
+}
+
+/** Takes off "… for me, please?", at the end only. */
+export function withoutTail(text: string): string {
+  const tail =
+    /(?:[\s,]+(?:please|pls|plz|for me|for us|thanks?(?: you)?(?: a lot| so much| very much)?|thx|if you (?:can|could|would|don't mind)|if possible|right now|real quick|quickly|right away|will you|would you|can you|could you|and nothing else)|,\s*(?:ok|okay|right|now|too|again|immediately)|\s*[!?;,:]+|(?<=[\w)\]*\uE000-\uF8FF])[.]+)\s*$/i;
+  let before: string;
+  let rest = text.trim();
+  do {
+    before = rest;
+    rest = rest.replace(tail, "");
+  } while (rest !== before && rest !== "");
+  return rest;
+}

@@ -1,0 +1,167 @@
+// Reading: "show me the first five lines of a.txt", "what does notes.md say?"
+
+import { countOf, isSpent, looksLikePath, takeFile, takeFiles, takePlace } from "./phrases.ts";
+import { literalOf } from "./quotes.ts";
+import type { Lines, Scene, Step, Understood } from "./steps.ts";
+
+const NUMBER = "(\\d+|[a-z]+(?:-[a-z]+)?|a couple of|a few)";
+
+export function read(rest: string, scene: Scene, verb: string): Understood {
+  const ranged = takeLines(rest, verb);
+  const words = ranged.rest.replace(
+    /^(?:(?:me|us|out|back|at|to me|for me|through|into|over|aloud)\s+)*(?:(?:only|just|all(?: of)?|everything|whatever|the|its|whole|full|entire|complete|raw|exact|actual|current)\s+)*(?:(?:what(?:'s| is| are)|what|that is|is|written|stored)\s+)*(?:(?:contents?|text|body|source(?: code)?|code|inside|data|lines?|insides)\s+)?(?:(?:of|from|in|inside|for|at|within|that (?:is|are) in)\s+)?(?:(?:the )?contents? of\s+)?/i,
+    (lead) => (/\bthe\s+$/i.test(lead) ? "the " : /\bits\b/i.test(lead) && !/\bof\s+$/i.test(lead) ? "its " : ""),
+  );
+  const found = takeFiles(words, scene) ?? takeFiles(rest, scene);
+  if (!found) return itsContents(rest, scene, ranged.lines);
+  const tail = takeLines(found.rest, "read");
+  const lines = ranged.lines ?? tail.lines;
+  const left = (tail.lines ? tail.rest : found.rest).replace(
+    /^\s*(?:,?\s*(?:and|to)\s+(?:see|show|tell|print|display|give)\s+(?:me\s+)?(?:what(?:'s| is) (?:in it|inside)|its contents?|the contents?|what it says|the output|the text))/i,
+    "",
+  );
+  if (!isSpent(left.replace(/^\s*(?:'s\s+)?(?:contents?|text|source|code)\b/i, ""))) return undefined;
+  return found.files.map(
+    (file): Step =>
+      file.folder || isFolder(file.path) ? listOf(file.path) : { do: "read", path: file.path, ...(lines && { lines }) },
+  );
+}
+
+/** "what it says", "its contents", "the contents": of the file last spoken of. */
+function itsContents(rest: string, scene: Scene, lines: Lines | undefined): Understood {
+  if (scene.lastPath === undefined) return undefined;
+  if (
+    !/^(?:me\s+|us\s+)?(?:(?:back|out|all|of)\s+)*(?:(?:the|its|their|that|this|new|whole|full|resulting|updated|final|entire|file's?)\s+)*(?:contents?|text|what(?:'s| is) (?:in it|inside|in there|in the file|there)|what (?:it|the file|that file) (?:says|contains|looks like)(?: now)?|it|back|file)(?:\s+(?:of (?:it|the file|that file|this file)|back|again|now|in it))*[\s.!?]*$/i.test(
+      rest,
+    ) &&
+    !(lines && /^(?:of (?:it|the file|that file)|in it|from it)?[\s.!?]*$/i.test(rest.trim()))
+  ) {
+    if (!lines || !/(?:of|from|in) (?:it|the file|that file)[\s.!?]*$/i.test(rest)) return undefined;
+  }
+  return [{ do: "read", path: scene.lastPath, ...(lines && { lines }) }];
+}
+
+function listOf(path: string): Step {
+  return path === "." ? { do: "list" } : { do: "list", path: path.replace(/(?<=.)\/+$/, "") };
+}
+
+function isFolder(path: string): boolean {
+  return /\/$/.test(path) || /^\.{1,2}$/.test(path);
+}
+
+function takeLines(words: string, verb: string): { lines?: Lines; rest: string } {
+  if (!/\blines?\b|^-/i.test(words) && verb !== "head" && verb !== "tail") return { rest: words };
+  const patterns: [RegExp, (first: number, second: number) => Lines][] = [
+    [
+      new RegExp(
+        `(?:,?\\s*(?:only|just)\\s+)?(?:the\\s+)?(?:first|top|initial|opening)\\s+${NUMBER}\\s+lines?(?:\\s+(?:of|from|in))?\\s*`,
+        "i",
+      ),
+      (first) => ({ first }),
+    ],
+    [
+      new RegExp(
+        `(?:,?\\s*(?:only|just)\\s+)?(?:the\\s+)?(?:last|bottom|final)\\s+${NUMBER}\\s+lines?(?:\\s+(?:of|from|in))?\\s*`,
+        "i",
+      ),
+      (last) => ({ last }),
+    ],
+    [/(?:,?\s*(?:only|just)\s+)?(?:the\s+)?(?:first|top) line(?:\s+(?:of|from|in))?\s*/i, () => ({ first: 1 })],
+    [/(?:,?\s*(?:only|just)\s+)?(?:the\s+)?last line(?:\s+(?:of|from|in))?\s*/i, () => ({ last: 1 })],
+    [
+      new RegExp(
+        `(?:,?\\s*(?:only|just)\\s+)?(?:(?:from|between|the)\\s+)?lines?\\s+${NUMBER}\\s*(?:-|–|to|through|until|till|and|up to)\\s*(?:line\\s+)?${NUMBER}(?![\\w])(?:\\s+(?:of|from|in))?\\s*`,
+        "i",
+      ),
+      (from, to) => ({ from, to }),
+    ],
+    [
+      new RegExp(
+        `(?:starting\\s+)?(?:from|at|after)\\s+line\\s+${NUMBER}(?:\\s+(?:on|onwards?|of|in|to the end))*\\s*`,
+        "i",
+      ),
+      (from) => ({ from }),
+    ],
+    [
+      /(?:,?\s*(?:only|just)\s+)?(?:the\s+)?line\s+(?:number\s+)?(\d+)(?:\s+(?:of|from|in))?\s*/i,
+      (from) => ({ from, to: from }),
+    ],
+    [/^(\d+) lines (?:of|from)\s*/i, (first) => ({ first })],
+    [/^-n?\s*(\d+)\s+/i, (count) => (verb === "tail" ? { last: count } : { first: count })],
+  ];
+  for (const [pattern, lines] of patterns) {
+    const match = pattern.exec(words);
+    if (!match) continue;
+    const first = match[1] === undefined ? 1 : countOf(match[1]);
+    const second = match[2] === undefined ? 1 : countOf(match[2]);
+    if (first === undefined || second === undefined || first < 1) continue;
+    return {
+      lines: lines(first, second),
+      rest: `${words.slice(0, match.index)} ${words.slice(match.index + match[0].length)}`.trim(),
+    };
+  }
+  if (verb === "head") return { lines: { first: 10 }, rest: words };
+  if (verb === "tail") return { lines: { last: 10 }, rest: words };
+  return { rest: words };
+}
+
+/** Questions about what is in a file or folder: the words after "what". */
+export function readQuestion(words: string, scene: Scene): Understood {
+  const inside =
+    /^(?:'s|s|\s+is|\s+are|\s+do we have|\s+do i have|\s+do you (?:see|find)|\s+can you (?:see|find)|\s+(?:can|could) (?:be|i) (?:found|seen|read|find|see|stored)|\s+all is)?\s*(?:there\s+|currently\s+|written\s+|stored\s+|saved\s+|inside\s+|contained\s+|all\s+)*(?:(?:the )?(?:contents?|text|source(?: code)?|code|body|data|inside)\s+)?(?:inside of|in|inside|within|of|on|from)\s+(.+)$/i.exec(
+      words,
+    );
+  const does =
+    /^\s+(?:(?:text|content|words?|data|lines?|stuff)\s+)?(?:does|do|did)\s+(.+?)\s+(?:contain|say|hold|have(?: in it| inside)?|look like|include|read|store)(?:\s+(?:inside|in it|now|exactly))?[\s.?!]*$/i.exec(
+      words,
+    );
+  const says = /^\s+(.+?)\s+(?:contains|says|holds|looks like|has in it|has inside|includes|reads)[\s.?!]*$/i.exec(
+    words,
+  );
+  const text =
+    /^\s+(?:text|content|data|lines?|stuff|words?)\s+(?:is|are|does)\s+(?:there\s+)?(?:in|inside|stored in|written in)\s+(.+)$/i.exec(
+      words,
+    );
+  const first =
+    /^(?:'s|s|\s+is|\s+are|\s+does)\s+(?:(?:on|at|in)\s+)?((?:the\s+)?(?:(?:first|last|top|bottom)\s.*?lines?|lines?\s+\S+.*?)\s+(?:of|in|from)\s+.+)$/i.exec(
+      words,
+    );
+  if (first) return read(first[1]!, scene, "read");
+  if (
+    /^(?:'s|s|\s+is|\s+are|\s+do (?:we|i|you) (?:have|see)|\s+have we got)\s+(?:there\s+|around\s+|all\s+)*(?:here|there|around here)[\s.?!]*$/i.test(
+      words,
+    )
+  )
+    return [{ do: "list" }];
+  const object = (inside ?? does ?? text ?? says)?.[1];
+  if (object === undefined) return undefined;
+  const found =
+    takeFile(object, scene) ??
+    (/^(?:it|there|the file|that file)\b/i.test(object) ? undefined : folderOf(object, scene));
+  if (!found || !isSpent(found.rest)) {
+    const here = takePlace(`in ${object}`, scene);
+    return here && here.folder === undefined && isSpent(here.rest) ? [{ do: "list" }] : undefined;
+  }
+  return [
+    found.folder || isFolder(found.path) || !looksLikeFile(found.path, scene)
+      ? { do: "list", path: found.path.replace(/(?<=.)\/$/, "") }
+      : { do: "read", path: found.path },
+  ];
+}
+
+function folderOf(words: string, scene: Scene): { path: string; rest: string; folder: boolean } | undefined {
+  const place = takePlace(`in ${words}`, scene, { bare: true });
+  return place?.folder === undefined ? undefined : { path: place.folder, rest: place.rest, folder: true };
+}
+
+/** "src/app" may be either; a name without an ending is taken for a folder unless it is known as a file. */
+function looksLikeFile(path: string, scene: Scene): boolean {
+  const name = path.split("/").at(-1) ?? "";
+  return (
+    path === scene.lastPath ||
+    /\.\w/.test(name) ||
+    (!path.includes("/") && looksLikePath(name)) ||
+    literalOf(scene.masked, path) !== undefined ||
+    name.startsWith(".")
+  );
+}

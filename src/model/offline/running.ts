@@ -1,0 +1,335 @@
+// Running: shell commands, addresses on the web, and tools called by their name.
+import { readSum } from "./arithmetic.ts";
+import { isProgram } from "./clauses.ts";
+import { shellWord } from "./moving.ts";
+import { isSpent, looksLikePath, takeFile, takePlace, termOf } from "./phrases.ts";
+import { literalOf, type Masked, restore } from "./quotes.ts";
+import type { Scene, Step, Understood } from "./steps.ts";
+
+export function run(rest: string, scene: Scene, verb: string): Understood {
+  let words = rest.trim();
+  let told = false;
+  const lead =
+    /^(?:(?:me|the|this|that|these|those|two|three|a|an|following|shell|bash|terminal|unix|linux|system|console|command[- ]line|simple|in (?:the|a) (?:shell|terminal|console|bash)|(?:the )?(?:shell|bash|terminal) to (?:run|execute))\s+)*(?:commands?|cmd|shell command|one-?liner|program)(?:\s+(?:for (?:me|us)|please)(?=\s*[:,]))?\s*[:,]?\s*|^(?:in|using|with|via) (?:the |a |your )?(?:shell|terminal|bash|console|command line)\s*[:,]?\s+|^(?:the )?(?:shell|bash|terminal)(?: tool)?\s+(?:to|and|command)\s+(?:run|execute)?\s*|^(?:this|the following|following)\s*:\s*|^:\s*/i;
+  const match = lead.exec(words);
+  if (match && match[0].trim() !== "") {
+    told = true;
+    words = words.slice(match[0].length).replace(/^(?:called|named|is|that says|which is)\s+/i, "");
+  }
+  words = words.replace(
+    /\s+(?:in (?:the|a|my|your) (?:shell|terminal|console|bash|command line)|with bash|using (?:the )?(?:shell|bash|terminal)|as a (?:shell )?command|on the command line|in bash)[\s.!?]*$/i,
+    "",
+  );
+  const around = /^the (.+) command[\s.!?]*$/i.exec(words);
+  if (around) {
+    told = true;
+    words = around[1]!;
+  }
+  if (/^(?:do|try|check|perform|issue|verify|test|find out|determine|see if|confirm)$/.test(verb) && !told) {
+    const bare = words.replace(/^(?:a|an|the|out)\s+/i, "");
+    const literal = literalOf(scene.masked, bare);
+    if (literal && isProgramText(literal.text)) return [{ do: "run", command: literal.text.trim() }];
+    return isProgram(bare) || /^ls\b/.test(bare) ? [{ do: "run", command: typed(scene.masked, bare) }] : undefined;
+  }
+  if (/^(?:use|call|name|invoke|trigger|call up)$/.test(verb) && !told && !isProgram(words) && !/^ls\b/.test(words))
+    return undefined;
+
+  if (
+    /^[\uE000-\uF8FF](?:\s*(?:,\s*(?:and\s+)?(?:then\s+)?|\s+and\s+(?:then\s+)?|\s+then\s+|;\s*)[\uE000-\uF8FF])+$/i.test(
+      words,
+    )
+  ) {
+    return words.match(/[\uE000-\uF8FF]/g)!.map((mark): Step => ({ do: "run", command: termOf(mark, scene).trim() }));
+  }
+  const first = words.charAt(0);
+  const literal = literalOf(scene.masked, first);
+  if (literal && literal.kind !== "url" && literal.kind !== "json") {
+    const after = words.slice(1);
+    const place = takePlace(after.replace(/^\s*(?:command|script)\b/i, ""), scene, { bare: true });
+    const command = literal.text.trim();
+    if (isSpent(after.replace(/^\s*(?:command|script)\b/i, "")) && command !== "") return [{ do: "run", command }];
+    if (place && isSpent(place.rest))
+      return [{ do: "run", command, ...(place.folder !== undefined && { directory: place.folder }) }];
+  }
+  const script = !told && takeScript(words, scene);
+  if (script) return [script];
+  // "ls -la in src": a program with flags alone takes no word "in".
+  const placed =
+    /^(.+?)\s+(?:in|inside|from|within)\s+(?:the\s+)?(?:(?:folder|directory)\s+)?([\w./@-]+?)(\s+(?:folder|directory|dir))?[.!?]*$/i.exec(
+      words,
+    );
+  if (
+    placed &&
+    (placed[3] ||
+      / (?:folder|directory) /i.test(words) ||
+      (/^[\w-]+(?:\s+-\S+)*$/.test(placed[1]!) && looksLikePath(`${placed[2]}/`)))
+  ) {
+    const command = typed(scene.masked, placed[1]!);
+    if (isCommand(command, told))
+      return [
+        {
+          do: "run",
+          command,
+          ...(/^(?:current|this|working|same|the)$/i.test(placed[2]!) ? {} : { directory: placed[2]! }),
+        },
+      ];
+  }
+  const command = typed(scene.masked, words);
+  return isCommand(command, told) ? [{ do: "run", command }] : undefined;
+}
+
+/** As it was typed; a full stop that ends the sentence is none of the command's. */
+function typed(masked: Masked, words: string): string {
+  return restore(masked, words)
+    .trim()
+    .replace(/(?<=[\w'"`)-])[.!]$/, "")
+    .replace(/(?<=\w)\?$/, "")
+    .trim();
+}
+
+/** Programs that are English words as well, here where a command is expected. */
+export function isProgramText(text: string): boolean {
+  return isProgram(text.trim()) || /^(?:ls|cat|echo|cd)(?=\s|$)/.test(text.trim());
+}
+
+/** Questions that a command answers. */
+export function fact(words: string): Understood {
+  const text = words
+    .toLowerCase()
+    .replace(/[’]/g, "'")
+    .replace(/[\s.?!]+$/, "");
+  if (
+    /^(?:where am i|(?:print|show|show me|tell me|what(?:'s| is)|which is) (?:the |my )?(?:path of the )?(?:current )?(?:working |current )(?:directory|folder|dir)(?: path| name)?|what (?:directory|folder) (?:am i|are we) in|which (?:directory|folder) (?:am i|are we) in)$/.test(
+      text,
+    ) &&
+    /\bworking\b|what|where|which/.test(text)
+  ) {
+    return [{ do: "run", command: "pwd" }];
+  }
+  if (
+    /^what(?:'s| is)? (?:the )?(?:current )?(?:date|time|day)(?: and time)?(?: is it| is today| today| now| right now)*$/.test(
+      text,
+    )
+  )
+    return [{ do: "run", command: "date" }];
+  return undefined;
+}
+
+/** "run the tests" names no command. */
+function isCommand(command: string, told: boolean): boolean {
+  if (
+    command === "" ||
+    (!told &&
+      /^(?:it|this|that|them|all|the|a|an|my|our|your|these|those|some|every|any|me|and|or|to|on|for(?! \w+ in )|with|in|of|up|as|again|everything|something|tests|build|linter|project|app|server|script|program|code|suite|unit|integration)(?![\w./-])/i.test(
+        command,
+      ))
+  )
+    return false;
+  return (
+    !(told && /^(?:it|this|that|them|again|to|for|that|which|you|i)\b/i.test(command)) && !/^(?:in|of)\b/.test(command)
+  );
+}
+
+/** "run hello.py": the program that runs it, by its ending. */
+function takeScript(words: string, scene: Scene): Step | undefined {
+  const file = takeFile(words, scene);
+  if (!file || file.folder) return undefined;
+  const program = {
+    py: "python3",
+    js: "node",
+    mjs: "node",
+    cjs: "node",
+    sh: "bash",
+    rb: "ruby",
+    pl: "perl",
+    ts: "npx tsx",
+  }[/\.(\w+)$/.exec(file.path)?.[1] ?? ""];
+  if (program === undefined || /^\.?\//.test(words)) return undefined;
+  const args = typed(scene.masked, file.rest);
+  if (args !== "" && !/^(?:-|with (?:the )?arg|\w+$)/.test(args)) return undefined;
+  return {
+    do: "run",
+    command: `${program} ${shellWord(file.path)}${args ? ` ${args.replace(/^with (?:the )?arg(?:ument)?s?\s+/, "")}` : ""}`,
+  };
+}
+
+/** "what is the output of `pwd`?", "show me the result of running pwd". */
+export function outputOf(words: string, scene: Scene): Understood {
+  const text = words.trim().replace(/[\s?.!]+$/, "");
+  const lead = "(?:(?:running|executing|calling|the (?:shell |bash )?command|command)\\s+)*";
+  const match =
+    new RegExp(
+      `^(?:(?:what(?:'s|s| is| was)|show(?: me)?|give me|tell me|print|display|get(?: me)?|see|view|have)\\s+)?(?:the\\s+)?(?:output|result|results)\\s+(?:of|from|for)\\s+${lead}(.+)$`,
+      "i",
+    ).exec(text) ??
+    new RegExp(
+      `^what (?:does|would|will|do you get (?:if|when) you (?:run|execute))\\s+${lead}(.+?)(?:\\s+(?:print|output|return|show|say|give|produce|do)(?:\\s+(?:here|now|out))?)?$`,
+      "i",
+    ).exec(text);
+  const command = match?.[1];
+  if (command === undefined) return undefined;
+  const literal = literalOf(scene.masked, command);
+  if (
+    literal
+      ? literal.kind !== "code" && !isProgram(literal.text) && !/^(?:ls|cat|echo)\b/.test(literal.text)
+      : !isProgram(command) && !/^(?:ls|cat|echo)\b/.test(command)
+  )
+    return undefined;
+  return run(command, scene, "run");
+}
+
+/** "cd src, then run ls": where commands run from here on. */
+export function enter(rest: string, scene: Scene): Understood {
+  const file = takeFile(rest.replace(/^(?:to|into)\s+/i, ""), scene, { bare: true });
+  if (!file || !isSpent(file.rest) || /\.\w{1,5}$/.test(file.path)) return undefined;
+  scene.directory = file.path;
+  return [];
+}
+
+export function fetchPage(rest: string, scene: Scene): Understood {
+  if (!/[\uE000-\uF8FF]|www\.|\.(?:com|org|net|io|dev)\b/.test(rest)) return undefined;
+  const match =
+    /^(?:(?:me|the|a|to|at|from|page|web ?page|website|site|url|address|link|contents?|content|of|document|text|this|up|html|out|data|what(?:'s| is)|on)\s+)*:?\s*([\uE000-\uF8FF]|(?:www\.[^\s\uE000-\uF8FF]+|[\w-]+\.(?:com|org|net|io|dev)(?:\/[^\s\uE000-\uF8FF]*)?))(.*)$/i.exec(
+      rest,
+    );
+  if (!match) return undefined;
+  const literal = literalOf(scene.masked, match[1]!);
+  const url = literal ? literal.text.trim() : `https://${match[1]!.replace(/[.,;!?]+$/, "")}`;
+  if (!/^https?:\/\/\S+$/i.test(url)) return undefined;
+  return isSpent(
+    match[2]!
+      .replace(
+        /^\s*(?:and )?(?:show|tell|give) me (?:what(?:'s| is) (?:on )?(?:it|there)|the (?:contents?|result|page))/i,
+        "",
+      )
+      .replace(/^\s+(?:page|website|url|site|contents?)\b/i, ""),
+  )
+    ? [{ do: "fetch", url }]
+    : undefined;
+}
+
+/** "call the tool NAME with {json}", "use linear-create_issue with title=abc". */
+export function callTool(rest: string, scene: Scene, verb: string): Understood {
+  const words = rest.replace(
+    /^(?:(?:the|a|an|my|your|mcp|following)\s+)*(?:(?:mcp\s+)?tools?\s+)?(?:(?:called|named)\s+|:\s*)?/i,
+    "",
+  );
+  const saysTool =
+    /^(?:(?:the|a|an|my|your|mcp|following)\s+)*(?:mcp\s+)?tools?\b/i.test(rest) ||
+    /^[\w.:-]+\s+(?:mcp\s+)?tool\b/i.test(words);
+  const named = nameAt(words, scene, { short: saysTool || !/^(?:run|execute|exec|launch|perform|issue)$/.test(verb) });
+  if (!named) {
+    const unknown = /^([\uE000-\uF8FF]|[\w.:-]+)/.exec(words);
+    if (!saysTool || !unknown || !/^(?:call|use|invoke|run|execute|trigger|exec)$/.test(verb)) return undefined;
+    const name = termOf(unknown[1]!, scene);
+    if (/^(?:to|and|for|with)$/i.test(name)) return undefined;
+    return [{ do: "call", tool: name, args: {} }];
+  }
+  // "run Shell" or "use read to …" are English unless arguments follow.
+  const after = named.rest
+    .replace(/^\s*(?:mcp\s+)?tool\b/i, "")
+    .replace(/^\s*(?:from|of|on) the [\w-]+ (?:mcp )?server\b/i, "")
+    .trim();
+  const args = argumentsOf(after, named.tool, scene);
+  if (args === undefined) return undefined;
+  if (after === "" && !saysTool && !/[-_.]/.test(named.tool.name) && verb !== "call" && verb !== "invoke")
+    return undefined;
+  return [{ do: "call", tool: named.tool.name, args }];
+}
+
+type NamedTool = { tool: Scene["tools"][number]; rest: string };
+
+/** The longest tool name that the words begin with; a gap may stand for "-" or "_". */
+function nameAt(words: string, scene: Scene, options: { short: boolean }): NamedTool | undefined {
+  const literal = literalOf(scene.masked, words.charAt(0));
+  const text = literal ? literal.text + words.slice(1) : words;
+  const flat = (name: string): string => name.toLowerCase().replace(/[-_./:\s]+/g, " ");
+  for (const tool of [...scene.tools].sort((one, other) => other.name.length - one.name.length)) {
+    const length = tool.name.length;
+    if (flat(text.slice(0, length)) === flat(tool.name) && /^(?:$|[\s({:,.])/.test(text.slice(length)))
+      return { tool, rest: text.slice(length) };
+  }
+  // The part after the server's name is enough when only one tool has it.
+  const word = /^[\w.:-]+/.exec(text)?.[0] ?? "";
+  const short =
+    word.length < 4 || !options.short
+      ? []
+      : scene.tools.filter((tool) => tool.name.toLowerCase().endsWith(`-${word.toLowerCase()}`));
+  return short.length === 1 ? { tool: short[0]!, rest: text.slice(word.length) } : undefined;
+}
+
+function argumentsOf(words: string, tool: Scene["tools"][number], scene: Scene): Record<string, unknown> | undefined {
+  const properties = propertiesOf(tool.parameters);
+  const text = words
+    .replace(
+      /^[\s(,:]*(?:(?:with|using|passing|giving|and|on|for)\s+)?(?:(?:the|these|this|following|json|it)\s+)*(?:(?:arguments?|args|parameters?|params?|inputs?|values?|options?)\s*)?[:=]?\s*/i,
+      "",
+    )
+    .replace(/[)\s.]+$/, "");
+  if (text === "" || /^(?:no|without|empty)(?:\s+(?:arguments?|args|parameters?|any))*$/i.test(text)) return {};
+  const literal = literalOf(scene.masked, text);
+  if (literal?.kind === "json" || (literal && /^\s*\{/.test(literal.text))) return parsedObject(literal.text);
+  const args: Record<string, unknown> = {};
+  let rest = text;
+  while (rest !== "") {
+    const pair =
+      /^["']?([A-Za-z_][\w.-]*)["']?\s*(?:=|:|\s+is\s+|\s+set to\s+|\s+as\s+|\s+of\s+|\s+to\s+|\s+)\s*([\uE000-\uF8FF]|(?:(?!\s*,|\s+and\s+[A-Za-z_]|\s+[A-Za-z_][\w.-]*\s*[=:]).)+)\s*(?:,\s*(?:and\s+)?|\s+and\s+|\s+|$)/i.exec(
+        rest,
+      );
+    if (!pair) break;
+    const [whole, key = "", value = ""] = pair;
+    // Without a sign between them, the word must be a parameter of the tool.
+    if (!/^["']?[\w.-]+["']?\s*[=:]/.test(rest) && !(key in properties)) break;
+    args[key] = typedValue(value, properties[key], scene);
+    rest = rest.slice(whole.length).trim();
+  }
+  if (rest === "") return args;
+  // One value for the only parameter there is, or the only one that is required.
+  const names = Object.keys(properties);
+  const only =
+    names.length === 1
+      ? names[0]
+      : requiredOf(tool.parameters).length === 1
+        ? requiredOf(tool.parameters)[0]
+        : undefined;
+  if (only === undefined || Object.keys(args).length > 0 || !(literal || /^\S+$/.test(text))) return undefined;
+  return { [only]: typedValue(text, properties[only], scene) };
+}
+
+function typedValue(words: string, schema: unknown, scene: Scene): unknown {
+  const literal = literalOf(scene.masked, words);
+  const text = termOf(words, scene);
+  const type = (schema as { type?: unknown } | undefined)?.type;
+  if (type === "string" || (literal && literal.kind !== "json" && type === undefined)) return text;
+  if (type === "array" && !/^\s*\[/.test(text)) return [text];
+  if (!/^(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|true|false|null|[[{].*)$/is.test(text.trim())) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function propertiesOf(parameters: object): Record<string, unknown> {
+  return (parameters as { properties?: Record<string, unknown> }).properties ?? {};
+}
+
+function requiredOf(parameters: object): string[] {
+  return (parameters as { required?: string[] }).required ?? [];
+}
+
+function parsedObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === "object" && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function sum(words: string): Understood {
+  const found = readSum(words);
+  return found && [{ do: "sum", sum: found }];
+}

@@ -1,0 +1,62 @@
+// Step: one thing the offline model has understood and will carry out, and the scene it is understood in.
+import type { ToolSpec } from "../provider.ts";
+import type { Sum } from "./arithmetic.ts";
+import type { Literal, Masked } from "./quotes.ts";
+
+/** `previous`: what the step before it showed. */
+export type Content = string | { previous: true };
+
+export type Lines = { first?: number; last?: number; from?: number; to?: number };
+
+export type Todo = { id: string; content: string; status: string };
+
+export type Step =
+  | { do: "say"; text: string }
+  | { do: "sum"; sum: Sum }
+  | { do: "read"; path: string; lines?: Lines }
+  /** Without a path the file gets a free name. */
+  | { do: "write"; path?: string; content: Content; isNew?: boolean }
+  | { do: "append"; path: string; content: Content; at: "start" | "end" }
+  | { do: "replace"; path: string; oldText: string; newText: string; first?: boolean }
+  | { do: "delete"; path: string }
+  | { do: "list"; path?: string }
+  | { do: "find"; pattern: string; path?: string }
+  | {
+      do: "search";
+      pattern: string;
+      mode: "content" | "files_with_matches" | "count";
+      path?: string;
+      glob?: string;
+      anyCase?: boolean;
+    }
+  | { do: "run"; command: string; directory?: string; done?: string }
+  | { do: "fetch"; url: string }
+  | { do: "todos"; todos: Todo[]; merge: boolean }
+  | { do: "show todos" }
+  | { do: "call"; tool: string; args: Record<string, unknown> };
+
+/** What a clause may refer to beyond its own words. */
+export type Scene = {
+  masked: Masked;
+  tools: readonly ToolSpec[];
+  /** What was understood so far, in this prompt. */
+  steps: Step[];
+  /** The file or folder last spoken of: "it". */
+  lastPath: string | undefined;
+  /** Where commands run: "cd src, then …". */
+  directory?: string;
+  todos: Todo[];
+  /** What the user said before, oldest first. */
+  asked: string[];
+  /** What this model answered before, oldest first. */
+  answered: string[];
+};
+
+/** Undefined: not understood. An empty list: understood, and nothing to do. */
+export type Understood = Step[] | undefined;
+
+export type Intent = (rest: string, scene: Scene, verb: string) => Understood;
+
+export function isFileName(literal: Literal | undefined): boolean {
+  return literal !== undefined && (literal.kind === "quote" || literal.kind === "code") && !/[\n\t]/.test(literal.text);
+}

@@ -1,0 +1,283 @@
+// Talk: what is answered in words alone, from the conversation or from what the offline model is.
+import { isGreeting } from "./clauses.ts";
+import { looksLikePath } from "./phrases.ts";
+import { literalOf, restore } from "./quotes.ts";
+import type { Scene, Understood } from "./steps.ts";
+
+export const ABLE =
+  "arithmetic; reading, creating, appending to, changing and deleting files; listing folders; finding files; searching text; running commands; fetching a page; a todo list; calling a tool by name";
+
+const WHAT_IT_IS =
+  "the offline model built into Courser: no language model, only a fixed grammar that carries out plain instructions";
+
+export function refusal(options: { part: string; several: boolean }): string {
+  const part = options.part.replace(/\s+/g, " ");
+  const quoted = `"${part.length > 120 ? `${part.slice(0, 117)}...` : part}"`;
+  const what = options.several
+    ? `could not carry out ${quoted}, so it did nothing at all`
+    : `understood none of ${quoted}`;
+  return (
+    `Not authenticated: no model is set up, and the built-in offline model ${what}. ` +
+    `It follows direct instructions only: ${ABLE}. ` +
+    "To set up a model: export ANTHROPIC_API_KEY=..., or run 'courser login', or use a local endpoint (see docs/models.md)."
+  );
+}
+
+function says(text: string): Understood {
+  return [{ do: "say", text }];
+}
+
+/** Whole clauses that are small talk or ask about the model itself. */
+export function talk(words: string, scene: Scene): Understood {
+  const text = words
+    .toLowerCase()
+    .replace(/[’]/g, "'")
+    .replace(/[\s.,!?]+$/, "")
+    .trim();
+  // All of it is short, or asks: most instructions need not be compared at all.
+  if (
+    text.length > 120 ||
+    !/^(?:\S+(?:\s+\S+){0,2}$|(?:who|what|which|how|are|is|do|does|can|tell|list|show|describe|explain|help|hi|hello|hey|good|thanks?|continue|resume|this|please|so|say|i|let's|introduce|anyone|carry|keep|go)\b)/.test(
+      text,
+    )
+  ) {
+    return undefined;
+  }
+  if (isGreeting(text)) return says(`Hello! I am ${WHAT_IT_IS}. Say "help" to see what I can do.`);
+  if (/^(?:how are you(?: doing)?(?: today)?|how is it going|how's it going|what's up)$/.test(text))
+    return says(`I am fine, thank you. I am ${WHAT_IT_IS}.`);
+  if (/^(?:bye|goodbye|good bye|good night|see you(?: later)?|exit|quit)$/.test(text)) return says("Goodbye!");
+  if (
+    /^(?:thanks?|thank you|thx|cheers|great|nice|ok|okay|cool|good job|well done|perfect)(?:\s+(?:a lot|so much|very much|you|job|work|all|model|for (?:that|your help)))*$/.test(
+      text,
+    )
+  )
+    return says("You are welcome.");
+  if (/^ping$/.test(text)) return says("pong");
+  if (
+    /^(?:test|testing|test prompt|this is a test|just testing|are you (?:there|alive|working|awake|online|ready|ok)|do you work|does this work|is this (?:thing )?(?:on|working)|can you hear me|you there|anyone there)$/.test(
+      text,
+    )
+  ) {
+    return says(`Yes, I am here. I am ${WHAT_IT_IS}.`);
+  }
+  if (isAboutAbilities(text)) return says(help(scene));
+  if (isAboutIdentity(text))
+    return says(
+      `I am ${WHAT_IT_IS}. I run inside Courser, without a network and without an account. To use a real model, set a key such as ANTHROPIC_API_KEY or run 'courser login'.`,
+    );
+  if (
+    /^(?:continue|go on|proceed|carry on|keep going|resume|continue (?:the |our |this |with the |with our )?(?:conversation|chat|session|work|task)|resume (?:the |our |this )?(?:conversation|chat|session)|let's continue|next|go ahead)(?:\s+(?:please|where (?:we|you) left off|from (?:where we left off|there|here)))?$/.test(
+      text,
+    )
+  ) {
+    const last = scene.asked.at(-1);
+    return says(
+      last === undefined
+        ? "There is nothing to continue yet. Tell me what to do."
+        : `Your last message was "${last}", and nothing of it is left to do. Tell me what to do next.`,
+    );
+  }
+  return undefined;
+}
+
+function isAboutAbilities(text: string): boolean {
+  return [
+    /^(?:please )?(?:help|help me|help please|usage|commands|options|capabilities|show help|show me (?:the )?help|get help|i need help|\/help|\?)$/,
+    /^(?:so )?what (?:can|could|do|are you able to|will|would|else can) (?:you|i|we|this|it)?\s*(?:do|ask|help|understand|support|offer|handle|know|tell you|say|type|use)?(?:\s+(?:for me|here|you|you to do|me with|with|right now|offline|to you|do|exactly|without a model))*$/,
+    /^what (?:are|is) (?:your|the) (?:capabilit(?:y|ies)|skills?|abilities|features|functions?|tools|commands|limits|limitations|options)(?: you (?:have|support|understand))?$/,
+    /^(?:which|what) (?:commands?|instructions?|things|requests|kinds? of (?:things|instructions)|prompts|tasks|sentences|tools|verbs) (?:do|can|are|could|will) (?:you|i|available|we)(?:\s+(?:understand|do|know|support|have|use|handle|follow|carry out|give|ask|available|run|access|to you))*(?:\s+(?:to|for))?$/,
+    /^(?:list|show|show me|tell me|tell me about|describe|explain) (?:me )?(?:all )?(?:your|the|what) (?:capabilities|skills|abilities|features|tools|commands|functions|you can do|available tools|available commands|your tools|can you do)$/,
+    /^how (?:can|could|do|will|would) you (?:help|help me|assist|assist me|work|be of help)(?: me)?$/,
+    /^how (?:do|can|should) i use (?:you|this|it)$/,
+  ].some((pattern) => pattern.test(text));
+}
+
+function isAboutIdentity(text: string): boolean {
+  return [
+    /^(?:who|what) (?:are|r) (?:you|u)(?: exactly| really)?$/,
+    /^(?:who|what) am i (?:talking|speaking|chatting) (?:to|with)$/,
+    /^(?:which|what) (?:ai |language |llm |kind of |type of |sort of )*(?:model|llm|ai|version|assistant|agent)(?: (?:are|is|am|do|have|does|powers?|runs?|answers?) ?(?:you|this|i|it|we|that|running|using|me|answering|here)?)?(?:\s+(?:use|using|running|talking to|speaking to|speaking with|talking with|on|powered by|chatting with|based on|have|here|right now|answering me|this|being used))*$/,
+    /^(?:what's|what is|tell me|say) (?:your (?:name|model|version|model name)|the (?:current )?(?:model|name of (?:the|this|your) model)|this model)(?: called)?$/,
+    /^(?:introduce yourself|identify yourself|tell me (?:about yourself|who you are|what you are|which model you are|what model you are|what model this is|something about yourself))$/,
+    /^are you (?:an? |the )?(?:ai|real|human|bot|robot|person|llm|chatgpt|gpt|gpt-\d|claude|gemini|real model|language model|large language model|model|offline|offline model|online|cursor|courser|machine|real person|sonnet|opus|local model)(?: model)?$/,
+    /^is this (?:an? |the )?(?:ai|real model|offline model|offline|llm|claude|gpt|chatgpt|cursor|courser|demo|mock)$/,
+    /^do you have a name$/,
+  ].some((pattern) => pattern.test(text));
+}
+
+function help(scene: Scene): string {
+  const own = scene.tools.filter((tool) => /-/.test(tool.name)).map((tool) => tool.name);
+  const lines = [
+    "what is 12 * (3 + 4)?",
+    "read notes.md; show the first 5 lines of notes.md",
+    "create a file called a.txt with text 'Hello'; append 'x' to a.txt",
+    "replace 'foo' with 'bar' in a.txt; delete a.txt",
+    "list all files; find files named *.ts; search for 'word' in src",
+    "run git status; fetch https://example.com",
+    "make a todo list: one, two; mark 1 as done; show my todos",
+    'call the tool NAME with {"key": "value"}',
+    "what was my last question?",
+  ];
+  return (
+    `I am ${WHAT_IT_IS}. I can do: ${ABLE}.\n\nFor example:\n${lines.map((line) => `- ${line}`).join("\n")}\n\n` +
+    'Join several instructions with "then". Quote text that should stay together.' +
+    (own.length > 0 ? ` Other tools here: ${own.slice(0, 20).join(", ")}.` : "") +
+    " For anything else, set up a model (see docs/models.md)."
+  );
+}
+
+/** "what was my last question?", "repeat your last answer". */
+export function recall(words: string, scene: Scene): Understood {
+  if (
+    !/ask|said|say|question|prompt|message|request|instruction|input|quer|wrote|typed|told|answer|repl|respon|talk|discuss|conversation|repeat|recall|remember/i.test(
+      words,
+    )
+  )
+    return undefined;
+  const text = words
+    .toLowerCase()
+    .replace(/[’]/g, "'")
+    .replace(/[\s.,!?]+$/, "")
+    .trim()
+    .replace(
+      /^(?:(?:can|could|do|would|will) you (?:still )?(?:please )?)?(?:(?:remember|recall|tell me|remind me(?: of)?|repeat|show me|show|say|know|give me|print|tell us|quote|restate|me)(?: again)?\s+)*/,
+      "",
+    );
+  const noun =
+    "(questions?|prompts?|messages?|requests?|instructions?|commands?|inputs?|query|queries|words?|tasks?|thing i (?:asked|said|wrote|typed))";
+  const when = "(last|previous|prior|preceding|most recent|latest|earlier|first|initial|very first|original|former)";
+  const mine =
+    new RegExp(
+      `^(?:what(?:'s| is| was| were|s)?\\s+)?(?:(?:my|the)\\s+${when}|my)\\s+${noun}(?:\\s+(?:i (?:asked|said|wrote|gave|sent|typed|had)(?: you)?|was|again|to you|before(?: this(?: one)?)?|in (?:this|our) (?:conversation|chat|session)))*$`,
+    ).exec(text) ??
+    new RegExp(
+      `^(?:what(?:'s| was| is)?\\s+)(?:the\\s+)?${noun}(?:\\s+(?:that )?(?:i|did i)(?: just)? (?:asked|ask|said|say|gave|give|sent|send))(?:\\s+you)?\\s*(before|last|previously|earlier|first)?(?: this(?: one)?)?$`,
+    ).exec(text);
+  if (mine)
+    return saidBefore(scene, {
+      noun:
+        mine.find((group, index) => index > 0 && group !== undefined && new RegExp(`^${noun}$`).test(group)) ??
+        "question",
+      first: /\b(?:first|initial|original)\b/.test(text),
+    });
+  const asked = new RegExp(
+    `^(?:what|which) ${noun} (?:did|have) i (?:just |last )?(?:ask|asked|say|give|given|send|sent|type|typed|write|wrote)(?: you)?(?:\\s+(?:last|before|first|earlier|previously|just now)(?: this(?: one)?| that)?)?$`,
+  ).exec(text);
+  if (asked) return saidBefore(scene, { noun: asked[1]!, first: /\bfirst\b/.test(text) });
+  const did =
+    /^what (?:did|have|had|was it that|was) i (?:just |previously |already )?(ask|asked|say|said|type|typed|write|written|wrote|tell you|told you|request|requested|want|asking|saying)(?: you)?(?: to do)?(?:\s+(?:about|for))?(?:\s+(?:you))?(?:\s+(?:before|just now|last|previously|earlier|a moment ago|just|so far|until now|in my last (?:message|prompt)|the last time|last time|just before|first|at first|in the beginning|before (?:this|that|now)))*$/.exec(
+      text,
+    ) ??
+    /^what (?:i|i've|i have) (?:just |last |previously )?(asked|said|told you|wrote|typed)(?: you)?(?:\s+(?:before|last|just now|previously|earlier|first|so far|to do))*$/.exec(
+      text,
+    );
+  if (did) {
+    if (/so far|until now|\bhave i\b/.test(text) && !/just|last|before/.test(text)) return everything(scene);
+    return saidBefore(scene, {
+      noun: /ask|request|want/.test(did[1]!) ? "question" : "message",
+      first: /\bfirst\b|beginning/.test(text),
+    });
+  }
+  if (
+    /^(?:all (?:of )?)?(?:my|the) (?:previous |earlier |prior |last )?(?:questions|messages|prompts)(?: so far| again)?$/.test(
+      text,
+    ) ||
+    /^what (?:have we|did we) (?:talked|talk|discussed|discuss|spoken|been talking)(?: about)?(?: so far| before| earlier)?$/.test(
+      text,
+    ) ||
+    /^(?:our|the|this) conversation(?: so far| history)?$/.test(text)
+  ) {
+    return everything(scene);
+  }
+  if (
+    /^(?:what(?:'s| was| is| were)?\s+)?(?:your|the)\s+(?:last|previous|prior|latest|most recent|earlier)\s+(?:answers?|repl(?:y|ies)|responses?|messages?|outputs?|results?|statement)(?:\s+(?:again|before|to me|you gave))*$/.test(
+      text,
+    ) ||
+    /^what (?:did|have|had) you (?:just |previously )?(?:say|said|answer|answered|reply|replied|tell me|respond|write)(?:\s+(?:before|just now|last|previously|earlier|last time|to that))*$/.test(
+      text,
+    ) ||
+    (/^(?:that|yourself|what you (?:just )?said)(?: again)?$/.test(text) && /repeat|again|say/.test(words))
+  ) {
+    const last = scene.answered.at(-1);
+    return says(last === undefined ? "I have not answered anything before this." : `My last answer was "${last}"`);
+  }
+  return undefined;
+}
+
+function saidBefore(scene: Scene, which: { noun: string; first: boolean }): Understood {
+  const text = which.first ? scene.asked[0] : scene.asked.at(-1);
+  if (text === undefined)
+    return says("You have not asked anything before this: it is the first message of this conversation.");
+  const noun = /^thing|^words?$/.test(which.noun) ? "message" : which.noun.replace(/ies$/, "y").replace(/s$/, "");
+  return says(`Your ${which.first ? "first" : "last"} ${noun} was "${text}"`);
+}
+
+function everything(scene: Scene): Understood {
+  if (scene.asked.length === 0)
+    return says("You have not asked anything before this: it is the first message of this conversation.");
+  return says(`You have asked:\n${scene.asked.map((text, index) => `${index + 1}. ${text}`).join("\n")}`);
+}
+
+/** "say hello", "reply with exactly: ok", "echo X". */
+export function say(rest: string, scene: Scene, verb: string): Understood {
+  let words = rest.trim();
+  const lead =
+    /^(?:(?:back|to me|me|only|just|simply|with|exactly|in|out loud|out|verbatim|precisely|nothing but|by saying|and say|say|this|using|aloud|literally|a|an|the|one|single|following|short|simple|exact|two|word|words|phrase|text|string|letters?|sentence|message|line|answer|after me)(?:\s*[:,]+\s*|\s+))*/i;
+  const match = lead.exec(words)![0];
+  const quoted = /[\uE000-\uF8FF]/.test(words);
+  // Words that lead to the text: only the marked ones may be taken off when the text is not quoted.
+  const after = words.slice(match.length);
+  if (after !== "")
+    words =
+      quoted ||
+      /\b(?:with|exactly|only|just|word|words|phrase|text|string|message|sentence|after me|back|simply|line|verbatim)\b|:/i.test(
+        match,
+      )
+        ? after
+        : words;
+  if (words === "") return undefined;
+  words = words.replace(
+    /[\s,]+(?:and nothing (?:else|more)|nothing else|only|verbatim|exactly|out loud|to me|back to me|back|please|without quotes|and that's it)[\s.!]*$/i,
+    "",
+  );
+  const literal = literalOf(scene.masked, words.replace(/[.!?,;]+$/, ""));
+  if (literal) return says(literal.text);
+  const plainly =
+    /^(?:print|print out|output|type|type out)$/.test(verb) &&
+    /^[\w',!?.-]+(?: [\w',!?.-]+){0,7}$/.test(words) &&
+    !/^(?:the|all|a|an|my|our|your|its|every|each|out|it|that|this|them|me|what|which|where|how|why|some|file|files|todo|numbers?)\b|\.\w+$|\b(?:of|from|in|to)\b/i.test(
+      words,
+    );
+  if (
+    !plainly &&
+    /^(?:print|print out|output|type|type out|show|show me|display|dump|tell me|give me|write|write down|tell us|return|let me know|present|put|save|store|record|place|enter|log|jot down|note down|utter|state)$/.test(
+      verb,
+    ) &&
+    !/\b(?:exactly|only|the words?|the text|the string|the phrase)\b/i.test(match)
+  )
+    return undefined;
+  if (isWish(words)) return undefined;
+  const text = restore(scene.masked, words)
+    .trim()
+    .replace(/(?<=\w)\.$/, "");
+  return text === "" ? undefined : says(text);
+}
+
+/** "print 'hello'": a quoted thing that names no file. */
+export function quoted(rest: string, scene: Scene): Understood {
+  const literal = literalOf(scene.masked, rest.replace(/[.!?,;]+$/, ""));
+  return literal?.kind === "quote" && !looksLikePath(literal.text) ? says(literal.text) : undefined;
+}
+
+/** "say something funny", "answer my question": only a real model could. */
+function isWish(words: string): boolean {
+  return (
+    /^(?:something|anything|a |an |my |your |the (?:question|following question|problem|answer)|how|why|what|whether|if|about|to my|in (?:english|french|german|spanish|italian|one|two|three|a )|for|as if|like|me|it|that|this|question)/i.test(
+      words,
+    ) ||
+    /\bin (?:french|german|spanish|italian|japanese|chinese|latin|portuguese|dutch|russian|korean|another language|\w+ languages)\b/i.test(
+      words,
+    )
+  );
+}

@@ -1,0 +1,267 @@
+// Understand: a prompt -> the steps it asks for, all of them or none.
+import {
+  asTyped,
+  type Clause,
+  clausesOf,
+  contentSentence,
+  isGreeting,
+  isProgram,
+  isRemark,
+  wantsBareAnswer,
+} from "./clauses.ts";
+import { fileQuestion } from "./file-questions.ts";
+import { find, list } from "./finding.ts";
+import { exists, folder, move } from "./moving.ts";
+import { contentOf, takeFile } from "./phrases.ts";
+import { withoutPoliteness, withoutTail } from "./politeness.ts";
+import { literalOf, mask } from "./quotes.ts";
+import { read, readQuestion } from "./reading.ts";
+import { callTool, enter, fact, fetchPage, isProgramText, outputOf, run, sum } from "./running.ts";
+import { count, search } from "./searching.ts";
+import type { Intent, Scene, Step, Understood } from "./steps.ts";
+import { quoted, recall, refusal, say, talk } from "./talk.ts";
+import { afterCall, todo } from "./todos.ts";
+import { type Verb, verbAt } from "./verbs.ts";
+import { append, hold, naming, output, remove, replace, write } from "./writing.ts";
+
+/** `bare`: the answer is wanted without words around it. */
+export type Plan = { steps: Step[]; bare: boolean } | { refused: string };
+
+const intents: Record<string, Intent> = {
+  todo,
+  recall: (rest, scene) => recall(rest, scene),
+  talk: (rest, scene, verb) => talk(`${verb} ${rest}`.trim(), scene),
+  quoted,
+  read,
+  list,
+  find,
+  search,
+  count,
+  write,
+  append,
+  replace,
+  delete: remove,
+  move,
+  folder,
+  naming,
+  hold,
+  exists,
+  output,
+  enter,
+  run,
+  fetch: fetchPage,
+  call: callTool,
+  say,
+  sum: (rest, _scene, verb) => sum(`${verb} ${rest}`),
+  question: (rest, scene) => question(rest.replace(/^(?:me|us|if|whether)\s+/i, ""), scene),
+  tools: (rest, scene, verb) => talk(`${verb} ${rest}`, scene),
+};
+
+export function understand(prompt: string, known: Omit<Scene, "masked" | "steps">): Plan {
+  const typed = mask(prompt);
+  // Quoted text may be long; an instruction is not, and the grammar is no match for a book.
+  if (typed.text.length > 8_000) return { refused: refusal({ part: prompt.trim(), several: false }) };
+  const figures = sum(typed.text);
+  if (figures) return { steps: figures, bare: false };
+  const { masked, clauses } = clausesOf(typed);
+  const scene: Scene = { ...known, masked, steps: [] };
+  const orders = clauses.filter((clause, index) => !isAside(clause, index, clauses));
+  let previous: Verb | undefined;
+  for (const clause of orders) {
+    // Steps may be withdrawn by a later clause that completes them: "create a file … and call it a.txt".
+    const words = clause.words;
+    const continues =
+      clause.joined !== "start" &&
+      /^(?:run|execute|exec)$/.test(previous?.verb ?? "") &&
+      isProgramText(withoutPoliteness(words));
+    const understood =
+      (continues ? run(withoutTail(withoutPoliteness(words)), scene, "run") : undefined) ??
+      understandClause(words, scene) ??
+      (clause.joined === "start" ? undefined : inherited(words, scene, previous));
+    if (!understood) return { refused: refusal({ part: asTyped(masked, words), several: orders.length > 1 }) };
+    for (const step of understood)
+      if (!isSaidAgain(step, scene.steps.at(-1)))
+        scene.steps.push(
+          step.do === "write" && isCreation(words)
+            ? { ...step, isNew: true }
+            : step.do === "run" && scene.directory !== undefined
+              ? { directory: scene.directory, ...step }
+              : step,
+        );
+    scene.lastPath = lastPathOf(understood) ?? scene.lastPath;
+    for (const step of understood) if (step.do === "todos") scene.todos = afterCall(scene.todos, step);
+    previous = verbAt(withoutPoliteness(words)) ?? previous;
+  }
+  if (scene.steps.length === 0) return { refused: refusal({ part: prompt.trim(), several: false }) };
+  return { steps: scene.steps, bare: wantsBareAnswer(masked.text) };
+}
+
+function isCreation(words: string): boolean {
+  return /\b(?:create|make|generate|new|add|touch|produce|start|prepare|creating|making|want|need)\b/i.test(words);
+}
+
+/** "open a.txt and show me its contents" reads once. */
+function isSaidAgain(step: Step, last: Step | undefined): boolean {
+  return (
+    step.do === "read" &&
+    last?.do === "read" &&
+    step.path === last.path &&
+    JSON.stringify(step.lines) === JSON.stringify(last.lines)
+  );
+}
+
+/** Remarks ("be brief") and a greeting before an order ask for nothing. */
+function isAside(clause: Clause, index: number, clauses: Clause[]): boolean {
+  if (clauses.length === 1) return false;
+  return (
+    isRemark(clause.words) ||
+    (index === 0 && isGreeting(clause.words)) ||
+    (index > 0 && /^(?:thanks|thank you)\b/i.test(clause.words))
+  );
+}
+
+function understandClause(words: string, scene: Scene): Understood {
+  const typed =
+    /^(?:[$!>]\s*|(?:(?:use|with|in)\s+)?(?:the\s+)?(?:shell|bash|sh|cmd|terminal|command|run|exec|execute)\s*:\s*)(?=\S)/i.exec(
+      words,
+    );
+  if (typed) return run(`command: ${words.slice(typed[0].length)}`, scene, "run");
+  const filling = contentSentence(words);
+  const last = scene.steps.at(-1);
+  if (filling !== undefined && last?.do === "write" && last.content === "") {
+    const content = contentOf(filling, scene, { marked: true });
+    if (content === undefined) return undefined;
+    scene.steps.pop();
+    return [{ ...last, content }];
+  }
+  const spoken = recall(words, scene) ?? talk(words, scene);
+  if (spoken) return spoken;
+  const polite = withoutPoliteness(words);
+  const trimmed = withoutTail(polite);
+  // Words to be said are taken as they are: "say thank you".
+  const forms = [
+    ...new Set(
+      verbAt(polite)?.intents.at(-1) === "say" && verbAt(polite)?.intents[0] === "recall"
+        ? [polite, trimmed]
+        : [trimmed, polite],
+    ),
+  ];
+  for (const form of forms) {
+    const found = oneForm(form, scene);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function oneForm(words: string, scene: Scene): Understood {
+  const spoken = recall(words, scene) ?? talk(words, scene);
+  if (spoken) return spoken;
+  const figures = sum(words);
+  if (figures) return figures;
+  const hoisted = placeLast(words, scene);
+  for (const form of hoisted === undefined ? [words] : [words, hoisted]) {
+    const verb = verbAt(form);
+    if (/^ls\s+-|^(?:echo|cat)\s.*\s(?:>|>>|\|)\s/.test(form)) return run(form, scene, "run");
+    const asked = mayAsk(form) ? (fact(form) ?? outputOf(form, scene) ?? question(form, scene)) : undefined;
+    if (asked) return asked;
+    for (const name of verb?.intents ?? []) {
+      const found = intents[name]!(verb!.rest, scene, verb!.verb);
+      if (found) return found;
+    }
+    if (isProgram(form)) return run(form, scene, "run");
+    const named = /^[\w.-]+[-_][\w.-]+|^the tool\b/i.test(form) ? callTool(form, scene, "call") : undefined;
+    if (named) return named;
+  }
+  return statement(words, scene);
+}
+
+/** A cheap look before the many patterns of questions. */
+function mayAsk(words: string): boolean {
+  return /^(?:what|which|where|how|is|are|do|does|did|in\s+(?:which|what))(?![\w-])|^(?:whats|wheres)\b|\b(?:output|results?|directory)\b/i.test(
+    words,
+  );
+}
+
+/** "in a.txt, replace x with y" -> "replace x with y in a.txt". */
+function placeLast(words: string, scene: Scene): string | undefined {
+  const titled = /^([\w./~-]+\.\w+|[\uE000-\uF8FF]):\s+(?=\S)/.exec(words);
+  if (titled && verbAt(words.slice(titled[0].length))) return `${words.slice(titled[0].length)} in ${titled[1]}`;
+  const start =
+    /^(?:(?:in|inside|within|under|from)\s+|(at|to)\s+(?:the\s+)?(?:(?:end|bottom|top|start|beginning)\s+of\s+)?)/i.exec(
+      words,
+    );
+  if (!start) return undefined;
+  const file = takeFile(words.slice(start[0].length), scene, { bare: true });
+  const order = file && /^\s*[,:]?\s*(?:please\s+|then\s+)?(?=\S)/i.exec(file.rest);
+  if (!file || !order) return undefined;
+  const rest = file.rest.slice(order[0].length);
+  if (!verbAt(rest)) return undefined;
+  return `${rest} ${words.slice(0, words.length - file.rest.length).trim()}`;
+}
+
+function question(words: string, scene: Scene): Understood {
+  const what = /^what(?=\W|s\b)(.*)$/is.exec(words);
+  const found = what && (todo(what[1]!.replace(/^(?:'s|s)?\s+/, ""), scene, "what") ?? readQuestion(what[1]!, scene));
+  if (found) return found;
+  const things = /^what(?:'s|s| is| are)\s+((?:all\s+|the\s+|names\s+of\s+)+.+)$/i.exec(words);
+  const shown = things && (list(things[1]!, scene, "show") ?? find(things[1]!, scene, "show"));
+  if (shown) return shown;
+  const web = /^what(?:'s|s| is)\s+(?:at|on|behind)\s+(.+)$/i.exec(words);
+  if (web) return fetchPage(web[1]!, scene);
+  if (/^how\s+(?:many|often)\b/i.test(words)) return count(words, scene);
+  return fileQuestion(words, scene);
+}
+
+/** "a new file a.txt with 'x'", "TODO in src" say nothing of what to do; "there is a file a.txt" only names it. */
+function statement(words: string, scene: Scene): Understood {
+  const there =
+    /^(?:there(?:'s| is)|i have|we have|i've got|consider|take|given|edit|modify|update|change|open|use|work on|go to)\s+(.+)$/i.exec(
+      words,
+    );
+  const file = there && takeFile(there[1]!, scene);
+  if (file && /^[\s.,]*$/.test(file.rest)) {
+    scene.lastPath = file.path;
+    return [];
+  }
+  const todos = /^(?:my\s+|new\s+)?(?:to-?dos?|to do)(?:\s+list)?\s*:\s*/i.exec(words);
+  if (todos) return todo(`a todo list: ${words.slice(todos[0].length)}`, scene, "make");
+  if (/^open (?:a|the|your|up a) (?:new )?(?:terminal|shell|console)$/i.test(words)) return [];
+  const code = literalOf(scene.masked, words);
+  if (code?.kind === "code" && (isProgram(code.text) || /^(?:ls|cat|echo)\b/.test(code.text)))
+    return run(words, scene, "run");
+  // A thing without a verb is shown: "the contents of a.txt", "all markdown files", "files containing x".
+  const thing = verbAt(words) || /^(?:it|this|that|its|the file)\b/i.test(words) ? undefined : shownThing(words, scene);
+  if (thing) return thing;
+  return /^(?:an?\s+)?(?:(?:new|empty|blank|text)\s+)*file,?\s+(?:called|named|with|\S+\.\w+)/i.test(words)
+    ? write(words, scene, "create")
+    : undefined;
+}
+
+function shownThing(words: string, scene: Scene): Understood {
+  return (
+    read(words, scene, "read") ??
+    list(words, scene, "show") ??
+    find(words, scene, "show") ??
+    search(words, scene, "show")
+  );
+}
+
+/** "read a.txt, then b.txt": the verb of the clause before. */
+function inherited(words: string, scene: Scene, previous: Verb | undefined): Understood {
+  if (!previous || verbAt(withoutPoliteness(words))) return undefined;
+  return oneForm(`${previous.verb} ${withoutTail(withoutPoliteness(words))}`, scene);
+}
+
+function lastPathOf(steps: Step[]): string | undefined {
+  for (const step of steps.toReversed()) {
+    if (
+      (step.do === "read" || step.do === "write" || step.do === "append" || step.do === "replace") &&
+      step.path !== undefined
+    )
+      return step.path;
+    if (step.do === "find" && !/[*?{]/.test(step.pattern.replace(/^\*\*\//, "")))
+      return step.pattern.replace(/^\*\*\//, "");
+    if (step.do === "run" && step.done !== undefined) return / to (.+)\.$/.exec(step.done)?.[1];
+  }
+  return undefined;
+}

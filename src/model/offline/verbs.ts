@@ -1,0 +1,102 @@
+// Verbs: the table of words that begin an instruction, and what each may mean, likeliest first.
+
+export type Verb = { verb: string; intents: readonly string[]; rest: string };
+
+/** Words on the left of a row mean the same. A row without meanings holds what only a real model can do. */
+const rows: [words: string, intents: string][] = [
+  [
+    "read|view|cat|load|peek at|look at|take a look at|have a look at|let me see|see|open|open up|inspect|examine|head|tail|retrieve",
+    "fetch read list find",
+  ],
+  [
+    "show|show me|display|print|print out|output|type|type out|dump|give me|present",
+    "todo recall talk fetch quoted read list find search output say",
+  ],
+  ["get|get me|bring up|pull up|have", "fetch read list find search"],
+  ["cd|change into|change to|switch to|go into|enter", "enter replace"],
+  ["tell me|let me know|tell us", "todo recall talk question quoted read list find say"],
+  ["list|list out|list up|ls|dir|enumerate", "todo tools read list find search"],
+  ["create|make|generate|start|set up|build|produce|prepare|initialize|new", "todo folder write"],
+  ["touch", "write"],
+  ["write|write down|save|put|store|record|place|enter|log|dump|jot down|note down", "todo append write say"],
+  ["overwrite|fill", "write"],
+  ["set", "todo write"],
+  ["let|have", "hold"],
+  ["append|attach|insert|prepend|tack|stick|extend", "todo append"],
+  ["add", "todo append folder write"],
+  ["replace|find and replace|search and replace|swap|swap out|substitute|exchange|switch", "replace"],
+  ["change|update|modify|edit|turn|correct|convert", "todo replace"],
+  ["rename|move|mv", "replace move"],
+  ["copy|duplicate|cp|clone", "move append"],
+  ["fix", "replace"],
+  [
+    "delete|remove|erase|rm|unlink|get rid of|trash|drop|discard|destroy|clear|clear out|wipe|empty|reset|strip|cancel",
+    "todo replace delete",
+  ],
+  ["find|locate|find me|look up|hunt for|hunt down|track down|spot|identify", "search find"],
+  ["glob|glob for", "find"],
+  [
+    "search|search for|search through|look for|look through|look in|look inside|look|grep|grep for|rg|scan|scan for|seek|seek out|query",
+    "search find",
+  ],
+  ["check", "exists question run read list"],
+  ["verify|see if|confirm|test|determine|find out", "exists question run"],
+  ["count|tally", "count"],
+  ["run|execute|exec|launch|invoke|perform|issue|kick off|fire up|use", "call replace run"],
+  ["call|trigger|name|call up", "call naming run"],
+  ["fetch|download|visit|browse|curl|go to|navigate to|access|grab|pull", "fetch read"],
+  ["mark|tick off|check off|tick|cross off|complete|finish|start working on", "todo"],
+  [
+    "say|reply|respond|answer|echo|repeat|repeat after me|return|utter|speak|shout|greet|state|speak out",
+    "recall output say",
+  ],
+  ["remind|recall|remember", "recall"],
+  ["help|introduce", "talk"],
+  ["calculate|compute|evaluate|multiply|divide|subtract|sum|sum up|work out|figure out|square|double|triple", "sum"],
+  ["do|try|ping|continue|proceed|carry on|go on|keep going|resume", "talk run"],
+  [
+    "analyze|analyse|explain|summarize|summarise|refactor|debug|implement|review|improve|optimize|optimise|translate|describe|compare|format|lint|design|plan|think|suggest|recommend|document|deploy|install|upgrade|compose|rewrite|clean|clean up|validate|investigate|migrate|port|sort|merge|commit|push|send|email|play|discuss|consider|imagine|guess|choose|decide|teach|learn|brainstorm|outline|simplify|extract|parse|draw|draft|develop|solve|rework|restructure|ensure|make sure|wait|stop|undo|revert|watch|monitor|serve|compile|encrypt|decrypt|compress|zip|unzip|share|upload|publish|release|rate|judge|tidy|tidy up|ask|predict|estimate|reverse|capitalize|shorten|expand|sign|schedule|buy|order|book",
+    "",
+  ],
+];
+
+let table: Map<string, { verb: string; intents: readonly string[] }> | undefined;
+let longest: RegExp | undefined;
+
+/** The verb that the words begin with. */
+export function verbAt(words: string): Verb | undefined {
+  const known = (table ??= build());
+  // Longest first: "look for" before "look".
+  longest ??= new RegExp(
+    `^(?:${[...known.keys()]
+      .filter((verb) => verb.includes(" "))
+      .sort((a, b) => b.length - a.length)
+      .join("|")})(?![\\w'.-])`,
+    "i",
+  );
+  const several = longest.exec(words)?.[0].toLowerCase();
+  if (several) return { ...known.get(several)!, rest: words.slice(several.length).replace(/^\s*[:,]\s*|^\s+/, "") };
+  const one = /^[a-z]+(?![\w'/.-]|\.\w)/i.exec(words)?.[0];
+  if (!one) return undefined;
+  const entry = known.get(one.toLowerCase()) ?? gerund(one.toLowerCase(), known);
+  return entry && { ...entry, rest: words.slice(one.length).replace(/^\s*[:,]\s*|^\s+/, "") };
+}
+
+/** Meanings joined when a word stands in several rows. */
+function build(): Map<string, { verb: string; intents: readonly string[] }> {
+  const known = new Map<string, { verb: string; intents: readonly string[] }>();
+  for (const [words, meanings] of rows) {
+    for (const verb of words.split("|")) {
+      const intents = [...(known.get(verb)?.intents ?? []), ...meanings.split(" ").filter(Boolean)];
+      known.set(verb, { verb, intents: [...new Set(intents)] });
+    }
+  }
+  return known;
+}
+
+/** "would you mind reading …" */
+function gerund<Entry>(word: string, known: Map<string, Entry>): Entry | undefined {
+  if (!word.endsWith("ing")) return undefined;
+  const stem = word.slice(0, -3);
+  return known.get(stem) ?? known.get(stem + "e") ?? (/(.)\1$/.test(stem) ? known.get(stem.slice(0, -1)) : undefined);
+}

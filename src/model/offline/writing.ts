@@ -1,0 +1,413 @@
+// Writing: creating, appending, replacing, deleting, moving, as people ask for it.
+
+import { shellWord } from "./moving.ts";
+import {
+  contentOf,
+  type FileMention,
+  isSpent,
+  isWishForCode,
+  joinPath,
+  splitAt,
+  takeFile,
+  takeFiles,
+  takePlace,
+  termOf,
+} from "./phrases.ts";
+import { literalOf } from "./quotes.ts";
+import { outputOf } from "./running.ts";
+import type { Scene, Step, Understood } from "./steps.ts";
+
+const INTRO =
+  /^\s*,?\s*\(?(?:(?:and\s+|which\s+|that\s+)?(with|containing|contains?|that contains|which contains|that says|which says|saying|says?|that reads|reading|reads?|holding|holds|that has|which has|has|having|consisting of|including|to (?:say|contain|read|be|have)|so (?:that )?it (?:says|contains|reads)|whose (?:contents?|text|body) (?:is|are|says|reads|should be)|its (?:contents?|text) (?:is|are|should be|being)|(?:with\s+)?(?:the\s+)?(?:contents?|text|body)(?= \S|:)|where (?:the )?(?:contents?|text) (?:is|are))(?![\w-])|:|->|→|=>|=)\s*/i;
+const CONNECTOR = /\s+(?:(?:out|down)\s+)?(?:to|into|in|inside|as|under|at|onto|on)\s+/;
+
+/** Both orders: "a.txt with 'x'" and "'x' to a.txt". */
+export function write(rest: string, scene: Scene, verb: string): Understood {
+  let words = rest.replace(/^(?:me|us|up|for me|for us|out|down)\s+/i, "");
+  if (scene.lastPath !== undefined)
+    words = words.replace(/\s+(?:inside|in there|therein|in that file|into that file)[\s.!]*$/i, " in it");
+  return (
+    whole(words, scene, verb) ??
+    outputInto(words, scene) ??
+    into(words, scene) ??
+    fileFirst(words, scene, verb) ??
+    contentFirst(words, scene, verb) ??
+    unnamed(words, scene, verb)
+  );
+}
+
+/** "replace the contents of a.txt with 'x'", "set the content of a.txt to 'x'". */
+export function whole(words: string, scene: Scene, verb: string): Understood {
+  const match =
+    /^(?:all (?:of )?)?(?:the\s+)?(?:(?:whole|entire|full|complete|current)\s+)?(?:contents?|text|body|everything)\s+(?:of|in|inside)\s+/i.exec(
+      words,
+    );
+  if (!match) return undefined;
+  const file = takeFile(words.slice(match[0].length), scene);
+  const introduced = file && /^\s*(?:with|by|to(?: be| say)?|so (?:that )?it (?:says|reads))\s+/i.exec(file.rest);
+  if (!file || !introduced || /^(?:create|make|write|save)$/.test(verb)) return undefined;
+  const content = contentOf(file.rest.slice(introduced[0].length), scene);
+  return content === undefined ? undefined : [{ do: "write", path: file.path, content }];
+}
+
+/** "the output of ls to a.txt". */
+function outputInto(words: string, scene: Scene): Understood {
+  const split = splitAt(words, /\s+(?:to|into|in|as)\s+/, (right) => {
+    const file = takeFile(right, scene);
+    return file && isSpent(file.rest) && !file.folder ? file : undefined;
+  });
+  const shown =
+    split && /^the (?:output|results?) (?:of|from)\s/i.test(split.left) ? outputOf(split.left, scene) : undefined;
+  return shown && [...shown, { do: "write", path: split!.right.path, content: { previous: true } }];
+}
+
+/** "in a.txt the text 'x'", "to a.txt: x". */
+function into(words: string, scene: Scene): Understood {
+  const start =
+    /^(?:(?:the following|this|these lines?|the text below)(?:\s+(?:text|lines?|contents?))?\s+)?(?:in|into|to|inside)\s+/i.exec(
+      words,
+    );
+  const file = start && takeFile(words.slice(start[0].length), scene);
+  if (!file || file.folder || !/^\s*(?:[:,]|the (?:text|words?|line|string|content)|[\uE000-\uF8FF])/i.test(file.rest))
+    return undefined;
+  const content = contentOf(file.rest.replace(/^\s*[:,]\s*/, ""), scene, { marked: /^\s*:/.test(file.rest) });
+  return content === undefined ? undefined : [{ do: "write", path: file.path, content }];
+}
+
+function fileFirst(words: string, scene: Scene, verb: string): Understood {
+  const creates = /^(?:create|make|generate|touch|start|set up|add|new|produce|prepare|build|initialize)$/.test(verb);
+  const found = takeFiles(words, scene, { bare: verb === "touch" });
+  if (!found) return undefined;
+  if (
+    isSpent(
+      found.rest.replace(
+        /^\s*,?\s*(?:with (?:no|empty) (?:contents?|text)|(?:that is|which is|and leave it|as an?) (?:empty|blank)(?: file)?|(?:leave it )?empty|for me|if it (?:doesn't|does not) exist)/i,
+        "",
+      ),
+    )
+  ) {
+    if (!creates || found.files.some((file) => file.folder)) return undefined;
+    const keeps = verb === "touch" || /\bif it\b/i.test(found.rest);
+    return found.files.map((file): Step => (keeps ? touch(file.path) : { do: "write", path: file.path, content: "" }));
+  }
+  const introduced = INTRO.exec(found.rest);
+  // "write a.txt in b" says nothing; "put a.txt into the archive" neither.
+  if (!introduced || found.files.some((file) => file.folder)) return undefined;
+  const left = found.rest.slice(introduced[0].length).replace(introduced[0].includes("(") ? /\)\s*$/ : /$^/, "");
+  // "with 'x' in the out folder"
+  const behind = /^(.*[\uE000-\uF8FF])(\s+(?:in|inside|under|into)\s.+)$/i.exec(left);
+  const place = behind && takePlace(behind[2]!, scene);
+  const folderBehind = place && isSpent(place.rest) ? place : undefined;
+  const marked =
+    !/^(?:with|including|having|has|that has|which has|holding|holds|containing|contains?|that contains|which contains|consisting of|to (?:be|have))$/i.test(
+      introduced[1] ?? "",
+    );
+  const content = contentOf(folderBehind ? behind![1]! : left, scene, { marked });
+  if (content === undefined) return undefined;
+  const folderName = folderBehind?.folder;
+  return found.files.map(
+    (file): Step => ({
+      do: "write",
+      path: folderName === undefined ? file.path : joinPath(folderName, file.path),
+      content,
+    }),
+  );
+}
+
+function touch(path: string): Step {
+  return { do: "run", command: `touch -- ${shellWord(path)}`, done: `Touched ${path}.` };
+}
+
+function contentFirst(words: string, scene: Scene, verb: string): Understood {
+  const split = splitAt(words, CONNECTOR, (right): FileMention | undefined => {
+    const file = takeFile(right, scene, { bare: false });
+    return file && isSpent(file.rest) && !file.folder ? file : undefined;
+  });
+  if (!split) return undefined;
+  const left = split.left.trim();
+  if (/^(?:a|an|the)?\s*(?:new\s+)?(?:folder|directory)\b/i.test(left)) return undefined;
+  // "create a hello world program in hello.py" is a wish; "write 'x' to a.txt" is an order.
+  if (
+    /^(?:create|make|generate|start|build|produce|prepare|new|initialize)$/.test(verb) &&
+    !literalOf(scene.masked, left) &&
+    !/[\uE000-\uF8FF]/.test(left)
+  )
+    return undefined;
+  const content = contentOf(left, scene);
+  if (content === undefined || isWishForCode(left, content, split.right.path)) return undefined;
+  const last = scene.steps.at(-1);
+  // "create a.txt and put 'x' in it": one file, written once.
+  if (last?.do === "write" && last.content === "" && last.path === split.right.path) {
+    scene.steps.pop();
+  }
+  return [{ do: "write", path: split.right.path, content }];
+}
+
+/** "let a.txt contain 'x'": only what is quoted. */
+export function hold(rest: string, scene: Scene, verb: string): Understood {
+  const file = takeFile(rest.replace(/^(?:that|the)\s+(?=\S)/i, ""), scene);
+  const holds =
+    file && /^\s*(?:to\s+)?(?:contains?|says?|reads?|holds?|has|have)\s+.*[\uE000-\uF8FF]\s*[.!]?$/i.test(file.rest);
+  return holds ? fileFirst(rest.replace(/^that\s+/i, ""), scene, verb) : undefined;
+}
+
+/** "print 'x' to a.txt": quoted text, or what was shown before, and nothing else. */
+export function output(rest: string, scene: Scene, verb: string): Understood {
+  const split = splitAt(rest, /\s+(?:to|into)\s+/, (right) => {
+    const file = takeFile(right, scene);
+    return file && isSpent(file.rest) && !file.folder ? file : undefined;
+  });
+  if (!split || /^(?:show|show me|display|present)$/.test(verb)) return undefined;
+  const content =
+    literalOf(scene.masked, split.left) || /^(?:it|that|the (?:result|output|answer))$/i.test(split.left.trim())
+      ? contentOf(split.left, scene)
+      : undefined;
+  return content === undefined ? undefined : [{ do: "write", path: split.right.path, content }];
+}
+
+/** "create a file", "create a file with 'x'", "create a file with 'x' and call it a.txt". */
+function unnamed(words: string, scene: Scene, verb: string): Understood {
+  if (!/^(?:create|make|generate|start|add|new|produce|write|save)$/.test(verb)) return undefined;
+  const match =
+    /^(?:(?:a|an|one|some|the|new|empty|blank|text|plain|simple|small|random|test|sample)\s+)*(?:text\s*)?file(?![\w.-])/i.exec(
+      words,
+    );
+  if (!match) return undefined;
+  const rest = words.slice(match[0].length);
+  if (isSpent(rest)) return /^(?:write|save)$/.test(verb) ? undefined : [{ do: "write", content: "" }];
+  const introduced = INTRO.exec(rest);
+  if (!introduced) return undefined;
+  const body = rest.slice(introduced[0].length);
+  const called = splitAt(
+    body,
+    /\s*,?\s+(?:(?:and\s+)?(?:called|named|titled)|and (?:name|call) it|at|as|under the name)\s+/,
+    (right) => {
+      const file = takeFile(`file ${right}`, scene);
+      return file && isSpent(file.rest) ? file : undefined;
+    },
+  );
+  const content = contentOf(called ? called.left : body, scene, { marked: !/^with$/i.test(introduced[1] ?? "") });
+  if (content === undefined) return undefined;
+  return [{ do: "write", ...(called && { path: called.right.path }), content }];
+}
+
+/** "… and call it a.txt". */
+export function naming(rest: string, scene: Scene): Understood {
+  const match = /^(?:it|this|that|the file|the new file)\s+/i.exec(rest);
+  const last = scene.steps.at(-1);
+  if (!match || last?.do !== "write" || last.path !== undefined) return undefined;
+  const file = takeFile(`file ${rest.slice(match[0].length)}`, scene);
+  if (!file || !isSpent(file.rest)) return undefined;
+  scene.steps.pop();
+  return [{ ...last, path: file.path }];
+}
+
+export function append(rest: string, scene: Scene, verb: string): Understood {
+  const words = rest.replace(/^(?:on|in|down)\s+(?=[\uE000-\uF8FF])/i, "");
+  const edge = "(?:the\\s+)?(?:very\\s+)?(end|bottom|tail|start|top|beginning|front|head)\\s+(?:of|in)\\s+";
+  const whereOf = (word: string | undefined): "start" | "end" =>
+    word === undefined ? (verb === "prepend" ? "start" : "end") : /^(?:end|bottom|tail)$/i.test(word) ? "end" : "start";
+  const always = /^(?:append|add|prepend|attach|tack|stick|extend)$/.test(verb);
+
+  // "'x' to the end of a.txt"
+  const split = splitAt(words, /\s+(?:on\s+)?(?:to|at|in|into|onto|on)\s+/, (right) => {
+    const place = new RegExp(`^${edge}`, "i").exec(right);
+    const file = takeFile(right.slice(place?.[0].length ?? 0), scene);
+    if (!file || file.folder) return undefined;
+    const behind = /^\s*,?\s*(?:at|to)\s+(?:the\s+)?(?:very\s+)?(end|bottom|start|top|beginning)\s*$/i.exec(file.rest);
+    const saying =
+      /^\s*,?\s*(?:that (?:says|reads|contains)|which (?:says|reads)|saying|reading|with(?: the (?:text|contents?))?|containing|:)\s*/i.exec(
+        file.rest,
+      );
+    if (!place && !behind && !always) return undefined;
+    if (!behind && !saying && !isSpent(file.rest)) return undefined;
+    return {
+      path: file.path,
+      at: whereOf(place?.[1] ?? behind?.[1]),
+      later: saying ? file.rest.slice(saying[0].length) : undefined,
+    };
+  });
+  if (split) {
+    const { path, at, later } = split.right;
+    const isLine =
+      /^(?:(?:a|another|one|the|new|extra|following|single)\s+)*(?:line|text|entry|sentence|item|note|content)$/i.test(
+        split.left.trim(),
+      );
+    const content =
+      later !== undefined && isLine
+        ? contentOf(later, scene, { marked: true })
+        : later === undefined
+          ? contentOf(split.left, scene)
+          : undefined;
+    const last = scene.steps.at(-1);
+    // "create a.txt and add 'x' to it": one file, written once.
+    if (content !== undefined && last?.do === "write" && last.content === "" && last.path === path) {
+      scene.steps.pop();
+      return [{ do: "write", path, content }];
+    }
+    if (content !== undefined && !isWishForCode(later ?? split.left, content, path))
+      return [{ do: "append", path, content, at }];
+  }
+
+  // "to a.txt: 'x'", "to the end of a.txt the line 'x'"
+  const target = new RegExp(
+    `^(?:(?:a|another|one|the|new|this|these)\\s+)*(?:following\\s+)?(?:(?:lines?|text|entry|content)\\s+)?(?:to|at|in|into|onto)\\s+(?:${edge})?`,
+    "i",
+  ).exec(words);
+  const bare = target ? words.slice(target[0].length) : /^(?:append|prepend|extend)$/.test(verb) ? words : undefined;
+  const file = bare === undefined ? undefined : takeFile(bare, scene);
+  if (!file || file.folder || (!always && target?.[1] === undefined)) return undefined;
+  const content = contentOf(
+    file.rest.replace(/^\s*(?:,|:|with|that says|saying|the following|containing)\s*/i, ""),
+    scene,
+    { marked: /^\s*[:,]|saying|says/i.test(file.rest) },
+  );
+  return content === undefined ? undefined : [{ do: "append", path: file.path, content, at: whereOf(target?.[1]) }];
+}
+
+const OLD_LEAD =
+  /^(?:(?:any|all|each|every|the|a|of|(?:first|1st)(?= )|occurrences?|instances?|mentions?|appearances?|uses?|usages?|words?|texts?|strings?|phrase|typo|name|variable|function|term|value|number|letter|identifier|line(?=\s+[\uE000-\uF8FF])|spelling|misspelling)\s+)*/i;
+
+export function replace(rest: string, scene: Scene, verb: string): Understood {
+  const overwritten = /^(?:replace|change|update|modify|edit|set)$/.test(verb)
+    ? (whole(rest, scene, verb) ?? toSay(rest, scene))
+    : undefined;
+  if (overwritten) return overwritten;
+  const instead = /^(.+?)\s+instead of\s+(.+?)(\s+in\s+.+)?$/i.exec(rest);
+  if (/^(?:use|put|write)$/.test(verb))
+    return instead ? replaceIn(`${instead[2]} with ${instead[1]}${instead[3] ?? ""}`, scene, "replace") : undefined;
+  if (/^(?:delete|remove|erase|strip|drop|get rid of|cancel|clear)$/.test(verb)) return removeText(rest, scene);
+
+  // "edit a.txt: replace x with y", "update a.txt, changing x to y", "modify a.txt so that x becomes y"
+  const inside = /^(?:edit|update|modify|change|fix|correct)$/.test(verb) ? takeFile(rest, scene) : undefined;
+  if (inside) {
+    const order =
+      /^\s*(?:,|:|-|and|to|by|so that|such that|so)*\s*(?:replac(?:e|ing)|chang(?:e|ing)|swap(?:ping)?|renam(?:e|ing)|substitut(?:e|ing)|turn(?:ing)?)\s+(.+)$/i.exec(
+        inside.rest,
+      );
+    if (order) return replaceIn(order[1]!, { ...scene, lastPath: inside.path }, "change");
+    const becomes = /^\s*(?:,|:)?\s*(?:so that|such that|so)\s+(.+?)\s+becomes\s+(.+)$/i.exec(inside.rest);
+    if (becomes) return replaceIn(`${becomes[1]} to ${becomes[2]}`, { ...scene, lastPath: inside.path }, "change");
+    const from = /^\s*(?:from)\s+(.+?)\s+to\s+(.+)$/i.exec(inside.rest);
+    if (from) return replaceIn(`${from[1]} to ${from[2]}`, { ...scene, lastPath: inside.path }, "change");
+  }
+  return replaceIn(rest, scene, verb);
+}
+
+/** "change a.txt to say 'x'". */
+function toSay(rest: string, scene: Scene): Understood {
+  const file = takeFile(rest, scene);
+  const introduced =
+    file &&
+    /^\s*(?:to\s+(?:say|contain|read|be)|so (?:that )?it (?:says|contains|reads)|with(?: the)? (?:text|contents?)|to)\s*:?\s+(?=[\uE000-\uF8FF]|the (?:text|content)|just|only|say|contain|\S)/i.exec(
+      file.rest,
+    );
+  if (!file || !introduced) return undefined;
+  // "change a.txt to b.txt" may mean a new name.
+  if (/^\s*to\s*$/i.test(introduced[0].trim()) && !literalOf(scene.masked, file.rest.slice(introduced[0].length)))
+    return undefined;
+  const given = file.rest.slice(introduced[0].length);
+  // "change a.txt to be shorter" is a wish: only what a file says can be taken at its word.
+  if (!/[\uE000-\uF8FF]/.test(given) && !/\b(?:say|says|contain|contains|reads|text|contents?)\b/i.test(introduced[0]))
+    return undefined;
+  const content = contentOf(given, scene);
+  return content === undefined ? undefined : [{ do: "write", path: file.path, content }];
+}
+
+function replaceIn(words: string, scene: Scene, verb: string): Understood {
+  let body = words;
+  let path: string | undefined;
+  const front = /^(?:in|inside|within)\s+/i.exec(body);
+  if (front) {
+    const file = takeFile(body.slice(front[0].length), scene);
+    if (!file) return undefined;
+    path = file.path;
+    body = file.rest.replace(/^\s*,?\s*/, "");
+  }
+  if (path === undefined) {
+    const split = splitAt(body, /\s*,?\s+(?:in|inside|within|of|from|throughout|across)\s+/, (right) => {
+      const file = takeFile(right.replace(/^(?:the contents? of|all of)\s+/i, ""), scene, {});
+      return file &&
+        !file.folder &&
+        isSpent(file.rest.replace(/^\s*(?:everywhere|throughout|wherever it (?:appears|occurs))/i, ""))
+        ? file
+        : undefined;
+    });
+    if (split) {
+      path = split.right.path;
+      body = split.left;
+    }
+  }
+  if (path === undefined) {
+    // "replace x in a.txt with y"
+    const middle = splitAt(body, /\s+(?:in|inside|within|of)\s+/, (right) => {
+      const file = takeFile(right, scene);
+      return file && !file.folder && /^\s*(?:with|by|to|into|for)\s+\S/i.test(file.rest) ? file : undefined;
+    });
+    if (middle) {
+      path = middle.right.path;
+      body = `${middle.left} ${middle.right.rest.trim()}`;
+    }
+  }
+  path ??= scene.lastPath;
+  const to = /^(?:replace|swap|swap out|exchange|substitute)$/.test(verb)
+    ? /\s+(?:with|by|for|to|into|->|=>)\s+|\s*(?:->|=>|→)\s*/
+    : /\s+(?:to|into|with|by|->|=>)\s+|\s*(?:->|=>|→)\s*/;
+  const match = to.exec(body);
+  if (!match || path === undefined) return undefined;
+  let [before, after] = [body.slice(0, match.index).trim(), body.slice(match.index + match[0].length).trim()];
+  // "substitute new for old": the other way round.
+  if (verb === "substitute" && /for/.test(match[0])) [before, after] = [after, before];
+  const first =
+    /\b(?:first|1st)\s+(?:occurrence|instance|mention|appearance)\b/i.test(before) ||
+    /\b(?:once|only once|first time)\s*$/i.test(after);
+  const lead = OLD_LEAD.exec(before)![0];
+  before = before.slice(lead.length).replace(/\s+everywhere$/i, "");
+  after = after
+    .replace(/\s+(?:everywhere|throughout|globally|in all places|once|only once|each time)\s*$/i, "")
+    .replace(/^(?:the\s+)?(?:word|text|string|phrase|name|term|value|number)\s+(?=\S)/i, "");
+  const oldText = termOf(before, scene);
+  const newText = /^(?:nothing|an empty string|empty string)$/i.test(after) ? "" : termOf(after, scene);
+  // What is not quoted must be a plain term: "line 3", "everything" and whole sentences are wishes.
+  const plain = (text: string): boolean =>
+    /[\uE000-\uF8FF]/.test(text) ||
+    (/^\S+(?:\s+\S+){0,5}$/.test(text) &&
+      !/^(?:line|lines|everything|anything|all|it|them|code|function|functions|contents?|files?|something|better|a|an|the|use|be)\b(?:\s|$)/i.test(
+        text,
+      ));
+  if (oldText === "" || !plain(before) || (newText !== "" && !plain(after))) return undefined;
+  // "update version to 2 in package.json" speaks of a value, not of the word.
+  if (
+    /^(?:tabs?|spaces?|newlines?|line endings|whitespace|(?:single|double) quotes|semicolons|commas)$/i.test(before) ||
+    (!/^(?:replace|swap|substitute|rename|exchange)/.test(verb) &&
+      /^(?:version|title|name|port|colou?r|value|author|description|license|size|width|height|font|background|timeout|url|path|date|year|email|password|username|key|limit|level|mode|status|indentation|style|format|language|type|default|config|configuration)$/i.test(
+        before,
+      ))
+  )
+    return undefined;
+  if (/^(?:line|lines)\s+\d/i.test(`${lead}${before}`.replace(/^the\s+/i, ""))) return undefined;
+  return [{ do: "replace", path, oldText, newText, ...(first && { first }) }];
+}
+
+/** "remove 'x' from a.txt". */
+function removeText(rest: string, scene: Scene): Understood {
+  const split = splitAt(rest, /\s+(?:from|in|inside|out of)\s+/, (right) => {
+    const file = takeFile(right, scene);
+    return file && !file.folder && isSpent(file.rest) ? file : undefined;
+  });
+  if (!split) return undefined;
+  const before = split.left.replace(OLD_LEAD, "");
+  if (!literalOf(scene.masked, before) && !/\b(?:word|text|string|phrase)\s+\S+$/i.test(split.left)) return undefined;
+  return [{ do: "replace", path: split.right.path, oldText: termOf(before, scene), newText: "" }];
+}
+
+export function remove(rest: string, scene: Scene, verb: string): Understood {
+  if (/^(?:strip|reset|cancel)$/.test(verb)) return undefined;
+  const emptied = /^(?:clear|clear out|wipe|empty)$/.test(verb);
+  const words = emptied ? rest.replace(/^(?:out\s+)?(?:the\s+)?contents? of\s+/i, "") : rest;
+  const found = takeFiles(words.replace(/^(?:-r|-f|-rf)\s+/, ""), scene);
+  // Strict: a word too many, and nothing is deleted.
+  if (!found || !isSpent(found.rest)) return undefined;
+  if (emptied) return found.files.map((file): Step => ({ do: "write", path: file.path, content: "" }));
+  return found.files.map((file): Step => ({ do: "delete", path: file.path }));
+}

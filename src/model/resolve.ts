@@ -1,0 +1,332 @@
+// From what the user asked for to one model, its server and its key. Pure and cheap: `init` is printed right after it.
+import { UserError } from "../protocol/error-codes.ts";
+import { nearestName } from "../protocol/nearest.ts";
+import {
+  autoModel,
+  defaultModelId,
+  findModel,
+  findVendor,
+  type ModelLine,
+  type ModelRow,
+  models,
+  offlineModel,
+  vendors,
+  type WireKind,
+} from "./catalog.ts";
+import { endpointRow, headersOf, isLocal, movedUrl, ownEndpoint, type ServerRow, vendorRow } from "./endpoint.ts";
+import { firstText, foreignKey, hasOwnKey, type KeyList, keyAdvice, keyList } from "./keys.ts";
+import type { ProviderOptions } from "./open.ts";
+import type { Price } from "./prices.ts";
+import type { Effort, Provider } from "./provider.ts";
+
+/** An endpoint of the user's own, from courser.json. `keyEnv` and `keys` name variables, `models` ids. */
+export type EndpointSettings = {
+  type?: string;
+  baseUrl?: string;
+  keyEnv?: string;
+  headers?: Readonly<Record<string, string>>;
+  models?: readonly string[];
+  keys?: readonly string[];
+};
+
+export type ModelChoice = {
+  /** --model. */
+  flag?: string;
+  /** --effort. */
+  effortFlag?: string;
+  /** What the configuration remembers. */
+  configModel?: string;
+  env: Readonly<Record<string, string | undefined>>;
+  endpoints?: Readonly<Record<string, EndpointSettings>>;
+  /** Saved keys by vendor. */
+  keys?: Readonly<Record<string, string>>;
+  endpointFlag?: string;
+  headerFlags?: readonly string[];
+  apiKeyFlag?: string;
+  /** The name we were called by, for commands to type. */
+  program?: string;
+};
+
+export type ApiKeySource = "none" | "login" | "env" | "flag";
+
+export type ResolvedModel = {
+  kind: WireKind | "offline" | "script" | "replay";
+  /** Name of the vendor or endpoint. */
+  vendor: string;
+  /** The same, for people. */
+  vendorLabel: string;
+  /** What --model would say to get it. */
+  id: string;
+  /** The vendor's own id; for script: and replay: the file. */
+  modelId: string;
+  displayName: string;
+  key?: string;
+  /** All keys that may be tried, best first; `key` is the first. */
+  keys: readonly string[];
+  apiKeySource: ApiKeySource;
+  contextTokens: number;
+  price?: Price;
+  effort?: Effort;
+  /** Runs on this machine. */
+  local: boolean;
+  baseUrl?: string;
+  headers: Readonly<Record<string, string>>;
+  /** An OpenAI-compatible server that wants its thinking back. */
+  takesThinking?: boolean;
+  /** What to type when the key is refused. */
+  keyAdvice: string;
+  /** The environment, for proxies. */
+  env: ModelChoice["env"];
+  /** Another model under the same choice: for fallbacks. */
+  other(name: string): ResolvedModel;
+};
+
+const hostedContext = 128_000;
+const localContext = 32_000;
+
+export function resolveModel(choice: ModelChoice): ResolvedModel {
+  const named = firstText(choice.flag, choice.env["COURSER_MODEL"]);
+  if (choice.endpointFlag) return atEndpoint(choice, choice.endpointFlag, named);
+  const wanted = named ?? firstText(choice.configModel);
+  if (!wanted || isAuto(wanted)) return byKeys(choice, wanted);
+  return byName(choice, wanted);
+}
+
+/** The provider, with retries, key rotation and fallbacks around it. Loads the vendor's chunk. */
+export async function createProvider(resolved: ResolvedModel, options: ProviderOptions = {}): Promise<Provider> {
+  const { openProvider } = await import("./open.ts");
+  return openProvider(resolved, options);
+}
+
+/** Models of the user's own endpoints, for the list. */
+export function endpointModels(endpoints: ModelChoice["endpoints"]): ModelLine[] {
+  return Object.entries(endpoints ?? {}).flatMap(([name, endpoint]) =>
+    (endpoint.models ?? []).map((model) => ({ id: `${name}/${model}`, name: `${model} (${name})` })),
+  );
+}
+
+function isAuto(name: string): boolean {
+  return name.toLowerCase() === autoModel.id || name.toLowerCase() === "default";
+}
+
+function atEndpoint(choice: ModelChoice, url: string, named: string | undefined): ResolvedModel {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new UserError(
+      "USAGE",
+      `--endpoint '${url}' is no http or https address. Example: --endpoint http://127.0.0.1:11434/v1`,
+    );
+  }
+  if (!named) {
+    throw new UserError(
+      "USAGE",
+      "--endpoint needs the name of a model as well. Example: --endpoint http://127.0.0.1:11434/v1 --model qwen3",
+    );
+  }
+  const { name, effort } = readName(choice, named);
+  if (name === offlineModel.id || /^(script|replay):/.test(name)) return byName(choice, named);
+  // Keys of vendors stay with their vendors: only a key that was given for this run goes to an unknown server.
+  const keys = keyList(choice, { variables: [], vendor: undefined });
+  return {
+    ...common(choice, keys),
+    kind: "openai-compatible",
+    vendor: new URL(url).host,
+    vendorLabel: new URL(url).host,
+    id: named,
+    modelId: name,
+    displayName: name,
+    contextTokens: findModel(name)?.row.contextTokens ?? (isLocal(url) ? localContext : hostedContext),
+    ...(effort && { effort }),
+    local: isLocal(url),
+    baseUrl: url.replace(/\/+$/, ""),
+    headers: headersOf(choice, {}),
+    keyAdvice: "Give the server's key with --api-key <key>.",
+  };
+}
+
+/** Nobody named a model: the first vendor with a key, else the one that needs none and no network. */
+function byKeys(choice: ModelChoice, wanted: string | undefined): ResolvedModel {
+  const given = choice.apiKeyFlag ?? foreignKey(choice);
+  const row = vendors.find((vendor) => vendor.defaultModel && hasOwnKey(choice, vendorRow(choice, vendor.name)!));
+  const guessed =
+    given && vendors.find((vendor) => vendor.defaultModel && vendor.keyPrefix && given.startsWith(vendor.keyPrefix));
+  const chosen = (choice.apiKeyFlag && guessed) || row || guessed || (given ? findVendor("anthropic") : undefined);
+  if (chosen)
+    return byName(choice, chosen.name === "anthropic" ? defaultModelId : `${chosen.name}/${chosen.defaultModel}`);
+  const endpoint = Object.entries(choice.endpoints ?? {}).find(
+    ([, each]) => (each.models?.length ?? 0) > 0 && ready(choice, each),
+  );
+  if (endpoint) return byName(choice, `${endpoint[0]}/${endpoint[1].models![0]}`);
+  return { ...offline(choice), ...(wanted && { id: wanted }) };
+}
+
+function ready(choice: ModelChoice, endpoint: EndpointSettings): boolean {
+  const variables = [endpoint.keyEnv, ...(endpoint.keys ?? [])].filter((name) => name !== undefined);
+  return variables.length === 0 || variables.some((name) => firstText(choice.env[name]));
+}
+
+function byName(choice: ModelChoice, wanted: string): ResolvedModel {
+  const { name, effort } = readName(choice, wanted);
+  if (name.toLowerCase() === offlineModel.id) return offline(choice);
+  const [, kind, file] = /^(script|replay):(.+)$/s.exec(name) ?? [];
+  if (kind && file) return fromFile(choice, kind as "script" | "replay", file);
+
+  const slash = name.indexOf("/");
+  const prefix = slash > 0 ? name.slice(0, slash) : "";
+  const rest = name.slice(slash + 1);
+  const own = ownEndpoint(choice, prefix);
+  if (own && rest) return atVendor(choice, endpointRow(prefix, own), rest, { id: name, effort });
+
+  const known = findModel(name);
+  if (known)
+    return atVendor(choice, vendorRow(choice, known.row.vendor)!, known.row.model, {
+      id: name,
+      effort: effort ?? known.effort,
+      row: known.row,
+      name: known.name,
+    });
+
+  const vendor = prefix && rest ? vendorRow(choice, prefix) : undefined;
+  if (vendor) {
+    const found = findModel(rest);
+    // An alias of the vendor's model is good here too: anthropic/sonnet-4.5.
+    if (found?.row.vendor === vendor.name) {
+      return atVendor(choice, vendor, found.row.model, {
+        id: name,
+        effort: effort ?? found.effort,
+        row: found.row,
+        name: found.name,
+      });
+    }
+    return atVendor(choice, vendor, rest, { id: name, effort });
+  }
+
+  const listed = Object.entries(choice.endpoints ?? {}).find(([, endpoint]) => endpoint.models?.includes(name));
+  if (listed) return atVendor(choice, endpointRow(...listed), name, { id: `${listed[0]}/${name}`, effort });
+  throw unknownModel(choice, name);
+}
+
+type Details = { id: string; effort?: Effort | undefined; row?: ModelRow; name?: string };
+
+function atVendor(choice: ModelChoice, vendor: ServerRow, modelId: string, details: Details): ResolvedModel {
+  const keys = keyList(choice, { variables: vendor.keyVariables, vendor: vendor.moved ? undefined : vendor.name });
+  const baseUrl = movedUrl(vendor, choice);
+  const local = vendor.local === true || isLocal(baseUrl);
+  const advice = keyAdvice(choice, vendor);
+  if (keys.all.length === 0 && vendor.keyVariables.length > 0 && !local) {
+    const what = details.name ?? modelId;
+    throw new UserError(
+      "NOT_AUTHENTICATED",
+      `Not authenticated: there is no ${vendor.label} key for ${what}. ${advice}`,
+    );
+  }
+  return {
+    ...common(choice, keys),
+    kind: vendor.kind,
+    vendor: vendor.name,
+    vendorLabel: vendor.label,
+    id: details.id,
+    modelId,
+    displayName: details.name ?? modelId,
+    contextTokens: details.row?.contextTokens ?? (local ? localContext : hostedContext),
+    ...(details.row?.price && { price: details.row.price }),
+    ...(details.effort && { effort: details.effort }),
+    local,
+    baseUrl,
+    headers: headersOf(choice, vendor.headers ?? {}),
+    ...(vendor.takesThinking && { takesThinking: true }),
+    keyAdvice: advice,
+  };
+}
+
+function offline(choice: ModelChoice): ResolvedModel {
+  return {
+    ...common(choice, { all: [], source: "none" }),
+    kind: "offline",
+    vendor: offlineModel.id,
+    vendorLabel: offlineModel.name,
+    id: offlineModel.id,
+    modelId: offlineModel.id,
+    displayName: offlineModel.name,
+    contextTokens: hostedContext,
+    local: true,
+    headers: {},
+    keyAdvice: "",
+  };
+}
+
+function fromFile(choice: ModelChoice, kind: "script" | "replay", file: string): ResolvedModel {
+  return {
+    ...offline(choice),
+    kind,
+    vendor: kind,
+    vendorLabel: kind,
+    id: `${kind}:${file}`,
+    modelId: file,
+    displayName: kind === "script" ? "Script" : "Replay",
+  };
+}
+
+/** `name[effort=high]`, with --effort on top. */
+function readName(choice: ModelChoice, wanted: string): { name: string; effort?: Effort } {
+  const [, name = wanted, parameters = ""] = /^([^[\]]+)\[([^\]]*)\]$/.exec(wanted.trim()) ?? [];
+  let effort: Effort | undefined;
+  for (const pair of parameters
+    .split(",")
+    .map((each) => each.trim())
+    .filter(Boolean)) {
+    const [key = "", value = ""] = pair.split("=").map((each) => each.trim());
+    if (key !== "effort")
+      throw new UserError(
+        "USAGE",
+        `--model ${wanted}: '${key}' is no parameter of a model. Write ${name}[effort=high].`,
+      );
+    effort = readEffort(value, `--model ${wanted}`);
+  }
+  if (choice.effortFlag) effort = readEffort(choice.effortFlag, "--effort");
+  return { name: name.trim(), ...(effort && { effort }) };
+}
+
+function readEffort(value: string, where: string): Effort {
+  if (value === "low" || value === "medium" || value === "high") return value;
+  throw new UserError("USAGE", `${where}: '${value}' is no effort. Choose low, medium or high.`);
+}
+
+function common(
+  choice: ModelChoice,
+  keys: KeyList,
+): Pick<ResolvedModel, "key" | "keys" | "apiKeySource" | "env" | "other"> {
+  return {
+    ...(keys.all[0] !== undefined && { key: keys.all[0] }),
+    keys: keys.all,
+    apiKeySource: keys.source,
+    env: choice.env,
+    // A key and an effort that were given for this run belong to the model that was named with them.
+    other: (name) =>
+      resolveModel({
+        ...choice,
+        flag: name,
+        effortFlag: undefined,
+        ...(choice.endpointFlag ? {} : { apiKeyFlag: undefined }),
+      }),
+  };
+}
+
+function unknownModel(choice: ModelChoice, name: string): UserError {
+  const known = [
+    autoModel.id,
+    ...models.map((row) => row.id),
+    ...endpointModels(choice.endpoints).map((line) => line.id),
+    offlineModel.id,
+  ];
+  const near = nearestName(name, [...known, ...models.flatMap((row) => row.aliases)]);
+  const hint = near ? ` Did you mean ${near}?` : "";
+  const prefix = name.includes("/") ? name.slice(0, name.indexOf("/")) : "";
+  const vendorHint = prefix
+    ? ` There is no vendor '${prefix}'; the vendors are ${vendors.map((row) => row.name).join(", ")}.`
+    : "";
+  const advice = " Any other model is written as <vendor>/<model>.";
+  return new UserError(
+    "MODEL_UNKNOWN",
+    `Cannot use this model: ${name}. Available models: ${known.join(", ")}.${hint}${vendorHint}${advice}`,
+  );
+}

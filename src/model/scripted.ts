@@ -1,0 +1,360 @@
+// The scripted model: plays a file of replies, for tests and demos (`--model script:FILE`). docs/scripted-model.md describes the format.
+import { type ErrorCode, errorCodes, UserError } from "../protocol/error-codes.ts";
+import type { Usage } from "../protocol/event.ts";
+import type { Message } from "../protocol/message.ts";
+import { nearestName } from "../protocol/nearest.ts";
+import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
+
+/** `args`: an object, or a string that is played as it is, to act a model whose arguments are malformed. */
+type ScriptedCall = { name: string; args: unknown; id?: string };
+
+type ScriptedError = { code: ErrorCode; message: string; retryAfterMs?: number };
+
+type ScriptedStep =
+  | { type: "text" | "thinking"; deltas: string[] }
+  | { type: "call"; call: ScriptedCall }
+  | { type: "delay"; ms: number }
+  | { type: "error"; error: ScriptedError };
+
+type ScriptedReply = { steps: ScriptedStep[]; usage: Usage; expect: string[] };
+
+type Script = { replies: ScriptedReply[]; loop: boolean };
+
+/** Throws UserError when the file is no script. Each provider starts at the first reply; a reply that fails is used up as well. */
+export function loadScript(text: string, file: string): Provider {
+  const { replies, loop } = readScript(text, file);
+  let next = 0;
+  return {
+    id: "script",
+    async *stream(request) {
+      const number = next++;
+      const reply = loop ? replies[number % replies.length] : replies[number];
+      if (!reply) {
+        const has = replies.length === 1 ? "1 reply" : `${replies.length} replies`;
+        throw new ModelError("MODEL_BAD_RESPONSE", `script ${file} has only ${has}; the run asked for one more`);
+      }
+      checkExpectation(reply, request, `script ${file}, reply ${(number % replies.length) + 1}`);
+      yield* play(reply, request);
+    },
+  };
+}
+
+async function* play(reply: ScriptedReply, request: ModelRequest): AsyncGenerator<ModelChunk> {
+  let calls = highestCall(request.messages);
+  for (const step of reply.steps) {
+    if (request.signal.aborted) throw interrupted(request.signal);
+    switch (step.type) {
+      case "delay":
+        await wait(step.ms, request.signal);
+        break;
+      case "text":
+      case "thinking":
+        for (const text of step.deltas) yield { type: step.type, text };
+        yield { type: "part", part: { type: step.type, text: step.deltas.join("") } };
+        break;
+      case "call": {
+        const { name, args, id = `call_script_${++calls}` } = step.call;
+        // A string for `args` is the convention for arguments that are no JSON: the agent answers the call with an
+        // error that the model can act on. The adapter for vendors hands on what it could not parse in the same way.
+        yield { type: "part", part: { type: "tool_call", id, name, args } };
+        break;
+      }
+      case "error": {
+        const { code, message, retryAfterMs } = step.error;
+        throw new ModelError(code, message, retryAfterMs === undefined ? {} : { retryAfterMs });
+      }
+    }
+  }
+  yield { type: "usage", usage: reply.usage };
+}
+
+/** What the harness sent since the last answer must hold every expected text. */
+function checkExpectation(reply: ScriptedReply, request: ModelRequest, place: string): void {
+  const said = lastWords(request.messages);
+  const missing = reply.expect.filter((text) => !said.includes(text));
+  if (missing.length === 0) return;
+  const shown = said.length > 300 ? `${said.slice(0, 297)}...` : said;
+  throw new ModelError(
+    "MODEL_BAD_REQUEST",
+    `${place} expected ${missing.map((text) => JSON.stringify(text)).join(" and ")} in the last message, which says: ${JSON.stringify(shown)}`,
+  );
+}
+
+function lastWords(messages: readonly Message[]): string {
+  const answered = messages.findLastIndex((message) => message.role === "assistant");
+  return messages
+    .slice(answered + 1)
+    .flatMap((message) => message.parts)
+    .flatMap((part) => (part.type === "text" || part.type === "tool_result" ? [part.text] : []))
+    .join("\n");
+}
+
+/** Ids stay unique in a conversation, also in one that is resumed. */
+function highestCall(messages: readonly Message[]): number {
+  let highest = 0;
+  for (const message of messages) {
+    for (const part of message.parts) {
+      const number = part.type === "tool_call" ? /^call_script_(\d+)$/.exec(part.id)?.[1] : undefined;
+      highest = Math.max(highest, Number(number ?? 0));
+    }
+  }
+  return highest;
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(interrupted(signal));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+function interrupted(signal: AbortSignal): ModelError {
+  return new ModelError("INTERRUPTED", "Interrupted", { cause: signal.reason });
+}
+
+/** A value of the file and where it stands, so that a mistake can be pointed at. */
+type Place = { value: unknown; where: string };
+
+type Complain = (where: string, problem: string) => never;
+
+function readScript(text: string, file: string): Script {
+  const complain: Complain = (where, problem) => {
+    throw new UserError("CONFIG_INVALID", `script ${file}, ${where}: ${problem}. See docs/scripted-model.md.`);
+  };
+  const { places, loop } = repliesIn(text.replace(/^\uFEFF/, ""), complain);
+  if (places.length === 0) complain("line 1", 'there are no replies; write for example [{"text": "Hello"}]');
+  return { replies: places.map((place) => readReply(place, complain)), loop };
+}
+
+/** The three forms of a script: an array, an object with `replies`, or one reply a line. */
+function repliesIn(text: string, complain: Complain): { places: Place[]; loop: boolean } {
+  let whole: unknown;
+  try {
+    whole = JSON.parse(text);
+  } catch (error) {
+    return { places: linesOf(text, error as Error, complain), loop: false };
+  }
+  if (Array.isArray(whole)) return { places: placed(whole, text, 1), loop: false };
+  if (whole === null || typeof whole !== "object") {
+    complain(
+      "line 1",
+      `a script is an array of replies, an object with "replies", or one reply a line, not ${kindOf(whole)}`,
+    );
+  }
+  if (!("replies" in (whole as object))) return { places: [{ value: whole, where: "line 1" }], loop: false };
+  const object = fields({ value: whole, where: "line 1" }, ["replies", "loop"], complain);
+  if (!Array.isArray(object.replies)) complain("line 1", `"replies" must be an array, not ${kindOf(object.replies)}`);
+  if (object.loop !== undefined && typeof object.loop !== "boolean")
+    complain("line 1", `"loop" must be true or false, not ${kindOf(object.loop)}`);
+  return { places: placed(object.replies as unknown[], text, 2), loop: object.loop === true };
+}
+
+function linesOf(text: string, problem: Error, complain: Complain): Place[] {
+  const lines = text.split("\n").map((line, index) => ({ line: line.trim(), where: `line ${index + 1}` }));
+  const filled = lines.filter(({ line }) => line !== "");
+  if (filled.length === 0) complain("line 1", "the file is empty");
+  // One value over several lines that cannot be parsed is a broken JSON file, not JSON Lines.
+  if (!isWhole(filled[0]!.line)) {
+    const at = Number(/position (\d+)/.exec(problem.message)?.[1] ?? text.length);
+    const before = text.slice(0, at).split("\n");
+    complain(`line ${before.length}, column ${before.at(-1)!.length + 1}`, `this is no JSON (${problem.message})`);
+  }
+  return filled.map(({ line, where }) => {
+    try {
+      return { value: JSON.parse(line) as unknown, where };
+    } catch (error) {
+      return complain(
+        where,
+        `this is no JSON (${(error as Error).message}); in a script of lines every line is one reply`,
+      );
+    }
+  });
+}
+
+function isWhole(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Elements with their lines: an element begins where a brace opens at the depth of the array. */
+function placed(values: unknown[], text: string, depth: number): Place[] {
+  const lines: number[] = [];
+  let level = 0;
+  let line = 1;
+  let quoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === "\n") line += 1;
+    else if (quoted) {
+      if (character === "\\") at += 1;
+      else if (character === '"') quoted = false;
+    } else if (character === '"') quoted = true;
+    else if (character === "{" || character === "[") {
+      if (level === depth && character === "{") lines.push(line);
+      level += 1;
+    } else if (character === "}" || character === "]") level -= 1;
+  }
+  // Elements that are no objects have no brace, so the count may not fit: then the number alone says where.
+  const known = lines.length === values.length;
+  return values.map((value, index) => ({
+    value,
+    where: `reply ${index + 1}${known ? ` (line ${lines[index]})` : ""}`,
+  }));
+}
+
+const contentFields = ["delayMs", "thinking", "text", "calls", "error"] as const;
+const replyFields = [...contentFields, "steps", "usage", "expect"] as const;
+const stepFields = ["delayMs", "thinking", "text", "call", "error"] as const;
+const usageFields = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
+
+function readReply(place: Place, complain: Complain): ScriptedReply {
+  const reply = fields(place, replyFields, complain);
+  const { where } = place;
+  const inside = (field: string): string => `${where}, "${field}"`;
+  const steps: ScriptedStep[] = [];
+  if (reply.steps !== undefined) {
+    const beside = contentFields.find((field) => reply[field] !== undefined);
+    if (beside) complain(where, `"steps" and "${beside}" cannot stand together; move "${beside}" into the steps`);
+    list(reply.steps, inside("steps"), complain).forEach((step, index) => {
+      steps.push(readStep({ value: step, where: `${inside("steps")}, step ${index + 1}` }, complain));
+    });
+  } else {
+    if (reply.delayMs !== undefined)
+      steps.push({ type: "delay", ms: duration(reply.delayMs, inside("delayMs"), complain) });
+    if (reply.thinking !== undefined)
+      steps.push({ type: "thinking", deltas: texts(reply.thinking, inside("thinking"), complain) });
+    if (reply.text !== undefined) steps.push({ type: "text", deltas: texts(reply.text, inside("text"), complain) });
+    if (reply.calls !== undefined) {
+      list(reply.calls, inside("calls"), complain).forEach((call, index) => {
+        steps.push({
+          type: "call",
+          call: readCall({ value: call, where: `${inside("calls")}, call ${index + 1}` }, complain),
+        });
+      });
+    }
+    if (reply.error !== undefined)
+      steps.push({ type: "error", error: readError({ value: reply.error, where: inside("error") }, complain) });
+  }
+  const expect = reply.expect === undefined ? [] : texts(reply.expect, inside("expect"), complain);
+  return { steps, usage: readUsage({ value: reply.usage ?? {}, where: inside("usage") }, complain), expect };
+}
+
+function readStep(place: Place, complain: Complain): ScriptedStep {
+  const step = fields(place, stepFields, complain);
+  const given = stepFields.filter((field) => step[field] !== undefined);
+  if (given.length !== 1)
+    complain(place.where, `a step has exactly one of ${stepFields.join(", ")}; this one has ${given.length}`);
+  const [field] = given;
+  const where = `${place.where}, "${field}"`;
+  switch (field!) {
+    case "delayMs":
+      return { type: "delay", ms: duration(step.delayMs, where, complain) };
+    case "thinking":
+    case "text":
+      return { type: field as "text" | "thinking", deltas: texts(step[field!], where, complain) };
+    case "call":
+      return { type: "call", call: readCall({ value: step.call, where }, complain) };
+    case "error":
+      return { type: "error", error: readError({ value: step.error, where }, complain) };
+  }
+}
+
+function readCall(place: Place, complain: Complain): ScriptedCall {
+  const { name, args = {}, id } = fields(place, ["name", "args", "id"], complain);
+  if (typeof name !== "string" || name === "")
+    complain(place.where, `"name" must be the name of a tool, not ${kindOf(name)}`);
+  if (id !== undefined && (typeof id !== "string" || id === ""))
+    complain(place.where, `"id" must be a string, not ${kindOf(id)}`);
+  if (typeof args !== "string" && (args === null || typeof args !== "object" || Array.isArray(args))) {
+    complain(place.where, `"args" must be an object, or a string to play malformed arguments, not ${kindOf(args)}`);
+  }
+  return { name: name as string, args, ...(id !== undefined && { id: id as string }) };
+}
+
+function readError(place: Place, complain: Complain): ScriptedError {
+  const { code, message, retryAfterMs } = fields(place, ["code", "message", "retryAfterMs"], complain);
+  const codes = Object.keys(errorCodes);
+  if (typeof code !== "string" || !codes.includes(code)) {
+    const near = typeof code === "string" ? nearestName(code, codes) : undefined;
+    const known = codes.filter((one) => one.startsWith("MODEL_")).join(", ");
+    complain(
+      place.where,
+      `"code" ${code === undefined ? "is missing" : `${JSON.stringify(code)} is unknown`}${near ? ` (did you mean ${near}?)` : ""}; for example ${known}`,
+    );
+  }
+  if (message !== undefined && typeof message !== "string")
+    complain(place.where, `"message" must be a string, not ${kindOf(message)}`);
+  return {
+    code: code as ErrorCode,
+    message: (message as string | undefined) ?? `${code} (played by a script)`,
+    ...(retryAfterMs !== undefined && {
+      retryAfterMs: duration(retryAfterMs, `${place.where}, "retryAfterMs"`, complain),
+    }),
+  };
+}
+
+function readUsage(place: Place, complain: Complain): Usage {
+  const given = fields(place, usageFields, complain);
+  const counts = usageFields.map((field) => {
+    const count = given[field] ?? 0;
+    if (!Number.isInteger(count) || (count as number) < 0)
+      complain(place.where, `"${field}" must be a whole number, not ${JSON.stringify(count)}`);
+    return [field, count];
+  });
+  return Object.fromEntries(counts) as Usage;
+}
+
+function fields<Field extends string>(
+  place: Place,
+  allowed: readonly Field[],
+  complain: Complain,
+): Partial<Record<Field, unknown>> {
+  const { value, where } = place;
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    return complain(where, `expected an object with any of ${allowed.join(", ")}, not ${kindOf(value)}`);
+  }
+  for (const key of Object.keys(value)) {
+    if ((allowed as readonly string[]).includes(key)) continue;
+    const near = nearestName(key, allowed);
+    complain(
+      where,
+      `"${key}" is not known${near ? ` (did you mean "${near}"?)` : ""}; allowed are ${allowed.join(", ")}`,
+    );
+  }
+  return value as Partial<Record<Field, unknown>>;
+}
+
+function list(value: unknown, where: string, complain: Complain): unknown[] {
+  return Array.isArray(value) ? value : complain(where, `expected an array, not ${kindOf(value)}`);
+}
+
+function texts(value: unknown, where: string, complain: Complain): string[] {
+  if (typeof value === "string") return [value];
+  const isTexts = Array.isArray(value) && value.every((item) => typeof item === "string");
+  return isTexts
+    ? (value as string[])
+    : complain(where, `expected a string or an array of strings, not ${kindOf(value)}`);
+}
+
+function duration(value: unknown, where: string, complain: Complain): number {
+  const isMs = typeof value === "number" && value >= 0 && value <= 2_147_483_647;
+  return isMs ? value : complain(where, `expected a number of milliseconds, not ${JSON.stringify(value)}`);
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

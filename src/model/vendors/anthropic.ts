@@ -1,0 +1,54 @@
+// Anthropic: the Messages API.
+import { createAnthropic } from "@ai-sdk/anthropic";
+import type { Message } from "../../protocol/message.ts";
+import type { Effort, ModelRequest } from "../provider.ts";
+import type { Vendor, VendorSettings } from "./vendor.ts";
+
+const budgets: Record<Effort, number> = { low: 4_000, medium: 12_000, high: 28_000 };
+
+export function anthropicVendor(settings: VendorSettings): Vendor {
+  return {
+    name: settings.name,
+    open: (modelId, fetch) =>
+      createAnthropic({
+        baseURL: settings.baseUrl,
+        apiKey: settings.key ?? "none",
+        headers: { ...settings.headers },
+        fetch,
+      })(modelId),
+    options: (request) => ({
+      // Without it a package that does not know the model would stop at 4,096. Known models are held to their own limit.
+      maxOutputTokens: 32_000,
+      providerOptions: { anthropic: thinking(request, settings.name) },
+    }),
+    imagesInResults: true,
+    returnsThinking: true,
+    addsEvents: true,
+    cacheMark: { anthropic: { cacheControl: { type: "ephemeral" } } },
+  };
+}
+
+/** Up to 4.5 a model is given a budget; from 4.6 on it is told an effort and judges for itself. */
+function thinking(request: ModelRequest, from: string): Record<string, any> {
+  const { effort } = request;
+  if (!effort) return {};
+  if (judgesForItself(request.model)) return { thinking: { type: "adaptive" }, effort };
+  // The API refuses to think on behind a tool call that was made without thinking.
+  if (!mayThink(request.messages, from)) return {};
+  return { thinking: { type: "enabled", budgetTokens: budgets[effort] } };
+}
+
+function judgesForItself(model: string): boolean {
+  const [, major, minor] = /claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2}))?(?!\d)/.exec(model) ?? [];
+  if (!major) return true;
+  return Number(major) > 4 || (Number(major) === 4 && Number(minor ?? 0) >= 6);
+}
+
+function mayThink(messages: readonly Message[], from: string): boolean {
+  const last = messages.findLast((message) => message.role === "assistant");
+  const answersCall = messages.at(-1)?.parts.some((part) => part.type === "tool_result") === true;
+  if (!last || !answersCall) return true;
+  return last.parts.some(
+    (part) => part.type === "thinking" && (part.opaque as { from?: string } | undefined)?.from === from,
+  );
+}

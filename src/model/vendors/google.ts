@@ -1,0 +1,30 @@
+// Google: the Gemini API.
+import { createGoogleGenerativeAI } from "@ai-sdk/google";
+import type { Effort } from "../provider.ts";
+import type { Vendor, VendorSettings } from "./vendor.ts";
+
+const budgets: Record<Effort, number> = { low: 2_048, medium: 8_192, high: 24_576 };
+
+export function googleVendor(settings: VendorSettings): Vendor {
+  return {
+    name: settings.name,
+    open: (modelId, fetch) =>
+      createGoogleGenerativeAI({
+        baseURL: settings.baseUrl,
+        apiKey: settings.key ?? "none",
+        headers: { ...settings.headers },
+        fetch,
+      })(modelId),
+    options: ({ model, effort }) => ({ providerOptions: { google: thinking(model, effort) } }),
+    imagesInResults: true,
+    returnsThinking: true,
+  };
+}
+
+/** 2.5 takes a budget, later models a level; older ones refuse the setting. */
+function thinking(model: string, effort: Effort | undefined): Record<string, any> {
+  const version = Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0);
+  if (version < 2.5) return {};
+  const amount = !effort ? {} : version < 3 ? { thinkingBudget: budgets[effort] } : { thinkingLevel: effort };
+  return { thinkingConfig: { includeThoughts: true, ...amount } };
+}

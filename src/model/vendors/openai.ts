@@ -1,0 +1,29 @@
+// OpenAI: the Responses API. Nothing is kept on the server; reasoning comes back encrypted and is handed back.
+import { createOpenAI } from "@ai-sdk/openai";
+import type { Vendor, VendorSettings } from "./vendor.ts";
+
+export function openaiVendor(settings: VendorSettings): Vendor {
+  return {
+    name: settings.name,
+    open: (modelId, fetch) =>
+      createOpenAI({
+        baseURL: settings.baseUrl,
+        apiKey: settings.key ?? "none",
+        headers: { ...settings.headers },
+        fetch,
+      }).responses(modelId),
+    options: ({ effort }) => ({
+      providerOptions: {
+        openai: {
+          store: false,
+          parallelToolCalls: true,
+          ...(settings.sessionId && { promptCacheKey: settings.sessionId }),
+          // Summaries only on request: accounts that are not verified are refused when they ask for them.
+          ...(effort && { reasoningEffort: effort, reasoningSummary: "auto" }),
+        },
+      },
+    }),
+    imagesInResults: true,
+    returnsThinking: true,
+  };
+}

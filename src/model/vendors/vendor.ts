@@ -1,0 +1,34 @@
+// What ai-sdk.ts must know of a vendor's package. One file each, so that each is a chunk of its own.
+import type { LanguageModelV3, LanguageModelV3CallOptions, SharedV3ProviderOptions } from "@ai-sdk/provider";
+import type { Fetch } from "../../net/fetch.ts";
+import type { ModelRequest } from "../provider.ts";
+
+export type VendorSettings = {
+  /** Name of the vendor or endpoint: opaque parts go back to the same name only. */
+  name: string;
+  baseUrl: string;
+  key?: string;
+  headers: Readonly<Record<string, string>>;
+  /** Requests of one session share the vendor's prompt cache. */
+  sessionId?: string;
+  /** The server wants its thinking back. */
+  takesThinking?: boolean;
+};
+
+export type Vendor = {
+  name: string;
+  /** A model for one request. */
+  open(modelId: string, fetch: Fetch): LanguageModelV3;
+  /** Effort, caching and limits, as this vendor spells them. */
+  options(request: ModelRequest): Pick<LanguageModelV3CallOptions, "providerOptions" | "maxOutputTokens">;
+  /** Pictures may stand in tool results; else they follow in a user message. */
+  imagesInResults: boolean;
+  /** Thinking is handed back. */
+  returnsThinking: boolean;
+  /** Marks the end of a stretch that should be cached. */
+  cacheMark?: SharedV3ProviderOptions;
+  /** New kinds of events may come at any time and are to be passed over. */
+  addsEvents?: true;
+  /** What a part's metadata must look like on the way back, where the package reads it elsewhere than it wrote it. */
+  restore?(metadata: SharedV3ProviderOptions): SharedV3ProviderOptions;
+};

@@ -1,0 +1,100 @@
+// Which proxy stands between us and a URL, by the environment variables that everybody uses.
+import { BlockList, isIP } from "node:net";
+
+export type ProxyServer = {
+  protocol: "http:" | "https:";
+  hostname: string;
+  port: number;
+  /** Value of Proxy-Authorization. */
+  authorization?: string;
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The proxy for a URL, or nothing when it is asked directly. Throws a plain Error with words for the user. */
+export function proxyFor(url: URL, env: Environment): ProxyServer | undefined {
+  if (isLoopback(url.hostname)) return undefined;
+  const name = url.protocol === "https:" ? "https_proxy" : "http_proxy";
+  const found = setting(env, name) ?? setting(env, "all_proxy");
+  if (!found || excluded(url, setting(env, "no_proxy")?.value ?? "")) return undefined;
+  return parseProxy(found.value, found.name);
+}
+
+/** Loopback is this machine: a proxy elsewhere would reach another one. */
+export function isLoopback(hostname: string): boolean {
+  const host = unbracket(hostname).toLowerCase().replace(/\.$/, "");
+  return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function setting(env: Environment, name: string): { name: string; value: string } | undefined {
+  for (const key of [name, name.toUpperCase()]) {
+    const value = env[key]?.trim();
+    if (value) return { name: key, value };
+  }
+  return undefined;
+}
+
+function parseProxy(value: string, variable: string): ProxyServer {
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new Error(`${variable} is not a URL. Write it as http://host:port.`);
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new Error(
+      `${variable} names a ${url.protocol.slice(0, -1)} proxy, which is not supported. Use an http or https proxy.`,
+    );
+  }
+  const proxy: ProxyServer = {
+    protocol: url.protocol,
+    hostname: unbracket(url.hostname),
+    port: Number(url.port) || (url.protocol === "https:" ? 443 : 80),
+  };
+  if (url.username) {
+    const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    proxy.authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
+  }
+  return proxy;
+}
+
+/** NO_PROXY: `*`, hosts (with their subdomains), `.suffix`, `*.suffix`, `host:port`, addresses and CIDR blocks. */
+function excluded(url: URL, list: string): boolean {
+  const host = unbracket(url.hostname).toLowerCase().replace(/\.$/, "");
+  const port = url.port || (url.protocol === "https:" ? "443" : "80");
+  return list.split(/[\s,]+/).some((entry) => entry !== "" && covers(entry.toLowerCase(), host, port));
+}
+
+function covers(entry: string, host: string, port: string): boolean {
+  if (entry === "*") return true;
+  if (entry.includes("/")) return inBlock(entry, host);
+  const [name, entryPort] = splitPort(entry);
+  if (entryPort && entryPort !== port) return false;
+  const family = isIP(name);
+  if (family) return inBlock(`${name}/${family === 4 ? 32 : 128}`, host);
+  const suffix = name.replace(/^\*?\./, "").replace(/\.$/, "");
+  return suffix !== "" && !isIP(host) && (host === suffix || host.endsWith(`.${suffix}`));
+}
+
+function splitPort(entry: string): [name: string, port: string | undefined] {
+  const bracketed = /^\[(.+)\](?::(\d+))?$/.exec(entry);
+  if (bracketed) return [bracketed[1]!, bracketed[2]];
+  if (isIP(entry)) return [entry, undefined];
+  const [name = "", port] = entry.split(":");
+  return [name, port];
+}
+
+function inBlock(entry: string, host: string): boolean {
+  const [address = "", bits = ""] = unbracket(entry).split("/");
+  const family = isIP(address);
+  if (!family || isIP(host) !== family || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128))
+    return false;
+  const block = new BlockList();
+  block.addSubnet(address, Number(bits), family === 4 ? "ipv4" : "ipv6");
+  return block.check(host, family === 4 ? "ipv4" : "ipv6");
+}
+
+function unbracket(hostname: string): string {
+  return hostname.startsWith("[") ? hostname.slice(1).replace("]", "") : hostname;
+}

@@ -1,0 +1,97 @@
+// The part of the web's Response that provider packages use, over a message of node:http.
+import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
+import { Headers } from "./headers.ts";
+
+export type BodyLimits = {
+  /** Longest silence between two pieces of the body; 0 = no limit. */
+  idleMs: number;
+  onIdle(): Error;
+  translate(error: unknown): unknown;
+  /** Called once, however the body ends. */
+  onEnd(): void;
+};
+
+/** `decoded`: the message's bytes after decompression. */
+export function responseOf(message: IncomingMessage, decoded: Readable, url: string, limits: BodyLimits): Response {
+  const headers = new Headers();
+  const raw = message.rawHeaders;
+  for (let index = 0; index + 1 < raw.length; index += 2) headers.append(raw[index]!, raw[index + 1]!);
+  if (decoded !== message) {
+    // They describe the bytes on the wire, which nobody sees any more.
+    headers.delete("content-encoding");
+    headers.delete("content-length");
+  }
+  const status = message.statusCode ?? 0;
+  const body = bodyOf(message, decoded, limits);
+  const bytes = async (): Promise<Buffer> => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  };
+  const response = {
+    status,
+    statusText: message.statusMessage ?? "",
+    ok: status >= 200 && status <= 299,
+    redirected: false,
+    type: "basic",
+    url,
+    headers,
+    body,
+    text: async () => (await bytes()).toString("utf8"),
+    json: async () => JSON.parse((await bytes()).toString("utf8")) as unknown,
+    arrayBuffer: async () => {
+      const all = await bytes();
+      return all.buffer.slice(all.byteOffset, all.byteOffset + all.byteLength);
+    },
+  };
+  return response as unknown as Response;
+}
+
+function bodyOf(message: IncomingMessage, decoded: Readable, limits: BodyLimits): ReadableStream<Uint8Array> {
+  let timer: NodeJS.Timeout | undefined;
+  let over = false;
+  const disarm = (): void => clearTimeout(timer);
+  const arm = (): void => {
+    disarm();
+    // Only while somebody waits for bytes: a slow reader is not a silent server.
+    if (limits.idleMs > 0 && !over) timer = setTimeout(() => message.destroy(limits.onIdle()), limits.idleMs);
+  };
+  const finish = (): void => {
+    if (over) return;
+    over = true;
+    disarm();
+    limits.onEnd();
+  };
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      decoded.on("data", (chunk: Buffer) => {
+        controller.enqueue(chunk);
+        if ((controller.desiredSize ?? 0) > 0) return arm();
+        decoded.pause();
+        disarm();
+      });
+      decoded.on("end", () => {
+        if (over) return;
+        finish();
+        controller.close();
+      });
+      const fail = (error: unknown): void => {
+        if (over) return;
+        finish();
+        controller.error(limits.translate(error));
+      };
+      decoded.on("error", fail);
+      decoded.on("close", () => fail(Object.assign(new Error("aborted"), { code: "ECONNRESET" })));
+      decoded.pause();
+    },
+    pull() {
+      arm();
+      decoded.resume();
+    },
+    cancel() {
+      finish();
+      message.destroy();
+    },
+  });
+}

@@ -1,0 +1,62 @@
+// An https agent whose connections go through an HTTP proxy by CONNECT.
+import type { IncomingMessage, RequestOptions } from "node:http";
+import type { Agent as HttpsAgent } from "node:https";
+import type { Duplex } from "node:stream";
+import type { ConnectionOptions } from "node:tls";
+import { NetError, netErrorKind } from "./net-error.ts";
+import type { ProxyServer } from "./proxy.ts";
+
+type Done = (error: Error | null, socket?: Duplex) => void;
+type Place = { host?: string | null; port?: number | string | null; servername?: string };
+
+export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): Promise<HttpsAgent> {
+  const [http, https, { connect }] = await Promise.all([import("node:http"), import("node:https"), import("node:tls")]);
+  const agent = new https.Agent({ keepAlive: true });
+  const through = `${proxy.hostname}:${proxy.port}`;
+
+  const createConnection = (place: Place, done: Done): void => {
+    const host = place.host ?? "";
+    const port = Number(place.port) || 443;
+    const target = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+    const fail = (error: unknown, message: string): void =>
+      done(
+        new NetError(error ? netErrorKind(error) : "proxy", message, { host: target, proxy: through, cause: error }),
+      );
+    const request: RequestOptions = {
+      hostname: proxy.hostname,
+      port: proxy.port,
+      method: "CONNECT",
+      path: target,
+      agent: false,
+      headers: { host: target, ...(proxy.authorization && { "proxy-authorization": proxy.authorization }) },
+    };
+    const asked = proxy.protocol === "https:" ? https.request({ ...request, ...tls }) : http.request(request);
+    asked.once("error", (error) => fail(error, `The proxy ${through} cannot be reached: ${error.message}`));
+    asked.once("connect", (answer: IncomingMessage, socket: Duplex) => {
+      if (answer.statusCode !== 200) {
+        socket.destroy();
+        fail(undefined, refusal(through, target, answer));
+        return;
+      }
+      // An address is no server name: TLS sends names only.
+      const servername = place.servername ?? (/[:]|^[\d.]+$/.test(host) ? undefined : host);
+      const secure = connect({ ...tls, socket, ...(servername && { servername }) });
+      const early = (error: Error): void => fail(error, `TLS with ${target} failed: ${error.message}`);
+      secure.once("error", early);
+      secure.once("secureConnect", () => {
+        secure.off("error", early);
+        done(null, secure);
+      });
+    });
+    asked.end();
+  };
+  agent.createConnection = createConnection as unknown as typeof agent.createConnection;
+  return agent;
+}
+
+function refusal(proxy: string, target: string, answer: IncomingMessage): string {
+  const said = `The proxy ${proxy} answered ${answer.statusCode} ${answer.statusMessage ?? ""}`.trim();
+  if (answer.statusCode === 407)
+    return `${said} for ${target}: it wants a login. Write it into the proxy's URL: http://user:password@host:port.`;
+  return `${said} for ${target}.`;
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { findModel, listModels, models, vendors } from "../../src/model/catalog.ts";
+import { costOf } from "../../src/model/prices.ts";
+
+describe("the catalog", () => {
+  it("has no name twice", () => {
+    const names = models.flatMap((row) => [row.id, ...row.aliases]);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+    const vendorNames = vendors.map((row) => row.name);
+    expect(new Set(vendorNames).size).toBe(vendorNames.length);
+  });
+
+  it("names vendors that exist, and sane numbers", () => {
+    for (const row of models) {
+      expect(
+        vendors.some((vendor) => vendor.name === row.vendor),
+        row.id,
+      ).toBe(true);
+      expect(row.contextTokens, row.id).toBeGreaterThanOrEqual(100_000);
+      if (!row.price) continue;
+      expect(row.price.output, row.id).toBeGreaterThan(row.price.input);
+      expect(row.price.cacheRead ?? 0, row.id).toBeLessThan(row.price.input);
+    }
+    for (const row of vendors) expect(URL.canParse(row.baseUrl), row.name).toBe(true);
+  });
+
+  it("gives an effort only to models that think", () => {
+    expect(findModel("gpt-4.1-high")).toBeUndefined();
+    expect(findModel("gpt-5-thinking-high")).toBeUndefined();
+    expect(findModel("claude-4.5-haiku-thinking")).toMatchObject({ effort: "medium" });
+  });
+
+  it("lists in the form that readers parse", () => {
+    const lines = listModels({
+      current: "gpt-5",
+      default: "claude-4.5-sonnet",
+      extra: [{ id: "box/qwen", name: "qwen (box)" }],
+    });
+    expect(lines.slice(0, 3)).toEqual(["Available models", "", "auto - Auto"]);
+    expect(lines).toContain("gpt-5 - GPT-5 (current)");
+    expect(lines).toContain("claude-4.5-sonnet - Claude 4.5 Sonnet (default)");
+    expect(lines).toContain("box/qwen - qwen (box)");
+    expect(lines.at(-2)).toBe("");
+    expect(lines.at(-1)).toMatch(/^Tip: /);
+    expect(listModels({ current: "gpt-5", default: "gpt-5" })).toContain("gpt-5 - GPT-5 (current, default)");
+    for (const line of lines.slice(2, -2)) expect(line).toMatch(/^\S+ - \S.*$/);
+  });
+});
+
+it("a cost is the sum of its parts", () => {
+  const usage = {
+    inputTokens: 1_000_000,
+    outputTokens: 100_000,
+    cacheReadTokens: 2_000_000,
+    cacheWriteTokens: 400_000,
+  };
+  expect(costOf(usage, { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 })).toBeCloseTo(
+    3 + 1.5 + 0.6 + 1.5,
+    10,
+  );
+  expect(costOf(usage, { input: 1, output: 10 })).toBeCloseTo(1 + 1 + 2 + 0.4, 10);
+});

@@ -1,0 +1,217 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type Candidate, withRetries } from "../../src/model/fallback.ts";
+import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "../../src/model/provider.ts";
+import { UserError } from "../../src/protocol/error-codes.ts";
+import { type Answer, type ModelServer, startModelServer } from "../support/model-server.ts";
+import { modelOf, providerAt, replyOf, requestFor } from "./reply.ts";
+
+let server: ModelServer | undefined;
+
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+});
+
+const kind = "openai-compatible";
+const ok: Answer = { text: "ok" };
+
+async function ask(answers: Answer[], options: Parameters<typeof providerAt>[2]) {
+  server = await startModelServer(answers);
+  return replyOf(await providerAt(server.url, kind, options), requestFor(modelOf[kind]));
+}
+
+/** Milliseconds between two requests. */
+const between = (first: number, second: number): number => server!.requests[second]!.at - server!.requests[first]!.at;
+
+describe("over the wire", () => {
+  it("obeys Retry-After and says that it waits", async () => {
+    const reply = await ask([{ status: 429, headers: { "retry-after-ms": "300" } }, ok], { retries: 5 });
+    expect(reply.text).toBe("ok");
+    expect(server!.requests).toHaveLength(2);
+    expect(between(0, 1)).toBeGreaterThanOrEqual(300);
+    expect(between(0, 1)).toBeLessThan(600);
+    const retry = reply.chunks.find((chunk) => chunk.type === "retry");
+    expect(retry).toMatchObject({ attempt: 1 });
+    expect(retry?.delayMs).toBeGreaterThanOrEqual(300);
+  });
+
+  it("asks again after server errors", async () => {
+    const reply = await ask([{ status: 500 }, { status: 503 }, ok], { retries: 3 });
+    expect(reply.text).toBe("ok");
+    expect(server!.requests).toHaveLength(3);
+  });
+
+  it("does not ask again after a bad request", async () => {
+    const reply = await ask([{ status: 400, body: { error: "bad" } }, ok], { retries: 5 });
+    expect(reply.error?.code).toBe("MODEL_BAD_REQUEST");
+    expect(server!.requests).toHaveLength(1);
+  });
+
+  it("does not ask again after a refusal or an empty answer", async () => {
+    expect((await ask([{ stopReason: "refusal", text: "" }, ok], { retries: 5 })).error?.code).toBe("MODEL_REFUSED");
+    expect(server!.requests).toHaveLength(1);
+    await server!.stop();
+    expect((await ask([{ text: "" }, ok], { retries: 5 })).error?.code).toBe("MODEL_EMPTY");
+    expect(server!.requests).toHaveLength(1);
+  });
+
+  it("does not double what a cut answer had said", async () => {
+    const reply = await ask(
+      [
+        { chunks: ['data: {"choices":[{"index":0,"delta":{"content":"half "}}]}\n\n'], ending: "reset" },
+        { text: "whole" },
+      ],
+      { retries: 1 },
+    );
+    expect(reply.text).toBe("whole");
+    expect(reply.chunks.map((chunk) => chunk.type)).toEqual(["text", "retry", "text", "part", "usage"]);
+  });
+
+  it("cuts a silent stream and asks again", async () => {
+    const reply = await ask(
+      [{ chunks: ['data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'], ending: "silence" }, ok],
+      { retries: 1, idleMs: 100 },
+    );
+    expect(reply.text).toBe("ok");
+    expect(server!.requests).toHaveLength(2);
+  });
+
+  it("sets a refused key aside and keeps to the next one", async () => {
+    server = await startModelServer((request) => (request.key === "key-a" ? { status: 401 } : ok));
+    const provider = await providerAt(server.url, kind, { keys: ["key-a", "key-b"], retries: 0 });
+    const first = await replyOf(provider, requestFor("m"));
+    expect(first.text).toBe("ok");
+    expect(first.chunks[0]).toMatchObject({
+      type: "retry",
+      delayMs: 0,
+      reason: expect.stringContaining("API key 1 of 2 was refused and is set aside"),
+    });
+    await replyOf(provider, requestFor("m"));
+    expect(server.requests.map((request) => request.key)).toEqual(["key-a", "key-b", "key-b"]);
+  });
+
+  it("ends with the key error when every key is refused, and remembers it", async () => {
+    server = await startModelServer([{ status: 401, repeat: 9 }]);
+    const provider = await providerAt(server.url, kind, { keys: ["key-a", "key-b"], retries: 3 });
+    expect((await replyOf(provider, requestFor("m"))).error?.code).toBe("MODEL_AUTH_ERROR");
+    expect((await replyOf(provider, requestFor("m"))).error?.code).toBe("MODEL_AUTH_ERROR");
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it("uses another key while one is over its limit", async () => {
+    server = await startModelServer((request) => (request.key === "key-a" ? { status: 429 } : ok));
+    const reply = await replyOf(
+      await providerAt(server.url, kind, { keys: ["key-a", "key-b"], retries: 0 }),
+      requestFor("m"),
+    );
+    expect(reply.text).toBe("ok");
+  });
+
+  it("falls back to another model, visibly, and stays there", async () => {
+    server = await startModelServer((request) => (request.model === modelOf[kind] ? { status: 529 } : ok));
+    const provider = await providerAt(server.url, kind, { retries: 0, fallbackModels: ["test/m2"] });
+    const reply = await replyOf(provider, requestFor(modelOf[kind]));
+    expect(reply.text).toBe("ok");
+    expect(reply.chunks[0]).toMatchObject({ type: "model", model: "m2" });
+    await replyOf(provider, requestFor(modelOf[kind]));
+    expect(server.requests.map((request) => request.model)).toEqual([modelOf[kind], "m2", "m2"]);
+  });
+
+  it("never falls back after a bad request or a refused key", async () => {
+    for (const status of [400, 401]) {
+      const reply = await ask([{ status, body: { error: "no" } }, ok], { retries: 2, fallbackModels: ["test/m2"] });
+      expect(reply.error?.code).toBe(status === 400 ? "MODEL_BAD_REQUEST" : "MODEL_AUTH_ERROR");
+      expect(server!.requests).toHaveLength(1);
+      await server!.stop();
+    }
+  });
+
+  it("says why a fallback could not be used", async () => {
+    const reply = await ask([{ status: 500, repeat: 9 }], { retries: 0, fallbackModels: ["gpt-5"] });
+    expect(reply.error?.code).toBe("MODEL_SERVER_ERROR");
+    expect(reply.error?.message).toMatch(/fallback gpt-5 cannot be used either: Not authenticated/);
+  });
+});
+
+describe("pauses", () => {
+  const fails = (...failures: (ModelError | undefined)[]): Provider => {
+    const left = [...failures];
+    return {
+      id: "fake",
+      async *stream(): AsyncGenerator<ModelChunk> {
+        const failure = left.length > 1 ? left.shift() : left[0];
+        if (failure) throw failure;
+        yield { type: "text", text: "ok" };
+      },
+    };
+  };
+  const candidate = (provider: Provider): Candidate => ({
+    id: provider.id,
+    displayName: provider.id,
+    open: async () => [provider],
+  });
+  const run = async (provider: Provider, options: { retries?: number; random?: number } = {}) => {
+    const pauses: number[] = [];
+    const wrapped = withRetries(candidate(provider), {
+      ...(options.retries !== undefined && { retries: options.retries }),
+      random: () => options.random ?? 0.5,
+      sleep: async (ms) => void pauses.push(ms),
+    });
+    return { reply: await replyOf(wrapped, requestFor("m")), pauses };
+  };
+  const limited = (retryAfterMs?: number) =>
+    new ModelError("MODEL_RATE_LIMIT", "slow down", retryAfterMs === undefined ? {} : { retryAfterMs });
+
+  it("grow, and are bounded in number", async () => {
+    const { reply, pauses } = await run(fails(limited()), { retries: 5 });
+    expect(pauses).toEqual([500, 1000, 2000, 4000, 8000]);
+    expect(reply.error?.code).toBe("MODEL_RATE_LIMIT");
+    expect(reply.error?.message).toContain("asked 6 times");
+  });
+
+  it("are three unless said otherwise, and none with 0", async () => {
+    expect((await run(fails(limited()))).pauses).toHaveLength(3);
+    expect((await run(fails(limited()), { retries: 0 })).pauses).toHaveLength(0);
+  });
+
+  it.each([0, 0.999])("keep between Retry-After and twice it (random %d)", async (random) => {
+    const { pauses } = await run(fails(limited(2000), undefined), { random });
+    expect(pauses[0]).toBeGreaterThanOrEqual(2000);
+    expect(pauses[0]).toBeLessThanOrEqual(4000);
+  });
+
+  it("do not last longer than a minute: then it is an error at once", async () => {
+    const { reply, pauses } = await run(fails(limited(61_000)));
+    expect(pauses).toEqual([]);
+    expect(reply.error?.message).toMatch(/asks to wait 61 s/);
+  });
+
+  it("end when the run is cancelled", async () => {
+    const controller = new AbortController();
+    const request: ModelRequest = requestFor("m", { signal: controller.signal });
+    setTimeout(() => controller.abort(), 30);
+    const reply = await replyOf(withRetries(candidate(fails(limited(30_000)))), request);
+    expect(reply.error?.code).toBe("INTERRUPTED");
+  });
+
+  it("let bugs through", async () => {
+    const broken: Provider = {
+      id: "broken",
+      // biome-ignore lint/correctness/useYield: it fails before it says anything
+      async *stream() {
+        throw new TypeError("a bug");
+      },
+    };
+    await expect(replyOf(withRetries(candidate(broken)), requestFor("m"))).rejects.toThrow("a bug");
+    const fallbacks = [
+      {
+        name: "x",
+        resolve: () => {
+          throw new UserError("NOT_AUTHENTICATED", "no key");
+        },
+      },
+    ];
+    const wrapped = withRetries(candidate(fails(limited())), { retries: 0, fallbacks });
+    expect((await replyOf(wrapped, requestFor("m"))).error?.message).toContain("no key");
+  });
+});

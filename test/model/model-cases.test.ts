@@ -1,0 +1,83 @@
+// The cases of the group `model`, as far as the model layer alone can answer them: the wire, retries, keys, fallbacks.
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createProvider, resolveModel } from "../../src/model/resolve.ts";
+import type { Case } from "../support/case.ts";
+import { startModelServer } from "../support/model-server.ts";
+import { keyOfProfile, providerAnswersFromCase, translateEvents } from "./model-driver.ts";
+import { replyOf, requestFor } from "./reply.ts";
+
+const file = resolve(import.meta.dirname, "../../../shared/cases/security-model.jsonl");
+const cases = existsSync(file)
+  ? readFileSync(file, "utf8")
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Case)
+  : [];
+/** What a single request can show; the others need the agent. */
+const ours = cases.filter(
+  ({ expect: wanted }) =>
+    ("attempts" in wanted ||
+      "attempts_max" in wanted ||
+      "error_code" in wanted ||
+      "profile" in wanted ||
+      "model" in wanted) &&
+    !("compacted" in wanted) &&
+    !("turns" in wanted) &&
+    wanted["error_code"] !== "LOOP_DETECTED",
+);
+
+describe.skipIf(cases.length === 0).concurrent("cases", () => {
+  it.each(ours.map((given) => [given.id, given] as const))("%s", async (_, given) => {
+    const { config, expect: wanted } = given;
+    const profiles = (config["authProfiles"] as string[] | undefined) ?? ["default"];
+    const server = await startModelServer(providerAnswersFromCase(given));
+    try {
+      const resolved = resolveModel({
+        flag: "fake/m1",
+        env: Object.fromEntries(profiles.map((name) => [`KEY_${name}`, keyOfProfile(name)])),
+        endpoints: { fake: { baseUrl: `${server.url}/v1`, keys: profiles.map((name) => `KEY_${name}`) } },
+      });
+      const provider = await createProvider(resolved, {
+        ...("retries" in config && { retries: config["retries"] as number }),
+        ...("timeout_ms" in config && { timeoutMs: (config["timeout_ms"] as number) / 10 }),
+        ...("idle_ms" in config && { idleMs: (config["idle_ms"] as number) / 10 }),
+        ...("fallbackModels" in config && {
+          fallbackModels: (config["fallbackModels"] as string[]).map((name) => `fake/${name}`),
+        }),
+      });
+      const reply = await replyOf(provider, requestFor("m1"));
+      if ("result" in wanted) expect(reply.error ? "error" : "success").toBe(wanted["result"]);
+      if ("error_code" in wanted) expect(reply.error?.code).toBe(wanted["error_code"]);
+      if ("attempts" in wanted) expect(server.requests).toHaveLength(wanted["attempts"]);
+      if ("attempts_max" in wanted) expect(server.requests.length).toBeLessThanOrEqual(wanted["attempts_max"]);
+      if ("text" in wanted) expect(reply.text).toBe(wanted["text"]);
+      if ("profile" in wanted) expect(server.requests.at(-1)!.key).toBe(keyOfProfile(wanted["profile"]));
+      if ("model" in wanted) expect(server.requests.at(-1)!.model).toBe(wanted["model"]);
+      if ("wait_ms_min" in wanted) {
+        const waited = server.requests[1]!.at - server.requests[0]!.at;
+        expect(waited).toBeGreaterThanOrEqual(wanted["wait_ms_min"]);
+        expect(waited).toBeLessThanOrEqual(wanted["wait_ms_max"]);
+      }
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+describe("translation of a case's events", () => {
+  it("keeps the cuts, the line ends and the broken end", () => {
+    const chunks = translateEvents(['data: {"delta":"a"}\r\n\r\nda', 'ta: {"delta":"b"}\n\n', 'data: {"delta":"hel']);
+    expect(chunks).toHaveLength(3);
+    expect(chunks[0]).toMatch(/"content":"a"\}.*\}\r\n\r\nda$/);
+    expect(chunks[1]).toMatch(/^ta: \{"choices".*"b".*\n\n$/);
+    expect(chunks[2]).toMatch(/^data: \{"choices".*"content":"hel$/);
+  });
+
+  it("leaves what it does not know", () => {
+    expect(translateEvents(["data: [DONE]\n\n", ": comment\n", 'data: {"x":1}\n\n']).join("")).toBe(
+      'data: [DONE]\n\n: comment\ndata: {"x":1}\n\n',
+    );
+  });
+});

@@ -1,0 +1,248 @@
+import { describe, expect, it } from "vitest";
+import { type ModelChoice, resolveModel } from "../../src/model/resolve.ts";
+import { UserError } from "../../src/protocol/error-codes.ts";
+
+const anthropic = { ANTHROPIC_API_KEY: "sk-ant-1" };
+const everyKey = {
+  ...anthropic,
+  OPENAI_API_KEY: "sk-1",
+  GEMINI_API_KEY: "AIza1",
+  OPENROUTER_API_KEY: "sk-or-1",
+  XAI_API_KEY: "xai-1",
+  DEEPSEEK_API_KEY: "ds-1",
+};
+
+function choose(flag: string | undefined, more: Partial<ModelChoice> = {}) {
+  return resolveModel({ env: everyKey, ...(flag !== undefined && { flag }), ...more });
+}
+
+function refusal(choice: ModelChoice): UserError {
+  try {
+    const found = resolveModel(choice);
+    throw new Error(`resolved to ${found.vendor} ${found.modelId}`);
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
+}
+
+describe("names", () => {
+  it.each([
+    ["gpt-5", "openai", "gpt-5", "GPT-5"],
+    ["sonnet-4", "anthropic", "claude-sonnet-4-0", "Claude 4 Sonnet"],
+    ["sonnet-4-thinking", "anthropic", "claude-sonnet-4-0", "Claude 4 Sonnet (Thinking)"],
+    ["sonnet-4.5", "anthropic", "claude-sonnet-4-5", "Claude 4.5 Sonnet"],
+    ["claude-4.5-sonnet", "anthropic", "claude-sonnet-4-5", "Claude 4.5 Sonnet"],
+    ["Claude-4.5-Sonnet", "anthropic", "claude-sonnet-4-5", "Claude 4.5 Sonnet"],
+    ["claude-sonnet-4-5", "anthropic", "claude-sonnet-4-5", "Claude 4.5 Sonnet"],
+    ["sonnet-4.6", "anthropic", "claude-sonnet-4-6", "Claude 4.6 Sonnet"],
+    ["opus-4.6", "anthropic", "claude-opus-4-6", "Claude 4.6 Opus"],
+    ["gemini-3.1-pro", "google", "gemini-3.1-pro-preview", "Gemini 3.1 Pro"],
+    ["anthropic/sonnet-4.5", "anthropic", "claude-sonnet-4-5", "Claude 4.5 Sonnet"],
+    ["anthropic/claude-next", "anthropic", "claude-next", "claude-next"],
+    ["openrouter/qwen/qwen3-coder", "openrouter", "qwen/qwen3-coder", "qwen/qwen3-coder"],
+    ["ollama/llama3.2:3b", "ollama", "llama3.2:3b", "llama3.2:3b"],
+    ["gpt-5-high", "openai", "gpt-5", "GPT-5 High"],
+    ["offline", "offline", "offline", "Offline"],
+    ["script:a/b.jsonl", "script", "a/b.jsonl", "Script"],
+  ])("%s", (name, vendor, modelId, displayName) => {
+    expect(choose(name)).toMatchObject({ vendor, modelId, displayName });
+  });
+
+  it("carry an effort in brackets, behind a dash or in the flag, which wins", () => {
+    expect(choose("gpt-5[effort=high]").effort).toBe("high");
+    expect(choose("gpt-5-low").effort).toBe("low");
+    expect(choose("sonnet-4-thinking").effort).toBe("medium");
+    expect(choose("gpt-5[effort=high]", { effortFlag: "low" }).effort).toBe("low");
+    expect(choose("gpt-5").effort).toBeUndefined();
+    expect(refusal({ flag: "gpt-5[effort=huge]", env: everyKey })).toMatchObject({ code: "USAGE" });
+    expect(refusal({ flag: "gpt-5[speed=1]", env: everyKey })).toMatchObject({ code: "USAGE" });
+  });
+
+  it("that are unknown are refused with the list and the nearest", () => {
+    const error = refusal({ flag: "claude-4.5-sonet", env: everyKey });
+    expect(error.code).toBe("MODEL_UNKNOWN");
+    expect(error.message).toMatch(
+      /^Cannot use this model: claude-4\.5-sonet\. Available models: auto, claude-4\.5-sonnet, /,
+    );
+    expect(error.message).toContain("Did you mean claude-4.5-sonnet?");
+    expect(refusal({ flag: "constructor/model", env: everyKey, endpoints: {} }).code).toBe("MODEL_UNKNOWN");
+    expect(refusal({ flag: "nobody/model", env: everyKey }).message).toContain("no vendor 'nobody'");
+  });
+
+  it("know their limits and prices", () => {
+    expect(choose("sonnet-4.5")).toMatchObject({
+      contextTokens: 200_000,
+      price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
+    });
+    expect(choose("anthropic/claude-next")).toMatchObject({ contextTokens: 128_000 });
+    expect(choose("anthropic/claude-next").price).toBeUndefined();
+  });
+});
+
+describe("without a name", () => {
+  it.each<[string, Partial<ModelChoice>, string, string]>([
+    ["an Anthropic key", { env: anthropic }, "anthropic", "claude-sonnet-4-5"],
+    ["all keys", { env: everyKey }, "anthropic", "claude-sonnet-4-5"],
+    ["an OpenAI key", { env: { OPENAI_API_KEY: "k" } }, "openai", "gpt-5"],
+    ["a Gemini key", { env: { GEMINI_API_KEY: "k" } }, "google", "gemini-2.5-pro"],
+    ["an OpenRouter key", { env: { OPENROUTER_API_KEY: "k" } }, "openrouter", "anthropic/claude-sonnet-4.5"],
+    ["a saved key", { env: {}, keys: { openai: "k" } }, "openai", "gpt-5"],
+    ["CURSOR_API_KEY", { env: { CURSOR_API_KEY: "secret" } }, "anthropic", "claude-sonnet-4-5"],
+    ["a key that tells its vendor", { env: {}, apiKeyFlag: "sk-or-v1-x" }, "openrouter", "anthropic/claude-sonnet-4.5"],
+    ["nothing", { env: {} }, "offline", "offline"],
+    ["a key of Cursor's own", { env: { CURSOR_API_KEY: "key_0123" } }, "offline", "offline"],
+    ["a blank key", { env: { ANTHROPIC_API_KEY: "  " } }, "offline", "offline"],
+    [
+      "only an endpoint",
+      { env: {}, endpoints: { box: { baseUrl: "http://10.0.0.2:8000/v1", models: ["qwen"] } } },
+      "box",
+      "qwen",
+    ],
+  ])("%s", (_, choice, vendor, modelId) => {
+    expect(resolveModel({ env: {}, ...choice })).toMatchObject({ vendor, modelId });
+    expect(resolveModel({ env: {}, ...choice, flag: "auto" })).toMatchObject({ vendor, modelId });
+  });
+
+  it("the flag comes before COURSER_MODEL, that before the configuration", () => {
+    const env = { ...everyKey, COURSER_MODEL: "gpt-5" };
+    expect(resolveModel({ env, flag: "sonnet-4", configModel: "opus-4.6" }).modelId).toBe("claude-sonnet-4-0");
+    expect(resolveModel({ env, configModel: "opus-4.6" }).modelId).toBe("gpt-5");
+    expect(resolveModel({ env: everyKey, configModel: "opus-4.6" }).modelId).toBe("claude-opus-4-6");
+    expect(resolveModel({ env: everyKey, configModel: "auto" }).modelId).toBe("claude-sonnet-4-5");
+  });
+});
+
+describe("keys", () => {
+  it("say where they come from", () => {
+    expect(choose("sonnet-4.5")).toMatchObject({ key: "sk-ant-1", apiKeySource: "env" });
+    expect(choose("sonnet-4.5", { apiKeyFlag: "k" })).toMatchObject({ key: "k", keys: ["k"], apiKeySource: "flag" });
+    expect(choose("sonnet-4.5", { env: {}, keys: { anthropic: "saved" } })).toMatchObject({
+      key: "saved",
+      apiKeySource: "login",
+    });
+    expect(choose("sonnet-4.5", { env: { CURSOR_API_KEY: "c" } })).toMatchObject({ key: "c", apiKeySource: "env" });
+    expect(choose("offline")).toMatchObject({ apiKeySource: "none", keys: [] });
+    expect(choose("ollama/x", { env: {} })).toMatchObject({ apiKeySource: "none", local: true });
+  });
+
+  it("are all tried, best first", () => {
+    const keys = choose("sonnet-4.5", {
+      env: { ...anthropic, CURSOR_API_KEY: "c" },
+      keys: { anthropic: "saved" },
+    }).keys;
+    expect(keys).toEqual(["sk-ant-1", "c", "saved"]);
+  });
+
+  it.each(["sonnet-4.5", "gpt-5", "openrouter/x/y", "google/gemini-9"])("are asked for: %s", (flag) => {
+    const error = refusal({ flag, env: {} });
+    expect(error.code).toBe("NOT_AUTHENTICATED");
+    expect(error.message).toMatch(/^Not authenticated/);
+    expect(error.message).toMatch(/export \w+_API_KEY=<key>, or courser login \w+, or give it with --api-key <key>/);
+  });
+
+  it("a configured model without one never becomes the offline model", () => {
+    expect(refusal({ configModel: "sonnet-4.5", env: {} }).code).toBe("NOT_AUTHENTICATED");
+    expect(refusal({ env: { COURSER_MODEL: "gpt-5" } }).code).toBe("NOT_AUTHENTICATED");
+  });
+
+  it("of one vendor do not go to another's server", () => {
+    const endpoints = { anthropic: { baseUrl: "http://10.0.0.1/v1" } };
+    expect(resolveModel({ flag: "sonnet-4.5", env: anthropic, endpoints })).toMatchObject({
+      keys: [],
+      baseUrl: "http://10.0.0.1/v1",
+    });
+    expect(resolveModel({ flag: "sonnet-4.5", env: {}, keys: { anthropic: "saved" }, endpoints }).keys).toEqual([]);
+    expect(
+      resolveModel({
+        flag: "box/m",
+        env: {},
+        keys: { box: "saved" },
+        endpoints: { box: { baseUrl: "http://10.0.0.1/v1" } },
+      }).keys,
+    ).toEqual(["saved"]);
+    const named = { anthropic: { baseUrl: "http://10.0.0.1/v1", keyEnv: "ANTHROPIC_API_KEY" } };
+    expect(resolveModel({ flag: "sonnet-4.5", env: anthropic, endpoints: named }).key).toBe("sk-ant-1");
+    expect(resolveModel({ flag: "m", endpointFlag: "http://10.0.0.1/v1", env: everyKey }).keys).toEqual([]);
+  });
+});
+
+describe("endpoints", () => {
+  const endpoints = {
+    box: { baseUrl: "http://10.0.0.2:8000/v1/", headers: { "x-team": "a" }, models: ["qwen", "glm"] },
+    claude: { type: "anthropic", baseUrl: "https://gateway.example/anthropic/v1", keyEnv: "GATEWAY_KEY" },
+    wrong: { type: "soap", baseUrl: "http://10.0.0.2/v1" },
+    empty: {},
+  };
+  const env = { GATEWAY_KEY: "g" };
+
+  it("are reached by name, or by a model that they list", () => {
+    expect(resolveModel({ flag: "box/anything/else", env, endpoints })).toMatchObject({
+      kind: "openai-compatible",
+      vendor: "box",
+      modelId: "anything/else",
+      baseUrl: "http://10.0.0.2:8000/v1",
+      headers: { "x-team": "a" },
+    });
+    expect(resolveModel({ flag: "glm", env, endpoints })).toMatchObject({ vendor: "box", modelId: "glm" });
+    expect(resolveModel({ flag: "claude/sonnet", env, endpoints })).toMatchObject({
+      kind: "anthropic",
+      key: "g",
+      modelId: "sonnet",
+    });
+  });
+
+  it("say what is wrong with them, and which variable is empty", () => {
+    expect(refusal({ flag: "wrong/m", env, endpoints })).toMatchObject({ code: "CONFIG_INVALID" });
+    expect(refusal({ flag: "empty/m", env, endpoints }).message).toContain("no baseUrl");
+    expect(refusal({ flag: "claude/m", env: {}, endpoints }).message).toContain("GATEWAY_KEY");
+  });
+
+  it("--endpoint is an OpenAI-compatible server, with the model's name as it stands", () => {
+    expect(
+      resolveModel({
+        flag: "qwen/qwen3",
+        endpointFlag: "http://127.0.0.1:8000/v1/",
+        headerFlags: ["X-A: b: c"],
+        apiKeyFlag: "k",
+        env: {},
+      }),
+    ).toMatchObject({
+      kind: "openai-compatible",
+      baseUrl: "http://127.0.0.1:8000/v1",
+      modelId: "qwen/qwen3",
+      headers: { "x-a": "b: c" },
+      key: "k",
+      local: true,
+    });
+    expect(refusal({ endpointFlag: "http://127.0.0.1/v1", configModel: "sonnet-4.5", env: everyKey })).toMatchObject({
+      code: "USAGE",
+    });
+    expect(refusal({ endpointFlag: "not a url", flag: "m", env: {} })).toMatchObject({ code: "USAGE" });
+    const header = refusal({ flag: "gpt-5", headerFlags: ["Authorization Bearer secret"], env: everyKey });
+    expect(header.code).toBe("USAGE");
+    expect(header.message).not.toContain("secret");
+    expect(refusal({ flag: "gpt-5", headerFlags: ["a: b\r\nc: d"], env: everyKey })).toMatchObject({ code: "USAGE" });
+  });
+
+  it("may be moved by the variables that others use", () => {
+    expect(choose("ollama/x", { env: { OLLAMA_HOST: "0.0.0.0" } }).baseUrl).toBe("http://127.0.0.1:11434/v1");
+    expect(choose("ollama/x", { env: { OLLAMA_HOST: "box:1234" } }).baseUrl).toBe("http://box:1234/v1");
+    expect(choose("sonnet-4.5", { env: { ...anthropic, ANTHROPIC_BASE_URL: "https://gateway.example" } }).baseUrl).toBe(
+      "https://gateway.example/v1",
+    );
+    expect(
+      choose("gpt-5", { env: { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "https://gateway.example/openai/v1/" } }).baseUrl,
+    ).toBe("https://gateway.example/openai/v1");
+  });
+});
+
+it("finds fallbacks under the same choice, with their own keys", () => {
+  const found = choose("sonnet-4.5", { apiKeyFlag: "flag-key", effortFlag: "high" }).other("gpt-5");
+  expect(found).toMatchObject({ vendor: "openai", key: "sk-1" });
+  expect(found.effort).toBeUndefined();
+  const endpoint = resolveModel({ flag: "m1", endpointFlag: "http://127.0.0.1:1/v1", apiKeyFlag: "k", env: {} }).other(
+    "m2",
+  );
+  expect(endpoint).toMatchObject({ baseUrl: "http://127.0.0.1:1/v1", modelId: "m2", key: "k" });
+});

@@ -1,0 +1,172 @@
+// A model on loopback that speaks the vendors' streaming wires and says what it was told to say.
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { type Wire, wireOf, wires } from "./model-wires.ts";
+
+export type ToolCallAnswer = {
+  id?: string;
+  name: string;
+  /** A string is sent as it is: arguments that are no JSON. */
+  args: unknown;
+};
+
+export type UsageAnswer = { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
+
+export type Answer = {
+  /** Any but 200 is an error with `body`. */
+  status?: number;
+  headers?: Record<string, string>;
+  contentType?: string;
+  /** Sent instead of a stream: text as it is, anything else as JSON. */
+  body?: unknown;
+  thinking?: string;
+  /** Several strings: several deltas. */
+  text?: string | readonly string[];
+  toolCalls?: readonly ToolCallAnswer[];
+  usage?: UsageAnswer;
+  /** The vendor's own word for why it stopped. */
+  stopReason?: string;
+  /** Raw bytes of the stream, one write each, instead of all the above. */
+  chunks?: readonly (string | Uint8Array)[];
+  /** What follows the chunks: an orderly end (default), a close without one, a reset, or nothing at all. */
+  ending?: "end" | "close" | "reset" | "silence";
+  /** The connection is taken and nothing is ever said. */
+  acceptOnly?: true;
+  /** The connection is dropped without a word. */
+  hangUp?: true;
+  delayMs?: number;
+  /** How often this answer is given; default once. */
+  repeat?: number;
+  /** Only for requests like this; others take the next answer. */
+  when?(request: RecordedRequest): boolean;
+};
+
+export type RecordedRequest = {
+  method: string;
+  path: string;
+  wire: Wire | undefined;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  /** The body, parsed; undefined when it is no JSON. */
+  json: any;
+  model: string;
+  key: string;
+  /** performance.now() when its head arrived. */
+  at: number;
+};
+
+export interface ModelServer {
+  /** Base for every wire: `${url}/v1`. */
+  url: string;
+  requests: readonly RecordedRequest[];
+  stop(): Promise<void>;
+}
+
+export async function startModelServer(
+  answers: readonly Answer[] | ((request: RecordedRequest) => Answer | Promise<Answer>),
+): Promise<ModelServer> {
+  const requests: RecordedRequest[] = [];
+  const sockets = new Set<Socket>();
+  const next = typeof answers === "function" ? answers : queue(answers);
+  const server = createServer((message, response) => {
+    const at = performance.now();
+    const pieces: Buffer[] = [];
+    message.on("data", (piece: Buffer) => pieces.push(piece));
+    message.on("end", async () => {
+      const request = record(message.method ?? "", message.url ?? "", message.headers, Buffer.concat(pieces), at);
+      requests.push(request);
+      if (request.method === "GET")
+        return sendJson(response, 200, { object: "list", data: [{ id: "model", object: "model" }] });
+      try {
+        await give(response, request, await next(request));
+      } catch (error) {
+        sendJson(response, 500, {
+          error: { message: `model server: ${(error as Error).message}`, type: "server_error" },
+        });
+      }
+    });
+    message.on("error", () => {});
+  });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+function queue(answers: readonly Answer[]): (request: RecordedRequest) => Answer {
+  const left = answers.map((answer) => ({ answer, times: answer.repeat ?? 1 }));
+  return (request) => {
+    const found = left.find(({ answer, times }) => times > 0 && (answer.when?.(request) ?? true));
+    if (!found)
+      return { status: 500, body: { error: { message: "model server: no answer is left", type: "server_error" } } };
+    found.times--;
+    return found.answer;
+  };
+}
+
+function record(method: string, path: string, headers: IncomingHttpHeaders, body: Buffer, at: number): RecordedRequest {
+  let json: any;
+  try {
+    json = JSON.parse(body.toString("utf8"));
+  } catch {}
+  const bearer = /^Bearer (.*)$/.exec(headers.authorization ?? "")?.[1];
+  const key = bearer ?? headers["x-api-key"] ?? headers["x-goog-api-key"] ?? "";
+  const model = json?.model ?? /models\/([^:]+):/.exec(path)?.[1] ?? "";
+  return { method, path, wire: wireOf(path), headers, body, json, model, key: String(key), at };
+}
+
+async function give(response: ServerResponse, request: RecordedRequest, answer: Answer): Promise<void> {
+  if (answer.acceptOnly) return;
+  if (answer.hangUp) return void response.socket?.destroy();
+  if (answer.delayMs) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
+  const status = answer.status ?? 200;
+  if (status !== 200 || answer.body !== undefined) {
+    const text =
+      typeof answer.body === "string"
+        ? answer.body
+        : JSON.stringify(answer.body ?? { error: { message: `status ${status}` } });
+    const type = answer.contentType ?? (typeof answer.body === "string" ? "text/plain" : "application/json");
+    response.writeHead(status, { "content-type": type, ...answer.headers }).end(text);
+    return;
+  }
+  if (!request.wire) return sendJson(response, 404, { error: { message: `no such path: ${request.path}` } });
+  response.writeHead(200, { "content-type": answer.contentType ?? "text/event-stream", ...answer.headers });
+  for (const chunk of answer.chunks ?? wires[request.wire](answer, request)) {
+    response.write(chunk);
+    // One write, one read: let each leave before the next.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  switch (answer.ending ?? "end") {
+    case "end":
+      response.end();
+      break;
+    case "close":
+      // Without the last chunk of HTTP's framing: the connection just ends.
+      response.socket?.end();
+      break;
+    case "reset":
+      response.socket?.resetAndDestroy();
+      break;
+    case "silence":
+      break;
+  }
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  if (response.headersSent) return void response.destroy();
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+}
