@@ -1,11 +1,13 @@
 // Builds dist/: the CLI as CommonJS chunks with a V8 code cache, the libraries as ES modules with types.
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
+import { lightPackages } from "./light-packages.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
@@ -18,7 +20,7 @@ const chunks = await bundleCli();
 await writeBoot(chunks);
 await bundleLibraries();
 if (process.argv.includes("--types") || process.env.npm_lifecycle_event === "prepack") writeTypes();
-warmCodeCache();
+await warmCodeCache();
 
 /** ES modules split well but start slowly: bundle as ESM with splitting, then turn each chunk into CommonJS. */
 async function bundleCli() {
@@ -35,6 +37,9 @@ async function bundleCli() {
     minify: true,
     legalComments: "none",
     external: ["@vscode/ripgrep"],
+    // Node 20 loads a whole HTTP client with its first `Headers`; the packages are given ours.
+    inject: ["src/net/headers.ts"],
+    plugins: [lightPackages],
     write: false,
     metafile: true,
     logLevel: "warning",
@@ -110,9 +115,10 @@ function writeTypes() {
   if (run.status !== 0) process.exit(run.status ?? 1);
 }
 
-/** One real run of everything that a headless turn loads, so that the cache holds the functions that are used. */
-function warmCodeCache() {
+/** Real runs of everything that a headless turn loads, so that the cache holds the functions that are used. */
+async function warmCodeCache() {
   const home = mkdtempSync(join(tmpdir(), "courser-build-"));
+  const server = await startTinyModel();
   const env = {
     PATH: process.env.PATH,
     HOME: home,
@@ -120,26 +126,52 @@ function warmCodeCache() {
     COURSER_CODE_CACHE: "write",
   };
   const warm = (...args) =>
-    spawnSync(process.execPath, [join(dist, "courser.cjs"), ...args], {
-      cwd: home,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-      timeout: 60_000,
+    new Promise((resolve) => {
+      const child = spawn(process.execPath, [join(dist, "courser.cjs"), ...args], { cwd: home, env, stdio: "ignore" });
+      const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
+      child.on("close", () => {
+        clearTimeout(timer);
+        resolve();
+      });
     });
+  const run = ["-p", "--force", "--output-format", "stream-json", "--model"];
   try {
     writeFileSync(join(home, "a.txt"), "a\n");
-    warm("--help");
-    warm(
-      "-p",
-      "--force",
-      "--output-format",
-      "stream-json",
-      "--model",
+    await warm("--help");
+    await warm(
+      ...run,
       "offline",
       "read a.txt then run echo hi; list all files; search for a; write 'b' to b.txt; what is 2+2?",
     );
-    warm("-p", "--force", "--output-format", "stream-json", "-e", "http://127.0.0.1:9/v1", "--model", "warm", "hi");
+    await warm(...run, "warm", "-e", server.url, "hi");
   } finally {
+    server.stop();
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** Calls one tool, then says a word. */
+async function startTinyModel() {
+  let requests = 0;
+  const line = (delta, finish = null) =>
+    `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", model: "warm", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+  const call = { index: 0, id: "1", type: "function", function: { name: "Shell", arguments: '{"command":"echo hi"}' } };
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on("end", () => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const first = requests++ === 0;
+      response.end(
+        `${first ? line({ tool_calls: [call] }) : line({ content: "ok" })}${line({}, first ? "tool_calls" : "stop")}data: [DONE]\n\n`,
+      );
+    });
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/v1`,
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }

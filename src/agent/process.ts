@@ -128,7 +128,8 @@ class Run {
     const mark = newMark();
     const env = { ...environment, PWD: request.cwd, [mark]: "1" };
     try {
-      this.#child = spawnInOwnSession({ command: request.command, cwd: request.cwd, env, stdin: "empty" });
+      const { command, cwd } = request;
+      this.#child = spawnInOwnSession({ command, cwd, env, stdin: "empty", plain: request.leftovers === "ignore" });
     } catch (error) {
       this.#exited = Promise.reject(problemOf(error, request));
       this.#exited.catch(() => {});

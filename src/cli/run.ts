@@ -46,6 +46,7 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
     idleMs: settings.courser.idleMs,
     fallbackModels: settings.courser.fallbackModels,
     program: setup.invocation.name,
+    sessionId,
   });
   const instructions = { workspace, roots, configDir, home };
   const { system, warnings, loaded } = buildSystemPrompt({

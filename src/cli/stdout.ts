@@ -24,10 +24,10 @@ export function openStdout(onClosed: () => void, onFailed: (error: NodeJS.ErrnoE
     else onFailed(error);
   };
 
-  // process.stdout takes 5 ms to make. The first lines fit any pipe buffer, so they go out directly.
+  // process.stdout takes 5 ms to make. The first lines fit a pipe's buffer, so they go out directly.
   const writeNow = (text: string): boolean => {
     const bytes = Buffer.from(text);
-    if (!isFile && sent + bytes.length > 4096) return false;
+    if (!isFile && sent + bytes.length > 16_384) return false;
     try {
       let offset = 0;
       while (offset < bytes.length) offset += writeSync(1, bytes, offset);

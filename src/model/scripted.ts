@@ -3,6 +3,7 @@ import { type ErrorCode, errorCodes, UserError } from "../protocol/error-codes.t
 import type { Usage } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import { nearestName } from "../protocol/nearest.ts";
+import { JsonTextError, parseJsonc } from "../store/jsonc.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 
 /** `args`: an object, or a string that is played as it is, to act a model whose arguments are malformed. */
@@ -135,47 +136,55 @@ function readScript(text: string, file: string): Script {
 
 /** The three forms of a script: an array, an object with `replies`, or one reply a line. */
 function repliesIn(text: string, complain: Complain): { places: Place[]; loop: boolean } {
-  let whole: unknown;
-  try {
-    whole = JSON.parse(text);
-  } catch (error) {
-    return { places: linesOf(text, error as Error, complain), loop: false };
-  }
-  if (Array.isArray(whole)) return { places: placed(whole, text, 1), loop: false };
-  if (whole === null || typeof whole !== "object") {
+  if (text.trim() === "") complain("line 1", "the file is empty");
+  const whole = wholeValue(text, complain);
+  if (whole === undefined) return { places: linesOf(text, complain), loop: false };
+  const { value } = whole;
+  if (Array.isArray(value)) return { places: placed(value, text, 1), loop: false };
+  if (value === null || typeof value !== "object") {
     complain(
       "line 1",
-      `a script is an array of replies, an object with "replies", or one reply a line, not ${kindOf(whole)}`,
+      `a script is an array of replies, an object with "replies", or one reply a line, not ${kindOf(value)}`,
     );
   }
-  if (!("replies" in (whole as object))) return { places: [{ value: whole, where: "line 1" }], loop: false };
-  const object = fields({ value: whole, where: "line 1" }, ["replies", "loop"], complain);
+  if (!("replies" in (value as object))) return { places: [{ value, where: "line 1" }], loop: false };
+  const object = fields({ value, where: "line 1" }, ["replies", "loop"], complain);
   if (!Array.isArray(object.replies)) complain("line 1", `"replies" must be an array, not ${kindOf(object.replies)}`);
   if (object.loop !== undefined && typeof object.loop !== "boolean")
     complain("line 1", `"loop" must be true or false, not ${kindOf(object.loop)}`);
   return { places: placed(object.replies as unknown[], text, 2), loop: object.loop === true };
 }
 
-function linesOf(text: string, problem: Error, complain: Complain): Place[] {
-  const lines = text.split("\n").map((line, index) => ({ line: line.trim(), where: `line ${index + 1}` }));
-  const filled = lines.filter(({ line }) => line !== "");
-  if (filled.length === 0) complain("line 1", "the file is empty");
-  // One value over several lines that cannot be parsed is a broken JSON file, not JSON Lines.
-  if (!isWhole(filled[0]!.line)) {
-    const at = Number(/position (\d+)/.exec(problem.message)?.[1] ?? text.length);
-    const before = text.slice(0, at).split("\n");
-    complain(`line ${before.length}, column ${before.at(-1)!.length + 1}`, `this is no JSON (${problem.message})`);
+/** The file as one value, comments allowed; undefined when its first line is a value of its own. */
+function wholeValue(text: string, complain: Complain): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    const first = text.split("\n").find((line) => line.trim() !== "");
+    if (isWhole(first!)) return undefined;
   }
-  return filled.map(({ line, where }) => {
-    try {
-      return { value: JSON.parse(line) as unknown, where };
-    } catch (error) {
-      return complain(
-        where,
-        `this is no JSON (${(error as Error).message}); in a script of lines every line is one reply`,
-      );
-    }
-  });
+  try {
+    return { value: parseJsonc(text) };
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    return complain(`line ${error.line}, column ${error.column}`, `this is no JSON: ${error.message}`);
+  }
+}
+
+function linesOf(text: string, complain: Complain): Place[] {
+  const lines = text.split("\n").map((line, index) => ({ line: line.trim(), where: `line ${index + 1}` }));
+  return lines
+    .filter(({ line }) => line !== "")
+    .map(({ line, where }) => {
+      try {
+        return { value: JSON.parse(line) as unknown, where };
+      } catch (error) {
+        return complain(
+          where,
+          `this is no JSON: ${(error as Error).message}; in a script of lines every line is one reply`,
+        );
+      }
+    });
 }
 
 function isWhole(line: string): boolean {

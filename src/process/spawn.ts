@@ -8,16 +8,18 @@ export type SpawnRequest = {
   cwd: string;
   env: Record<string, string | undefined>;
   stdin: "empty" | "pipe";
+  /** Stays in our own session: for programs that neither ask nor fork, which the scheduler then treats as our own work. */
+  plain?: boolean;
 };
 
-export function spawnInOwnSession({ command, cwd, env, stdin }: SpawnRequest): ChildProcess {
+export function spawnInOwnSession({ command, cwd, env, stdin, plain = false }: SpawnRequest): ChildProcess {
   const { spawn } = process.getBuiltinModule("node:child_process"); // loaded when the first child is started
   const [program, ...args] = command;
   return spawn(program!, args, {
     cwd,
     env,
     // No controlling terminal to ask for passwords on, and one group to signal.
-    detached: process.platform !== "win32",
+    detached: !plain && process.platform !== "win32",
     windowsHide: true,
     shell: isBatchFile(program!),
     stdio: [stdin === "empty" ? "ignore" : "pipe", "pipe", "pipe"],

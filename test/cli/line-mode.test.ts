@@ -12,7 +12,11 @@ afterAll(() => {
 });
 
 /** Types each answer when its question has appeared. */
-async function converse(args: string, dialogue: [question: RegExp, answer: string][], workspace: Workspace): Promise<{ screen: string; exit: number | null }> {
+async function converse(
+  args: string,
+  dialogue: [question: RegExp, answer: string][],
+  workspace: Workspace,
+): Promise<{ screen: string; exit: number | null }> {
   const child = spawn("script", ["-qfec", `"${process.execPath}" "${cli}" ${args}`, "/dev/null"], {
     cwd: workspace.path,
     env: { ...workspace.env, TERM: "xterm", SHELL: "/bin/sh" },

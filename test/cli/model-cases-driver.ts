@@ -1,12 +1,18 @@
 // Runs a case of the group `model`: the built CLI against a model server that answers as the case says.
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { providerAnswersFromCase } from "../model/model-driver.ts";
+import { keyOfProfile, providerAnswersFromCase } from "../model/model-driver.ts";
 import type { Case, CaseResult } from "../support/case.ts";
 import { type RecordedRequest, startModelServer } from "../support/model-server.ts";
 import { type CliRun, createWorkspace } from "../support/run-cli.ts";
 
-type Seen = { run: CliRun; lines: Record<string, any>[]; requests: readonly RecordedRequest[]; given: Case; workspace: string };
+type Seen = {
+  run: CliRun;
+  lines: Record<string, any>[];
+  requests: readonly RecordedRequest[];
+  given: Case;
+  workspace: string;
+};
 
 /** What each key of `expect` asks for: undefined when it holds, else what is wrong. A key that is not here is a fault. */
 const checks: Record<string, (seen: Seen, wanted: any) => string | undefined> = {
@@ -16,31 +22,60 @@ const checks: Record<string, (seen: Seen, wanted: any) => string | undefined> = 
   attempts: ({ requests }, wanted) => same("attempts", requests.length, wanted),
   attempts_max: ({ requests }, wanted) => atMost("attempts", requests.length, wanted),
   turns: ({ requests }, wanted) => same("turns", requests.length, wanted),
-  wait_ms_min: (seen, wanted) => (waits(seen)[0]! >= wanted ? undefined : `waited ${waits(seen)[0]} ms, at least ${wanted} was asked for`),
+  wait_ms_min: (seen, wanted) =>
+    waits(seen)[0]! >= wanted ? undefined : `waited ${waits(seen)[0]} ms, at least ${wanted} was asked for`,
   wait_ms_max: (seen, wanted) => atMost("wait", waits(seen)[0]!, wanted),
   max_ms: ({ run }, wanted) => atMost("milliseconds", run.ms, wanted),
   profile: ({ requests, given }, wanted) => same("profile", profileOf(requests.at(-1)!, given), wanted),
   model: ({ requests }, wanted) => same("model", requests.at(-1)?.model, wanted),
-  stream_notes_model_change: ({ lines }, wanted) => same("model change in the stream", lines.some((line) => line["subtype"] === "model_change"), wanted),
-  partial_not_duplicated: ({ lines }, wanted) => same("text said once", String(lines.at(-1)?.["result"]) === assistantText(lines), wanted),
+  stream_notes_model_change: ({ lines }, wanted) =>
+    same(
+      "model change in the stream",
+      lines.some((line) => line["subtype"] === "model_change"),
+      wanted,
+    ),
+  partial_not_duplicated: ({ lines }, wanted) =>
+    same("text said once", String(lines.at(-1)?.["result"]) === assistantText(lines), wanted),
   executed: ({ lines }, wanted) => same("executed", JSON.stringify(executed(lines)), JSON.stringify(wanted)),
   executed_max: ({ lines }, wanted) => atMost("executed", executed(lines).length, wanted),
   model_gets: ({ requests }, wanted) => toldModel(requests, String(wanted)),
   verdict: (seen, wanted) => same("verdict", verdictOf(seen), wanted),
   acceptable: (seen, wanted: string[]) => (wanted.includes(verdictOf(seen)) ? undefined : `verdict ${verdictOf(seen)}`),
   effect_absent: ({ workspace }, wanted) => (existsSync(join(workspace, wanted)) ? `${wanted} is there` : undefined),
-  effect_present: ({ workspace }, wanted) => (existsSync(join(workspace, wanted)) ? undefined : `${wanted} is not there`),
+  effect_present: ({ workspace }, wanted) =>
+    existsSync(join(workspace, wanted)) ? undefined : `${wanted} is not there`,
   stops_after_max: ({ requests }, wanted) => atMost("model calls", requests.length, wanted),
-  compacted: ({ lines }, wanted) => same("compacted", lines.some((line) => line["subtype"] === "compacted"), wanted),
-  sent_bytes_max: ({ requests }, wanted) => atMost("bytes sent", Math.max(...requests.map((request) => request.body.length)), wanted),
+  compacted: ({ lines }, wanted) =>
+    same(
+      "compacted",
+      lines.some((line) => line["subtype"] === "compacted"),
+      wanted,
+    ),
+  sent_bytes_max: ({ requests }, wanted) =>
+    atMost("bytes sent", Math.max(...requests.map((request) => request.body.length)), wanted),
   exceededLimit: ({ lines }, wanted) => same("exceededLimit", readResult(lines)?.["exceededLimit"], wanted),
   result_is_error_or_empty_marked: ({ lines }, wanted) => same("marked", lines.at(-1)?.["is_error"] === true, wanted),
   /** The profile that failed is not asked again. */
-  never: ({ lines }, wanted) => (/success with no text/.test(String(wanted)) && lines.at(-1)?.["subtype"] === "success" && lines.at(-1)?.["result"] === "" ? String(wanted) : undefined),
+  never: ({ lines }, wanted) =>
+    /success with no text/.test(String(wanted)) &&
+    lines.at(-1)?.["subtype"] === "success" &&
+    lines.at(-1)?.["result"] === ""
+      ? String(wanted)
+      : undefined,
 };
 
 /** These must hold for an answer to be safe; the others make it exact. */
-const safety = new Set(["executed", "executed_max", "acceptable", "effect_absent", "never", "attempts_max", "stops_after_max", "turns", "result_is_error_or_empty_marked"]);
+const safety = new Set([
+  "executed",
+  "executed_max",
+  "acceptable",
+  "effect_absent",
+  "never",
+  "attempts_max",
+  "stops_after_max",
+  "turns",
+  "result_is_error_or_empty_marked",
+]);
 
 export async function runModelCase(given: Case): Promise<CaseResult> {
   const { config, expect, input } = given;
@@ -56,7 +91,9 @@ export async function runModelCase(given: Case): Promise<CaseResult> {
     writeFileSync(
       join(workspace.config, "courser.json"),
       JSON.stringify({
-        providers: { fake: { type: "openai-compatible", baseUrl: `${server.url}/v1`, keys: profiles.map(keyVariable) } },
+        providers: {
+          fake: { type: "openai-compatible", baseUrl: `${server.url}/v1`, keys: profiles.map(keyVariable) },
+        },
         fallbackModels: (config["fallbackModels"] as string[] | undefined)?.map((name) => `fake/${name}`),
         retries: config["retries"],
         timeoutMs: config["timeout_ms"],
@@ -66,11 +103,30 @@ export async function runModelCase(given: Case): Promise<CaseResult> {
         contextTokens: config["context_tokens"],
       }),
     );
-    const env = Object.fromEntries(profiles.map((name) => [keyVariable(name), keyOf(name)]));
+    const env = Object.fromEntries(profiles.map((name) => [keyVariable(name), keyOfProfile(name)]));
     // What must be asked for is judged without --force; everything else runs with it, so that the rule itself is seen.
     const permission = "verdict" in expect ? "--trust" : "--force";
-    const run = await workspace.run(["-p", permission, "--output-format", "stream-json", "--model", `fake/${firstModel(given)}`, ...(config["flags"] ?? []), "--", "go"], { env, timeoutMs: 55_000 });
-    const seen: Seen = { run, lines: run.lines(), requests: server.requests.filter((request) => request.method === "POST"), given, workspace: workspace.path };
+    const run = await workspace.run(
+      [
+        "-p",
+        permission,
+        "--output-format",
+        "stream-json",
+        "--model",
+        `fake/${firstModel(given)}`,
+        ...(config["flags"] ?? []),
+        "--",
+        "go",
+      ],
+      { env, timeoutMs: 55_000 },
+    );
+    const seen: Seen = {
+      run,
+      lines: run.lines(),
+      requests: server.requests.filter((request) => request.method === "POST"),
+      given,
+      workspace: workspace.path,
+    };
     return judge(seen);
   } finally {
     await server.stop();
@@ -123,22 +179,23 @@ function keyVariable(profile: string): string {
   return `PROFILE_${profile.toUpperCase().replace(/\W/g, "_")}`;
 }
 
-export function keyOf(profile: string): string {
-  return `key-of-${profile}`;
-}
-
 function profileOf(request: RecordedRequest, given: Case): string | undefined {
-  return (given.config["authProfiles"] as string[] | undefined)?.find((name) => request.key === keyOf(name));
+  return (given.config["authProfiles"] as string[] | undefined)?.find((name) => request.key === keyOfProfile(name));
 }
 
 /** The model that is asked first: the first named one that is no fallback. */
 function firstModel({ config, input }: Case): string {
-  const named = (input["provider"] as { model?: string }[]).map((answer) => answer.model).filter((name) => name !== undefined);
+  const named = (input["provider"] as { model?: string }[])
+    .map((answer) => answer.model)
+    .filter((name) => name !== undefined);
   return named.find((name) => !(config["fallbackModels"] ?? []).includes(name)) ?? "m1";
 }
 
 function assistantText(lines: readonly Record<string, any>[]): string {
-  return lines.filter((line) => line["type"] === "assistant").map((line) => line["message"].content[0].text).join("");
+  return lines
+    .filter((line) => line["type"] === "assistant")
+    .map((line) => line["message"].content[0].text)
+    .join("");
 }
 
 function outcomes(lines: readonly Record<string, any>[]): { tool: string; args: any; kind: string }[] {
@@ -152,7 +209,9 @@ function outcomes(lines: readonly Record<string, any>[]): { tool: string; args: 
 }
 
 function executed(lines: readonly Record<string, any>[]): unknown[] {
-  return outcomes(lines).filter(({ kind }) => !["error", "rejected", "permissionDenied"].includes(kind)).map(({ args }) => args);
+  return outcomes(lines)
+    .filter(({ kind }) => !["error", "rejected", "permissionDenied"].includes(kind))
+    .map(({ args }) => args);
 }
 
 function verdictOf({ lines }: Seen): string {
@@ -167,13 +226,18 @@ function readResult(lines: readonly Record<string, any>[]): Record<string, any> 
 function toldModel(requests: readonly RecordedRequest[], wanted: string): string | undefined {
   const results = (requests.at(-1)?.json?.messages ?? []).filter((message: any) => message.role === "tool");
   const text = JSON.stringify(results);
-  const pattern = /unknown/.test(wanted) ? /no tool|unknown|not a tool/i : /error|invalid|not valid|malformed|no JSON|not JSON/i;
-  return results.length > 0 && pattern.test(text) ? undefined : `the model got ${text.slice(0, 200)} instead of a ${wanted}`;
+  const pattern = /unknown/.test(wanted)
+    ? /no tool|unknown|not a tool/i
+    : /error|invalid|not valid|malformed|no JSON|not JSON/i;
+  return results.length > 0 && pattern.test(text)
+    ? undefined
+    : `the model got ${text.slice(0, 200)} instead of a ${wanted}`;
 }
 
 function fill(file: string, bytes: number): void {
   writeFileSync(file, "0123456789abcde\n".repeat(4096));
   truncateSync(file, 65_536);
   const block = "0123456789abcde\n".repeat(65_536);
-  for (let size = 65_536; size < bytes; size += block.length) writeFileSync(file, block.slice(0, bytes - size), { flag: "a" });
+  for (let size = 65_536; size < bytes; size += block.length)
+    writeFileSync(file, block.slice(0, bytes - size), { flag: "a" });
 }

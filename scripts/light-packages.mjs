@@ -1,0 +1,24 @@
+// Makes the vendors' packages light to load, without changing what they do.
+import { readFileSync } from "node:fs";
+
+/**
+ * The packages take the whole of zod as one object, which keeps every unused part of it; as a namespace, unused parts
+ * fall away. Zod 3 is there only for schemas that callers bring, and we bring none.
+ */
+export const lightPackages = {
+  name: "light-packages",
+  setup(build) {
+    build.onLoad({ filter: /@ai-sdk[\\/][^\\/]+[\\/]dist[\\/]index\.mjs$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace(
+        /import \{ z(?: as (\w+))? \} from "zod\/v4";/g,
+        (_, name) => `import * as ${name ?? "z"} from "zod/v4";`,
+      ),
+      loader: "js",
+    }));
+    build.onResolve({ filter: /^zod\/v3$/ }, () => ({ path: "zod3", namespace: "light" }));
+    build.onLoad({ filter: /.*/, namespace: "light" }, () => ({
+      contents: "export const ZodFirstPartyTypeKind = {};",
+      loader: "js",
+    }));
+  },
+};

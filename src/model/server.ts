@@ -1,0 +1,73 @@
+// A model behind a server: loads the vendor's chunk and puts retries, keys and fallbacks around it.
+import { createFetch } from "../net/fetch.ts";
+import { aiSdkProvider } from "./ai-sdk.ts";
+import type { WireKind } from "./catalog.ts";
+import { type Candidate, withRetries } from "./fallback.ts";
+import { openProvider, type ProviderOptions } from "./open.ts";
+import type { Provider } from "./provider.ts";
+import type { ResolvedModel } from "./resolve.ts";
+import type { Vendor, VendorSettings } from "./vendors/vendor.ts";
+
+export async function openServer(resolved: ResolvedModel, options: ProviderOptions): Promise<Provider> {
+  const primary = candidateOf(resolved, options);
+  await primary.open(); // so that the first request does not wait for the load
+  return withRetries(primary, {
+    ...(options.retries !== undefined && { retries: options.retries }),
+    fallbacks: (options.fallbackModels ?? []).map((name) => ({
+      name,
+      resolve: () => candidateOf(resolved.other(name), options),
+    })),
+  });
+}
+
+function candidateOf(resolved: ResolvedModel, options: ProviderOptions): Candidate {
+  let opened: Promise<readonly Provider[]> | undefined;
+  const isServer = resolved.kind !== "offline" && resolved.kind !== "script" && resolved.kind !== "replay";
+  const open = async (): Promise<readonly Provider[]> =>
+    isServer ? openKeys(resolved, options) : [await openProvider(resolved, {})];
+  return {
+    id: resolved.vendor,
+    displayName: resolved.displayName,
+    modelId: resolved.modelId,
+    ...(resolved.effort && { effort: resolved.effort }),
+    open: () => (opened ??= open()),
+  };
+}
+
+async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Promise<Provider[]> {
+  const openVendor = await vendorLoaders[resolved.kind as WireKind]();
+  const ask = createFetch({
+    env: resolved.env,
+    responseMs: options.timeoutMs ?? 120_000,
+    idleMs: options.idleMs ?? 120_000,
+    // Compressed events arrive in lumps.
+    acceptEncoding: "identity",
+  });
+  const keys = resolved.keys.length > 0 ? resolved.keys : [undefined];
+  return keys.map((key) => {
+    const vendor = openVendor({
+      name: resolved.vendor,
+      baseUrl: resolved.baseUrl!,
+      ...(key !== undefined && { key }),
+      headers: resolved.headers,
+      ...(options.sessionId && { sessionId: options.sessionId }),
+      ...(resolved.takesThinking && { takesThinking: true }),
+    });
+    const asked = {
+      vendorLabel: resolved.vendorLabel,
+      model: resolved.modelId,
+      local: resolved.local,
+      keyAdvice: resolved.keyAdvice,
+      secrets: [...resolved.keys, ...Object.values(resolved.headers).filter((value) => value.length >= 8)],
+      program: options.program ?? "courser",
+    };
+    return aiSdkProvider(vendor, asked, ask);
+  });
+}
+
+const vendorLoaders: Record<WireKind, () => Promise<(settings: VendorSettings) => Vendor>> = {
+  anthropic: async () => (await import("./vendors/anthropic.ts")).anthropicVendor,
+  openai: async () => (await import("./vendors/openai.ts")).openaiVendor,
+  google: async () => (await import("./vendors/google.ts")).googleVendor,
+  "openai-compatible": async () => (await import("./vendors/openai-compatible.ts")).openaiCompatibleVendor,
+};
