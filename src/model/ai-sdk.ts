@@ -28,6 +28,7 @@ export function aiSdkProvider(vendor: Vendor, asked: Asked, fetch: Fetch): Provi
             inputSchema: tool.parameters,
           })),
           abortSignal: request.signal,
+          ...(vendor.callIds && { includeRawChunks: true }),
           ...vendor.options(request),
         });
         yield* chunksOf(stream, { vendor, asked, watch, request });
@@ -45,12 +46,18 @@ export function aiSdkProvider(vendor: Vendor, asked: Asked, fetch: Fetch): Provi
 type Reading = { vendor: Vendor; asked: Asked; watch: AnswerWatch; request: ModelRequest };
 type Thought = { text: string; metadata?: SharedV3ProviderMetadata };
 
+/** An id that the wire did not say, though it said one for every call: the package renamed a repeated call. */
+function isRenamed(id: string, said: ReadonlySet<string | undefined>): boolean {
+  return said.size > 0 && !said.has(undefined) && !said.has(id);
+}
+
 async function* chunksOf(
   stream: ReadableStream<LanguageModelV3StreamPart>,
   reading: Reading,
 ): AsyncGenerator<ModelChunk> {
   const { vendor } = reading;
   const thoughts = new Map<string, Thought>();
+  const saidIds = new Set<string | undefined>();
   let text = "";
   let said = false;
   let finish: { reason: LanguageModelV3FinishReason; usage: LanguageModelV3Usage } | undefined;
@@ -63,6 +70,9 @@ async function* chunksOf(
 
   for await (const part of stream) {
     switch (part.type) {
+      case "raw":
+        for (const id of vendor.callIds?.(part.rawValue) ?? []) saidIds.add(id);
+        break;
       case "text-delta":
         if (!part.delta) break;
         text += part.delta;
@@ -97,6 +107,7 @@ async function* chunksOf(
         yield* endText();
         if (part.providerExecuted) break;
         said = true;
+        if (isRenamed(part.toolCallId, saidIds)) break;
         yield {
           type: "part",
           part: {

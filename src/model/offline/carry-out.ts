@@ -25,9 +25,12 @@ export function* carryOut(
   const desk: Desk = { ...given, shown: "" };
   let answer = "";
   let before: Step["do"] | undefined;
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
     const report = yield* perform(step, desk);
-    if (report === "") continue;
+    // A list that the next step changes is shown once, as it is then.
+    const isPassing =
+      step.do === "todos" && /todos$/.test(steps[index + 1]?.do ?? "") && report === todoList(desk.todos);
+    if (report === "" || isPassing) continue;
     // Sums and one-line reports stand close together; what shows content gets room.
     const close =
       before === undefined || (isOneLine(report) && isOneLine(answer.split("\n").at(-1) ?? "") && !/```$/.test(answer));

@@ -17,8 +17,18 @@ export function openaiCompatibleVendor(settings: VendorSettings): Vendor {
     options: ({ effort }) => ({ providerOptions: { openaiCompatible: effort ? { reasoningEffort: effort } : {} } }),
     imagesInResults: false,
     returnsThinking: settings.takesThinking === true,
+    callIds,
     // Gemini behind such a server: its signature is written under our name and read under Google's.
     restore: ({ openaiCompatible, ...rest }) =>
       openaiCompatible?.["thoughtSignature"] ? { ...rest, google: openaiCompatible } : rest,
   };
+}
+
+type Chunk = { choices?: { delta?: { tool_calls?: { id?: string | null; function?: { name?: string | null } }[] } }[] };
+
+/** Only the delta that names the function begins a call. */
+function callIds(event: unknown): (string | undefined)[] {
+  const calls = (event as Chunk | null)?.choices?.[0]?.delta?.tool_calls;
+  if (!Array.isArray(calls)) return [];
+  return calls.filter((call) => call?.function?.name).map((call) => call.id || undefined);
 }

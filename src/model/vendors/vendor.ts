@@ -29,6 +29,11 @@ export type Vendor = {
   cacheMark?: SharedV3ProviderOptions;
   /** New kinds of events may come at any time and are to be passed over. */
   addsEvents?: true;
+  /**
+   * The ids of calls in an event of the wire; undefined for a call without one. For packages that give a second call of
+   * the same id a new one: to us it is the same call.
+   */
+  callIds?(event: unknown): (string | undefined)[];
   /** What a part's metadata must look like on the way back, where the package reads it elsewhere than it wrote it. */
   restore?(metadata: SharedV3ProviderOptions): SharedV3ProviderOptions;
 };
