@@ -140,7 +140,7 @@ function contains(folder: string, path: string): boolean {
 }
 
 function failureOf(message: string): ToolFailure {
-  return new ToolFailure("error", { errorMessage: message, error: message }, message);
+  return new ToolFailure("error", { errorMessage: message, error: message, message }, message);
 }
 
 function resultOfFailure(failure: ToolFailure): ToolResult {

@@ -137,6 +137,15 @@ export const flags: readonly Flag[] = [
   { name: "max-time", value: "<time>", group: "Limits", help: "Most time for this run: 90s, 5m, 1h" },
   { name: "max-cost", value: "<usd>", group: "Limits", help: "Most dollars for this run (models with a known price)" },
 
+  {
+    name: "auth-token",
+    value: "<token>",
+    group: "Model",
+    help: "Bearer token instead of a key",
+    notBuilt: true,
+    hidden: true,
+  },
+  { name: "insecure", short: "k", group: "Model", help: "Relax TLS verification", notBuilt: true, hidden: true },
   { name: "version", short: "v", group: "General", help: "Print the version" },
   { name: "help", short: "h", group: "General", help: "This help, or a command's" },
   { name: "disable-auto-update", group: "General", help: "Accepted; nothing updates by itself", hidden: true },

@@ -2,6 +2,7 @@
 // the agent itself is loaded when the first line is already out.
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { isForeignKey } from "../model/keys.ts";
 import { type ResolvedModel, resolveModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
@@ -40,7 +41,7 @@ export function setUp(invocation: Invocation, options: { gate: boolean }): Setup
 
   const trusted = flags.has("trust") || isTrusted(config, workspace);
   const settings = loadSettings({ configDir: config, workspace, trusted, env });
-  if (options.gate && !trusted && mode !== "force") throw untrusted(workspace);
+  if (options.gate && !trusted && !isForced(flags)) throw untrusted(workspace);
 
   const model = resolveModel(modelChoice(invocation, settings, config));
   return {
@@ -54,17 +55,28 @@ export function setUp(invocation: Invocation, options: { gate: boolean }): Setup
     mode,
     limits: { ...limits, maxTurns: limits.maxTurns ?? settings.courser.maxTurns ?? 500 },
     compat: env["COURSER_COMPAT"] === "2025" ? "2025" : undefined,
-    warnings: [...settings.warnings],
+    warnings: [...settings.warnings, ...foreignKeyWarning(invocation)],
   };
 }
 
+/** Drivers of the original hand on its key; it opens nothing here, and other vendors must not see it. */
+function foreignKeyWarning({ env, line: { flags } }: Invocation): string[] {
+  const given = { "--api-key": flagText(flags, "api-key"), CURSOR_API_KEY: env["CURSOR_API_KEY"] };
+  return Object.entries(given)
+    .filter(([, key]) => key !== undefined && isForeignKey(key.trim()))
+    .map(([name]) => `${name} holds a key of Cursor's own service and is not used: give a key of the model's vendor.`);
+}
+
+function isForced(flags: FlagValues): boolean {
+  return flags.has("force") || flags.has("yolo");
+}
+
 function modeOf(flags: FlagValues): PermissionMode {
-  const force = flags.has("force") || flags.has("yolo");
   const asked = flags.has("plan") ? "plan" : (flagText(flags, "mode") as PermissionMode | undefined);
   if (flags.has("plan") && flagText(flags, "mode") === "ask") {
     throw new UserError("USAGE", "--plan and --mode ask exclude each other. Choose one.");
   }
-  return asked ?? (force ? "force" : "default");
+  return asked ?? (isForced(flags) ? "force" : "default");
 }
 
 function limitsOf(flags: FlagValues): { maxTurns?: number; maxTimeMs?: number; maxCost?: number } {

@@ -10,21 +10,30 @@ export function keyList(
   place: { variables: readonly string[]; vendor: string | undefined },
 ): KeyList {
   const found: [key: string | undefined, source: ApiKeySource][] = [
-    [firstText(choice.apiKeyFlag), "flag"],
+    [ownKey(choice.apiKeyFlag), "flag"],
     ...place.variables.map((name): [string | undefined, ApiKeySource] => [firstText(choice.env[name]), "env"]),
     [foreignKey(choice), "env"],
     [place.vendor && savedKey(choice, place.vendor), "login"],
   ];
   const usable = found.filter((each): each is [string, ApiKeySource] => each[0] !== undefined);
   // A key on the command line is meant for this run: none of the others stands in for it.
-  const tried = choice.apiKeyFlag ? usable.slice(0, 1) : usable;
+  const tried = ownKey(choice.apiKeyFlag) ? usable.slice(0, 1) : usable;
   return { all: [...new Set(tried.map(([key]) => key))], source: tried[0]?.[1] ?? "none" };
 }
 
-/** CURSOR_API_KEY, unless it is a real key of Cursor's, which is nothing for other vendors to see. */
+/** A key of Cursor's own service, which is nothing for other vendors to see. */
+export function isForeignKey(key: string): boolean {
+  return /^(key|crsr)_/.test(key);
+}
+
+/** CURSOR_API_KEY, which may be any vendor's. */
 export function foreignKey(choice: ModelChoice): string | undefined {
-  const key = firstText(choice.env["CURSOR_API_KEY"]);
-  return key && /^(key|crsr)_/.test(key) ? undefined : key;
+  return ownKey(choice.env["CURSOR_API_KEY"]);
+}
+
+function ownKey(text: string | undefined): string | undefined {
+  const key = firstText(text);
+  return key && isForeignKey(key) ? undefined : key;
 }
 
 /** Keys that are this vendor's own: not given for the run. */

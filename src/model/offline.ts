@@ -2,12 +2,15 @@
 import type { Message } from "../protocol/message.ts";
 import { carryOut, type Result, type Use } from "./offline/carry-out.ts";
 import { todosIn } from "./offline/todos.ts";
-import { understand } from "./offline/understand.ts";
+import { type Plan, understand } from "./offline/understand.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 
 export const offlineProvider: Provider = { id: "offline", stream };
 
-/** Keeps nothing between replies: all it knows is read from the messages, so a resumed session goes on where it was. */
+/** A prompt is understood once, not for each reply of its turn. */
+const plans = new WeakMap<Message, Plan>();
+
+/** Needs nothing but the messages: a resumed session goes on where it was. */
 async function* stream(request: ModelRequest): AsyncGenerator<ModelChunk> {
   if (request.signal.aborted) throw new ModelError("INTERRUPTED", "Interrupted", { cause: request.signal.reason });
   const { messages, tools } = request;
@@ -20,13 +23,17 @@ async function* stream(request: ModelRequest): AsyncGenerator<ModelChunk> {
 
   const earlier = messages.slice(0, prompt.index);
   const todos = todosIn(earlier);
-  const plan = understand(prompt.text, {
-    tools,
-    todos,
-    lastPath: lastPathIn(earlier),
-    asked: asked.slice(0, -1).map((one) => one.text),
-    answered: answersIn(earlier),
-  });
+  const message = messages[prompt.index]!;
+  const plan =
+    plans.get(message) ??
+    understand(prompt.text, {
+      tools,
+      todos,
+      lastPath: lastPathIn(earlier),
+      asked: asked.slice(0, -1).map((one) => one.text),
+      answered: answersIn(earlier),
+    });
+  plans.set(message, plan);
   if ("refused" in plan) throw new ModelError("NOT_AUTHENTICATED", plan.refused);
 
   const next = replay(carryOut(plan.steps, { tools, todos, bare: plan.bare }), callsIn(messages.slice(prompt.index)));

@@ -222,10 +222,13 @@ describe("the command", () => {
   test("runs in the workspace, or where it is told", async () => {
     expect((await run({ command: "pwd; mkdir -p sub/er" })).value["stdout"]).toBe(`${workspace}\n`);
     const inside = await run({ command: "pwd", workingDirectory: "sub/er" });
-    expect(inside.value).toMatchObject({ stdout: `${workspace}/sub/er\n`, workingDirectory: "sub/er" });
+    expect(inside.value).toMatchObject({
+      stdout: `${workspace}/sub/er\n`,
+      workingDirectory: join(workspace, "sub/er"),
+    });
     const failure = await run({ command: "pwd", workingDirectory: "none" }).catch((error) => error);
     expect(failure).toBeInstanceOf(ToolFailure);
-    expect(failure).toMatchObject({ kind: "spawnError", value: { workingDirectory: "none" } });
+    expect(failure).toMatchObject({ kind: "spawnError", value: { workingDirectory: join(workspace, "none") } });
     expect(failure.message).toContain(join(workspace, "none"));
     expect(failure.message).toContain("does not exist");
   });

@@ -31,7 +31,7 @@ export function tool<Table extends ArgumentTable>(definition: Definition<Table>)
 
 /** An `error` outcome: both fields that readers of the stream look for, and the sentence for the model. */
 export function failure(message: string, fields: Record<string, unknown> = {}): ToolFailure {
-  return new ToolFailure("error", { ...fields, errorMessage: message, error: message }, message);
+  return new ToolFailure("error", { ...fields, errorMessage: message, error: message, message }, message);
 }
 
 /** A path argument. What is no path is refused here, before anything is resolved or permitted. */

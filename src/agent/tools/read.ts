@@ -59,7 +59,7 @@ type Part = { text: string; totalLines: number; isCut: boolean };
 function notFound(path: string): ToolFailure {
   return new ToolFailure(
     "error",
-    { errorMessage: "File not found", path },
+    { errorMessage: "File not found", message: "File not found", path },
     `File not found: ${path}. Find it with Glob or LS.`,
   );
 }

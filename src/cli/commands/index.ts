@@ -91,6 +91,7 @@ export const commands: readonly Command[] = [
   { name: "create-chat", summary: "Create an empty chat and print its id" },
   { name: "ls", summary: "List chat sessions" },
   { name: "resume", summary: "Resume the latest chat session" },
+  { name: "acp", summary: "Serve the Agent Client Protocol on stdio" },
   { name: "mcp", operands: "[command]", summary: "Manage MCP servers" },
   { name: "sandbox", operands: "[command]", summary: "Configure the sandbox, or run a command in it" },
   { name: "install-shell-integration", summary: "Install shell integration to ~/.zshrc" },

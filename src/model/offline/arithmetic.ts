@@ -16,7 +16,7 @@ export function readSum(words: string): Sum | undefined {
   }
   // A sum has a sign, or one of the words that stand for it.
   if (
-    !/[-+*/^%×÷√²³!(−]|\dx|\d x|plus|minus|times|divi|multipl|subtract|add|sum|total|product|differ|quotient|ratio|average|mean|remainder|root|sqrt|square|cube|power|raise|half|third|quarter|fourth|double|twice|triple|factorial|mod|percent|per cent|pct|over|less|more|take|deduct|increas|decreas/i.test(
+    !/[-+*/^%×÷√²³!(−]|\dx|\d x|plus|minus|times|divi|multipl|subtract|add|sum|total|product|differ|quotient|ratio|average|mean|remainder|root|sqrt|square|cube|power|raise|half|third|quarter|fourth|double|twice|triple|factorial|mod|percent|per cent|pct|over|less|more|how much|take|deduct|increas|decreas/i.test(
       words,
     )
   )
@@ -79,7 +79,7 @@ function inFigures(words: string): string {
     .replace(/÷/g, "/")
     .replace(/[−–—]/g, "-")
     .replace(/\$(?=\d)/g, "");
-  text = withoutFrame(text);
+  text = withoutFrame(text.replace(/^(how much (?:do|does|are|is) [\d.]+) and (?=[\d.]+)/, "$1 + "));
   text = orders(text);
   text = operators(text);
   return text.trim();

@@ -135,6 +135,7 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
   if (withoutPoliteness(`${place.left}, x`) === "x") return false;
   // "find and replace x with y": two verbs, one order.
   if (!place.hard && verbAt(left)?.rest === "" && !/^(?:ls|dir|help|ping)$/i.test(left)) return false;
+  if (!place.hard && /^(?:go|come)$/i.test(left)) return false;
   // "run for i in 1 2; do echo $i; done"
   if (
     /^(?:run|execute)\b.*\b(?:for|while|until|if)\b/i.test(left) &&

@@ -12,6 +12,13 @@ export function fileQuestion(words: string, scene: Scene): Understood {
       text,
     );
   if (inWhich) return search(`${inWhich[1]} files containing ${inWhich[2]}`.trim(), scene, "search");
+  const placed =
+    /^where\s+(?:the\s+)?(.+?)\s+(?:is|are)(?:\s+(?:located|stored|kept))?$/i.exec(text) ??
+    /^(?:which|what)\s+(?:folder|directory)\s+(?:is|contains|has|holds)\s+(.+?)(?:\s+(?:in|located in|inside))?$/i.exec(
+      text,
+    );
+  const byPlace = placed && find(placed[1]!, scene, "find");
+  if (byPlace) return byPlace;
   const some =
     /^(?:which|what)\s+(?:of the\s+)?(?:other\s+)?(?:(.+?)\s+)??(files?|folders?|directories|documents?|scripts?|modules?)(?:\s+(.*))?$/i.exec(
       text,

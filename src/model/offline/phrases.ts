@@ -201,7 +201,7 @@ export function joinPath(folder: string, name: string): string {
 
 /** Nothing but filler is left. */
 export function isSpent(rest: string): boolean {
-  return /^(?:[\s.,;:!?]|(?:please|for me|to me|for us|out loud|aloud|here|now|file|files|again|back|out|too|as well|on (?:the )?(?:screen|console|terminal|stdout)|to (?:the )?(?:screen|console|terminal|stdout)|in (?:the )?(?:chat|terminal|console)|in full|completely|entirely|from disk|permanently|if it exists)(?![\w-]))*$/i.test(
+  return /^(?:[\s.,;:!?]|(?:please|for me|to me|for us|out loud|aloud|printed|shown|displayed|afterwards?|after that|right after|here|now|file|files|again|back|out|too|as well|on (?:the )?(?:screen|console|terminal|stdout)|to (?:the )?(?:screen|console|terminal|stdout)|in (?:the )?(?:chat|terminal|console)|in full|completely|entirely|from disk|permanently|if it exists)(?![\w-]))*$/i.test(
     rest,
   );
 }

@@ -12,7 +12,8 @@ const wish =
   "(?:i|we)(?:'d| would| want| need|'ll need| will need|'m going to need| am asking| require| wish)(?:\\s+(?:really|now|also|just))?(?:\\s+(?:like|love|want|need|appreciate it if))?\\s+(?:for\\s+)?(?:you\\s+)?(?:would\\s+|could\\s+)?(?:to\\s+)?(?:be able to\\s+|have you\\s+)?";
 const wondering =
   "(?:know|find out|learn|tell me|tell us|let me know|check|see|ask(?: you)?|i wonder|wondering)\\s+(?=(?:what|which|where|how|who)(?:'s|s)?\\b)";
-const whereabouts = "(?:show me|show|find|locate|find out|figure out)\\s+(?=where\\b)";
+const whereabouts =
+  "show me\\s+(?=what\\s.*\\b(?:contains|says|holds)\\b)|(?:show me|show|find|locate|find out|figure out)\\s+(?=where\\b)";
 const purpose = "(?:try|attempt|remember|make sure|be sure|continue|proceed)\\s+(?:to|that you|you)\\s+";
 const instrument =
   "use (?:the |your )?(?:[\\w-]+\\s+)?tools?\\s+(?:to|and)\\s+(?=\\w)|us(?:e|ing) (?:the |your |a )?(?:shell|terminal|bash|command[- ]line|console|ls|read|write|edit|grep|glob|delete|web ?fetch|todo ?write)(?: tool)?(?:\\s+(?:to|and)|,)\\s+(?=\\w)";
@@ -55,7 +56,9 @@ const leads: Record<string, string> = {
   let: `let us\\s+|lets?\\s+(?=\\w+ing\\b)|${wondering}`,
   "let's": "let's\\s+",
   lets: "lets\\s+",
-  go: "go ahead(?:\\s+and|,)?\\s+",
+  go: "go ahead(?:\\s+and|,)?\\s+|go and\\s+",
+  open: "open(?: up)? and\\s+(?=(?:read|show|print|display|view)\\b)",
+  come: "come and\\s+",
   try: `try\\s+(?=\\w+ing\\b)|${purpose}`,
   attempt: purpose,
   remember: purpose,

@@ -48,6 +48,10 @@ export function search(rest: string, scene: Scene, verb: string): Understood {
     ];
   };
 
+  words = words.replace(
+    /\b(files?)\s+(?:where|in which)\s+(.+?)\s+(?:is|are|gets?)\s+(?:used|mentioned|defined|referenced|found|called|imported)\b/i,
+    "$1 containing $2",
+  );
   // "files containing x", "all .ts files that mention x"
   const files = new RegExp(
     `^(?:for\\s+|through\\s+|me\\s+)*${ALL}(.*?)\\s*\\b(?:files?|documents?|scripts?|places|modules)\\s*(?:((?:in|inside|under|within|from|of|here|across)\\b.*?)\\s+)?(?:(?:that|which|where)\\s+)?${HAS}\\s+(.+)$`,
@@ -252,7 +256,7 @@ export function isAboutNames(term: string, words: string): boolean {
   return (
     /\bin (?:the|their|its) (?:file ?)?names?\b/i.test(words) ||
     /\b(?:whose|with a|with the) (?:file ?)?names?\b/i.test(words) ||
-    /^(?:the\s+|an?\s+)?(?:file\s+)?(?:extension|suffix|ending|name|type|ext)\b/i.test(term) ||
+    /^(?:the\s+|an?\s+)?(?:file\s+)?(?:extension|suffix|ending|names?|type|ext)\b/i.test(term) ||
     /\b(?:extension|suffix)\b/i.test(term)
   );
 }

@@ -149,7 +149,7 @@ export function recall(words: string, scene: Scene): Understood {
   const when = "(last|previous|prior|preceding|most recent|latest|earlier|first|initial|very first|original|former)";
   const mine =
     new RegExp(
-      `^(?:what(?:'s| is| was| were|s)?\\s+)?(?:(?:my|the)\\s+${when}|my)\\s+${noun}(?:\\s+(?:i (?:asked|said|wrote|gave|sent|typed|had)(?: you)?|was|again|to you|before(?: this(?: one)?)?|in (?:this|our) (?:conversation|chat|session)))*$`,
+      `^(?:(?:what|which)(?:'s| is| was| were|s)?\\s+)?(?:(?:my|the)\\s+${when}|my)\\s+${noun}(?:\\s+(?:i (?:asked|said|wrote|gave|sent|typed|had)(?: you)?|was|again|to you|before(?: this(?: one)?)?|in (?:this|our) (?:conversation|chat|session)))*$`,
     ).exec(text) ??
     new RegExp(
       `^(?:what(?:'s| was| is)?\\s+)(?:the\\s+)?${noun}(?:\\s+(?:that )?(?:i|did i)(?: just)? (?:asked|ask|said|say|gave|give|sent|send))(?:\\s+you)?\\s*(before|last|previously|earlier|first)?(?: this(?: one)?)?$`,
@@ -166,7 +166,7 @@ export function recall(words: string, scene: Scene): Understood {
   ).exec(text);
   if (asked) return saidBefore(scene, { noun: asked[1]!, first: /\bfirst\b/.test(text) });
   const did =
-    /^what (?:did|have|had|was it that|was) i (?:just |previously |already )?(ask|asked|say|said|type|typed|write|written|wrote|tell you|told you|request|requested|want|asking|saying)(?: you)?(?: to do)?(?:\s+(?:about|for))?(?:\s+(?:you))?(?:\s+(?:before|just now|last|previously|earlier|a moment ago|just|so far|until now|in my last (?:message|prompt)|the last time|last time|just before|first|at first|in the beginning|before (?:this|that|now)))*$/.exec(
+    /^what (?:did|have|had|was it that|was) i (?:just |last |previously |already )?(ask|asked|say|said|type|typed|write|written|wrote|tell you|told you|request|requested|want|asking|saying)(?: you)?(?: to do)?(?:\s+(?:about|for))?(?:\s+(?:you))?(?:\s+(?:before|just now|last|previously|earlier|a moment ago|just|so far|until now|in my last (?:message|prompt)|the last time|last time|just before|first|at first|in the beginning|before (?:this|that|now)))*$/.exec(
       text,
     ) ??
     /^what (?:i|i've|i have) (?:just |last |previously )?(asked|said|told you|wrote|typed)(?: you)?(?:\s+(?:before|last|just now|previously|earlier|first|so far|to do))*$/.exec(

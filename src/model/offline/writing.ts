@@ -228,7 +228,11 @@ export function append(rest: string, scene: Scene, verb: string): Understood {
     };
   });
   if (split) {
-    const { path, at, later } = split.right;
+    const { path, later } = split.right;
+    // "in a.txt, add 'x' at the end"
+    const edgeBefore = /\s+(?:at|to)\s+the\s+(?:very\s+)?(end|bottom|start|top|beginning)\s*$/i.exec(split.left);
+    const at = edgeBefore ? whereOf(edgeBefore[1]) : split.right.at;
+    if (edgeBefore) split.left = split.left.slice(0, edgeBefore.index);
     const isLine =
       /^(?:(?:a|another|one|the|new|extra|following|single)\s+)*(?:line|text|entry|sentence|item|note|content)$/i.test(
         split.left.trim(),
