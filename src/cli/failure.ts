@@ -6,7 +6,7 @@ import { openStdout, writeStderr } from "./stdout.ts";
 
 /** A failure before there was a run: no session, no `init`, but still exactly one result. */
 export async function failedBeforeRun(error: unknown, format: OutputFormat, program: string): Promise<number> {
-  const { code, message } = explain(error);
+  const { code, message } = explainFailure(error);
   writeStderr(errorLine(message, code) + (code === "USAGE" ? `Try '${program} --help'.\n` : ""));
   if (format !== "text") {
     const result = encodeEvent(
@@ -33,7 +33,8 @@ export function resultText(message: string): string {
   return `Error: ${message}`;
 }
 
-function explain(error: unknown): { code: ErrorCode; message: string } {
+/** What happened, for people and by name. Anything but a UserError is a bug and is shown with its stack. */
+export function explainFailure(error: unknown): { code: ErrorCode; message: string } {
   if (error instanceof UserError) return { code: error.code, message: error.message };
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: "INTERNAL", message: `Unexpected failure, please report it: ${message}` };

@@ -3,7 +3,6 @@ import { UserError } from "../protocol/error-codes.ts";
 import { commands } from "./commands/index.ts";
 import { failedBeforeRun, formatOf } from "./failure.ts";
 import { type CommandLine, flags, parseCommandLine } from "./flags.ts";
-import { writeStderr } from "./stdout.ts";
 
 /** What every part of the CLI may know of how it was started. */
 export type Invocation = {
@@ -72,8 +71,3 @@ async function onTerminal(): Promise<boolean> {
   const { isatty } = await import("node:tty");
   return isatty(0) && isatty(1);
 }
-
-process.on("uncaughtException", (error) => {
-  writeStderr(`Error: Unexpected failure, please report it: ${error.stack ?? error.message} [INTERNAL]\n`);
-  process.exit(1);
-});

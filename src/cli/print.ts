@@ -1,13 +1,14 @@
 // Print mode: one prompt, one run, exactly one result, whatever happens.
-import { type ErrorCode, errorCodes, exitCodeOf, UserError } from "../protocol/error-codes.ts";
+import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import { errorLine, resultText } from "./failure.ts";
+import { createDebug } from "./debug.ts";
 import { flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
-import { type OutputFormat, outputs } from "./outputs.ts";
+import type { OutputFormat } from "./outputs.ts";
+import { createReporter, type Reporter } from "./reporter.ts";
 import { randomUuid, setUp } from "./start.ts";
-import { readPrompt, watchUnreadStdin } from "./stdin.ts";
-import { openStdout, writeStderr } from "./stdout.ts";
+import { hasUnreadStdin, readPrompt } from "./stdin.ts";
+import { writeStderr } from "./stdout.ts";
 
 /** After a signal the run may still end its tools and say its result; then it is over either way. */
 const signalGraceMs = 3500;
@@ -24,51 +25,23 @@ export async function runPrint(invocation: Invocation): Promise<number> {
   }
   const prompt = await readPrompt(invocation);
   const setup = setUp(invocation, { gate: true });
+  if (flags.has("allowed-tools") || flags.has("disallowed-tools")) {
+    (await import("./choose-tools.ts")).chooseTools(flags, setup.mode); // wrong names are told before the run begins
+  }
+  const debug = createDebug(flags.has("debug"));
+  debug.setup(setup);
+
   const sessionId = randomUuid();
-  const output = outputs[format]({ sessionId, partial, compat: setup.compat });
-
-  let closed = false;
-  let ending: Extract<AgentEvent, { type: "done" | "fail" }> | undefined;
   const abort = new AbortController();
-  const stdout = openStdout(
-    () => {
-      closed = true;
-      abort.abort(new UserError("INTERRUPTED", "The reader of the output went away."));
-    },
-    (error) => {
-      const code = error.code === "ENOSPC" ? "STORE_FULL" : "INTERNAL";
-      writeStderr(errorLine(`The output cannot be written: ${error.message}`, code));
-      abort.abort(new UserError(code, `The output cannot be written: ${error.message}`));
-    },
-  );
-  const emit = (event: AgentEvent): void => {
-    if (ending) return;
-    if (event.type === "done" || event.type === "fail") ending = event;
-    const shown = event.type === "fail" ? { ...event, message: resultText(event.message) } : event;
-    const text = output.encode(shown);
-    if (text) stdout.write(text);
-  };
-
-  const startedAt = Date.now();
-  const stop = watchSignals(abort, invocation.env, (error) => {
-    emit({
-      type: "fail",
-      message: error.message,
-      code: error.code,
-      durationMs: Date.now() - startedAt,
-      apiDurationMs: 0,
-    });
-    void finish().then((code) => process.exit(code));
-  });
+  const reporter = createReporter({ format, sessionId, partial, compat: setup.compat }, abort);
+  const stopWatching = watchForTheEnd(abort, invocation.env, reporter);
   if (setup.limits.maxTimeMs !== undefined) {
-    const spent = new UserError(
-      "MAX_TIME",
-      `The run reached its limit of ${flagText(flags, "max-time")}. Raise it with --max-time.`,
-    );
+    const limit = flagText(flags, "max-time");
+    const spent = new UserError("MAX_TIME", `The run reached its limit of ${limit}. Raise it with --max-time.`);
     setTimeout(() => abort.abort(spent), setup.limits.maxTimeMs).unref();
   }
 
-  emit({
+  reporter.emit({
     type: "init",
     sessionId,
     cwd: setup.workspace,
@@ -76,53 +49,35 @@ export async function runPrint(invocation: Invocation): Promise<number> {
     permissionMode: setup.mode,
     apiKeySource: setup.model.apiKeySource,
   });
-  const unread = watchUnreadStdin(prompt.usedStdin);
-  const { createRun } = await import("./run.ts");
   try {
+    const { createRun } = await import("./run.ts");
     const run = await createRun(setup, { sessionId, headless: true, warn });
+    debug.say("the agent is ready");
     try {
-      for await (const event of run.turn({ text: prompt.text, images: flagList(flags, "image") }, abort.signal)) {
-        emit(event);
+      const images = flagList(flags, "image");
+      for await (const event of run.turn({ text: prompt.text, images }, abort.signal)) {
+        reporter.emit(event);
+        debug.event(event);
         showProgress(event, format);
-        await stdout.ready();
-        if (closed) break;
+        await reporter.ready();
+        if (reporter.isClosed) break;
       }
     } finally {
       await run.end();
     }
   } catch (error) {
-    const code = error instanceof UserError ? error.code : "INTERNAL";
-    const message =
-      error instanceof UserError
-        ? error.message
-        : `Unexpected failure, please report it: ${(error as Error).stack ?? error}`;
-    emit({ type: "fail", message, code, durationMs: Date.now() - startedAt, apiDurationMs: 0 });
+    reporter.fail(error);
   }
-  stop();
-  if (await unread())
-    warn(
-      `stdin holds data that was not read. To add it to the prompt: … | ${invocation.name} -p "${prompt.text.slice(0, 40)}" -`,
-    );
-  return finish();
-
-  async function finish(): Promise<number> {
-    await stdout.flush(abort.signal.aborted ? signalGraceMs : undefined);
-    if (closed) return 141; // as if SIGPIPE had ended it, which is what readers like `head` expect
-    if (!ending) return 1;
-    for (const denial of ending.denials ?? []) writeStderr(`Rejected: ${denial.tool}: ${denial.reason}\n`);
-    if (ending.type === "done") return 0;
-    const code = codeOf(ending.code);
-    writeStderr(errorLine(ending.message, code));
-    return exitCodeOf(code);
+  stopWatching();
+  if (await hasUnreadStdin(prompt.usedStdin)) {
+    const shown = prompt.text.slice(0, 40);
+    warn(`stdin holds data that was not read. To add it to the prompt: … | ${invocation.name} -p "${shown}" -`);
   }
-
-  function warn(message: string): void {
-    writeStderr(`Warning: ${message}\n`);
-  }
+  return reporter.finish();
 }
 
-function codeOf(code: string | undefined): ErrorCode {
-  return code !== undefined && Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : "INTERNAL";
+function warn(message: string): void {
+  writeStderr(`Warning: ${message}\n`);
 }
 
 /** On a terminal, text mode shows on stderr what the agent does; the answer alone goes to stdout. */
@@ -132,30 +87,35 @@ function showProgress(event: AgentEvent, format: OutputFormat): void {
   writeStderr(`· ${event.tool} ${String(command ?? pattern ?? globPattern ?? path ?? "").slice(0, 120)}\n`);
 }
 
-/** Signals and a vanished parent end the run through the one abort signal; what stalls is cut after a grace period. */
-function watchSignals(
-  abort: AbortController,
-  env: NodeJS.ProcessEnv,
-  onStalled: (error: UserError) => void,
-): () => void {
+/**
+ * Signals and a vanished parent end the run through the one abort signal; what stalls is cut after a grace period. A bug
+ * that throws where nobody waits ends it too, with its result.
+ */
+function watchForTheEnd(abort: AbortController, env: NodeJS.ProcessEnv, reporter: Reporter): () => void {
   let cut: NodeJS.Timeout | undefined;
+  const endNow = (error: unknown) => {
+    reporter.fail(error);
+    void reporter.finish().then((code) => process.exit(code));
+  };
   const end = (error: UserError) => {
-    if (cut) return onStalled(error); // asked twice: no more patience
+    if (cut) return endNow(error); // asked twice: no more patience
     abort.abort(error);
-    cut = setTimeout(() => onStalled(error), signalGraceMs);
+    cut = setTimeout(() => endNow(error), signalGraceMs);
   };
   const interrupted = () => end(new UserError("INTERRUPTED", "The run was interrupted (SIGINT)."));
   const terminated = () => end(new UserError("TERMINATED", "The run was terminated (SIGTERM)."));
   process.on("SIGINT", interrupted);
   process.on("SIGTERM", terminated);
   process.on("SIGHUP", terminated);
+  process.on("uncaughtException", endNow);
 
   let parentWatch: NodeJS.Timeout | undefined;
   if (env["COURSER_EXIT_WITH_PARENT"] === "1") {
     const parent = process.ppid;
     parentWatch = setInterval(() => {
-      if (process.ppid !== parent && !cut)
+      if (process.ppid !== parent && !cut) {
         end(new UserError("PARENT_GONE", "The program that started this run is gone."));
+      }
     }, 500);
     parentWatch.unref();
   }

@@ -7,16 +7,14 @@ import { BackgroundShells } from "../agent/background.ts";
 import { buildSystemPrompt, createPathInstructions, expandPrompt } from "../agent/instructions.ts";
 import { runTurn } from "../agent/loop.ts";
 import { createProcessRunner } from "../agent/process.ts";
-import { builtInTools, findTool } from "../agent/tools/index.ts";
 import { TodoList } from "../agent/tools/todos.ts";
-import type { Tool } from "../agent/tools/tool.ts";
 import { createProvider } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
-import { nearestName } from "../protocol/nearest.ts";
 import { trust } from "../store/trust.ts";
-import { type FlagValues, flagList, flagText } from "./flags.ts";
+import { chooseTools } from "./choose-tools.ts";
+import { flagText } from "./flags.ts";
 import { randomUuid, type Setup } from "./start.ts";
 
 export type RunOptions = {
@@ -145,39 +143,6 @@ async function hiddenPaths({ workspace, roots, home, settings }: Setup): Promise
     const both = { given: path, real: path };
     return ignored(both) !== undefined || denied.some((rule) => coversPath(rule, both, { workspace, home }));
   };
-}
-
-/** Plan and ask mode keep to what changes nothing; the flags narrow further. */
-function chooseTools(flags: FlagValues, mode: Setup["mode"]): readonly Tool[] {
-  const names = (flag: string) =>
-    flagList(flags, flag)
-      .flatMap((list) => list.split(","))
-      .map((name) => name.trim())
-      .filter(Boolean);
-  const pick = (flag: string): Tool[] | undefined => {
-    if (!flags.has(flag)) return undefined;
-    return names(flag).flatMap((name) => {
-      const same = findTool(builtInTools, name);
-      if (!same) {
-        const near = nearestName(
-          name,
-          builtInTools.map((tool) => tool.name),
-        );
-        throw new UserError(
-          "USAGE",
-          `--${flag}: there is no tool '${name}'.${near ? ` Did you mean ${near}?` : ""} Tools: ${builtInTools.map((tool) => tool.name).join(", ")}.`,
-        );
-      }
-      // A wire name stands for all tools that share it: `edit` means Write and Edit.
-      return name === same.wire ? builtInTools.filter((tool) => tool.wire === name) : [same];
-    });
-  };
-  const allowed = pick("allowed-tools");
-  const disallowed = pick("disallowed-tools");
-  const readOnly = mode === "plan" || mode === "ask";
-  return builtInTools.filter(
-    (tool) => (!readOnly || tool.readOnly) && (!allowed || allowed.includes(tool)) && !disallowed?.includes(tool),
-  );
 }
 
 const imageKinds: readonly [mime: string, start: string][] = [

@@ -44,6 +44,18 @@ export function setUp(invocation: Invocation, options: { gate: boolean }): Setup
   if (options.gate && !trusted && !isForced(flags)) throw untrusted(workspace);
 
   const model = resolveModel(modelChoice(invocation, settings, config));
+  if (
+    limits.maxCost !== undefined &&
+    !model.price &&
+    !model.local &&
+    model.kind !== "offline" &&
+    model.kind !== "script"
+  ) {
+    throw new UserError(
+      "USAGE",
+      `--max-cost cannot be kept: the price of ${model.displayName} is not known. Use --max-turns or --max-time.`,
+    );
+  }
   return {
     invocation,
     workspace,

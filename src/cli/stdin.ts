@@ -37,22 +37,19 @@ async function readAll(): Promise<string> {
 }
 
 /**
- * Tells whether a pipe on stdin holds data that nobody read. Reading to find out would steal the data from a shell loop
+ * Whether a pipe on stdin holds data that nobody read. Reading to find out would steal the data from a shell loop
  * that shares the pipe, so the kernel is asked for the count; where that cannot be done, nothing is said.
  */
-export function watchUnreadStdin(usedStdin: boolean): () => Promise<boolean> {
-  if (usedStdin || process.platform !== "linux" || !isPipe()) return async () => false;
-  return async () => {
-    const { execFile } = await import("node:child_process");
-    const ask =
-      'use Fcntl; sysopen(F, $ARGV[0], O_RDONLY | O_NONBLOCK) or exit; ioctl(F, 0x541B, $n = pack("L", 0)) or exit; print unpack("L", $n)';
-    return new Promise((resolve) => {
-      const options = { timeout: 500 };
-      execFile("perl", ["-e", ask, `/proc/${process.pid}/fd/0`], options, (error, stdout) =>
-        resolve(!error && Number(stdout) > 0),
-      );
-    });
-  };
+export async function hasUnreadStdin(usedStdin: boolean): Promise<boolean> {
+  if (usedStdin || process.platform !== "linux" || !isPipe()) return false;
+  const { execFile } = await import("node:child_process");
+  const ask =
+    'use Fcntl; sysopen(F, $ARGV[0], O_RDONLY | O_NONBLOCK) or exit; ioctl(F, 0x541B, $n = pack("L", 0)) or exit; print unpack("L", $n)';
+  return new Promise((resolve) => {
+    execFile("perl", ["-e", ask, `/proc/${process.pid}/fd/0`], { timeout: 500 }, (error, stdout) =>
+      resolve(!error && Number(stdout) > 0),
+    );
+  });
 }
 
 function isPipe(): boolean {

@@ -236,6 +236,27 @@ describe("the end", () => {
     expect(repeated.lines().filter((line) => line["subtype"] === "started").length).toBeLessThanOrEqual(10);
   });
 
+  it("a bug where nobody waits is one result and exit 1", async () => {
+    const place = workspace();
+    const bug = place.file("bug.cjs", 'setTimeout(() => { throw new Error("a bug"); }, 400);');
+    const run = await place.play([{ delayMs: 60_000, text: "late" }], [], { env: { NODE_OPTIONS: `--require=${bug}` } });
+    expect(run.exit).toBe(1);
+    expect(onlyResult(run)).toMatchObject({ is_error: true, error_code: "INTERNAL" });
+    expect(run.stderr).toContain("a bug");
+  });
+
+  it("--max-cost is refused where it could not be kept", async () => {
+    const run = await workspace().run(["-p", "--force", "--max-cost", "1", "-e", "http://192.0.2.1/v1", "--model", "x", "hi"]);
+    expect(run.exit).toBe(2);
+    expect(run.stderr).toContain("the price of x is not known");
+  });
+
+  it("--debug tells on stderr what goes on, and leaves stdout alone", async () => {
+    const run = await workspace().play([shell("true"), { text: "ok" }], ["--debug"]);
+    expect(onlyResult(run)["result"]).toBe("ok");
+    expect(run.stderr).toMatch(/debug \d+ms shell ends: success/);
+  });
+
   it("an empty answer is no success", async () => {
     const run = await workspace().play([{ text: "" }]);
     expect(run.exit).toBe(1);

@@ -1,0 +1,38 @@
+// Which tools a run has: all, or fewer by mode and by flag.
+import { builtInTools, findTool } from "../agent/tools/index.ts";
+import type { Tool } from "../agent/tools/tool.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import { nearestName } from "../protocol/nearest.ts";
+import { type FlagValues, flagList } from "./flags.ts";
+import type { PermissionMode } from "./start.ts";
+
+/** Plan and ask mode keep to what changes nothing; the flags narrow further. */
+export function chooseTools(flags: FlagValues, mode: PermissionMode): readonly Tool[] {
+  const allowed = named(flags, "allowed-tools");
+  const disallowed = named(flags, "disallowed-tools");
+  const readOnly = mode === "plan" || mode === "ask";
+  return builtInTools.filter(
+    (tool) => (!readOnly || tool.readOnly) && (!allowed || allowed.includes(tool)) && !disallowed?.includes(tool),
+  );
+}
+
+function named(flags: FlagValues, flag: string): Tool[] | undefined {
+  if (!flags.has(flag)) return undefined;
+  const names = flagList(flags, flag)
+    .flatMap((list) => list.split(","))
+    .map((name) => name.trim())
+    .filter(Boolean);
+  return names.flatMap((name) => {
+    const tool = findTool(builtInTools, name);
+    if (!tool) throw unknownTool(flag, name);
+    // A wire name stands for all tools that share it: `edit` means Write and Edit.
+    return name === tool.wire ? builtInTools.filter((each) => each.wire === name) : [tool];
+  });
+}
+
+function unknownTool(flag: string, name: string): UserError {
+  const names = builtInTools.map((tool) => tool.name);
+  const near = nearestName(name, names);
+  const hint = near ? ` Did you mean ${near}?` : "";
+  return new UserError("USAGE", `--${flag}: there is no tool '${name}'.${hint} Tools: ${names.join(", ")}.`);
+}

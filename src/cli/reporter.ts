@@ -1,0 +1,78 @@
+// What print mode writes: events to stdout in the chosen format, exactly one ending, everything else to stderr.
+import { type ErrorCode, errorCodes, exitCodeOf, UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import { errorLine, explainFailure, resultText } from "./failure.ts";
+import { type OutputFormat, type OutputOptions, outputs } from "./outputs.ts";
+import { openStdout, writeStderr } from "./stdout.ts";
+
+export interface Reporter {
+  emit(event: AgentEvent): void;
+  /** Ends the run with an error, unless it has ended already. */
+  fail(error: unknown): void;
+  /** Resolves when the reader has caught up enough for more. */
+  ready(): Promise<void> | undefined;
+  /** The reader went away: nobody is left to tell. */
+  readonly isClosed: boolean;
+  /** Waits until everything is written; the exit code comes back. */
+  finish(): Promise<number>;
+}
+
+type Ending = Extract<AgentEvent, { type: "done" | "fail" }>;
+
+/** A reader that stalls after an abort is not waited for any longer than this. */
+const stalledMs = 3500;
+
+export function createReporter(options: OutputOptions & { format: OutputFormat }, abort: AbortController): Reporter {
+  const output = outputs[options.format](options);
+  const startedAt = Date.now();
+  let ending: Ending | undefined;
+  let isClosed = false;
+  const stdout = openStdout(
+    () => {
+      isClosed = true;
+      abort.abort(new UserError("INTERRUPTED", "The reader of the output went away."));
+    },
+    (error) => {
+      const failure = new UserError(
+        error.code === "ENOSPC" ? "STORE_FULL" : "INTERNAL",
+        `The output cannot be written: ${error.message}`,
+      );
+      abort.abort(failure);
+      fail(failure);
+    },
+  );
+
+  function emit(event: AgentEvent): void {
+    if (ending) return;
+    if (event.type === "done" || event.type === "fail") ending = event;
+    const shown = event.type === "fail" ? { ...event, message: resultText(event.message) } : event;
+    const text = output.encode(shown);
+    if (text) stdout.write(text);
+  }
+
+  function fail(error: unknown): void {
+    emit({ type: "fail", ...explainFailure(error), durationMs: Date.now() - startedAt, apiDurationMs: 0 });
+  }
+
+  return {
+    emit,
+    fail,
+    ready: () => stdout.ready(),
+    get isClosed() {
+      return isClosed;
+    },
+    async finish() {
+      await stdout.flush(abort.signal.aborted ? stalledMs : undefined);
+      if (isClosed) return 141; // as if SIGPIPE had ended it, which is what readers like `head` expect
+      for (const denial of ending?.denials ?? []) writeStderr(`Rejected: ${denial.tool}: ${denial.reason}\n`);
+      if (ending?.type === "done") return 0;
+      const code = codeOf(ending?.code);
+      writeStderr(errorLine(ending?.message ?? "The run ended without a result.", code));
+      return exitCodeOf(code);
+    },
+  };
+}
+
+function codeOf(code: string | undefined): ErrorCode {
+  return code !== undefined && Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : "INTERNAL";
+}
