@@ -33,6 +33,7 @@ export class ProcessTree {
   /** pid → start time: seen as a descendant once, hence one forever, even when its parent is gone. */
   readonly #known = new Map<number, string>();
   readonly #sessions = new Set<number>();
+  #isUnsure = false;
 
   constructor(pid: number, mark: string) {
     this.pid = pid;
@@ -56,6 +57,11 @@ export class ProcessTree {
   async end({ politeMs = 250, withinMs = 5000 } = {}): Promise<number> {
     if (process.platform === "win32") return 0; // parents are known there only while they live
     let found = await this.#find();
+    // A process that is just becoming another program has no environment for a moment: it is looked at again.
+    for (let look = 0; found.length === 0 && this.#isUnsure && look < 3; look++) {
+      await sleep(3);
+      found = await this.#find();
+    }
     if (found.length === 0) return 0;
     // Most are only on their way out: the tail of a pipeline, a helper whose input has just ended.
     await sleep(10);
@@ -138,6 +144,7 @@ export class ProcessTree {
 
   #select(rows: Row[]): Row[] {
     const mine = new Map<number, Row>();
+    const bare: Row[] = [];
     const take = (row: Row) => {
       mine.set(row.pid, row);
       this.#known.set(row.pid, row.startedAt);
@@ -146,8 +153,12 @@ export class ProcessTree {
     for (const row of rows) {
       if (row.group === this.pid || this.#sessions.has(row.session) || this.#known.get(row.pid) === row.startedAt)
         take(row);
-      else if (row.environment().includes(this.mark + "=")) take(row);
-      else if (row.streams().some((stream) => this.#pipes.has(stream))) take(row);
+      else {
+        const environment = row.environment();
+        if (environment.length === 0) bare.push(row);
+        if (environment.includes(`${this.mark}=`)) take(row);
+        else if (row.streams().some((stream) => this.#pipes.has(stream))) take(row);
+      }
     }
     for (let grown = -1; grown !== mine.size; ) {
       grown = mine.size;
@@ -155,6 +166,7 @@ export class ProcessTree {
         if (!mine.has(row.pid) && (row.parent === this.pid || mine.has(row.parent))) take(row);
       }
     }
+    this.#isUnsure = bare.some((row) => !mine.has(row.pid));
     return [...mine.values()];
   }
 }
