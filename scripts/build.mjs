@@ -19,7 +19,8 @@ mkdirSync(join(dist, "cli"), { recursive: true });
 const chunks = await bundleCli();
 await writeBoot(chunks);
 await bundleLibraries();
-if (process.argv.includes("--types") || process.env.npm_lifecycle_event === "prepack") writeTypes();
+// A package is published with its types; a checkout reads the source.
+if (process.argv.includes("--types") || /^(pack|publish)$/.test(process.env.npm_command ?? "")) writeTypes();
 await warmCodeCache();
 
 /** ES modules split well but start slowly: bundle as ESM with splitting, then turn each chunk into CommonJS. */

@@ -249,7 +249,7 @@ function offline(choice: ModelChoice): ResolvedModel {
     displayName: offlineModel.name,
     contextTokens: hostedContext,
     local: true,
-    headers: {},
+    headers: headersOf(choice, {}),
     keyAdvice: "",
   };
 }
