@@ -79,13 +79,17 @@ export const flags: readonly Flag[] = [
   { name: "force", short: "f", group: "Permissions", help: "Allow everything but deny rules and protected paths" },
   { name: "yolo", group: "Permissions", help: "Same as --force" },
   { name: "trust", group: "Permissions", help: "Trust this workspace from now on, without asking" },
-  { name: "approve-mcps", group: "Permissions", help: "Approve all MCP servers for this run" },
+  {
+    name: "approve-mcps",
+    group: "Permissions",
+    help: "Approve all MCP servers for this run (none are started in this version)",
+  },
   {
     name: "sandbox",
     value: "<state>",
     choices: ["enabled", "disabled"],
     group: "Permissions",
-    help: "Override the sandbox setting",
+    help: "Override the sandbox setting (only disabled in this version)",
   },
   { name: "auto-review", group: "Permissions", help: "Let a model review what would be asked", notBuilt: true },
   {

@@ -4,6 +4,7 @@ import type { Asker } from "../agent/agent.ts";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { trust } from "../store/trust.ts";
+import { callLine, printable } from "./call-line.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { createRun } from "./run.ts";
@@ -26,7 +27,7 @@ export async function runLineMode(invocation: Invocation): Promise<number> {
 async function converse(invocation: Invocation, terminal: Interface): Promise<number> {
   const setup = await trustedSetup(invocation, terminal);
   if (!setup) return 1;
-  const show = createScreen();
+  const show = createScreen(setup.workspace);
   const run = await createRun(setup, {
     sessionId: randomUuid(),
     headless: false,
@@ -96,14 +97,6 @@ function createAsker(terminal: Interface, show: Screen): Asker {
   };
 }
 
-/** Control characters could hide what is asked; they are shown as escapes. */
-function printable(text: string): string {
-  return text.replace(
-    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
 /** Undefined when the input is closed. */
 function question(terminal: Interface, text: string): Promise<string | undefined> {
   return new Promise((resolve) => {
@@ -118,7 +111,7 @@ function question(terminal: Interface, text: string): Promise<string | undefined
 
 type Screen = { event(event: AgentEvent): void; line(text: string): void };
 
-function createScreen(): Screen {
+function createScreen(workspace: string): Screen {
   let open = false;
   const write = (text: string) => process.stdout.write(text);
   const line = (text: string) => {
@@ -134,11 +127,9 @@ function createScreen(): Screen {
           write(event.text);
           open = !event.text.endsWith("\n");
           break;
-        case "tool_start": {
-          const { command, path, pattern, globPattern } = event.args as Record<string, unknown>;
-          line(`· ${event.tool} ${printable(String(command ?? pattern ?? globPattern ?? path ?? ""))}`);
+        case "tool_start":
+          line(callLine(event, workspace));
           break;
-        }
         case "tool_output":
           write(event.chunk);
           open = !event.chunk.endsWith("\n");

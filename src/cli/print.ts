@@ -1,6 +1,7 @@
 // Print mode: one prompt, one run, exactly one result, whatever happens.
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
+import { callLine } from "./call-line.ts";
 import { createDebug } from "./debug.ts";
 import { flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
@@ -58,7 +59,7 @@ export async function runPrint(invocation: Invocation): Promise<number> {
       for await (const event of run.turn({ text: prompt.text, images }, abort.signal)) {
         reporter.emit(event);
         debug.event(event);
-        showProgress(event, format);
+        showProgress(event, format, setup.workspace);
         await reporter.ready();
         if (reporter.isClosed) break;
       }
@@ -81,10 +82,9 @@ function warn(message: string): void {
 }
 
 /** On a terminal, text mode shows on stderr what the agent does; the answer alone goes to stdout. */
-function showProgress(event: AgentEvent, format: OutputFormat): void {
+function showProgress(event: AgentEvent, format: OutputFormat, workspace: string): void {
   if (format !== "text" || event.type !== "tool_start" || !process.stderr.isTTY) return;
-  const { command, path, pattern, globPattern } = event.args as Record<string, unknown>;
-  writeStderr(`· ${event.tool} ${String(command ?? pattern ?? globPattern ?? path ?? "").slice(0, 120)}\n`);
+  writeStderr(`${callLine(event, workspace).slice(0, 160)}\n`);
 }
 
 /**

@@ -239,14 +239,26 @@ describe("the end", () => {
   it("a bug where nobody waits is one result and exit 1", async () => {
     const place = workspace();
     const bug = place.file("bug.cjs", 'setTimeout(() => { throw new Error("a bug"); }, 400);');
-    const run = await place.play([{ delayMs: 60_000, text: "late" }], [], { env: { NODE_OPTIONS: `--require=${bug}` } });
+    const run = await place.play([{ delayMs: 60_000, text: "late" }], [], {
+      env: { NODE_OPTIONS: `--require=${bug}` },
+    });
     expect(run.exit).toBe(1);
     expect(onlyResult(run)).toMatchObject({ is_error: true, error_code: "INTERNAL" });
     expect(run.stderr).toContain("a bug");
   });
 
   it("--max-cost is refused where it could not be kept", async () => {
-    const run = await workspace().run(["-p", "--force", "--max-cost", "1", "-e", "http://192.0.2.1/v1", "--model", "x", "hi"]);
+    const run = await workspace().run([
+      "-p",
+      "--force",
+      "--max-cost",
+      "1",
+      "-e",
+      "http://192.0.2.1/v1",
+      "--model",
+      "x",
+      "hi",
+    ]);
     expect(run.exit).toBe(2);
     expect(run.stderr).toContain("the price of x is not known");
   });

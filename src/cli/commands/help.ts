@@ -36,6 +36,7 @@ const exitCodes: readonly [code: string, meaning: string][] = [
   ["1", "Failure: 'Error: … [CODE]' on stderr, and a result in the JSON formats"],
   ["2", "The command line is wrong"],
   ["130", "Interrupted (Ctrl+C)"],
+  ["141", "The reader of the output went away"],
   ["143", "Terminated (SIGTERM)"],
 ];
 

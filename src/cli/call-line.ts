@@ -1,0 +1,18 @@
+// A call in one line, for people: what is done to what.
+import type { AgentEvent } from "../protocol/event.ts";
+
+type Start = Extract<AgentEvent, { type: "tool_start" }>;
+
+export function callLine({ tool, args }: Start, workspace: string): string {
+  const { command, path, pattern, globPattern, targetDirectory, taskId, todos } = args as Record<string, unknown>;
+  const what = command ?? pattern ?? globPattern ?? path ?? targetDirectory ?? taskId ?? (todos ? "the list" : "");
+  return `· ${tool} ${printable(String(what).replaceAll(`${workspace}/`, ""))}`;
+}
+
+/** Control characters could hide what is shown; they are shown as escapes. */
+export function printable(text: string): string {
+  return text.replace(
+    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
