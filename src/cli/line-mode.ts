@@ -5,11 +5,11 @@ import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { trust } from "../store/trust.ts";
 import { callLine, printable } from "./call-line.ts";
+import { watchForTheEnd } from "./end-watch.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { createRun } from "./run.ts";
 import { randomUuid, setUp } from "./start.ts";
-import { writeStderr } from "./stdout.ts";
 
 export async function runLineMode(invocation: Invocation): Promise<number> {
   for (const flag of ["output-format", "stream-partial-output"]) {
@@ -28,39 +28,50 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
   const setup = await trustedSetup(invocation, terminal);
   if (!setup) return 1;
   const show = createScreen(setup.workspace);
+  const whole = new AbortController();
+  const watch = watchForTheEnd(whole, invocation.env);
+  let turn = new AbortController();
+  // Readline takes Ctrl+C for itself: it ends the answer, or the program while nothing is being answered.
+  terminal.on("SIGINT", () =>
+    turn.signal.aborted ? terminal.close() : turn.abort(new UserError("INTERRUPTED", "Stopped.")),
+  );
+  whole.signal.addEventListener("abort", () => {
+    turn.abort(whole.signal.reason);
+    terminal.close();
+  });
   const run = await createRun(setup, {
     sessionId: randomUuid(),
     headless: false,
-    warn: (message) => writeStderr(`Warning: ${message}\n`),
-    ask: createAsker(terminal, show),
+    warn: (message) => show.line(`Warning: ${message}`),
+    ask: createAsker(terminal, show, () => turn.signal),
   });
-  process.stdout.write(
-    `${setup.model.displayName} in ${setup.workspace}\nType /quit or press Ctrl+D to leave; Ctrl+C stops an answer.\n`,
-  );
+  show.line(`${setup.model.displayName} in ${setup.workspace}`);
+  show.line("Type /quit or press Ctrl+D to leave; Ctrl+C stops an answer.");
   let code = 0;
   try {
     let text: string | undefined = invocation.line.words.join(" ") || undefined;
     let images = flagList(invocation.line.flags, "image");
     while (true) {
+      turn.abort();
       text ??= await question(terminal, "\n> ");
-      if (text === undefined || /^\/(quit|exit)$/.test(text.trim())) return code;
+      if (text === undefined || /^\/(quit|exit)$/.test(text.trim())) break;
       if (text.trim() !== "") {
-        const abort = new AbortController();
-        const interrupt = () => abort.abort(new UserError("INTERRUPTED", "Stopped."));
-        terminal.on("SIGINT", interrupt);
-        for await (const event of run.turn({ text, images }, abort.signal)) {
+        turn = new AbortController();
+        for await (const event of run.turn({ text, images }, turn.signal)) {
           show.event(event);
           if (event.type === "fail") code = 1;
           if (event.type === "done") code = 0;
         }
-        terminal.off("SIGINT", interrupt);
       }
       text = undefined;
       images = [];
     }
   } finally {
     await run.end();
+    watch.stop();
   }
+  const reason: unknown = whole.signal.reason;
+  return reason instanceof UserError ? exitCodeOf(reason.code) : code;
 }
 
 async function trustedSetup(invocation: Invocation, terminal: Interface) {
@@ -80,30 +91,43 @@ async function trustedSetup(invocation: Invocation, terminal: Interface) {
   }
 }
 
-/** `always` holds for the same tool and the same thing until the program ends. */
-function createAsker(terminal: Interface, show: Screen): Asker {
+/** One question at a time, though calls run side by side. `always` holds for the same thing until the program ends. */
+function createAsker(terminal: Interface, show: Screen, signal: () => AbortSignal): Asker {
   const always = new Set<string>();
-  return async ({ tool, needs, reasons }) => {
+  let last: Promise<unknown> = Promise.resolve();
+  const askOne: Asker = async ({ tool, needs, reasons }) => {
     const what = needs.map((need) => `${need.kind}: ${need.target}`).join("\n  ");
     const key = `${tool}\n${what}`;
     if (always.has(key)) return { allow: true };
     show.line(`\n${tool} wants permission\n  ${printable(what)}\n  ${reasons.join(" ")}`);
     while (true) {
-      const answer = (await question(terminal, "Allow? [y]es, [n]o, [a]lways: "))?.trim().toLowerCase();
+      const answer = (await question(terminal, "Allow? [y]es, [n]o, [a]lways: ", signal()))?.trim().toLowerCase();
       if (answer === undefined || /^(n|no)$/.test(answer)) return { allow: false, reason: "The user said no." };
       if (/^(a|always)$/.test(answer)) always.add(key);
       if (/^(y|yes|a|always)$/.test(answer)) return { allow: true };
     }
   };
+  return (asked) => {
+    const answer = last.then(() => askOne(asked));
+    last = answer.catch(() => {});
+    return answer;
+  };
 }
 
-/** Undefined when the input is closed. */
-function question(terminal: Interface, text: string): Promise<string | undefined> {
+/** Undefined when the input is closed, or the question is called off. */
+function question(terminal: Interface, text: string, signal?: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const closed = () => resolve(undefined);
-    terminal.once("close", closed);
-    terminal.question(text, (answer) => {
-      terminal.off("close", closed);
+    if (signal?.aborted) return resolve(undefined);
+    const off = () => {
+      terminal.off("close", off);
+      signal?.removeEventListener("abort", off);
+      resolve(undefined);
+    };
+    terminal.once("close", off);
+    signal?.addEventListener("abort", off, { once: true });
+    terminal.question(text, signal ? { signal } : {}, (answer) => {
+      terminal.off("close", off);
+      signal?.removeEventListener("abort", off);
       resolve(answer);
     });
   });

@@ -24,9 +24,17 @@ export type RunOptions = {
   ask?: Asker;
 };
 
+export type TurnPrompt = {
+  text: string;
+  /** Told to the model after the text, as it is. */
+  data?: string;
+  /** Paths. */
+  images: readonly string[];
+};
+
 export interface Run {
   /** One turn. Several may follow each other in one session. */
-  turn(prompt: { text: string; images: readonly string[] }, signal: AbortSignal): AsyncGenerator<AgentEvent>;
+  turn(prompt: TurnPrompt, signal: AbortSignal): AsyncGenerator<AgentEvent>;
   /** Ends everything that was started. */
   end(): Promise<void>;
 }
@@ -46,7 +54,9 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
     program: setup.invocation.name,
     sessionId,
   });
-  const instructions = { workspace, roots, configDir, home };
+  const { loadHidden } = await import("../policy/hidden.ts");
+  const isIgnored = await loadHidden({ workspace, roots, home, configDir, rules: setup.rules });
+  const instructions = { workspace, roots, configDir, home, isIgnored };
   const { system, warnings, loaded } = buildSystemPrompt({
     ...instructions,
     mode,
@@ -87,7 +97,7 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
         roots: background.folder ? [...roots, background.folder] : roots,
         home,
         configDir,
-        rules: settings.rules,
+        rules: setup.rules,
         shellAllowed: "force-only",
       });
     },
@@ -112,12 +122,17 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
   };
 
   return {
-    async *turn({ text, images }, signal) {
-      const isIgnored = text.includes("@") ? await hiddenPaths(setup) : undefined;
-      const expanded = expandPrompt(text, { ...instructions, isIgnored, instructions: pathInstructions });
+    async *turn({ text, data, images }, signal) {
+      const expanded = expandPrompt(text, { ...instructions, instructions: pathInstructions });
       for (const warning of expanded.warnings) warn(warning);
-      const parts = [...expanded.parts, ...images.map((path) => imagePart(resolve(path)))];
-      yield* runTurn(agent, { text, parts, requestId: randomUuid() }, signal);
+      const pictures = images.map((path) => imagePart(resolve(path)));
+      const piped: Part[] = data === undefined ? [] : [{ type: "text", text: data }];
+      const shown = data === undefined ? text : `${text}\n\n${data}`;
+      yield* runTurn(
+        agent,
+        { text: shown, parts: [...expanded.parts, ...piped, ...pictures], requestId: randomUuid() },
+        signal,
+      );
       for (const warning of pathInstructions.takeWarnings()) warn(warning);
     },
     async end() {
@@ -128,20 +143,6 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
       await background.endAll();
       await processes.endAll();
     },
-  };
-}
-
-/** Files that an ignore file or a deny rule hides are not attached either. */
-async function hiddenPaths({ workspace, roots, home, settings }: Setup): Promise<(path: string) => boolean> {
-  const [{ loadIgnore }, { coversPath }] = await Promise.all([
-    import("../policy/ignore.ts"),
-    import("../policy/rules.ts"),
-  ]);
-  const ignored = await loadIgnore([workspace, ...roots]);
-  const denied = settings.rules.filter((rule) => rule.kind === "Read" && rule.verdict === "deny");
-  return (path) => {
-    const both = { given: path, real: path };
-    return ignored(both) !== undefined || denied.some((rule) => coversPath(rule, both, { workspace, home }));
   };
 }
 

@@ -5,6 +5,8 @@ import { resolve } from "node:path";
 import { isForeignKey } from "../model/keys.ts";
 import { type ResolvedModel, resolveModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import type { Rule } from "../protocol/permission-rule.ts";
+import { authFile } from "../store/auth.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
 import { loadSettings, type Settings } from "../store/settings.ts";
 import { isTrusted } from "../store/trust.ts";
@@ -22,6 +24,8 @@ export type Setup = {
   configDir: string;
   home: string;
   settings: Settings;
+  /** The settings' rules, and the one that keeps saved keys from the agent. */
+  rules: readonly Rule[];
   model: ResolvedModel;
   mode: PermissionMode;
   limits: { maxTurns: number; maxTimeMs?: number; maxCost?: number };
@@ -63,6 +67,7 @@ export function setUp(invocation: Invocation, options: { gate: boolean }): Setup
     configDir: config,
     home,
     settings,
+    rules: [...settings.rules, keepKeys(config)],
     model,
     mode,
     limits: { ...limits, maxTurns: limits.maxTurns ?? settings.courser.maxTurns ?? 500 },
@@ -77,6 +82,12 @@ function foreignKeyWarning({ env, line: { flags } }: Invocation): string[] {
   return Object.entries(given)
     .filter(([, key]) => key !== undefined && isForeignKey(key.trim()))
     .map(([name]) => `${name} holds a key of Cursor's own service and is not used: give a key of the model's vendor.`);
+}
+
+/** A rule like any other, so that every tool and every explanation knows it. */
+function keepKeys(config: string): Rule {
+  const file = authFile(config);
+  return { verdict: "deny", kind: "Read", pattern: file, text: `Read(${file})`, scope: "user", source: "built in" };
 }
 
 function isForced(flags: FlagValues): boolean {

@@ -3,18 +3,20 @@ import { fstatSync } from "node:fs";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Invocation } from "./main.ts";
 
-export type PromptText = { text: string; usedStdin: boolean };
+/** `data`: what was piped beside typed words. It is told to the model as it is: nothing in it is a command or a mention. */
+export type PromptText = { text: string; data?: string; usedStdin: boolean };
 
 /** Stdin is read only when there are no words, or when a lone `-` asks for it: an open pipe must never hold up a prompt. */
-export async function readPrompt({ line, name }: Invocation): Promise<PromptText> {
+export async function readPrompt({ line, name }: Invocation, signal: AbortSignal): Promise<PromptText> {
   const words = line.words.filter((word, index) => word !== "-" || index >= line.plainWords);
   const usedStdin = words.length < line.words.length || words.length === 0;
   const typed = words.join(" ");
   if (!usedStdin) return { text: typed, usedStdin };
   const { isatty } = await import("node:tty");
   if (isatty(0)) throw noPrompt(name);
-  const piped = await readAll();
-  const text = typed === "" ? piped.replace(/\r?\n$/, "") : `${typed}\n\n${piped}`;
+  const piped = await readAll(signal);
+  if (typed !== "") return { text: typed, data: piped, usedStdin };
+  const text = piped.replace(/\r?\n$/, "");
   if (text.trim() === "") throw noPrompt(name);
   return { text, usedStdin };
 }
@@ -26,12 +28,17 @@ function noPrompt(name: string): UserError {
   );
 }
 
-async function readAll(): Promise<string> {
+async function readAll(signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = [];
+  const stop = () => process.stdin.destroy(signal.reason as Error);
+  signal.addEventListener("abort", stop, { once: true });
   try {
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   } catch (error) {
+    signal.throwIfAborted();
     throw new UserError("USAGE", `stdin cannot be read: ${(error as Error).message}. Give the prompt as an argument.`);
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,12 +1,12 @@
 // The answer to a call: allow, ask or deny, and why. The strictest of its needs decides.
 import type { Rule } from "../protocol/permission-rule.ts";
+import { hiddenBy } from "./hidden.ts";
 import { type IgnoreCheck, loadIgnore } from "./ignore.ts";
 import type { Decision, Need, Verdict } from "./need.ts";
 import {
   floorOf,
   holdsProtected,
   isDirectory,
-  isInside,
   type Place,
   type ResolvedPath,
   resolvePath,
@@ -35,6 +35,7 @@ export async function decide(needs: readonly Need[], situation: Situation): Prom
   let reasons: string[] = [];
   const touchesFiles = needs.some((need) => need.kind === "Read" || need.kind === "Write" || need.kind === "Delete");
   const ignored = touchesFiles ? await loadIgnore([situation.workspace, ...situation.roots]) : () => undefined;
+  const isHidden = hiddenBy(situation, ignored);
   for (const need of needs) {
     const part = await judge(need, situation, ignored);
     if (part.path) approved.set(need.target, part.path.real);
@@ -42,7 +43,7 @@ export async function decide(needs: readonly Need[], situation: Situation): Prom
     if (part.verdict === verdict) reasons.push(...part.reasons.filter((reason) => !reasons.includes(reason)));
   }
   if (verdict === "ask" && !situation.interactive) reasons.push("Nobody can be asked in print mode.");
-  return { verdict, reasons, approved, mayRead: (path) => !isHidden(path, situation, ignored) };
+  return { verdict, reasons, approved, mayRead: (path) => !isHidden(path) };
 }
 
 async function judge(need: Need, situation: Situation, ignored: IgnoreCheck): Promise<Part> {
@@ -71,19 +72,10 @@ function judgePath(kind: "Read" | "Write" | "Delete", need: Need, situation: Sit
   if (hiding) return deny(`${hiding} hides ${path.given} from the agent.`);
   const special = specialKind(path.real);
   if (special) return deny(`${path.given} is not opened: ${special}.`);
-  if (isInside(path.real, situation.configDir) && /(^|\/)auth\.json$/.test(path.real))
-    return deny(`${path.given} holds saved keys.`);
   if (kind !== "Read" && isReadOnly(situation))
     return deny(`${capital(situation.mode)} mode only reads: ${path.given} is not changed.`);
   const answer = kind === "Read" ? judgeRead(path, rules, situation) : judgeWrite(kind, path, rules, situation);
   return { ...answer, path };
-}
-
-/** For searches: the folder was judged, what it holds is looked at one by one. */
-function isHidden(path: string, situation: Situation, ignored: IgnoreCheck): boolean {
-  const both = { given: path, real: path };
-  const denies = (rule: Rule) => rule.kind === "Read" && rule.verdict === "deny" && coversPath(rule, both, situation);
-  return situation.rules.some(denies) || ignored(both) !== undefined;
 }
 
 function judgeRead(path: ResolvedPath, rules: readonly Rule[], situation: Situation): Part {
