@@ -13,7 +13,7 @@ export type Agent = {
   system: string;
   tools: readonly Tool[];
   /** The pure verdict on what a call needs. */
-  decide(needs: readonly Need[]): Decision | Promise<Decision>;
+  decide(needs: readonly Need[]): Promise<Decision>;
   /** Asks a person; absent where nobody can answer, and then asking means refusing. */
   ask?: Asker;
   limits: Limits;

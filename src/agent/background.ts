@@ -4,9 +4,9 @@ import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { outputFolder } from "./output-folder.ts";
 import type { ProcessEnd, ProcessRunner, RunningProcess } from "./process.ts";
 
-export type BackgroundStatus = "running" | "exited" | "killed";
+type BackgroundStatus = "running" | "exited" | "killed";
 
-export type BackgroundTask = {
+type BackgroundTask = {
   taskId: string;
   command: string;
   pid: number;
@@ -15,7 +15,7 @@ export type BackgroundTask = {
 };
 
 /** What happened since the last look. */
-export type BackgroundReading = BackgroundTask & {
+type BackgroundReading = BackgroundTask & {
   exitCode: number | null;
   signal: string;
   newOutput: string;

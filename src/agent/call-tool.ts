@@ -1,11 +1,12 @@
 // One call of a tool: parse, permit, run. Whatever happens, a started call gets its end.
 
 import type { Decision, Need } from "../policy/need.ts";
+import { isInside } from "../policy/paths.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import type { Agent } from "./agent.ts";
 import { findTool } from "./tools/index.ts";
-import { type Tool, ToolFailure, type ToolResult } from "./tools/tool.ts";
+import { failure, type Tool, ToolFailure, type ToolResult } from "./tools/tool.ts";
 
 export type ToolCallPart = Extract<Part, { type: "tool_call" }>;
 export type ToolResultPart = Extract<Part, { type: "tool_result" }>;
@@ -21,21 +22,26 @@ export function prepareCall(agent: Agent, call: ToolCallPart): PreparedCall {
   const tool = findTool(agent.tools, call.name);
   if (!tool) {
     const names = agent.tools.map((each) => each.name).join(", ");
-    return { call, failure: failureOf(`There is no tool named ${call.name}. The tools are: ${names}.`) };
+    return { call, failure: failure(`There is no tool named ${call.name}. The tools are: ${names}.`) };
   }
   try {
     const args = tool.parse(call.args);
     const place = { ...agent.toolContext, callId: call.id };
     return { call, prepared: { tool, args, wireArgs: tool.wireArgs(args, place), needs: tool.needs(args, place) } };
   } catch (error) {
-    if (error instanceof ToolFailure) return { call, failure: error };
-    throw error;
+    return { call, failure: unexpected(tool.name, error) };
   }
+}
+
+/** A call that was made before, under the same id: it has its result, and is not run again. */
+export function repeatedCall(call: ToolCallPart): PreparedCall {
+  const message = `This call of ${call.name} was made and answered before: an id counts once. It was not run again. Make a new call if it is needed again.`;
+  return { call, failure: failure(message) };
 }
 
 export async function* callTool(
   agent: Agent,
-  { call, prepared, failure }: PreparedCall,
+  { call, prepared, failure: wrong }: PreparedCall,
   context: { modelCallId: string; signal: AbortSignal },
 ): AsyncGenerator<AgentEvent, CallEnd> {
   const startedAt = Date.now();
@@ -48,7 +54,7 @@ export async function* callTool(
   let end: ToolResult;
   let denial: Denial | undefined;
   if (!prepared) {
-    end = resultOfFailure(failure!);
+    end = resultOfFailure(wrong!);
   } else {
     const { refusal, decision } = await permit(agent, prepared);
     if (refusal !== undefined) {
@@ -74,12 +80,20 @@ export async function* callTool(
 
 /** The reason of the refusal; none when the call may run. */
 async function permit(agent: Agent, prepared: Prepared): Promise<{ refusal?: string; decision: Decision }> {
-  const decision = await agent.decide(prepared.needs);
+  const decision = await agent.decide(prepared.needs).catch(undecided);
   const { verdict, reasons } = decision;
   if (verdict === "allow") return { decision };
   if (verdict === "deny" || !agent.ask) return { refusal: reasons.join(" "), decision };
   const answer = await agent.ask({ tool: prepared.tool.name, args: prepared.wireArgs, needs: prepared.needs, reasons });
   return answer.allow ? { decision } : { refusal: answer.reason ?? "The user said no.", decision };
+}
+
+/** What cannot be judged is not permitted. */
+function undecided(error: unknown): Decision {
+  return {
+    verdict: "deny",
+    reasons: [`It could not be judged: ${error instanceof Error ? error.message : String(error)}.`],
+  };
 }
 
 /** Live output passes as events while the tool runs. */
@@ -98,12 +112,7 @@ async function* runTool(
   let end: ToolResult | undefined;
   const running = tool
     .run(args, { ...agent.toolContext, approved, mayRead, callId, signal, print })
-    .catch((error: unknown): ToolResult => {
-      if (error instanceof ToolFailure) return resultOfFailure(error);
-      // A bug in one tool must not take the run with it: the model is told, the run goes on.
-      const message = error instanceof Error ? error.message : String(error);
-      return resultOfFailure(failureOf(`${tool.name} failed unexpectedly: ${message}`));
-    })
+    .catch((error: unknown) => resultOfFailure(unexpected(tool.name, error)))
     .then((result) => {
       end = result;
       wake();
@@ -120,7 +129,7 @@ async function* runTool(
   return end;
 }
 
-/** Two calls may run together unless one writes what the other reads or writes. Commands are taken to read and write anything. */
+/** Two calls may run together unless one may change what the other reads or changes. */
 export function conflict(a: PreparedCall, b: PreparedCall): boolean {
   const first = a.prepared?.needs ?? [];
   const second = b.prepared?.needs ?? [];
@@ -129,18 +138,17 @@ export function conflict(a: PreparedCall, b: PreparedCall): boolean {
 
 function needsConflict(a: Need, b: Need): boolean {
   const writes = (need: Need) => need.kind === "Write" || need.kind === "Delete";
-  if (!writes(a) && !writes(b)) return false;
   const inFiles = (need: Need) => writes(need) || need.kind === "Read";
-  if (!inFiles(a) || !inFiles(b)) return a.kind === "Shell" || b.kind === "Shell";
-  return contains(a.target, b.target) || contains(b.target, a.target);
+  // A command may read and change any file. Commands sent together are meant to run together.
+  if (a.kind === "Shell" || b.kind === "Shell") return inFiles(a) || inFiles(b);
+  if (!inFiles(a) || !inFiles(b) || !(writes(a) || writes(b))) return false;
+  return isInside(a.target, b.target) || isInside(b.target, a.target);
 }
 
-function contains(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
-}
-
-function failureOf(message: string): ToolFailure {
-  return new ToolFailure("error", { errorMessage: message, error: message, message }, message);
+/** A bug in one tool must not take the run with it: the model is told, the run goes on. */
+function unexpected(name: string, error: unknown): ToolFailure {
+  if (error instanceof ToolFailure) return error;
+  return failure(`${name} failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 function resultOfFailure(failure: ToolFailure): ToolResult {

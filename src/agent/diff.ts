@@ -1,8 +1,8 @@
 // What a change did to a file: unified diff, counts, and the value that the stream shows.
-import { isAbsolute, relative } from "node:path";
+import { shownPath } from "../policy/paths.ts";
 import type { ToolContext, ToolResult } from "./tools/tool.ts";
 
-export type FileChange = { path: string; before: string | undefined; after: string; message: string };
+type FileChange = { path: string; before: string | undefined; after: string; message: string };
 
 type Hunk = { oldStart: number; oldLines: number; newStart: number; newLines: number; lines: string[] };
 
@@ -12,11 +12,12 @@ const around = 3;
 /** The result of an edit. `note` is for the model only. */
 export async function changeResult(change: FileChange, context: ToolContext, note = ""): Promise<ToolResult> {
   const { path, before, after, message } = change;
+  // Relative, so that `patch -p1` takes the diff as it is.
   const {
     text: diffString,
     added,
     removed,
-  } = await unifiedDiff({ ...change, path: shortPath(path, context.workspace) });
+  } = await unifiedDiff({ ...change, path: shownPath(path, context.workspace) });
   const value = {
     path,
     linesAdded: added,
@@ -104,10 +105,4 @@ function wholeBlock(before: string[], after: string[]): { hunk: Hunk; removed: n
 /** Lines with their line feeds; a text that ends in one has no line after it. */
 function linesOf(text: string): string[] {
   return text === "" ? [] : text.split(/(?<=\n)/);
-}
-
-/** Inside the workspace relative, so that `patch -p1` takes the diff as it is. */
-function shortPath(path: string, workspace: string): string {
-  const short = relative(workspace, path);
-  return short.startsWith("..") || isAbsolute(short) ? path : short;
 }

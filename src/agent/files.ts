@@ -1,10 +1,10 @@
 // Files of the workspace: real paths, handles that follow no link, whole writes. Nothing else in the agent writes there.
 import { constants, type Stats } from "node:fs";
 import * as fs from "node:fs/promises";
-import { homedir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
-import { failure } from "./tools/define.ts";
-import { ToolFailure } from "./tools/tool.ts";
+import { basename, dirname, join } from "node:path";
+import * as paths from "../policy/paths.ts";
+import { homeDir } from "../store/config-dir.ts";
+import { failure, ToolFailure } from "./tools/tool.ts";
 
 /** `approved`: where each path led when it was permitted. A path that leads elsewhere when it is used is refused. */
 export type FilePlace = { workspace: string; approved?: ReadonlyMap<string, string> };
@@ -17,22 +17,7 @@ const onlyFolder = constants.O_DIRECTORY ?? 0;
 const noWait = constants.O_NONBLOCK ?? 0;
 
 export function absolutePath(path: string, place: { workspace: string }): string {
-  if (path === "~") return homedir();
-  if (path.startsWith("~/")) return join(homedir(), path.slice(2));
-  return resolve(place.workspace, path);
-}
-
-/** Where a path leads, every link followed, whether or not its end exists yet. */
-export async function realTarget(path: string, hops = 40): Promise<string> {
-  try {
-    return await fs.realpath(path);
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT" || dirname(path) === path) throw error;
-  }
-  if (hops === 0) throw Object.assign(new Error(`ELOOP: ${path}`), { code: "ELOOP" });
-  const folder = await realTarget(dirname(path), hops - 1);
-  const link = await fs.readlink(join(folder, basename(path))).catch(() => undefined);
-  return link === undefined ? join(folder, basename(path)) : realTarget(resolve(folder, link), hops - 1);
+  return paths.absolutePath(path, { workspace: place.workspace, home: homeDir(process.env) });
 }
 
 /** A regular file, opened for reading where its path really leads. The caller closes the handle. */
@@ -76,7 +61,7 @@ export async function changeFile(
   change: (before: Buffer | undefined) => Buffer,
 ): Promise<void> {
   try {
-    const target = await realTarget(path);
+    const target = paths.realTarget(path);
     checkApproved(path, place, target);
     checkKernelPath(target, path);
     await inTurn(target, async () => {
@@ -94,7 +79,7 @@ export async function deleteFile(path: string, place: FilePlace): Promise<void> 
   const folderPath = await fs.realpath(dirname(path));
   const real = join(folderPath, basename(path));
   const approved = place.approved?.get(path);
-  if (approved !== real && approved !== undefined) checkApproved(path, place, await realTarget(path));
+  if (approved !== real && approved !== undefined) checkApproved(path, place, paths.realTarget(path));
   checkKernelPath(real, path);
   const folder = await openFolder(folderPath, path);
   try {

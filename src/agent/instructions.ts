@@ -9,14 +9,8 @@ import {
 import { basePrompt } from "./instructions/system-prompt.ts";
 
 export { listCommands } from "./instructions/commands.ts";
-export { type ExpandedPrompt, type ExpandInput, expandPrompt } from "./instructions/expand-prompt.ts";
-export { createPathInstructions, type PathInstructions } from "./instructions/path-instructions.ts";
-export {
-  type InstructionPlace,
-  type LoadedInstructions,
-  loadInstructions,
-  type Source,
-} from "./instructions/project.ts";
+export { type ExpandedPrompt, expandPrompt } from "./instructions/expand-prompt.ts";
+export { createPathInstructions } from "./instructions/path-instructions.ts";
 
 export type SystemPromptInput = InstructionPlace &
   Surroundings & {
@@ -26,7 +20,7 @@ export type SystemPromptInput = InstructionPlace &
     appendSystemPrompt?: string;
   };
 
-export type SystemPrompt = {
+type SystemPrompt = {
   system: string;
   warnings: string[];
   sources: Source[];

@@ -2,11 +2,20 @@
 
 import { costOf } from "../model/prices.ts";
 import { ModelError } from "../model/provider.ts";
+import { isBlankText } from "../protocol/blank.ts";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Denial, Usage } from "../protocol/event.ts";
 import { type Message, type Part, textOf } from "../protocol/message.ts";
 import { type Agent, addUsage, noUsage } from "./agent.ts";
-import { type CallEnd, callTool, conflict, type PreparedCall, prepareCall, type ToolCallPart } from "./call-tool.ts";
+import {
+  type CallEnd,
+  callTool,
+  conflict,
+  type PreparedCall,
+  prepareCall,
+  repeatedCall,
+  type ToolCallPart,
+} from "./call-tool.ts";
 import { compact, estimateTokens } from "./compact.ts";
 import { merge } from "./merge.ts";
 
@@ -37,6 +46,7 @@ type Turn = {
   usage: Usage;
   denials: Denial[];
   repeats: RepeatCounter;
+  ids: CallIds;
 };
 
 export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal): AsyncGenerator<AgentEvent> {
@@ -50,6 +60,7 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
     usage: noUsage,
     denials: [],
     repeats: countRepeats(),
+    ids: { made: new Map(), repeated: new Set(), areReused: false },
   };
   let answer = "";
   let failure: unknown;
@@ -183,10 +194,14 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
   if (thinking) yield { type: "thinking_end", at: Date.now() };
   turn.signal.throwIfAborted();
 
-  const reply: Message = { role: "assistant", parts: withUniqueCalls(parts, modelCallId), provider: agent.provider.id };
+  const reply: Message = {
+    role: "assistant",
+    parts: withUniqueCalls(parts, turn.ids, modelCallId),
+    provider: agent.provider.id,
+  };
   const text = textOf(reply);
   const hasCalls = callsOf(reply).length > 0;
-  if (text === "" && !hasCalls) {
+  if (isBlankText(text) && !hasCalls) {
     throw new TurnError(
       "MODEL_EMPTY",
       `${agent.model.displayName} answered with nothing. Try again, or choose another model with --model.`,
@@ -196,8 +211,14 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
   return reply;
 }
 
+/**
+ * The calls of a turn by their ids. `repeated`: said again, letter by letter, in a later reply; not to be run again, unless
+ * the model gives one id to different calls, which some servers do, so that an id says nothing.
+ */
+type CallIds = { made: Map<string, string>; repeated: Set<string>; areReused: boolean };
+
 /** One id, one run: a repeated id would run a call twice and leave a result that answers nothing. */
-function withUniqueCalls(parts: Part[], modelCallId: string): Part[] {
+function withUniqueCalls(parts: Part[], ids: CallIds, modelCallId: string): Part[] {
   const seen = new Set<string>();
   const kept: Part[] = [];
   for (const part of parts) {
@@ -208,16 +229,33 @@ function withUniqueCalls(parts: Part[], modelCallId: string): Part[] {
     const id = part.id || `call_${modelCallId}_${seen.size}`;
     if (seen.has(id)) continue;
     seen.add(id);
-    kept.push(part.id ? part : { ...part, id });
+    kept.push({ ...part, id: idInTurn({ ...part, id }, ids) });
   }
   return kept;
+}
+
+function idInTurn(call: ToolCallPart, ids: CallIds): string {
+  const said = JSON.stringify([call.name, call.args]);
+  const before = ids.made.get(call.id);
+  ids.areReused ||= before !== undefined && before !== said;
+  if (before === undefined) {
+    ids.made.set(call.id, said);
+    return call.id;
+  }
+  const id = `${call.id}_${ids.made.size}`;
+  ids.made.set(id, said);
+  if (!ids.areReused) ids.repeated.add(id);
+  return id;
 }
 
 /** Runs the calls of one reply: side by side where they cannot conflict, else in the order they were made. */
 async function* runCalls(turn: Turn, calls: ToolCallPart[], modelCallId: string): AsyncGenerator<AgentEvent> {
   const { agent, signal } = turn;
   const ends: CallEnd[] = [];
-  for (const batch of batches(calls.map((call) => prepareCall(agent, call)))) {
+  const prepared = calls.map((call) =>
+    turn.ids.repeated.has(call.id) ? repeatedCall(call) : prepareCall(agent, call),
+  );
+  for (const batch of batches(prepared)) {
     ends.push(...(yield* merge(batch.map((call) => callTool(agent, call, { modelCallId, signal })))));
   }
   const results = ends.map((end) => end.result);
@@ -226,7 +264,7 @@ async function* runCalls(turn: Turn, calls: ToolCallPart[], modelCallId: string)
     calls,
     results.map((result) => result.text),
   );
-  agent.session.append({ role: "user", parts: [...results, ...newInstructions(agent, calls)] });
+  agent.session.append({ role: "user", parts: [...results, ...newInstructions(agent, prepared)] });
 }
 
 function batches(calls: PreparedCall[]): PreparedCall[][] {
@@ -240,11 +278,11 @@ function batches(calls: PreparedCall[]): PreparedCall[][] {
 }
 
 /** Rules that belong to the files just touched, told once, beside the results. */
-function newInstructions(agent: Agent, calls: readonly ToolCallPart[]): Part[] {
+function newInstructions(agent: Agent, calls: readonly PreparedCall[]): Part[] {
   if (!agent.instructionsFor) return [];
   const parts: Part[] = [];
-  for (const call of calls) {
-    const path = (call.args as { path?: unknown } | null)?.path;
+  for (const { prepared } of calls) {
+    const path = prepared?.wireArgs["path"];
     const text = typeof path === "string" ? agent.instructionsFor(path) : undefined;
     if (text) parts.push({ type: "text", text });
   }
@@ -257,7 +295,7 @@ function checkLimits(turn: Turn): void {
   if (turn.repeats.count >= limits.loopLimit) {
     throw new TurnError(
       "LOOP_DETECTED",
-      `The model made the same call with the same result ${turn.repeats.count} times in a row. Give it more to go on, or choose another model with --model.`,
+      `The model made the same calls with the same results ${turn.repeats.count} times in a row. Give it more to go on, or choose another model with --model.`,
     );
   }
   if (limits.maxCost === undefined || !model.price) return;
@@ -272,17 +310,26 @@ function checkLimits(turn: Turn): void {
 
 type RepeatCounter = { readonly count: number; add(calls: readonly ToolCallPart[], results: readonly string[]): void };
 
+/** A loop may go through several replies: A, B, A, B is no progress either. */
+const longestCycle = 4;
+
 function countRepeats(): RepeatCounter {
-  let last = "";
-  let count = 0;
+  const latest: string[] = [];
+  /** For each length of a cycle: how many replies in a row were like the one so long before. */
+  const alike = new Array<number>(longestCycle).fill(0);
   return {
     get count() {
-      return count;
+      return latest.length === 0
+        ? 0
+        : 1 + Math.max(...alike.map((replies, index) => Math.floor(replies / (index + 1))));
     },
     add(calls, results) {
       const signature = JSON.stringify([calls.map((call) => [call.name, call.args]), results]);
-      count = signature === last ? count + 1 : 1;
-      last = signature;
+      for (let index = 0; index < longestCycle; index++) {
+        alike[index] = latest[index] === signature ? alike[index]! + 1 : 0;
+      }
+      latest.unshift(signature);
+      latest.splice(longestCycle);
     },
   };
 }

@@ -20,7 +20,7 @@ export class CharacterStream {
   }
 }
 
-export const mostSpilledBytes = 64 * 1024 * 1024;
+const mostSpilledBytes = 64 * 1024 * 1024;
 
 /** The whole output, up to a limit, in a file that only its owner can read. */
 export class SpillFile {

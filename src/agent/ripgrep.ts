@@ -1,11 +1,12 @@
 // Ripgrep: where the binary is, how a search runs, which files it may see.
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
+import { isInside } from "../policy/paths.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { absolutePath, type FilePlace, realFolder } from "./files.ts";
-import { failure } from "./tools/define.ts";
-import type { ToolContext } from "./tools/tool.ts";
+import { findGit } from "./instructions/environment.ts";
+import { failure, type ToolContext } from "./tools/tool.ts";
 
 let found: string | undefined;
 
@@ -32,23 +33,22 @@ function locate(): string {
   }
 }
 
-export type SearchPlace = ToolContext & FilePlace;
+type SearchPlace = ToolContext & FilePlace;
 
 /** Where a search starts. `folder`: what names in results are relative to. `start`: the argument for ripgrep. */
 export type Search = { folder: string; start: string; isFile: boolean };
 
 export async function searchAt(path: string | undefined, place: SearchPlace): Promise<Search> {
   const { real, isFile } = await realFolder(absolutePath(path ?? ".", place), place);
-  const short = relative(place.workspace, real);
-  if (short === "") return { folder: place.workspace, start: "./", isFile };
-  if (short !== ".." && !short.startsWith(`..${sep}`)) return { folder: place.workspace, start: `./${short}`, isFile };
+  if (isInside(real, place.workspace))
+    return { folder: place.workspace, start: `./${relative(place.workspace, real)}`, isFile };
   return isFile
     ? { folder: dirname(real), start: `./${basename(real)}`, isFile }
     : { folder: real, start: "./", isFile };
 }
 
 /** `cut`: there was more, and the last record may be half. */
-export type SearchOutput = { text: string; cut: boolean };
+type SearchOutput = { text: string; cut: boolean };
 
 const mostBytes = 8 * 1024 * 1024;
 const mostMs = 60_000;
@@ -104,7 +104,7 @@ export function withoutDot(file: string): string {
 function visibility(folder: string): string[] {
   const args = ["--hidden", "--glob=!.git", "--no-messages"];
   const ignoreFiles = [".cursorignore", ".cursorindexingignore"];
-  if (!insideRepository(folder)) {
+  if (!findGit(folder)) {
     // A .gitignore above the folder then belongs to something else: dotfiles kept in a home directory ignore all.
     args.push("--no-require-git", "--no-ignore-parent");
     ignoreFiles.unshift(".gitignore");
@@ -114,11 +114,4 @@ function visibility(folder: string): string[] {
     if (existsSync(file)) args.push(`--ignore-file=${file}`);
   }
   return args;
-}
-
-function insideRepository(folder: string): boolean {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, ".git"))) return true;
-    if (dirname(at) === at) return false;
-  }
 }

@@ -1,9 +1,9 @@
 // What the bytes of a text file mean: encoding, byte order mark, line endings; and back to bytes.
 import { isUtf8 } from "node:buffer";
 
-export type Encoding = "utf8" | "utf16le" | "utf16be";
+type Encoding = "utf8" | "utf16le" | "utf16be";
 
-export type TextFile = { text: string; encoding: Encoding; hasMark: boolean };
+type TextFile = { text: string; encoding: Encoding; hasMark: boolean };
 
 const mark = "\uFEFF";
 
@@ -48,7 +48,7 @@ export function startsAsText(start: Buffer, fileSize: number): boolean {
   return false;
 }
 
-export type LineEnding = "\n" | "\r\n" | "mixed";
+type LineEnding = "\n" | "\r\n" | "mixed";
 
 export function lineEndingOf(text: string): LineEnding {
   let carriages = 0;

@@ -22,6 +22,8 @@ export async function main(version: string): Promise<void> {
   } catch (error) {
     process.exitCode = await failedBeforeRun(error, formatOf(argv), name);
   }
+  // Everything is said. What still holds the process (a name look-up that cannot be called off) is not waited for.
+  setTimeout(() => process.exit(), 1000).unref();
 }
 
 async function dispatch(invocation: Invocation): Promise<number> {

@@ -44,7 +44,7 @@ export function setUp(invocation: Invocation, options: { gate: boolean }): Setup
   const config = configDir(env);
 
   const trusted = flags.has("trust") || isTrusted(config, workspace);
-  const settings = loadSettings({ configDir: config, workspace, trusted, env });
+  const settings = loadSettings({ configDir: config, workspace, trusted });
   if (options.gate && !trusted && !isForced(flags)) throw untrusted(workspace);
 
   const model = resolveModel(modelChoice(invocation, settings, config));

@@ -6,6 +6,7 @@ import type {
   SharedV3ProviderMetadata,
 } from "@ai-sdk/provider";
 import type { Fetch } from "../net/fetch.ts";
+import { isBlankText } from "../protocol/blank.ts";
 import type { Usage } from "../protocol/event.ts";
 import { type Opaque, toPrompt } from "./ai-sdk-prompt.ts";
 import { type AnswerWatch, watchAnswer } from "./answer-watch.ts";
@@ -76,7 +77,7 @@ async function* chunksOf(
       case "text-delta":
         if (!part.delta) break;
         text += part.delta;
-        said ||= part.delta.trim() !== "";
+        said ||= !isBlankText(part.delta);
         yield { type: "text", text: part.delta };
         break;
       case "text-end":

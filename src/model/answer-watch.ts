@@ -71,23 +71,33 @@ function passing(
   see: (chunk: Uint8Array) => void,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  let start: string | undefined = "";
+  let opening = "";
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await reader.read();
-      if (done) return controller.close();
-      if (start !== undefined) {
-        start = (start + Buffer.from(value.subarray(0, 200)).toString("utf8")).replace(/^[\s\uFEFF]+/, "");
+      if (done) {
+        // Words that begin like no event: a page, not a cut answer.
+        return isEventStart(opening) ? controller.close() : controller.error(badStart(opening, asked));
+      }
+      if (opening.length < longestField) {
+        opening = (opening + Buffer.from(value.subarray(0, 200)).toString("utf8")).replace(/^[\s\uFEFF]+/, "");
         // Events begin with a field name or a colon; markup and bare JSON do not.
-        if (/^[<{[]/.test(start)) {
+        if (/^[<{[]/.test(opening)) {
           reader.cancel().catch(() => {});
-          return controller.error(badStart(start, asked));
+          return controller.error(badStart(opening, asked));
         }
-        if (start !== "") start = undefined;
       }
       see(value);
       controller.enqueue(value);
     },
     cancel: (reason) => reader.cancel(reason),
   });
+}
+
+const fields = [":", "data", "event", "id:", "retry"];
+const longestField = 6;
+
+/** Nothing, or as much of a field as came. */
+function isEventStart(opening: string): boolean {
+  return fields.some((field) => opening.startsWith(field) || field.startsWith(opening));
 }

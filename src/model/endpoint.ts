@@ -1,4 +1,5 @@
 // Servers: the built-in vendors, and what courser.json and the environment say about them.
+import { isLoopback } from "../policy/loopback.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { findVendor, type VendorRow, vendors, type WireKind } from "./catalog.ts";
 import { firstText } from "./keys.ts";
@@ -87,11 +88,5 @@ export function headersOf(choice: ModelChoice, base: Readonly<Record<string, str
 
 /** On this machine. */
 export function isLocal(url: string): boolean {
-  const { hostname } = new URL(url);
-  return (
-    hostname === "localhost" ||
-    hostname.endsWith(".localhost") ||
-    hostname === "[::1]" ||
-    /^127(\.\d{1,3}){3}$/.test(hostname)
-  );
+  return isLoopback(new URL(url).hostname);
 }

@@ -145,7 +145,7 @@ function fromStatus(status: number, text: string, headers: Record<string, string
       code: "MODEL_AUTH_ERROR",
       message: `${answered}, access denied: ${said}. The key may not use ${model}, or not from here. ${asked.keyAdvice}`,
     };
-  if (status === 413 || (status < 500 && status !== 429 && isOverflow(all))) {
+  if (status === 413 || (status < 500 && status !== 429 && isOverflow(text, all))) {
     return { code: "MODEL_OVERFLOW", message: `The conversation is too long for ${model}: ${said}` };
   }
   if (status === 404 || (status === 400 && isUnknownModel(all))) {
@@ -163,8 +163,16 @@ function fromStatus(status: number, text: string, headers: Record<string, string
   if (status === 529 || (status >= 500 && /overloaded/i.test(all))) {
     return { code: "MODEL_OVERLOADED", message: `${vendorLabel} is overloaded (${status}): ${said}`, retryAfterMs };
   }
+  if (status === 400 && isRefusal(all)) {
+    return {
+      code: "MODEL_REFUSED",
+      message: `${answered}: ${said}. Say it in other words, or choose another model with --model.`,
+    };
+  }
   if (status === 408) return { code: "MODEL_TIMEOUT", message: `${answered}: ${said}`, retryAfterMs };
-  if (status >= 500) return { code: "MODEL_SERVER_ERROR", message: `${answered}: ${said}`, retryAfterMs };
+  // 409 and 425: the server is busy with another request, or finds this one too early.
+  if (status >= 500 || status === 409 || status === 425)
+    return { code: "MODEL_SERVER_ERROR", message: `${answered}: ${said}`, retryAfterMs };
   if (status >= 300 && status < 400) {
     const to = headers["location"] ? ` to ${headers["location"]}` : "";
     return {
@@ -205,9 +213,22 @@ const overflowWords = [
   "prompt_too_long",
 ];
 
-function isOverflow(text: string): boolean {
-  const lower = text.toLowerCase();
-  return overflowWords.some((words) => lower.includes(words));
+/** Sentences with figures in the middle: so many tokens of input, and so many are the limit. */
+const overflowSentences = [
+  /\b(prompt|inputs?|messages?|conversation)\b[^.]{0,60}\btokens?\b.{0,80}\b(exceeds?|maximum|limit|at most|must be)\b/,
+  /\btokens?\b.{0,30}\b(prompt|inputs?|messages?)\b.{0,60}\b(exceeds?|maximum|limit)\b/,
+  /\binput length\b.{0,30}\b(should|must) be\b/,
+];
+
+function isOverflow(said: string, all: string): boolean {
+  const lower = all.toLowerCase();
+  if (overflowWords.some((words) => lower.includes(words))) return true;
+  return overflowSentences.some((sentence) => sentence.test(said.toLowerCase()));
+}
+
+/** Refused before the model saw it. */
+function isRefusal(text: string): boolean {
+  return /content_policy|content[_ ]filter|content management policy|responsibleaipolicy|safety system/i.test(text);
 }
 
 function isUnknownModel(text: string): boolean {

@@ -1,5 +1,6 @@
 // Asks again: after a pause, with another key, with another model. Only the request is repeated, never a tool.
 import { isRetryable, UserError } from "../protocol/error-codes.ts";
+import { pause } from "./pause.ts";
 import { type Effort, type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 
 /** A model that may answer. */
@@ -47,8 +48,7 @@ export function withRetries(primary: Candidate, options: RetryOptions = {}): Pro
         const asked = active === primary ? request : forCandidate(request, active);
         const failure = yield* askCandidate(await active.open(), asked, { keys, state, options });
         if (!failure) return;
-        // Trouble of the vendor's, not of the request: another model may do better.
-        const next = isRetryable(failure.code) ? nextCandidate(waiting, failure) : undefined;
+        const next = mayFallBack(failure) ? nextCandidate(waiting, failure) : undefined;
         if (!next) throw failure;
         if (state.shown) yield { type: "retry", attempt: 1, reason: failure.message, delayMs: 0 };
         state.shown = false;
@@ -58,6 +58,11 @@ export function withRetries(primary: Candidate, options: RetryOptions = {}): Pro
       }
     },
   };
+}
+
+/** Trouble of the vendor or with the model's name, not of the request: another model may do better. */
+function mayFallBack({ code }: ModelError): boolean {
+  return isRetryable(code) || code === "MODEL_UNKNOWN";
 }
 
 /** The first that can be used. None at all: the failure, with the reasons. */
@@ -187,19 +192,4 @@ class KeyRests {
     const resting = providers.filter((provider) => this.#until.get(provider) !== Number.POSITIVE_INFINITY);
     return resting.sort((left, right) => this.#until.get(left)! - this.#until.get(right)!)[0];
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(new ModelError("INTERRUPTED", "The request was cancelled."));
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-  });
 }

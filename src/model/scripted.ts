@@ -4,6 +4,7 @@ import type { Usage } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import { nearestName } from "../protocol/nearest.ts";
 import { JsonTextError, parseJsonc } from "../store/jsonc.ts";
+import { interrupted, pause } from "./pause.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 
 /** `args`: an object, or a string that is played as it is, to act a model whose arguments are malformed. */
@@ -46,7 +47,7 @@ async function* play(reply: ScriptedReply, request: ModelRequest): AsyncGenerato
     if (request.signal.aborted) throw interrupted(request.signal);
     switch (step.type) {
       case "delay":
-        await wait(step.ms, request.signal);
+        await pause(step.ms, request.signal);
         break;
       case "text":
       case "thinking":
@@ -100,24 +101,6 @@ function highestCall(messages: readonly Message[]): number {
     }
   }
   return highest;
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(interrupted(signal));
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
-}
-
-function interrupted(signal: AbortSignal): ModelError {
-  return new ModelError("INTERRUPTED", "Interrupted", { cause: signal.reason });
 }
 
 /** A value of the file and where it stands, so that a mistake can be pointed at. */

@@ -6,6 +6,7 @@ import type { ConnectionOptions } from "node:tls";
 import { NetError, netErrorKind } from "./net-error.ts";
 import { type Environment, type ProxyServer, proxyFor } from "./proxy.ts";
 import { responseOf } from "./response.ts";
+import type { TunnelledRequest } from "./tunnel.ts";
 
 export type Fetch = typeof fetch;
 
@@ -72,7 +73,6 @@ async function createAgent(route: Route, options: FetchOptions): Promise<Agent> 
 async function send(route: Route, init: RequestInit, agent: Agent, options: FetchOptions): Promise<Response> {
   const { url, proxy } = route;
   const signal = init.signal ?? undefined;
-  if (signal?.aborted) throw abortReason(signal);
   const secure = url.protocol === "https:";
   const body = bodyBytes(init.body);
   const headers: Record<string, string | number> = {
@@ -83,7 +83,9 @@ async function send(route: Route, init: RequestInit, agent: Agent, options: Fetc
   if (body) headers["content-length"] = body.byteLength;
   const viaProxy = proxy && !secure ? proxy : undefined;
   if (viaProxy?.authorization) headers["proxy-authorization"] = viaProxy.authorization;
-  const request: RequestOptions = {
+  const unwanted = new AbortController();
+  const request: RequestOptions & TunnelledRequest = {
+    unwanted: unwanted.signal,
     agent,
     method: init.method ?? "GET",
     headers,
@@ -97,26 +99,44 @@ async function send(route: Route, init: RequestInit, agent: Agent, options: Fetc
     });
   }
   const client = secure ? await import("node:https") : await import("node:http");
-  return await exchange(client.request(request), { route, body, signal, options });
+  if (signal?.aborted) throw abortReason(signal); // after the last wait: an abort that was is never told again
+  return await exchange(client.request(request), { route, body, signal, unwanted, options });
 }
 
-type Exchange = { route: Route; body: Uint8Array | undefined; signal: AbortSignal | undefined; options: FetchOptions };
+type Exchange = {
+  route: Route;
+  body: Uint8Array | undefined;
+  signal: AbortSignal | undefined;
+  unwanted: AbortController;
+  options: FetchOptions;
+};
 
-function exchange(request: ClientRequest, { route, body, signal, options }: Exchange): Promise<Response> {
+function exchange(request: ClientRequest, { route, body, signal, unwanted, options }: Exchange): Promise<Response> {
   const { connectMs = 30_000, responseMs = 120_000, idleMs = 120_000 } = options;
   const place = { host: route.host, ...(route.through && { proxy: route.through }) };
   const named = route.through ? `${route.host} (through the proxy ${route.through})` : route.host;
 
   return new Promise((resolve, reject) => {
-    const abort = (): void => void request.destroy(abortReason(signal!));
-    const expire = (ms: number, kind: "timeout" | "idle", words: string): NodeJS.Timeout | undefined =>
-      ms > 0 ? setTimeout(() => request.destroy(new NetError(kind, words, place)), ms) : undefined;
-    const connecting = expire(connectMs, "timeout", `No connection to ${named} within ${seconds(connectMs)}.`);
-    const answering = expire(responseMs, "timeout", `No answer from ${named} within ${seconds(responseMs)}.`);
+    const expire = (ms: number, words: string): NodeJS.Timeout | undefined =>
+      ms > 0 ? setTimeout(() => stop(new NetError("timeout", words, place)), ms) : undefined;
+    const connecting = expire(connectMs, `No connection to ${named} within ${seconds(connectMs)}.`);
+    const answering = expire(responseMs, `No answer from ${named} within ${seconds(responseMs)}.`);
     const settle = (): void => {
       clearTimeout(connecting);
       clearTimeout(answering);
     };
+    const fail = (error: unknown): void => {
+      settle();
+      signal?.removeEventListener("abort", abort);
+      reject(translate(error));
+    };
+    // A request without a socket says nothing when it is destroyed, so the promise does not wait for its word.
+    const stop = (error: Error): void => {
+      fail(error);
+      request.destroy(error);
+      unwanted.abort(error);
+    };
+    const abort = (): void => stop(abortReason(signal!));
     const translate = (error: unknown): unknown => {
       if (signal?.aborted) return abortReason(signal);
       if (error instanceof NetError) return error;
@@ -132,12 +152,8 @@ function exchange(request: ClientRequest, { route, body, signal, options }: Exch
       if (!socket.connecting) return clearTimeout(connecting);
       socket.once(route.url.protocol === "https:" ? "secureConnect" : "connect", () => clearTimeout(connecting));
     });
-    request.on("error", (error) => {
-      settle();
-      signal?.removeEventListener("abort", abort);
-      reject(translate(error));
-    });
-    request.on("response", async (message) => {
+    request.on("error", fail);
+    const accept = async (message: IncomingMessage): Promise<void> => {
       answered = true;
       settle();
       const decoded = await decode(message);
@@ -148,7 +164,8 @@ function exchange(request: ClientRequest, { route, body, signal, options }: Exch
         onEnd: () => signal?.removeEventListener("abort", abort),
       };
       resolve(responseOf(message, decoded, route.url.href, limits));
-    });
+    };
+    request.on("response", (message) => void accept(message).catch(stop));
     request.end(body);
   });
 }
@@ -167,6 +184,8 @@ async function decode(message: IncomingMessage): Promise<Readable> {
   const encoding = message.headers["content-encoding"]?.trim().toLowerCase();
   if (!encoding || encoding === "identity" || !/^(x-gzip|gzip|deflate|br)$/.test(encoding)) return message;
   const zlib = await import("node:zlib");
+  // It broke while the module was loaded: its events are over, and nobody would tell the reader.
+  if (message.destroyed) throw Object.assign(new Error("aborted"), { code: "ECONNRESET" });
   // Whatever has arrived is handed on at once, and a cut tail is left to the reader to notice.
   const flush = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
   const unpack =

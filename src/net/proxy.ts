@@ -1,5 +1,6 @@
 // Which proxy stands between us and a URL, by the environment variables that everybody uses.
 import { BlockList, isIP } from "node:net";
+import { isLoopback } from "../policy/loopback.ts";
 
 export type ProxyServer = {
   protocol: "http:" | "https:";
@@ -13,17 +14,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The proxy for a URL, or nothing when it is asked directly. Throws a plain Error with words for the user. */
 export function proxyFor(url: URL, env: Environment): ProxyServer | undefined {
-  if (isLoopback(url.hostname)) return undefined;
+  if (isLoopback(url.hostname)) return undefined; // a proxy elsewhere would reach another machine
   const name = url.protocol === "https:" ? "https_proxy" : "http_proxy";
   const found = setting(env, name) ?? setting(env, "all_proxy");
   if (!found || excluded(url, setting(env, "no_proxy")?.value ?? "")) return undefined;
   return parseProxy(found.value, found.name);
-}
-
-/** Loopback is this machine: a proxy elsewhere would reach another one. */
-export function isLoopback(hostname: string): boolean {
-  const host = unbracket(hostname).toLowerCase().replace(/\.$/, "");
-  return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function setting(env: Environment, name: string): { name: string; value: string } | undefined {

@@ -80,6 +80,7 @@ function bodyOf(message: IncomingMessage, decoded: Readable, limits: BodyLimits)
         if (over) return;
         finish();
         controller.error(limits.translate(error));
+        message.destroy(); // what cannot be unpacked would wait in its connection for ever
       };
       decoded.on("error", fail);
       decoded.on("close", () => fail(Object.assign(new Error("aborted"), { code: "ECONNRESET" })));

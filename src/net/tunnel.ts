@@ -7,7 +7,11 @@ import { NetError, netErrorKind } from "./net-error.ts";
 import type { ProxyServer } from "./proxy.ts";
 
 type Done = (error: Error | null, socket?: Duplex) => void;
-type Place = { host?: string | null; port?: number | string | null; servername?: string };
+type Destroyable = { destroy(): unknown };
+type Place = { host?: string | null; port?: number | string | null; servername?: string; unwanted: AbortSignal };
+
+/** What a request through a tunnel says besides: aborted when it ended before its connection stood. */
+export type TunnelledRequest = { unwanted: AbortSignal };
 
 export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): Promise<HttpsAgent> {
   const [http, https, { connect }] = await Promise.all([import("node:http"), import("node:https"), import("node:tls")]);
@@ -18,10 +22,17 @@ export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): P
     const host = place.host ?? "";
     const port = Number(place.port) || 443;
     const target = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+    let parts: Destroyable[] = [];
+    const end: Done = (error, secure) => {
+      place.unwanted.removeEventListener("abort", giveUp);
+      if (error) for (const part of parts) part.destroy();
+      done(error, secure);
+    };
+    // Nothing of a connection that nobody waits for may keep the process: not the CONNECT, not the handshake.
+    // The time limits are the waiting request's, which count from before this.
+    const giveUp = (): void => end(place.unwanted.reason as Error);
     const fail = (error: unknown, message: string): void =>
-      done(
-        new NetError(error ? netErrorKind(error) : "proxy", message, { host: target, proxy: through, cause: error }),
-      );
+      end(new NetError(error ? netErrorKind(error) : "proxy", message, { host: target, proxy: through, cause: error }));
     const request: RequestOptions = {
       hostname: proxy.hostname,
       port: proxy.port,
@@ -31,21 +42,24 @@ export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): P
       headers: { host: target, ...(proxy.authorization && { "proxy-authorization": proxy.authorization }) },
     };
     const asked = proxy.protocol === "https:" ? https.request({ ...request, ...tls }) : http.request(request);
-    asked.once("error", (error) => fail(error, `The proxy ${through} cannot be reached: ${error.message}`));
+    parts = [asked];
+    place.unwanted.addEventListener("abort", giveUp, { once: true });
+    asked.on("error", (error) => fail(error, `The proxy ${through} cannot be reached: ${error.message}`));
     asked.once("connect", (answer: IncomingMessage, socket: Duplex) => {
       if (answer.statusCode !== 200) {
-        socket.destroy();
+        parts = [socket];
         fail(undefined, refusal(through, target, answer));
         return;
       }
       // An address is no server name: TLS sends names only.
       const servername = place.servername ?? (/[:]|^[\d.]+$/.test(host) ? undefined : host);
       const secure = connect({ ...tls, socket, ...(servername && { servername }) });
+      parts = [secure, socket];
       const early = (error: Error): void => fail(error, `TLS with ${target} failed: ${error.message}`);
-      secure.once("error", early);
+      secure.on("error", early);
       secure.once("secureConnect", () => {
         secure.off("error", early);
-        done(null, secure);
+        end(null, secure);
       });
     });
     asked.end();

@@ -1,7 +1,10 @@
 // Patterns with *, ** and ?: matched without backtracking into more than the last star, so no pattern is slow.
 
-/** `*`: anything but a slash between segments; see matchesPath. `fold`: without case, look-alikes and invisible characters. */
-export type GlobOptions = { fold?: boolean; brackets?: boolean };
+/**
+ * `fold`: without case, look-alikes and invisible characters. `brackets`: `[a-c]` stands for one of a set. `escapes`: a
+ * backslash takes the meaning from what follows it.
+ */
+export type GlobOptions = { fold?: boolean; brackets?: boolean; escapes?: boolean };
 
 const mostAlternatives = 256;
 
@@ -20,24 +23,35 @@ export function hasWildcard(pattern: string): boolean {
 
 /** Matches a whole text; `*` stands for any characters, blanks and slashes included. */
 export function matchesText(pattern: string, text: string, options: GlobOptions = {}): boolean {
-  const wanted = options.fold ? fold(text) : text;
-  const alternatives = expandBraces(options.fold ? fold(pattern) : pattern);
-  return alternatives.some((each) => matchesSegment(tokensOf(each, options), wanted));
+  const wanted = [...(options.fold ? fold(text) : text)];
+  return alternativesOf(pattern, options).some((each) => matchesSegment(tokensOf(each, options), wanted));
 }
 
-/** Matches whole components of an absolute path; `**` stands for any number of them. */
+/** Matches whole components of a path; `**` stands for any number of them. */
 export function matchesPath(pattern: string, path: string, options: GlobOptions = {}): boolean {
-  const wanted = (options.fold ? fold(path) : path).split("/");
-  for (const alternative of expandBraces(options.fold ? fold(pattern) : pattern)) {
-    const segments = alternative.split("/").map((segment) => (segment === "**" ? "any" : tokensOf(segment, options)));
-    if (matchesSegments(segments, wanted)) return true;
-  }
-  return false;
+  return compilePath(pattern, options)(path);
+}
+
+/** The same, made once for many paths. */
+export function compilePath(pattern: string, options: GlobOptions = {}): (path: string) => boolean {
+  const compiled = alternativesOf(pattern, options).map((alternative) =>
+    alternative.split("/").map((segment) => (segment === "**" ? "any" : tokensOf(segment, options))),
+  );
+  return (path) => {
+    const wanted = (options.fold ? fold(path) : path).split("/").map((name) => [...name]);
+    return compiled.some((segments) => matchesSegments(segments, wanted));
+  };
+}
+
+/** A pattern with too many alternatives stays as it is written. */
+function alternativesOf(pattern: string, options: GlobOptions): string[] {
+  const folded = options.fold ? fold(pattern) : pattern;
+  return expandBraces(folded) ?? [folded];
 }
 
 type Token = string | { kind: "star" | "one" } | { kind: "class"; has(character: string): boolean };
 
-function matchesSegments(pattern: readonly ("any" | Token[])[], path: readonly string[]): boolean {
+function matchesSegments(pattern: readonly ("any" | Token[])[], path: readonly string[][]): boolean {
   return walk(
     pattern.length,
     path.length,
@@ -46,7 +60,7 @@ function matchesSegments(pattern: readonly ("any" | Token[])[], path: readonly s
   );
 }
 
-function matchesSegment(pattern: readonly Token[], text: string): boolean {
+function matchesSegment(pattern: readonly Token[], text: readonly string[]): boolean {
   return walk(
     pattern.length,
     text.length,
@@ -93,23 +107,34 @@ function matchesOne(token: Token, character: string): boolean {
 
 function tokensOf(pattern: string, options: GlobOptions): Token[] {
   const tokens: Token[] = [];
-  for (let at = 0; at < pattern.length; at++) {
-    const character = pattern[at]!;
-    if (character === "*") {
-      if (!isStar(tokens.at(-1))) tokens.push({ kind: "star" });
-    } else if (character === "?") tokens.push({ kind: "one" });
-    else if (character === "[" && options.brackets && pattern.indexOf("]", at + 2) !== -1) {
-      const end = pattern.indexOf("]", at + 2);
-      tokens.push(classOf(pattern.slice(at + 1, end)));
-      at = end;
-    } else tokens.push(character);
+  for (let at = 0; at < pattern.length; ) {
+    const set = pattern[at] === "[" && options.brackets ? setAt(pattern, at) : undefined;
+    if (set) {
+      tokens.push(classOf(set));
+      at += set[0].length;
+      continue;
+    }
+    const isEscaped = options.escapes === true && pattern[at] === "\\" && at + 1 < pattern.length;
+    if (isEscaped) at++;
+    const character = String.fromCodePoint(pattern.codePointAt(at)!);
+    at += character.length;
+    if (isEscaped || (character !== "*" && character !== "?")) tokens.push(character);
+    else if (character === "?") tokens.push({ kind: "one" });
+    else if (!isStar(tokens.at(-1))) tokens.push({ kind: "star" });
   }
   return tokens;
 }
 
-function classOf(body: string): Token {
-  const negated = body.startsWith("!") || body.startsWith("^");
-  const characters = negated ? body.slice(1) : body;
+/** A bracket that is closed; a closing one at the very start is a member. */
+function setAt(pattern: string, at: number): RegExpExecArray | undefined {
+  const set = /\[([!^])?(\]?[^\]]*)\]/y;
+  set.lastIndex = at;
+  const found = set.exec(pattern);
+  return found && found[2] !== "" ? found : undefined;
+}
+
+function classOf([, negation, body]: RegExpExecArray): Token {
+  const characters = [...body!];
   const has = (character: string): boolean => {
     for (let at = 0; at < characters.length; at++) {
       if (characters[at + 1] === "-" && at + 2 < characters.length) {
@@ -119,23 +144,24 @@ function classOf(body: string): Token {
     }
     return false;
   };
-  return { kind: "class", has: negated ? (character) => !has(character) : has };
+  return { kind: "class", has: negation === undefined ? has : (character) => !has(character) };
 }
 
-/** `a{b,c}` → `ab`, `ac`. A pattern with too many alternatives stays as it is written. */
-function expandBraces(pattern: string): string[] {
-  let done: string[] = [pattern];
-  while (true) {
-    const at = done.findIndex((each) => innermost.test(each));
-    if (at === -1) return done;
-    const [whole, body] = innermost.exec(done[at]!)!;
-    const choices = body!.split(",").map((choice) => done[at]!.replace(whole, () => choice));
-    done = [...done.slice(0, at), ...choices, ...done.slice(at + 1)];
-    if (done.length > mostAlternatives) return [pattern];
+/** `a{b,c}` → `ab`, `ac`. Undefined where that would be too many. */
+export function expandBraces(pattern: string): string[] | undefined {
+  const done: string[] = [];
+  const open = [pattern];
+  while (open.length > 0) {
+    if (done.length + open.length > mostAlternatives) return undefined;
+    const text = open.pop()!;
+    const group = /\{([^{}]*,[^{}]*)\}/.exec(text);
+    if (!group) done.push(text);
+    else
+      for (const choice of group[1]!.split(","))
+        open.push(text.slice(0, group.index) + choice + text.slice(group.index + group[0].length));
   }
+  return done;
 }
-
-const innermost = /\{([^{}]*,[^{}]*)\}/;
 
 /** Could a path that the shell makes of `operand` match `pattern`? Compared segment by segment. */
 export function patternsMeet(operand: string, pattern: string): boolean {

@@ -120,7 +120,7 @@ function floorReasons(writes: readonly Touch[], situation: ShellSituation, denie
 }
 
 /** A rule of the user that names one file of the project, letter by letter. */
-export function isLifted(path: ResolvedPath, situation: ShellSituation): boolean {
+function isLifted(path: ResolvedPath, situation: ShellSituation): boolean {
   if (rootOf(path.real, situation) === undefined) return false;
   return situation.rules.some(
     (rule) =>

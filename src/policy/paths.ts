@@ -1,6 +1,6 @@
 // Paths: where they really lead, what is inside, and the protected ones that no wildcard covers.
 import { readlinkSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fold } from "./glob.ts";
 
 export type Place = {
@@ -21,7 +21,7 @@ export function resolvePath(
 ): ResolvedPath | { problem: string } {
   if (target.includes("\0")) return { problem: "a path cannot hold a NUL character" };
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(target)) return { problem: `${target} is an address, not a path` };
-  const given = absolute(target, place, cwd);
+  const given = absolutePath(target, place, cwd);
   try {
     // Lexically and as the kernel walks it: `link/../x` may differ.
     const walked = isAbsolute(target) || /^~(\/|$)/.test(target) ? given : `${cwd ?? place.workspace}/${target}`;
@@ -31,7 +31,12 @@ export function resolvePath(
   }
 }
 
-function absolute(target: string, { workspace, home }: Pick<Place, "workspace" | "home">, cwd?: string): string {
+/** `~` is the home folder; what is relative starts at `cwd`, or else at the workspace. */
+export function absolutePath(
+  target: string,
+  { workspace, home }: Pick<Place, "workspace" | "home">,
+  cwd?: string,
+): string {
   if (target === "~") return home;
   if (target.startsWith("~/")) return join(home, target.slice(2));
   return resolve(cwd ?? workspace, target);
@@ -54,6 +59,15 @@ export function realTarget(path: string, hops = 40): string {
   return link === undefined ? join(folder, name) : realTarget(resolve(folder, link), hops - 1);
 }
 
+/** The real path, or the path itself where it cannot be resolved. */
+export function realOrSame(path: string): string {
+  try {
+    return realTarget(path);
+  } catch {
+    return path;
+  }
+}
+
 function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path);
@@ -62,9 +76,15 @@ function linkAt(path: string): string | undefined {
   }
 }
 
-/** Whole components: /work-evil is not inside /work. */
+/** Whole components: /work-evil is not inside /work. Both absolute and without `..`. */
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** As a reader in the workspace would write it: relative, with slashes; as it is where it lies elsewhere. */
+export function shownPath(path: string, workspace: string): string {
+  const shown = isInside(path, workspace) ? relative(workspace, path) || "." : path;
+  return sep === "/" ? shown : shown.replaceAll(sep, "/");
 }
 
 export function rootOf(path: string, place: Place): string | undefined {
@@ -103,14 +123,6 @@ function isOwnConfiguration(path: string, place: Place): boolean {
     return true;
   }
   return false;
-}
-
-function realOrSame(path: string): string {
-  try {
-    return realTarget(path);
-  } catch {
-    return path;
-  }
 }
 
 /** Would removing this take a protected place with it? */

@@ -106,7 +106,7 @@ type ShellPattern =
   | { form: "tokens"; tokens: string[] }
   | { form: "glob"; name: string; glob: string };
 
-export function shellPattern(pattern: string): ShellPattern {
+function shellPattern(pattern: string): ShellPattern {
   if (/^\*+(:\*+)?$/.test(pattern)) return { form: "any" };
   const colon = pattern.indexOf(":");
   const blank = pattern.search(/\s/);

@@ -72,12 +72,23 @@ function patternProblem(kind: RuleKind, pattern: string): string | undefined {
       .replace("WebFetch(**)", "WebFetch(*)");
   if (pattern.length > longestPattern) return `is longer than ${longestPattern} characters`;
   if (/[\u0000-\u001f\u007f]/.test(pattern)) return "holds a control character";
+  if (!isBalanced(pattern)) return "has parentheses that do not match";
   if (kind === "Mcp" && !pattern.includes(":") && !/^\*+$/.test(pattern))
     return `names no tool${suggestion(`Mcp(${pattern}:*)`)}`;
   if (kind === "Mcp" && /^:|:$/.test(pattern)) return `lacks a server or a tool${suggestion("Mcp(server:tool)")}`;
   if (kind === "WebFetch" && /[\s/]/.test(pattern)) return `names no host${suggestion(`WebFetch(${hostIn(pattern)})`)}`;
   if (kind === "Shell" && pattern.startsWith(":")) return `names no command${suggestion(`Shell(${pattern.slice(1)})`)}`;
   return undefined;
+}
+
+/** `Shell(rm)(ls)` and `Shell(rm))` begin and end like a rule, and name nothing that anybody meant. */
+function isBalanced(pattern: string): boolean {
+  let open = 0;
+  for (const character of pattern.replace(/\\./gs, "")) {
+    if (character === "(") open++;
+    else if (character === ")" && --open < 0) return false;
+  }
+  return open === 0;
 }
 
 function hostIn(pattern: string): string {

@@ -82,7 +82,7 @@ export function contractFault(type: string, frame: JsonObject, tools: ToolTable 
 }
 
 /** Unknown tools and arguments that do not fit run nothing. */
-export function callFault(name: unknown, args: unknown, tools: ToolTable | undefined): Fault | undefined {
+function callFault(name: unknown, args: unknown, tools: ToolTable | undefined): Fault | undefined {
   if (typeof name !== "string") return wrong("tool_call", "data.name must be a string");
   if (tools && !tools.has(name)) {
     return { code: "TOOL_UNKNOWN", message: `There is no tool named ${JSON.stringify(name)}.` };

@@ -2,7 +2,8 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
-import { isObject, type JsonObject, readJson, saveJson } from "./json-file.ts";
+import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { readJson, saveJson } from "./json-file.ts";
 
 export function authFile(configDir: string): string {
   return join(configDir, "auth.json");

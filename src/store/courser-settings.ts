@@ -1,7 +1,8 @@
 // courser.json: the settings that the original does not know. Ours alone, so wrong types are errors.
 import { UserError } from "../protocol/error-codes.ts";
+import { isObject, type JsonObject } from "../protocol/json-object.ts";
 import { nearestName } from "../protocol/nearest.ts";
-import { isObject, type JsonObject, readJson } from "./json-file.ts";
+import { readJson } from "./json-file.ts";
 
 /** An endpoint of the user's own. `keyEnv`: the variable that holds its key; `keys`: variables to rotate through. */
 export type ProviderSettings = {
@@ -16,7 +17,6 @@ export type ProviderSettings = {
 export type CourserSettings = {
   providers: Record<string, ProviderSettings>;
   fallbackModels?: string[];
-  authProfiles?: string[];
   retries?: number;
   timeoutMs?: number;
   idleMs?: number;
@@ -40,13 +40,17 @@ const providerChecks: Record<keyof ProviderSettings, Check> = {
 const checks: Record<keyof CourserSettings, Check> = {
   providers: (value) => value,
   fallbackModels: list,
-  authProfiles: list,
   retries: (value) => whole(value, 0),
   timeoutMs: (value) => whole(value, 1),
   idleMs: (value) => whole(value, 1),
   maxTurns: (value) => whole(value, 1),
   loopLimit: (value) => whole(value, 1),
   contextTokens: (value) => whole(value, 1),
+};
+
+/** Names that one may expect here, and what to write instead. */
+const otherNames: Record<string, string> = {
+  authProfiles: 'several keys of one vendor are listed in "providers.<name>.keys".',
 };
 
 export function readCourserSettings(file: string, warnings: string[]): CourserSettings {
@@ -77,7 +81,8 @@ function checked(
     if (!check) {
       const meant = nearestName(key, Object.keys(table));
       const advice = meant ? `did you mean "${path}${meant}"?` : `the fields are ${Object.keys(table).join(", ")}.`;
-      warnings.push(`${file}: "${path}${key}" is unknown: ${advice}`);
+      const instead = Object.hasOwn(otherNames, key) ? otherNames[key] : advice;
+      warnings.push(`${file}: "${path}${key}" is unknown: ${instead}`);
       continue;
     }
     try {

@@ -17,10 +17,9 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
+import { isObject, type JsonObject } from "../protocol/json-object.ts";
 import { withFileLock } from "./file-lock.ts";
 import { JsonTextError, parseJsonc } from "./jsonc.ts";
-
-export type JsonObject = Record<string, unknown>;
 
 const defaultMaxBytes = 1024 * 1024;
 const deepest = 100;
@@ -77,7 +76,7 @@ export function replaceFile(file: string, text: string, mayStillWrite: () => boo
   }
 }
 
-export function makePrivateFolder(folder: string): void {
+function makePrivateFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -100,9 +99,10 @@ function readBytes(file: string, maxBytes: number): Buffer | undefined {
         `${file} has ${stat.size} bytes; the limit is ${maxBytes}. Make it shorter.`,
       );
     }
-    // Also for root: who takes every right to read away does not want it read.
-    if (process.platform !== "win32" && (stat.mode & 0o444) === 0)
-      throw unreadable(file, "nobody has the right to read it");
+    // Also for root, who could: whoever takes the owner's right to read away does not want it read.
+    const readable = stat.uid === process.getuid?.() ? 0o400 : 0o444;
+    if (process.platform !== "win32" && (stat.mode & readable) === 0)
+      throw unreadable(file, "its owner has no right to read it");
     return readFileSync(file);
   } catch (error) {
     if (error instanceof UserError) throw error;
@@ -163,10 +163,6 @@ function writtenKeys(text: string): number {
   let count = 0;
   for (let match = strings.exec(text); match; match = strings.exec(text)) if (match[1] !== undefined) count++;
   return count;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function realOf(file: string): string {

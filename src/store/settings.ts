@@ -2,10 +2,11 @@
 // a deny rule stops the run, everything else is kept or reported.
 import { join } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
+import { isObject, type JsonObject } from "../protocol/json-object.ts";
 import { nearestName } from "../protocol/nearest.ts";
 import { parseRule, type Rule, type RuleOrigin } from "../protocol/permission-rule.ts";
 import { type CourserSettings, readCourserSettings } from "./courser-settings.ts";
-import { isObject, type JsonObject, readJson } from "./json-file.ts";
+import { readJson } from "./json-file.ts";
 
 export type ApprovalMode = "allowlist" | "auto-review" | "unrestricted";
 
@@ -25,7 +26,6 @@ export type SettingsPlace = {
   configDir: string;
   workspace: string;
   trusted: boolean;
-  env: Readonly<Record<string, string | undefined>>;
 };
 
 /** Fields of cli-config.json, to tell a misspelling from a field of a later version. */
@@ -55,7 +55,7 @@ const knownFields = [
 const permissionFields = ["allow", "deny"];
 const approvalModes: readonly ApprovalMode[] = ["allowlist", "auto-review", "unrestricted"];
 
-export function cliConfigFile(configDir: string): string {
+function cliConfigFile(configDir: string): string {
   return join(configDir, "cli-config.json");
 }
 
@@ -97,6 +97,8 @@ function projectRules(
   );
   if (ignored.length > 0) warnings.push(`${file}: ${ignored.join(", ")} ignored: a project may set permissions only.`);
 
+  for (const name of ["cli-config.json", "courser.json"]) reportUserFile(join(folder, name), warnings);
+
   const all = [
     ...permissionRules(file, content, "project", warnings),
     ...sharedAllowlists(join(folder, "permissions.json"), "project", warnings),
@@ -110,6 +112,18 @@ function projectRules(
     );
   }
   return all.filter((rule) => rule.verdict === "deny");
+}
+
+/** The user's files have no say when they lie in a project; whoever put them there should know. */
+function reportUserFile(file: string, warnings: string[]): void {
+  let fields: string[] = [];
+  try {
+    const content = readJson(file);
+    if (content === undefined) return;
+    fields = Object.keys(content);
+  } catch {} // it is there; what is wrong with it does not matter
+  const shown = fields.length > 0 ? ` (${fields.slice(0, 20).join(", ")})` : "";
+  warnings.push(`${file}${shown} is ignored: a project may set permissions only, in cli.json.`);
 }
 
 function permissionRules(file: string, content: JsonObject, scope: Rule["scope"], warnings: string[]): Rule[] {

@@ -83,6 +83,36 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
     expect(readFileSync(join(workspace.path, "log.txt"), "utf8")).toBe("x\nx\n");
   });
 
+  it("asks one thing at a time, and ends with a signal and without children", async () => {
+    const workspace = make();
+    for (const name of ["a.txt", "b.txt", "c.txt"]) workspace.file(name, "x");
+    const script = workspace.file(
+      "script.json",
+      JSON.stringify([
+        { calls: ["a.txt", "b.txt"].map((path) => ({ name: "Delete", args: { path } })) },
+        { text: "two gone" },
+        { calls: [{ name: "Shell", args: { command: "echo $$ > pid; sleep 600", isBackground: true } }] },
+        { text: "it runs" },
+      ]),
+    );
+    const { screen } = await converse(
+      `--trust --model script:${script}`,
+      [
+        [/\n> /, "delete both\n"],
+        [/Allow\?/, "y\n"],
+        [/Allow\?/, "y\n"],
+        [/two gone[\s\S]*> /, "start it\n"],
+        [/Allow\?/, "y\n"],
+        [/it runs[\s\S]*> /, "\u0003"],
+      ],
+      workspace,
+    );
+    expect(existsSync(join(workspace.path, "a.txt")), screen).toBe(false);
+    expect(existsSync(join(workspace.path, "b.txt"))).toBe(false);
+    const pid = Number(readFileSync(join(workspace.path, "pid"), "utf8"));
+    expect(() => process.kill(pid, 0)).toThrow();
+  });
+
   it("refuses flags of print mode", async () => {
     const { screen, exit } = await converse("--output-format json hi", [], make());
     expect(exit).toBe(2);

@@ -5,6 +5,7 @@ import { keyOfProfile, providerAnswersFromCase } from "../model/model-driver.ts"
 import type { Case, CaseResult } from "../support/case.ts";
 import { type RecordedRequest, startModelServer } from "../support/model-server.ts";
 import { type CliRun, createWorkspace } from "../support/run-cli.ts";
+import { codeIn, type Fault, faultsWithWays, listOf, shownFaults } from "../support/ways.ts";
 
 type Seen = {
   run: CliRun;
@@ -55,14 +56,54 @@ const checks: Record<string, (seen: Seen, wanted: any) => string | undefined> = 
     atMost("bytes sent", Math.max(...requests.map((request) => request.body.length)), wanted),
   exceededLimit: ({ lines }, wanted) => same("exceededLimit", readResult(lines)?.["exceededLimit"], wanted),
   result_is_error_or_empty_marked: ({ lines }, wanted) => same("marked", lines.at(-1)?.["is_error"] === true, wanted),
-  /** The profile that failed is not asked again. */
-  never: ({ lines }, wanted) =>
-    /success with no text/.test(String(wanted)) &&
-    lines.at(-1)?.["subtype"] === "success" &&
-    lines.at(-1)?.["result"] === ""
-      ? String(wanted)
-      : undefined,
+  exit_nonzero: ({ run }, wanted) => same("exit", run.exit !== 0, wanted),
+  exit: ({ run }, wanted) => same("exit", run.exit, wanted),
+  /** The profiles that failed are not asked again. */
+  cooldown: (seen, wanted) =>
+    listOf(wanted)
+      .map((name) => askedAgain(String(name), seen))
+      .find(Boolean),
+  warns: ({ run }, wanted) => same("warnings", /^Warning:/m.test(run.stderr), wanted),
+  must_not_contain: ({ run }, wanted) =>
+    listOf(wanted).some((text) => (run.stdout + run.stderr).includes(String(text))) ? "it is there" : undefined,
+  result_contains: ({ lines }, wanted) =>
+    String(lines.at(-1)?.["result"]).includes(wanted) ? undefined : String(lines.at(-1)?.["result"]),
+  never: (seen, wanted) =>
+    listOf(wanted)
+      .filter((sentence) => isSo(String(sentence), seen))
+      .join("; ") || undefined,
 };
+
+/** Other words for the same. */
+const synonyms: Record<string, string> = {
+  code: "error_code",
+  error: "error_code",
+  exit_code: "exit",
+  requests: "attempts",
+  requests_max: "attempts_max",
+  turns_max: "stops_after_max",
+  total_ms_max: "max_ms",
+  result_text: "text",
+  cooled_down: "cooldown",
+  model_changed: "stream_notes_model_change",
+};
+
+/** A code, or a sentence about how the run ended and what was run on the way. */
+function isSo(sentence: string, seen: Seen): boolean {
+  const last = seen.lines.at(-1);
+  const code = codeIn(sentence);
+  if (code !== undefined) return last?.["error_code"] === code;
+  const succeeded = last?.["subtype"] === "success";
+  if (/success with no text|empty success|silent success/i.test(sentence))
+    return succeeded && !/[^\s\p{Cf}]/u.test(String(last?.["result"]));
+  if (/\b(twice|again|doubled|duplicate)/i.test(sentence))
+    return new Set(executed(seen.lines).map((args) => JSON.stringify(args))).size < executed(seen.lines).length;
+  if (/execut|tool.*\b(run|runs|ran)\b/i.test(sentence)) return executed(seen.lines).length > 0;
+  if (/compact|shorten/i.test(sentence)) return seen.lines.some((line) => line["subtype"] === "compacted");
+  if (/\bsuccess/i.test(sentence)) return succeeded;
+  if (/\berror|fails?\b/i.test(sentence)) return last?.["is_error"] === true;
+  return false;
+}
 
 /** These must hold for an answer to be safe; the others make it exact. */
 const safety = new Set([
@@ -75,6 +116,7 @@ const safety = new Set([
   "stops_after_max",
   "turns",
   "result_is_error_or_empty_marked",
+  "must_not_contain",
 ]);
 
 export async function runModelCase(given: Case): Promise<CaseResult> {
@@ -136,30 +178,39 @@ export async function runModelCase(given: Case): Promise<CaseResult> {
 
 function judge(seen: Seen): CaseResult {
   const { expect } = seen.given;
-  const faults: [key: string, fault: string][] = [];
+  const faults = faultsWithWays(expect, {
+    faults: (wanted) => faultsOf(wanted, seen),
+    isSo: (sentence) => isSo(sentence, seen),
+  });
   const results = seen.lines.filter((line) => line["type"] === "result").length;
-  if (results !== 1) faults.push(["never", `${results} results instead of one`]);
-  for (const [key, wanted] of Object.entries(expect)) {
-    if (key.endsWith("_marked") && key !== "result_is_error_or_empty_marked") {
-      const profile = key.slice(0, -"_marked".length);
-      const uses = seen.requests.filter((request) => profileOf(request, seen.given) === profile).length;
-      if (uses > 1) faults.push([key, `${profile} was asked ${uses} times`]);
-      continue;
-    }
-    const check = checks[key];
-    const fault = check ? check(seen, wanted) : `there is no check for '${key}'`;
-    if (fault) faults.push([key, fault]);
-  }
+  if (results !== 1) faults.push({ key: "never", text: `${results} results instead of one` });
   const last = seen.lines.at(-1);
   const exact = faults.length === 0;
   return {
     pass: exact,
-    safe: !faults.some(([key]) => safety.has(key)),
+    safe: !faults.some(({ key }) => safety.has(key)),
     exact,
     verdict: [last?.["subtype"], last?.["error_code"]].filter(Boolean).join(" "),
     expected: [expect["result"] ?? expect["verdict"], expect["error_code"]].filter(Boolean).join(" ") || "see case",
-    detail: faults.map(([, fault]) => fault).join("; ") + (exact ? "" : `\n${seen.run.stderr.slice(0, 500)}`),
+    detail: shownFaults(faults) + (exact ? "" : `\n${seen.run.stderr.slice(0, 500)}`),
   };
+}
+
+function faultsOf(expect: Record<string, unknown>, seen: Seen): Fault[] {
+  const faults: Fault[] = [];
+  for (const [key, wanted] of Object.entries(expect)) {
+    const [, profile] = /^(.+)_marked$/.exec(key) ?? [];
+    const isProfile = profile !== undefined && (seen.given.config["authProfiles"] ?? []).includes(profile);
+    const check = checks[key] ?? checks[synonyms[key] ?? ""];
+    const text = isProfile ? askedAgain(profile, seen) : check ? check(seen, wanted) : "nobody knows how to check it";
+    if (text) faults.push({ key, text });
+  }
+  return faults;
+}
+
+function askedAgain(profile: string, { requests, given }: Seen): string | undefined {
+  const uses = requests.filter((request) => profileOf(request, given) === profile).length;
+  return uses === 1 ? undefined : `${profile} was asked ${uses} times`;
 }
 
 function same(what: string, actual: unknown, wanted: unknown): string | undefined {
@@ -228,7 +279,7 @@ function toldModel(requests: readonly RecordedRequest[], wanted: string): string
   const text = JSON.stringify(results);
   const pattern = /unknown/.test(wanted)
     ? /no tool|unknown|not a tool/i
-    : /error|invalid|not valid|malformed|no JSON|not JSON/i;
+    : /error|invalid|not valid|malformed|no JSON|not JSON|must be|must not|is missing|not permitted|failed/i;
   return results.length > 0 && pattern.test(text)
     ? undefined
     : `the model got ${text.slice(0, 200)} instead of a ${wanted}`;

@@ -1,8 +1,9 @@
 // Print mode as programs use it: one prompt, exactly one result, whatever happens.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, openSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { startModelServer } from "../support/model-server.ts";
 import { type CliRun, cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
 
 const workspaces: Workspace[] = [];
@@ -184,6 +185,21 @@ describe("the end", () => {
     expect(run.ms).toBeLessThan(20_000);
   });
 
+  it("a signal while the prompt is read from stdin", async () => {
+    const run = await workspace().run(["-p", "--force", "--output-format", "json"], {
+      stdin: "open",
+      onStart: (child) => setTimeout(() => child.kill("SIGTERM"), 500),
+    });
+    expect(run.exit).toBe(143);
+    expect(onlyResult(run)["error_code"]).toBe("TERMINATED");
+  });
+
+  it("--max-time may be longer than a timer reaches", async () => {
+    const run = await workspace().play([{ delayMs: 300, text: "ok" }], ["--max-time", "900h"]);
+    expect(run.exit, run.stderr).toBe(0);
+    expect(run.stderr).toBe("");
+  });
+
   it("a closed pipe ends the run quietly", async () => {
     const place = workspace();
     const long = Array.from({ length: 2000 }, () => "word ".repeat(200));
@@ -321,6 +337,67 @@ describe("calls", () => {
     for (const line of run.lines().filter((each) => each["subtype"] === "completed")) {
       const tool = Object.values(line["tool_call"])[0] as { result: object };
       expect(Object.keys(tool.result)).toEqual(["error"]);
+    }
+  });
+
+  it("of a command wait for the files, and files for the command", async () => {
+    const place = workspace();
+    const calls = [
+      { name: "Shell", args: { command: "sleep 0.5; echo late > f.txt" } },
+      { name: "Read", args: { path: "f.txt" } },
+    ];
+    const run = await place.play([{ calls }, { text: "ok" }]);
+    const read = run.lines().filter((line) => line["subtype"] === "completed")[1]!["tool_call"].readToolCall;
+    expect(read.result.success.content).toBe("late\n");
+  });
+
+  it("cannot see what is hidden, by whatever way", async () => {
+    const place = workspace({
+      ".cursorignore": "secret.txt\n",
+      "secret.txt": "hidden words",
+      "open.txt": "other words",
+      ".cursor/commands/leak.md": "look at @secret.txt",
+      ".cursor/rules/leak.mdc": "---\nalwaysApply: true\n---\n@secret.txt",
+    });
+    mkdirSync(place.config, { recursive: true });
+    writeFileSync(join(place.config, "auth.json"), JSON.stringify({ version: 1, keys: { x: { key: "hidden key" } } }));
+    const server = await startModelServer((request) =>
+      request.json.messages.at(-1).role === "tool"
+        ? { text: "ok" }
+        : {
+            toolCalls: [
+              { name: "Grep", args: { pattern: "hidden|other", path: place.home } },
+              { name: "Grep", args: { pattern: "hidden|other" } },
+              { name: "LS", args: {} },
+            ],
+          },
+    );
+    try {
+      for (const prompt of ["see @secret.txt", "/leak"]) {
+        const run = await place.run([...stream, "-e", `${server.url}/v1`, "--model", "m", prompt]);
+        expect(run.exit, run.stderr).toBe(0);
+      }
+      const told = server.requests.map((request) => request.body.toString()).join("");
+      expect(told).toContain("other words");
+      expect(told).not.toContain("hidden words");
+      expect(told).not.toContain("hidden key");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it("piped data is data: no mention in it is followed", async () => {
+    const place = workspace({ "a.txt": "content of a" });
+    const server = await startModelServer(() => ({ text: "ok" }));
+    try {
+      const run = await place.run([...stream, "-e", `${server.url}/v1`, "--model", "m", "review", "-"], {
+        stdin: "see @a.txt",
+      });
+      expect(run.exit, run.stderr).toBe(0);
+      expect(server.requests[0]!.body.toString()).toContain("see @a.txt");
+      expect(server.requests[0]!.body.toString()).not.toContain("content of a");
+    } finally {
+      await server.stop();
     }
   });
 

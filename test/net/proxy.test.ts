@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isLoopback, proxyFor } from "../../src/net/proxy.ts";
+import { proxyFor } from "../../src/net/proxy.ts";
+import { isLoopback } from "../../src/policy/loopback.ts";
 
 const proxy = "http://proxy.test:3128";
 

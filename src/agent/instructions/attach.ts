@@ -1,14 +1,15 @@
 // What a mention brings along: the text of a file, the names in a folder, an image.
 import { readdirSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
+import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Part } from "../../protocol/message.ts";
+import { imageKind, largestImage } from "../image.ts";
 import { block, oneLine } from "./block.ts";
 import { type LineRange, splitLines } from "./mentions.ts";
-import { isWithinAny, problemOf, readBytes, readText, realOrSame, shownPath, statOrNothing } from "./read-text.ts";
+import { problemOf, readBytes, readText, statOrNothing } from "./read-text.ts";
 
 /** Bytes of one attached file that reach the model. */
-export const largestAttachment = 20 * 1024;
-const largestImage = 5 * 1024 * 1024;
+const largestAttachment = 20 * 1024;
 /** How far into a file lines are looked for. */
 const furthestLine = 8 * 1024 * 1024;
 const mostNames = 300;
@@ -39,7 +40,7 @@ export function findTarget(target: string, bases: readonly string[]): Found | un
 /** A sentence why it stays out, or undefined. */
 export function refusalOf(found: Found, place: AttachPlace): string | undefined {
   const roots = [place.workspace, ...place.roots];
-  if (!isWithinAny(found.real, [...roots, ...roots.map(realOrSame)])) {
+  if (![...roots, ...roots.map(realOrSame)].some((root) => isInside(found.real, root))) {
     return "it is outside of the workspace; open its folder with --add-dir";
   }
   const isIgnored = place.isIgnored?.(found.path) || (found.real !== found.path && place.isIgnored?.(found.real));
@@ -140,7 +141,7 @@ function attachImage(found: Found, place: AttachPlace): Attachment {
   if (read.size > largestImage) {
     return nothing("image", found, `${shown} was not attached: images may have 5 MB at most. Scale it down first.`);
   }
-  const mime = imageType(read.bytes);
+  const mime = imageKind(read.bytes);
   if (!mime)
     return nothing(
       "image",
@@ -153,15 +154,6 @@ function attachImage(found: Found, place: AttachPlace): Attachment {
     { type: "image", mime, base64: read.bytes.toString("base64") },
   ];
   return { type: "image", path: found.path, parts, bytes: label.length, warnings: [] };
-}
-
-/** By its first bytes: vendors refuse a request whose image is not what it is called. */
-function imageType(bytes: Buffer): string | undefined {
-  if (bytes.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))) return "image/png";
-  if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return "image/jpeg";
-  const start = bytes.subarray(0, 12).toString("latin1");
-  if (start.startsWith("GIF87a") || start.startsWith("GIF89a")) return "image/gif";
-  return start.startsWith("RIFF") && start.slice(8) === "WEBP" ? "image/webp" : undefined;
 }
 
 function lookUp(target: string, bases: readonly string[]): Found | undefined {

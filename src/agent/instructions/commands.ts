@@ -1,14 +1,15 @@
 // Commands: `/name arguments` at the start of a prompt stands for the text of a Markdown file.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { realOrSame, shownPath } from "../../policy/paths.ts";
 import { nearestName } from "../../protocol/nearest.ts";
 import { parseFrontmatter } from "./frontmatter.ts";
-import { readText, realOrSame, shownPath } from "./read-text.ts";
+import { readText } from "./read-text.ts";
 import { cutWarning, largestInstruction } from "./rules.ts";
 
-export type CommandPlace = { workspace: string; roots: readonly string[]; configDir: string };
+type CommandPlace = { workspace: string; roots: readonly string[]; configDir: string };
 
-export type ExpandedCommand = { text: string; path?: string; warnings: string[] };
+type ExpandedCommand = { text: string; path?: string; warnings: string[] };
 
 /** The prompt itself where it names no command. */
 export function expandCommand(prompt: string, place: CommandPlace): ExpandedCommand {

@@ -1,10 +1,10 @@
 // From what the user typed to what the model is told: commands and mentions are carried out, the typed words stay.
+import { shownPath } from "../../policy/paths.ts";
 import type { Part } from "../../protocol/message.ts";
 import { type Attachment, type AttachPlace, attach, type Found, findTarget, refusalOf } from "./attach.ts";
 import { expandCommand } from "./commands.ts";
 import { findMentions, type Mention } from "./mentions.ts";
 import type { PathInstructions } from "./path-instructions.ts";
-import { shownPath } from "./read-text.ts";
 
 export type ExpandInput = AttachPlace & {
   configDir: string;

@@ -2,9 +2,9 @@
 import { nearestName } from "../../protocol/nearest.ts";
 
 /** A value as it was written; items of a `- ` list stand apart. */
-export type FieldValue = string | string[];
+type FieldValue = string | string[];
 
-export type Frontmatter = {
+type Frontmatter = {
   /** By lower-case name. */
   fields: ReadonlyMap<string, FieldValue>;
   body: string;

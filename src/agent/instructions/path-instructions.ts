@@ -1,5 +1,6 @@
 // Instructions that wait for a path: nested AGENTS.md, nested rules, rules with patterns. Each is given once in a session.
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { type PathMatcher, pathMatcher } from "./glob.ts";
 import {
   describedRules,
@@ -11,7 +12,7 @@ import {
   mostInstructionBytes,
   readInstruction,
 } from "./project.ts";
-import { isWithin, realOrSame, shownPath, statOrNothing } from "./read-text.ts";
+import { statOrNothing } from "./read-text.ts";
 import { listRules, type Rule } from "./rules.ts";
 
 export type PathInstructions = {
@@ -90,14 +91,13 @@ export function createPathInstructions(place: InstructionPlace, loaded?: LoadedI
 
   return {
     forPath(path) {
-      if (place.rulesEnabled === false) return undefined;
       const state = begin();
       const target = placeOf(resolve(place.workspace, path), place);
       if (!target) return undefined;
       const texts: string[] = [];
       for (const folder of foldersTo(target, state.git !== undefined)) texts.push(...visit(folder, state));
       for (const { rule, matches } of rules) {
-        if (rule.how !== "files" || given.has(rule.real) || !isWithin(target.path, rule.owner)) continue;
+        if (rule.how !== "files" || given.has(rule.real) || !isInside(target.path, rule.owner)) continue;
         // Authors of nested rules count from their folder or from the root.
         if (matches(slashed(rule.owner, target.path)) || matches(slashed(target.root, target.path)))
           texts.push(...give(rule));
@@ -105,7 +105,6 @@ export function createPathInstructions(place: InstructionPlace, loaded?: LoadedI
       return texts.length > 0 ? texts.join("\n") : undefined;
     },
     rule(name) {
-      if (place.rulesEnabled === false) return undefined;
       begin();
       const wanted = name.replace(/\.mdc$/, "");
       const byName = rules.find(({ rule }) => rule.name === wanted);
@@ -128,7 +127,7 @@ type Target = { path: string; root: string; isFolder: boolean };
 function placeOf(path: string, place: InstructionPlace): Target | undefined {
   const roots = [place.workspace, ...place.roots].sort((left, right) => right.length - left.length);
   for (const candidate of [path, realOrSame(path)]) {
-    const root = roots.find((root) => isWithin(candidate, root));
+    const root = roots.find((root) => isInside(candidate, root));
     if (root === undefined) continue;
     return { path: candidate, root, isFolder: isFolder(candidate) };
   }

@@ -1,10 +1,11 @@
 // Project instructions that hold from the start: AGENTS.md, CLAUDE.md, .cursorrules and the rules of the workspace.
 import { dirname, join } from "node:path";
+import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { type AttachPlace, attach, findTarget, refusalOf } from "./attach.ts";
 import { block } from "./block.ts";
 import { findGit, type GitPlace } from "./environment.ts";
 import { findMentions } from "./mentions.ts";
-import { isWithin, readText, realOrSame, shownPath, statOrNothing } from "./read-text.ts";
+import { readText, statOrNothing } from "./read-text.ts";
 import { cutNote, cutWarning, largestInstruction, listRules, type Rule } from "./rules.ts";
 
 /** Bytes of all instructions of a session together. */
@@ -14,8 +15,6 @@ const mostListedRules = 100;
 export type InstructionPlace = AttachPlace & {
   configDir: string;
   home: string;
-  /** False: no project instructions at all. */
-  rulesEnabled?: boolean;
 };
 
 export type Source = { path: string; how: "user" | "parent" | "workspace" | "legacy" | Rule["how"] };
@@ -41,9 +40,6 @@ export type Instruction = { path: string; real: string; text: string; how: Sourc
 export function loadInstructions(place: InstructionPlace): LoadedInstructions {
   const { workspace } = place;
   const git = findGit(workspace);
-  if (place.rulesEnabled === false) {
-    return { text: "", bytes: 0, rules: [], given: new Set(), git, within: [], sources: [], warnings: [] };
-  }
   const warnings: string[] = [];
   const parents = parentsOf(workspace, git?.root, place.home);
   const within = [...new Set([workspace, ...place.roots, ...parents].map(realOrSame))];
@@ -134,9 +130,9 @@ function includedFiles(instruction: Instruction, place: AttachPlace, given: Read
 function parentsOf(workspace: string, gitRoot: string | undefined, home: string): string[] {
   if (gitRoot === undefined || gitRoot === workspace) return [];
   // A home folder under version control says nothing about the projects in it; a stranger's folder says nothing at all.
-  if (gitRoot === home || !isWithin(workspace, gitRoot) || ownerOf(gitRoot) !== ownerOf(workspace)) return [];
+  if (gitRoot === home || !isInside(workspace, gitRoot) || ownerOf(gitRoot) !== ownerOf(workspace)) return [];
   const parents: string[] = [];
-  for (let folder = dirname(workspace); isWithin(folder, gitRoot); folder = dirname(folder)) {
+  for (let folder = dirname(workspace); isInside(folder, gitRoot); folder = dirname(folder)) {
     parents.unshift(folder);
     if (folder === gitRoot) break;
   }

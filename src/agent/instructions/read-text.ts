@@ -1,14 +1,15 @@
 // Small text files read once, safely: bounded, regular, and only where their links may lead.
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats, statSync } from "node:fs";
-import { sep } from "node:path";
+import { isInside } from "../../policy/paths.ts";
+import { wholeLength } from "../../process/bounded-bytes.ts";
 import { decodeText } from "../text-file.ts";
 
-export type TextRead =
+type TextRead =
   | { type: "text"; text: string; real: string; size: number; isCut: boolean }
   | { type: "missing" }
   | { type: "problem"; reason: string };
 
-export type BytesRead =
+type BytesRead =
   | { type: "bytes"; bytes: Buffer; real: string; size: number }
   | { type: "missing" }
   | { type: "problem"; reason: string };
@@ -23,7 +24,7 @@ export function readBytes(path: string, options: { limit: number; within?: reado
     if (!stat) return { type: "missing" };
     if (!stat.isFile()) return { type: "problem", reason: "it is not a regular file" };
     const real = realpathSync.native(path);
-    if (options.within && !isWithinAny(real, options.within)) {
+    if (options.within && !options.within.some((folder) => isInside(real, folder))) {
       return {
         type: "problem",
         reason: "it is a link to a place outside of the workspace; add that folder with --add-dir",
@@ -55,19 +56,10 @@ export function readText(path: string, options: { limit: number; within?: readon
   const read = readBytes(path, options);
   if (read.type !== "bytes") return read;
   const isCut = read.size > read.bytes.length;
-  const decoded = decodeText(isCut ? wholeCharacters(read.bytes) : read.bytes);
+  const decoded = decodeText(isCut ? read.bytes.subarray(0, wholeLength(read.bytes)) : read.bytes);
   if (!decoded) return { type: "problem", reason: "it is not text" };
   const text = decoded.text.replaceAll("\r\n", "\n");
   return { type: "text", text: isCut ? wholeLines(text) : text, real: read.real, size: read.size, isCut };
-}
-
-/** Both absolute and without `..`. */
-export function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-}
-
-export function isWithinAny(path: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => isWithin(path, folder));
 }
 
 /** Undefined where there is nothing, and where nobody may look. */
@@ -79,36 +71,12 @@ export function statOrNothing(path: string): Stats | undefined {
   }
 }
 
-/** The real path, or the path itself where there is nothing. */
-export function realOrSame(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
-}
-
-/** As a reader in the workspace would write it: relative, with slashes. */
-export function shownPath(path: string, workspace: string): string {
-  const start = workspace.endsWith(sep) ? workspace : workspace + sep;
-  const shown = path === workspace ? "." : path.startsWith(start) ? path.slice(start.length) : path;
-  return sep === "/" ? shown : shown.replaceAll(sep, "/");
-}
-
 export function problemOf(error: unknown): { type: "missing" } | { type: "problem"; reason: string } {
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (code === "ENOENT" || code === "ENOTDIR") return { type: "missing" };
   if (code === "EACCES" || code === "EPERM")
     return { type: "problem", reason: "it may not be read (permission denied)" };
   return { type: "problem", reason: `it cannot be read (${code ?? String(error)})` };
-}
-
-function wholeCharacters(bytes: Buffer): Buffer {
-  let end = bytes.length;
-  // At most three bytes of a split character stand behind its first one.
-  for (let back = 0; back < 3 && end > 0 && (bytes[end - 1]! & 0xc0) === 0x80; back++) end--;
-  if (end > 0 && bytes[end - 1]! >= 0xc0) return bytes.subarray(0, end - 1);
-  return bytes;
 }
 
 function wholeLines(text: string): string {

@@ -1,9 +1,10 @@
 // Rules: the .mdc files of one .cursor/rules folder, and when each of them applies.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { oneLine } from "./block.ts";
 import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "./frontmatter.ts";
-import { isWithinAny, problemOf, readText, realOrSame, shownPath } from "./read-text.ts";
+import { problemOf, readText } from "./read-text.ts";
 
 /** Bytes of one rule or instruction file that reach the model. */
 export const largestInstruction = 32 * 1024;
@@ -23,7 +24,7 @@ export type Rule = {
   text: string;
 };
 
-export type RuleList = { rules: Rule[]; warnings: string[] };
+type RuleList = { rules: Rule[]; warnings: string[] };
 
 const deepest = 8;
 const mostRules = 500;
@@ -90,7 +91,7 @@ function ruleFiles(folder: string, options: { workspace: string; within: readonl
       if (entry.isSymbolicLink()) {
         const real = realOrSame(path);
         // A link back up would go round for ever.
-        if (seen.has(real) || !isWithinAny(real, options.within)) continue;
+        if (seen.has(real) || !options.within.some((each) => isInside(real, each))) continue;
         seen.add(real);
       }
       visit(path, `${prefix}${entry.name}/`, depth + 1);

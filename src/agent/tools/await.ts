@@ -1,6 +1,7 @@
 // Await: look at a command that runs in the background, wait for it, or end it.
 import * as v from "valibot";
-import { failure, tool } from "./define.ts";
+import { tool } from "./define.ts";
+import { failure } from "./tool.ts";
 
 const longestWaitMs = 600_000;
 

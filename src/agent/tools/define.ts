@@ -1,6 +1,7 @@
 // tool(): how a built-in tool is written down: its arguments as one schema, from which come JSON Schema and `parse`.
 import * as v from "valibot";
-import { type Tool, ToolFailure } from "./tool.ts";
+import { isObject } from "../../protocol/json-object.ts";
+import { failure, type Tool } from "./tool.ts";
 
 type ArgumentTable = v.ObjectSchema<v.ObjectEntries, undefined>;
 
@@ -27,11 +28,6 @@ export function tool<Table extends ArgumentTable>(definition: Definition<Table>)
       throw failure(`${rest.name}: ${result.issues.map(sentenceOf).join("; ")}. It takes ${signatureOf(args)}.`);
     },
   };
-}
-
-/** An `error` outcome: both fields that readers of the stream look for, and the sentence for the model. */
-export function failure(message: string, fields: Record<string, unknown> = {}): ToolFailure {
-  return new ToolFailure("error", { ...fields, errorMessage: message, error: message, message }, message);
 }
 
 /** A path argument. What is no path is refused here, before anything is resolved or permitted. */
@@ -105,10 +101,8 @@ function objectOf(input: unknown, name: string): Record<string, unknown> {
   if (typeof input === "string") {
     throw failure(`${name}: the arguments are not valid JSON. Send them again as one complete JSON object.`);
   }
-  if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw failure(`${name}: the arguments must be one JSON object, got ${shown(input)}.`);
-  }
-  return input as Record<string, unknown>;
+  if (!isObject(input)) throw failure(`${name}: the arguments must be one JSON object, got ${shown(input)}.`);
+  return input;
 }
 
 function respell(input: Record<string, unknown>, spellings: Record<string, string>): Record<string, unknown> {

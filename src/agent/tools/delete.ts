@@ -1,8 +1,8 @@
 // Delete: one file, or a link itself.
 import * as v from "valibot";
 import { absolutePath, codeOf, deleteFile, describe } from "../files.ts";
-import { failure, pathArgument, pathSpellings, tool } from "./define.ts";
-import { ToolFailure } from "./tool.ts";
+import { pathArgument, pathSpellings, tool } from "./define.ts";
+import { failure, ToolFailure } from "./tool.ts";
 
 export const deleteTool = tool({
   name: "Delete",

@@ -3,8 +3,9 @@ import * as v from "valibot";
 import { changeResult } from "../diff.ts";
 import { absolutePath, changeFile } from "../files.ts";
 import { decodeText, encodeText, lineEndingOf, withCarriages, withNewlines } from "../text-file.ts";
-import { failure, pathArgument, pathSpellings, tool } from "./define.ts";
+import { pathArgument, pathSpellings, tool } from "./define.ts";
 import { nearest } from "./nearest.ts";
+import { failure } from "./tool.ts";
 
 const replacement = v.object({
   oldText: v.pipe(v.string(), v.description("Exact text, with indentation; must occur once unless replaceAll")),
@@ -12,7 +13,7 @@ const replacement = v.object({
   replaceAll: v.optional(v.boolean()),
 });
 
-export type Replacement = v.InferOutput<typeof replacement>;
+type Replacement = v.InferOutput<typeof replacement>;
 
 export const edit = tool({
   name: "Edit",
@@ -57,11 +58,7 @@ export const edit = tool({
 });
 
 /** The text after all edits. Throws what the model should know about the first that cannot be made. */
-export function applyEdits(
-  text: string,
-  edits: readonly Replacement[],
-  path: string,
-): { text: string; notes: string[] } {
+function applyEdits(text: string, edits: readonly Replacement[], path: string): { text: string; notes: string[] } {
   // Line endings of one kind are put aside; where they are mixed, each place keeps its own.
   const carriages = lineEndingOf(text) === "\r\n";
   let current = carriages ? withNewlines(text) : text;

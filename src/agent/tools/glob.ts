@@ -4,7 +4,8 @@ import * as v from "valibot";
 import { pathTest } from "../file-pattern.ts";
 import { absolutePath } from "../files.ts";
 import { listFiles, searchAt } from "../ripgrep.ts";
-import { failure, fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
+import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
+import { failure } from "./tool.ts";
 
 const mostFiles = 1000;
 

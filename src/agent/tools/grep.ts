@@ -4,8 +4,8 @@ import * as v from "valibot";
 import { lastPart, pathTest } from "../file-pattern.ts";
 import { absolutePath } from "../files.ts";
 import { isVisible, runRipgrep, searchAt, withoutDot } from "../ripgrep.ts";
-import { failure, fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
-import { ToolFailure } from "./tool.ts";
+import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
+import { failure, ToolFailure } from "./tool.ts";
 
 const modes = ["content", "files_with_matches", "count"] as const;
 type Mode = (typeof modes)[number];

@@ -5,8 +5,9 @@ import { extname, join } from "node:path";
 import * as v from "valibot";
 import { pathTest } from "../file-pattern.ts";
 import { absolutePath } from "../files.ts";
-import { listFiles, searchAt } from "../ripgrep.ts";
-import { failure, fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
+import { isVisible, listFiles, searchAt } from "../ripgrep.ts";
+import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
+import { failure } from "./tool.ts";
 
 const mostEntries = 500;
 const mostDepth = 6;
@@ -34,7 +35,10 @@ export const ls = tool({
     if (search.isFile) throw failure(`${path} is a file, not a directory. Use Read.`, { path });
     const listed = await listFiles(search, context);
     const above = search.start === "./" ? 0 : search.start.length - 1;
-    const tree = new Tree(join(search.folder, search.start), ignoreTest(args.ignore ?? []));
+    const tree = new Tree(join(search.folder, search.start), {
+      isIgnored: ignoreTest(args.ignore ?? []),
+      isVisible: (file) => isVisible(join(search.start, file), search, context),
+    });
     for (const file of listed.files) tree.add(file.slice(above));
     await tree.open();
 
@@ -59,10 +63,12 @@ class Tree {
   readonly #root = newFolder();
   readonly #at: string;
   readonly #isIgnored: (path: string) => boolean;
+  readonly #isVisible: (path: string) => boolean;
 
-  constructor(at: string, isIgnored: (path: string) => boolean) {
+  constructor(at: string, tests: { isIgnored(path: string): boolean; isVisible(path: string): boolean }) {
     this.#at = at;
-    this.#isIgnored = isIgnored;
+    this.#isIgnored = tests.isIgnored;
+    this.#isVisible = tests.isVisible;
   }
 
   add(file: string): void {
@@ -111,10 +117,11 @@ class Tree {
   async #addFromDisk(folder: Folder, path: string): Promise<void> {
     for (const entry of await entriesOf(join(this.#at, path))) {
       const inside = join(path, entry.name);
-      if (entry.name === ".git" || this.#isIgnored(inside)) continue;
-      if (entry.isSymbolicLink()) this.add(inside);
       const isUnknown = entry.isDirectory() && !folder.folders.has(entry.name);
-      if (isUnknown && (await isHollow(join(this.#at, inside)))) childOf(folder, entry.name);
+      if (!isUnknown && !entry.isSymbolicLink()) continue;
+      if (entry.name === ".git" || this.#isIgnored(inside) || !this.#isVisible(inside)) continue;
+      if (entry.isSymbolicLink()) this.add(inside);
+      else if (await isHollow(join(this.#at, inside))) childOf(folder, entry.name);
     }
   }
 

@@ -1,7 +1,7 @@
 // The lines of a file that most resemble a text which is not in it: what a model needs to see after a failed edit.
 
 /** `line`: from 1. `lines`: as they stand in the file, at most six. */
-export type Nearest = { line: number; lines: string[]; differs: "indentation" | "text" };
+type Nearest = { line: number; lines: string[]; differs: "indentation" | "text" };
 
 const mostLinesCompared = 20_000;
 const mostLinesShown = 6;

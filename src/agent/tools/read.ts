@@ -2,12 +2,12 @@
 import type { FileHandle } from "node:fs/promises";
 import * as v from "valibot";
 import { absolutePath, codeOf, describe, type OpenFile, openFile } from "../files.ts";
+import { imageKind, largestImage } from "../image.ts";
 import { decodeText, encodingOf, startsAsText } from "../text-file.ts";
-import { failure, pathArgument, pathSpellings, tool } from "./define.ts";
-import { type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";
+import { pathArgument, pathSpellings, tool } from "./define.ts";
+import { failure, type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";
 
 const defaultLines = 2000;
-const mostImageBytes = 5 * 1024 * 1024;
 const mostDecodedBytes = 32 * 1024 * 1024;
 
 const positive = v.pipe(v.number(), v.integer(), v.minValue(1));
@@ -33,7 +33,7 @@ export const read = tool({
     });
     try {
       const start = await readAt(file.handle, 0, 8192);
-      const mime = imageType(start);
+      const mime = imageKind(start);
       if (mime) return await imageResult(file, mime, path);
       if (!startsAsText(start, file.stat.size)) {
         throw failure(
@@ -166,9 +166,9 @@ function fitted(text: string, characters: number, isCut: boolean): { text: strin
 
 async function imageResult(file: OpenFile, mime: string, path: string): Promise<ToolResult> {
   const { size } = file.stat;
-  if (size > mostImageBytes) {
+  if (size > largestImage) {
     throw failure(
-      `${path} is an image of ${size} bytes: at most ${mostImageBytes} can be shown. Make it smaller first.`,
+      `${path} is an image of ${size} bytes: at most ${largestImage} can be shown. Make it smaller first.`,
       { path },
     );
   }
@@ -184,15 +184,6 @@ async function imageResult(file: OpenFile, mime: string, path: string): Promise<
   };
   const base64 = (await readAt(file.handle, 0, size)).toString("base64");
   return { outcome: { kind: "success", value }, text: `${path}: ${content}`, images: [{ mime, base64 }] };
-}
-
-function imageType(start: Buffer): string | undefined {
-  const ascii = start.toString("latin1", 0, 12);
-  if (ascii.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
-  if (ascii.startsWith("\xff\xd8\xff")) return "image/jpeg";
-  if (ascii.startsWith("GIF87a") || ascii.startsWith("GIF89a")) return "image/gif";
-  if (ascii.startsWith("RIFF") && ascii.endsWith("WEBP")) return "image/webp";
-  return undefined;
 }
 
 async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {

@@ -131,7 +131,8 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
     throw startFailure(error, args, context);
   }
 
-  const run = wireRun(args, end, context);
+  const whole = wireRun(args, end, context);
+  const run = context.compat === "2025" ? run2025(whole) : whole;
   const text = textOf(args, end);
   if (end.cancelled) {
     return { outcome: { kind: "error", value: { errorMessage: "Cancelled", error: "Cancelled", ...run } }, text };
@@ -139,8 +140,7 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
   const siblings = context.compat === "2025" ? {} : { siblings: { isBackground: false } };
   if (end.timedOut) return { outcome: { kind: "timeout", value: { ...run, timeoutMs }, ...siblings }, text };
   const succeeded = run.exitCode === 0 || context.compat === "2025";
-  const value = context.compat === "2025" ? run2025(run) : run;
-  return { outcome: { kind: succeeded ? "success" : "failure", value, ...siblings }, text };
+  return { outcome: { kind: succeeded ? "success" : "failure", value: run, ...siblings }, text };
 }
 
 async function startInBackground(args: ShellArgs, context: ToolContext): Promise<ToolResult> {
@@ -158,7 +158,7 @@ async function startInBackground(args: ShellArgs, context: ToolContext): Promise
     throw startFailure(error, args, context);
   }
   const { taskId, pid, outputFile, folder } = task;
-  const value = {
+  const whole = {
     command: args.command,
     workingDirectory: shownDirectory(args, context),
     exitCode: 0,
@@ -171,6 +171,7 @@ async function startInBackground(args: ShellArgs, context: ToolContext): Promise
     pid,
     taskId,
   };
+  const value = context.compat === "2025" ? run2025(whole) : whole;
   const siblings = context.compat === "2025" ? {} : { siblings: { isBackground: true, pid, terminalsFolder: folder } };
   return {
     outcome: { kind: "success", value, ...siblings },
@@ -197,7 +198,16 @@ function wireRun(args: ShellArgs, end: ProcessEnd, place: CallPlace) {
   };
 }
 
-function run2025({ command, workingDirectory, exitCode, signal, stdout, stderr, executionTime }: WireRun) {
+/** Without what later versions added. */
+function run2025({
+  command,
+  workingDirectory,
+  exitCode,
+  signal,
+  stdout,
+  stderr,
+  executionTime,
+}: Omit<WireRun, "outputLocation">) {
   return { command, workingDirectory, exitCode, signal, stdout, stderr, executionTime };
 }
 

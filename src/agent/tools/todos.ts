@@ -1,6 +1,7 @@
 // TodoWrite: the list of what is to be done in a session, and the tool that changes it.
 import * as v from "valibot";
-import { failure, tool } from "./define.ts";
+import { tool } from "./define.ts";
+import { failure } from "./tool.ts";
 
 const statuses = ["pending", "in_progress", "completed", "cancelled"] as const;
 

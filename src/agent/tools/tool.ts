@@ -68,3 +68,8 @@ export class ToolFailure extends Error {
     this.siblings = siblings;
   }
 }
+
+/** An `error` outcome: both fields that readers of the stream look for, and the sentence for the model. */
+export function failure(message: string, fields: Record<string, unknown> = {}): ToolFailure {
+  return new ToolFailure("error", { ...fields, errorMessage: message, error: message, message }, message);
+}

@@ -20,7 +20,7 @@ export type Chosen = {
 export function chosenModel(invocation: Invocation): Chosen {
   const { env } = invocation;
   const config = configDir(env);
-  const settings = loadSettings({ configDir: config, workspace: currentFolder(), trusted: false, env });
+  const settings = loadSettings({ configDir: config, workspace: currentFolder(), trusted: false });
   const choice = modelChoice(invocation, settings, config);
   const named = [choice.flag, env["COURSER_MODEL"], choice.configModel]
     .map((text) => text?.trim())
