@@ -181,7 +181,8 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     if (plainWords !== undefined) words.push(token);
     else if (token === "--") plainWords = words.length;
     else if (token.startsWith("--")) index = takeLong(token, index);
-    else if (token.startsWith("-") && token.length > 1) index = takeShort(token, index);
+    // `- first point` is the beginning of a list, not an option.
+    else if (/^-\S/.test(token)) index = takeShort(token, index);
     else if (words.length === 0 && !command && (command = findCommand(token, commands))) continue;
     else words.push(token);
   }

@@ -53,6 +53,11 @@ describe("the prompt", () => {
     expect(run.lines()[1]!["message"].content[0].text).toBe("say --force -");
   });
 
+  it("may begin like a list", async () => {
+    const run = await workspace().run([...stream, "- say a\n- say b"]);
+    expect(run.lines()[1]!["message"].content[0].text).toBe("- say a\n- say b");
+  });
+
   it("is missing: usage", async () => {
     const run = await workspace().run(["-p", "--force", "--output-format", "json"], { stdin: "" });
     expect(run.exit).toBe(2);

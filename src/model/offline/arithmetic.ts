@@ -21,7 +21,9 @@ export function readSum(words: string): Sum | undefined {
     )
   )
     return undefined;
-  const figures = /^\s*(?:what(?:'s| is)\s+)?([\d\s.+\-*/^()]+?)\s*=?\s*\??\s*$/i.exec(words)?.[1];
+  const figures =
+    /^\s*(\d{1,3}!)\s*\??\s*$/.exec(words)?.[1] ??
+    /^\s*(?:what(?:'s| is)\s+)?([\d\s.+\-*/^()]+?)\s*=?\s*\??\s*$/i.exec(words)?.[1];
   const tokens = tokensOf(figures?.trim().replaceAll("**", "^") ?? inFigures(words));
   if (!tokens?.some((token) => token.type !== "number" && token.type !== "(" && token.type !== ")")) return undefined;
   // "-5" alone is a number as well.
@@ -78,7 +80,12 @@ function inFigures(words: string): string {
     .replace(/[×·∗✕]/g, "*")
     .replace(/÷/g, "/")
     .replace(/[−–—]/g, "-")
-    .replace(/\$(?=\d)/g, "");
+    .replace(/\$(?=\d)/g, "")
+    .replace(
+      /\bto the (second|third|fourth|fifth) power/,
+      (_, word) => `to the power of ${"second third fourth fifth".split(" ").indexOf(word) + 2}`,
+    )
+    .replace(/\btake ([\d.]+)(?: away)? from /, "subtract $1 from ");
   text = withoutFrame(text.replace(/^(how much (?:do|does|are|is) [\d.]+) and (?=[\d.]+)/, "$1 + "));
   text = orders(text);
   text = operators(text);

@@ -2,13 +2,14 @@
 import { readSum } from "./arithmetic.ts";
 import { withoutPoliteness } from "./politeness.ts";
 import { type Masked, protect, restore } from "./quotes.ts";
+import { reworded } from "./rewording.ts";
 import { verbAt } from "./verbs.ts";
 
 /** `words` are still masked. `joined`: how it hangs on the clause before it. */
 export type Clause = { words: string; joined: "start" | "then" | "and" };
 
 export function clausesOf(prompt: Masked): { masked: Masked; clauses: Clause[] } {
-  const masked = protectContent(prompt);
+  const masked = protectContent({ ...prompt, text: reworded(prompt.text) });
   const clauses: Clause[] = [];
   for (const item of itemsOf(masked.text)) {
     for (const clause of splitItem(item)) {
@@ -90,19 +91,16 @@ export function isTodoHead(text: string): boolean {
 }
 
 function splitItem(source: string): Clause[] {
-  const item = source.replace(
-    /\b(?:find|search for|look for|locate)\s+([^,;.]+?)\s+and\s+(?:replace|change|swap)\s+(?:it|them|that|this|all(?: of (?:it|them))?|each(?: one)?|every one)\s+(with|by|to|for)\b/gi,
-    "replace $1 $2",
-  );
+  const item = /\b(?:replace|change|swap)\b/i.test(source) ? foundAndReplaced(source) : source;
   const joiner =
-    /\s*[.!?;,]*\s*(?:,\s*|\s)(?:and\s+)?(?:then|after\s+(?:that|this|which)|afterwards?|next|finally|lastly|followed\s+by|once\s+(?:that|this|it)(?:'s|\s+is)\s+done|when\s+(?:that|this|it)(?:'s|\s+is)\s+done|when\s+(?:you're|you\s+are)\s+done)\b[,:]?\s+|\s*[.!?]+\s+|\s*;\s*|\s*,\s+(?:(?:and|but)\s+)?(?:also\s+)?|\s+(?:and|&|but|as\s+well\s+as)\s+(?:also\s+)?/gi;
+    /\s*[.!?;,]*\s*(?:,\s*|\s)(?:and\s+)?(?:then|after\s+(?:that|this|which)|afterwards?|next|finally|lastly|at\s+last|followed\s+by|once\s+(?:that|this|it)(?:'s|\s+is)\s+done|when\s+(?:that|this|it)(?:'s|\s+is)\s+done|when\s+(?:you're|you\s+are)\s+done)\b[,:]?\s+|\s*[.!?]+\s+|\s*;\s*|\s*,\s+(?:(?:and|but)\s+)?(?:also\s+)?|\s+(?:and|&&?|but|as\s+well\s+as)\s+(?:also\s+)?/gi;
   const clauses: Clause[] = [];
   let start = 0;
   let joined: Clause["joined"] = "start";
   for (let match = joiner.exec(item); match; match = joiner.exec(item)) {
     const left = item.slice(start, match.index);
     const right = item.slice(match.index + match[0].length);
-    const hard = /then|after|next|finally|lastly|followed|done|[.!?]\s/i.test(match[0]);
+    const hard = /then|after|next|finally|last|followed|done|[.!?]\s/i.test(match[0]);
     if (!left.trim() || !right.trim() || !parts({ left, right, hard, mark: match[0] })) {
       // A joiner that does not part may hide another right behind its first word: ", and then".
       joiner.lastIndex = match.index + Math.max(1, match[0].trimEnd().length);
@@ -116,6 +114,18 @@ function splitItem(source: string): Clause[] {
   return clauses
     .map((clause) => ({ ...clause, words: clause.words.trim() }))
     .filter((clause) => /[^\s.,;:!?]/.test(clause.words));
+}
+
+/** "find x in a.txt and replace it with y" is one order. */
+function foundAndReplaced(source: string): string {
+  const found = source.replace(
+    /\b(?:search|scan|look in|look through)\s+(?:the\s+)?(?:file\s+)?([\w./~-]+\.\w+|[\uE000-\uF8FF])\s+for\s+((?:[^,;.]|\.(?=\w))+?)\s+and\s+(?=(?:replace|change|swap)\s+(?:(?:it|them|that|all of them)\s+)?(?:with|by|to)\b)/gi,
+    "find $2 in $1 and ",
+  );
+  return found.replace(
+    /\b(?:find|search for|look for|locate)\s+((?:[^,;.]|\.(?=\w))+?)(?:,?\s+and|,)\s+(?:then\s+)?(?:replace|change|swap)\s+(?:(?:it|them|that|this|all(?: of (?:it|them))?|each(?: one)?|every one)\s+)?(with|by|to|for)\b/gi,
+    "replace $1 $2",
+  );
 }
 
 /** Is what stands right of a joiner an instruction of its own? */
@@ -136,6 +146,8 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
   // "find and replace x with y": two verbs, one order.
   if (!place.hard && verbAt(left)?.rest === "" && !/^(?:ls|dir|help|ping)$/i.test(left)) return false;
   if (!place.hard && /^(?:go|come)$/i.test(left)) return false;
+  // "run a && b" is one command; "create a.txt && read it" two instructions.
+  if (/&&/.test(place.mark) && !isOrder(left)) return false;
   // "run for i in 1 2; do echo $i; done"
   if (
     /^(?:run|execute)\b.*\b(?:for|while|until|if)\b/i.test(left) &&
@@ -144,7 +156,7 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
   )
     return false;
   if (isRemark(place.right)) return true;
-  if (isGreeting(left) || contentSentence(place.right)) return true;
+  if (isGreeting(left) || contentSentence(place.right, { short: place.hard || /;/.test(place.mark) })) return true;
   if (place.hard) return startsInstruction(right) || inherits(left, right);
   // "create a.txt with 'a' and b.txt with 'b'": the verb carries over.
   if (
@@ -164,6 +176,18 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
   if (!startsInstruction(right)) return false;
   // "search for read and write": a verb with nothing after it is a word like any other.
   return right.trim().split(/\s+/).length > 1 || readSum(right) !== undefined || /^(?:ls|pwd|help)\W*$/i.test(right);
+}
+
+/** Words of English, not of a shell. */
+function isOrder(words: string): boolean {
+  const verb = verbAt(words)?.verb;
+  return (
+    verb !== undefined &&
+    !/^(?:run|execute|exec|launch|issue|perform|use|do|try|echo|cat|ls|cd|rm|mv|cp|touch|grep|rg|head|tail|curl|test)$/.test(
+      verb,
+    ) &&
+    !isProgram(words)
+  );
 }
 
 /** "read a.txt, then b.txt": the verb carries over. */
@@ -194,13 +218,23 @@ export function startsInstruction(text: string): boolean {
   return isProgram(bare) || readSum(bare) !== undefined;
 }
 
-/** "It should contain 'x'": what the file just created is to hold. */
-export function contentSentence(text: string): string | undefined {
+/** "It should contain 'x'": what the file just created is to hold. `short`: "Content: x" will do. */
+export function contentSentence(text: string, options: { short: boolean } = { short: true }): string | undefined {
+  if (!/^(?:and|it|its|the|that|with|contents?|text|body)\b/i.test(text.trim())) return undefined;
+  const short = options.short
+    ? /^(?:with\s+)?(?:(?:its|the|the file's)\s+)?(?:contents?|text|body)\s*(?::|\s(?:is|are|reads?|says?))\s*(\S.*)$/is.exec(
+        text.trim(),
+      )
+    : null;
   const match =
-    /^(?:and\s+)?(?:it|the file|that file|(?:its|the|the file's)\s+(?:contents?|text|body)(?:\s+of (?:it|the file))?)\s+(?:should|must|shall|needs to|has to|will|is to|ought to)\s+(?:be|contain|say|read|have|hold|include)\s*(?:the\s+(?:following\s+)?(?:text|contents?|words?|lines?)\s*)?:?\s+(.+)$/is.exec(
+    short ??
+    /^(?:and\s+)?(?:it|the file|that file|(?:its|the|the file's)\s+(?:contents?|text|body)(?:\s+of (?:it|the file))?)\s+(?:should|must|shall|needs to|has to|will|is to|ought to)\s+(?:be(?!\s+(?:called|named|titled))|contain|say|read|have|hold|include)\s*(?:the\s+(?:following\s+)?(?:text|contents?|words?|lines?)\s*)?:?\s+(.+)$/is.exec(
       text.trim(),
     );
-  return match?.[1];
+  // "It should be short" is no text.
+  const wish =
+    /^(?:and\s+)?(?:it|the file|that file)\s+[\w\s]+?\sbe\s/i.test(text.trim()) && !/[\uE000-\uF8FF]/.test(text);
+  return wish ? undefined : match?.[1];
 }
 
 export function isProgram(text: string): boolean {
@@ -217,14 +251,16 @@ export function isRemark(text: string): boolean {
   const bare = text
     .trim()
     .toLowerCase()
-    .replace(/[.!?,]+$/, "")
-    .replace(/^(?:please|and|but|also|then|so|just)\s+/, "");
+    .replace(/(?:[.!?,\s]+|,?\s+(?:please|pls|thanks|thank you))+$/, "")
+    .replace(/^(?:please|and|but|also|then|so|just(?! (?:the|a|its|that)\b))\s+/, "");
   return [
     /^(?:thanks?|thank you|thx|cheers|that's (?:it|all)|that is all|nothing (?:else|more)|ok|okay|good luck|great)(?:\s+(?:a lot|so much|very much|in advance|please|you))?$/,
     /^(?:do not|don't|dont|never|without|avoid)\s.+$/,
+    /^(?:keep|leave)\s+\S+(?:\s+(?:as (?:it )?is|alone|untouched|intact|unchanged))?$/,
     /^(?:be|keep it|stay|make it)\s+(?:very\s+)?(?:brief|concise|short|quick|terse|simple|careful)(?:\s+and\s+\w+)?$/,
     /^no\s+(?:other\s+|additional\s+|extra\s+)?(?:explanations?|commentary|comments|preamble|words|text|prose|need to .+|other .+)(?:\s+(?:needed|please|necessary|or \w+))*$/,
     /^(?:(?:reply|respond|answer|output|print|say|return|give|show|tell|write)\s+(?:me\s+)?)?(?:back\s+)?(?:with\s+)?(?:only|just|nothing but)\s+(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+|numeric\s+|numerical\s+)*(?:number|result|answer|digits?|value|output|contents?|text|file ?names?|names)(?:,? (?:and )?nothing (?:else|more)|\s+please)?$/,
+    /^(?:reply|respond|answer|output|print|say|return|give|show|tell|write)\s+(?:me\s+)?(?:back\s+)?(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+)*(?:number|result|answer|digits?|value|output|contents?|text)\s+(?:only|alone|and nothing (?:else|more))(?:\s+please)?$/,
     /^(?:show|tell|give|print|report|display)\s+(?:me\s+|us\s+)?(?:back\s+)?(?:the\s+|its\s+|your\s+)?(?:final\s+|full\s+|whole\s+)?(?:result|results|output|outcome|answer|answers|findings|matches|what (?:it|that|this) (?:says|prints|printed|outputs|output|contains|returns|returned|shows|said)|what you (?:find|found|see|get|got)|what happens|what happened)(?:\s+to me|\s+back)?$/,
     /^(?:only )?use (?:only )?(?:the |your )?[\w-]+ tool(?: only)?(?: for (?:this|that))?$/,
     /^(?:report|tell me|let me know|confirm)(?:\s+(?:back|when (?:it's|it is|you're|you are|that's) (?:done|finished|ready)|when done|once done|if it worked|that it worked|how it (?:went|goes)|it))*$/,
@@ -232,7 +268,8 @@ export function isRemark(text: string): boolean {
 }
 
 export function wantsBareAnswer(text: string): boolean {
-  return /\b(?:only|just|nothing but)\s+(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+|numeric\s+|numerical\s+)*(?:number|result|answer|digits?|value|output|contents?|text)\b/i.test(
+  if (!/only|just|nothing|alone/i.test(text)) return false;
+  return /\b(?:only|just|nothing but)\s+(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+|numeric\s+|numerical\s+)*(?:number|result|answer|digits?|value|output|contents?|text)\b|\bthe (?:final |resulting |raw |plain |bare )?(?:number|result|answer|value|output) (?:only|alone|and nothing (?:else|more))\b/i.test(
     text,
   );
 }

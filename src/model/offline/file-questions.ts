@@ -6,12 +6,20 @@ import type { Scene, Understood } from "./steps.ts";
 
 /** Questions about files, folders and text: "which files mention x?", "where is a.txt?". */
 export function fileQuestion(words: string, scene: Scene): Understood {
-  const text = words.trim().replace(/[\s?.!]+$/, "");
+  const text = words
+    .trim()
+    .replace(/[\s?.!]+$/, "")
+    .replace(/(?<=\S)\s+(?:somewhere|anywhere)$/i, "");
   const inWhich =
     /^in\s+(?:which|what)\s+(.*?)\s*(?:files?|documents?|places)\s+(?:does|do|is|are|can|did)\s+(?:you find\s+|we find\s+|i find\s+)?(?:the\s+(?:word|text|string|phrase|term)\s+)?(.+?)(?:\s+(?:appear|occur|mentioned|used|found|show up|be found|contained|referenced|present|come up|defined|exist)s?)?$/i.exec(
       text,
     );
   if (inWhich) return search(`${inWhich[1]} files containing ${inWhich[2]}`.trim(), scene, "search");
+  const lines =
+    /^(?:which|what)\s+lines?\s+(?:in|of|from)\s+(.+?)\s+(?:contains?|mentions?|ha(?:ve|s)|includes?|match(?:es)?)\s+(.+)$/i.exec(
+      text,
+    );
+  if (lines) return search(`${lines[2]} in ${lines[1]}`, scene, "search for");
   const placed =
     /^where\s+(?:the\s+)?(.+?)\s+(?:is|are)(?:\s+(?:located|stored|kept))?$/i.exec(text) ??
     /^(?:which|what)\s+(?:folder|directory)\s+(?:is|contains|has|holds)\s+(.+?)(?:\s+(?:in|located in|inside))?$/i.exec(
@@ -82,6 +90,11 @@ export function fileQuestion(words: string, scene: Scene): Understood {
     const inFile = /^(.+?)\s+(?:contain|mention|include|have|use|reference)\s+(.+)$/i.exec(object);
     const file = inFile && takeFile(inFile[1]!, scene);
     if (inFile && file && isSpent(file.rest)) return search(`${inFile[2]} in ${inFile[1]}`, scene, "search for");
+    const inText =
+      /^(?:the\s+)?(?:(?:word|text|string|phrase|term)\s+)([\uE000-\uF8FF]|\S+)(?:\s+(?:anywhere|somewhere))?\s+(?:in|inside)\s+(.+)$/i.exec(
+        object,
+      ) ?? /^([\uE000-\uF8FF]|[^\s.]+)\s+(?:anywhere|somewhere)\s+(?:in|inside)\s+(.+)$/i.exec(object);
+    if (inText) return search(`${inText[1]} in ${inText[2]}`, scene, "search for");
     const mentioned =
       /^(.+?)\s+(?:used|mentioned|defined|referenced|found|present|contained)(?:\s+(?:anywhere|somewhere|in|inside)\s*(.*))?$/i.exec(
         object,

@@ -7,6 +7,8 @@ export const ALL =
   "(?:(?:me|us|all|every|each|any|the|of|my|our|out|single|existing|available|some|a|an|list of|names of|other|up|for|different|various|just|only)\\s+)*";
 
 export function list(rest: string, scene: Scene, verb = "list"): Understood {
+  // Nothing follows: not "list out …", but the folder out.
+  if (verb === "list out" && isSpent(rest)) return [{ do: "list", path: "out" }];
   let words = rest.replace(/^(?:at|into|for|out|up|around)\s+(?=\S)/i, "").trim();
   words = words
     .replace(/,?\s*\b(?:recursively|including\s.*$|as a (?:list|tree)\b|in all (?:subfolders|subdirectories)\b)/gi, "")
@@ -71,7 +73,7 @@ export function find(rest: string, scene: Scene, verb: string): Understood {
 }
 
 function anywhere(pattern: string): string {
-  const bare = pattern.replace(/^\.\//, "");
+  const bare = /^readme$/i.test(pattern) ? `${pattern}*` : pattern.replace(/^\.\//, "");
   return bare.includes("/") ? bare : `**/${bare}`;
 }
 

@@ -42,6 +42,7 @@ function named(given: string, scene: Scene, options: { bare?: boolean }): FileMe
   );
   // "a file in src called a.txt" -> "a file called a.txt in src"
   const words = given
+    .replace(/^((?:\w+\s+)*?files?)\s+\(([^\s()]+)\)/i, "$1 $2")
     .replace(/^((?:\w+\s+)*?(?:files?|folders?|directory))\s+(?:for (?:me|us)|please)\s+(?=called\b|named\b)/i, "$1 ")
     .replace(
       /^((?:\w+\s+)*?files?)\s+((?:in|inside|under|within)\s+(?:the\s+)?(?:(?:folder|directory)\s+)?\S+(?:\s+(?:folder|directory))?)\s+(called|named)\s+(\S+)/i,
@@ -76,7 +77,11 @@ function named(given: string, scene: Scene, options: { bare?: boolean }): FileMe
   } else if (!looksLikePath(bareToken)) {
     const marked = fileNoun !== undefined || folderNoun !== undefined || (marker !== undefined && marker !== "-");
     const called = /^(?:called|named|titled|entitled)$/i.test(marker ?? "");
-    if (!(marked || options.bare) || (STOP.test(bareToken) && !called) || !/^[\w@][\w@.+-]*$/.test(bareToken))
+    if (
+      !(marked || options.bare) ||
+      (STOP.test(bareToken) && !called && !(folderNoun && bareToken === "out")) ||
+      !/^[\w@][\w@.+-]*$/.test(bareToken)
+    )
       return undefined;
     // "my notes", "a haiku": a determiner before an ordinary word names no file.
     if (!marked && determiners !== "" && !/^(?:the|this|that|my|our)\s+$/i.test(determiners)) return undefined;
@@ -109,6 +114,8 @@ export function takeFiles(
   scene: Scene,
   options: { bare?: boolean } = {},
 ): { files: FileMention[]; rest: string } | undefined {
+  const several = severalReferred(words, scene);
+  if (several) return several;
   const files: FileMention[] = [];
   let rest = words.replace(
     /^(?:(?:both|all of|the|these|those|following|two|three|four|five|six|\d+|new|empty|text|my|our)\s+)*files(?:\s+(?:called|named))?\s*[:,]?\s+|^both\s+/i,
@@ -125,6 +132,26 @@ export function takeFiles(
     if (!joiner || !takeFile(rest.slice(joiner[0].length), scene, {})) return { files, rest };
     rest = rest.slice(joiner[0].length);
   }
+}
+
+/** "both", "them": the files that the steps before this one were about. */
+function severalReferred(words: string, scene: Scene): { files: FileMention[]; rest: string } | undefined {
+  if (scene.steps.length < 2) return undefined;
+  const match =
+    /^(both|them|all of them|these|those|the two)(?: of (?:them|these|those)| both| all)?(?: files)?(?=$|[\s.,;:!?])/i.exec(
+      words,
+    );
+  if (!match) return undefined;
+  const paths = new Set<string>();
+  for (const step of scene.steps.toReversed()) {
+    if (step.do !== "read" && step.do !== "write" && step.do !== "append" && step.do !== "replace") break;
+    if (step.path !== undefined) paths.add(step.path);
+  }
+  if (paths.size < 2 || (/^(?:both|the two)$/i.test(match[1]!) && paths.size !== 2)) return undefined;
+  return {
+    files: [...paths].reverse().map((path) => ({ path, rest: "", folder: false })),
+    rest: words.slice(match[0].length),
+  };
 }
 
 /** `folder` is absent for "here" and "in this project". */
@@ -165,7 +192,9 @@ export function takePlace(
   if (
     literal
       ? !isFileName(literal)
-      : (STOP.test(folder) && !folderNamed) || !/^[\w.@~+\-/\\]+$/.test(folder) || /^\d+$/.test(folder)
+      : (STOP.test(folder) && !folderNamed && !(behind && folder === "out")) ||
+        !/^[\w.@~+\-/\\]+$/.test(folder) ||
+        /^\d+$/.test(folder)
   )
     return undefined;
   // "write it in a.txt": a name with an ending is a file, unless it is called a folder.
@@ -230,7 +259,7 @@ export function contentOf(words: string, scene: Scene, options: { marked?: boole
   let text = words.trim().replace(/^[:,-]\s*/, "");
   let marked = options.marked ?? false;
   const lead =
-    /^(?:(?:only|just|exactly)\s+)?(?:(?:the|a|an|this|these|its|one|single|following|new|exact|simple|short|initial)\s+)*(?:text|contents?|words?|strings?|lines?(?: of text)?|phrase|message|sentence|body|value|number|data|paragraph|item|entry|note|snippet|code|json|greeting)(?:\s+(?:that (?:says|reads)|which (?:says|reads)|saying|reading|of|is|being|with|containing|inside|in it))*\s*[:,=]?\s+(?=\S)|^(?:saying|reading|that says|that reads|which says|of|following|the following|this)\s*:?\s+(?=\S)|^:\s*/i;
+    /^(?:(?:only|just|exactly)\s+)?(?:(?:the|a|an|another|this|these|its|one|two|three|four|five|\d+(?=\s+(?:lines|words)\s*:)|single|following|new|extra|additional|last|final|more|exact|simple|short|initial)\s+)*(?:text|contents?|words?|strings?|lines?(?: of text)?|phrase|message|sentence|body|value|number|data|paragraph|item|entry|note|snippet|code|json|greeting|(?:heading|header|title)(?=\s+[\uE000-\uF8FF]))(?:\s+(?:that (?:says|reads)|which (?:says|reads)|saying|reading|of|is|being|with|containing|inside|in it))*\s*[:,=]?\s+(?=\S)|^(?:saying|reading|that says|that reads|which says|of|following|the following|this)\s*:?\s+(?=\S)|^:\s*/i;
   // "a new line with the text …": one introduction may follow another.
   for (let match = lead.exec(text); match; match = lead.exec(text)) {
     // "the contents of b.txt" is no text.
@@ -240,7 +269,7 @@ export function contentOf(words: string, scene: Scene, options: { marked?: boole
   }
   text = text
     .replace(
-      /\s+(?:in it|inside(?: it| of it)?|in there|as (?:its|the) (?:only )?(?:contents?|text|body)|as text)[.!]?$/i,
+      /\s+(?:in it|inside(?: it| of it)?|in there|as (?:its |the )?(?:only )?(?:contents?|text|body)|as text)[.!]?$/i,
       "",
     )
     .trim();
@@ -260,8 +289,10 @@ export function contentOf(words: string, scene: Scene, options: { marked?: boole
   }
   if (/^(?:it|that|this|them|nothing)$/i.test(text)) return undefined;
   if (!marked && describes(text)) return undefined;
+  // "3 names: 'a', 'b'" is no text either.
+  if (!marked && /^[\w\s]+:\s*[\uE000-\uF8FF]/.test(text)) return undefined;
   // "\"a\" and b.txt with \"b\"" is more than one text.
-  if (/^[\uE000-\uF8FF]\s+\w/.test(text)) return undefined;
+  if (/^[\uE000-\uF8FF]\s+[\w&|]/.test(text)) return undefined;
   if (marked && /^(?:a|an|some)\s+\w+\s+(?:that|which|who|about|for)\b|^(?:for|about|that|which)\s/i.test(text))
     return undefined;
   return withLineBreaks(restore(scene.masked, text)).replace(/(?<=\w)\.$/, "");
@@ -275,10 +306,12 @@ export function isWishForCode(words: string, content: Content, path: string): bo
     /\b(?:text|words?|line|string|content|saying)\b/i.test(words)
   )
     return false;
-  return (
-    /\.(?:[cm]?[jt]sx?|py|go|rs|java|rb|php|c|h|cc|cpp|cs|swift|kt|vue|svelte|sh|sql|json|ya?ml|toml|html?|xml|s?css)$/i.test(
-      path,
-    ) && !/[(){};=<>#"']/.test(content)
+  return isCode(path) && !/[(){};=<>#"']/.test(content);
+}
+
+export function isCode(path: string): boolean {
+  return /\.(?:[cm]?[jt]sx?|py|go|rs|java|rb|php|c|h|cc|cpp|cs|swift|kt|vue|svelte|sh|sql|json|ya?ml|toml|html?|xml|s?css)$/i.test(
+    path,
   );
 }
 

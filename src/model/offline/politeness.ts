@@ -16,7 +16,9 @@ const whereabouts =
   "show me\\s+(?=what\\s.*\\b(?:contains|says|holds)\\b)|(?:show me|show|find|locate|find out|figure out)\\s+(?=where\\b)";
 const purpose = "(?:try|attempt|remember|make sure|be sure|continue|proceed)\\s+(?:to|that you|you)\\s+";
 const instrument =
-  "use (?:the |your )?(?:[\\w-]+\\s+)?tools?\\s+(?:to|and)\\s+(?=\\w)|us(?:e|ing) (?:the |your |a )?(?:shell|terminal|bash|command[- ]line|console|ls|read|write|edit|grep|glob|delete|web ?fetch|todo ?write)(?: tool)?(?:\\s+(?:to|and)|,)\\s+(?=\\w)";
+  "use (?:the |your )?(?:[\\w-]+\\s+)?tools?\\s+(?:to|and)\\s+(?=\\w)|us(?:e|ing) (?:the |your |a )?(?:shell|terminal|bash|command[- ]line|console|ls|read|write|edit|grep|glob|delete|web ?fetch|todo ?write)(?: tool)?(?:\\s+(?:to|and)(?:\\s+do)?|,)\\s+(?=\\w)";
+const browsing =
+  "(?:look|go) (?:through|in|into|at|over) (?:all )?(?:of )?(?:the |my |our |these |your )?(?:files|code|codebase|project|repo|workspace)(?:\\s+(?:and|to)|,)\\s+(?=\\w)";
 const possible = "(?:is it possible|are you able|would it be possible|is there a way)(?: for you)? to\\s+";
 
 /** What may be taken off the front, by its first word: a large pattern for all of them would cost every start. */
@@ -31,7 +33,7 @@ const leads: Record<string, string> = {
   i: `i wonder\\s+(?=\\w)|${wish}`,
   "i'd": wish,
   "i'll": wish,
-  "i'm": wish,
+  "i'm": `i'm curious(?: to know| about)?,?\\s+(?=what|which|where|how)|${wish}`,
   we: wish,
   "we'd": wish,
   after: "after (?:that|this)\\b[,:]?\\s+",
@@ -41,6 +43,7 @@ const leads: Record<string, string> = {
   step: "step \\d+\\b(?:\\s*[,:!.]+\\s*|\\s+)(?=\\S)",
   start: "start(?:\\s+off|\\s+out)?\\s+(?:by|with)\\s+(?=\\w+ing\\b)",
   begin: "begin(?:\\s+off|\\s+out)?\\s+(?:by|with)\\s+(?=\\w+ing\\b)",
+  need: "need(?: to| you to)?\\s+",
   know: wondering,
   learn: wondering,
   tell: wondering,
@@ -53,10 +56,12 @@ const leads: Record<string, string> = {
   locate: whereabouts,
   figure: whereabouts,
   in: "in (?:the|a|your|my) (?:shell|terminal|console|command line)[,:]?\\s+(?=\\w)",
-  let: `let us\\s+|lets?\\s+(?=\\w+ing\\b)|${wondering}`,
+  remind: "remind me\\s*[,:]\\s*(?=\\S)",
+  look: browsing,
+  go: `go ahead(?:\\s+and|,)?\\s+|go and\\s+|${browsing}`,
+  let: `let us\\s+|let me\\s+(?=(?:(?:have|take|get) a (?:quick )?look|look at|read|view|peek|inspect|open)\\b)|lets?\\s+(?=\\w+ing\\b)|${wondering}`,
   "let's": "let's\\s+",
   lets: "lets\\s+",
-  go: "go ahead(?:\\s+and|,)?\\s+|go and\\s+",
   open: "open(?: up)? and\\s+(?=(?:read|show|print|display|view)\\b)",
   come: "come and\\s+",
   try: `try\\s+(?=\\w+ing\\b)|${purpose}`,
@@ -67,7 +72,7 @@ const leads: Record<string, string> = {
   continue: purpose,
   proceed: purpose,
   help: "help me(?: to)?\\s+",
-  do: "do me a favou?r(?:\\s+and|,|:)?\\s+",
+  do: "do me a favou?r(?:\\s+and|,|:)?\\s+|do an?\\s+(?=(?:find|search)\\b)",
   your: "your (?:task|job|goal|mission) is to\\s+",
   the: "the task(?: is)?(?: to|:)\\s+",
   task: "task:\\s*",

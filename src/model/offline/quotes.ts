@@ -87,7 +87,9 @@ function quoteAt(source: string, at: number, closing: string): Literal | undefin
   const opening = source[at]!;
   const single = opening === "'" || opening === "‘";
   // An apostrophe is no quote: one opens after a gap, and closes before one.
-  if (single && (/[\p{L}\p{N}]/u.test(source[at - 1] ?? " ") || /\s/.test(source[at + 1] ?? " "))) return undefined;
+  const gapAfter = single && /\s/.test(source[at + 1] ?? " ");
+  if (single && (/[\p{L}\p{N}]/u.test(source[at - 1] ?? " ") || (gapAfter && /\S/.test(source[at - 1] ?? " "))))
+    return undefined;
   for (let end = at + 1; end < source.length; end += 1) {
     if (source[end] === "\\" && opening !== "`" && source[end + 1] === closing) {
       end += 1;
@@ -95,6 +97,8 @@ function quoteAt(source: string, at: number, closing: string): Literal | undefin
     }
     if (source[end] !== closing) continue;
     if (single && /[\p{L}\p{N}]/u.test(source[end + 1] ?? " ")) continue;
+    // "' x'" begins with a gap on purpose; "a ' b ' c" is no quote.
+    if (gapAfter && /\s/.test(source[end - 1]!)) return undefined;
     const inner = source.slice(at + 1, end);
     const text = opening === "`" ? inner : inner.replaceAll("\\" + closing, closing);
     return { kind: opening === "`" ? "code" : "quote", text, raw: source.slice(at, end + 1) };

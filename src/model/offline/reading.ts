@@ -9,7 +9,7 @@ const NUMBER = "(\\d+|[a-z]+(?:-[a-z]+)?|a couple of|a few)";
 export function read(rest: string, scene: Scene, verb: string): Understood {
   const ranged = takeLines(rest, verb);
   const words = ranged.rest.replace(
-    /^(?:(?:me|us|out|back|at|to me|for me|through|into|over|aloud)\s+)*(?:(?:only|just|all(?: of)?|everything|whatever|the|its|whole|full|entire|complete|raw|exact|actual|current)\s+)*(?:(?:what(?:'s| is| are)|what|that is|is|written|stored)\s+)*(?:(?:contents?|text|body|source(?: code)?|code|inside|data|lines?|insides)\s+)?(?:(?:of|from|in|inside|for|at|within|that (?:is|are) in)\s+)?(?:(?:the )?contents? of\s+)?/i,
+    /^(?:(?:me|us|out loud|out|back|at|to me|for me|through|into|over|aloud)\s+)*(?:(?:only|just|all(?: of)?|everything|whatever|the|its|whole|full|entire|complete|raw|exact|actual|current)\s+)*(?:(?:what(?:'s| is| are)|what|that is|is|written|stored)\s+)*(?:(?:(?:file(?:'s)? )?contents?|text|body|source(?: code)?|code|inside|data|lines?|insides)\s+)?(?:(?:of|from|in|inside|for|at|within|that (?:is|are) in)\s+)?(?:(?:the )?contents? of\s+)?/i,
     (lead) => (/\bthe\s+$/i.test(lead) ? "the " : /\bits\b/i.test(lead) && !/\bof\s+$/i.test(lead) ? "its " : ""),
   );
   const found = takeFiles(words, scene) ?? takeFiles(rest, scene);
@@ -29,6 +29,13 @@ export function read(rest: string, scene: Scene, verb: string): Understood {
 
 /** "what it says", "its contents", "the contents": of the file last spoken of. */
 function itsContents(rest: string, scene: Scene, lines: Lines | undefined): Understood {
+  const last = scene.steps.at(-1)?.do;
+  // What was fetched or printed is shown anyway.
+  if (
+    (last === "fetch" || last === "run" || last === "call") &&
+    /^(?:me\s+|us\s+)?(?:it|that|its contents?|the (?:page|contents?|text|output|result|response))[\s.!?]*$/i.test(rest)
+  )
+    return [];
   if (scene.lastPath === undefined) return undefined;
   if (
     !/^(?:me\s+|us\s+)?(?:(?:back|out|all|of)\s+)*(?:(?:the|its|their|that|this|new|whole|full|resulting|updated|final|entire|file's?)\s+)*(?:contents?|text|what(?:'s| is) (?:in it|inside|in there|in the file|there)|what (?:it|the file|that file) (?:says|contains|looks like)(?: now)?|it|back|file)(?:\s+(?:of (?:it|the file|that file|this file)|back|again|now|in it))*[\s.!?]*$/i.test(
@@ -86,13 +93,17 @@ function takeLines(words: string, verb: string): { lines?: Lines; rest: string }
       /(?:,?\s*(?:only|just)\s+)?(?:the\s+)?line\s+(?:number\s+)?(\d+)(?:\s+(?:of|from|in))?\s*/i,
       (from) => ({ from, to: from }),
     ],
+    [
+      /(?:,?\s*(?:only|just)\s+)?(?:the\s+)?(second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d+(?:st|nd|rd|th))\s+line(?:\s+(?:of|from|in))?\s*/i,
+      (from) => ({ from, to: from }),
+    ],
     [/^(\d+) lines (?:of|from)\s*/i, (first) => ({ first })],
     [/^-n?\s*(\d+)\s+/i, (count) => (verb === "tail" ? { last: count } : { first: count })],
   ];
   for (const [pattern, lines] of patterns) {
     const match = pattern.exec(words);
     if (!match) continue;
-    const first = match[1] === undefined ? 1 : countOf(match[1]);
+    const first = match[1] === undefined ? 1 : (countOf(match[1]) ?? ordinal(match[1]));
     const second = match[2] === undefined ? 1 : countOf(match[2]);
     if (first === undefined || second === undefined || first < 1) continue;
     return {
@@ -103,6 +114,13 @@ function takeLines(words: string, verb: string): { lines?: Lines; rest: string }
   if (verb === "head") return { lines: { first: 10 }, rest: words };
   if (verb === "tail") return { lines: { last: 10 }, rest: words };
   return { rest: words };
+}
+
+function ordinal(word: string): number | undefined {
+  const index = "first second third fourth fifth sixth seventh eighth ninth tenth"
+    .split(" ")
+    .indexOf(word.toLowerCase());
+  return index >= 0 ? index + 1 : /^\d+(?:st|nd|rd|th)$/i.test(word) ? Number.parseInt(word, 10) : undefined;
 }
 
 /** Questions about what is in a file or folder: the words after "what". */
@@ -123,7 +141,7 @@ export function readQuestion(words: string, scene: Scene): Understood {
       words,
     );
   const first =
-    /^(?:'s|s|\s+is|\s+are|\s+does)\s+(?:(?:on|at|in)\s+)?((?:the\s+)?(?:(?:first|last|top|bottom)\s.*?lines?|lines?\s+\S+.*?)\s+(?:of|in|from)\s+.+)$/i.exec(
+    /^(?:'s|s|\s+is|\s+are|\s+does)\s+(?:(?:on|at|in)\s+)?((?:the\s+)?(?:(?:first|last|top|bottom|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d+(?:st|nd|rd|th))\s(?:.*?\s)?lines?|lines?\s+\S+.*?)\s+(?:of|in|from)\s+.+?)(?:\s+(?:say|contain|read|look like))?[\s.?!]*$/i.exec(
       words,
     );
   if (first) return read(first[1]!, scene, "read");

@@ -10,7 +10,7 @@ export function run(rest: string, scene: Scene, verb: string): Understood {
   let words = rest.trim();
   let told = false;
   const lead =
-    /^(?:(?:me|the|this|that|these|those|two|three|a|an|following|shell|bash|terminal|unix|linux|system|console|command[- ]line|simple|in (?:the|a) (?:shell|terminal|console|bash)|(?:the )?(?:shell|bash|terminal) to (?:run|execute))\s+)*(?:commands?|cmd|shell command|one-?liner|program)(?:\s+(?:for (?:me|us)|please)(?=\s*[:,]))?\s*[:,]?\s*|^(?:in|using|with|via) (?:the |a |your )?(?:shell|terminal|bash|console|command line)\s*[:,]?\s+|^(?:the )?(?:shell|bash|terminal)(?: tool)?\s+(?:to|and|command)\s+(?:run|execute)?\s*|^(?:this|the following|following)\s*:\s*|^:\s*/i;
+    /^(?:(?:me|the|this|that|these|those|two|three|a|an|following|shell|bash|terminal|unix|linux|system|console|command[- ]line|simple|in (?:the|a) (?:shell|terminal|console|bash)|(?:the )?(?:shell|bash|terminal) to (?:run|execute))\s+)*(?:commands?|cmd|shell command|one-?liner|program)(?:\s+(?:for (?:me|us)|please)(?=\s*[:,]))?\s*[:,]?\s*|^(?:in|using|with|via) (?:the |a |your )?(?:shell|terminal|bash|console|command line)\s*[:,]?\s+|^(?:the )?(?:shell|bash|terminal)(?: tool)?\s+(?:to|and|command)\s+(?:run|execute)?\s*|^(?:this|the following|following)(?: in (?:the |a )?(?:shell|terminal|bash|console))?\s*:\s*|^:\s*/i;
   const match = lead.exec(words);
   if (match && match[0].trim() !== "") {
     told = true;
@@ -31,7 +31,12 @@ export function run(rest: string, scene: Scene, verb: string): Understood {
     if (literal && isProgramText(literal.text)) return [{ do: "run", command: literal.text.trim() }];
     return isProgram(bare) || /^ls\b/.test(bare) ? [{ do: "run", command: typed(scene.masked, bare) }] : undefined;
   }
-  if (/^(?:use|call|name|invoke|trigger|call up)$/.test(verb) && !told && !isProgram(words) && !/^ls\b/.test(words))
+  if (
+    /^(?:use|call|name|invoke|trigger|call up|start|start up|fire off)$/.test(verb) &&
+    !told &&
+    !isProgram(words) &&
+    !/^ls\b/.test(words)
+  )
     return undefined;
 
   if (
@@ -53,6 +58,8 @@ export function run(rest: string, scene: Scene, verb: string): Understood {
   }
   const script = !told && takeScript(words, scene);
   if (script) return [script];
+  // "run a.py with care": English, no command.
+  if (!told && /^[\w./-]+\.\w+\s+(?:with|using|and|for|from|via)\s/i.test(words)) return undefined;
   // "ls -la in src": a program with flags alone takes no word "in".
   const placed =
     /^(.+?)\s+(?:in|inside|from|within)\s+(?:the\s+)?(?:(?:folder|directory)\s+)?([\w./@-]+?)(\s+(?:folder|directory|dir))?[.!?]*$/i.exec(
@@ -134,6 +141,8 @@ function isCommand(command: string, told: boolean): boolean {
 function takeScript(words: string, scene: Scene): Step | undefined {
   const file = takeFile(words, scene);
   if (!file || file.folder) return undefined;
+  const by = /^\s*(?:with|using|via|in)\s+(python3?|node|bash|sh|ruby|perl|deno|bun|tsx|php)[\s.!?]*$/.exec(file.rest);
+  if (by) return { do: "run", command: `${by[1]} ${shellWord(file.path)}` };
   const program = {
     py: "python3",
     js: "node",
@@ -166,7 +175,11 @@ export function outputOf(words: string, scene: Scene): Understood {
       `^what (?:does|would|will|do you get (?:if|when) you (?:run|execute))\\s+${lead}(.+?)(?:\\s+(?:print|output|return|show|say|give|produce|do)(?:\\s+(?:here|now|out))?)?$`,
       "i",
     ).exec(text);
-  const command = match?.[1];
+  const command =
+    match?.[1] ??
+    /^what (?:happens|comes out|do (?:you|i|we) (?:get|see)) (?:if|when) (?:you|i|we) (?:run|execute)\s+(?:the command\s+)?(.+)$/i.exec(
+      text,
+    )?.[1];
   if (command === undefined) return undefined;
   const literal = literalOf(scene.masked, command);
   if (
@@ -189,10 +202,19 @@ export function enter(rest: string, scene: Scene): Understood {
 export function fetchPage(rest: string, scene: Scene): Understood {
   if (!/[\uE000-\uF8FF]|www\.|\.(?:com|org|net|io|dev)\b/.test(rest)) return undefined;
   const match =
-    /^(?:(?:me|the|a|to|at|from|page|web ?page|website|site|url|address|link|contents?|content|of|document|text|this|up|html|out|data|what(?:'s| is)|on)\s+)*:?\s*([\uE000-\uF8FF]|(?:www\.[^\s\uE000-\uF8FF]+|[\w-]+\.(?:com|org|net|io|dev)(?:\/[^\s\uE000-\uF8FF]*)?))(.*)$/i.exec(
+    /^(?:(?:me|the|a|to|at|from|page|web ?page|website|site|url|address|link|contents?|content|of|document|text|this|up|html|out|data|what(?:'s| is)|on)(?:\s*:)?\s+)*:?\s*([\uE000-\uF8FF]|(?:www\.[^\s\uE000-\uF8FF]+|[\w-]+\.(?:com|org|net|io|dev)(?:\/[^\s\uE000-\uF8FF]*)?))(.*)$/i.exec(
       rest,
     );
   if (!match) return undefined;
+  const others = /^(?:\s*(?:,|,?\s+and)\s+[\uE000-\uF8FF])+[\s.!]*$/i.test(match[2]!)
+    ? match[2]!.match(/[\uE000-\uF8FF]/g)!
+    : [];
+  if (others.length > 0) {
+    const urls = [match[1]!, ...others].map((mark) => termOf(mark, scene).trim());
+    return urls.every((one) => /^https?:\/\/\S+$/i.test(one))
+      ? urls.map((one): Step => ({ do: "fetch", url: one }))
+      : undefined;
+  }
   const literal = literalOf(scene.masked, match[1]!);
   const url = literal ? literal.text.trim() : `https://${match[1]!.replace(/[.,;!?]+$/, "")}`;
   if (!/^https?:\/\/\S+$/i.test(url)) return undefined;
@@ -230,11 +252,43 @@ export function callTool(rest: string, scene: Scene, verb: string): Understood {
     .replace(/^\s*(?:mcp\s+)?tool\b/i, "")
     .replace(/^\s*(?:from|of|on) the [\w-]+ (?:mcp )?server\b/i, "")
     .trim();
-  const args = argumentsOf(after, named.tool, scene);
+  const args = argumentsOf(withoutPurpose(after, named.tool.name), named.tool, scene);
   if (args === undefined) return undefined;
   if (after === "" && !saysTool && !/[-_.]/.test(named.tool.name) && verb !== "call" && verb !== "invoke")
     return undefined;
   return [{ do: "call", tool: named.tool.name, args }];
+}
+
+/** "create an issue with linear-create_issue, title x": the tool does what the verb says. */
+export function callWith(words: string, scene: Scene): Understood {
+  const match =
+    /^(\w+)\s[\w\s-]*?(?:with|using|via|through)\s+(?:the\s+)?(?:mcp\s+)?(?:tool\s+)?(?=[\w.]+[-_]\w|[\uE000-\uF8FF])/i.exec(
+      words,
+    );
+  if (!match) return undefined;
+  const named = nameAt(words.slice(match[0].length), scene, { short: true });
+  if (
+    !named?.tool.name
+      .toLowerCase()
+      .split(/[-_./:]/)
+      .includes(match[1]!.toLowerCase())
+  )
+    return undefined;
+  return callTool(words.slice(match[0].length), scene, "call");
+}
+
+/** "to create an issue with title x" after a tool named create_issue says nothing new. */
+function withoutPurpose(words: string, name: string): string {
+  const purpose = /^to\s+(\w+)\s+(?:[\w-]+\s+){0,4}?(?=(?:with|using|titled|saying)\s|[\uE000-\uF8FF])/i.exec(words);
+  if (
+    !purpose ||
+    !name
+      .toLowerCase()
+      .split(/[-_./:]/)
+      .includes(purpose[1]!.toLowerCase())
+  )
+    return words;
+  return words.slice(purpose[0].length).replace(/^(?:titled|saying)\s+/i, "");
 }
 
 type NamedTool = { tool: Scene["tools"][number]; rest: string };
@@ -262,7 +316,7 @@ function argumentsOf(words: string, tool: Scene["tools"][number], scene: Scene):
   const properties = propertiesOf(tool.parameters);
   const text = words
     .replace(
-      /^[\s(,:]*(?:(?:with|using|passing|giving|and|on|for)\s+)?(?:(?:the|these|this|following|json|it)\s+)*(?:(?:arguments?|args|parameters?|params?|inputs?|values?|options?)\s*)?[:=]?\s*/i,
+      /^[\s(,:]*(?:(?:(?:and )?(?:pass|give|send|provide|passing|giving)(?: it)?|with|using|and|on|for)\s+)?(?:(?:the|these|this|following|json|it)\s+)*(?:(?:arguments?|args|parameters?|params?|inputs?|values?|options?)\s*)?[:=]?\s*/i,
       "",
     )
     .replace(/[)\s.]+$/, "");

@@ -20,6 +20,8 @@ export function search(rest: string, scene: Scene, verb: string): Understood {
       " ",
     )
     .trim();
+  const byName = /^(?:for )?(?:the )?files? by (?:file ?)?name\s*[:,]?\s+(?:for )?(\S+)$/i.exec(words);
+  if (byName) return find(`files named ${byName[1]}`, scene, "find");
   words = words.replace(/^(?:-rn?|-n|-r|-l)\s+/, "").replace(/^recursively\s+|\s+recursively(?=\s|$)/i, "");
   const shape = (term: string, mode: "content" | "files_with_matches", where: Where): Understood => {
     const several = /^[\uE000-\uF8FF](?:\s*(?:,\s*(?:and|or)|,|\band\b|\bor\b)\s*[\uE000-\uF8FF])+$/i.test(
@@ -33,6 +35,8 @@ export function search(rest: string, scene: Scene, verb: string): Understood {
     }
     const found = termOf(termOnly(term), scene).trim();
     if (found === "" || (!/[\uE000-\uF8FF]/.test(term) && isVague(found))) return undefined;
+    // "foo but not in src": leaving places out is not understood, so it must not become the term.
+    if (/\s(?:but not|except|excluding|other than)$/i.test(term.trim())) return undefined;
     const quoted = literalOf(scene.masked, termOnly(term));
     return [
       {
@@ -49,7 +53,7 @@ export function search(rest: string, scene: Scene, verb: string): Understood {
   };
 
   words = words.replace(
-    /\b(files?)\s+(?:where|in which)\s+(.+?)\s+(?:is|are|gets?)\s+(?:used|mentioned|defined|referenced|found|called|imported)\b/i,
+    /\b(files?|places|spots|lines?)\s+(?:where|in which)\s+(.+?)\s+(?:(?:is|are|gets?)\s+(?:being\s+)?(?:used|mentioned|defined|referenced|found|called|imported|declared|set)|appears?|occurs?|shows? up)\b/i,
     "$1 containing $2",
   );
   // "files containing x", "all .ts files that mention x"

@@ -243,6 +243,8 @@ export function say(rest: string, scene: Scene, verb: string): Understood {
   );
   const literal = literalOf(scene.masked, words.replace(/[.!?,;]+$/, ""));
   if (literal) return says(literal.text);
+  // "echo the words 'x' into a.txt" is to be written, not said.
+  if (/\s(?:in)?to (?:the )?(?:file )?\S+\.\w+[\s.!]*$/i.test(words)) return undefined;
   const plainly =
     /^(?:print|print out|output|type|type out)$/.test(verb) &&
     /^[\w',!?.-]+(?: [\w',!?.-]+){0,7}$/.test(words) &&

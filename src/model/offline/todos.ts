@@ -35,16 +35,22 @@ function shown(rest: string, verb: string): Understood {
 }
 
 function made(rest: string, scene: Scene, verb: string): Understood {
-  if (!/^(?:create|make|write|write down|start|set up|build|generate|new|give me|prepare|put|produce)$/.test(verb))
+  if (
+    !/^(?:create|make|write|write down|start|set up|build|generate|new|give me|prepare|put|produce|keep|keep track of|track|maintain)$/.test(
+      verb,
+    )
+  )
     return undefined;
   const match = new RegExp(
-    `^(?:(?:me|us|up|a|an|the|my|our|new|short|simple|small|together|two|three|four|five|\\d+|following|for me)[\\s-]+)*(?:item\\s+)?${LIST}(?:\\s+(?:list|for me|named \\S+))?(?:\\s*(?:[:,-]|with|containing|of|from|for|that (?:has|contains|includes)|consisting of|including)\\s*(?:(?:the|these|three|two|four|following|my|\\d+)\\s+)*(?:(?:items?|tasks?|entries|things|steps|to-?dos)\\s*)?[:,-]?\\s*)`,
+    `^(?:(?:me|us|up|a|an|the|these|those|this|my|our|new|short|simple|small|together|two|three|four|five|\\d+|following|for me)[\\s-]+)*(?:item\\s+)?${LIST}(?:\\s+(?:list|for me|named \\S+))?(?:\\s*(?:[:,-]|with|containing|of|from|for|that (?:has|contains|includes)|consisting of|including)\\s*(?:(?:the|these|three|two|four|following|my|\\d+)\\s+)*(?:(?:items?|tasks?|entries|things|steps|to-?dos)\\s*)?[:,-]?\\s*)`,
     "i",
   ).exec(rest);
   // "new todo: x" adds one; a list begins anew.
   if (!match || !/list|todos|to-dos|tasks|items/i.test(match[0])) return undefined;
   const items = itemsOf(rest.slice(match[0].length), scene);
-  if (items.length === 0) return undefined;
+  // "a todo list for the release" is to be thought up.
+  const told = /[\uE000-\uF8FF]|[:,-]\s*$/.test(`${rest.slice(match[0].length)}\n${match[0]}`);
+  if (items.length === 0 || (items.length === 1 && !told && /\b(?:from|for|of)\s/i.test(match[0]))) return undefined;
   return [
     {
       do: "todos",
@@ -69,7 +75,13 @@ function added(rest: string, scene: Scene, verb: string): Understood {
     `^(?:(?:a|an|another|one|the|two|new|more|following)\\s+)*(?:${LIST}|to-?do|task)\\s*(?:[:,-]|to|called|named|saying|that says|for|with(?: the text)?|items?:)?\\s+(?:the\\s+)?(.+)$`,
     "i",
   ).exec(rest);
-  const words = onto?.[1] ?? (direct && !/\bfile\b/i.test(rest) ? direct[1] : undefined);
+  // "a todo list from the comments" is to be thought up.
+  const isWish = /\bfile\b/i.test(rest) || /^(?:from|about|based on|of)\b/i.test(direct?.[1] ?? "");
+  const listed = new RegExp(
+    `^(?:(?:the|these|two|three|four|some|following|\\d+)\\s+)*(?:(?:items?|things|entries)\\s+)?(?:to|on|onto)\\s+(?:(?:my|the|our)\\s+)*${LIST}\\s*:\\s*(.+)$`,
+    "i",
+  ).exec(rest);
+  const words = listed?.[1] ?? onto?.[1] ?? (direct && !isWish ? direct[1] : undefined);
   if (words === undefined) return undefined;
   const items = itemsOf(
     words.replace(/^(?:(?:the|a|an|another)\s+)?(?:items?|tasks?|entry|to-?do|to do)\s*:?\s+/i, ""),

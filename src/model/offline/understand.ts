@@ -16,13 +16,14 @@ import { contentOf, takeFile } from "./phrases.ts";
 import { withoutPoliteness, withoutTail } from "./politeness.ts";
 import { literalOf, mask } from "./quotes.ts";
 import { read, readQuestion } from "./reading.ts";
-import { callTool, enter, fact, fetchPage, isProgramText, outputOf, run, sum } from "./running.ts";
+import { replace } from "./replacing.ts";
+import { callTool, callWith, enter, fact, fetchPage, isProgramText, outputOf, run, sum } from "./running.ts";
 import { count, search } from "./searching.ts";
 import type { Intent, Scene, Step, Understood } from "./steps.ts";
 import { quoted, recall, refusal, say, talk } from "./talk.ts";
 import { afterCall, todo } from "./todos.ts";
 import { type Verb, verbAt } from "./verbs.ts";
-import { append, hold, naming, output, remove, replace, write } from "./writing.ts";
+import { append, hold, naming, output, remove, write } from "./writing.ts";
 
 /** `bare`: the answer is wanted without words around it. */
 export type Plan = { steps: Step[]; bare: boolean } | { refused: string };
@@ -129,7 +130,9 @@ function understandClause(words: string, scene: Scene): Understood {
   const filling = contentSentence(words);
   const last = scene.steps.at(-1);
   if (filling !== undefined && last?.do === "write" && last.content === "") {
-    const content = contentOf(filling, scene, { marked: true });
+    // "It should contain a list of names" describes; "it should say a word" does not.
+    const before = words.trim().slice(0, -filling.length);
+    const content = contentOf(filling, scene, { marked: !/\b(?:be|contain|have|hold|include)\s*$/i.test(before) });
     if (content === undefined) return undefined;
     scene.steps.pop();
     return [{ ...last, content }];
@@ -161,8 +164,12 @@ function oneForm(words: string, scene: Scene): Understood {
   const hoisted = placeLast(words, scene);
   for (const form of hoisted === undefined ? [words] : [words, hoisted]) {
     const verb = verbAt(form);
-    if (/^ls\s+-|^(?:echo|cat)\s.*\s(?:>|>>|\|)\s/.test(form)) return run(form, scene, "run");
-    const asked = mayAsk(form) ? (fact(form) ?? outputOf(form, scene) ?? question(form, scene)) : undefined;
+    if (/^ls\s+-|^(?:echo|cat)\s.*\s(?:>|>>|\||&&|\|\|)\s/.test(form)) return run(form, scene, "run");
+    const asks = mayAsk(form);
+    const asked =
+      (asks || /\bdirectory\b/i.test(form) ? fact(form) : undefined) ??
+      (asks || /\b(?:output|results?)\s+(?:of|from|for)\b/i.test(form) ? outputOf(form, scene) : undefined) ??
+      (asks ? question(form, scene) : undefined);
     if (asked) return asked;
     for (const name of verb?.intents ?? []) {
       const found = intents[name]!(verb!.rest, scene, verb!.verb);
@@ -171,21 +178,27 @@ function oneForm(words: string, scene: Scene): Understood {
     if (isProgram(form)) return run(form, scene, "run");
     const named = /^[\w.-]+[-_][\w.-]+|^the tool\b/i.test(form) ? callTool(form, scene, "call") : undefined;
     if (named) return named;
+    const by = verb && /\b(?:with|using|via|through)\b/i.test(form) ? callWith(form, scene) : undefined;
+    if (by) return by;
   }
   return statement(words, scene);
 }
 
 /** A cheap look before the many patterns of questions. */
 function mayAsk(words: string): boolean {
-  return /^(?:what|which|where|how|is|are|do|does|did|in\s+(?:which|what))(?![\w-])|^(?:whats|wheres)\b|\b(?:output|results?|directory)\b/i.test(
-    words,
-  );
+  return /^(?:what|which|where|how|is|are|do|does|did|in\s+(?:which|what))(?![\w-])|^(?:whats|wheres)\b/i.test(words);
 }
 
 /** "in a.txt, replace x with y" -> "replace x with y in a.txt". */
 function placeLast(words: string, scene: Scene): string | undefined {
-  const titled = /^([\w./~-]+\.\w+|[\uE000-\uF8FF]):\s+(?=\S)/.exec(words);
-  if (titled && verbAt(words.slice(titled[0].length))) return `${words.slice(titled[0].length)} in ${titled[1]}`;
+  const titled = /^(?:(?:the )?file\s+)?([\w./~-]+\.\w+|[\uE000-\uF8FF]):\s+(?=\S)/i.exec(words);
+  if (titled && verbAt(words.slice(titled[0].length))) {
+    const order = words.slice(titled[0].length);
+    const file = /\bit\b/i.test(order) ? takeFile(titled[1]!, scene) : undefined;
+    if (!file) return `${order} in ${titled[1]}`;
+    scene.lastPath = file.path;
+    return order;
+  }
   const start =
     /^(?:(?:in|inside|within|under|from)\s+|(at|to)\s+(?:the\s+)?(?:(?:end|bottom|top|start|beginning)\s+of\s+)?)/i.exec(
       words,
@@ -200,14 +213,27 @@ function placeLast(words: string, scene: Scene): string | undefined {
 }
 
 function question(words: string, scene: Scene): Understood {
-  const what = /^what(?=\W|s\b)(.*)$/is.exec(words);
+  if (
+    scene.todos.length > 0 &&
+    /^what (?:else )?(?:do i|should i|is|'s) (?:still )?(?:(?:have|need|got) to do|left(?: to do)?|to do|to be done)(?: next)?[\s?.!]*$/i.test(
+      words,
+    )
+  )
+    return [{ do: "show todos" }];
+  const what = /^(?:what(?=\W|s\b)|which(?= (?:text|contents?|data)\b))(.*)$/is.exec(words);
   const found = what && (todo(what[1]!.replace(/^(?:'s|s)?\s+/, ""), scene, "what") ?? readQuestion(what[1]!, scene));
   if (found) return found;
   const things = /^what(?:'s|s| is| are)\s+((?:all\s+|the\s+|names\s+of\s+)+.+)$/i.exec(words);
   const shown = things && (list(things[1]!, scene, "show") ?? find(things[1]!, scene, "show"));
   if (shown) return shown;
-  const web = /^what(?:'s|s| is)\s+(?:at|on|behind)\s+(.+)$/i.exec(words);
+  const web =
+    /^what(?:'s|s| is)\s+(?:at|on|behind)\s+(.+)$/i.exec(words) ??
+    /^what does\s+(.*[\uE000-\uF8FF])\s+(?:say|contain|return|show|have|look like|hold|serve|give)[\s?.!]*$/i.exec(
+      words,
+    );
   if (web) return fetchPage(web[1]!, scene);
+  const look = /^how (?:does|do)\s+(.+?)\s+look(?: like)?[\s?.!]*$/i.exec(words);
+  if (look) return read(look[1]!, scene, "read");
   if (/^how\s+(?:many|often)\b/i.test(words)) return count(words, scene);
   return fileQuestion(words, scene);
 }
@@ -215,16 +241,21 @@ function question(words: string, scene: Scene): Understood {
 /** "a new file a.txt with 'x'", "TODO in src" say nothing of what to do; "there is a file a.txt" only names it. */
 function statement(words: string, scene: Scene): Understood {
   const there =
-    /^(?:there(?:'s| is)|i have|we have|i've got|consider|take|given|edit|modify|update|change|open|use|work on|go to)\s+(.+)$/i.exec(
+    /^(?:there(?:'s| is)|i have|we have|i've got|consider|take|given|edit|modify|update|change|open|use|work on|go to|do you see|do you know|you see|i (?:don't|do not|no longer) (?:need|want))\s+(.+)$/i.exec(
       words,
     );
   const file = there && takeFile(there[1]!, scene);
-  if (file && /^[\s.,]*$/.test(file.rest)) {
+  if (file && /^(?:\s*any ?(?:more|longer))?[\s.,?]*$/i.test(file.rest)) {
     scene.lastPath = file.path;
     return [];
   }
   const todos = /^(?:my\s+|new\s+)?(?:to-?dos?|to do)(?:\s+list)?\s*:\s*/i.exec(words);
+  if (/^(?:an?|my|the|new)\s+(?:\w+\s+)?(?:to-?do|to do|task)[- ]?list\s+(?:with|of|containing|for)\s/i.test(words))
+    return todo(words, scene, "make");
   if (todos) return todo(`a todo list: ${words.slice(todos[0].length)}`, scene, "make");
+  const state = scene.todos.length > 0 ? todoState(words) : undefined;
+  const kept = state === undefined ? undefined : todo(state, scene, "mark");
+  if (kept?.[0]?.do === "todos") return kept;
   if (/^open (?:a|the|your|up a) (?:new )?(?:terminal|shell|console)$/i.test(words)) return [];
   const code = literalOf(scene.masked, words);
   if (code?.kind === "code" && (isProgram(code.text) || /^(?:ls|cat|echo)\b/.test(code.text)))
@@ -232,13 +263,30 @@ function statement(words: string, scene: Scene): Understood {
   // A thing without a verb is shown: "the contents of a.txt", "all markdown files", "files containing x".
   const thing = verbAt(words) || /^(?:it|this|that|its|the file)\b/i.test(words) ? undefined : shownThing(words, scene);
   if (thing) return thing;
+  if (verbAt(words.replace(/^[^:]*:\s*/, ""))) return undefined;
   return /^(?:an?\s+)?(?:(?:new|empty|blank|text)\s+)*file,?\s+(?:called|named|with|\S+\.\w+)/i.test(words)
     ? write(words, scene, "create")
     : undefined;
 }
 
+/** "the second one is done", "I have finished the docs" -> "the docs as done". */
+function todoState(words: string): string | undefined {
+  const is =
+    /^(.+?)\s+(?:is|are|has been|was)\s+(?:now\s+|already\s+)?(done|completed?|finished|started|in progress|cancell?ed)[\s.!]*$/i.exec(
+      words,
+    );
+  if (is) return `${is[1]} as ${is[2]}`;
+  const did =
+    /^(?:i|we)(?:'ve| have)?\s+(?:just\s+|already\s+)?(?:finished|completed|done|did)\s+(?:with\s+)?(.+?)[\s.!]*$/i.exec(
+      words,
+    );
+  return did ? `${did[1]} as done` : undefined;
+}
+
 function shownThing(words: string, scene: Scene): Understood {
   return (
+    fetchPage(words, scene) ??
+    (/^(?:any |all |the )?files (?:called|named)\s/i.test(words) ? find(words, scene, "find") : undefined) ??
     read(words, scene, "read") ??
     list(words, scene, "show") ??
     find(words, scene, "show") ??

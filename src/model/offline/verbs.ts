@@ -5,14 +5,14 @@ export type Verb = { verb: string; intents: readonly string[]; rest: string };
 /** Words on the left of a row mean the same. A row without meanings holds what only a real model can do. */
 const rows: [words: string, intents: string][] = [
   [
-    "read|view|cat|load|peek at|look at|take a look at|have a look at|let me see|see|open|open up|inspect|examine|head|tail|retrieve",
+    "read|view|cat|load|peek at|look at|take a look at|have a look at|get a look at|let me see|see|open|open up|inspect|examine|head|tail|retrieve",
     "fetch read list find",
   ],
   [
     "show|show me|display|print|print out|output|type|type out|dump|give me|present",
     "todo recall talk fetch quoted read list find search output say",
   ],
-  ["get|get me|bring up|pull up|have", "fetch read list find search"],
+  ["get|get me|return|provide|bring up|pull up|have", "fetch read list find search"],
   ["cd|change into|change to|switch to|go into|enter", "enter replace"],
   ["tell me|let me know|tell us", "todo recall talk question quoted read list find say"],
   ["list|list out|list up|ls|dir|enumerate", "todo tools read list find search"],
@@ -20,6 +20,7 @@ const rows: [words: string, intents: string][] = [
   ["touch", "write"],
   ["write|write down|save|put|store|record|place|enter|log|dump|jot down|note down", "todo append write say"],
   ["overwrite|fill", "write"],
+  ["drop|paste", "append write"],
   ["set", "todo write"],
   ["let|have", "hold"],
   ["append|attach|insert|prepend|tack|stick|extend", "todo append"],
@@ -30,7 +31,7 @@ const rows: [words: string, intents: string][] = [
   ["copy|duplicate|cp|clone", "move append"],
   ["fix", "replace"],
   [
-    "delete|remove|erase|rm|unlink|get rid of|trash|drop|discard|destroy|clear|clear out|wipe|empty|reset|strip|cancel",
+    "delete|remove|erase|rm|unlink|get rid of|throw away|throw out|dispose of|trash|drop|discard|destroy|clear|clear out|wipe|empty|reset|strip|cancel",
     "todo replace delete",
   ],
   ["find|locate|find me|look up|hunt for|hunt down|track down|spot|identify", "search find"],
@@ -43,8 +44,10 @@ const rows: [words: string, intents: string][] = [
   ["verify|see if|confirm|test|determine|find out", "exists question run"],
   ["count|tally", "count"],
   ["run|execute|exec|launch|invoke|perform|issue|kick off|fire up|use", "call replace run"],
+  ["start|start up|fire off", "run"],
   ["call|trigger|name|call up", "call naming run"],
   ["fetch|download|visit|browse|curl|go to|navigate to|access|grab|pull", "fetch read"],
+  ["keep|keep track of|track|maintain", "todo"],
   ["mark|tick off|check off|tick|cross off|complete|finish|start working on", "todo"],
   [
     "say|reply|respond|answer|echo|repeat|repeat after me|return|utter|speak|shout|greet|state|speak out",

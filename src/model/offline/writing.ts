@@ -1,4 +1,4 @@
-// Writing: creating, appending, replacing, deleting, moving, as people ask for it.
+// Writing: creating, appending and deleting, as people ask for it.
 
 import { shellWord } from "./moving.ts";
 import {
@@ -11,7 +11,6 @@ import {
   takeFile,
   takeFiles,
   takePlace,
-  termOf,
 } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
 import { outputOf } from "./running.ts";
@@ -75,7 +74,9 @@ function into(words: string, scene: Scene): Understood {
 }
 
 function fileFirst(words: string, scene: Scene, verb: string): Understood {
-  const creates = /^(?:create|make|generate|touch|start|set up|add|new|produce|prepare|build|initialize)$/.test(verb);
+  const creates =
+    /^(?:create|make|generate|touch|start|set up|add|new|produce|prepare|build|initialize)$/.test(verb) ||
+    (verb === "write" && /^an? (?:(?:new|text|plain|empty|blank) )*file\b/i.test(words));
   const found = takeFiles(words, scene, { bare: verb === "touch" });
   if (!found) return undefined;
   if (
@@ -95,7 +96,7 @@ function fileFirst(words: string, scene: Scene, verb: string): Understood {
   if (!introduced || found.files.some((file) => file.folder)) return undefined;
   const left = found.rest.slice(introduced[0].length).replace(introduced[0].includes("(") ? /\)\s*$/ : /$^/, "");
   // "with 'x' in the out folder"
-  const behind = /^(.*[\uE000-\uF8FF])(\s+(?:in|inside|under|into)\s.+)$/i.exec(left);
+  const behind = /^(.*[\uE000-\uF8FF])(?:\s+(?:in it|inside(?: it)?))?(\s+(?:in|inside|under|into)\s.+)$/i.exec(left);
   const place = behind && takePlace(behind[2]!, scene);
   const folderBehind = place && isSpent(place.rest) ? place : undefined;
   const marked =
@@ -158,9 +159,10 @@ export function output(rest: string, scene: Scene, verb: string): Understood {
     return file && isSpent(file.rest) && !file.folder ? file : undefined;
   });
   if (!split || /^(?:show|show me|display|present)$/.test(verb)) return undefined;
+  const left = split.left.replace(/^(?:the )?(?:words?|text|string|line|phrase|message)\s+/i, "");
   const content =
-    literalOf(scene.masked, split.left) || /^(?:it|that|the (?:result|output|answer))$/i.test(split.left.trim())
-      ? contentOf(split.left, scene)
+    literalOf(scene.masked, left) || /^(?:it|that|the (?:result|output|answer))$/i.test(left.trim())
+      ? contentOf(left, scene)
       : undefined;
   return content === undefined ? undefined : [{ do: "write", path: split.right.path, content }];
 }
@@ -203,7 +205,13 @@ export function naming(rest: string, scene: Scene): Understood {
 }
 
 export function append(rest: string, scene: Scene, verb: string): Understood {
-  const words = rest.replace(/^(?:on|in|down)\s+(?=[\uE000-\uF8FF])/i, "");
+  const words = rest
+    .replace(/^(?:on|in|down)\s+(?=[\uE000-\uF8FF])/i, "")
+    .replace(
+      /\s+as (?:the |an? |its )?(?:very )?(last|final|first|top|bottom|new|extra|additional|another)? ?line (?:in|of|to|into)\s+/i,
+      (_, place) => ` at the ${/^(?:first|top)$/i.test(place) ? "start" : "end"} of `,
+    )
+    .replace(/,?\s+on (?:a|its own|another|a new|a separate)(?: new| separate)? line[\s.!]*$/i, "");
   const edge = "(?:the\\s+)?(?:very\\s+)?(end|bottom|tail|start|top|beginning|front|head)\\s+(?:of|in)\\s+";
   const whereOf = (word: string | undefined): "start" | "end" =>
     word === undefined ? (verb === "prepend" ? "start" : "end") : /^(?:end|bottom|tail)$/i.test(word) ? "end" : "start";
@@ -234,7 +242,7 @@ export function append(rest: string, scene: Scene, verb: string): Understood {
     const at = edgeBefore ? whereOf(edgeBefore[1]) : split.right.at;
     if (edgeBefore) split.left = split.left.slice(0, edgeBefore.index);
     const isLine =
-      /^(?:(?:a|another|one|the|new|extra|following|single)\s+)*(?:line|text|entry|sentence|item|note|content)$/i.test(
+      /^(?:(?:a|another|one|the|new|extra|following|single|more|additional|last|final)\s+)*(?:line|text|entry|sentence|item|note|content)$/i.test(
         split.left.trim(),
       );
     const content =
@@ -267,142 +275,6 @@ export function append(rest: string, scene: Scene, verb: string): Understood {
     { marked: /^\s*[:,]|saying|says/i.test(file.rest) },
   );
   return content === undefined ? undefined : [{ do: "append", path: file.path, content, at: whereOf(target?.[1]) }];
-}
-
-const OLD_LEAD =
-  /^(?:(?:any|all|each|every|the|a|of|(?:first|1st)(?= )|occurrences?|instances?|mentions?|appearances?|uses?|usages?|words?|texts?|strings?|phrase|typo|name|variable|function|term|value|number|letter|identifier|line(?=\s+[\uE000-\uF8FF])|spelling|misspelling)\s+)*/i;
-
-export function replace(rest: string, scene: Scene, verb: string): Understood {
-  const overwritten = /^(?:replace|change|update|modify|edit|set)$/.test(verb)
-    ? (whole(rest, scene, verb) ?? toSay(rest, scene))
-    : undefined;
-  if (overwritten) return overwritten;
-  const instead = /^(.+?)\s+instead of\s+(.+?)(\s+in\s+.+)?$/i.exec(rest);
-  if (/^(?:use|put|write)$/.test(verb))
-    return instead ? replaceIn(`${instead[2]} with ${instead[1]}${instead[3] ?? ""}`, scene, "replace") : undefined;
-  if (/^(?:delete|remove|erase|strip|drop|get rid of|cancel|clear)$/.test(verb)) return removeText(rest, scene);
-
-  // "edit a.txt: replace x with y", "update a.txt, changing x to y", "modify a.txt so that x becomes y"
-  const inside = /^(?:edit|update|modify|change|fix|correct)$/.test(verb) ? takeFile(rest, scene) : undefined;
-  if (inside) {
-    const order =
-      /^\s*(?:,|:|-|and|to|by|so that|such that|so)*\s*(?:replac(?:e|ing)|chang(?:e|ing)|swap(?:ping)?|renam(?:e|ing)|substitut(?:e|ing)|turn(?:ing)?)\s+(.+)$/i.exec(
-        inside.rest,
-      );
-    if (order) return replaceIn(order[1]!, { ...scene, lastPath: inside.path }, "change");
-    const becomes = /^\s*(?:,|:)?\s*(?:so that|such that|so)\s+(.+?)\s+becomes\s+(.+)$/i.exec(inside.rest);
-    if (becomes) return replaceIn(`${becomes[1]} to ${becomes[2]}`, { ...scene, lastPath: inside.path }, "change");
-    const from = /^\s*(?:from)\s+(.+?)\s+to\s+(.+)$/i.exec(inside.rest);
-    if (from) return replaceIn(`${from[1]} to ${from[2]}`, { ...scene, lastPath: inside.path }, "change");
-  }
-  return replaceIn(rest, scene, verb);
-}
-
-/** "change a.txt to say 'x'". */
-function toSay(rest: string, scene: Scene): Understood {
-  const file = takeFile(rest, scene);
-  const introduced =
-    file &&
-    /^\s*(?:to\s+(?:say|contain|read|be)|so (?:that )?it (?:says|contains|reads)|with(?: the)? (?:text|contents?)|to)\s*:?\s+(?=[\uE000-\uF8FF]|the (?:text|content)|just|only|say|contain|\S)/i.exec(
-      file.rest,
-    );
-  if (!file || !introduced) return undefined;
-  // "change a.txt to b.txt" may mean a new name.
-  if (/^\s*to\s*$/i.test(introduced[0].trim()) && !literalOf(scene.masked, file.rest.slice(introduced[0].length)))
-    return undefined;
-  const given = file.rest.slice(introduced[0].length);
-  // "change a.txt to be shorter" is a wish: only what a file says can be taken at its word.
-  if (!/[\uE000-\uF8FF]/.test(given) && !/\b(?:say|says|contain|contains|reads|text|contents?)\b/i.test(introduced[0]))
-    return undefined;
-  const content = contentOf(given, scene);
-  return content === undefined ? undefined : [{ do: "write", path: file.path, content }];
-}
-
-function replaceIn(words: string, scene: Scene, verb: string): Understood {
-  let body = words;
-  let path: string | undefined;
-  const front = /^(?:in|inside|within)\s+/i.exec(body);
-  if (front) {
-    const file = takeFile(body.slice(front[0].length), scene);
-    if (!file) return undefined;
-    path = file.path;
-    body = file.rest.replace(/^\s*,?\s*/, "");
-  }
-  if (path === undefined) {
-    const split = splitAt(body, /\s*,?\s+(?:in|inside|within|of|from|throughout|across)\s+/, (right) => {
-      const file = takeFile(right.replace(/^(?:the contents? of|all of)\s+/i, ""), scene, {});
-      return file &&
-        !file.folder &&
-        isSpent(file.rest.replace(/^\s*(?:everywhere|throughout|wherever it (?:appears|occurs))/i, ""))
-        ? file
-        : undefined;
-    });
-    if (split) {
-      path = split.right.path;
-      body = split.left;
-    }
-  }
-  if (path === undefined) {
-    // "replace x in a.txt with y"
-    const middle = splitAt(body, /\s+(?:in|inside|within|of)\s+/, (right) => {
-      const file = takeFile(right, scene);
-      return file && !file.folder && /^\s*(?:with|by|to|into|for)\s+\S/i.test(file.rest) ? file : undefined;
-    });
-    if (middle) {
-      path = middle.right.path;
-      body = `${middle.left} ${middle.right.rest.trim()}`;
-    }
-  }
-  path ??= scene.lastPath;
-  const to = /^(?:replace|swap|swap out|exchange|substitute)$/.test(verb)
-    ? /\s+(?:with|by|for|to|into|->|=>)\s+|\s*(?:->|=>|→)\s*/
-    : /\s+(?:to|into|with|by|->|=>)\s+|\s*(?:->|=>|→)\s*/;
-  const match = to.exec(body);
-  if (!match || path === undefined) return undefined;
-  let [before, after] = [body.slice(0, match.index).trim(), body.slice(match.index + match[0].length).trim()];
-  // "substitute new for old": the other way round.
-  if (verb === "substitute" && /for/.test(match[0])) [before, after] = [after, before];
-  const first =
-    /\b(?:first|1st)\s+(?:occurrence|instance|mention|appearance)\b/i.test(before) ||
-    /\b(?:once|only once|first time)\s*$/i.test(after);
-  const lead = OLD_LEAD.exec(before)![0];
-  before = before.slice(lead.length).replace(/\s+everywhere$/i, "");
-  after = after
-    .replace(/\s+(?:everywhere|throughout|globally|in all places|once|only once|each time)\s*$/i, "")
-    .replace(/^(?:the\s+)?(?:word|text|string|phrase|name|term|value|number)\s+(?=\S)/i, "");
-  const oldText = termOf(before, scene);
-  const newText = /^(?:nothing|an empty string|empty string)$/i.test(after) ? "" : termOf(after, scene);
-  // What is not quoted must be a plain term: "line 3", "everything" and whole sentences are wishes.
-  const plain = (text: string): boolean =>
-    /[\uE000-\uF8FF]/.test(text) ||
-    (/^\S+(?:\s+\S+){0,5}$/.test(text) &&
-      !/^(?:line|lines|everything|anything|all|it|them|code|function|functions|contents?|files?|something|better|a|an|the|use|be)\b(?:\s|$)/i.test(
-        text,
-      ));
-  if (oldText === "" || !plain(before) || (newText !== "" && !plain(after))) return undefined;
-  // "update version to 2 in package.json" speaks of a value, not of the word.
-  if (
-    /^(?:tabs?|spaces?|newlines?|line endings|whitespace|(?:single|double) quotes|semicolons|commas)$/i.test(before) ||
-    (!/^(?:replace|swap|substitute|rename|exchange)/.test(verb) &&
-      /^(?:version|title|name|port|colou?r|value|author|description|license|size|width|height|font|background|timeout|url|path|date|year|email|password|username|key|limit|level|mode|status|indentation|style|format|language|type|default|config|configuration)$/i.test(
-        before,
-      ))
-  )
-    return undefined;
-  if (/^(?:line|lines)\s+\d/i.test(`${lead}${before}`.replace(/^the\s+/i, ""))) return undefined;
-  return [{ do: "replace", path, oldText, newText, ...(first && { first }) }];
-}
-
-/** "remove 'x' from a.txt". */
-function removeText(rest: string, scene: Scene): Understood {
-  const split = splitAt(rest, /\s+(?:from|in|inside|out of)\s+/, (right) => {
-    const file = takeFile(right, scene);
-    return file && !file.folder && isSpent(file.rest) ? file : undefined;
-  });
-  if (!split) return undefined;
-  const before = split.left.replace(OLD_LEAD, "");
-  if (!literalOf(scene.masked, before) && !/\b(?:word|text|string|phrase)\s+\S+$/i.test(split.left)) return undefined;
-  return [{ do: "replace", path: split.right.path, oldText: termOf(before, scene), newText: "" }];
 }
 
 export function remove(rest: string, scene: Scene, verb: string): Understood {

@@ -1,0 +1,160 @@
+// Replacing: text in a file, as people ask for it to be changed or taken out.
+import { contentOf, isCode, isSpent, splitAt, takeFile, termOf } from "./phrases.ts";
+import { literalOf } from "./quotes.ts";
+import type { Scene, Understood } from "./steps.ts";
+import { whole } from "./writing.ts";
+
+const OLD_LEAD =
+  /^(?:(?:only|just|any|all|each|every|the|a|of|(?:first|1st)(?= )|occurrences?|instances?|mentions?|appearances?|uses?|usages?|words?|texts?|strings?|phrase|typo|name|variable|function|term|value|number|letter|identifier|line(?=\s+[\uE000-\uF8FF])|spelling|misspelling)\s+)*/i;
+
+export function replace(rest: string, scene: Scene, verb: string): Understood {
+  const overwritten = /^(?:replace|change|update|modify|edit|set)$/.test(verb)
+    ? (whole(rest, scene, verb) ?? toSay(rest, scene))
+    : undefined;
+  if (overwritten) return overwritten;
+  const instead = /^(.+?)\s+instead of\s+(.+?)(\s+in\s+.+)?$/i.exec(rest);
+  if (/^(?:use|put|write)$/.test(verb))
+    return instead ? replaceIn(`${instead[2]} with ${instead[1]}${instead[3] ?? ""}`, scene, "replace") : undefined;
+  if (/^(?:delete|remove|erase|strip|drop|get rid of|cancel|clear)$/.test(verb)) return removeText(rest, scene);
+
+  // "edit a.txt: replace x with y", "update a.txt, changing x to y", "modify a.txt so that x becomes y"
+  const inside = /^(?:edit|update|modify|change|fix|correct)$/.test(verb) ? takeFile(rest, scene) : undefined;
+  if (inside) {
+    const order =
+      /^\s*(?:,|:|-|and|to|by|so that|such that|so)*\s*(?:replac(?:e|ing)|chang(?:e|ing)|swap(?:ping)?|renam(?:e|ing)|substitut(?:e|ing)|turn(?:ing)?)\s+(.+)$/i.exec(
+        inside.rest,
+      );
+    if (order) return replaceIn(order[1]!, { ...scene, lastPath: inside.path }, "change");
+    const becomes = /^\s*(?:,|:)?\s*(?:so that|such that|so)\s+(.+?)\s+becomes\s+(.+)$/i.exec(inside.rest);
+    if (becomes) return replaceIn(`${becomes[1]} to ${becomes[2]}`, { ...scene, lastPath: inside.path }, "change");
+    const from = /^\s*(?:from)\s+(.+?)\s+to\s+(.+)$/i.exec(inside.rest);
+    if (from) return replaceIn(`${from[1]} to ${from[2]}`, { ...scene, lastPath: inside.path }, "change");
+  }
+  return fromTo(rest, scene, verb) ?? replaceIn(rest, scene, verb);
+}
+
+/** "update the port in a.ts from 3000 to 4000": a value that is unlikely to stand for anything else. */
+function fromTo(rest: string, scene: Scene, verb: string): Understood {
+  if (!/^(?:change|update|set|bump|modify|edit|switch)$/.test(verb)) return undefined;
+  const match =
+    /^(?:the\s+)?[\w\s-]+?(?:\s+(?:number|value))?(?:\s+(?:in|of|inside)\s+(\S+))?\s+from\s+([\uE000-\uF8FF]|[\w.-]*\d[\w.-]*)\s+to\s+([\uE000-\uF8FF]|[\w.-]+?)(?:\s+(?:in|inside)\s+(.+?))?[.!]?$/i.exec(
+      rest,
+    );
+  if (!match || (match[1] === undefined) === (match[4] === undefined)) return undefined;
+  if (!/[\uE000-\uF8FF]/.test(match[2]!) && match[2]!.length < 3) return undefined;
+  return replaceIn(`${match[2]} to ${match[3]} in ${match[1] ?? match[4]}`, scene, "change");
+}
+
+/** "change a.txt to say 'x'". */
+function toSay(rest: string, scene: Scene): Understood {
+  const file = takeFile(rest, scene);
+  const introduced =
+    file &&
+    /^\s*(?:to\s+(?:say|contain|read|be)|so (?:that )?it (?:says|contains|reads)|with(?: the)? (?:text|contents?)|to)\s*:?\s+(?=[\uE000-\uF8FF]|the (?:text|content)|just|only|say|contain|\S)/i.exec(
+      file.rest,
+    );
+  if (!file || !introduced) return undefined;
+  // "change a.txt to b.txt" may mean a new name.
+  if (/^\s*to\s*$/i.test(introduced[0].trim()) && !literalOf(scene.masked, file.rest.slice(introduced[0].length)))
+    return undefined;
+  const given = file.rest.slice(introduced[0].length);
+  // "change a.txt to be shorter" is a wish: only what a file says can be taken at its word.
+  if (!/[\uE000-\uF8FF]/.test(given) && !/\b(?:say|says|contain|contains|reads|text|contents?)\b/i.test(introduced[0]))
+    return undefined;
+  const content = contentOf(given, scene);
+  return content === undefined ? undefined : [{ do: "write", path: file.path, content }];
+}
+
+function replaceIn(words: string, scene: Scene, verb: string): Understood {
+  let body = words;
+  let path: string | undefined;
+  const front = /^(?:in|inside|within)\s+/i.exec(body);
+  if (front) {
+    const file = takeFile(body.slice(front[0].length), scene);
+    if (!file) return undefined;
+    path = file.path;
+    body = file.rest.replace(/^\s*[,:]?\s*/, "");
+  }
+  if (path === undefined) {
+    const split = splitAt(body, /\s*,?\s+(?:in|inside|within|of|from|throughout|across)\s+/, (right) => {
+      const file = takeFile(right.replace(/^(?:the contents? of|all of)\s+/i, ""), scene, {});
+      return file &&
+        !file.folder &&
+        isSpent(file.rest.replace(/^\s*(?:everywhere|throughout|wherever it (?:appears|occurs))/i, ""))
+        ? file
+        : undefined;
+    });
+    if (split) {
+      path = split.right.path;
+      body = split.left;
+    }
+  }
+  if (path === undefined) {
+    // "replace x in a.txt with y"
+    const middle = splitAt(body, /\s+(?:in|inside|within|of)\s+/, (right) => {
+      const file = takeFile(right, scene);
+      return file && !file.folder && /^\s*(?:with|by|to|into|for)\s+\S/i.test(file.rest) ? file : undefined;
+    });
+    if (middle) {
+      path = middle.right.path;
+      body = `${middle.left} ${middle.right.rest.trim()}`;
+    }
+  }
+  path ??= scene.lastPath;
+  const to = /^(?:replace|swap|swap out|exchange|substitute)$/.test(verb)
+    ? /\s+(?:with|by|for|to|into|->|=>)\s+|\s*(?:->|=>|→)\s*/
+    : /\s+(?:to|into|with|by|->|=>)\s+|\s*(?:->|=>|→)\s*/;
+  const match = to.exec(body);
+  if (!match || path === undefined) return undefined;
+  let [before, after] = [body.slice(0, match.index).trim(), body.slice(match.index + match[0].length).trim()];
+  // "substitute new for old": the other way round.
+  if (verb === "substitute" && /for/.test(match[0])) [before, after] = [after, before];
+  const lead = OLD_LEAD.exec(before)![0];
+  const first =
+    /\b(?:first|1st)\s+$/i.test(lead) ||
+    /\b(?:first|1st)\s+(?:occurrence|instance|mention|appearance)\b/i.test(before) ||
+    /\b(?:once|only once|first time)\s*$/i.test(after);
+  before = before.slice(lead.length).replace(/\s+everywhere$/i, "");
+  after = after
+    .replace(/\s+(?:everywhere|throughout|globally|in all places|once|only once|each time)\s*$/i, "")
+    .replace(/^(?:the\s+)?(?:word|text|string|phrase|name|term|value|number)\s+(?=\S)/i, "");
+  // "replace the loop in app.ts with recursion" speaks of code, not of a word.
+  if (/\bthe\s+$/i.test(lead) && !/[\uE000-\uF8FF]/.test(before) && isCode(path)) return undefined;
+  const oldText = termOf(before, scene);
+  const newText = /^(?:nothing|an empty string|empty string)$/i.test(after) ? "" : termOf(after, scene);
+  // What is not quoted must be a plain term: "line 3", "everything" and whole sentences are wishes.
+  const plain = (text: string): boolean =>
+    /[\uE000-\uF8FF]/.test(text) ||
+    (/^\S+(?:\s+\S+){0,5}$/.test(text) &&
+      !/^(?:line|lines|everything|anything|all|it|them|code|function|functions|contents?|files?|something|better|a|an|the|use|be)\b(?:\s|$)/i.test(
+        text,
+      ));
+  if (oldText === "" || !plain(before) || (newText !== "" && !plain(after))) return undefined;
+  // "update version to 2 in package.json" speaks of a value, not of the word.
+  if (
+    /^(?:tabs?|spaces?|newlines?|line endings|whitespace|(?:single|double) quotes|semicolons|commas)$/i.test(before) ||
+    (!/^(?:replace|swap|substitute|rename|exchange)/.test(verb) &&
+      /^(?:version|title|name|port|colou?r|value|author|description|license|size|width|height|font|background|timeout|url|path|date|year|email|password|username|key|limit|level|mode|status|indentation|style|format|language|type|default|config|configuration)$/i.test(
+        before,
+      ))
+  )
+    return undefined;
+  if (/^(?:line|lines)\s+\d/i.test(`${lead}${before}`.replace(/^the\s+/i, ""))) return undefined;
+  return [{ do: "replace", path, oldText, newText, ...(first && { first }) }];
+}
+
+/** "remove 'x' from a.txt". */
+function removeText(rest: string, scene: Scene): Understood {
+  const split = splitAt(rest, /\s+(?:from|in|inside|out of)\s+/, (right) => {
+    const file = takeFile(right, scene);
+    return file && !file.folder && isSpent(file.rest) ? file : undefined;
+  });
+  if (!split) return undefined;
+  const before = split.left.replace(OLD_LEAD, "");
+  if (
+    !literalOf(scene.masked, before) &&
+    !/\b(?:word|text|string|phrase|(?:occurrences?|instances?|mentions?) of)\s+\S+$/i.test(split.left)
+  )
+    return undefined;
+  return [{ do: "replace", path: split.right.path, oldText: termOf(before, scene), newText: "" }];
+}
