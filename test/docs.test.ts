@@ -109,7 +109,6 @@ describe("files", () => {
         configDir: workspace.config,
         workspace: workspace.path,
         trusted: true,
-        env: workspace.env,
       });
       expect(settings.warnings).toEqual([]);
       expect(

@@ -1,9 +1,10 @@
 // Puts an agent together from a setup. Loaded after the first line is out, so that nobody waits for it.
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { release, tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { type Agent, type Asker, createSession } from "../agent/agent.ts";
 import { BackgroundShells } from "../agent/background.ts";
+import { imageKind, largestImage } from "../agent/image.ts";
 import { buildSystemPrompt, createPathInstructions, expandPrompt } from "../agent/instructions.ts";
 import { runTurn } from "../agent/loop.ts";
 import { createProcessRunner } from "../agent/process.ts";
@@ -146,26 +147,19 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
   };
 }
 
-const imageKinds: readonly [mime: string, start: string][] = [
-  ["image/png", "\x89PNG"],
-  ["image/jpeg", "\xff\xd8\xff"],
-  ["image/gif", "GIF8"],
-  ["image/webp", "RIFF"],
-];
-
 function imagePart(path: string): Part {
+  const refuse = (why: string) =>
+    new UserError("FILE_UNREADABLE", `The image ${path} ${why}. Give another with --image <path>.`);
   let bytes: Buffer;
   try {
+    const facts = statSync(path);
+    if (!facts.isFile()) throw new Error("it is no file");
+    if (facts.size > largestImage) throw new Error(`it is larger than ${largestImage / 1_048_576} MiB`);
     bytes = readFileSync(path);
   } catch (error) {
-    throw new UserError("FILE_UNREADABLE", `The image ${path} cannot be read: ${(error as Error).message}.`);
+    throw refuse(`cannot be read: ${(error as Error).message}`);
   }
-  const start = bytes.toString("latin1", 0, 4);
-  const kind = imageKinds.find(([, magic]) => start.startsWith(magic));
-  if (!kind)
-    throw new UserError(
-      "FILE_UNREADABLE",
-      `${path} is no PNG, JPEG, GIF or WebP image. Give an image with --image <path>.`,
-    );
-  return { type: "image", mime: kind[0], base64: bytes.toString("base64") };
+  const mime = imageKind(bytes);
+  if (!mime) throw refuse("is no PNG, JPEG, GIF or WebP picture");
+  return { type: "image", mime, base64: bytes.toString("base64") };
 }

@@ -27,12 +27,7 @@ export function matchesText(pattern: string, text: string, options: GlobOptions 
   return alternativesOf(pattern, options).some((each) => matchesSegment(tokensOf(each, options), wanted));
 }
 
-/** Matches whole components of a path; `**` stands for any number of them. */
-export function matchesPath(pattern: string, path: string, options: GlobOptions = {}): boolean {
-  return compilePath(pattern, options)(path);
-}
-
-/** The same, made once for many paths. */
+/** A test for whole components of paths, made once for many; `**` stands for any number of components. */
 export function compilePath(pattern: string, options: GlobOptions = {}): (path: string) => boolean {
   const compiled = alternativesOf(pattern, options).map((alternative) =>
     alternative.split("/").map((segment) => (segment === "**" ? "any" : tokensOf(segment, options))),

@@ -1,7 +1,7 @@
 // What a rule covers. Deny rules are matched generously, allow rules to the letter.
 import { isAbsolute, join, resolve } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
-import { hasWildcard, matchesPath, matchesText } from "./glob.ts";
+import { compilePath, hasWildcard, matchesText } from "./glob.ts";
 import { type Place, type ResolvedPath, realTarget } from "./paths.ts";
 
 export { parseRule, type Rule, type RuleKind, ruleKinds } from "../protocol/permission-rule.ts";
@@ -12,34 +12,35 @@ export type CommandLine = { name: string; args: readonly string[] };
 type RulePlace = Pick<Place, "workspace" | "home">;
 
 export function coversPath(rule: Rule, path: ResolvedPath, place: RulePlace): boolean {
-  const patterns = patternsOf(rule.pattern, place);
-  if (rule.verdict === "allow") return patterns.some((pattern) => matchesPath(pattern, path.real));
-  // As named and as resolved; the folder itself and what is below it.
-  return patterns.some((pattern) => {
-    const whole = [pattern, `${pattern}/**`];
-    return [path.given, path.real].some((candidate) =>
-      whole.some((each) => matchesPath(each, candidate, { fold: true }) || matchesBrackets(each, candidate)),
-    );
-  });
+  const tests = testsOf(rule, place);
+  const candidates = rule.verdict === "allow" ? [path.real] : [path.given, path.real];
+  return candidates.some((candidate) => tests.some((test) => test(candidate)));
 }
 
-/** `[ab]` is documented nowhere; who writes it in a deny rule may mean either. */
-function matchesBrackets(pattern: string, path: string): boolean {
-  return pattern.includes("[") && matchesPath(pattern, path, { fold: true, brackets: true });
-}
+type PathTest = (path: string) => boolean;
 
-/** Resolved once for a place: a command may name a thousand files. */
-const resolvedPatterns = new WeakMap<RulePlace, Map<string, string[]>>();
+/** Made once for a place: a command may name a thousand files, a search find more. */
+const knownTests = new WeakMap<RulePlace, Map<string, PathTest[]>>();
 
-function patternsOf(pattern: string, place: RulePlace): string[] {
-  const known = resolvedPatterns.get(place) ?? new Map<string, string[]>();
-  resolvedPatterns.set(place, known);
-  const found = known.get(pattern);
+function testsOf({ verdict, pattern }: Rule, place: RulePlace): PathTest[] {
+  const known = knownTests.get(place) ?? new Map<string, PathTest[]>();
+  knownTests.set(place, known);
+  const key = `${verdict} ${pattern}`;
+  const found = known.get(key);
   if (found) return found;
   const absolute = absolutePattern(pattern, place);
   const both = [...new Set([absolute, realPattern(absolute)])];
-  known.set(pattern, both);
-  return both;
+  const tests = verdict === "allow" ? both.map((each) => compilePath(each)) : both.flatMap(denyTests);
+  known.set(key, tests);
+  return tests;
+}
+
+/** The folder itself and what is below it. */
+function denyTests(pattern: string): PathTest[] {
+  const below = `${pattern}/**`;
+  const plain = compilePath(below, { fold: true });
+  // `[ab]` is documented nowhere; who writes it in a deny rule may mean either.
+  return pattern.includes("[") ? [plain, compilePath(below, { fold: true, brackets: true })] : [plain];
 }
 
 /** Does the rule name exactly this path, without a wildcard? */

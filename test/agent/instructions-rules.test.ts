@@ -242,9 +242,4 @@ describe("instructions that wait for a path", () => {
     expect(instructions.takeWarnings()).toHaveLength(0);
     expect(instructions.forPath("b/x")).toBeUndefined();
   });
-
-  it("are silent when rules are switched off", () => {
-    const { input } = make({ "ws/a/AGENTS.md": "a words" });
-    expect(createPathInstructions({ ...input, rulesEnabled: false }).forPath("a/x")).toBeUndefined();
-  });
 });

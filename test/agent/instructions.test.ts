@@ -246,12 +246,11 @@ describe("project instructions", () => {
     );
   });
 
-  it("can be replaced, appended to and switched off", () => {
+  it("can be replaced and appended to", () => {
     const { input } = make({ "ws/AGENTS.md": "agents words" });
     const replaced = buildSystemPrompt({ ...input, systemPrompt: "mine", appendSystemPrompt: "the end" }).system;
     expect(replaced).toMatch(/^mine\n\n# Project instructions[\s\S]*# Environment[\s\S]*\n\nthe end$/);
     expect(replaced).not.toContain("Courser");
-    expect(buildSystemPrompt({ ...input, rulesEnabled: false }).system).not.toContain("agents words");
     expect(buildSystemPrompt({ ...input, systemPrompt: "" }).system).toMatch(/^# Project/);
   });
 

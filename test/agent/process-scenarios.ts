@@ -32,18 +32,23 @@ const notBuilt = "dist/courser.cjs is not built";
 /** What was seen, or why it could not be looked at. */
 export async function runScenario(words: string, config: Config, place: Place): Promise<ScenarioSeen | string> {
   const commands = /([\d,_]+) (?:[\w-]+ ){0,3}commands/i.exec(words);
-  if (commands) return manyCommands(numberOf(commands[1]!), place);
+  if (commands) return manyCommands(words, numberOf(commands[1]!), place);
   if (/\bprompt/i.test(words)) return longPrompt(words, place);
-  if (/\bslow|\/ ?s\b|per second|back-?pressure/i.test(words))
+  if (/\bslow|\/ ?s\b|per second|back-?pressure|\bto send\b|stops? reading|does not read/i.test(words))
     return existsSync(dist) ? slowReader(words, place) : notBuilt;
-  if (/\b(SDK|driver|parent)\b/i.test(words)) return existsSync(dist) ? parentGone(words, config, place) : notBuilt;
+  if (/\b(SDK|driver|parent|launcher)\b|process that (started|spawned|drives|runs)/i.test(words))
+    return existsSync(dist) ? parentGone(words, config, place) : notBuilt;
   if (/SIG[A-Z]+|ctrl-?c/i.test(words)) return existsSync(dist) ? signalled(words, config, place) : notBuilt;
   return `nobody knows how to play "${words}"`;
 }
 
-async function manyCommands(count: number, { folder, long }: Place): Promise<ScenarioSeen | string> {
+async function manyCommands(words: string, count: number, { folder, long }: Place): Promise<ScenarioSeen | string> {
   const mark = `CASE_MANY_${uniqueSleep().replace(".", "_")}`;
-  const command = ["bash", "-c", "echo one; true | cat"];
+  const command = /fail to start|not found|do not exist|missing/i.test(words)
+    ? ["no-such-program"]
+    : /kill|signal|crash/i.test(words)
+      ? ["bash", "-c", "echo one; if ((RANDOM % 4 == 0)); then kill -9 $$; fi"]
+      : ["bash", "-c", "echo one; true | cat"];
   return probe(
     { through: "many", command, cwd: folder, mark, count: long ? count : Math.min(count, 200) },
     folder,
@@ -77,10 +82,11 @@ async function longPrompt(words: string, { folder }: Place): Promise<ScenarioSee
 }
 
 function promptOf(words: string): string {
-  const literal = /[`"']([^`"']+)[`"']/.exec(words)?.[1] ?? "";
-  const length = /([\d,_]+)[ -](?:characters?|chars|bytes)/i.exec(words)?.[1];
-  if (length === undefined) return literal;
-  const size = numberOf(length);
+  const quoted = /[`"']([^`"']+)[`"']/.exec(words)?.[1];
+  const literal = quoted ?? (/dash|hyphen|option|flag/i.test(words) ? "--force --yolo " : "");
+  const [, length, unit = ""] = /([\d,_]+)[ -]?(characters?|chars|bytes|[KM]i?B)/i.exec(words) ?? [];
+  if (length === undefined) return literal || (/line/i.test(words) ? "one\n\ntwo\n-f\nthree" : "say hello");
+  const size = numberOf(length) * (/^k/i.test(unit) ? 1024 : /^m/i.test(unit) ? 1024 * 1024 : 1);
   // Blanks at the end of stdin belong to whoever piped it, so the prompt ends in something else.
   return `${(literal + "say it: a\u00e9\u65e5 ".repeat(Math.ceil(size / 12))).slice(0, size - 1)}.`;
 }
@@ -138,8 +144,8 @@ async function parentGone(words: string, config: Config, { folder }: Place): Pro
     folder,
   );
   const cwd = join(folder, "work");
-  const watched =
-    config.env?.["COURSER_EXIT_WITH_PARENT"] !== undefined && config.env["COURSER_EXIT_WITH_PARENT"] !== "0";
+  const asked = config.env?.["COURSER_EXIT_WITH_PARENT"];
+  const watched = asked === undefined ? /\bSDK\b/.test(words) : asked === "1"; // the SDK always asks for it
   const driver = watched
     ? spawn(process.execPath, [
         await bundle("test/agent/process-sdk.ts"),
@@ -165,8 +171,9 @@ async function parentGone(words: string, config: Config, { folder }: Place): Pro
 async function signalled(words: string, config: Config, { folder }: Place): Promise<ScenarioSeen> {
   const sleep = uniqueSleep();
   const duringTool = /\btool|command|shell/i.test(words) || !/\bmodel|answer/i.test(words);
+  const stubborn = /ignores? (SIG)?TERM|traps? (SIG)?TERM/i.test(words) ? "trap '' TERM INT; " : "";
   const reply = duringTool
-    ? { calls: [{ name: "Shell", args: { command: `sleep ${sleep}` } }] }
+    ? { calls: [{ name: "Shell", args: { command: `${stubborn}sleep ${sleep}` } }] }
     : { delayMs: 60_000, text: "late" };
   const { args, env } = agentWith([reply, { text: "ok" }], folder);
   const child = spawn(process.execPath, [...args, "go"], {
@@ -180,7 +187,7 @@ async function signalled(words: string, config: Config, { folder }: Place): Prom
   const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
   await until(() => (duringTool ? aliveWith(`sleep\0${sleep}`).length > 0 : stdout.includes("\n")), 20_000);
   const signal = (/SIG[A-Z]+/.exec(words)?.[0] ?? "SIGINT") as NodeJS.Signals;
-  const times = /\btwice|two times|second/i.test(words) ? 2 : 1;
+  const times = /\bthrice|three times/i.test(words) ? 3 : /\btwice|two times|second|again/i.test(words) ? 2 : 1;
   const startedAt = performance.now();
   for (let time = 0; time < times; time++) {
     child.kill(signal);

@@ -53,6 +53,22 @@ describe("the prompt", () => {
     expect(run.lines()[1]!["message"].content[0].text).toBe("say --force -");
   });
 
+  it.each([
+    ["missing.png", "no such file"],
+    ["text.png", "is no PNG"],
+    [".", "it is no file"],
+  ])("comes with pictures: %s is refused", async (path, why) => {
+    const run = await workspace({ "text.png": "RIFF but no picture" }).run([
+      ...stream,
+      "--image",
+      path,
+      "what is this?",
+    ]);
+    expect(run.exit).toBe(1);
+    expect(onlyResult(run)["error_code"]).toBe("FILE_UNREADABLE");
+    expect(run.stderr).toContain(why);
+  });
+
   it("may begin like a list", async () => {
     const run = await workspace().run([...stream, "- say a\n- say b"]);
     expect(run.lines()[1]!["message"].content[0].text).toBe("- say a\n- say b");

@@ -11,7 +11,7 @@ import {
   statSync,
   symlinkSync,
 } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { unifiedDiff } from "../../../src/agent/diff.ts";
 import { deleteTool } from "../../../src/agent/tools/delete.ts";
 import { edit } from "../../../src/agent/tools/edit.ts";
@@ -292,7 +292,15 @@ describe("writes that must not happen", () => {
     expect(() => write.parse({ path: "file:///etc/passwd", content: "" })).toThrow(/URL/);
     expect(() => write.parse({ path: "", content: "" })).toThrow(/empty/);
     const place = workspace().context();
-    expect(write.needs(write.parse({ path: "~/.profile", content: "" }), place)[0]!.target).not.toContain("~");
+    // The variable counts, as it does for rules.
+    const home = process.env["HOME"];
+    onTestFinished(() => {
+      process.env["HOME"] = home;
+    });
+    process.env["HOME"] = "/nowhere/home";
+    expect(write.needs(write.parse({ path: "~/.profile", content: "" }), place)[0]!.target).toBe(
+      "/nowhere/home/.profile",
+    );
     expect(write.needs(write.parse({ path: "..%2fa", content: "" }), place)[0]!.target).toBe(
       `${place.workspace}/..%2fa`,
     );

@@ -30,7 +30,11 @@ describe("Read, the wire of the seeds", () => {
     const space = workspace();
     const failure = await space.fail(read, { path: "none.txt" });
     expect(failure.kind).toBe("error");
-    expect(failure.value).toEqual({ errorMessage: "File not found", path: space.path("none.txt") });
+    expect(failure.value).toEqual({
+      errorMessage: "File not found",
+      message: "File not found",
+      path: space.path("none.txt"),
+    });
     expect(failure.message).toContain("none.txt");
   });
 

@@ -132,7 +132,8 @@ describe("Grep", () => {
   test("a wrong expression says what is wrong and what to do", async () => {
     const space = workspace({ a: "f(x" });
     const failure = await space.fail(grep, { pattern: "f(x", path: "a" });
-    expect(failure.value).toEqual({ path: space.path("a"), errorMessage: failure.message, error: failure.message });
+    const { message } = failure;
+    expect(failure.value).toEqual({ path: space.path("a"), errorMessage: message, error: message, message });
     expect(failure.message).not.toContain("~~~");
     expect(failure.message).toContain("unclosed group");
     expect(failure.message).toContain("Escape");
@@ -239,6 +240,10 @@ describe("what a search sees", () => {
     expect((await space.call(grep, { pattern: "KEY" }, { mayRead })).text).toBe("a.txt\n1:KEY=2");
     expect((await space.call(grep, { pattern: "KEY", outputMode: "count" }, { mayRead })).text).toBe("a.txt: 1");
     expect((await space.call(glob, { pattern: "*" }, { mayRead })).text).toBe("a.txt");
+    symlinkSync("a.txt", space.path("link.env"));
+    mkdirSync(space.path("sub/empty.env"), { recursive: true });
+    expect((await space.call(ls, {}, { mayRead })).text).toBe(`${space.root}/\n  sub/\n  a.txt`);
+    expect((await space.call(ls, { path: "sub" }, { mayRead })).text).toBe(`${space.path("sub")}/\n  (empty)`);
   });
 
   test("links are not followed", async () => {
@@ -312,6 +317,10 @@ describe("file patterns", () => {
     ["(x|y)+$", "(x|y)+$", true],
     ["ä?", "ä𝄞", true],
     ["*a*b*", "xxaxxbxx", true],
+    ["[!]a]x", "bx", true],
+    ["[!]a]x", "]x", false],
+    ["{./a,b}/c", "x/b/c", true],
+    ["{./a,b}/c", "x/a/c", false],
   ])("%s and %s: %s", (pattern, path, expected) => {
     expect(pathTest(pattern)!(path)).toBe(expected);
   });

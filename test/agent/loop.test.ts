@@ -1,0 +1,98 @@
+// The loop with a model that says what it is told: repeated ids, circles, and answers that nobody can see.
+import { describe, expect, it } from "vitest";
+import { type Agent, createSession } from "../../src/agent/agent.ts";
+import { runTurn } from "../../src/agent/loop.ts";
+import type { Tool } from "../../src/agent/tools/tool.ts";
+import type { ModelChunk } from "../../src/model/provider.ts";
+import type { AgentEvent } from "../../src/protocol/event.ts";
+
+type Call = { id: string; args: unknown };
+type Reply = string | Call[];
+
+/** `runs`: the arguments of every call that was really run. */
+async function play(replies: Reply[], loopLimit = 5): Promise<{ runs: unknown[]; end: AgentEvent; asked: number }> {
+  const runs: unknown[] = [];
+  let asked = 0;
+  const note: Tool = {
+    name: "Note",
+    wire: "note",
+    description: "",
+    parameters: { type: "object" },
+    readOnly: true,
+    parse: (input) => input,
+    wireArgs: (args) => args as Record<string, unknown>,
+    needs: () => [],
+    run: async (args) => {
+      runs.push(args);
+      return { outcome: { kind: "success", value: {} }, text: "noted" };
+    },
+  };
+  const agent = {
+    session: createSession("s"),
+    provider: {
+      id: "told",
+      async *stream(): AsyncGenerator<ModelChunk> {
+        const reply = replies[asked++] ?? "end";
+        if (typeof reply === "string") yield { type: "part", part: { type: "text", text: reply } };
+        else for (const call of reply) yield { type: "part", part: { type: "tool_call", name: "Note", ...call } };
+      },
+    },
+    model: { id: "m", displayName: "M", contextTokens: 100_000 },
+    system: "",
+    tools: [note],
+    decide: async () => ({ verdict: "allow", reasons: [] }),
+    limits: { maxTurns: 100, loopLimit },
+    toolContext: { sessionId: "s", workspace: "/", roots: [], resultLimit: 1000 },
+  } as unknown as Agent;
+  const prompt = { text: "go", parts: [{ type: "text" as const, text: "go" }], requestId: "r" };
+  let end: AgentEvent | undefined;
+  for await (const event of runTurn(agent, prompt, new AbortController().signal)) end = event;
+  return { runs, end: end!, asked };
+}
+
+describe("an id", () => {
+  it("counts once in a reply", async () => {
+    const { runs } = await play([
+      [
+        { id: "a", args: { n: 1 } },
+        { id: "a", args: { n: 2 } },
+      ],
+    ]);
+    expect(runs).toEqual([{ n: 1 }]);
+  });
+
+  it("counts once in a turn: the same call under the same id is not run again", async () => {
+    const { runs, end } = await play([[{ id: "a", args: { n: 1 } }], [{ id: "a", args: { n: 1 } }]]);
+    expect(runs).toEqual([{ n: 1 }]);
+    expect(end.type).toBe("done");
+  });
+
+  it("says nothing where a server gives one id to different calls", async () => {
+    const [one, two] = [{ n: 1 }, { n: 2 }];
+    const { runs } = await play([one, two, one, two].map((args) => [{ id: "call_0", args }]));
+    expect(runs).toEqual([one, two, one, two]);
+  });
+});
+
+describe("a circle", () => {
+  const replies = (cycle: number, length: number): Reply[] =>
+    Array.from({ length }, (_, index) => [{ id: `c${index}`, args: { n: index % cycle } }]);
+
+  it.each([1, 2, 3, 4])("of %i replies ends the run after five rounds", async (cycle) => {
+    const { end, asked } = await play(replies(cycle, 60));
+    expect(end).toMatchObject({ type: "fail", code: "LOOP_DETECTED" });
+    expect(asked).toBe(cycle * 5);
+  });
+
+  it("is none while something changes", async () => {
+    const changing = Array.from(
+      { length: 30 },
+      (_, index): Reply => [{ id: `c${index}`, args: { n: index % 2 === 0 ? 0 : index } }],
+    );
+    expect((await play(changing)).end.type).toBe("done");
+  });
+});
+
+it.each(["", "  \n", "\u200b\u2060"])("an answer of %j is empty", async (text) => {
+  expect((await play([text])).end).toMatchObject({ type: "fail", code: "MODEL_EMPTY" });
+});
