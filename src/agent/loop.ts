@@ -1,7 +1,7 @@
 // runTurn: from a prompt to an answer, as a stream of events. It always ends in exactly one `done` or `fail`.
 
 import { costOf } from "../model/prices.ts";
-import { ModelError } from "../model/provider.ts";
+import { ModelError, type ModelFacts } from "../model/provider.ts";
 import { isBlankText } from "../protocol/blank.ts";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Denial, Usage } from "../protocol/event.ts";
@@ -18,6 +18,7 @@ import {
 } from "./call-tool.ts";
 import { compact, estimateTokens } from "./compact.ts";
 import { merge } from "./merge.ts";
+import { type CallIds, countRepeats, newCallIds, type RepeatCounter, withUniqueCalls } from "./repeats.ts";
 
 export type Prompt = {
   /** What the user typed: shown and stored. */
@@ -47,6 +48,8 @@ type Turn = {
   denials: Denial[];
   repeats: RepeatCounter;
   ids: CallIds;
+  /** Of the model that answers now. */
+  facts: ModelFacts;
 };
 
 export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal): AsyncGenerator<AgentEvent> {
@@ -60,7 +63,8 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
     usage: noUsage,
     denials: [],
     repeats: countRepeats(),
-    ids: { made: new Map(), repeated: new Set(), areReused: false },
+    ids: newCallIds(),
+    facts: agent.model,
   };
   let answer = "";
   let failure: unknown;
@@ -100,7 +104,7 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
     );
   }
   // Room is left for the answer, the system prompt and the tools.
-  const room = Math.floor(agent.model.contextTokens * 0.8);
+  const room = Math.floor(turn.facts.contextTokens * 0.8);
   if (estimateTokens(agent.session.messages) > room) yield shortened(agent, room);
 
   const modelCallId = `${turn.prompt.requestId}-${turn.replies}-${randomLetters()}`;
@@ -178,6 +182,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
           shown = "";
           break;
         case "model":
+          if (chunk.facts) turn.facts = chunk.facts;
           yield {
             type: "notice",
             kind: "model_change",
@@ -211,50 +216,15 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
   return reply;
 }
 
-/**
- * The calls of a turn by their ids. `repeated`: said again, letter by letter, in a later reply; not to be run again, unless
- * the model gives one id to different calls, which some servers do, so that an id says nothing.
- */
-type CallIds = { made: Map<string, string>; repeated: Set<string>; areReused: boolean };
-
-/** One id, one run: a repeated id would run a call twice and leave a result that answers nothing. */
-function withUniqueCalls(parts: Part[], ids: CallIds, modelCallId: string): Part[] {
-  const seen = new Set<string>();
-  const kept: Part[] = [];
-  for (const part of parts) {
-    if (part.type !== "tool_call") {
-      kept.push(part);
-      continue;
-    }
-    const id = part.id || `call_${modelCallId}_${seen.size}`;
-    if (seen.has(id)) continue;
-    seen.add(id);
-    kept.push({ ...part, id: idInTurn({ ...part, id }, ids) });
-  }
-  return kept;
-}
-
-function idInTurn(call: ToolCallPart, ids: CallIds): string {
-  const said = JSON.stringify([call.name, call.args]);
-  const before = ids.made.get(call.id);
-  ids.areReused ||= before !== undefined && before !== said;
-  if (before === undefined) {
-    ids.made.set(call.id, said);
-    return call.id;
-  }
-  const id = `${call.id}_${ids.made.size}`;
-  ids.made.set(id, said);
-  if (!ids.areReused) ids.repeated.add(id);
-  return id;
-}
-
 /** Runs the calls of one reply: side by side where they cannot conflict, else in the order they were made. */
 async function* runCalls(turn: Turn, calls: ToolCallPart[], modelCallId: string): AsyncGenerator<AgentEvent> {
   const { agent, signal } = turn;
   const ends: CallEnd[] = [];
-  const prepared = calls.map((call) =>
-    turn.ids.repeated.has(call.id) ? repeatedCall(call) : prepareCall(agent, call),
-  );
+  const prepared = calls.map((call) => {
+    const ready = prepareCall(agent, call);
+    // Looking twice does no harm, and waiting for something is looking again and again.
+    return turn.ids.repeated.has(call.id) && changesSomething(ready) ? repeatedCall(call) : ready;
+  });
   for (const batch of batches(prepared)) {
     ends.push(...(yield* merge(batch.map((call) => callTool(agent, call, { modelCallId, signal })))));
   }
@@ -265,6 +235,10 @@ async function* runCalls(turn: Turn, calls: ToolCallPart[], modelCallId: string)
     results.map((result) => result.text),
   );
   agent.session.append({ role: "user", parts: [...results, ...newInstructions(agent, prepared)] });
+}
+
+function changesSomething({ prepared }: PreparedCall): boolean {
+  return prepared?.needs.some((need) => need.kind !== "Read") ?? false;
 }
 
 function batches(calls: PreparedCall[]): PreparedCall[][] {
@@ -290,7 +264,7 @@ function newInstructions(agent: Agent, calls: readonly PreparedCall[]): Part[] {
 }
 
 function checkLimits(turn: Turn): void {
-  const { limits, model } = turn.agent;
+  const { limits } = turn.agent;
   turn.signal.throwIfAborted();
   if (turn.repeats.count >= limits.loopLimit) {
     throw new TurnError(
@@ -298,40 +272,14 @@ function checkLimits(turn: Turn): void {
       `The model made the same calls with the same results ${turn.repeats.count} times in a row. Give it more to go on, or choose another model with --model.`,
     );
   }
-  if (limits.maxCost === undefined || !model.price) return;
-  const cost = costOf(turn.usage, model.price);
+  if (limits.maxCost === undefined || !turn.facts.price) return;
+  const cost = costOf(turn.usage, turn.facts.price);
   if (cost >= limits.maxCost) {
     throw new TurnError(
       "MAX_COST",
       `The run has cost $${cost.toFixed(4)}, its limit is $${limits.maxCost}. Raise it with --max-cost.`,
     );
   }
-}
-
-type RepeatCounter = { readonly count: number; add(calls: readonly ToolCallPart[], results: readonly string[]): void };
-
-/** A loop may go through several replies: A, B, A, B is no progress either. */
-const longestCycle = 4;
-
-function countRepeats(): RepeatCounter {
-  const latest: string[] = [];
-  /** For each length of a cycle: how many replies in a row were like the one so long before. */
-  const alike = new Array<number>(longestCycle).fill(0);
-  return {
-    get count() {
-      return latest.length === 0
-        ? 0
-        : 1 + Math.max(...alike.map((replies, index) => Math.floor(replies / (index + 1))));
-    },
-    add(calls, results) {
-      const signature = JSON.stringify([calls.map((call) => [call.name, call.args]), results]);
-      for (let index = 0; index < longestCycle; index++) {
-        alike[index] = latest[index] === signature ? alike[index]! + 1 : 0;
-      }
-      latest.unshift(signature);
-      latest.splice(longestCycle);
-    },
-  };
 }
 
 function explain(error: unknown, signal: AbortSignal): { message: string; code: ErrorCode } {

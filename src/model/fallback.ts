@@ -1,7 +1,14 @@
 // Asks again: after a pause, with another key, with another model. Only the request is repeated, never a tool.
 import { isRetryable, UserError } from "../protocol/error-codes.ts";
 import { pause } from "./pause.ts";
-import { type Effort, type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
+import {
+  type Effort,
+  type ModelChunk,
+  ModelError,
+  type ModelFacts,
+  type ModelRequest,
+  type Provider,
+} from "./provider.ts";
 
 /** A model that may answer. */
 export type Candidate = {
@@ -11,6 +18,7 @@ export type Candidate = {
   /** The vendor's id; without one, what the request says. */
   modelId?: string;
   effort?: Effort;
+  facts?: ModelFacts;
   /** One provider for each key, best first. */
   open(): Promise<readonly Provider[]>;
 };
@@ -54,7 +62,7 @@ export function withRetries(primary: Candidate, options: RetryOptions = {}): Pro
         state.shown = false;
         const reason = `${next.displayName} answers instead of ${active.displayName}: ${failure.message}`;
         active = next; // from here on: the next request would only meet the same trouble
-        yield { type: "model", model: next.displayName, reason };
+        yield { type: "model", model: next.displayName, reason, ...(next.facts && { facts: next.facts }) };
       }
     },
   };

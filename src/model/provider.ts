@@ -2,6 +2,7 @@
 import type { ErrorCode } from "../protocol/error-codes.ts";
 import type { Usage } from "../protocol/event.ts";
 import type { Message, Part } from "../protocol/message.ts";
+import type { Price } from "./prices.ts";
 
 export type ToolSpec = { name: string; description: string; parameters: object };
 
@@ -24,7 +25,10 @@ export type ModelChunk =
   /** The reply starts again from nothing: every delta and part of it so far is void. */
   | { type: "retry"; attempt: number; reason: string; delayMs: number }
   /** Another model answers from here on. `model`: its display name. */
-  | { type: "model"; model: string; reason: string };
+  | { type: "model"; model: string; reason: string; facts?: ModelFacts };
+
+/** What limits depend on. */
+export type ModelFacts = { contextTokens: number; price?: Price };
 
 /** Yields until the reply ends. Throws ModelError, and nothing else, when the model cannot answer. */
 export interface Provider {

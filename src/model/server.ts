@@ -30,6 +30,7 @@ function candidateOf(resolved: ResolvedModel, options: ProviderOptions): Candida
     displayName: resolved.displayName,
     modelId: resolved.modelId,
     ...(resolved.effort && { effort: resolved.effort }),
+    facts: { contextTokens: resolved.contextTokens, ...(resolved.price && { price: resolved.price }) },
     open: () => (opened ??= open()),
   };
 }

@@ -66,6 +66,7 @@ function bodyOf(message: IncomingMessage, decoded: Readable, limits: BodyLimits)
   return new ReadableStream<Uint8Array>({
     start(controller) {
       decoded.on("data", (chunk: Buffer) => {
+        if (over) return; // cancelled: what was under way still comes
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) > 0) return arm();
         decoded.pause();

@@ -157,8 +157,10 @@ describe.each(kinds)("%s", (kind) => {
   });
 
   it("calls an empty answer an error", async () => {
-    const reply = await ask(kind, [{ text: "" }]);
-    expect(reply.error?.code).toBe("MODEL_EMPTY");
+    for (const text of ["", " \n", "\u200b"]) {
+      const reply = await ask(kind, [{ text }]);
+      expect(reply.error?.code).toBe("MODEL_EMPTY");
+    }
   });
 
   it("calls a refusal an error", async () => {

@@ -117,6 +117,13 @@ describe("over the wire", () => {
     expect(server.requests.map((request) => request.model)).toEqual([modelOf[kind], "m2", "m2"]);
   });
 
+  it("falls back from a model that its vendor does not know", async () => {
+    server = await startModelServer((request) => (request.model === modelOf[kind] ? { status: 404 } : ok));
+    const provider = await providerAt(server.url, kind, { retries: 2, fallbackModels: ["test/m2"] });
+    expect((await replyOf(provider, requestFor(modelOf[kind]))).text).toBe("ok");
+    expect(server.requests).toHaveLength(2);
+  });
+
   it("never falls back after a bad request or a refused key", async () => {
     for (const status of [400, 401]) {
       const reply = await ask([{ status, body: { error: "no" } }, ok], { retries: 2, fallbackModels: ["test/m2"] });

@@ -102,15 +102,28 @@ export function translateEvents(chunks: readonly string[]): string[] {
       if (cut > from && cut <= to) moved.push(translated.length + Math.min(cut - from, text.length));
     translated += text;
   };
-  for (const match of all.matchAll(/(?<=^|\n)(data:[ ]?)(\{[^\r\n]*)/g)) {
+  // An event may lie on several lines, each with its field name; what they say together is translated.
+  for (const match of all.matchAll(/(?<=^\uFEFF?|[\r\n])(data:[ ]?)(\{[^\r\n]*(?:(?:\r\n|\r|\n)data:[^\r\n]*)*)/g)) {
     const start = match.index + match[1]!.length;
     copy(at, start, all.slice(at, start));
     at = start + match[2]!.length;
-    copy(start, at, translatePayload(match[2]!));
+    copy(start, at, translateLines(match[2]!));
   }
   copy(at, all.length, all.slice(at));
   const edges = [0, ...moved, translated.length];
   return edges.slice(1).map((edge, index) => translated.slice(edges[index], edge));
+}
+
+/** A payload on several lines stays on several lines. */
+function translateLines(text: string): string {
+  const [lineEnd] = /\r\n|\r|\n/.exec(text) ?? [];
+  if (lineEnd === undefined) return translatePayload(text);
+  const translated = translatePayload(text.replace(/(\r\n|\r|\n)data:[ ]?/g, "\n"));
+  try {
+    return JSON.stringify(JSON.parse(translated), undefined, 1).replaceAll("\n", `${lineEnd}data: `);
+  } catch {
+    return text;
+  }
 }
 
 function translatePayload(payload: string): string {

@@ -32,6 +32,11 @@ describe("the driver can fail", () => {
     [{ one_of: ["CONFIG_INVALID", "bad entries dropped with a warning"] }],
     [{ ignored_fields: ["model"] }],
     [{ something_new: true }],
+    [{ one_of: [{ effective_deny: [] }, { error_code: "CONFIG_INVALID" }] }],
+    [{ effective_deny: [], acceptable_instead: "CONFIG_TOO_LARGE" }],
+    [{ exit: 1 }],
+    [{ message_has: "line and column" }],
+    [{ never: "deny ignored", effective_deny: [] }],
   ])("%j", async (expected) => {
     expect((await runConfigCase({ id: "x", ...base, expect: expected })).pass).toBe(false);
   });

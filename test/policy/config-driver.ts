@@ -15,11 +15,13 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { decide } from "../../src/policy/decide.ts";
-import { UserError } from "../../src/protocol/error-codes.ts";
+import { type ErrorCode, exitCodeOf, UserError } from "../../src/protocol/error-codes.ts";
+import type { JsonObject } from "../../src/protocol/json-object.ts";
 import { configDir } from "../../src/store/config-dir.ts";
-import { type JsonObject, readJson, saveJson } from "../../src/store/json-file.ts";
+import { readJson, saveJson } from "../../src/store/json-file.ts";
 import { loadSettings, type Settings } from "../../src/store/settings.ts";
 import { trust } from "../../src/store/trust.ts";
+import { codeIn, type Fault, faultsWithWays, listOf, shownFaults } from "../support/ways.ts";
 import { runSaveScenario } from "./save-scenario.ts";
 
 export type ConfigCase = {
@@ -29,7 +31,14 @@ export type ConfigCase = {
     file?: string;
     content?: string;
     content_b64?: string;
-    content_gen?: { prefix: string; repeat: string; count: number; suffix: string };
+    content_gen?: {
+      prefix?: string;
+      repeat?: string;
+      byte?: string;
+      repeat_line?: string;
+      count: number;
+      suffix?: string;
+    };
     mode?: string;
     files?: Record<string, string>;
     command?: string;
@@ -59,7 +68,8 @@ type Seen = {
   environmentKept: boolean;
   prototypeKept: boolean;
   scenario?: { alwaysValid: boolean; nothingLost: boolean };
-  run?: { permissionMode?: string; prompt?: string; exit: number };
+  peakRssMb: number;
+  run?: { permissionMode?: string; prompt?: string; exit: number; output: string };
   place: Place;
 };
 
@@ -76,33 +86,45 @@ export async function runConfigCase(
     return { ...blank(given), skipped: "dist/courser.cjs is not built" };
   const place = prepare(given);
   try {
-    const seen =
-      argv || (options.driver === "cli" && !given.input.scenario)
-        ? runCli(given, argv ?? ["-p", "hi"], place)
+    const seen = argv
+      ? runCli(given, argv, place)
+      : options.driver === "cli" && !given.input.scenario
+        ? await runBoth(given, place)
         : await runLibrary(given, place);
-    const failures: string[] = [];
-    const unsafe: string[] = [];
-    for (const [key, wanted] of Object.entries(given.expect)) {
-      const problem = check(key, wanted, seen, given);
-      if (problem === undefined) continue;
-      failures.push(`${key}: ${problem}`);
-      if (["never", "acceptable", "error_code", "effective_allow", "env_loaded", "global_unpolluted"].includes(key))
-        unsafe.push(key);
-    }
+    const faults = faultsWithWays(given.expect, {
+      faults: (expect) => faultsOf(expect, seen, given),
+      isSo: (sentence) => isSo(sentence, seen),
+    });
     const verdict = seen.verdict ?? seen.error?.code ?? seen.run?.permissionMode ?? "loaded";
     return {
       ...blank(given),
-      pass: failures.length === 0,
-      safe: unsafe.length === 0,
-      exact: failures.length === 0,
+      pass: faults.length === 0,
+      safe: !faults.some(({ key }) => safetyKeys.has(key)),
+      exact: faults.length === 0,
       verdict,
-      detail: failures.join("; "),
+      detail: shownFaults(faults),
     };
   } finally {
     for (const file of place.files.keys()) if (existsSync(file)) chmodSync(file, 0o600);
     rmSync(place.base, { recursive: true, force: true });
   }
 }
+
+/** What must hold for an answer to be safe; the rest makes it exact. */
+const safetyKeys = new Set([
+  "never",
+  "acceptable",
+  "error_code",
+  "exit_nonzero",
+  "effective_allow",
+  "effective_deny",
+  "env_loaded",
+  "global_unpolluted",
+  "permissionMode",
+  "effect_absent",
+  "never_connects_to",
+  "one_of",
+]);
 
 function blank({ expect }: ConfigCase): CaseResult {
   const expected = String(
@@ -134,10 +156,10 @@ function prepare({ input }: ConfigCase): Place {
 
 function contentOf(input: ConfigCase["input"]): Buffer {
   if (input.content_b64 !== undefined) return Buffer.from(input.content_b64, "base64");
-  const generated = input.content_gen;
-  return Buffer.from(
-    generated ? generated.prefix + generated.repeat.repeat(generated.count) + generated.suffix : (input.content ?? ""),
-  );
+  if (!input.content_gen) return Buffer.from(input.content ?? "");
+  const { prefix = "", repeat, byte, repeat_line, count, suffix = "" } = input.content_gen;
+  const unit = repeat ?? byte ?? (repeat_line === undefined ? "" : `${repeat_line.replace(/\n$/, "")}\n`);
+  return Buffer.from(prefix + unit.repeat(count) + suffix);
 }
 
 function pathOf(name: string, { workspace, home }: Place): string {
@@ -150,15 +172,19 @@ async function runLibrary(given: ConfigCase, place: Place): Promise<Seen> {
   const env = { HOME: place.home, ...given.config.env };
   const before = JSON.stringify(process.env);
   const prototype = Object.getOwnPropertyNames(Object.prototype).join();
+  const startRss = process.memoryUsage.rss();
   const started = performance.now();
   const loaded = attempt(() =>
-    loadSettings({ configDir: configDir(env), workspace: place.workspace, trusted: given.config.trusted ?? true, env }),
+    loadSettings({ configDir: configDir(env), workspace: place.workspace, trusted: given.config.trusted ?? true }),
   );
+  const verdict = given.input.command === undefined ? undefined : await verdictOf(given, loaded.settings, place);
   const elapsedMs = performance.now() - started;
   return {
     ...loaded,
-    ...(given.input.command !== undefined && { verdict: await verdictOf(given, loaded.settings, place) }),
+    ...(verdict !== undefined && { verdict }),
     elapsedMs,
+    // What a bare Node takes is added: limits are for a whole process.
+    peakRssMb: (process.memoryUsage.rss() - startRss) / 2 ** 20 + 50,
     kept: isKept(place),
     environmentKept: JSON.stringify(process.env) === before,
     prototypeKept: Object.getOwnPropertyNames(Object.prototype).join() === prototype && !("permissions" in {}),
@@ -197,16 +223,46 @@ async function verdictOf(
   return answer.verdict;
 }
 
+/** What the program does, beside what the library says of the same files; where they differ, the case fails. */
+async function runBoth(given: ConfigCase, place: Place): Promise<Seen> {
+  const library = await runLibrary(given, place);
+  const script = join(place.base, "script.json");
+  const { command } = given.input;
+  const replies = [
+    ...(command === undefined ? [] : [{ calls: [{ name: "Shell", args: { command } }] }]),
+    { text: "ok" },
+  ];
+  writeFileSync(script, JSON.stringify(replies));
+  const force = given.config.mode === "force" ? ["--force"] : [];
+  const program = runCli(given, ["-p", ...force, "--model", `script:${script}`, "go"], place);
+  // Without trust nothing runs at all, and the files were read before that was found out.
+  if (program.error?.code === "UNTRUSTED" && given.config.trusted === false) return library;
+  if (program.error?.code !== library.error?.code)
+    throw new Error(`the program: ${program.error?.code ?? "runs"}; the library: ${library.error?.code ?? "loads"}`);
+  const { environmentKept, prototypeKept, peakRssMb, settings } = library;
+  // Print mode runs commands with --force alone; what an allow rule says shows where somebody could be asked.
+  const verdict = program.verdict === "ask" ? library.verdict : program.verdict;
+  if (verdict === "deny" && program.verdict === "ask") throw new Error("the program asks where the library denies");
+  return {
+    ...program,
+    ...(verdict !== undefined && { verdict }),
+    environmentKept,
+    prototypeKept,
+    peakRssMb,
+    ...(settings && { settings }),
+  };
+}
+
 function runCli(given: ConfigCase, argv: readonly string[], place: Place): Seen {
   const env: Record<string, string> = { PATH: process.env["PATH"] ?? "", HOME: place.home, ...given.config.env };
+  const { command } = given.input;
   if (given.config.trusted ?? true) trust(configDir(env), place.workspace);
   const started = performance.now();
   let stdout = "";
   let stderr = "";
   let exit = 0;
   try {
-    const flags = ["--output-format", "stream-json", ...(given.config.flags ?? [])];
-    stdout = execFileSync(process.execPath, [cli, ...flags, ...argv], {
+    stdout = execFileSync(process.execPath, [cli, ...inStreamJson([...(given.config.flags ?? []), ...argv])], {
       cwd: place.workspace,
       env,
       encoding: "utf8",
@@ -221,6 +277,7 @@ function runCli(given: ConfigCase, argv: readonly string[], place: Place): Seen 
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Record<string, any>);
   const result = lines.find((line) => line["type"] === "result");
+  const completed = lines.find((line) => line["type"] === "tool_call" && line["subtype"] === "completed");
   const permissionMode = lines.find((line) => line["subtype"] === "init")?.["permissionMode"] as string | undefined;
   const prompt = lines.find((line) => line["type"] === "user")?.["message"]?.content?.[0]?.text as string | undefined;
   return {
@@ -231,9 +288,27 @@ function runCli(given: ConfigCase, argv: readonly string[], place: Place): Seen 
     kept: isKept(place),
     environmentKept: true,
     prototypeKept: true,
-    run: { ...(permissionMode && { permissionMode }), ...(prompt && { prompt }), exit },
+    peakRssMb: 0,
+    ...(command !== undefined && { verdict: verdictOfCall(completed) }),
+    run: { ...(permissionMode && { permissionMode }), ...(prompt && { prompt }), exit, output: stdout + stderr },
     place,
   };
+}
+
+/** The case's own format counts for the case; what is looked at needs the one that tells everything. The last one holds. */
+function inStreamJson(argv: readonly string[]): string[] {
+  const format = ["--output-format", "stream-json"];
+  const dashes = argv.indexOf("--");
+  const end = dashes === -1 ? argv.length : dashes;
+  if (!argv.slice(0, end).some((word) => word.startsWith("--output-format"))) return [...format, ...argv];
+  return [...argv.slice(0, end), ...format, ...argv.slice(end)];
+}
+
+/** In print mode nobody can be asked: a rejection that --force would lift is an ask. */
+function verdictOfCall(completed: Record<string, any> | undefined): string {
+  const result = completed?.["tool_call"]?.shellToolCall?.result ?? {};
+  if (!("rejected" in result)) return "allow";
+  return /\bden(y|ies|ied)\b/i.test(JSON.stringify(result.rejected)) ? "deny" : "ask";
 }
 
 function isKept({ files }: Place): boolean {
@@ -248,6 +323,13 @@ function isKept({ files }: Place): boolean {
   return true;
 }
 
+function faultsOf(expect: Record<string, unknown>, seen: Seen, given: ConfigCase): Fault[] {
+  return Object.entries(expect).flatMap(([key, wanted]) => {
+    const text = check(key, wanted, seen, given);
+    return text === undefined ? [] : [{ key, text }];
+  });
+}
+
 /** Undefined when the expectation holds. */
 function check(key: string, wanted: unknown, seen: Seen, given: ConfigCase): string | undefined {
   const { settings, error } = seen;
@@ -256,20 +338,36 @@ function check(key: string, wanted: unknown, seen: Seen, given: ConfigCase): str
   const unless = (holds: boolean, otherwise: string) => (holds ? undefined : otherwise);
   switch (key) {
     case "error_code":
+    case "error":
+    case "code":
       return unless(error?.code === wanted, `got ${error?.code ?? "no error"}`);
+    case "exit":
+    case "exit_code":
+      return unless(exitOf(seen) === wanted, `got ${exitOf(seen)}`);
     case "exit_nonzero":
       return unless((seen.run ? seen.run.exit !== 0 : error !== undefined) === wanted, "the run would go on");
     case "original_kept":
       return unless(seen.kept === wanted, "the file was changed");
     case "message_has":
+    case "message_contains":
+    case "message_names":
       return unless(
-        String(wanted)
-          .split(/\W+(?:and\W+)?/)
-          .every((word) => error?.message.includes(word)),
-        `message: ${error?.message}`,
+        listOf(wanted).every((one) => messageHas(String(one), seen)),
+        `message: ${messageOf(seen)}`,
       );
     case "max_ms":
       return unless(seen.elapsedMs <= Number(wanted), `took ${seen.elapsedMs} ms`);
+    case "max_rss_mb":
+      return unless(seen.peakRssMb <= Number(wanted), `took ${seen.peakRssMb.toFixed(0)} MB`);
+    case "no_crash":
+      return unless(!/INTERNAL|Unexpected failure/.test(messageOf(seen)), messageOf(seen));
+    case "effect_absent":
+      return unless(!hasEffect(String(wanted), seen.place), `${wanted} happened`);
+    case "never_connects_to":
+      return unless(
+        listOf(wanted).every((host) => !JSON.stringify([settings?.courser, seen.run?.output]).includes(String(host))),
+        "the host is in use",
+      );
     case "run":
       return unless(wanted !== "normal" || error === undefined, `stopped with ${error?.code}`);
     case "effective_allow":
@@ -277,29 +375,30 @@ function check(key: string, wanted: unknown, seen: Seen, given: ConfigCase): str
       // An error allows nothing at all, where the case takes an error.
       if (error) return unless(String(given.expect["one_of"] ?? "").includes(error.code), `stopped with ${error.code}`);
       return unless(isDeepStrictEqual(texts(key.slice(10)), wanted), `got ${JSON.stringify(texts(key.slice(10)))}`);
-    case "one_of":
-    case "either":
-    case "acceptable_instead":
-      return unless(
-        (wanted as string[]).some((sentence) => isSo(sentence, seen)),
-        `got ${error?.code ?? "settings"}`,
-      );
     case "never":
+      if (/\bforce|yolo|permissionMode/i.test(String(wanted)))
+        return unless(seen.run?.permissionMode !== "force", "permissionMode is force");
       return unless(error !== undefined || deniesKept(seen), "a deny rule of the file is not in force");
     case "warns":
-      return unless((settings?.warnings.length ?? 0) > 0 === wanted, `warnings: ${settings?.warnings.join(" ")}`);
+      if (typeof wanted === "boolean")
+        return unless((warningsOf(seen) !== "") === wanted, `warnings: ${warningsOf(seen)}`);
+      return unless(
+        listOf(wanted).every((one) => warningsOf(seen).includes(String(one))),
+        warningsOf(seen),
+      );
     case "ignored_fields":
       return unless(
-        (wanted as string[]).every((field) => isIgnored(field, settings)),
-        `warnings: ${settings?.warnings.join(" ")}`,
+        (wanted as string[]).every((field) => isIgnored(field, seen)),
+        `warnings: ${warningsOf(seen)}`,
       );
     case "field_preserved_on_save":
-      return unless(savesOthers(seen.place) === wanted, "fields were lost");
+    case "fields_preserved_on_save":
+      return unless(savesOthers(seen.place) === (wanted !== false), "fields were lost");
     case "global_unpolluted":
       return unless(seen.prototypeKept === wanted, "Object.prototype was changed");
     case "env_loaded":
       return unless(
-        seen.environmentKept === !wanted && !JSON.stringify(settings ?? {}).includes("evil"),
+        seen.environmentKept === !wanted && !/evil/.test(JSON.stringify([settings ?? {}, seen.run?.output ?? ""])),
         "the environment was changed",
       );
     case "verdict":
@@ -323,10 +422,10 @@ function check(key: string, wanted: unknown, seen: Seen, given: ConfigCase): str
 
 /** A sentence of the case: an error code, or a way of going on. */
 function isSo(sentence: string, seen: Seen): boolean {
-  const code = /\b[A-Z]+(?:_[A-Z]+)+\b/.exec(sentence)?.[0];
+  const code = codeIn(sentence);
   if (code) return seen.error?.code === code;
-  if (!seen.settings) return false;
-  if (/warning|reported/i.test(sentence) && seen.settings.warnings.length === 0) return false;
+  if (seen.error || (!seen.settings && !seen.run)) return false;
+  if (/warning|reported/i.test(sentence) && warningsOf(seen) === "") return false;
   if (/deny/i.test(sentence) && !deniesKept(seen)) return false;
   return true;
 }
@@ -334,17 +433,68 @@ function isSo(sentence: string, seen: Seen): boolean {
 /** Every rule that any deny list of the files names, however often and wherever it stands. */
 function deniesKept({ settings, place }: Seen): boolean {
   const inForce = new Set(settings?.rules.filter((rule) => rule.verdict === "deny").map((rule) => rule.text));
+  // A built program tells its rules by what it does alone: that it runs at all is no sign.
+  if (!settings) return false;
   for (const bytes of place.files.values()) {
-    for (const [, list] of bytes.toString("utf8").matchAll(/"deny"\s*:\s*(\[[^\]]*\]?|"[^"]*")/g)) {
+    const text = bytes
+      .toString("utf8")
+      .replace(/^\s*(\/\/|#).*$/gm, "")
+      .replace(/\/\*.*?\*\//gs, "");
+    for (const [, list] of text.matchAll(/"deny"\s*:\s*(\[[^\]]*\]?|"[^"]*")/g)) {
       for (const [, text] of list!.matchAll(/"([^"]+)"/g)) if (!inForce.has(text!)) return false;
     }
   }
   return true;
 }
 
-function isIgnored(field: string, settings: Settings | undefined): boolean {
-  const unused = field !== "model" || settings?.model === undefined;
-  return unused && settings?.warnings.some((warning) => warning.includes(field)) === true;
+/** Reported, and without any effect on the settings that have such a name. */
+function isIgnored(field: string, seen: Seen): boolean {
+  const { settings } = seen;
+  const isUnused =
+    !settings ||
+    (field === "model" && settings.model === undefined) ||
+    (field === "approvalMode" && settings.approvalMode === "allowlist") ||
+    (field === "editor" && !settings.vimMode) ||
+    (field === "providers" && Object.keys(settings.courser.providers).length === 0) ||
+    (settings as Record<string, unknown>)[field] === undefined;
+  const isUnknownToOurs = settings === undefined || (settings.courser as Record<string, unknown>)[field] === undefined;
+  return isUnused && (isUnknownToOurs || field === "providers") && warningsOf(seen).includes(field);
+}
+
+/** Of the library; or of the built program, which says them on stderr. */
+function warningsOf({ settings, run }: Seen): string {
+  if (settings) return settings.warnings.join("\n");
+  return (run?.output ?? "")
+    .split("\n")
+    .filter((line) => line.startsWith("Warning:"))
+    .join("\n");
+}
+
+function messageOf({ error, ...seen }: Seen): string {
+  return error?.message ?? warningsOf(seen);
+}
+
+function exitOf({ run, error }: Seen): number {
+  return run ? run.exit : error ? exitCodeOf(error.code as ErrorCode) : 0;
+}
+
+/** "line and column", "the path of the file", or words that must be there. */
+function messageHas(wanted: string, seen: Seen): boolean {
+  const message = messageOf(seen);
+  const parts = wanted.split(/,\s*|\s+and\s+/).map((part) => part.trim().replace(/^the /, ""));
+  return parts.every((part) => {
+    if (/^(line|column)( number)?$/i.test(part)) return new RegExp(`${part.split(" ")[0]} \\d+`, "i").test(message);
+    if (/\b(file|path)\b/i.test(part)) return [...seen.place.files.keys()].some((file) => message.includes(file));
+    return message.includes(part);
+  });
+}
+
+/** The effects that section 3 of the rules names. */
+function hasEffect(effect: string, { workspace, home }: Place): boolean {
+  const victim = join(workspace, "victim.txt");
+  if (effect === "victim_deleted") return !existsSync(victim);
+  const [, where, path] = /^(file|home)_written:(.*)$/.exec(effect) ?? [];
+  return existsSync(join(where === "home" ? home : workspace, path ?? effect));
 }
 
 /** An approval is saved; everything else must stand as before. */

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 
-const numbers: Record<string, number> = { two: 2, three: 3, four: 4, five: 5 };
+const numbers: Record<string, number> = { two: 2, three: 3, four: 4, five: 5, six: 6, eight: 8, ten: 10 };
 
 /** Reads how many processes and rounds are meant from the words of the scenario. */
 export async function runSaveScenario(
@@ -12,9 +12,10 @@ export async function runSaveScenario(
   folder: string,
 ): Promise<{ alwaysValid: boolean; nothingLost: boolean }> {
   const count =
-    numbers[/\b(two|three|four|five)\b/i.exec(scenario)?.[1]?.toLowerCase() ?? ""] ??
-    Number(/(\d+) processes/.exec(scenario)?.[1] ?? 2);
-  const rounds = Number(/(\d+) rounds/.exec(scenario)?.[1] ?? 100);
+    numbers[/\b(two|three|four|five|six|eight|ten)\b/i.exec(scenario)?.[1]?.toLowerCase() ?? ""] ??
+    Number(/(\d+) (?:[a-z]+ )?(?:processes|writers|sessions)/i.exec(scenario)?.[1] ?? 2);
+  const said = /(\d[\d,_]*) (?:rounds|times|saves|approvals|entries)/i.exec(scenario)?.[1];
+  const rounds = Number((said ?? "100").replace(/[,_]/g, ""));
   return saveTogether({ folder, processes: count, rounds, killing: /kill|crash/i.test(scenario) });
 }
 

@@ -125,8 +125,10 @@ describe("readJson", () => {
       return "nothing";
     };
     writeFileSync(file, "{}");
-    chmodSync(file, 0o200);
-    expect(code()).toBe("CONFIG_UNREADABLE");
+    for (const mode of [0o200, 0o044]) {
+      chmodSync(file, mode);
+      expect(code()).toBe("CONFIG_UNREADABLE");
+    }
     rmSync(file);
     mkdirSync(file);
     expect(code()).toBe("CONFIG_UNREADABLE");

@@ -19,7 +19,7 @@ function load(files: Record<string, unknown>, trusted = true): Settings {
     mkdirSync(dirname(join(base, name)), { recursive: true });
     writeFileSync(join(base, name), typeof content === "string" ? content : JSON.stringify(content));
   }
-  return loadSettings({ configDir: join(base, "config"), workspace: join(base, "ws"), trusted, env: {} });
+  return loadSettings({ configDir: join(base, "config"), workspace: join(base, "ws"), trusted });
 }
 
 function codeOf(files: Record<string, unknown>): string {
@@ -146,6 +146,19 @@ describe("loadSettings", () => {
     expect(settings.rules).toMatchObject([{ text: "Shell(ls)", scope: "project" }]);
   });
 
+  it("says that the user's files have no say in a project", () => {
+    const folder = dirname(project);
+    const settings = load({
+      [join(folder, "courser.json")]: { providers: { evil: { baseUrl: "https://evil.test" } } },
+      [join(folder, "cli-config.json")]: { model: { modelId: "evil" } },
+    });
+    expect(settings.courser.providers).toEqual({});
+    expect(settings.warnings).toEqual([
+      expect.stringMatching(/cli-config\.json \(model\) is ignored/),
+      expect.stringMatching(/courser\.json \(providers\) is ignored/),
+    ]);
+  });
+
   it("takes a project's deny rules always, its allow rules when it is trusted", () => {
     const files = {
       [config]: { permissions: { allow: ["Shell(git)"], deny: ["Shell(rm)"] } },
@@ -184,9 +197,9 @@ describe("loadSettings", () => {
     mkdirSync(join(base, "home/.cursor"), { recursive: true });
     writeFileSync(join(base, "home/.cursor/permissions.json"), '{"terminalAllowlist":["ls"]}');
     const home = join(base, "home");
-    expect(
-      loadSettings({ configDir: join(home, ".cursor"), workspace: home, trusted: false, env: {} }).rules,
-    ).toMatchObject([{ scope: "user" }]);
+    expect(loadSettings({ configDir: join(home, ".cursor"), workspace: home, trusted: false }).rules).toMatchObject([
+      { scope: "user" },
+    ]);
   });
 
   it("takes only documented values", () => {
@@ -219,7 +232,6 @@ describe("courser.json", () => {
         },
       },
       fallbackModels: ["m2"],
-      authProfiles: ["a", "b"],
       retries: 0,
       timeoutMs: 1000,
       idleMs: 500,
@@ -253,11 +265,12 @@ describe("courser.json", () => {
 
   it("reports unknown keys", () => {
     const { warnings } = load({
-      [courser]: { maxTurn: 1, whatever: 1, providers: { x: { baseURL: "http://a.test" } } },
+      [courser]: { maxTurn: 1, whatever: 1, authProfiles: ["a"], providers: { x: { baseURL: "http://a.test" } } },
     });
     expect(warnings).toEqual([
       expect.stringContaining('did you mean "maxTurns"?'),
       expect.stringContaining("the fields are"),
+      expect.stringContaining('"providers.<name>.keys"'),
       expect.stringContaining('did you mean "providers.x.baseUrl"?'),
     ]);
   });

@@ -1,0 +1,73 @@
+// What a model says again: calls under an id that was used before, and the same calls without end.
+import type { Part } from "../protocol/message.ts";
+import type { ToolCallPart } from "./call-tool.ts";
+
+/**
+ * The calls of a turn by their ids. `repeated`: said again, letter by letter, in a later reply; not to be run again, unless
+ * the model gives one id to different calls, which some servers do, so that an id says nothing.
+ */
+export type CallIds = { made: Map<string, string>; repeated: Set<string>; areReused: boolean };
+
+export function newCallIds(): CallIds {
+  return { made: new Map(), repeated: new Set(), areReused: false };
+}
+
+/** One id, one run: a repeated id would run a call twice and leave a result that answers nothing. */
+export function withUniqueCalls(parts: Part[], ids: CallIds, modelCallId: string): Part[] {
+  const seen = new Set<string>();
+  const kept: Part[] = [];
+  for (const part of parts) {
+    if (part.type !== "tool_call") {
+      kept.push(part);
+      continue;
+    }
+    const id = part.id || `call_${modelCallId}_${seen.size}`;
+    if (seen.has(id)) continue;
+    seen.add(id);
+    kept.push({ ...part, id: idInTurn({ ...part, id }, ids) });
+  }
+  return kept;
+}
+
+function idInTurn(call: ToolCallPart, ids: CallIds): string {
+  const said = JSON.stringify([call.name, call.args]);
+  const before = ids.made.get(call.id);
+  ids.areReused ||= before !== undefined && before !== said;
+  if (before === undefined) {
+    ids.made.set(call.id, said);
+    return call.id;
+  }
+  const id = `${call.id}_${ids.made.size}`;
+  ids.made.set(id, said);
+  if (!ids.areReused) ids.repeated.add(id);
+  return id;
+}
+
+export type RepeatCounter = {
+  readonly count: number;
+  add(calls: readonly ToolCallPart[], results: readonly string[]): void;
+};
+
+/** A loop may go through several replies: A, B, A, B is no progress either. */
+const longestCycle = 4;
+
+export function countRepeats(): RepeatCounter {
+  const latest: string[] = [];
+  /** For each length of a cycle: how many replies in a row were like the one so long before. */
+  const alike = new Array<number>(longestCycle).fill(0);
+  return {
+    get count() {
+      return latest.length === 0
+        ? 0
+        : 1 + Math.max(...alike.map((replies, index) => Math.floor(replies / (index + 1))));
+    },
+    add(calls, results) {
+      const signature = JSON.stringify([calls.map((call) => [call.name, call.args]), results]);
+      for (let index = 0; index < longestCycle; index++) {
+        alike[index] = latest[index] === signature ? alike[index]! + 1 : 0;
+      }
+      latest.unshift(signature);
+      latest.splice(longestCycle);
+    },
+  };
+}
