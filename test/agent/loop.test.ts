@@ -10,7 +10,10 @@ type Call = { id: string; args: unknown };
 type Reply = string | Call[];
 
 /** `runs`: the arguments of every call that was really run. */
-async function play(replies: Reply[], loopLimit = 5): Promise<{ runs: unknown[]; end: AgentEvent; asked: number }> {
+async function play(
+  replies: Reply[],
+  { loopLimit = 5, changes = true } = {},
+): Promise<{ runs: unknown[]; end: AgentEvent; asked: number }> {
   const runs: unknown[] = [];
   let asked = 0;
   const note: Tool = {
@@ -21,7 +24,7 @@ async function play(replies: Reply[], loopLimit = 5): Promise<{ runs: unknown[];
     readOnly: true,
     parse: (input) => input,
     wireArgs: (args) => args as Record<string, unknown>,
-    needs: () => [],
+    needs: () => (changes ? [{ kind: "Shell", target: "note" }] : []),
     run: async (args) => {
       runs.push(args);
       return { outcome: { kind: "success", value: {} }, text: "noted" };
@@ -65,6 +68,12 @@ describe("an id", () => {
     const { runs, end } = await play([[{ id: "a", args: { n: 1 } }], [{ id: "a", args: { n: 1 } }]]);
     expect(runs).toEqual([{ n: 1 }]);
     expect(end.type).toBe("done");
+  });
+
+  it("may come again where nothing is changed: waiting is looking again", async () => {
+    const look = [{ id: "a", args: { n: 1 } }];
+    const { runs } = await play([look, look, look], { changes: false });
+    expect(runs).toHaveLength(3);
   });
 
   it("says nothing where a server gives one id to different calls", async () => {

@@ -1,5 +1,5 @@
-// What one turn with a vendor loads, measured on a bundle in a process of its own.
-import { spawn, spawnSync } from "node:child_process";
+// What one turn with a vendor loads, seen on a bundle in a process of its own.
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -24,7 +24,7 @@ for await (const chunk of provider.stream({ model, system: "", messages, tools: 
   if (chunk.type === "text") text += chunk.text;
 }
 const undici = process.moduleLoadList.filter((name) => name.includes("undici"));
-console.log(JSON.stringify({ text, undici, peakMb: Math.round(process.resourceUsage().maxRSS / 1024) }));
+console.log(JSON.stringify({ text, undici }));
 `;
 
 beforeAll(async () => {
@@ -52,36 +52,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it.each(kinds)("%s: no fetch of Node's own, and little memory", async (kind) => {
-  const { text, undici, peakMb } = await turn(kind, modelOf[kind]);
+it.each(kinds)("%s: no fetch of Node's own", async (kind) => {
+  const { text, undici } = await turn(kind, modelOf[kind]);
   expect(text).toBe("4");
   expect(undici).toEqual([]);
-  expect(peakMb).toBeLessThan(90);
-});
-
-it("costs less than five starts of Node", async () => {
-  const starts = [1, 2, 3, 4, 5].map(() =>
-    timed(() => void spawnSync(process.execPath, ["-e", "0"], { env: environment })),
-  );
-  const turns: number[] = [];
-  for (let run = 0; run < 5; run++) {
-    const started = performance.now();
-    await turn("openai-compatible", "m");
-    turns.push(performance.now() - started);
-  }
-  expect(Math.min(...turns)).toBeLessThan(5 * Math.min(...starts));
 });
 
 const environment = { PATH: process.env["PATH"] ?? "" };
 
-function timed(work: () => void): number {
-  const started = performance.now();
-  work();
-  return performance.now() - started;
-}
-
 /** Not spawnSync: the server lives in this process. */
-function turn(kind: string, model: string): Promise<{ text: string; undici: string[]; peakMb: number }> {
+function turn(kind: string, model: string): Promise<{ text: string; undici: string[] }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, kind, model, server.url], {
       env: environment,
