@@ -11,6 +11,8 @@ export type Asked = {
   local: boolean;
   /** What to type when the key is refused. */
   keyAdvice: string;
+  /** The key was saved by `login`. */
+  isLogin?: boolean;
   /** Values that no message may show. */
   secrets: readonly string[];
   /** The name we were called by. */
@@ -138,7 +140,10 @@ function fromStatus(status: number, text: string, headers: Record<string, string
     };
   }
   if (status === 401 || (status < 500 && status !== 429 && isKeyError(status, all))) {
-    return { code: "MODEL_AUTH_ERROR", message: `API key invalid: ${answered}: ${said}. ${asked.keyAdvice}` };
+    const message = asked.isLogin
+      ? `Authentication failed. Please run '${asked.program} login'. ${answered}: ${said}.`
+      : `API key invalid: ${answered}: ${said}. ${asked.keyAdvice}`;
+    return { code: "MODEL_AUTH_ERROR", message };
   }
   if (status === 403)
     return {

@@ -59,6 +59,7 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
       model: resolved.modelId,
       local: resolved.local,
       keyAdvice: resolved.keyAdvice,
+      isLogin: resolved.apiKeySource === "login",
       secrets: [...resolved.keys, ...Object.values(resolved.headers).filter((value) => value.length >= 8)],
       program: options.program ?? "courser",
     };

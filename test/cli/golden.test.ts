@@ -1,9 +1,11 @@
 // Every JSON sample of the documents that Courser stands in for: the same file or command, the built CLI, the same keys
 // and values but for ids, times and paths. What differs is listed in the data, with its reason.
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
+import { type Answer, startModelServer } from "../support/model-server.ts";
+import { type CliRun, cli, createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 
 type FileContent = string | { lines: number; first?: string; last?: string };
 
@@ -17,8 +19,11 @@ type Sample = {
   files?: Record<string, FileContent>;
   compat?: string;
   exit?: number;
-  /** The first line of stdout with these fields is compared … */
+  /** What the vendor's server answers, to a key that `login` saved. */
+  server?: Answer;
+  /** The first line of stdout with these fields is compared, or the nth … */
   line: Record<string, unknown>;
+  nth?: number;
   /** … or what it holds here. */
   at?: string;
   /** The workspace of the sample. */
@@ -30,6 +35,9 @@ type Sample = {
 };
 
 const samples = JSON.parse(readFileSync(join(repository, "test/cases/golden/samples.json"), "utf8")) as Sample[];
+type LeftOut = { match: Record<string, unknown>; why: string };
+const leftOut = JSON.parse(readFileSync(join(repository, "test/cases/golden/left-out.json"), "utf8")) as LeftOut[];
+const seeds = join(repository, "../shared/seeds");
 const workspaces: Workspace[] = [];
 afterAll(() => {
   for (const workspace of workspaces) workspace.remove();
@@ -45,12 +53,12 @@ describe("samples", () => {
     workspaces.push(workspace);
     for (const [name, content] of Object.entries(sample.files ?? {})) workspace.file(name, contentOf(content));
     const env: Record<string, string> = sample.compat ? { COURSER_COMPAT: sample.compat } : {};
-    const script = sample.script ?? (sample.call && [{ calls: [sample.call] }, { text: "done" }]);
-    const run = script
-      ? await workspace.play(script, [...(sample.flags ?? []), "--", sample.prompt ?? "go"], { env })
-      : await workspace.run([...(sample.args ?? []), sample.prompt ?? "go"], { env });
+    const run = sample.server ? await askServer(workspace, sample.server) : await runSample(workspace, sample, env);
     expect(run.exit, run.stderr).toBe(sample.exit ?? 0);
-    const line = run.lines().find((each) => Object.entries(sample.line).every(([key, value]) => each[key] === value));
+    const matching = run
+      .lines()
+      .filter((each) => Object.entries(sample.line).every(([key, value]) => each[key] === value));
+    const line = matching[sample.nth ?? 0];
     expect(line, run.stdout).toBeDefined();
     const actual = sample.at ? line![sample.at] : line;
     const expected = JSON.parse(
@@ -59,6 +67,66 @@ describe("samples", () => {
     expect(differences(expected, actual, "", sample)).toEqual([]);
   });
 });
+
+function runSample(workspace: Workspace, sample: Sample, env: Record<string, string>): Promise<CliRun> {
+  const prompt = sample.prompt ?? "go";
+  const script = sample.script ?? (sample.call && [{ calls: [sample.call] }, { text: "done" }]);
+  if (!script) return workspace.run([...(sample.args ?? []), prompt], { env });
+  return workspace.play(script, [...(sample.flags ?? []), "--", prompt], { env });
+}
+
+async function askServer(workspace: Workspace, answer: Answer): Promise<CliRun> {
+  const server = await startModelServer(() => answer);
+  try {
+    const name = join(workspace.home, "cursor-agent"); // texts say the name that was typed
+    symlinkSync(cli, name);
+    mkdirSync(workspace.config, { recursive: true });
+    const providers = { own: { type: "openai-compatible", baseUrl: `${server.url}/v1`, keyEnv: "OWN_KEY" } };
+    writeFileSync(join(workspace.config, "courser.json"), JSON.stringify({ providers }));
+    await workspace.run(["login", "own"], { stdin: "a-saved-key" });
+    const run = await workspace.run(["-p", "--force", "--output-format", "stream-json", "--model", "own/m", "hi"], {
+      name,
+    });
+    expect(run.lines().at(-1)!["result"]).toMatch(/^Error: Authentication failed. Please run 'cursor-agent login'/);
+    return run;
+  } finally {
+    await server.stop();
+  }
+}
+
+describe(`the documents${existsSync(seeds) ? "" : " (skipped: they are not here)"}`, () => {
+  it.skipIf(!existsSync(seeds))("hold no JSON sample that is neither run nor left out with a reason", () => {
+    const isLeftOut = (value: unknown) =>
+      leftOut.some(({ match }) =>
+        Object.entries(match).every(
+          ([key, wanted]) =>
+            typeof value === "object" &&
+            value !== null &&
+            key in value &&
+            (wanted === "*" || (value as Record<string, unknown>)[key] === wanted),
+        ),
+      );
+    const isRun = (value: unknown) => samples.some((sample) => isDeepStrictEqual(sample.sample, value));
+    expect(samplesOfSeeds().filter((value) => !isRun(value) && !isLeftOut(value))).toEqual([]);
+  });
+});
+
+/** Whole JSON values in fenced blocks; sketches with ellipses are no samples. */
+function samplesOfSeeds(): unknown[] {
+  return readdirSync(seeds).flatMap((name) => {
+    const text = readFileSync(join(seeds, name), "utf8");
+    return [...text.matchAll(/```(jsonl?)\n([\s\S]*?)```/g)].flatMap(([, kind, body]) => {
+      const texts = kind === "jsonl" ? body!.trim().split("\n") : [body!];
+      return texts.flatMap((each) => {
+        try {
+          return [JSON.parse(each) as unknown];
+        } catch {
+          return [];
+        }
+      });
+    });
+  });
+}
 
 function differences(expected: unknown, actual: unknown, path: string, sample: Sample): string[] {
   const name = path.split(".").at(-1)!;
