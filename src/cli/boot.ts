@@ -36,7 +36,8 @@ function start(): void {
     }
     const wrapped = `(function(exports,require,module,__filename,__dirname,__fileUrl){${source}\n})`;
     const script = new vm.Script(wrapped, { filename, ...(cachedData && { cachedData }) });
-    if (useCache && (!cachedData || script.cachedDataRejected)) fresh.push([cacheFile, script]);
+    // Data that is there but refused was made under other flags of V8: runs without those flags still want it.
+    if (useCache && !cachedData) fresh.push([cacheFile, script]);
     const module = { exports: {} };
     loaded.set(name, module);
     const requireChunk = (id: string): unknown => (id.startsWith("./") ? load(id.slice(2)) : require(id));
