@@ -43,7 +43,7 @@ export interface Run {
 export async function createRun(setup: Setup, { sessionId, headless, warn, ask }: RunOptions): Promise<Run> {
   const { workspace, roots, configDir, home, settings, model, mode } = setup;
   const { flags } = setup.invocation.line;
-  if (flags.has("trust")) trust(configDir, workspace);
+  if (flags.has("trust")) rememberTrust(setup, warn);
   for (const warning of setup.warnings) warn(warning);
 
   const tools = chooseTools(flags, mode);
@@ -145,6 +145,16 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
       await processes.endAll();
     },
   };
+}
+
+/** Where nothing can be saved (a container without a home), trust still holds for this run. */
+function rememberTrust({ configDir, workspace }: Setup, warn: RunOptions["warn"]): void {
+  try {
+    trust(configDir, workspace);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    warn(`The trust in ${workspace} holds for this run only: ${error.message}`);
+  }
 }
 
 function imagePart(path: string): Part {

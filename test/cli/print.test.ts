@@ -174,6 +174,12 @@ describe("the end", () => {
     expect(run.stderr).toContain("Workspace Trust Required");
   });
 
+  it("--trust holds for the run where it cannot be saved", async () => {
+    const run = await workspace().run(["-p", "--trust", "what is 2+2?"], { env: { HOME: "/dev/null/nobody" } });
+    expect(run.stdout).toBe("2 + 2 = 4\n");
+    expect(run.stderr).toContain("holds for this run only");
+  });
+
   it("--trust is remembered, --force is not", async () => {
     const place = workspace();
     expect((await place.run(["-p", "--force", "what is 2+2?"])).exit).toBe(0);
