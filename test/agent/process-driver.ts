@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import type { CaseResult } from "../support/case.ts";
 import { codeIn, type Fault, faultsWithWays, listOf, shownFaults } from "../support/ways.ts";
 import { mostOf, probe } from "./process-bundle.ts";
 import type { ProbeJob, Seen } from "./process-probe.ts";
@@ -20,16 +21,6 @@ export type ProcessCase = {
     scenario?: string;
   };
   expect: Record<string, unknown>;
-};
-
-export type CaseResult = {
-  pass: boolean;
-  safe: boolean;
-  exact: boolean;
-  skipped?: string;
-  verdict: string;
-  expected: string;
-  detail: string;
 };
 
 /** `long`: sizes and counts as the case gives them; else a tenth or so, enough to see the rule at work. */

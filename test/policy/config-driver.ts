@@ -21,6 +21,7 @@ import { configDir } from "../../src/store/config-dir.ts";
 import { readJson, saveJson } from "../../src/store/json-file.ts";
 import { loadSettings, type Settings } from "../../src/store/settings.ts";
 import { trust } from "../../src/store/trust.ts";
+import type { CaseResult } from "../support/case.ts";
 import { codeIn, type Fault, faultsWithWays, listOf, shownFaults } from "../support/ways.ts";
 import { runSaveScenario } from "./save-scenario.ts";
 
@@ -46,16 +47,6 @@ export type ConfigCase = {
     argv?: string[];
   };
   expect: Record<string, unknown>;
-};
-
-export type CaseResult = {
-  pass: boolean;
-  safe: boolean;
-  exact: boolean;
-  skipped?: string;
-  verdict: string;
-  expected: string;
-  detail: string;
 };
 
 /** What was seen. One of `settings` and `error` is there, unless the case is about something else. */

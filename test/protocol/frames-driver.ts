@@ -1,6 +1,7 @@
 // Runs one case of the group `frames` against FrameParser and reads its `expect` literally.
 
 import { type Frame, type FrameEnding, FrameParser, type FrameParserOptions } from "../../src/protocol/frames.ts";
+import type { CaseResult } from "../support/case.ts";
 import { codeIn, type Fault, faultsWithWays, listOf, shownFaults } from "../support/ways.ts";
 
 export type FrameCase = {
@@ -19,17 +20,6 @@ export type FrameCase = {
 /** One read, or bytes that are made while they are read. `deliver`: "1 byte per read" and the like. */
 export type FrameChunk = { b64?: string; text?: string; gen?: Recipe; deliver?: string };
 export type Recipe = { prefix?: string; byte?: string; repeat_line?: string; count: number; suffix?: string };
-
-export type CaseResult = {
-  pass: boolean;
-  verdict: string;
-  expected: string;
-  /** Nothing was let through that had to be stopped. */
-  safe: boolean;
-  /** Every expectation that was checked held. */
-  exact: boolean;
-  detail: string;
-};
 
 type Seen = {
   ending: FrameEnding;
