@@ -26,7 +26,7 @@ async function converse(
   child.stdout.on("data", (chunk: Buffer) => {
     screen += chunk.toString();
     const next = dialogue[0];
-    if (next && next[0].test(screen.slice(seen))) {
+    if (next?.[0].test(screen.slice(seen))) {
       dialogue.shift();
       seen = screen.length;
       child.stdin.write(next[1]);

@@ -5,7 +5,7 @@ import { literalOf, restore } from "./quotes.ts";
 import type { Scene, Understood } from "./steps.ts";
 
 export const ABLE =
-  "arithmetic; reading, creating, appending to, changing and deleting files; listing folders; finding files; searching text; running commands; fetching a page; a todo list; calling a tool by name";
+  "arithmetic; reading, creating, appending to, changing and deleting files; listing folders; finding files; searching text; running commands; a todo list; calling a tool by name, such as one that fetches pages";
 
 const WHAT_IT_IS =
   "the offline model built into Courser: no language model, only a fixed grammar that carries out plain instructions";
