@@ -122,15 +122,9 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
 }
 
 function shortened(agent: Agent, tokens: number): AgentEvent {
-  const before = agent.session.messages.length;
   agent.session.replace(compact(agent.session.messages, tokens));
-  const message = "The conversation no longer fitted the model: older results were cut.";
-  return {
-    type: "notice",
-    kind: "compacted",
-    message,
-    fields: { messages_before: before, messages_after: agent.session.messages.length },
-  };
+  const message = "The conversation no longer fitted the model: older parts were cut.";
+  return { type: "notice", kind: "compacted", message, at: Date.now() };
 }
 
 /** Deltas out, the finished message back. */
