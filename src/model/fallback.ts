@@ -127,24 +127,14 @@ async function* askCandidate(
       keys.refuse(provider, failure);
       if (!keys.best(providers)) return failure;
       state.shown = false;
-      yield {
-        type: "retry",
-        attempt: asked,
-        reason: `${place} was refused and is set aside. ${failure.message}`,
-        delayMs: 0,
-      };
+      yield atOnce(asked, `${place} was refused and is set aside. ${failure.message}`);
       continue;
     }
     if (failure.code === "MODEL_RATE_LIMIT" && providers.length > 1) {
       keys.rest(provider, failure.retryAfterMs ?? keyRestMs);
       if (keys.isFresh(keys.best(providers))) {
         state.shown = false;
-        yield {
-          type: "retry",
-          attempt: asked,
-          reason: `${place} is used too much and rests. ${failure.message}`,
-          delayMs: 0,
-        };
+        yield atOnce(asked, `${place} is used too much and rests. ${failure.message}`);
         continue;
       }
     }
@@ -200,4 +190,9 @@ class KeyRests {
     const resting = providers.filter((provider) => this.#until.get(provider) !== Number.POSITIVE_INFINITY);
     return resting.sort((left, right) => this.#until.get(left)! - this.#until.get(right)!)[0];
   }
+}
+
+/** Another key is there: nobody waits. */
+function atOnce(attempt: number, reason: string): ModelChunk {
+  return { type: "retry", attempt, reason, delayMs: 0 };
 }
