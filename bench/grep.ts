@@ -3,11 +3,9 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createProcessRunner } from "../src/agent/process.ts";
 import { ripgrepPath } from "../src/agent/ripgrep.ts";
 import { grep } from "../src/agent/tools/grep.ts";
-import { TodoList } from "../src/agent/tools/todos.ts";
-import type { ToolContext } from "../src/agent/tools/tool.ts";
+import { toolContext } from "../test/support/tool-context.ts";
 
 export type GrepRatio = { files: number; matches: number; bareMs: number; toolMs: number; ratio: number };
 
@@ -60,22 +58,6 @@ function bareRun(ripgrep: string, root: string): Promise<void> {
     child.once("error", reject);
     child.once("close", () => resolve());
   });
-}
-
-function toolContext(root: string): ToolContext {
-  return {
-    callId: "bench",
-    sessionId: "bench",
-    workspace: root,
-    roots: [],
-    signal: new AbortController().signal,
-    print: () => {},
-    processes: createProcessRunner(),
-    background: undefined as never,
-    todos: new TodoList(),
-    resultLimit: 30_000,
-    compat: undefined,
-  };
 }
 
 async function timed(work: () => Promise<void>): Promise<number> {

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   createPathInstructions,
   type ExpandedPrompt,
@@ -10,18 +10,7 @@ import {
   listCommands,
 } from "../../src/agent/instructions.ts";
 import type { Part } from "../../src/protocol/message.ts";
-import { type Fixture, fixture } from "./instructions-support.ts";
-
-let made: Fixture[] = [];
-const make = (files: Record<string, string | Buffer>): Fixture => {
-  const one = fixture(files);
-  made.push(one);
-  return one;
-};
-afterEach(() => {
-  for (const one of made) one.remove();
-  made = [];
-});
+import { type Fixture, fixture as make } from "./instructions-support.ts";
 
 const texts = (result: ExpandedPrompt): string[] =>
   result.parts.map((part: Part) => (part.type === "text" ? part.text : part.type));

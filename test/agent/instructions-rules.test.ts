@@ -1,22 +1,11 @@
 // Rules: frontmatter as people write it, patterns, and the moment each rule is given.
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { booleanOf, listOf, parseFrontmatter, textOf } from "../../src/agent/instructions/frontmatter.ts";
 import { pathMatcher } from "../../src/agent/instructions/glob.ts";
 import { parseRule } from "../../src/agent/instructions/rules.ts";
 import { buildSystemPrompt, createPathInstructions } from "../../src/agent/instructions.ts";
-import { type Fixture, fixture } from "./instructions-support.ts";
-
-let made: Fixture[] = [];
-const make = (files: Record<string, string>): Fixture => {
-  const one = fixture(files);
-  made.push(one);
-  return one;
-};
-afterEach(() => {
-  for (const one of made) one.remove();
-  made = [];
-});
+import { fixture as make } from "./instructions-support.ts";
 
 describe("frontmatter", () => {
   const globs = (lines: string) => listOf(parseFrontmatter(`---\n${lines}\n---\nbody`).fields.get("globs"));

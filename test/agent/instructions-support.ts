@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
 import type { SystemPromptInput } from "../../src/agent/instructions.ts";
 
 export type Fixture = {
@@ -9,12 +10,12 @@ export type Fixture = {
   workspace: string;
   configDir: string;
   input: SystemPromptInput;
-  remove(): void;
 };
 
 /** Files by path relative to the fixture: the workspace is `ws`, the config folder `config`. */
 export function fixture(files: Record<string, string | Buffer>): Fixture {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "instructions-")));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const workspace = join(folder, "ws");
   const configDir = join(folder, "config");
   mkdirSync(workspace);
@@ -35,5 +36,5 @@ export function fixture(files: Record<string, string | Buffer>): Fixture {
     shell: "/bin/bash",
     today: new Date(2026, 0, 5),
   };
-  return { folder, workspace, configDir, input, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { folder, workspace, configDir, input };
 }

@@ -1,24 +1,13 @@
 // The system prompt: our text, the environment, the project's instructions.
 import { readFileSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { environmentBlock, findGit, type Mode } from "../../src/agent/instructions/environment.ts";
 import { basePrompt } from "../../src/agent/instructions/system-prompt.ts";
 import { buildSystemPrompt } from "../../src/agent/instructions.ts";
-import { type Fixture, fixture } from "./instructions-support.ts";
+import { type Fixture, fixture as make } from "./instructions-support.ts";
 
 const modes: Mode[] = ["default", "force", "plan", "ask"];
-let made: Fixture[] = [];
-const make = (files: Record<string, string | Buffer>): Fixture => {
-  const one = fixture(files);
-  made.push(one);
-  return one;
-};
-afterEach(() => {
-  for (const one of made) one.remove();
-  made = [];
-});
-
 describe("our own text", () => {
   const variants = modes.flatMap((mode) => [true, false].map((headless) => ({ mode, headless })));
 

@@ -3,11 +3,10 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { createProcessRunner } from "../../../src/agent/process.ts";
-import { TodoList } from "../../../src/agent/tools/todos.ts";
 import { type Tool, type ToolContext, ToolFailure, type ToolResult } from "../../../src/agent/tools/tool.ts";
+import { toolContext } from "../../support/tool-context.ts";
 
-type Extras = Partial<ToolContext> & { approved?: ReadonlyMap<string, string>; mayRead?(path: string): boolean };
+type Extras = Partial<ToolContext>;
 
 export type Workspace = {
   root: string;
@@ -25,20 +24,7 @@ export function workspace(files: Record<string, string | Buffer> = {}): Workspac
     mkdirSync(dirname(join(root, name)), { recursive: true });
     writeFileSync(join(root, name), content);
   }
-  const context = (extras: Extras = {}): ToolContext => ({
-    callId: "call_1",
-    sessionId: "session_1",
-    workspace: root,
-    roots: [],
-    signal: new AbortController().signal,
-    print: () => {},
-    processes: createProcessRunner(),
-    background: undefined as never,
-    todos: new TodoList(),
-    resultLimit: 30_000,
-    compat: undefined,
-    ...extras,
-  });
+  const context = (extras: Extras = {}): ToolContext => toolContext(root, extras);
   const call: Workspace["call"] = async (tool, args, extras) => {
     const result = await tool.run(tool.parse(args), context(extras));
     return { ...result, value: result.outcome.value };
