@@ -18,7 +18,7 @@ type Prepared = { tool: Tool; args: unknown; wireArgs: Record<string, unknown>; 
 
 export type PreparedCall = { call: ToolCallPart; prepared?: Prepared; failure?: ToolFailure };
 
-export function prepareCall(agent: Agent, call: ToolCallPart): PreparedCall {
+export async function prepareCall(agent: Agent, call: ToolCallPart): Promise<PreparedCall> {
   const tool = findTool(agent.tools, call.name);
   if (!tool) {
     const names = agent.tools.map((each) => each.name).join(", ");
@@ -27,7 +27,8 @@ export function prepareCall(agent: Agent, call: ToolCallPart): PreparedCall {
   try {
     const args = tool.parse(call.args);
     const place = { ...agent.toolContext, callId: call.id };
-    return { call, prepared: { tool, args, wireArgs: tool.wireArgs(args, place), needs: tool.needs(args, place) } };
+    const wireArgs = await tool.wireArgs(args, place);
+    return { call, prepared: { tool, args, wireArgs, needs: tool.needs(args, place) } };
   } catch (error) {
     return { call, failure: unexpected(tool.name, error) };
   }

@@ -214,10 +214,9 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
 async function* runCalls(turn: Turn, calls: ToolCallPart[], modelCallId: string): AsyncGenerator<AgentEvent> {
   const { agent, signal } = turn;
   const ends: CallEnd[] = [];
-  const prepared = calls.map((call) => {
-    const ready = prepareCall(agent, call);
+  const prepared = (await Promise.all(calls.map((call) => prepareCall(agent, call)))).map((ready) => {
     // Looking twice does no harm, and waiting for something is looking again and again.
-    return turn.ids.repeated.has(call.id) && changesSomething(ready) ? repeatedCall(call) : ready;
+    return turn.ids.repeated.has(ready.call.id) && changesSomething(ready) ? repeatedCall(ready.call) : ready;
   });
   for (const batch of batches(prepared)) {
     ends.push(...(yield* merge(batch.map((call) => callTool(agent, call, { modelCallId, signal })))));

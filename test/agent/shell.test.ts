@@ -36,9 +36,9 @@ async function run(input: object, more: Partial<ToolContext> = {}) {
 }
 
 describe("on the wire", () => {
-  test("arguments are spelled as the captures spell them, in their order", () => {
+  test("arguments are spelled as the captures spell them, in their order", async () => {
     const place = contextWith({ callId: "call-1\nfc_2" });
-    const args = shell.wireArgs(
+    const args = await shell.wireArgs(
       shell.parse({ command: "wc -l notes.txt", description: "Count lines", timeout: 30000 }),
       place,
     );
@@ -79,8 +79,8 @@ describe("on the wire", () => {
     );
   });
 
-  test("the older shape has only the older fields", () => {
-    const args = shell.wireArgs(shell.parse({ command: "ls -la" }), contextWith({ compat: "2025" }));
+  test("the older shape has only the older fields", async () => {
+    const args = await shell.wireArgs(shell.parse({ command: "ls -la" }), contextWith({ compat: "2025" }));
     expect(Object.keys(args)).toEqual([
       "command",
       "workingDirectory",
@@ -99,9 +99,9 @@ describe("on the wire", () => {
     ]);
   });
 
-  test("a model cannot approve its own call", () => {
+  test("a model cannot approve its own call", async () => {
     const args = shell.parse({ command: "ls", skipApproval: true, skip_approval: true });
-    expect(shell.wireArgs(args, contextWith())["skipApproval"]).toBe(false);
+    expect((await shell.wireArgs(args, contextWith()))["skipApproval"]).toBe(false);
     expect(args).toEqual({ command: "ls" });
   });
 
@@ -156,8 +156,8 @@ describe("on the wire", () => {
     });
     expect(late.text).toMatch(/^begun\n\[timed out after 300 ms/);
     const place = contextWith();
-    expect(shell.wireArgs(shell.parse({ command: "ls" }), place)["timeout"]).toBe(120_000);
-    expect(shell.wireArgs(shell.parse({ command: "ls", timeout: 9e9 }), place)["timeout"]).toBe(600_000);
+    expect((await shell.wireArgs(shell.parse({ command: "ls" }), place))["timeout"]).toBe(120_000);
+    expect((await shell.wireArgs(shell.parse({ command: "ls", timeout: 9e9 }), place))["timeout"]).toBe(600_000);
     expect((await run({ command: "echo x", timeout: 9e9 })).text).toBe(
       "x\n[timeout was lowered to 600000 ms, the longest there is]",
     );

@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
-import { describeCommand } from "../../policy/shell.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { absolutePath } from "../files.ts";
 import type { ProcessEnd } from "../process.ts";
@@ -84,7 +83,8 @@ function timeoutOf(args: ShellArgs): number {
   return Math.min(args.timeout || defaultTimeoutMs, longestTimeoutMs);
 }
 
-function wireArgs(args: ShellArgs, place: CallPlace): Record<string, unknown> {
+async function wireArgs(args: ShellArgs, place: CallPlace): Promise<Record<string, unknown>> {
+  const { describeCommand } = await import("../../policy/shell.ts");
   const { simpleCommands, hasInputRedirect, hasOutputRedirect, parsingResult } = describeCommand(args.command);
   const { redirects: _newer, ...parsingResult2025 } = parsingResult;
   const first = {

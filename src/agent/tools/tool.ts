@@ -20,8 +20,8 @@ export interface Tool<Args = any> {
   readOnly: boolean;
   /** Throws ToolFailure with words the model can act on. */
   parse(input: unknown): Args;
-  /** The arguments as the stream spells them. */
-  wireArgs(args: Args, context: CallPlace): Record<string, unknown>;
+  /** The arguments as the stream spells them. Some take a grammar to spell, which is loaded when it is needed. */
+  wireArgs(args: Args, context: CallPlace): Record<string, unknown> | Promise<Record<string, unknown>>;
   /** What must be permitted first. */
   needs(args: Args, context: CallPlace): Need[];
   run(args: Args, context: ToolContext): Promise<ToolResult>;
