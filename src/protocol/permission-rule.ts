@@ -4,8 +4,8 @@ import { nearestName } from "./nearest.ts";
 export type RuleKind = "Shell" | "Read" | "Write" | "WebFetch" | "Mcp";
 
 /**
- * `scope`: a rule of the user's own files may do what a project's may not. `source`: the file that holds it.
- * `fold`: compared without case, also when it allows.
+ * `scope`: a rule of the user's own files may do what a project's may not. `source`: the file that holds it; `entry`: where
+ * in it, `permissions.allow[2]`. `fold`: compared without case, also when it allows.
  */
 export type Rule = {
   verdict: "allow" | "deny";
@@ -13,11 +13,12 @@ export type Rule = {
   pattern: string;
   scope: "user" | "project";
   source: string;
+  entry?: string;
   text: string;
   fold?: true;
 };
 
-export type RuleOrigin = Pick<Rule, "verdict" | "scope" | "source" | "fold">;
+export type RuleOrigin = Pick<Rule, "verdict" | "scope" | "source" | "entry" | "fold">;
 
 export const ruleKinds: readonly RuleKind[] = ["Shell", "Read", "Write", "WebFetch", "Mcp"];
 
