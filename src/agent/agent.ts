@@ -16,9 +16,13 @@ export type Agent = {
   decide(needs: readonly Need[]): Promise<Decision>;
   /** Asks a person; absent where nobody can answer, and then asking means refusing. */
   ask?: Asker;
+  /** A model that is asked before a person is, where the user wants that. */
+  review?: Reviewer;
   limits: Limits;
   /** What tools are given beside the call itself. */
   toolContext: Omit<ToolContext, "callId" | "signal" | "print" | "approved" | "mayRead">;
+  /** Keeps what a permitted call may change, before it runs. */
+  beforeWrite?(needs: readonly Need[]): Promise<void>;
   /** Instructions that apply once a path is touched; each text comes once. */
   instructionsFor?(path: string): string | undefined;
 };
@@ -41,23 +45,22 @@ export type Limits = {
 };
 
 export interface Session {
-  readonly id: string;
   readonly messages: readonly Message[];
   append(...messages: Message[]): void;
   /** Puts a shorter conversation in the place of the present one. */
   replace(messages: readonly Message[]): void;
 }
 
-export type Asker = (question: {
-  tool: string;
-  args: unknown;
-  needs: readonly Need[];
-  reasons: readonly string[];
-}) => Promise<{ allow: boolean; reason?: string }>;
+/** `reasons`: why it is not simply allowed. */
+export type Question = { tool: string; args: unknown; needs: readonly Need[]; reasons: readonly string[] };
 
-export function createSession(id: string, messages: Message[] = []): Session {
+export type Asker = (question: Question) => Promise<{ allow: boolean; reason?: string }>;
+
+export type Reviewer = (question: Question, signal: AbortSignal) => Promise<{ allow: boolean; reason: string }>;
+
+/** A conversation that nobody keeps. */
+export function createSession(messages: Message[] = []): Session {
   return {
-    id,
     get messages() {
       return messages;
     },

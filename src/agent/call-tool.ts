@@ -1,5 +1,4 @@
-// One call of a tool: parse, permit, run. Whatever happens, a started call gets its end.
-
+// One call of a tool: prepare, decide, ask, run. Whatever happens, a started call gets its end.
 import type { Decision, Need } from "../policy/need.ts";
 import { isInside } from "../policy/paths.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
@@ -57,12 +56,13 @@ export async function* callTool(
   if (!prepared) {
     end = resultOfFailure(wrong!);
   } else {
-    const { refusal, decision } = await permit(agent, prepared);
-    if (refusal !== undefined) {
-      denial = { tool: prepared.tool.name, callId: call.id, reason: refusal };
-      end = resultOfFailure(rejection(prepared, refusal));
+    const place = { callId: call.id, signal: context.signal };
+    const permission = yield* permit(agent, prepared, place);
+    if ("refusal" in permission) {
+      denial = { tool: prepared.tool.name, callId: call.id, reason: permission.refusal };
+      end = resultOfFailure(rejection(prepared, permission.refusal));
     } else {
-      end = yield* runTool(agent, prepared, decision, { callId: call.id, signal: context.signal });
+      end = yield* runCall(agent, prepared, permission, place);
     }
   }
 
@@ -79,30 +79,113 @@ export async function* callTool(
   return { result, ...(denial && { denial }) };
 }
 
-/** The reason of the refusal; none when the call may run. */
-async function permit(agent: Agent, prepared: Prepared): Promise<{ refusal?: string; decision: Decision }> {
-  const decision = await agent.decide(prepared.needs).catch(undecided);
-  const { verdict, reasons } = decision;
-  if (verdict === "allow") return { decision };
-  if (verdict === "deny" || !agent.ask) return { refusal: reasons.join(" "), decision };
-  const answer = await agent.ask({ tool: prepared.tool.name, args: prepared.wireArgs, needs: prepared.needs, reasons });
-  return answer.allow ? { decision } : { refusal: answer.reason ?? "The user said no.", decision };
+type CallContext = { callId: string; signal: AbortSignal };
+
+/** `confined`: only inside the sandbox. */
+type Permission = Pick<Decision, "approved" | "mayRead" | "confined">;
+
+/** Decides, and asks where that is the answer. Input that changed on the way is prepared and comes through here again. */
+async function* permit(
+  agent: Agent,
+  prepared: Prepared,
+  context: CallContext,
+): AsyncGenerator<AgentEvent, Permission | { refusal: string }> {
+  const decision = await decideCall(agent, prepared);
+  const { verdict, reasons, approved, mayRead } = decision;
+  if (verdict === "deny") return { refusal: reasons.join(" ") };
+  if (verdict === "allow") {
+    // As the original does: what is looked up in the web under --force is reported as asked and approved.
+    if (decision.forced && /^web/.test(prepared.tool.wire))
+      yield* reportQuery(agent, prepared, context, async () => ({}));
+    return decision;
+  }
+  const review = decision.personOnly ? undefined : await reviewCall(agent, prepared, reasons, context);
+  if (review?.allow) {
+    yield { type: "notice", kind: "auto_review", message: `${prepared.tool.name}: ${review.reason}`, at: Date.now() };
+    return { approved, mayRead };
+  }
+  const open = review ? [...reasons, review.reason] : reasons;
+  const { refusal } = yield* reportQuery(agent, prepared, context, () => askPerson(agent, prepared, open, context));
+  return refusal === undefined ? { approved, mayRead } : { refusal };
 }
 
 /** What cannot be judged is not permitted. */
-function undecided(error: unknown): Decision {
-  return {
-    verdict: "deny",
-    reasons: [`It could not be judged: ${error instanceof Error ? error.message : String(error)}.`],
-  };
+async function decideCall(agent: Agent, { needs }: Prepared): Promise<Decision> {
+  try {
+    return await agent.decide(needs);
+  } catch (error) {
+    return { verdict: "deny", reasons: [`It could not be judged: ${messageOf(error)}.`] };
+  }
 }
 
-/** Live output passes as events while the tool runs. */
-async function* runTool(
+/** A reviewer that fails has no opinion worth hearing: a person is asked. */
+async function reviewCall(
   agent: Agent,
-  { tool, args }: Prepared,
-  { approved, mayRead }: Decision,
-  { callId, signal }: { callId: string; signal: AbortSignal },
+  { tool, wireArgs, needs }: Prepared,
+  reasons: readonly string[],
+  { signal }: CallContext,
+): Promise<{ allow: boolean; reason: string } | undefined> {
+  if (!agent.review) return undefined;
+  try {
+    return await agent.review({ tool: tool.name, args: wireArgs, needs, reasons }, signal);
+  } catch (error) {
+    return { allow: false, reason: `The reviewer failed: ${messageOf(error)}.` };
+  }
+}
+
+/** Only a clear yes is one; silence, a failure and the end of the run are no. */
+async function askPerson(
+  agent: Agent,
+  { tool, wireArgs, needs }: Prepared,
+  reasons: readonly string[],
+  { signal }: CallContext,
+): Promise<{ refusal?: string }> {
+  if (!agent.ask) return { refusal: reasons.join(" ") };
+  const stopped = { refusal: "The run was stopped before there was an answer." };
+  if (signal.aborted) return stopped;
+  let stop: () => void = () => {};
+  const ended = new Promise<typeof stopped>((resolve) => {
+    stop = () => resolve(stopped);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    const asked = agent
+      .ask({ tool: tool.name, args: wireArgs, needs, reasons })
+      .then(({ allow, reason }) => (allow === true ? {} : { refusal: reason ?? "The user said no." }));
+    return await Promise.race([asked, ended]);
+  } catch (error) {
+    return { refusal: `Nobody could be asked: ${messageOf(error)}.` };
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Numbers of the questions of a run, from 0. */
+const asked = new WeakMap<Agent, number>();
+
+/** The question and its answer, for whoever reads the stream. */
+async function* reportQuery(
+  agent: Agent,
+  { tool, wireArgs }: Prepared,
+  { callId }: CallContext,
+  ask: () => Promise<{ refusal?: string }>,
+): AsyncGenerator<AgentEvent, { refusal?: string }> {
+  const id = asked.get(agent) ?? 0;
+  asked.set(agent, id + 1);
+  const kind = `${tool.wire}RequestQuery`;
+  yield { type: "ask", id, kind, query: { args: wireArgs, toolCallId: callId }, at: Date.now() };
+  const answer = await ask();
+  const response = answer.refusal === undefined ? { approved: {} } : { rejected: { reason: answer.refusal } };
+  yield { type: "answer", id, kind, response, at: Date.now() };
+  return answer;
+}
+
+/** What the call may change is kept first. Live output passes as events while the tool runs. */
+async function* runCall(
+  agent: Agent,
+  { tool, args, needs }: Prepared,
+  { approved, mayRead, confined }: Permission,
+  { callId, signal }: CallContext,
 ): AsyncGenerator<AgentEvent, ToolResult> {
   const chunks: string[] = [];
   let wake: () => void = () => {};
@@ -110,14 +193,25 @@ async function* runTool(
     chunks.push(chunk);
     wake();
   };
+  const run = async (): Promise<ToolResult> => {
+    try {
+      if (needs.some(mayWrite)) await agent.beforeWrite?.(needs);
+    } catch (error) {
+      const why = `${tool.name} was not run, because what it may change could not be kept first: ${messageOf(error)}`;
+      return resultOfFailure(failure(why));
+    }
+    try {
+      const context = { ...agent.toolContext, approved, mayRead, confined: confined === true, callId, signal, print };
+      return await tool.run(args, context);
+    } catch (error) {
+      return resultOfFailure(unexpected(tool.name, error));
+    }
+  };
   let end: ToolResult | undefined;
-  const running = tool
-    .run(args, { ...agent.toolContext, approved, mayRead, callId, signal, print })
-    .catch((error: unknown) => resultOfFailure(unexpected(tool.name, error)))
-    .then((result) => {
-      end = result;
-      wake();
-    });
+  const running = run().then((result) => {
+    end = result;
+    wake();
+  });
   while (true) {
     while (chunks.length > 0) yield { type: "tool_output", callId, chunk: chunks.shift()! };
     if (end) break;
@@ -128,6 +222,10 @@ async function* runTool(
   }
   await running;
   return end;
+}
+
+function mayWrite({ kind }: Need): boolean {
+  return kind !== "Read" && kind !== "WebFetch";
 }
 
 /** Two calls may run together unless one may change what the other reads or changes. */
@@ -149,7 +247,11 @@ function needsConflict(a: Need, b: Need): boolean {
 /** A bug in one tool must not take the run with it: the model is told, the run goes on. */
 function unexpected(name: string, error: unknown): ToolFailure {
   if (error instanceof ToolFailure) return error;
-  return failure(`${name} failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`);
+  return failure(`${name} failed unexpectedly: ${messageOf(error)}`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function resultOfFailure(failure: ToolFailure): ToolResult {

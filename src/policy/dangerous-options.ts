@@ -1,18 +1,33 @@
-// Options that make an everyday command run programs, load code or write files: a rule for the command does not cover them.
-import { own, words } from "./command-facts.ts";
-import type { ShellWord } from "./shell.ts";
-import { baseName, type Run } from "./wrappers.ts";
+// Options that make an everyday command run programs, load code or reach further: a rule for the command does not cover them.
+import { baseName, own } from "./command-names.ts";
+import { dangerousGit } from "./git-options.ts";
+import { dangerousAwk, dangerousSed } from "./inner-code.ts";
+import { longIn, type Options, optionValue, shortIn } from "./read-options.ts";
+import type { Invocation, ShellWord } from "./shell-words.ts";
 
-/** Short letters (also in clusters), long names (also shortened), or whole arguments. */
-type Dangerous = { short?: string; long?: readonly string[]; exact?: RegExp };
+type Dangerous = Options & {
+  /** Options that are dangerous only with such a value. */
+  valued?: readonly (Options & { value: RegExp })[];
+};
+
+/** `name`: the option itself, which a rule may name. `text`: as given. `at`: where it stands. */
+export type DangerousArgument = { name: string; text: string; at: number };
+
+/** Settings of ssh that name no program and no file. */
+const sshSetting =
+  /^(?!(StrictHostKeyChecking|ConnectTimeout|ConnectionAttempts|BatchMode|LogLevel|Port|User|HostName|ServerAlive\w+|TCPKeepAlive|IdentitiesOnly|PreferredAuthentications|PasswordAuthentication|PubkeyAuthentication|Compression|RequestTTY|ExitOnForwardFailure|AddressFamily|ForwardAgent)\s*[=\s])/i;
+const stream = /^-$|^\/(dev|proc)\//;
 
 const dangerous: Record<string, Dangerous> = {
-  find: { exact: /^-(exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls)$/ },
+  find: { exact: /^-(exec|execdir|ok|okdir|delete)$/ },
   fd: { short: "xX", long: ["exec", "exec-batch"] },
-  sort: { short: "oT", long: ["output", "compress-program", "temporary-directory", "files0-from"] },
+  sort: { long: ["compress-program", "files0-from"] },
   rg: { exact: /^--(pre|hostname-bin)(=|$)/s },
+  ag: { long: ["pager"] },
+  ack: { long: ["pager", "ackrc"] },
   tar: {
-    short: "IF",
+    short: "IFGP",
+    values: "fCbgHKLNTVX",
     long: [
       "use-compress-program",
       "checkpoint-action",
@@ -21,90 +36,99 @@ const dangerous: Record<string, Dangerous> = {
       "rsh-command",
       "info-script",
       "new-volume-script",
+      "listed-incremental",
+      "absolute-names",
     ],
   },
-  man: { short: "PHC", long: ["pager", "html", "browser", "config-file"] },
-  vim: { exact: /^(\+|-[a-zA-Z]*[cSsuwW]|--cmd|--remote)/ },
-  emacs: { exact: /^(-f|-l|--?(eval|execute|funcall|load|script|batch))/ },
-  perl: { exact: /^-[a-zA-Z0]*[eEiMmIx]/ },
-  ruby: { exact: /^-[a-zA-Z]*[eirI]/ },
-  python: { exact: /^(-[a-zA-Z]*[cm]|-$)/ },
-  node: {
-    short: "epr",
-    long: ["eval", "print", "require", "import", "loader", "experimental-loader", "env-file", "inspect-brk"],
+  cpio: { long: ["rsh-command", "absolute-filenames"] },
+  man: { short: "PHC", long: ["pager", "html", "browser", "config-file", "preprocessor"] },
+  vim: { exact: /^(\+|-[a-zA-Z]*[cSsuwWUir]|--cmd|--remote|--servername)/ },
+  emacs: { exact: /^(-f|-l|-L|--?(eval|execute|funcall|load|script|batch|directory|insert|kill))/ },
+  nano: { short: "s", long: ["speller", "rcfile"] },
+  perl: { exact: /^-[a-zA-Z0]*[eEiMmIxd]/ },
+  ruby: { exact: /^-[a-zA-Z]*[eirIxC]/ },
+  python: {
+    exact: /^(-[a-zA-Z]*[cix]$|-c|-$)/,
+    valued: [{ short: "m", value: /^(timeit|code|pdb|idlelib|runpy|webbrowser)(\.|$)/ }],
   },
-  php: { exact: /^-[a-zA-Z]*[rBREFd]/ },
-  lua: { exact: /^-[a-zA-Z]*[el]/ },
+  node: {
+    exact:
+      /^(-[epri]{1,3}|-|--(eval|print|require|import|loader|experimental-loader|interactive|env-file.*|inspect-brk|inspect-wait|openssl-config|build-snapshot.*|run|experimental-config-file))(=|$)/s,
+  },
+  php: { exact: /^(-[a-zA-Z]*[rBREFdzS]|--run|--process-code|--process-begin|--process-end|--define|-$)/ },
+  lua: { exact: /^(-[a-zA-Z]*[el]|-$)/ },
   deno: { exact: /^(eval|repl)$/ },
-  bun: { exact: /^(-e|--eval|-p|--print|-r|--preload|x)$/ },
-  ssh: { short: "oFDLRWJ", long: [] },
-  scp: { short: "SoF" },
-  sftp: { short: "SoFbD" },
-  rsync: { short: "e", long: ["rsh", "rsync-path", "daemon", "filter"] },
+  bun: { exact: /^(-e|--eval|-p|--print|-r|--preload|--require)(=|$)/s },
+  tsx: { exact: /^(-e|--eval|-p|--print|-r|--require|--import|-$)/ },
+  "ts-node": { exact: /^(-e|--eval|-p|--print|-r|--require|-$)/ },
+  osascript: { exact: /^-e/ },
+  Rscript: { exact: /^-e/ },
+  R: { exact: /^-e/ },
+  gdb: { exact: /^-?-(ex|eval-command|iex|ix|init-command|x|command)/ },
+  expect: { short: "cf" },
+  ssh: {
+    short: "FI",
+    values: "bcDEeiJLlmOopQRSWw",
+    valued: [{ short: "o", values: "bcDEeiJLlmOpQRSWw", value: sshSetting }],
+  },
+  scp: { short: "SFD", valued: [{ short: "o", value: sshSetting }] },
+  sftp: { short: "SFDb", valued: [{ short: "o", value: sshSetting }] },
+  rsync: {
+    long: ["rsync-path", "daemon", "remote-option", "config"],
+    valued: [{ short: "e", long: ["rsh"], value: /^(?!ssh( -p ?\d+)?$)/ }],
+  },
   make: {
-    exact: /^(-[a-zA-Z]*f-?$|--file(=-)?$|-f.*\/dev\/|--makefile|--eval|-E|SHELL=|MAKEFLAGS=|-[a-zA-Z]*C|--directory)/,
+    long: ["eval"],
+    short: "E",
+    exact: /^(SHELL|MAKEFLAGS|MAKE|MAKEFILES|\.SHELLFLAGS)\s*[:?+!]*=/,
+    valued: [{ short: "f", long: ["file", "makefile"], value: stream }],
   },
   split: { long: ["filter"] },
   zip: { exact: /^(-TT|--unzip-command|-[a-zA-Z]*T)/ },
-  gcc: { exact: /^(-wrapper|-fplugin|-B|-specs|-o|@)/ },
-  curl: {
-    short: "oOKTDcJ",
-    long: [
-      "output",
-      "remote-name",
-      "remote-name-all",
-      "config",
-      "upload-file",
-      "dump-header",
-      "cookie-jar",
-      "output-dir",
-      "trace",
-      "trace-ascii",
-      "stderr",
-      "etag-save",
-      "create-dirs",
-    ],
-  },
-  wget: {
-    short: "OPoaierx",
-    long: [
-      "output-document",
-      "directory-prefix",
-      "output-file",
-      "append-output",
-      "execute",
-      "input-file",
-      "use-askpass",
-      "post-file",
-      "body-file",
-      "config",
-    ],
-  },
+  gcc: { exact: /^(-wrapper|-fplugin|-B|-?-specs|@|-Wl,.*-plugin)/ },
+  ld: { exact: /^--?(plugin|dynamic-linker)/ },
+  curl: { short: "KT", values: "XHduAbeEmxrwUzQtyYCPF", long: ["config", "upload-file", "engine"] },
+  wget: { short: "ei", values: "OPoaUtTwQlADIRXB", long: ["execute", "input-file", "use-askpass", "config"] },
   npm: {
-    exact: /^(exec|x|--script-shell|--prefix|-C|--node-options|config|set|--init-module|--ignore-scripts=false)(=|$)/s,
+    exact:
+      /^(--script-shell|--node-options|set|--init-module|--ignore-scripts=false|--userconfig|--globalconfig|--git|--editor|--shell)(=|$)/s,
   },
-  npx: { exact: /./s },
+  pnpm: { exact: /^(--config\..*|--script-shell|-c|--shell-mode)(=|$)/s },
+  npx: { short: "p", long: ["package", "shell"] },
   printf: { exact: /^-v/ },
   test: { exact: /^-[vR]$/ },
-  "[": { exact: /^-[vR]$/ },
-  tsc: { exact: /^(--?(plugins|generateTrace|generateCpuProfile|outFile|tsBuildInfoFile))(=|$)/is },
+  tsc: { exact: /^--?(plugins|generateTrace|generateCpuProfile)(=|$)/is },
   date: { short: "s", long: ["set"] },
-  sudo: { exact: /./s },
-  xargs: { exact: /^(-a|--arg-file)/ },
-  jq: { exact: /^(-L|--from-file|-f)/ },
-  less: { exact: /^(\+|-[a-zA-Z]*[oOkT]|--(log-file|LOG-FILE|lesskey))/ },
+  xargs: { short: "a", long: ["arg-file"] },
+  jq: { short: "L", long: ["library-path"] },
+  less: { exact: /^(\+|-[a-zA-Z]*[kTp]|--(lesskey|tag-file|pattern))/ },
+  more: { exact: /^\+/ },
+  crontab: { exact: /^(?!-l$)/ },
   docker: {
-    exact: /^(--privileged|-v|--volume|--mount|--pid|--net|--network|--cap-add|--device|exec|-H|--host)(=|$)/s,
+    exact: /^--(privileged|pid|ipc|uts|userns|cap-add|device|security-opt)(=|$)|^--(net|network)=host$/s,
   },
-  kubectl: { exact: /^(exec|--kubeconfig)(=|$)/s },
+  kubectl: { exact: /^--kubeconfig(=|$)/s },
+  go: { exact: /^-(exec|toolexec|modfile|overlay)(=|$)|^-ldflags=.*-extld/s },
+  cargo: { long: ["config"] },
+  psql: { exact: /\\(!|o |copy |g |w )/ },
+  mysql: { exact: /\\!|^--(tee|pager|plugin-dir)|(^|;)\s*(system|tee)\s/s },
+  sqlite3: {
+    exact:
+      /(^|\n)\s*\.(shell|system|output|once|import|load|save|backup|read|log|excel)|^-(init|cmd)|load_extension|writefile/s,
+  },
+  openssl: { exact: /^-(engine|provider|provider-path|config)$/ },
+  tcpdump: { short: "z" },
+  hyperfine: { short: "pcS", long: ["prepare", "cleanup", "setup", "shell"] },
+  nodemon: { short: "x", long: ["exec"] },
 };
+
 const sameTable: Record<string, string> = {
   vi: "vim",
   nvim: "vim",
   ex: "vim",
   view: "vim",
-  python3: "python",
-  python2: "python",
+  vimdiff: "vim",
+  rview: "vim",
   nodejs: "node",
   gmake: "make",
   cc: "gcc",
@@ -118,125 +142,67 @@ const sameTable: Record<string, string> = {
   bsdtar: "tar",
   luajit: "lua",
   zipcloak: "zip",
+  pip3: "pip",
+  "7za": "7z",
+  "[": "test",
+  podman: "docker",
 };
 
-const gitGlobal = /^(-c|--config-env|--exec-path=.*|--git-dir|--work-tree|--namespace|--super-prefix)(=|$)/s;
-const gitLong = [
-  "upload-pack",
-  "receive-pack",
-  "exec",
-  "open-files-in-pager",
-  "output",
-  "output-directory",
-  "ext-diff",
-  "template",
-  "config",
-  "extcmd",
-  "tool",
-  "run-after",
-];
-const gitSubcommands = words(`
-  config difftool mergetool filter-branch daemon hook instaweb send-email credential credential-store
-  credential-cache remote-ext fast-import update-git-for-windows web--browse sh-i18n upload-pack receive-pack
-  shell`);
-const gitHarmless: Record<string, RegExp> = {
-  config: /^(--get|--get-all|--get-regexp|--list|-l|get|list|--show-origin|--show-scope|--get-urlmatch)$/,
-};
-const gitShort: Record<string, string> = {
-  clone: "uc",
-  "ls-remote": "u",
-  fetch: "u",
-  grep: "O",
-  rebase: "x",
-  archive: "o",
-  "format-patch": "o",
-  difftool: "x",
-};
-
-/** The first argument that does more than its command is known for; undefined for ordinary use. */
-export function dangerousArgument({ name, args }: Run): string | undefined {
+/** Every argument that does more than its command is known for. */
+export function dangerousArguments({ name, args }: Invocation): DangerousArgument[] {
   const base = baseName(name.value);
   if (base === "git") return dangerousGit(args);
   if (base === "sed" || base === "gsed") return dangerousSed(args);
   if (/^[gmn]?awk$/.test(base)) return dangerousAwk(args);
-  const table = own(dangerous, own(sameTable, base) ?? base);
-  if (!table) return undefined;
-  return args.find(({ value }) => table.exact?.test(value) || isShort(value, table.short) || isLong(value, table.long))
-    ?.value;
+  const table = tableOf(base);
+  if (!table) return [];
+  return args.flatMap((arg, at) => {
+    // `tar xfI`: the first word is options, without a dash, and their values come later.
+    const isOld = at === 0 && /tar$/.test(base) && /^[a-zA-Z]+$/.test(arg.value);
+    const found = isOld
+      ? shortIn(`-${arg.value}`, { short: table.short! })
+      : (nameIn(arg.value, table) ?? valuedIn(arg.value, args[at + 1], table));
+    return found === undefined ? [] : [{ name: found, text: arg.value, at }];
+  });
 }
 
-function isShort(value: string, letters: string | undefined): boolean {
-  if (!letters || !/^-[a-zA-Z]/.test(value)) return false;
-  return [...value.slice(1)].some((letter) => letters.includes(letter));
+/** The first of them, as given; undefined for ordinary use. */
+export function dangerousArgument(command: Invocation): string | undefined {
+  return dangerousArguments(command)[0]?.text;
 }
 
-/** Programs take long options shortened; so must we. */
-function isLong(value: string, names: readonly string[] | undefined): boolean {
-  const name = /^--([^=]{2,})/s.exec(value)?.[1];
-  return name !== undefined && names?.some((each) => each.startsWith(name)) === true;
+/** Is there an option that makes this program do more? Then words that may become options matter. */
+export function hasDangerousOptions(name: string): boolean {
+  const base = baseName(name);
+  return base === "git" || /^(g?sed|[gmn]?awk)$/.test(base) || tableOf(base) !== undefined;
 }
 
-function dangerousGit(args: readonly ShellWord[]): string | undefined {
-  const at = args.findIndex(
-    (arg, index) => !arg.value.startsWith("-") && args[index - 1]?.value !== "-C" && args[index - 1]?.value !== "-c",
-  );
-  const before = at === -1 ? args : args.slice(0, at);
-  const global = before.find((arg) => gitGlobal.test(arg.value));
-  if (global) return global.value;
-  if (at === -1) return undefined;
-  const sub = args[at]!.value;
-  const rest = args.slice(at + 1);
-  const harmless = own(gitHarmless, sub);
-  const short = own(gitShort, sub);
-  if (gitSubcommands.has(sub) && !(harmless && rest.some((arg) => harmless.test(arg.value)))) return sub;
-  const first = rest.find((arg) => !arg.value.startsWith("-"))?.value;
-  if ((sub === "bisect" && first === "run") || (sub === "submodule" && first === "foreach")) return `${sub} ${first}`;
-  const end = rest.findIndex((arg) => arg.value === "--");
-  const options = end === -1 ? rest : rest.slice(0, end);
-  return options.find(({ value }) => isLong(value, gitLong) || isShort(value, short))?.value;
+function tableOf(base: string): Dangerous | undefined {
+  const plain = /^(python|pypy|lua|perl|ruby|php|node)[\d.]+$/.test(base) ? base.replace(/[\d.]+$/, "") : base;
+  return own(dangerous, own(sameTable, plain) ?? plain);
 }
 
-/** Only the harmless part of sed is recognised; everything else counts as a program. */
-const sedAddress = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\.)*/I?)`;
-const sedCommand = new RegExp(
-  String.raw`^\s*(?:${sedAddress}(?:,[+~]?${sedAddress})?\s*!?\s*)?(?:[pdDnNgGhHxlPz=]|q\d*|s([/|#,:@!])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*|y/[^/]*/[^/]*/)?\s*$`,
-  "s",
-);
+function nameIn(value: string, table: Dangerous): string | undefined {
+  const exact = table.exact?.exec(value);
+  if (exact) return value.startsWith("-") ? value.replace(/=.*$/s, "") : exact[0].replace(/=$/, "");
+  return shortIn(value, table) ?? longIn(value, table.long);
+}
 
-function dangerousSed(args: readonly ShellWord[]): string | undefined {
-  const flagged = args.find(
-    ({ value }) => /^(-[a-zA-Z]*[if]|--(in-place|file|i|f))/.test(value) && !/^-[nErsuz]*e$/.test(value),
-  );
-  if (flagged) return flagged.value;
-  const scripts: ShellWord[] = [];
-  for (const [index, arg] of args.entries()) {
-    if (/^(-[nErsuz]*e|--expression)$/.test(arg.value) && args[index + 1]) scripts.push(args[index + 1]!);
-    else if (/^--expression=/.test(arg.value)) scripts.push({ ...arg, value: arg.value.slice(13) });
-    else if (/^-[nErsuz]*e./.test(arg.value)) scripts.push({ ...arg, value: arg.value.replace(/^-[nErsuz]*e/, "") });
+function valuedIn(value: string, next: ShellWord | undefined, table: Dangerous): string | undefined {
+  for (const option of table.valued ?? []) {
+    const found = optionValue(value, next, option);
+    if (found && (found.word === undefined || found.word.dynamic || option.value.test(found.word.value)))
+      return found.name;
   }
-  if (scripts.length === 0) scripts.push(...args.filter((arg) => !arg.value.startsWith("-")).slice(0, 1));
-  const unknown = scripts.find(
-    (script) => script.dynamic || !piecesOf(script.value).every((piece) => sedCommand.test(piece)),
-  );
-  return unknown?.value;
+  return undefined;
 }
 
-/** Semicolons inside a substitution make pieces that match nothing: asked about, never allowed by mistake. */
-function piecesOf(script: string): string[] {
-  return sedCommand.test(script) ? [script] : script.split(/[;\n]/);
-}
-
-function dangerousAwk(args: readonly ShellWord[]): string | undefined {
-  const option = args.find(({ value }) =>
-    /^(-[fEilLo]|--(file|exec|include|load|source|profile|dump-variables|pretty-print|debug))/.test(value),
-  );
-  if (option) return option.value;
-  const program = args.find(
-    (arg, index) => !arg.value.startsWith("-") && !/^-[Fv]$/.test(args[index - 1]?.value ?? ""),
-  );
-  if (!program) return undefined;
-  const text = program.value.replace(/"(?:[^"\\]|\\.)*"/gs, '""').replace(/\|\|/g, " ");
-  return program.dynamic || /\bsystem\b|\bgetline\b|[|@]|\bprintf?\b[^;}\n]*>|\bclose\b/.test(text)
-    ? program.value
-    : undefined;
+/** Does the text of a rule name this option, as a word of its own? */
+export function namesOption(pattern: string, { name }: DangerousArgument): boolean {
+  for (let at = pattern.indexOf(name); at !== -1; at = pattern.indexOf(name, at + 1)) {
+    const before = pattern[at - 1] ?? " ";
+    const after = pattern[at + name.length] ?? " ";
+    if (/[\s*:"'?]/.test(before) && /[\s*="'?]/.test(after)) return true;
+  }
+  return false;
 }

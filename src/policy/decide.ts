@@ -2,7 +2,7 @@
 import type { Rule } from "../protocol/permission-rule.ts";
 import { hiddenBy } from "./hidden.ts";
 import { type IgnoreCheck, loadIgnore } from "./ignore.ts";
-import type { Decision, Need, Verdict } from "./need.ts";
+import type { Decision, Judgement, Need, Verdict } from "./need.ts";
 import {
   floorOf,
   holdsProtected,
@@ -13,18 +13,21 @@ import {
   rootOf,
   specialKind,
 } from "./paths.ts";
-import { coversAddress, coversMcp, coversPath, nameOf, namesPath } from "./rules.ts";
+import { coversMcp, coversPath, nameOf, namesPath } from "./rules.ts";
 
 export type Situation = Place & {
   mode: "default" | "force" | "plan" | "ask";
   /** Can somebody be asked? Without, `ask` means rejected; only the reasons differ. */
   interactive: boolean;
   rules: readonly Rule[];
-  /** `force-only`: Shell allow rules do not count yet. */
-  shellAllowed: "force-only" | "rules";
+  /** `unlisted`: commands that no rule allows run in the sandbox. `all`: those that only --force allows as well. */
+  sandbox: "off" | "unlisted" | "all";
 };
 
-type Part = { verdict: Verdict; reasons: string[]; path?: ResolvedPath };
+type Part = Judgement & { path?: ResolvedPath };
+
+export const nobodyToAsk = "Nobody can be asked in print mode.";
+export const runsInSandbox = "It runs in the sandbox.";
 
 const strictness: Record<Verdict, number> = { allow: 0, ask: 1, deny: 2 };
 
@@ -32,18 +35,27 @@ const strictness: Record<Verdict, number> = { allow: 0, ask: 1, deny: 2 };
 export async function decide(needs: readonly Need[], situation: Situation): Promise<Decision> {
   const approved = new Map<string, string>();
   let verdict: Verdict = "allow";
-  let reasons: string[] = [];
+  let deciding: Part[] = [];
   const touchesFiles = needs.some((need) => need.kind === "Read" || need.kind === "Write" || need.kind === "Delete");
   const ignored = touchesFiles ? await loadIgnore([situation.workspace, ...situation.roots]) : () => undefined;
   const isHidden = hiddenBy(situation, ignored);
   for (const need of needs) {
     const part = await judge(need, situation, ignored);
     if (part.path) approved.set(need.target, part.path.real);
-    if (strictness[part.verdict] > strictness[verdict]) [verdict, reasons] = [part.verdict, []];
-    if (part.verdict === verdict) reasons.push(...part.reasons.filter((reason) => !reasons.includes(reason)));
+    if (strictness[part.verdict] > strictness[verdict]) [verdict, deciding] = [part.verdict, []];
+    if (part.verdict === verdict) deciding.push(part);
   }
-  if (verdict === "ask" && !situation.interactive) reasons.push("Nobody can be asked in print mode.");
-  return { verdict, reasons, approved, mayRead: (path) => !isHidden(path) };
+  const reasons = [...new Set(deciding.flatMap((part) => part.reasons))];
+  if (verdict === "ask" && !situation.interactive) reasons.push(nobodyToAsk);
+  return {
+    verdict,
+    reasons,
+    ...(deciding.some((part) => part.confined) && { confined: true }),
+    ...(deciding.some((part) => part.forced) && { forced: true }),
+    ...(deciding.some((part) => part.personOnly) && { personOnly: true }),
+    approved,
+    mayRead: (path) => !isHidden(path),
+  };
 }
 
 async function judge(need: Need, situation: Situation, ignored: IgnoreCheck): Promise<Part> {
@@ -55,9 +67,9 @@ async function judge(need: Need, situation: Situation, ignored: IgnoreCheck): Pr
     case "Shell":
       return judgeShell(need, situation);
     case "WebFetch":
-      return judgeNamed(need, situation, coversAddress, `fetches ${need.target}`, "WebFetch");
+      return judgeWeb(need.target, situation);
     case "Mcp":
-      return judgeNamed(need, situation, coversMcp, `calls the MCP tool ${need.target}`, "Mcp");
+      return judgeMcp(need.target, situation);
   }
 }
 
@@ -82,7 +94,7 @@ function judgeRead(path: ResolvedPath, rules: readonly Rule[], situation: Situat
   if (rootOf(path.real, situation) !== undefined) return allow("It is inside the workspace.");
   const allowing = rules.find((rule) => rule.verdict === "allow" && coversPath(rule, path, situation));
   if (allowing) return allow(`${nameOf(allowing)} allows it.`);
-  if (situation.mode === "force") return allow("--force allows it.");
+  if (situation.mode === "force") return forced();
   return ask(
     `${path.real} is outside of the workspace, and no Read rule covers it; allow it with "Read(${path.real})" or --add-dir.`,
   );
@@ -95,14 +107,14 @@ function judgeWrite(kind: "Write" | "Delete", path: ResolvedPath, rules: readonl
   if (floor) {
     const lifting = allowing.find((rule) => rule.scope === "user" && namesPath(rule, path, situation));
     if (lifting && rootOf(path.real, situation) !== undefined) return allow(`${nameOf(lifting)} names it.`);
-    return ask(`${capital(floor.why)}. Only a rule of yours that names it exactly lifts this.`);
+    return onlyPerson(`${capital(floor.why)}. Only a rule of yours that names it exactly lifts this.`);
   }
   if (kind === "Delete" && isDirectory(path.real) && holdsProtected(path, situation)) {
-    return ask(`${path.real} holds the workspace or the agent's own configuration.`);
+    return onlyPerson(`${path.real} holds the workspace or the agent's own configuration.`);
   }
   const rule = allowing.find((each) => coversPath(each, path, situation));
   if (rule) return allow(`${nameOf(rule)} allows it.`);
-  if (situation.mode === "force") return allow("--force allows it.");
+  if (situation.mode === "force") return forced();
   if (rootOf(path.real, situation) === undefined) {
     return ask(
       `${path.real} is outside of the workspace, and no Write rule covers it; allow it with "Write(${path.real})".`,
@@ -117,41 +129,47 @@ async function judgeShell(need: Need, situation: Situation): Promise<Part> {
   if (need.target.includes("\0")) return deny("A command cannot hold a NUL character.");
   // The grammar is large, and most calls need none of it.
   const { inspectShell, judgeByRules } = await import("./judge-shell.ts");
+  const { ownCommands } = await import("./own-commands.ts");
   const place = resolvePath(need.cwd ?? situation.workspace, situation);
   if ("problem" in place) return deny(`${capital(place.problem)}.`);
   const findings = inspectShell(need.target, place.real, situation);
   if (findings.denied.length > 0) return { verdict: "deny", reasons: findings.denied };
   if (isReadOnly(situation)) return deny(`${capital(situation.mode)} mode only reads: no commands are run.`);
-  if (findings.floor.length > 0) return { verdict: "ask", reasons: findings.floor };
-  if (situation.mode === "force") {
-    const denies = situation.rules.some((rule) => rule.kind === "Shell" && rule.verdict === "deny");
-    if (!denies || findings.unseen.length === 0) return allow("--force allows it.");
-    const reasons = findings.unseen.map((part) => `${capital(part)}.`);
-    return {
-      verdict: "ask",
-      reasons: [...reasons, "There are Shell deny rules, and they cannot be compared with it."],
-    };
+  const floor = [...findings.floor, ...ownCommands(findings.runs.runs)];
+  if (floor.length > 0) return { verdict: "ask", reasons: floor, personOnly: true };
+
+  const { mode, sandbox, rules } = situation;
+  const denies = rules.some((rule) => rule.kind === "Shell" && rule.verdict === "deny");
+  const hidden = denies ? findings.unseen : [];
+  if (mode === "force" && sandbox !== "all" && hidden.length === 0) return forced();
+  const byRules = judgeByRules(need.target, findings, place.real, situation);
+  if (byRules.verdict !== "ask") return byRules;
+  if (hidden.length > 0) {
+    const parts = hidden.map((part) => `${capital(part)}.`);
+    const reasons = [...parts, "There are Shell deny rules, and they cannot be compared with it."];
+    return { verdict: "ask", reasons, personOnly: true };
   }
-  if (situation.shellAllowed === "force-only") return ask("Commands run only with --force, or when you say yes.");
-  return judgeByRules(need.target, findings, place.real, situation);
+  const personOnly = findings.runs.privileged.length > 0 && { personOnly: true as const };
+  if (mode === "default" && sandbox === "off") return { ...byRules, ...personOnly };
+  const reasons = [...byRules.reasons, runsInSandbox];
+  return { verdict: "allow", reasons, confined: true, ...(mode === "force" && { forced: true }), ...personOnly };
 }
 
-function judgeNamed(
-  need: Need,
-  situation: Situation,
-  covers: (rule: Rule, target: string) => boolean,
-  what: string,
-  kind: "WebFetch" | "Mcp",
-): Part {
-  const rules = situation.rules.filter((rule) => rule.kind === kind && covers(rule, need.target));
+async function judgeWeb(target: string, situation: Situation): Promise<Part> {
+  const { judgeUrl } = await import("./network.ts");
+  const answer = judgeUrl(target, situation);
+  return { ...answer, ...(answer.verdict === "allow" && situation.mode === "force" && { forced: true }) };
+}
+
+function judgeMcp(target: string, situation: Situation): Part {
+  const rules = situation.rules.filter((rule) => rule.kind === "Mcp" && coversMcp(rule, target));
   const denying = rules.find((rule) => rule.verdict === "deny");
   if (denying) return deny(`${nameOf(denying)} denies it.`);
-  if (kind === "Mcp" && isReadOnly(situation))
-    return deny(`${capital(situation.mode)} mode only reads: MCP tools are not called.`);
+  if (isReadOnly(situation)) return deny(`${capital(situation.mode)} mode only reads: MCP tools are not called.`);
   const allowing = rules.find((rule) => rule.verdict === "allow");
   if (allowing) return allow(`${nameOf(allowing)} allows it.`);
-  if (situation.mode === "force") return allow("--force allows it.");
-  return ask(`It ${what}, and no ${kind} rule covers that.`);
+  if (situation.mode === "force") return forced();
+  return ask(`It calls the MCP tool ${target}, and no Mcp rule covers that.`);
 }
 
 function isReadOnly({ mode }: Situation): boolean {
@@ -162,8 +180,16 @@ function allow(reason: string): Part {
   return { verdict: "allow", reasons: [reason] };
 }
 
+function forced(): Part {
+  return { ...allow("--force allows it."), forced: true };
+}
+
 function ask(reason: string): Part {
   return { verdict: "ask", reasons: [reason] };
+}
+
+function onlyPerson(reason: string): Part {
+  return { ...ask(reason), personOnly: true };
 }
 
 function deny(reason: string): Part {

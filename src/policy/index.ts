@@ -1,6 +1,11 @@
 // courser/policy: may this be done?
+export { check, parseNeed } from "./check.ts";
 export { decide, type Situation } from "./decide.ts";
+export { type ExplainedCommand, type ExplainedPath, type Explanation, explain } from "./explain.ts";
+export { type LintEntry, type LintKind, type LintPlace, type LintProblem, lint } from "./lint.ts";
 export type { Decision, Need, Verdict } from "./need.ts";
+export { judgeUrl } from "./network.ts";
 export { floorOf, type Place, type ResolvedPath, resolvePath } from "./paths.ts";
+export { remedyFor } from "./remedy.ts";
 export { parseRule, type Rule, type RuleKind, ruleKinds } from "./rules.ts";
 export { type CommandDescription, describeCommand, parseShell, type ShellCommand, type ShellLine } from "./shell.ts";

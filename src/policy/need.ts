@@ -9,8 +9,17 @@ export type Verdict = "allow" | "ask" | "deny";
 export type Decision = {
   verdict: Verdict;
   reasons: string[];
+  /** Allowed inside the sandbox only. Who says yes to a question says yes to the call as it is, unconfined. */
+  confined?: true;
+  /** It is --force that allows it; whether a rule would was not asked. */
+  forced?: true;
+  /** Where it is asked, only a person may say yes: a protected path, a change of who runs it. */
+  personOnly?: true;
   /** Where each path of the call led when it was judged: a path that leads elsewhere when it is used is refused. */
   approved?: ReadonlyMap<string, string>;
   /** False for files below an allowed folder that a deny rule or an ignore file hides. */
   mayRead?(path: string): boolean;
 };
+
+/** The answer for one need. */
+export type Judgement = Pick<Decision, "verdict" | "reasons" | "confined" | "forced" | "personOnly">;

@@ -2,6 +2,7 @@
 import { readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fold } from "./glob.ts";
+import { protectedLink } from "./hard-links.ts";
 
 export type Place = {
   /** Real paths. */
@@ -94,7 +95,17 @@ export function rootOf(path: string, place: Place): string | undefined {
 export type Floor = { level: "never" | "protected"; why: string };
 
 /** What stands against writing here in every mode; undefined for ordinary paths. */
-export function floorOf({ given, real }: ResolvedPath, place: Place): Floor | undefined {
+export function floorOf(path: ResolvedPath, place: Place): Floor | undefined {
+  const named = floorByName(path, place);
+  if (named) return named;
+  const isProtected = (other: string) => floorByName({ given: other, real: other }, place) !== undefined;
+  const other = protectedLink(path.real, place, isProtected);
+  return other
+    ? { level: "protected", why: `${path.real} is another name of ${other}, which is protected` }
+    : undefined;
+}
+
+function floorByName({ given, real }: ResolvedPath, place: Place): Floor | undefined {
   for (const path of new Set([given, real])) {
     if (isOwnConfiguration(path, place))
       return { level: "never", why: `${path} belongs to the agent's own configuration, which it never writes` };

@@ -69,24 +69,6 @@ function realPattern(pattern: string): string {
   }
 }
 
-/** `example.com` that host, `*.example.com` its subdomains, `*` all; with a port only that port. */
-export function coversAddress(rule: Rule, address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const { hostname, port, protocol } = new URL(address);
-  const host = hostname.replace(/\.$/, "").toLowerCase();
-  const actualPort = port || (protocol === "https:" ? "443" : "80");
-  const [, wantedHost, wantedPort] = /^(.*?)(?::(\d+))?$/.exec(rule.pattern.toLowerCase())!;
-  if (wantedPort !== undefined && wantedPort !== actualPort) return false;
-  const pattern = wantedHost!.replace(/\.$/, "");
-  if (/^\*+$/.test(pattern)) return true;
-  if (pattern === host) return true;
-  if (pattern.startsWith("*.")) {
-    const end = pattern.slice(1);
-    return host.endsWith(end) || (rule.verdict === "deny" && host === end.slice(1));
-  }
-  return rule.verdict === "deny" && matchesText(pattern, host);
-}
-
 /** `server:tool`, with wildcards in either part. */
 export function coversMcp(rule: Rule, target: string): boolean {
   if (/^\*+$/.test(rule.pattern)) return true;
@@ -107,7 +89,7 @@ type ShellPattern =
   | { form: "tokens"; tokens: string[] }
   | { form: "glob"; name: string; glob: string };
 
-function shellPattern(pattern: string): ShellPattern {
+export function shellPattern(pattern: string): ShellPattern {
   if (/^\*+(:\*+)?$/.test(pattern)) return { form: "any" };
   const colon = pattern.indexOf(":");
   const blank = pattern.search(/\s/);

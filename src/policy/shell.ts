@@ -1,6 +1,10 @@
 // The bash grammar, reduced to what permission and the wire need: simple commands, words, redirects.
-import type { CommandArgument, Redirection, SyntaxNode, Word, WordPart } from "unbash";
+import type { Redirection, SyntaxNode, WordPart } from "unbash";
 import { forEachChild, parse } from "unbash";
+import { noteEvaluation, noteVariables } from "./shell-notes.ts";
+import { argumentsOf, type Invocation, pipelineOf, type ShellWord, wordOf } from "./shell-words.ts";
+
+export type { ShellWord } from "./shell-words.ts";
 
 /**
  * Beyond these a line is not parsed: it counts as unreadable, and unreadable is never allowed. The parser needs
@@ -8,19 +12,6 @@ import { forEachChild, parse } from "unbash";
  */
 const longestLine = 128 * 1024;
 const mostNested = 1000;
-
-export type ShellWord = {
-  /** As written. */
-  text: string;
-  /** After quote removal; expansions stay as written. */
-  value: string;
-  /** Holds an expansion, a substitution or a brace list: what it becomes is known only to the shell. */
-  dynamic: boolean;
-  /** Holds an unquoted pattern. */
-  glob: boolean;
-  /** Begins with an unquoted tilde. */
-  tilde: boolean;
-};
 
 export type ShellRedirect = {
   operator: string;
@@ -40,8 +31,12 @@ export type ShellCommand = {
   redirects: ShellRedirect[];
   /** Reads what another command of the line writes. */
   piped: boolean;
+  /** The commands before it in its pipeline, where all of them are simple ones. */
+  upstream?: readonly Invocation[];
   /** Stands inside `$( )`, backticks or a process substitution. */
   substituted: boolean;
+  /** Its place among the commands of the line that run one after another: the number of its statement, and whether all of that runs. */
+  chain?: { statement: number; isFirst: boolean };
   /** Name and arguments as written, without assignments and redirects. */
   text: string;
 };
@@ -51,18 +46,46 @@ export type ShellLine = {
   /** All redirects, those of groups and loops included. */
   redirects: ShellRedirect[];
   functions: string[];
+  /** What the variables that the line sets may hold. `unknown`: set in a way that cannot be followed. */
+  variables: Map<string, readonly ShellWord[] | "unknown">;
+  /** Assignments inside of expansions: `${x:=y}`. */
+  assigns: string[];
   /** Constructs that evaluate data once more: `(( ))`, `[[ -v … ]]`, `${x@P}`, `${!x}`. */
   evaluates: string[];
+  /** Words that are evaluated as arithmetic, which looks up names and runs what their subscripts hold. */
+  computed: ShellWord[];
+  /** Where the command's own text stands in quotes or in a here-document. */
+  quoted: (readonly [from: number, to: number])[];
   /** Holds a command or process substitution. */
   substitutes: boolean;
   /** Why the line could not be read; what cannot be read is not allowed. */
   errors: string[];
 };
 
-type Visit = { node: SyntaxNode; source: string; piped: boolean; substituted: boolean };
+/** `source`: what positions count in; `whole`: the command itself. `pipeline`: the members that a command stands among. */
+type Visit = {
+  node: SyntaxNode;
+  source: string;
+  whole: string;
+  piped: boolean;
+  substituted: boolean;
+  pipeline?: readonly SyntaxNode[];
+  chain?: ShellCommand["chain"];
+};
 
 export function parseShell(command: string): ShellLine {
-  const line: ShellLine = { commands: [], redirects: [], functions: [], evaluates: [], substitutes: false, errors: [] };
+  const line: ShellLine = {
+    commands: [],
+    redirects: [],
+    functions: [],
+    variables: new Map(),
+    assigns: [],
+    evaluates: [],
+    computed: [],
+    quoted: [],
+    substitutes: false,
+    errors: [],
+  };
   if (command.includes("\0")) line.errors.push("it holds a NUL character");
   const excess = excessOf(command);
   if (excess) {
@@ -97,20 +120,45 @@ function excessOf(command: string): string | undefined {
 
 /** A stack of our own: a chain of a hundred thousand operators must not overflow the engine's. */
 function visitAll(root: SyntaxNode, source: string, line: ShellLine): void {
-  const stack: Visit[] = [{ node: root, source, piped: false, substituted: false }];
+  const stack: Visit[] = [
+    { node: root, source, whole: source, piped: false, substituted: false, chain: { statement: -1, isFirst: true } },
+  ];
   const children: SyntaxNode[] = [];
   for (let visit = stack.pop(); visit; visit = stack.pop()) {
     const { node } = visit;
-    const below = note(node, visit, line);
+    const { source, piped, substituted } = note(node, visit, line);
+    const pipeline = node.type === "Pipeline" ? node.commands : undefined;
+    const chainOf = chains(node, visit);
     children.length = 0;
     forEachChild(node, (child) => void children.push(child));
-    const first = node.type === "Pipeline" ? node.commands[0] : undefined;
     for (let index = children.length - 1; index >= 0; index--) {
       const child = children[index]!;
-      const piped = below.piped || (first !== undefined && child !== first);
-      stack.push({ ...below, node: child, piped });
+      const isFed = pipeline !== undefined && child !== pipeline[0];
+      stack.push({
+        node: child,
+        source,
+        whole: visit.whole,
+        piped: piped || isFed,
+        substituted,
+        ...(pipeline && { pipeline }),
+        ...chainOf(child, index),
+      });
     }
   }
+}
+
+/** Statements of the line itself, and in them commands that are joined by && only: these run in order. */
+function chains(
+  node: SyntaxNode,
+  { chain, node: { type } }: Visit,
+): (child: SyntaxNode, index: number) => Pick<Visit, "chain"> {
+  if (type === "Script" && chain?.statement === -1)
+    return (_, index) => ({ chain: { statement: index, isFirst: true } });
+  if (!chain) return () => ({});
+  if (node.type === "Statement") return () => (node.background ? {} : { chain });
+  if (node.type === "AndOr" && node.operators.every((operator) => operator === "&&"))
+    return (_, index) => ({ chain: { ...chain, isFirst: index === 0 } });
+  return () => ({});
 }
 
 function note(node: SyntaxNode, visit: Visit, line: ShellLine): Visit {
@@ -136,43 +184,41 @@ function note(node: SyntaxNode, visit: Visit, line: ShellLine): Visit {
       line.substitutes = true;
       // A substitution whose body was not parsed is a command nobody has read.
       if (node.script === undefined) line.errors.push("a substitution could not be read");
+      noteEvaluation(node, line);
       return { ...visit, substituted: true, piped: node.type === "ProcessSubstitution" && node.operator === ">" };
-    case "ArithmeticCommand":
-      line.evaluates.push("(( ))");
-      return visit;
-    case "TestUnary":
-      if (node.operator === "-v" || node.operator === "-R") line.evaluates.push(`[[ ${node.operator} ]]`);
-      return visit;
-    case "TestBinary":
-      if (/^-(eq|ne|lt|le|gt|ge)$/.test(node.operator)) line.evaluates.push(`[[ ${node.operator} ]]`);
-      return visit;
-    case "Transform":
-      line.evaluates.push(`\${…@${node.operand.value}}`);
-      return visit;
-    case "ParameterExpansion":
-      if (node.prefix === "!") line.evaluates.push(node.text);
+    case "SingleQuoted":
+    case "DoubleQuoted":
+    case "AnsiCQuoted":
+    case "LocaleString":
+    case "HereDocBody":
+      if (visit.source === visit.whole) line.quoted.push([node.pos, node.end]);
       return visit;
     default:
+      noteVariables(node, line);
+      noteEvaluation(node, line);
       return visit;
   }
 }
 
 function simpleCommand(node: Extract<SyntaxNode, { type: "Command" }>, visit: Visit): ShellCommand {
   const args: ShellWord[] = [];
-  for (const argument of node.args) args.push(argumentOf(argument));
+  for (const argument of node.args) args.push(...argumentsOf(argument));
   const assignments: ShellCommand["assignments"] = [];
   for (const prefix of node.prefix) {
     if (prefix.type !== "Assignment") continue;
     const value = prefix.value.type === "Word" ? wordOf(prefix.value) : undefined;
     assignments.push({ name: prefix.name, value, text: prefix.text });
   }
+  const upstream = visit.pipeline && pipelineOf(visit.pipeline.slice(0, visit.pipeline.indexOf(node)));
   return {
     ...(node.name ? { name: wordOf(node.name) } : {}),
     args,
     assignments,
     redirects: node.redirects.map(redirectOf),
     piped: visit.piped,
+    ...(upstream && upstream.length > 0 && { upstream }),
     substituted: visit.substituted,
+    ...(visit.chain && { chain: visit.chain }),
     text: textOf(node, visit.source),
   };
 }
@@ -184,46 +230,6 @@ function textOf(node: Extract<SyntaxNode, { type: "Command" }>, source: string):
   const interrupted = node.redirects.some((redirect) => redirect.pos > node.name!.pos && redirect.pos < last.end);
   if (!interrupted) return source.slice(node.name.pos, last.end);
   return [node.name, ...node.args].map((word) => word.text).join(" ");
-}
-
-function argumentOf(argument: CommandArgument): ShellWord {
-  if (argument.type === "Word") return wordOf(argument);
-  // `declare x=1`, `env x=1`: a word that looks like an assignment.
-  const value = argument.value.type === "Word" ? wordOf(argument.value) : undefined;
-  const prefix = `${argument.name}${argument.append ? "+" : ""}=`;
-  return {
-    text: argument.text,
-    value: value ? prefix + value.value : argument.text,
-    dynamic: value ? value.dynamic : true,
-    glob: value?.glob ?? false,
-    tilde: false,
-  };
-}
-
-function wordOf(word: Word): ShellWord {
-  const found = { dynamic: false, glob: false };
-  for (const part of word.parts ?? []) inspect(part, found);
-  return { text: word.text, value: word.value, ...found, tilde: word.text.startsWith("~") };
-}
-
-function inspect(part: WordPart, found: { dynamic: boolean; glob: boolean }): void {
-  switch (part.type) {
-    case "Literal":
-    case "SingleQuoted":
-    case "AnsiCQuoted":
-      return;
-    case "DoubleQuoted":
-    case "LocaleString":
-      for (const child of part.parts) inspect(child, found);
-      return;
-    case "Glob":
-    case "ExtendedGlob":
-      found.glob = true;
-      for (const child of part.parts ?? []) inspect(child, found);
-      return;
-    default:
-      found.dynamic = true;
-  }
 }
 
 function redirectOf(node: Redirection): ShellRedirect {

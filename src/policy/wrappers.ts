@@ -1,5 +1,15 @@
 // Commands that run other commands: what `env`, `sudo`, `xargs`, `find -exec`, `bash -c` would start.
+import { baseName, isInterpreter, isShell, own } from "./command-names.ts";
+import { dangerousArgument } from "./dangerous-options.ts";
+import { commandsInOptions, inlineCode, mayStartPrograms } from "./executing-options.ts";
+import { meaningOf, type Scope } from "./meaning.ts";
+import { outputOf } from "./producers.ts";
+import { isOption, parseOptions } from "./read-options.ts";
 import { parseShell, type ShellCommand, type ShellLine, type ShellWord } from "./shell.ts";
+import { scopeOf } from "./variables.ts";
+import { loaderName, runnerOptions, runners, type Wrapper, wrappers } from "./wrapper-table.ts";
+
+export { baseName, isInterpreter, isShell } from "./command-names.ts";
 
 /** One program start, however deep it is wrapped. */
 export type Run = {
@@ -9,201 +19,189 @@ export type Run = {
   transparent: boolean;
   /** False: only a guess, because an option before it is unknown. Good enough to deny, not to allow. */
   certain: boolean;
+  /** Stands in the value of an option: only deny rules and the floor look at it, the option is judged by itself. */
+  inOption?: true;
+  /** The simple command that it belongs to. */
+  command: ShellCommand;
+  /** How deep it is wrapped: the last one before it that is less deep starts it. */
+  depth: number;
 };
 
 export type Runs = {
   runs: Run[];
   /** Lines that are parsed: the command itself, and every literal script inside it. */
   lines: ShellLine[];
+  /** The text of each of the lines. */
+  sources: string[];
+  /** What the variables of each of the lines may hold. */
+  scopes: Scope[];
   /** Why part of what would run cannot be seen. */
   opaque: string[];
+  /** Code of another language than the shell's, which no rule for a program covers. */
+  inline: string[];
   /** Names of programs that change who runs the rest. */
   privileged: string[];
+  /** Files that are run by a shell or an interpreter, or by their own name. */
+  files: { word: ShellWord; by: string }[];
+  /** Variables that are set for a program by another way than the shell's own. */
+  assigned: { text: string; name: string; isKnown: boolean; by: string }[];
+  /** Folders that programs are started in. */
+  folders: ShellWord[];
   /** How many starts are only guesses. */
   guesses: number;
 };
 
-/** Options with a value, operands before the command. `values`: short letters and long names. */
-type Wrapper = {
-  values?: string;
-  long?: readonly string[];
-  operands?: number;
-  assignments?: true;
-  transparent?: true;
-  privileged?: true;
-  /** The option whose value is a script. */
-  script?: string;
-  /** The operands are joined and given to a shell. */
-  joins?: true;
-};
-
-const wrappers: Record<string, Wrapper> = {
-  env: { values: "uCS", long: ["unset", "chdir", "split-string"], assignments: true },
-  nohup: { transparent: true },
-  setsid: {},
-  time: { values: "of", long: ["output", "format"] },
-  command: { transparent: true },
-  builtin: {},
-  exec: { values: "a" },
-  nice: { values: "n", long: ["adjustment"], transparent: true },
-  ionice: { values: "cnpPu" },
-  chrt: { values: "TPD", operands: 1 },
-  taskset: { operands: 1 },
-  stdbuf: { values: "ioe", long: ["input", "output", "error"], transparent: true },
-  timeout: { values: "ks", long: ["kill-after", "signal"], operands: 1, transparent: true },
-  chroot: { long: ["userspec", "groups"], operands: 1, privileged: true },
-  unshare: { values: "SGRw", privileged: true },
-  nsenter: { values: "tSGrw", privileged: true },
-  sudo: {
-    values: "CDghpRrtTuU",
-    long: ["user", "group", "host", "prompt", "chdir", "role", "type"],
-    assignments: true,
-    privileged: true,
-  },
-  doas: { values: "uC", privileged: true },
-  su: { values: "csgGw", long: ["command", "shell", "group"], script: "c", privileged: true },
-  runuser: { values: "csgGwu", long: ["command", "shell", "user"], script: "c", privileged: true },
-  pkexec: { long: ["user"], privileged: true },
-  setpriv: { privileged: true },
-  xargs: {
-    values: "adEILnPs",
-    long: ["arg-file", "delimiter", "max-args", "max-procs", "replace", "max-lines", "max-chars", "process-slot-var"],
-  },
-  parallel: { values: "jnNIaSL" },
-  watch: { values: "nq", long: ["interval", "equexit"], joins: true },
-  script: { values: "cEoOIBTm", long: ["command"], script: "c", operands: 99 },
-  flock: { values: "cwE", long: ["command", "timeout", "wait", "conflict-exit-code"], script: "c", operands: 1 },
-  strace: { values: "abeEIoOpPsSuUX" },
-  ltrace: { values: "aeEFlnosuwxAD" },
-  busybox: {},
-  toybox: {},
-  npx: { values: "cp", long: ["call", "package"], script: "c" },
-  caffeinate: { values: "tw" },
-  "systemd-run": { values: "pEutMHrG", privileged: true },
-  "xvfb-run": { values: "efnpsw" },
-  torsocks: {},
-  proxychains: { values: "f" },
-  "ssh-agent": { values: "aEtP" },
-  coproc: {},
-};
-
-/** Package managers and environments whose subcommand runs a program. */
-const runners: Record<string, readonly string[]> = {
-  npm: ["exec", "x"],
-  pnpm: ["exec", "dlx"],
-  yarn: ["exec", "dlx"],
-  bun: ["x"],
-  bundle: ["exec"],
-  poetry: ["run"],
-  pipenv: ["run"],
-  uv: ["run"],
-  conda: ["run"],
-  mise: ["exec", "x"],
-  rbenv: ["exec"],
-  pyenv: ["exec"],
-};
-
-const shells = new Set(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"]);
-const interpreters =
-  /^(python[\d.]*|pypy3?|perl|ruby|node|nodejs|deno|bun|php|lua[\d.]*|tclsh|osascript|pwsh|powershell)$/;
 const deepest = 12;
 /** Beyond these nothing more is followed, and the line counts as not seen through. */
 const mostRuns = 50_000;
 const mostGuesses = 300;
 
-export function baseName(name: string): string {
-  return name.slice(name.lastIndexOf("/") + 1);
-}
-
-export function isShell(name: string): boolean {
-  return shells.has(baseName(name));
-}
-
-export function isInterpreter(name: string): boolean {
-  return interpreters.test(baseName(name));
-}
-
 export function runsOf(command: string): Runs {
-  const found: Runs = { runs: [], lines: [], opaque: [], privileged: [], guesses: 0 };
-  descend(command, 0, found);
+  const found: Runs = {
+    runs: [],
+    lines: [],
+    sources: [],
+    scopes: [],
+    opaque: [],
+    inline: [],
+    privileged: [],
+    files: [],
+    assigned: [],
+    folders: [],
+    guesses: 0,
+  };
+  descend(command, { depth: 0, found });
   return found;
 }
 
-function descend(source: string, depth: number, found: Runs): void {
+function descend(source: string, { depth, found, scope }: { depth: number; found: Runs; scope?: Scope }): void {
   if (depth > deepest || found.runs.length > mostRuns) {
     found.opaque.push("it is nested too deeply");
     return;
   }
   const line = parseShell(source);
+  const inner = scopeOf(line, scope);
   found.lines.push(line);
+  found.sources.push(source);
+  found.scopes.push(inner);
+  const written = new Set(
+    line.redirects.filter((each) => each.direction === "out").map((each) => plain(each.target?.value)),
+  );
   for (const command of line.commands) {
-    if (!command.name) continue;
-    const written = new Set(
-      line.redirects.filter((each) => each.direction === "out").map((each) => plain(each.target?.value)),
-    );
-    follow(command.name, command.args, { command, written, depth, certain: true, found });
+    const trail = { command, written, depth, certain: true, found, scope: inner };
+    for (const { name, value } of command.assignments)
+      if (value && command.name && programVariable.test(name)) guessScript(value.value, trail);
+    if (command.name)
+      follow(
+        command.name,
+        command.args.map((arg) => meaningOf(arg, inner)),
+        trail,
+      );
   }
 }
 
-type Trail = { command: ShellCommand; written: ReadonlySet<string>; depth: number; certain: boolean; found: Runs };
+/** Variables whose value programs run. */
+const programVariable =
+  /(COMMAND|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|DIFF|OPEN|CLOSE|SHELL|PROGRAM|^(BASH_)?ENV|SSH|PROXY_COMMAND|CC|CXX|LD|RUSTC_WRAPPER)$/;
+
+type Trail = {
+  command: ShellCommand;
+  written: ReadonlySet<string>;
+  depth: number;
+  certain: boolean;
+  inOption?: true;
+  found: Runs;
+  scope: Scope;
+};
 
 function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
-  const { found } = trail;
+  const { found, command, depth, certain } = trail;
   const base = baseName(name.value).toLowerCase();
-  const table = Object.hasOwn(wrappers, base) ? wrappers[base] : undefined;
-  const run: Run = { name, args, transparent: table?.transparent === true, certain: trail.certain };
+  const table = loaderName.test(base) ? {} : own(wrappers, base);
+  const { inOption } = trail;
+  const transparent = table?.transparent === true;
+  const run: Run = { name, args, transparent, certain, ...(inOption && { inOption }), command, depth };
   found.runs.push(run);
   if (found.runs.length > mostRuns) found.opaque.push("it starts too many programs");
   if (found.runs.length > mostRuns || name.dynamic || name.glob) return;
-  if (name.value.includes("/") && trail.written.has(plain(name.value)))
-    found.opaque.push(`${name.value} is written by the same line`);
-  if (shells.has(base)) followShell(base, args, trail);
+  if (name.value.includes("/")) {
+    found.files.push({ word: name, by: name.value });
+    if (trail.written.has(plain(name.value))) found.opaque.push(`${name.value} is written by the same line`);
+  }
+  if (isShell(base)) followShell(base, args, trail);
   else if (base === "eval") script(args, trail, "eval");
-  else if (base === "trap" && args[0] && !isFlag(args[0])) script([args[0]], trail, "trap");
+  else if (base === "trap" && args[0] && !isOption(args[0])) script([args[0]], trail, "trap");
+  else if (base === "alias") for (const arg of args) guessScript(arg.value.replace(/^[^=]*=/s, ""), trail);
   else if (base === "source" || base === ".") followFile(args[0], base, trail);
   else if (base === "find" || base === "fd") followFind(args, trail);
-  else if (interpreters.test(base)) followInterpreter(base, args, trail);
-  else if (Object.hasOwn(runners, base)) followRunner(base, args, run, trail);
+  else if (isInterpreter(baseName(name.value))) followInterpreter(baseName(name.value), args, trail);
+  else if (own(runners, base)) followRunner(base, args, run, trail);
   else if (table) followWrapper(base, table, args, run, trail);
+  followOptions(run, trail);
+}
+
+/** Options that name a program, and programs that are themselves a language. */
+function followOptions(run: Run, trail: Trail): void {
+  const { found } = trail;
+  for (const text of commandsInOptions(run)) guessScript(text, trail);
+  for (const code of inlineCode(run)) {
+    if (code.dynamic) found.opaque.push(`${baseName(run.name.value)} runs code that is not known before`);
+    else if (mayStartPrograms(code.value))
+      found.opaque.push(`${baseName(run.name.value)} is given code that may start programs`);
+  }
+  if (/^(g?sed|[gmn]?awk)$/.test(baseName(run.name.value)) && dangerousArgument(run) !== undefined)
+    found.opaque.push(`${baseName(run.name.value)} is given code that may start programs`);
 }
 
 function followWrapper(base: string, table: Wrapper, args: ShellWord[], run: Run, trail: Trail): void {
   const { found } = trail;
   if (table.privileged) found.privileged.push(base);
   if (base === "command" && args.some((arg) => /^-[pvV]*[vV]/.test(arg.value))) return;
-  const first = operandsOf(args, table);
-  let operands = first.operands;
-  if (table.assignments) {
-    const count = operands.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word.value));
-    // Variables decide what a program loads: such a wrapper is not a mere wrapper.
-    if (count !== 0) run.transparent = false;
-    operands = count === -1 ? [] : operands.slice(count);
-  }
+  if (base === "jobs" && !args.some((arg) => arg.value === "-x")) return;
+  if (base === "parallel") found.opaque.push("what parallel reads decides what it runs");
+  if (base === "at" || base === "batch") found.opaque.push(`${base} runs what it is given later`);
+  const { operands: rest, values, isUnsure } = parseOptions(args, table);
+  let operands = rest;
+  if (table.assignments) operands = withoutAssignments(operands, base, run, trail);
   operands = operands.slice(table.operands ?? 0);
   // Some programs take options behind their operands as well.
-  const late = operands[0] && isFlag(operands[0]) ? operandsOf(operands, table) : undefined;
-  const values = new Map([...first.values, ...(late?.values ?? [])]);
+  const late = operands[0] && isOption(operands[0]) ? parseOptions(operands, table) : undefined;
+  for (const [name, value] of late?.values ?? []) values.set(name, value);
   operands = late?.operands ?? operands;
+  for (const name of table.directory ?? []) if (values.has(name)) found.folders.push(values.get(name)!);
   const split = base === "env" ? (values.get("S") ?? values.get("split-string")) : undefined;
   if (split) {
+    if (/[\\$]/.test(split.value)) found.opaque.push("what env -S runs is spelled in its own way");
     script([split, ...operands], trail, "env -S");
     return;
   }
-  const text = table.script ? (values.get(table.script) ?? values.get("command") ?? values.get("call")) : undefined;
+  const text = table.scripts?.map((name) => values.get(name)).find(Boolean);
   if (text) {
     script([text], trail, base);
     return;
   }
   if (operands.length === 0) return;
+  if (table.joins === "each") for (const operand of operands) script([operand], trail, base);
+  if (table.joins === "each") return;
   if (table.joins && !args.some((arg) => /^(-[a-zA-Z]*x|--exec)$/.test(arg.value))) {
     script(operands, trail, base);
     return;
   }
-  if (base === "xargs" || base === "parallel") noteFed(base, operands, found);
   const next = { ...trail, depth: trail.depth + 1 };
+  if (base === "xargs") operands = withInput(operands, values, args, next);
   if (next.depth > deepest) found.opaque.push("it is nested too deeply");
-  else if (!first.unknown && !late) follow(operands[0]!, operands.slice(1), next);
-  else guess(operands, next);
+  else if (isUnsure || late?.isUnsure) guess(operands, next);
+  else follow(operands[0]!, operands.slice(1), next);
+}
+
+/** Variables decide what a program loads: such a wrapper is not a mere wrapper. */
+function withoutAssignments(operands: readonly ShellWord[], by: string, run: Run, { found }: Trail): ShellWord[] {
+  const first = operands.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word.value));
+  const count = first === -1 ? operands.length : first;
+  if (count > 0) run.transparent = false;
+  for (const { text, value, dynamic } of operands.slice(0, count))
+    found.assigned.push({ text, name: value.slice(0, value.indexOf("=")), isKnown: !dynamic, by });
+  return operands.slice(count);
 }
 
 /** An unknown option stands before: any of the words may be the command. */
@@ -218,17 +216,73 @@ function guess(operands: readonly ShellWord[], trail: Trail): void {
 }
 
 /** What xargs reads becomes arguments; given to something that runs its arguments, it becomes the command. */
-function noteFed(base: string, operands: readonly ShellWord[], found: Runs): void {
+function withInput(
+  operands: ShellWord[],
+  values: ReadonlyMap<string, ShellWord>,
+  args: readonly ShellWord[],
+  trail: Trail,
+): ShellWord[] {
+  const { command, found, scope } = trail;
   const inner = baseName(operands[0]!.value).toLowerCase();
-  if (Object.hasOwn(wrappers, inner) || shells.has(inner) || interpreters.test(inner) || inner === "eval") {
-    found.opaque.push(`what ${base} reads decides what ${inner} runs`);
-  }
+  if (own(wrappers, inner) || isShell(inner) || isInterpreter(inner) || inner === "eval")
+    found.opaque.push(`what xargs reads decides what ${inner} runs`);
+  const upstream = command.upstream?.map(({ name, args }) => ({
+    name,
+    args: args.map((arg) => meaningOf(arg, scope)),
+  }));
+  const isElsewhere = command.redirects.some(
+    (redirect) => redirect.direction === "in" || redirect.direction === "text",
+  );
+  const { gives, mentions } =
+    upstream && !isElsewhere ? outputOf(upstream) : ({ gives: "made", mentions: [] } as const);
+  const origin = gives === "token" ? "names" : gives;
+  const mark = replacedBy(values, args);
+  const input: ShellWord = {
+    text: "(input)",
+    value: "",
+    dynamic: true,
+    glob: false,
+    tilde: false,
+    origin,
+    others: mentions,
+  };
+  if (mark === undefined) return [...operands, input];
+  if (operands[0]!.value.includes(mark)) found.opaque.push("what xargs reads decides what it runs");
+  return operands.map((word) => (word.value.includes(mark) ? filledIn(word, mark, input) : word));
+}
+
+/** The mark of `-I`, which stands for what is read. */
+function replacedBy(values: ReadonlyMap<string, ShellWord>, args: readonly ShellWord[]): string | undefined {
+  const own = args.find((arg) => /^-i|^--replace/.test(arg.value))?.value.replace(/^-i|^--replace=?/, "");
+  return values.get("I")?.value ?? (own === "" ? "{}" : own);
+}
+
+/** `dir/{}`: the part before the mark is known. */
+function filledIn(word: ShellWord, mark: string, { origin, others }: ShellWord): ShellWord {
+  const lead = word.value.slice(0, word.value.indexOf(mark));
+  return {
+    ...word,
+    dynamic: true,
+    pieces: [
+      { kind: "text", value: lead },
+      { kind: "variable", name: mark, quoted: true },
+    ],
+    ...(origin && { origin }),
+    ...(others && {
+      others: others.map((each) => ({ ...each, value: word.value.replaceAll(mark, () => each.value) })),
+    }),
+  };
 }
 
 function followRunner(base: string, args: ShellWord[], run: Run, trail: Trail): void {
-  const at = args.findIndex((arg) => !isFlag(arg));
-  if (at === -1 || !runners[base]!.includes(args[at]!.value)) return;
-  followWrapper(base, { values: "cp", long: ["call", "package"], script: "c" }, args.slice(at + 1), run, trail);
+  const at = args.findIndex((arg) => !isOption(arg));
+  const subcommands = runners[base]!;
+  // `npm --prefix x exec`: the first operand may be the value of an option.
+  const found = args.slice(0, 8).findIndex((arg) => subcommands.includes(arg.value));
+  if (found === -1) return;
+  const isSure = found === at;
+  const operands = base === "rustup" ? { ...runnerOptions, operands: 1 } : runnerOptions;
+  followWrapper(base, operands, args.slice(found + 1), run, isSure ? trail : { ...trail, certain: false });
 }
 
 function followShell(base: string, args: ShellWord[], trail: Trail): void {
@@ -254,83 +308,81 @@ function followShell(base: string, args: ShellWord[], trail: Trail): void {
     followFile(operand, base, trail);
     return;
   }
-  const text = command.redirects.find((redirect) => redirect.direction === "text");
-  if (text?.body !== undefined) descend(text.body, trail.depth + 1, found);
-  else if (text) found.opaque.push(`what ${base} is given to run is made by the line itself`);
-  else if (command.piped) found.opaque.push(`${base} runs what another command writes`);
-  else if (command.redirects.some((redirect) => redirect.direction === "in")) found.opaque.push(`${base} runs a file`);
+  const texts = command.redirects.filter((redirect) => redirect.direction === "text");
+  for (const { body } of texts) {
+    if (body === undefined) found.opaque.push(`what ${base} is given to run is made by the line itself`);
+    else descend(body, { ...trail, depth: trail.depth + 1 });
+  }
+  if (command.redirects.some((redirect) => redirect.direction === "in")) found.opaque.push(`${base} runs a file`);
+  else if (texts.length === 0 && command.piped) found.opaque.push(`${base} runs what another command writes`);
 }
 
 /** A script file is as good as a program, unless the same line makes it or it is no file at all. */
 function followFile(file: ShellWord | undefined, base: string, { found, written }: Trail): void {
   if (!file) return;
-  if (file.dynamic || file.glob || /^\/(dev|proc)\//.test(file.value))
+  found.files.push({ word: file, by: base });
+  if (file.dynamic || file.glob || file.value === "-" || /^\/(dev|proc)\//.test(file.value))
     found.opaque.push(`${base} runs something that is not known before`);
   else if (written.has(plain(file.value))) found.opaque.push(`${base} runs ${file.value}, which the same line writes`);
 }
 
 function followInterpreter(base: string, args: ShellWord[], trail: Trail): void {
   const { found, command } = trail;
-  const inline = args.findIndex((arg) => /^(-[a-zA-Z]*[ceEr]|--eval|--print|-p|eval)$/.test(arg.value));
-  if (inline !== -1) {
-    if (args[inline + 1]?.dynamic) found.opaque.push(`${base} runs code that is not known before`);
+  if (args.some((arg) => /^(-[a-zA-Z]*[ceEr]|--eval|--print|-p|eval)$/.test(arg.value))) return;
+  const file = args.find((arg) => !isOption(arg) || arg.value === "-");
+  if (file && file.value !== "-") {
+    followFile(file, base, trail);
     return;
   }
-  const file = args.find((arg) => !isFlag(arg));
-  if (file) followFile(file, base, trail);
-  else if (command.piped) found.opaque.push(`${base} runs what another command writes`);
+  const text = command.redirects.find((redirect) => redirect.direction === "text");
+  if (text) found.inline.push(`${base} runs what the line gives it to read`);
+  if (text && (text.body === undefined || mayStartPrograms(text.body)))
+    found.opaque.push(`${base} is given code that may start programs`);
+  else if (command.redirects.some((redirect) => redirect.direction === "in")) found.opaque.push(`${base} runs a file`);
+  else if (command.piped && !text) found.opaque.push(`${base} runs what another command writes`);
 }
 
 function followFind(args: ShellWord[], trail: Trail): void {
+  const { found } = trail;
+  const tests = args.findIndex(isOption);
+  const places = tests === -1 ? args : args.slice(0, tests);
+  const patterns = args.filter((_, index) => /^-i?(path|wholename|name)$/.test(args[index - 1]?.value ?? ""));
   for (let at = 0; at < args.length; at++) {
     if (!/^(-exec|-execdir|-ok|-okdir|--exec|--exec-batch|-x|-X)$/.test(args[at]!.value)) continue;
     const from = at + 1;
     while (++at < args.length && args[at]!.value !== ";" && !(args[at]!.value === "+" && args[at - 1]!.value === "{}"));
-    const words = args.slice(from, at);
-    if (words.length > 0) follow(words[0]!, words.slice(1), { ...trail, depth: trail.depth + 1 });
+    const input = {
+      text: "{}",
+      value: "",
+      dynamic: true,
+      glob: false,
+      tilde: false,
+      origin: "names",
+      others: [...places, ...patterns],
+    } as const;
+    const words = args.slice(from, at).map((word) => (word.value.includes("{}") ? filledIn(word, "{}", input) : word));
+    if (words.length === 0) continue;
+    if (words[0]!.dynamic) found.opaque.push("find runs what it finds");
+    follow(words[0]!, words.slice(1), { ...trail, depth: trail.depth + 1 });
   }
 }
 
-function script(words: readonly ShellWord[], { depth, found }: Trail, base: string): void {
-  if (words.some((word) => word.dynamic)) found.opaque.push(`what ${base} runs is not known before`);
-  descend(words.map((word) => word.value).join(" "), depth + 1, found);
+function script(words: readonly ShellWord[], trail: Trail, base: string): void {
+  if (words.some((word) => word.dynamic || word.others))
+    trail.found.opaque.push(`what ${base} runs is not known before`);
+  descend(words.map((word) => word.value).join(" "), { ...trail, depth: trail.depth + 1 });
 }
 
-/** The words after the options. `unknown`: an option stands there that may or may not have a value. */
-function operandsOf(
-  args: readonly ShellWord[],
-  table: Wrapper,
-): { operands: ShellWord[]; values: Map<string, ShellWord>; unknown: boolean } {
-  const values = new Map<string, ShellWord>();
-  let unknown = false;
-  let at = 0;
-  for (; at < args.length; at++) {
-    const word = args[at]!;
-    if (word.value === "--") {
-      at++;
-      break;
-    }
-    if (!isFlag(word) || word.value === "-") break;
-    const long = /^--([^=]+)(=(.*))?$/s.exec(word.value);
-    if (long) {
-      const [, name, given, value] = long;
-      const takes = table.long?.find((each) => each.startsWith(name!));
-      if (given) values.set(takes ?? name!, { ...word, value: value! });
-      else if (takes && args[at + 1]) values.set(takes, args[++at]!);
-      else if (!takes) unknown = true;
-      continue;
-    }
-    const cluster = word.value.slice(1);
-    const letter = [...cluster].findIndex((each) => table.values?.includes(each));
-    if (letter === -1) unknown ||= table.values === undefined && cluster.length > 0 && !/^[a-zA-Z0-9]+$/.test(cluster);
-    else if (letter < cluster.length - 1) values.set(cluster[letter]!, { ...word, value: cluster.slice(letter + 1) });
-    else if (args[at + 1]) values.set(cluster[letter]!, args[++at]!);
+/** A text that may be a command: what it would start counts against the line, never for it. */
+function guessScript(text: string, trail: Trail): void {
+  const { found } = trail;
+  if (trail.depth > deepest || found.guesses++ > mostGuesses) {
+    found.opaque.push("it holds too many commands inside of options");
+    return;
   }
-  return { operands: args.slice(at), values, unknown };
-}
-
-function isFlag(word: ShellWord): boolean {
-  return word.value.startsWith("-") && word.value.length > 1;
+  const inside = { ...trail, depth: trail.depth + 1, certain: false, inOption: true } as const;
+  for (const command of parseShell(text).commands)
+    if (command.name) follow(command.name, command.args, { ...inside, command });
 }
 
 function plain(path: string | undefined): string {

@@ -18,19 +18,34 @@ const escapes: Record<string, string> = { '"': '"', "\\": "\\", "/": "/", b: "\b
 
 /** Throws JsonTextError. Duplicate keys are an error: which of two deny lists is meant cannot be known. */
 export function parseJsonc(text: string): unknown {
-  const reader = new Reader(text);
-  const value = reader.value(0);
+  return read(new Reader(text));
+}
+
+/** From the first character of a value to behind its last; `lastChild`: behind the last one inside. */
+export type JsonPlace = { start: number; end: number; lastChild?: number };
+
+/** Where each value stands, by its path: `permissions.allow[2]`; the whole is the empty path. Throws as parseJsonc does. */
+export function placesIn(text: string): Map<string, JsonPlace> {
+  const places = new Map<string, JsonPlace>();
+  read(new Reader(text, places));
+  return places;
+}
+
+function read(reader: Reader): unknown {
+  const value = reader.value(0, "");
   reader.skip();
-  if (reader.at < text.length) reader.fail("the file should end here");
+  if (reader.at < reader.text.length) reader.fail("the file should end here");
   return value;
 }
 
 class Reader {
   at = 0;
   readonly text: string;
+  readonly places: Map<string, JsonPlace> | undefined;
 
-  constructor(text: string) {
+  constructor(text: string, places?: Map<string, JsonPlace>) {
     this.text = text;
+    this.places = places;
   }
 
   fail(message: string, at = this.at): never {
@@ -54,18 +69,26 @@ class Reader {
     }
   }
 
-  value(depth: number): unknown {
+  value(depth: number, path: string): unknown {
     if (depth > deepest) this.fail(`it is nested deeper than ${deepest} levels`);
     this.skip();
+    const place: JsonPlace = { start: this.at, end: this.at };
+    this.places?.set(path, place);
+    const value = this.bare(depth, path, place);
+    place.end = this.at;
+    return value;
+  }
+
+  bare(depth: number, path: string, place: JsonPlace): unknown {
     const character = this.text[this.at];
-    if (character === "{") return this.object(depth);
-    if (character === "[") return this.array(depth);
+    if (character === "{") return this.object(depth, path, place);
+    if (character === "[") return this.array(depth, path, place);
     if (character === '"') return this.string();
     if (character === undefined) this.fail("the text ends too early");
     return this.scalar();
   }
 
-  object(depth: number): Record<string, unknown> {
+  object(depth: number, path: string, place: JsonPlace): Record<string, unknown> {
     const result: Record<string, unknown> = {};
     this.at++;
     while (true) {
@@ -77,7 +100,8 @@ class Reader {
       if (Object.hasOwn(result, key)) this.fail(`the key ${JSON.stringify(key)} stands there twice`, start);
       this.skip();
       if (!this.take(":")) this.fail(this.ended() ?? "a : should stand here");
-      const value = this.value(depth + 1);
+      const value = this.value(depth + 1, this.places ? (path === "" ? key : `${path}.${key}`) : "");
+      place.lastChild = this.at;
       // Not an assignment: the key may be __proto__, and is data.
       Object.defineProperty(result, key, { value, writable: true, enumerable: true, configurable: true });
       this.skip();
@@ -87,13 +111,14 @@ class Reader {
     }
   }
 
-  array(depth: number): unknown[] {
+  array(depth: number, path: string, place: JsonPlace): unknown[] {
     const result: unknown[] = [];
     this.at++;
     while (true) {
       this.skip();
       if (this.take("]")) return result;
-      result.push(this.value(depth + 1));
+      result.push(this.value(depth + 1, this.places ? `${path}[${result.length}]` : ""));
+      place.lastChild = this.at;
       this.skip();
       if (this.take(",")) continue;
       if (this.take("]")) return result;

@@ -1,17 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decide, type Situation } from "../../src/policy/decide.ts";
 import type { Need } from "../../src/policy/need.ts";
-import {
-  type Fixture,
-  makeFixture,
-  type PolicyCase,
-  removeFixture,
-  rulesOf,
-  runPolicyCase,
-  situationOf,
-} from "./fixture.ts";
+import { type Fixture, makeFixture, removeFixture, rulesOf, situationOf } from "./fixture.ts";
 
 let fixture: Fixture;
 beforeAll(() => {
@@ -31,29 +23,42 @@ async function verdict(kind: Need["kind"], target: string, { allow, deny, ...cha
 const force = { mode: "force" } as const;
 
 describe("what a call gets when no rule speaks of it", () => {
+  /** As the table of the documentation has it: in a terminal, in print mode, with --force in either. `!`: only a person. */
   it.each([
-    ["Read", "README.md", "allow", "allow"],
-    ["Read", ".", "allow", "allow"],
-    ["Read", "../outside.txt", "ask", "allow"],
-    ["Write", "src/new.ts", "allow", "allow"],
-    ["Write", "../outside.txt", "ask", "allow"],
-    ["Delete", "README.md", "ask", "allow"],
-    ["Shell", "touch x", "ask", "allow"],
-    ["WebFetch", "https://example.com", "ask", "allow"],
-    ["Mcp", "server:tool", "ask", "allow"],
-    ["Write", ".cursor/mcp.json", "ask", "ask"],
-    ["Delete", ".git", "ask", "ask"],
-    ["Delete", ".", "ask", "ask"],
-  ] as const)("%s %s: %s, with --force %s", async (kind, target, byDefault, forced) => {
-    expect(await verdict(kind, target)).toBe(byDefault);
-    expect(await verdict(kind, target, force)).toBe(forced);
-  });
-
-  it("does not let Shell rules count before their time", async () => {
-    expect(await verdict("Shell", "ls", { allow: ["Shell(ls)"] })).toBe("allow");
-    expect(await verdict("Shell", "ls", { allow: ["Shell(ls)"], shellAllowed: "force-only" })).toBe("ask");
-    expect(await verdict("Shell", "rm x", { deny: ["Shell(rm)"], shellAllowed: "force-only" })).toBe("deny");
-    expect(await verdict("Shell", "ls", { ...force, shellAllowed: "force-only" })).toBe("allow");
+    ["read inside", "Read", "README.md", "allow", "allow", "allow", "allow"],
+    ["list inside", "Read", ".", "allow", "allow", "allow", "allow"],
+    ["read outside", "Read", "../outside.txt", "ask", "ask", "allow", "allow"],
+    ["edit inside", "Write", "src/new.ts", "allow", "allow", "allow", "allow"],
+    ["edit outside", "Write", "../outside.txt", "ask", "ask", "allow", "allow"],
+    ["delete inside", "Delete", "README.md", "ask", "ask", "allow", "allow"],
+    ["delete outside", "Delete", "../outside.txt", "ask", "ask", "allow", "allow"],
+    ["shell", "Shell", "touch x", "ask", "ask", "allow", "allow"],
+    ["shell with privileges", "Shell", "sudo touch x", "ask!", "ask!", "allow", "allow"],
+    ["web", "WebFetch", "https://example.com", "ask", "ask", "allow", "allow"],
+    ["web, private", "WebFetch", "http://192.168.1.1", "deny", "deny", "deny", "deny"],
+    ["MCP tool", "Mcp", "server:tool", "ask", "ask", "allow", "allow"],
+    ["protected path", "Write", ".cursor/mcp.json", "ask!", "ask!", "ask!", "ask!"],
+    ["protected path, deleted", "Delete", ".git", "ask!", "ask!", "ask!", "ask!"],
+    ["protected path, by a command", "Shell", "echo > .envrc", "ask!", "ask!", "ask!", "ask!"],
+    ["the workspace, deleted", "Delete", ".", "ask!", "ask!", "ask!", "ask!"],
+    ["own configuration", "Write", "~/.cursor/cli-config.json", "deny", "deny", "deny", "deny"],
+  ] as const)("%s", async (_, kind, target, ...expected) => {
+    const ways: Partial<Situation>[] = [
+      {},
+      { interactive: false },
+      { mode: "force" },
+      { mode: "force", interactive: false },
+    ];
+    const answers = [];
+    for (const way of ways) {
+      const answer = await decide([{ kind, target }], situationOf(fixture, way));
+      answers.push(answer.verdict + (answer.personOnly ? "!" : ""));
+      expect(answer.confined).toBeUndefined();
+      expect(answer.forced === true).toBe(
+        way.mode === "force" && answer.verdict === "allow" && !answer.reasons.join().includes("inside"),
+      );
+    }
+    expect(answers).toEqual(expected);
   });
 
   it("asks for edits once there are Write rules", async () => {
@@ -281,13 +286,8 @@ describe("answers", () => {
   });
 
   it("say when nobody can be asked", async () => {
-    const { reasons } = await decide(
-      [{ kind: "Shell", target: "ls" }],
-      situationOf(fixture, { interactive: false, shellAllowed: "force-only" }),
-    );
-    expect(reasons.join(" ")).toBe(
-      "Commands run only with --force, or when you say yes. Nobody can be asked in print mode.",
-    );
+    const { reasons } = await decide([{ kind: "Shell", target: "ls" }], situationOf(fixture, { interactive: false }));
+    expect(reasons.join(" ")).toBe("No allow rule covers ls. Nobody can be asked in print mode.");
   });
 
   it("are given for any text", async () => {
@@ -325,7 +325,7 @@ describe("answers", () => {
       "constructor",
       "__proto__",
     ];
-    for (let round = 0; round < 400; round++) {
+    for (let round = 0; round < 150; round++) {
       const target = Array.from({ length: random(30) }, () => pieces[random(pieces.length)]).join("");
       for (const kind of ["Shell", "Read", "Write", "Delete", "WebFetch", "Mcp"] as const) {
         for (const mode of ["default", "force"] as const) {
@@ -337,25 +337,5 @@ describe("answers", () => {
         }
       }
     }
-  });
-});
-
-describe("shared cases", () => {
-  const folder = join(import.meta.dirname, "../../../shared/cases");
-  it.skipIf(!existsSync(folder)).each(["shell", "benign", "paths"])("%s: all safe, nearly all exact", async (group) => {
-    const cases = readFileSync(join(folder, `security-${group}.jsonl`), "utf8")
-      .split("\n")
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as PolicyCase);
-    const unsafe: string[] = [];
-    const inexact: string[] = [];
-    for (const each of cases) {
-      const answer = await runPolicyCase(each);
-      if (!each.expect.acceptable.includes(answer.verdict))
-        unsafe.push(`${each.id}: ${answer.verdict} (${answer.reasons.join(" ")})`);
-      if (each.expect.verdict !== answer.verdict) inexact.push(each.id);
-    }
-    expect(unsafe).toEqual([]);
-    expect(inexact.length).toBeLessThanOrEqual(cases.length * 0.05);
   });
 });

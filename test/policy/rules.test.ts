@@ -1,14 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { compilePath, fold, matchesText, patternsMeet } from "../../src/policy/glob.ts";
-import {
-  allowsCommand,
-  coversAddress,
-  coversMcp,
-  coversPath,
-  deniesCommand,
-  parseRule,
-  type Rule,
-} from "../../src/policy/rules.ts";
+import { coversUrl } from "../../src/policy/network.ts";
+import { allowsCommand, coversMcp, coversPath, deniesCommand, parseRule, type Rule } from "../../src/policy/rules.ts";
 
 function rule(text: string, verdict: Rule["verdict"] = "allow"): Rule {
   const parsed = parseRule(text, { verdict, scope: "user", source: "f" });
@@ -174,9 +167,8 @@ describe("other rules", () => {
     ["*", "http://any.test", true],
     ["localhost:3000", "http://localhost:3000/", true],
     ["localhost:3000", "http://localhost:3001/", false],
-    ["example.com", "nothing", false],
   ])("WebFetch(%s) on %s: %s", (pattern, address, expected) => {
-    expect(coversAddress(rule(`WebFetch(${pattern})`), address)).toBe(expected);
+    expect(coversUrl(rule(`WebFetch(${pattern})`), new URL(address))).toBe(expected);
   });
 
   it("compares servers and tools", () => {

@@ -56,6 +56,7 @@ describe("loadSettings", () => {
       rules: [],
       warnings: [],
       approvalMode: "allowlist",
+      autoRun: { allow: [], block: [] },
       vimMode: false,
       courser: { providers: {} },
       raw: {},

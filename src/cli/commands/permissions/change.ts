@@ -1,0 +1,52 @@
+// Adds rules to a configuration file. A person does this, never the agent.
+import { lint } from "../../../policy/lint.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { parseRule } from "../../../protocol/permission-rule.ts";
+import { addRule } from "../../../store/rule-edit.ts";
+import { cliConfigFile, counts, projectConfigFile, readRuleFiles } from "../../../store/rule-files.ts";
+import type { Invocation } from "../../main.ts";
+import { writeStderr } from "../../stdout.ts";
+import { answer, answerJson } from "../answer.ts";
+import { lintPlace, problemText, withLines } from "./lint.ts";
+import { placeOf, wantsJson } from "./place.ts";
+
+export function allowRules(invocation: Invocation, words: readonly string[]): Promise<number> {
+  return change("allow", invocation, words);
+}
+
+export function denyRules(invocation: Invocation, words: readonly string[]): Promise<number> {
+  return change("deny", invocation, words);
+}
+
+async function change(list: "allow" | "deny", invocation: Invocation, words: readonly string[]): Promise<number> {
+  if (invocation.env["CURSOR_AGENT"]) {
+    throw new UserError(
+      "UNTRUSTED",
+      "An agent runs this command, and agents do not change their own permissions. Type it in a terminal of your own.",
+    );
+  }
+  const place = placeOf(invocation);
+  const scope = invocation.line.flags.has("project") ? "project" : "user";
+  const file = scope === "project" ? projectConfigFile(place.workspace) : cliConfigFile(place.configDir);
+  // All are looked at before the first is written.
+  const texts = words.map((word) => {
+    const parsed = parseRule(word, { verdict: list, scope, source: file });
+    if ("problem" in parsed)
+      throw new UserError("USAGE", `${parsed.problem.replace(/[?.]?$/, (end) => end || ".")} Nothing was changed.`);
+    return parsed.rule.text;
+  });
+  const changes = texts.map((rule) => ({ rule, added: addRule(file, { list, rule, scope }) }));
+  const { entries } = readRuleFiles(place);
+  const problems = lint(withLines(entries), lintPlace(invocation)).filter(
+    (problem) => texts.includes(problem.rule) && problem.verdict === list,
+  );
+  const waits = !counts({ verdict: list, scope, source: file }, place.trusted);
+  if (waits)
+    writeStderr("Warning: This workspace is not trusted, so the project's allow rules do not count (--trust).\n");
+  for (const problem of problems) writeStderr(`Warning: ${problemText(problem)}\n`);
+  if (wantsJson(invocation)) return answerJson({ list, file, changes, problems });
+  const lines = changes.map(({ rule, added }) =>
+    added ? `✓ ${list} ${rule}  →  ${file}` : `${rule} is in the ${list} list of ${file} already.`,
+  );
+  return answer(`${lines.join("\n")}\n`);
+}

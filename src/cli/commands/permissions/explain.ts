@@ -1,0 +1,79 @@
+// The answer taken apart, as a tree.
+import { type ExplainedCommand, type ExplainedPath, type Explanation, explain } from "../../../policy/explain.ts";
+import { remedyFor } from "../../../policy/remedy.ts";
+import type { Rule } from "../../../policy/rules.ts";
+import { linesOf } from "../../../store/rule-files.ts";
+import { printable } from "../../call-line.ts";
+import type { Invocation } from "../../main.ts";
+import { answer, answerJson } from "../answer.ts";
+import { exitCodes, reasonLines, verdictLine } from "./check.ts";
+import { needOf, situationOf, wantsJson } from "./place.ts";
+
+export async function explainPermission(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const need = needOf(words, invocation);
+  const situation = await situationOf(invocation, need);
+  const explanation = await explain(need, situation);
+  const remedy = await remedyFor(need, situation);
+  const code = wantsJson(invocation)
+    ? await answerJson({ ...withLines(explanation), ...(remedy.length > 0 && { remedy }) })
+    : await answer(textOf(explanation, remedy, invocation.name));
+  return code === 0 ? exitCodes[explanation.verdict] : code;
+}
+
+function textOf(explanation: Explanation, remedy: readonly string[], name: string): string {
+  const { need, commands = [], writes = [], unseen = [], path, rules } = explanation;
+  const parts = [`${printable(`${need.kind}: ${need.target}`)}\n${commands.flatMap(treeLines(commands)).join("\n")}`];
+  if (path) parts.push(pathLine(path));
+  if (writes.length > 0) parts.push(["Writes:", ...writes.map((each) => `  ${pathLine(each)}`)].join("\n"));
+  if (unseen.length > 0)
+    parts.push(["Not known before it runs:", ...unseen.map((each) => `  ${printable(each)}`)].join("\n"));
+  if (rules.length > 0)
+    parts.push(["Rules that speak of it:", ...rules.map((rule) => `  ${ruleLine(rule)}`)].join("\n"));
+  parts.push(`${verdictLine(explanation)}\n${reasonLines(explanation, remedy, name)}`);
+  return parts
+    .map((part) => part.trimEnd())
+    .join("\n\n")
+    .concat("\n");
+}
+
+function treeLines(siblings: readonly ExplainedCommand[], indent = ""): (node: ExplainedCommand) => string[] {
+  return (node) => {
+    const isLast = node === siblings.at(-1);
+    const { command, verdict, where, redirects, reason, runs } = node;
+    const shown = [command, ...(redirects.length > 0 && !/^[<>]/.test(command) ? redirects : [])].join(" ");
+    const place = where.length > 0 ? `  (${where.join(", ")})` : "";
+    const head = `${indent}${isLast ? "└─" : "├─"} `;
+    const below = `${indent}${isLast ? "   " : "│  "}`;
+    return [
+      `${head}${verdict.padEnd(5)} ${oneLine(shown)}${place}`,
+      `${below}${runs.length > 0 ? "│" : " "}     ${oneLine(reason)}`,
+      ...runs.flatMap(treeLines(runs, below)),
+    ];
+  };
+}
+
+function pathLine({ given, real, inWorkspace, floor, rule }: ExplainedPath): string {
+  if (real === undefined) return `${printable(given)}: where it leads, only the shell knows`;
+  const facts = [inWorkspace ? "in the workspace" : "outside of the workspace", floor, rule && ruleLine(rule)];
+  const leads = real === given ? given : `${given} → ${real}`;
+  return printable(`${leads}: ${facts.filter(Boolean).join("; ")}`);
+}
+
+function ruleLine(rule: Rule): string {
+  const line = linesOf(rule.source)(rule.entry);
+  return `${rule.verdict} ${rule.text}  ${rule.source}${line === undefined ? "" : `, line ${line}`}`;
+}
+
+function oneLine(text: string): string {
+  return printable(text).replace(/\n/g, "⏎");
+}
+
+/** Rules get the line where they stand. */
+function withLines(explanation: Explanation): Explanation {
+  return JSON.parse(JSON.stringify(explanation), (_, value: unknown) => {
+    const { source, entry } = (value ?? {}) as Partial<Rule>;
+    if (source === undefined || entry === undefined) return value;
+    const line = linesOf(source)(entry);
+    return { ...(value as Rule), ...(line !== undefined && { line }) };
+  }) as Explanation;
+}

@@ -1,0 +1,75 @@
+// The table of `permissions` commands. Help, the parser and the dispatcher read it.
+import type { Flag } from "../../flags.ts";
+import type { SessionCommand } from "../sessions/index.ts";
+
+const format: Flag = {
+  name: "format",
+  value: "<format>",
+  choices: ["text", "json"],
+  group: "Output",
+  help: "text (default) or json",
+};
+const project: Flag = {
+  name: "project",
+  group: "Permissions",
+  help: "In the project's .cursor/cli.json instead of your own configuration",
+};
+
+/** Flags of a run that change the answer. */
+const ofRun = ["print", "force", "mode", "sandbox", "trust", "workspace", "add-dir"];
+
+export const permissionCommands: readonly SessionCommand[] = [
+  {
+    name: "check",
+    summary: "May this be done? Exit code 0 allow, 3 ask, 4 deny",
+    operands: "<question>",
+    flags: [format],
+    uses: ofRun,
+    examples: ["permissions check 'Shell: git push -f'", "permissions check 'Read: ../secret' --print --force"],
+    load: async () => (await import("./check.ts")).checkPermission,
+  },
+  {
+    name: "explain",
+    summary: "The same answer, taken apart: every command of a line, and the rule that decides it",
+    operands: "<question>",
+    flags: [format],
+    uses: ofRun,
+    examples: ["permissions explain 'Shell: cd src && make | tee log'"],
+    load: async () => (await import("./explain.ts")).explainPermission,
+  },
+  {
+    name: "list",
+    summary: "The rules that hold here and where they come from, and what --force does not lift",
+    flags: [format],
+    uses: ["trust", "workspace"],
+    load: async () => (await import("./list.ts")).listPermissions,
+  },
+  {
+    name: "lint",
+    summary: "Rules that do not do what they seem to; exit code 1 if there are any",
+    flags: [format],
+    uses: ["workspace"],
+    load: async () => (await import("./lint.ts")).lintPermissions,
+  },
+  {
+    name: "allow",
+    summary: "Add allow rules",
+    operands: "<rule...>",
+    flags: [project, format],
+    uses: ["workspace"],
+    examples: ["permissions allow 'Shell(npm test)'", "permissions allow --project 'Write(docs/**)'"],
+    load: async () => (await import("./change.ts")).allowRules,
+  },
+  {
+    name: "deny",
+    summary: "Add deny rules",
+    operands: "<rule...>",
+    flags: [project, format],
+    uses: ["workspace"],
+    examples: ["permissions deny 'Shell(rm)' 'Read(.env*)'"],
+    load: async () => (await import("./change.ts")).denyRules,
+  },
+];
+
+/** What the parser must take; which of the commands takes what is checked later. */
+export const permissionFlags: readonly Flag[] = [project, format];

@@ -1,0 +1,56 @@
+// Rules that do not do what they seem to do: each with its place, and what to do about it.
+import { statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { type LintEntry, type LintPlace, type LintProblem, lint } from "../../../policy/lint.ts";
+import { linesOf, type RuleEntry, readRuleFiles } from "../../../store/rule-files.ts";
+import { printable } from "../../call-line.ts";
+import type { Invocation } from "../../main.ts";
+import { writeStderr } from "../../stdout.ts";
+import { answer, answerJson } from "../answer.ts";
+import { placeOf, wantsJson } from "./place.ts";
+
+export async function lintPermissions(invocation: Invocation): Promise<number> {
+  const place = placeOf(invocation);
+  const { entries, warnings } = readRuleFiles(place);
+  const problems = lint(withLines(entries), lintPlace(invocation));
+  const found = problems.length + warnings.length;
+  for (const warning of warnings) writeStderr(`Warning: ${warning}\n`);
+  const code = wantsJson(invocation)
+    ? await answerJson({ rules: entries.length, problems, warnings })
+    : await answer(textOf(problems, entries.length));
+  return code === 0 && found > 0 ? 1 : code;
+}
+
+export function lintPlace(invocation: Invocation): LintPlace {
+  const place = placeOf(invocation);
+  // Programs of the project are found by npx and in scripts.
+  const folders = [...(invocation.env["PATH"] ?? "").split(delimiter), join(place.workspace, "node_modules/.bin")];
+  return { ...place, hasProgram: (name) => folders.some((folder) => folder !== "" && isFile(join(folder, name))) };
+}
+
+export function withLines(entries: readonly RuleEntry[]): LintEntry[] {
+  const files = new Map([...new Set(entries.map(({ source }) => source))].map((file) => [file, linesOf(file)]));
+  return entries.map((entry) => {
+    const line = files.get(entry.source)!(entry.entry);
+    return { ...entry, ...(line !== undefined && { line }) };
+  });
+}
+
+function textOf(problems: readonly LintProblem[], rules: number): string {
+  const checked = rules === 1 ? "1 rule" : `${rules} rules`;
+  if (problems.length === 0) return `✓ ${checked}, nothing to say about them.\n`;
+  return `${[...problems.map(problemText), `${checked}, ${problems.length} to look at.`].join("\n")}\n`;
+}
+
+export function problemText({ kind, verdict, rule, file, line, message, advice }: LintProblem): string {
+  const place = `${file}${line === undefined ? "" : `:${line}`}`;
+  return printable(`${place}: ${kind}: ${verdict} ${rule}\n  ${message} ${advice}`);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,75 @@
+// The rules that hold here, where they come from, and what no flag lifts.
+import { beyondForce, protectedPlaces } from "../../../policy/floor.ts";
+import type { Rule } from "../../../policy/rules.ts";
+import { counts, readRuleFiles, rulesIn } from "../../../store/rule-files.ts";
+import { builtInRules, loadSettings } from "../../../store/settings.ts";
+import { printable } from "../../call-line.ts";
+import type { Invocation } from "../../main.ts";
+import { writeStderr } from "../../stdout.ts";
+import { answer, answerJson } from "../answer.ts";
+import { withLines } from "./lint.ts";
+import { placeOf, wantsJson } from "./place.ts";
+
+type Listed = Pick<Rule, "verdict" | "text" | "scope" | "source"> & { line?: number; counts: boolean };
+
+export async function listPermissions(invocation: Invocation): Promise<number> {
+  const place = placeOf(invocation);
+  const { approvalMode, autoRun, warnings } = loadSettings(place);
+  const { entries } = readRuleFiles(place);
+  for (const warning of warnings) writeStderr(`Warning: ${warning}\n`);
+  const known = new Set(rulesIn(entries, []).map(({ source, entry }) => `${source} ${entry}`));
+  const rules = [
+    ...withLines(entries.filter((each) => known.has(`${each.source} ${each.entry}`))),
+    ...builtInRules(place.configDir),
+  ]
+    .map(({ verdict, text, scope, source, ...rest }): Listed => {
+      const line = "line" in rest ? rest.line : undefined;
+      return {
+        verdict,
+        text,
+        scope,
+        source,
+        ...(line !== undefined && { line }),
+        counts: counts({ verdict, scope, source }, place.trusted),
+      };
+    })
+    .sort((one, other) => (one.verdict === other.verdict ? 0 : one.verdict === "deny" ? -1 : 1));
+  if (wantsJson(invocation)) {
+    const { workspace, trusted } = place;
+    const floor = protectedPlaces.map(({ what, level }) => ({ what, level }));
+    return answerJson({ workspace, trusted, approvalMode, rules, autoRun, floor, notLiftedByForce: beyondForce });
+  }
+  return answer(
+    [
+      ...titled("Deny rules, which always win", ruleRows(rules, "deny")),
+      ...titled("Allow rules", ruleRows(rules, "allow")),
+      ...(approvalMode === "allowlist" ? [] : titled("Approval mode", [approvalMode])),
+      ...titled(
+        "Protected in every mode; only a rule of yours that names one file of the workspace exactly lifts it",
+        protectedPlaces.filter(({ level }) => level === "protected").map(({ what }) => what),
+      ),
+      ...titled(
+        "Never written, whatever the rules",
+        protectedPlaces.filter(({ level }) => level === "never").map(({ what }) => what),
+      ),
+      ...titled("What --force does not lift", beyondForce),
+    ]
+      .join("\n")
+      .concat("\n"),
+  );
+}
+
+function ruleRows(rules: readonly Listed[], verdict: Rule["verdict"]): string[] {
+  const wanted = rules.filter((rule) => rule.verdict === verdict);
+  const width = Math.min(40, Math.max(0, ...wanted.map(({ text }) => text.length)));
+  return wanted.map(({ text, source, line, counts }) => {
+    const place = `${source}${line === undefined ? "" : `, line ${line}`}`;
+    return printable(
+      `${text.padEnd(width)}  ${place}${counts ? "" : "  (does not count: this workspace is not trusted)"}`,
+    );
+  });
+}
+
+function titled(title: string, rows: readonly string[]): string[] {
+  return [`${title}:`, ...(rows.length > 0 ? rows : ["none"]).map((row) => `  ${row}`), ""];
+}

@@ -1,0 +1,92 @@
+// What the permission commands judge by: the same files, folders and flags as a run, without a model.
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseNeed } from "../../../policy/check.ts";
+import type { Situation } from "../../../policy/decide.ts";
+import type { Need } from "../../../policy/need.ts";
+import type { Place } from "../../../policy/paths.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { configDir, homeDir } from "../../../store/config-dir.ts";
+import { builtInRules, loadSettings, type Settings } from "../../../store/settings.ts";
+import { isTrusted } from "../../../store/trust.ts";
+import type { ConfinementSetup } from "../../confinement.ts";
+import { flagList, flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { writeStderr } from "../../stdout.ts";
+
+export type PermissionPlace = Place & { trusted: boolean };
+
+export function placeOf({ env, line: { flags } }: Invocation): PermissionPlace {
+  const config = configDir(env);
+  const workspace = realFolder(flagText(flags, "workspace") ?? ".", "--workspace");
+  const roots = flagList(flags, "add-dir").map((path) => realFolder(path, "--add-dir"));
+  const trusted = flags.has("trust") || isTrusted(config, workspace);
+  return { workspace, roots, home: homeDir(env), configDir: config, trusted };
+}
+
+/** What a run with these flags would judge by. What is wrong with the files is said as a run would say it. */
+export async function situationOf(invocation: Invocation, need: Need): Promise<Situation> {
+  const { flags } = invocation.line;
+  const place = placeOf(invocation);
+  const settings = loadSettings(place);
+  settings.warnings.forEach(warn);
+  const rules = [...settings.rules, ...builtInRules(place.configDir)];
+  const sandbox =
+    need.kind === "Shell"
+      ? await sandboxHere({ ...place, roots: [...place.roots], invocation, settings, rules })
+      : "off";
+  return { ...place, mode: modeOf(flags, settings), interactive: !flags.has("print"), rules, sandbox };
+}
+
+/** Tried for real, as a run would: what is installed says little about what works. */
+async function sandboxHere(setup: ConfinementSetup): Promise<Situation["sandbox"]> {
+  const { createConfinement } = await import("../../confinement.ts");
+  const { createProcessRunner } = await import("../../../agent/process.ts");
+  const processes = createProcessRunner();
+  const headless = setup.invocation.line.flags.has("print");
+  const { reach, sandbox } = await createConfinement(setup, { headless, processes, warn });
+  if (!sandbox) return "off";
+  try {
+    const problem = await sandbox.problem();
+    if (problem === undefined) return reach;
+    warn(problem);
+    return "off";
+  } finally {
+    await sandbox.end();
+    await processes.endAll();
+  }
+}
+
+function warn(message: string): void {
+  writeStderr(`Warning: ${message}\n`);
+}
+
+function modeOf(flags: Invocation["line"]["flags"], { approvalMode }: Settings): Situation["mode"] {
+  if (flags.has("plan")) return "plan";
+  const asked = flagText(flags, "mode") as "plan" | "ask" | undefined;
+  const forced = flags.has("force") || flags.has("yolo") || approvalMode === "unrestricted";
+  return asked ?? (forced ? "force" : "default");
+}
+
+export function needOf(words: readonly string[], { name }: Invocation): Need {
+  const parsed = parseNeed(words.join(" "));
+  if ("need" in parsed) return parsed.need;
+  throw new UserError("USAGE", `${parsed.problem}. Example: ${name} permissions check 'Shell: git push -f'`);
+}
+
+export function wantsJson({ line: { flags } }: Invocation): boolean {
+  return flagText(flags, "format") === "json";
+}
+
+/** A word that a shell takes as it is. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function realFolder(path: string, flag: string): string {
+  try {
+    return realpathSync(resolve(path));
+  } catch {
+    throw new UserError("CWD_MISSING", `The directory ${path} does not exist. Give another with ${flag} <path>.`);
+  }
+}

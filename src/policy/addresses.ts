@@ -1,0 +1,200 @@
+// Which addresses lie outside the public internet. The number is judged, never its spelling.
+
+/** `unreadable`: no address at all. Everything but `public` is closed. */
+export type AddressKind =
+  | "public"
+  | "loopback"
+  | "private"
+  | "link-local"
+  | "shared"
+  | "metadata"
+  | "benchmark"
+  | "documentation"
+  | "multicast"
+  | "reserved"
+  | "unreadable";
+
+export type AddressVerdict = { kind: "public" } | { kind: Exclude<AddressKind, "public">; why: string };
+
+type ClosedKind = Exclude<AddressKind, "public" | "unreadable">;
+
+const words: Record<ClosedKind, string> = {
+  loopback: "this machine",
+  private: "a private network",
+  "link-local": "this network segment, where clouds keep their metadata",
+  shared: "the shared space of a provider",
+  metadata: "the metadata service of a cloud",
+  benchmark: "a range for benchmarks",
+  documentation: "a range for documentation",
+  multicast: "a group, not a machine",
+  reserved: "reserved",
+};
+
+/** From the registries of special-purpose addresses, and one public address that clouds answer themselves. */
+const closed: Record<ClosedKind, readonly string[]> = {
+  loopback: ["127.0.0.0/8", "0.0.0.0/8", "::/128", "::1/128"],
+  private: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "fec0::/10", "64:ff9b:1::/48"],
+  "link-local": ["169.254.0.0/16", "fe80::/10"],
+  shared: ["100.64.0.0/10"],
+  metadata: ["168.63.129.16/32", "fd00:ec2::/32", "fd20:ce::/32"],
+  benchmark: ["198.18.0.0/15", "2001:2::/48"],
+  documentation: ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"],
+  multicast: ["224.0.0.0/4", "ff00::/8"],
+  reserved: ["192.0.0.0/24", "192.88.99.0/24", "240.0.0.0/4", "2001::/23", "5f00::/16"],
+};
+
+/** `judge`: the address inside decides. `refuse`: nobody uses these to reach a public site. */
+type Wrapping = { prefix: string; at: number; name: string; public: "judge" | "refuse"; inverted?: true };
+
+/** Addresses of version 6 that carry one of version 4, and the byte where it begins. */
+const wrappings: readonly Wrapping[] = [
+  { prefix: "::ffff:0:0/96", at: 12, name: "mapped", public: "judge" },
+  { prefix: "::ffff:0:0:0/96", at: 12, name: "translated", public: "judge" },
+  { prefix: "64:ff9b::/96", at: 12, name: "NAT64", public: "judge" },
+  { prefix: "2002::/16", at: 2, name: "6to4", public: "judge" },
+  { prefix: "2001::/32", at: 12, name: "Teredo", public: "refuse", inverted: true },
+  { prefix: "::/96", at: 12, name: "IPv4-compatible", public: "refuse" },
+];
+
+type Block = { bytes: Uint8Array; bits: number };
+
+/** `address`: any spelling, or its 4 or 16 bytes. */
+export function judgeAddress(address: string | Uint8Array): AddressVerdict {
+  const bytes = typeof address === "string" ? parseAddress(address) : address;
+  if (!bytes || (bytes.length !== 4 && bytes.length !== 16))
+    return { kind: "unreadable", why: `${String(address)} is no address` };
+  return judgeBytes(bytes);
+}
+
+function judgeBytes(bytes: Uint8Array): AddressVerdict {
+  const name = formatAddress(bytes);
+  const { blocks, wraps, public6 } = tables();
+  const found = blocks.find(([, block]) => isInside(bytes, block));
+  if (found && found[1].bits >= 64) return refused(name, found[0]); // ::1 is a machine, not a wrapped 0.0.0.1
+  const wrap = bytes.length === 16 ? wraps.find(([, block]) => isInside(bytes, block))?.[0] : undefined;
+  if (wrap) {
+    const inner = bytes.slice(wrap.at, wrap.at + 4).map((byte) => (wrap.inverted ? byte ^ 0xff : byte));
+    const verdict = judgeBytes(inner);
+    if (verdict.kind !== "public") return { ...verdict, why: `${name} (${wrap.name}) holds ${verdict.why}` };
+    return wrap.public === "judge" ? verdict : refused(name, "reserved");
+  }
+  if (found) return refused(name, found[0]);
+  if (bytes.length === 4) return { kind: "public" };
+  if (!isInside(bytes, public6)) return refused(name, "reserved");
+  return judgeInterface(bytes, name);
+}
+
+/** ISATAP puts an address of version 4 into the last bytes, below any prefix. */
+function judgeInterface(bytes: Uint8Array, name: string): AddressVerdict {
+  const isIsatap = (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
+  if (!isIsatap) return { kind: "public" };
+  const verdict = judgeBytes(bytes.slice(12));
+  return verdict.kind === "public" ? verdict : { ...verdict, why: `${name} (ISATAP) holds ${verdict.why}` };
+}
+
+function refused(name: string, kind: ClosedKind): AddressVerdict {
+  return { kind, why: `${name} is ${words[kind]}` };
+}
+
+let known: { blocks: [ClosedKind, Block][]; wraps: [Wrapping, Block][]; public6: Block } | undefined;
+
+function tables() {
+  known ??= {
+    blocks: (Object.keys(closed) as ClosedKind[])
+      .flatMap((kind) => closed[kind].map((text): [ClosedKind, Block] => [kind, parseBlock(text)]))
+      .sort(([, one], [, other]) => other.bits - one.bits),
+    wraps: wrappings.map((wrap): [Wrapping, Block] => [wrap, parseBlock(wrap.prefix)]),
+    public6: parseBlock("2000::/3"),
+  };
+  return known;
+}
+
+function parseBlock(text: string): Block {
+  const [address = "", bits] = text.split("/");
+  return { bytes: parseAddress(address)!, bits: Number(bits) };
+}
+
+function isInside(bytes: Uint8Array, block: Block): boolean {
+  if (bytes.length !== block.bytes.length) return false;
+  const whole = block.bits >> 3;
+  for (let index = 0; index < whole; index++) if (bytes[index] !== block.bytes[index]) return false;
+  const rest = block.bits & 7;
+  return rest === 0 || (bytes[whole]! ^ block.bytes[whole]!) >> (8 - rest) === 0;
+}
+
+/** Decimal, octal, hexadecimal and short forms of version 4; version 6 with brackets and zones. */
+export function parseAddress(text: string): Uint8Array | undefined {
+  const bare = text
+    .trim()
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/%.*$/s, "");
+  return bare.includes(":") ? parseVersion6(bare) : parseVersion4(bare.replace(/\.$/, ""));
+}
+
+/** As the C library reads it: one to four parts, the last fills what is left. */
+function parseVersion4(text: string): Uint8Array | undefined {
+  const parts = text.split(".");
+  if (parts.length > 4) return undefined;
+  const numbers = parts.map(parseNumber);
+  const last = numbers.pop();
+  if (last === undefined || last >= 256 ** (4 - numbers.length)) return undefined;
+  const bytes = new Uint8Array(4);
+  for (const [index, number] of numbers.entries()) {
+    if (number === undefined || number > 255) return undefined;
+    bytes[index] = number;
+  }
+  let rest = last;
+  for (let index = 3; index >= numbers.length; index--) {
+    bytes[index] = rest % 256;
+    rest = Math.floor(rest / 256);
+  }
+  return bytes;
+}
+
+function parseNumber(text: string): number | undefined {
+  if (/^0x[0-9a-f]*$/i.test(text)) return text.length === 2 ? 0 : Number.parseInt(text, 16);
+  if (/^0[0-7]+$/.test(text)) return Number.parseInt(text, 8);
+  return /^\d+$/.test(text) && !/^0\d/.test(text) ? Number(text) : undefined;
+}
+
+function parseVersion6(text: string): Uint8Array | undefined {
+  const halves = text.split("::");
+  if (halves.length > 2) return undefined;
+  const [head, tail] = halves.map(parseGroups);
+  if (!head || (halves.length === 2 && !tail)) return undefined;
+  const length = head.length + (tail?.length ?? 0);
+  if (halves.length === 1 ? length !== 16 : length > 14) return undefined;
+  const bytes = new Uint8Array(16);
+  bytes.set(head);
+  if (tail) bytes.set(tail, 16 - tail.length);
+  return bytes;
+}
+
+/** The last group may be an address of version 4. */
+function parseGroups(text: string): number[] | undefined {
+  if (text === "") return [];
+  const groups = text.split(":");
+  const bytes: number[] = [];
+  for (const [index, group] of groups.entries()) {
+    if (/^[0-9a-f]{1,4}$/i.test(group)) {
+      const number = Number.parseInt(group, 16);
+      bytes.push(number >> 8, number & 0xff);
+      continue;
+    }
+    const dotted = index === groups.length - 1 && /^\d+(\.\d+){3}$/.test(group) ? parseVersion4(group) : undefined;
+    if (!dotted) return undefined;
+    bytes.push(...dotted);
+  }
+  return bytes;
+}
+
+function formatAddress(bytes: Uint8Array): string {
+  if (bytes.length === 4) return bytes.join(".");
+  const groups = Array.from({ length: 8 }, (_, index) =>
+    ((bytes[index * 2]! << 8) | bytes[index * 2 + 1]!).toString(16),
+  );
+  const joined = groups.join(":");
+  const zeros = [...joined.matchAll(/\b0(?::0\b)+/g)].sort((one, other) => other[0].length - one[0].length)[0];
+  if (!zeros) return joined;
+  return `${joined.slice(0, zeros.index).replace(/:$/, "")}::${joined.slice(zeros.index + zeros[0].length).replace(/^:/, "")}`;
+}

@@ -1,0 +1,26 @@
+// How programs are called: base names, shells and interpreters. Small things that every part of the shell's judgement needs.
+
+const shells = words("sh bash zsh dash ksh mksh ash fish rbash");
+const interpreters =
+  /^(python[\d.]*|pypy3?|ipython3?|perl|ruby|irb|node|nodejs|deno|bun|tsx|ts-node|php|lua[\d.]*|luajit|tclsh|wish|expect|osascript|pwsh|powershell|Rscript|R|octave|gnuplot|groovy|scala|jshell|ghci|erl|iex|m4|dc|ed|ex|gdb|lldb|sqlite3|psql|mysql)$/;
+
+export function baseName(name: string): string {
+  return name.slice(name.lastIndexOf("/") + 1);
+}
+
+export function isShell(name: string): boolean {
+  return shells.has(baseName(name));
+}
+
+export function isInterpreter(name: string): boolean {
+  return interpreters.test(baseName(name));
+}
+
+export function words(list: string): ReadonlySet<string> {
+  return new Set(list.split(/\s+/).filter(Boolean));
+}
+
+/** The names are the command's: `constructor` is one too. */
+export function own<T>(table: Record<string, T>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}

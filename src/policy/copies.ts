@@ -1,0 +1,61 @@
+// What copying and moving puts into a folder: the names of the sources, and what folders among them hold.
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { words } from "./command-names.ts";
+import type { ResolvedPath } from "./paths.ts";
+import { isOption } from "./read-options.ts";
+import { isFolder, type ShellSituation, touchOf } from "./shell-paths.ts";
+import { baseName, type Run } from "./wrappers.ts";
+
+const copiers = words("cp mv install rsync ditto ln");
+const mostEntries = 300;
+const deepest = 3;
+
+/** Paths that come to be by a copy, beside the target that it names. */
+export function copiedPaths(run: Run, directories: readonly string[], situation: ShellSituation): ResolvedPath[] {
+  const isGitMove = baseName(run.name.value) === "git" && run.args[0]?.value === "mv";
+  if (!copiers.has(baseName(run.name.value)) && !isGitMove) return [];
+  const args = isGitMove ? run.args.slice(1) : run.args;
+  const named = args.find((_, index) => /^(-[a-zA-Z]*t|--target-directory)$/.test(args[index - 1]?.value ?? ""));
+  const plain = args.filter((arg) => !isOption(arg) && arg !== named);
+  const target = named ?? plain.at(-1);
+  if (!target || (plain.length < 2 && !named)) return [];
+  const sources = named ? plain : plain.slice(0, -1);
+  const targets = touchOf(target, directories, situation).paths;
+  const found: ResolvedPath[] = [];
+  for (const source of sources) {
+    for (const { real, given } of touchOf(source, directories, situation).paths) {
+      for (const name of namesBelow(real, basename(given))) {
+        for (const into of targets) {
+          found.push({ given: join(into.given, name), real: join(into.real, name) });
+          if (found.length > mostEntries) return found;
+        }
+      }
+    }
+  }
+  return found;
+}
+
+/** The name of a source, and the names below it when it is a folder: with its own name before them and without. */
+function namesBelow(path: string, name: string): string[] {
+  if (!isFolder(path)) return [name];
+  const found = [name];
+  const open = [{ folder: path, below: "", depth: 0 }];
+  for (let next = open.shift(); next && found.length < mostEntries; next = open.shift()) {
+    for (const entry of entriesOf(next.folder)) {
+      const below = join(next.below, entry.name);
+      found.push(below, join(name, below));
+      if (entry.isDirectory() && next.depth < deepest && entry.name !== "node_modules")
+        open.push({ folder: join(next.folder, entry.name), below, depth: next.depth + 1 });
+    }
+  }
+  return found;
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,79 @@
+// What deny rules say about a line: generously, in everything that it would start, read or write.
+import type { Rule } from "../protocol/permission-rule.ts";
+import { patternsMeet } from "./glob.ts";
+import { absolutePattern, coversPath, deniesCommand, nameOf } from "./rules.ts";
+import type { ShellSituation, Touch } from "./shell-paths.ts";
+import { show } from "./show.ts";
+import type { Run, Runs } from "./wrappers.ts";
+
+export function deniedRuns(command: string, { runs, lines }: Runs, rules: readonly Rule[]): string[] {
+  const denying = shellDenies(rules);
+  if (denying.length === 0) return [];
+  const reasons = new Set<string>();
+  for (const run of runs) {
+    if (run.name.dynamic || run.name.glob) continue;
+    const line = { name: run.name.value, args: run.args.map((arg) => arg.value) };
+    for (const rule of denying) if (deniesCommand(rule, line)) reasons.add(`${nameOf(rule)} denies ${run.name.value}.`);
+  }
+  // A line too long to be parsed is still searched for denied names.
+  if (lines.some((line) => line.errors.length > 0)) {
+    const names = command.split(/[\s;|&()<>`'"\\{}$=]+/).filter(Boolean);
+    for (const rule of denying) {
+      const hit = names.find((name, index) => deniesCommand(rule, { name, args: names.slice(index + 1, index + 20) }));
+      if (hit) reasons.add(`${nameOf(rule)} denies ${hit}, and the line cannot be read.`);
+    }
+  }
+  return [...reasons];
+}
+
+/** Words that could be what a deny rule names, if only the shell made them so: `git $x` against `Shell(git push)`. */
+export function unseenArguments({ runs }: Runs, rules: readonly Rule[]): string[] {
+  const denying = shellDenies(rules).filter((rule) => /[\s:]/.test(rule.pattern));
+  if (denying.length === 0) return [];
+  return runs
+    .filter((run) => !run.name.dynamic && !run.name.glob && denying.some((rule) => mayMatch(rule, run)))
+    .map((run) => `what ${run.name.value} is given is not known before`);
+}
+
+/** Would the rule match with its own words in the place of those that are not known? */
+function mayMatch(rule: Rule, { name, args }: Run): boolean {
+  const wanted = rule.pattern
+    .replace(/^[^\s:]+[\s:]*/, "")
+    .replaceAll("*", "")
+    .split(/\s+/)
+    .filter(Boolean);
+  return args.some((arg, at) => {
+    const isOpen = arg.dynamic || arg.glob || (arg.others?.length ?? 0) > 0;
+    if (!isOpen) return false;
+    const filled = [
+      ...args.slice(0, at).map((each) => each.value),
+      ...wanted,
+      ...args.slice(at + 1).map((each) => each.value),
+    ];
+    return deniesCommand(rule, { name: name.value, args: filled });
+  });
+}
+
+function shellDenies(rules: readonly Rule[]): Rule[] {
+  return rules.filter((rule) => rule.kind === "Shell" && rule.verdict === "deny");
+}
+
+export function deniedTouches(kind: "Read" | "Write", touches: readonly Touch[], situation: ShellSituation): string[] {
+  const denying = situation.rules.filter((rule) => rule.kind === kind && rule.verdict === "deny");
+  const reasons = new Set<string>();
+  for (const rule of denying) {
+    for (const { word, paths } of touches) {
+      const hit = paths.some(
+        (path) =>
+          coversPath(rule, path, situation) ||
+          (isPattern(path.given) && patternsMeet(path.given, absolutePattern(rule.pattern, situation))),
+      );
+      if (hit) reasons.add(`${nameOf(rule)} denies ${show(word.value || word.text)}.`);
+    }
+  }
+  return [...reasons];
+}
+
+function isPattern(path: string): boolean {
+  return /[*?[]/.test(path);
+}

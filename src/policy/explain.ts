@@ -1,0 +1,218 @@
+// Why a call gets its answer: the parts of it, one by one, with the rule or the reason that decides each.
+
+import { isNamedByWrapper, uncoveredRun } from "./cover-run.ts";
+import { decide, type Situation } from "./decide.ts";
+import { inspectShell, type ShellFindings } from "./judge-shell.ts";
+import type { Decision, Need, Verdict } from "./need.ts";
+import { ownCommands } from "./own-commands.ts";
+import { floorOf, resolvePath, rootOf } from "./paths.ts";
+import { allowsCommand, coversMcp, coversPath, deniesCommand, type Rule } from "./rules.ts";
+import type { ShellCommand, ShellRedirect } from "./shell.ts";
+import { type Standing, standingsOf } from "./standing.ts";
+import { baseName, type Run } from "./wrappers.ts";
+
+export type Explanation = Pick<Decision, "verdict" | "reasons" | "confined" | "forced" | "personOnly"> & {
+  need: Need;
+  /** The rules that speak of it, the deciding kind first. */
+  rules: Rule[];
+  /** For files: where the path leads, and what stands against writing there in every mode. */
+  path?: ExplainedPath;
+  /** For commands: every program that would be started, as a tree. */
+  commands?: ExplainedCommand[];
+  /** Files that the line writes, as far as it says so. */
+  writes?: ExplainedPath[];
+  /** What cannot be known before the line runs. */
+  unseen?: string[];
+};
+
+export type ExplainedPath = {
+  given: string;
+  /** Where it leads; missing where only the shell knows. */
+  real?: string;
+  inWorkspace?: boolean;
+  floor?: string;
+  rule?: Rule;
+};
+
+export type ExplainedCommand = {
+  command: string;
+  /** Its words as they are compared; missing where it starts nothing, or only the shell knows what. */
+  program?: string[];
+  /** `after &&`, `inside $( )`, `run by sudo`, … */
+  where: string[];
+  /** The answer for this one alone, whatever the rest gets. */
+  verdict: Verdict;
+  reason: string;
+  rule?: Rule;
+  redirects: string[];
+  /** What it starts, or what stands in its words. */
+  runs: ExplainedCommand[];
+};
+
+/** The same answer as `decide`, taken apart. */
+export async function explain(need: Need, situation: Situation): Promise<Explanation> {
+  const { approved: _approved, mayRead: _mayRead, ...decision } = await decide([need], situation);
+  const answer = { need, ...decision };
+  if (need.kind === "Shell") return { ...answer, ...explainShell(need, situation) };
+  if (need.kind === "WebFetch" || need.kind === "Mcp")
+    return { ...answer, rules: ordered(await namedRules(need, situation)) };
+  const resolved = resolvePath(need.target, situation, need.cwd);
+  if ("problem" in resolved) return { ...answer, rules: [] };
+  const kind = need.kind === "Read" ? "Read" : "Write";
+  const rules = situation.rules.filter((rule) => rule.kind === kind && coversPath(rule, resolved, situation));
+  const floor = kind === "Write" ? floorOf(resolved, situation)?.why : undefined;
+  const inWorkspace = rootOf(resolved.real, situation) !== undefined;
+  return { ...answer, rules: ordered(rules), path: { ...resolved, inWorkspace, ...(floor && { floor }) } };
+}
+
+function ordered(rules: readonly Rule[]): Rule[] {
+  return [...rules.filter((rule) => rule.verdict === "deny"), ...rules.filter((rule) => rule.verdict === "allow")];
+}
+
+async function namedRules({ kind, target }: Need, { rules }: Situation): Promise<Rule[]> {
+  if (kind === "Mcp") return rules.filter((rule) => rule.kind === "Mcp" && coversMcp(rule, target));
+  if (!URL.canParse(target)) return [];
+  const { coversUrl } = await import("./network.ts");
+  const url = new URL(target);
+  return rules.filter((rule) => rule.kind === "WebFetch" && coversUrl(rule, url));
+}
+
+type ShellPart = Pick<Explanation, "rules" | "commands" | "writes" | "unseen">;
+
+function explainShell(need: Need, situation: Situation): ShellPart {
+  const place = resolvePath(need.cwd ?? situation.workspace, situation);
+  if ("problem" in place || need.target.includes("\0")) return { rules: [] };
+  const findings = inspectShell(need.target, place.real, situation);
+  const commands = commandTree(findings, situation);
+  const writes = explainWrites(findings, situation);
+  const rules = new Set<Rule>();
+  const collect = ({ rule, runs }: ExplainedCommand): void => {
+    if (rule) rules.add(rule);
+    runs.forEach(collect);
+  };
+  commands.forEach(collect);
+  for (const { rule } of writes) if (rule) rules.add(rule);
+  return { rules: ordered([...rules]), commands, writes, unseen: findings.unseen };
+}
+
+function commandTree(findings: ShellFindings, situation: Situation): ExplainedCommand[] {
+  const standings = standingsByCommand(findings);
+  const first = new Map<ShellCommand, ExplainedCommand>();
+  const roots: ExplainedCommand[] = [];
+  const trail: { run: Run; node: ExplainedCommand }[] = [];
+  for (const run of findings.runs.runs) {
+    while (trail.length > 0 && trail.at(-1)!.run.depth >= run.depth) trail.pop();
+    const starter = trail.at(-1);
+    const isFirst = !first.has(run.command);
+    const standing = standings.get(run.command);
+    const holder = isFirst && standing?.within ? first.get(standing.within) : undefined;
+    const node: ExplainedCommand = {
+      command: isFirst && run.command.text !== "" ? run.command.text : textOf(run),
+      where: [
+        ...(starter && !holder ? [`run by ${baseName(starter.run.name.value)}`] : []),
+        ...(isFirst ? (standing?.where ?? []) : []),
+      ],
+      ...programOf(run),
+      ...judgeRun(run, { starter: starter?.run, findings, situation }),
+      redirects: isFirst ? run.command.redirects.map(redirectText) : [],
+      runs: [],
+    };
+    if (isFirst) first.set(run.command, node);
+    (holder ?? starter?.node)?.runs.push(node);
+    if (!holder && !starter) roots.push(node);
+    trail.push({ run, node });
+  }
+  return withNameless(roots, findings, first);
+}
+
+/** `x=1` and `> file` start no program, and still count. */
+function withNameless(
+  roots: readonly ExplainedCommand[],
+  { runs }: ShellFindings,
+  known: ReadonlyMap<ShellCommand, ExplainedCommand>,
+): ExplainedCommand[] {
+  const outer = runs.lines[0]!.commands;
+  return outer.flatMap((command) => {
+    const node = known.get(command);
+    if (node) return roots.includes(node) ? [node] : [];
+    if (command.name || command.substituted) return [];
+    const redirects = command.redirects.map(redirectText);
+    const assignments = command.assignments.map((assignment) => assignment.text);
+    const [verdict, reason] =
+      assignments.length > 0
+        ? (["ask", "It changes the shell itself."] as const)
+        : (["allow", "It starts nothing; its redirects count."] as const);
+    return [{ command: [...assignments, ...redirects].join(" "), where: [], verdict, reason, redirects, runs: [] }];
+  });
+}
+
+function programOf({ name, args }: Run): Pick<ExplainedCommand, "program"> {
+  return name.dynamic || name.glob ? {} : { program: [name.value, ...args.map((arg) => arg.value)] };
+}
+
+type CommandStanding = { where: string[]; within?: ShellCommand };
+
+function standingsByCommand({ runs }: ShellFindings): Map<ShellCommand, CommandStanding> {
+  const found = new Map<ShellCommand, CommandStanding>();
+  for (const [index, line] of runs.lines.entries()) {
+    // A line that is too long to be parsed has no commands.
+    const standings: Standing[] = line.commands.length > 0 ? standingsOf(runs.sources[index]!) : [];
+    for (const [at, command] of line.commands.entries()) {
+      const { where, within } = standings[at] ?? { where: [] };
+      found.set(command, { where, ...(within !== undefined && { within: line.commands[within] }) });
+    }
+  }
+  return found;
+}
+
+type RunPlace = { starter: Run | undefined; findings: ShellFindings; situation: Situation };
+
+function judgeRun(
+  run: Run,
+  { starter, findings, situation }: RunPlace,
+): Pick<ExplainedCommand, "verdict" | "reason" | "rule"> {
+  const shellRules = situation.rules.filter((rule) => rule.kind === "Shell");
+  const allowing = shellRules.filter((rule) => rule.verdict === "allow");
+  const { name } = run;
+  const base = baseName(name.value);
+  const args = run.args.map((arg) => arg.value);
+  if (name.dynamic || name.glob) return { verdict: "ask", reason: "Which program it is, only the shell knows." };
+  const denying = shellRules.find((rule) => rule.verdict === "deny" && deniesCommand(rule, { name: name.value, args }));
+  if (denying) return { verdict: "deny", reason: `${denying.text} denies it.`, rule: denying };
+  const [own] = ownCommands([run]);
+  if (own) return { verdict: "ask", reason: own };
+  if (findings.runs.privileged.includes(base.toLowerCase()))
+    return { verdict: "ask", reason: `${base} changes who runs the rest.` };
+  if (run.inOption) return { verdict: "allow", reason: "The option that names it is judged by itself." };
+  const uncovered = uncoveredRun(run, allowing, situation);
+  if (uncovered && starter && isNamedByWrapper(run, starter, allowing, situation))
+    return { verdict: "allow", reason: `The rule for ${baseName(starter.name.value)} names it.` };
+  if (uncovered) return { verdict: "ask", reason: uncovered };
+  const rule = allowing.find((each) => allowsCommand(each, { name: base, args }));
+  if (rule) return { verdict: "allow", reason: `${rule.text} allows it.`, rule };
+  return { verdict: "allow", reason: "It needs no rule of its own." };
+}
+
+function explainWrites({ writes }: ShellFindings, situation: Situation): ExplainedPath[] {
+  const writing = situation.rules.filter((rule) => rule.kind === "Write");
+  return writes.flatMap(({ word, paths }): ExplainedPath[] => {
+    if (paths.length === 0) return [{ given: word.text }];
+    return paths.map((path) => {
+      const floor = floorOf(path, situation)?.why;
+      const rule = ordered(writing.filter((each) => coversPath(each, path, situation)))[0];
+      const inWorkspace = rootOf(path.real, situation) !== undefined;
+      return { given: word.value, real: path.real, inWorkspace, ...(floor && { floor }), ...(rule && { rule }) };
+    });
+  });
+}
+
+function textOf({ name, args }: Run): string {
+  return [name, ...args].map((word) => word.text).join(" ");
+}
+
+function redirectText({ operator, target, direction, descriptors }: ShellRedirect): string {
+  if (direction === "text") return target ? `${operator} ${target.text}` : operator;
+  const usual = operator.startsWith("<") ? 0 : 1;
+  const descriptor = descriptors.length > 1 || descriptors[0] === usual ? "" : descriptors[0];
+  return `${descriptor}${operator}${direction === "copy" ? "" : " "}${target?.text ?? ""}`;
+}

@@ -1,0 +1,79 @@
+// Files with several names: one of them may be a protected one.
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Place } from "./paths.ts";
+
+/** Where protected files lie, in a workspace and in a home. */
+const inWorkspace = [
+  ".cursor",
+  ".cursor/hooks",
+  ".git/hooks",
+  ".git/info",
+  ".git",
+  ".vscode",
+  ".idea",
+  ".claude",
+  ".codex",
+  ".gemini",
+  ".devcontainer",
+  "",
+];
+const inHome = ["", ".ssh", ".cursor", ".config/fish", ".config/git"];
+const mostEntries = 2000;
+
+/** The protected name of the same file; undefined for files with one name, which nearly all have. */
+export function protectedLink(
+  real: string,
+  { workspace, roots, home, configDir }: Place,
+  isProtected: (path: string) => boolean,
+): string | undefined {
+  const file = linkedFile(real);
+  if (!file) return undefined;
+  const folders = [
+    ...[workspace, ...roots].flatMap((root) => inWorkspace.map((name) => join(root, name))),
+    ...inHome.map((name) => join(home, name)),
+    configDir,
+  ];
+  const seen = { entries: 0 };
+  for (const folder of folders) {
+    const found = sameFileIn(folder, { file, real, isProtected, seen });
+    if (found) return found;
+  }
+  // Too many to look at all of them: one could be it.
+  return seen.entries > mostEntries ? "a file that was not looked for to the end" : undefined;
+}
+
+type Search = {
+  file: { dev: number; ino: number };
+  real: string;
+  isProtected(path: string): boolean;
+  seen: { entries: number };
+};
+
+function sameFileIn(folder: string, search: Search): string | undefined {
+  for (const name of namesIn(folder)) {
+    if (search.seen.entries++ > mostEntries) return undefined;
+    const path = join(folder, name);
+    if (path === search.real) continue;
+    const other = linkedFile(path);
+    if (other?.ino === search.file.ino && other.dev === search.file.dev && search.isProtected(path)) return path;
+  }
+  return undefined;
+}
+
+function linkedFile(path: string): { dev: number; ino: number } | undefined {
+  try {
+    const stat = lstatSync(path);
+    return stat.isFile() && stat.nlink > 1 ? stat : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,246 @@
+// What can be wrong with a single rule.
+import { nearestName } from "../protocol/nearest.ts";
+import type { Rule } from "../protocol/permission-rule.ts";
+import { stateChangers, words } from "./command-facts.ts";
+import { compilePath, hasWildcard, matchesText } from "./glob.ts";
+import type { LintFinding, LintPlace } from "./lint.ts";
+import { judgeUrl } from "./network.ts";
+import { floorOf, isDirectory, realOrSame, rootOf, specialKind } from "./paths.ts";
+import { absolutePattern, namesPath, shellPattern } from "./rules.ts";
+import { baseName, isShell, runsOf } from "./wrappers.ts";
+
+/** Names that a misspelt one is compared with. */
+const knownPrograms = words(`
+  ansible apt awk aws az basename bash brew bundle bun bunzip2 bzip2 cargo cat cd chmod chown clang cmake cmp comm composer conda cp
+  curl cut date deno df diff dirname docker dotnet du echo egrep env eslint expr false fd fgrep file find firebase flutter fmt fold gcc
+  gcloud gem git gofmt gradle grep groups gunzip gzip head helm hostname htop iconv id java javac jest join jq kill kubectl less ln
+  locate ls lsof make man md5sum mkdir mktemp mocha more mv mvn mypy ninja nl node nohup npm npx nvim od openssl paste patch perl php
+  pip pip3 pnpm podman poetry prettier printenv printf ps psql pushd pwd pytest python python3 rails rake readlink realpath rev rg rm
+  rmdir rsync ruby ruff rustc rustup scp sed seq sh sha256sum shuf sleep sort split ssh stat strings sudo swift tac tail tar tee
+  terraform test time timeout top touch tr tree true tsc tty type uname uniq unzip uptime vim vitest watch wc wget which who whoami
+  xargs xxd yarn yes zcat zip zsh zstd`);
+
+export function impossibleRule(rule: Rule, place: LintPlace): LintFinding | undefined {
+  switch (rule.kind) {
+    case "Shell":
+      return impossibleShell(rule) ?? misspeltProgram(rule, place);
+    case "Read":
+    case "Write":
+      return impossiblePath(rule, place);
+    case "WebFetch":
+      return impossibleHost(rule);
+    case "Mcp":
+      return undefined;
+  }
+}
+
+function impossibleShell({ pattern, verdict, text }: Rule): LintFinding | undefined {
+  const shape = shellPattern(pattern);
+  if (shape.form === "any") return undefined;
+  const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
+  if (/^[A-Za-z_]\w*=/.test(name)) {
+    return impossible(
+      "Variables before a command are not part of its name.",
+      `Name the command alone, without ${name}.`,
+    );
+  }
+  if (verdict === "allow" && name.includes("/")) {
+    const base = baseName(name);
+    return impossible("Allow rules name programs, not paths.", `Write ${text.replace(name, base)}.`);
+  }
+  if (shape.form === "glob") return undefined;
+  const operator = /[;|<>`]|&&|\$\(|(^|\s)&(\s|$)/.exec(pattern)?.[0].trim();
+  if (operator) {
+    return impossible(
+      `Every command of a line is compared by itself, so ${operator} is never part of one.`,
+      "Write a rule for each of the commands.",
+    );
+  }
+  if (/["']/.test(pattern))
+    return impossible("Words are compared without their quotes.", `Write ${text.replace(/["']/g, "")}.`);
+  return undefined;
+}
+
+function misspeltProgram({ pattern, text }: Rule, { hasProgram }: LintPlace): LintFinding | undefined {
+  const shape = shellPattern(pattern);
+  if (shape.form === "any") return undefined;
+  const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
+  if (hasWildcard(name) || name.includes("/") || knownPrograms.has(name) || stateChangers.has(name)) return undefined;
+  // Two letters resemble everything.
+  if (name.length < 3 || hasProgram?.(name)) return undefined;
+  const meant = nearestName(name, [...knownPrograms]);
+  if (meant === undefined || !(hasProgram ? isOneSlip(name, meant) : hasSameLetters(name, meant))) return undefined;
+  return { kind: "misspelt", message: `There is no program ${name}.`, advice: `Write ${text.replace(name, meant)}.` };
+}
+
+/** Without knowing what is installed: the same letters in another order, or another case. */
+function hasSameLetters(name: string, meant: string): boolean {
+  const letters = (word: string) => [...word.toLowerCase()].sort().join("");
+  return letters(name) === letters(meant);
+}
+
+/** One letter more, less or other, or two exchanged: `eslint_d` is not a misspelt `eslint`. */
+function isOneSlip(name: string, meant: string): boolean {
+  const [a, b] = [name.toLowerCase(), meant];
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  const rest = (text: string, from: number) => text.slice(at + from);
+  return (
+    rest(a, 1) === rest(b, 1) ||
+    rest(a, 1) === rest(b, 0) ||
+    rest(a, 0) === rest(b, 1) ||
+    (rest(a, 2) === rest(b, 2) && a[at] === b[at + 1] && a[at + 1] === b[at])
+  );
+}
+
+function impossiblePath(rule: Rule, place: LintPlace): LintFinding | undefined {
+  const { pattern, text, kind, verdict } = rule;
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(pattern))
+    return impossible("It is an address, not a path.", `Write WebFetch(…) for addresses.`);
+  if (/\$\{?\w/.test(pattern))
+    return impossible("Variables are not expanded in rules.", `Write ~/ for your home, or the whole path.`);
+  if (pattern.includes("\\")) return impossible("Paths in rules have slashes.", `Write ${text.replaceAll("\\", "/")}.`);
+  if (verdict === "allow" && !hasWildcard(pattern) && !pattern.endsWith("/")) {
+    const path = absolutePattern(pattern, place);
+    if (isDirectory(path))
+      return impossible("It names a folder, and covers no file in it.", `Write ${kind}(${pattern}/**).`);
+  }
+  return undefined;
+}
+
+function impossibleHost({ pattern, verdict }: Rule): LintFinding | undefined {
+  const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(pattern)!;
+  if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65_535))
+    return impossible(`There is no port ${port}.`, `Write WebFetch(${host}), or a port from 1 to 65535.`);
+  const rest = host.replace(/^\*\./, "");
+  if (verdict === "allow" && hasWildcard(rest) && !/^\*+$/.test(host))
+    return impossible("A wildcard stands for all of a host, or for its subdomains.", `Write WebFetch(*.example.com).`);
+  return undefined;
+}
+
+function impossible(message: string, advice: string): LintFinding {
+  return { kind: "impossible", message: `It can never match: ${lower(message)}`, advice };
+}
+
+/** Allow rules that change nothing, by themselves. */
+export function deadRule(rule: Rule, place: LintPlace): LintFinding | undefined {
+  if (rule.verdict === "deny") return undefined;
+  switch (rule.kind) {
+    case "Shell":
+      return deadShell(rule);
+    case "Read":
+      return deadRead(rule, place);
+    case "Write":
+      return deadWrite(rule, place);
+    case "WebFetch":
+      return deadHost(rule);
+    case "Mcp":
+      return undefined;
+  }
+}
+
+function deadShell({ pattern }: Rule): LintFinding | undefined {
+  const shape = shellPattern(pattern);
+  if (shape.form === "any") return undefined;
+  const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
+  if (stateChangers.has(name)) return dead(`${name} changes the shell itself: no rule allows that.`);
+  const [outer, inner] = runsOf(`${name} 1 some-program`).runs;
+  if (outer?.transparent && inner) return dead(`${name} only runs what it is given, and needs no rule of its own.`);
+  return undefined;
+}
+
+function deadRead({ pattern }: Rule, place: LintPlace): LintFinding | undefined {
+  const head = fixedHead(absolutePattern(pattern, place));
+  if (rootOf(realOrSame(head), place) !== undefined) return dead("Reading inside the workspace needs no rule.");
+  const special = specialKind(head);
+  return special ? dead(`It is never opened: ${special}.`) : undefined;
+}
+
+/** Protected paths are lifted one by one, by name, by the user. */
+function deadWrite(rule: Rule, place: LintPlace): LintFinding | undefined {
+  const path = absolutePattern(rule.pattern, place);
+  const both = { given: path, real: path };
+  const floor = floorOf(both, place);
+  if (!floor) return undefined;
+  if (floor.level === "never") return dead(`${floor.why}.`);
+  const lifts = rule.scope === "user" && namesPath(rule, both, place) && rootOf(path, place) !== undefined;
+  if (lifts) return undefined;
+  return {
+    kind: "dead",
+    message: `${floor.why}.`,
+    advice: "Only a rule in your own cli-config.json that names one file of the workspace exactly lifts that.",
+  };
+}
+
+/** A host that stays closed to such a rule. */
+function deadHost(rule: Rule): LintFinding | undefined {
+  if (hasWildcard(rule.pattern)) return undefined;
+  const { verdict, reasons } = judgeUrl(`http://${rule.pattern}/`, { mode: "default", rules: [rule] });
+  return verdict === "deny"
+    ? { kind: "dead", message: reasons.join(" "), advice: "Name host and port in your own file." }
+    : undefined;
+}
+
+function dead(message: string): LintFinding {
+  return { kind: "dead", message, advice: "Take it out." };
+}
+
+/** Allow rules that let more pass than they seem to. */
+export function wideRule(rule: Rule, place: LintPlace): LintFinding | undefined {
+  if (rule.verdict === "deny") return undefined;
+  switch (rule.kind) {
+    case "Shell":
+      return wideShell(rule.pattern);
+    case "Read":
+    case "Write": {
+      const covers = compilePath(absolutePattern(rule.pattern, place));
+      // A name that nobody has: only a wildcard covers it.
+      if (!covers(`${place.home}/any/file`)) return undefined;
+      const what = rule.kind === "Read" ? "reads" : "writes and deletes";
+      return wide(`Nothing that ${what} in your home is asked about.`, "Name the folders that are meant.");
+    }
+    case "WebFetch":
+      return /^\*+(:\d+)?$/.test(rule.pattern)
+        ? wide("Every host is reached unasked, and an address can carry data away.", "Name the hosts that are meant.")
+        : undefined;
+    case "Mcp":
+      return /^\*+(:\*+)?$/.test(rule.pattern)
+        ? wide("Every tool of every server is called unasked.", "Name the servers: Mcp(server:*).")
+        : undefined;
+  }
+}
+
+function wideShell(pattern: string): LintFinding | undefined {
+  const shape = shellPattern(pattern);
+  if (shape.form === "any")
+    return wide("Every command runs unasked, like --force.", "Name the programs that are meant.");
+  const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
+  const wild = hasWildcard(name) && ["bash", "sh", "sudo", "rm"].find((each) => matchesText(name, each));
+  if (wild) return wide(`It also covers ${wild}.`, "Name the programs that are meant.");
+  if (isShell(name))
+    return wide(
+      `${name} runs any script, also one that the agent has just written.`,
+      "Name the programs that the scripts run.",
+    );
+  if (runsOf(`${name} 1 some-program`).privileged.length > 0)
+    return wide(
+      `${name} changes who runs the rest: it is asked about each time, whatever a rule says.`,
+      "Take it out.",
+    );
+  return undefined;
+}
+
+function wide(message: string, advice: string): LintFinding {
+  return { kind: "wide", message, advice };
+}
+
+/** The part of a pattern before its first wildcard, whole components only. */
+function fixedHead(pattern: string): string {
+  const parts = pattern.split("/");
+  const wild = parts.findIndex((part) => hasWildcard(part));
+  return (wild === -1 ? parts : parts.slice(0, wild)).join("/") || "/";
+}
+
+function lower(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

@@ -1,0 +1,116 @@
+// Rules that do not do what their author may think: misspelt, double, shadowed, without effect, or too wide.
+import { parseRule, type Rule, type RuleOrigin } from "../protocol/permission-rule.ts";
+import { deadRule, impossibleRule, wideRule } from "./lint-checks.ts";
+import { shadows } from "./lint-coverage.ts";
+import type { Place } from "./paths.ts";
+
+/**
+ * `misspelt`: no rule, or a name that nobody has. `impossible`: it can never match. `dead`: it changes nothing. `shadowed`: a deny
+ * rule takes all of it. `duplicate`: it stands there twice. `wide`: it allows much more than a person sees in it.
+ */
+export type LintKind = "misspelt" | "impossible" | "dead" | "shadowed" | "duplicate" | "wide";
+
+export type LintProblem = {
+  kind: LintKind;
+  rule: string;
+  verdict: Rule["verdict"];
+  file: string;
+  line?: number;
+  message: string;
+  advice: string;
+};
+
+/** An entry of a list, whether or not it is a rule. A `Rule` is one as well. */
+export type LintEntry = RuleOrigin & { text: string; line?: number };
+
+export type LintPlace = Place & {
+  /** Is there a program of this name? Without it, names are compared with well-known ones only. */
+  hasProgram?(name: string): boolean;
+};
+
+type Linted = { entry: LintEntry; rule: Rule };
+
+export function lint(entries: readonly LintEntry[], place: LintPlace): LintProblem[] {
+  const problems: LintProblem[] = [];
+  const linted: Linted[] = [];
+  for (const entry of entries) {
+    const parsed = parseRule(entry.text, entry);
+    if ("rule" in parsed) linted.push({ entry, rule: parsed.rule });
+    else {
+      const [what, meant] = parsed.problem.split(": did you mean ");
+      const advice = meant ? `Write ${meant.replace(/\?$/, "")}.` : "Correct it, or take it out.";
+      problems.push(problemOf(entry, { kind: "misspelt", message: `${what}.`, advice }));
+    }
+  }
+  const rules = linted.map(({ rule }) => rule);
+  for (const [index, { entry, rule }] of linted.entries()) {
+    const finding = findingOf(rule, rules, index, place);
+    if (finding) problems.push(problemOf(entry, finding));
+  }
+  return problems.sort((one, other) => entries.findIndex(isOf(one)) - entries.findIndex(isOf(other)));
+}
+
+export type LintFinding = Pick<LintProblem, "kind" | "message" | "advice">;
+
+/** The first thing that is wrong: what is impossible is also dead, and need not be said twice. */
+function findingOf(rule: Rule, rules: readonly Rule[], index: number, place: LintPlace): LintFinding | undefined {
+  return (
+    impossibleRule(rule, place) ??
+    duplicateOf(rule, rules.slice(0, index)) ??
+    shadowOf(rule, rules, place) ??
+    deadRule(rule, place) ??
+    wideRule(rule, place) ??
+    coveredBy(rule, rules, index, place)
+  );
+}
+
+function duplicateOf(rule: Rule, before: readonly Rule[]): LintFinding | undefined {
+  const same = before.find(
+    ({ verdict, kind, pattern }) => verdict === rule.verdict && kind === rule.kind && pattern === rule.pattern,
+  );
+  // A project's rule may be there for those who do not have it in their own file.
+  if (!same || same.scope !== rule.scope) return undefined;
+  return { kind: "duplicate", message: `It stands in ${same.source} already.`, advice: "Take one of them out." };
+}
+
+function shadowOf(rule: Rule, rules: readonly Rule[], place: LintPlace): LintFinding | undefined {
+  if (rule.verdict === "deny") return undefined;
+  const deny = rules.find((other) => other.verdict === "deny" && shadows(other, rule, place));
+  return (
+    deny && {
+      kind: "shadowed",
+      message: `${deny.text} in ${deny.source} denies all of it, and deny rules win.`,
+      advice: "Take one of the two out.",
+    }
+  );
+}
+
+/** A rule that another one makes superfluous. Of two that say the same, the later. */
+function coveredBy(rule: Rule, rules: readonly Rule[], index: number, place: LintPlace): LintFinding | undefined {
+  const wider = rules.find(
+    (other, at) =>
+      at !== index &&
+      other.verdict === rule.verdict &&
+      other.scope === rule.scope &&
+      other.pattern !== rule.pattern &&
+      shadows(other, rule, place) &&
+      !(at > index && shadows(rule, other, place)),
+  );
+  return (
+    wider && {
+      kind: "dead",
+      message: `${wider.text} in ${wider.source} covers all of it.`,
+      advice: "Take it out, or take out the wider one.",
+    }
+  );
+}
+
+function problemOf({ text, verdict, source, line }: LintEntry, finding: LintFinding): LintProblem {
+  const { kind, message, advice } = finding;
+  return { kind, rule: text, verdict, file: source, ...(line !== undefined && { line }), message, advice };
+}
+
+function isOf(problem: LintProblem): (entry: LintEntry) => boolean {
+  return ({ text, verdict, source, line }) =>
+    text === problem.rule && verdict === problem.verdict && source === problem.file && line === problem.line;
+}

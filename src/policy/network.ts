@@ -1,0 +1,141 @@
+// May this URL be fetched? One parser for rule and request; private addresses stay closed unless the user's own rule opens one.
+import type { Rule } from "../protocol/permission-rule.ts";
+import { judgeAddress, parseAddress } from "./addresses.ts";
+import { matchesText } from "./glob.ts";
+import type { Verdict } from "./need.ts";
+import { nameOf } from "./rules.ts";
+
+export { type AddressKind, type AddressVerdict, judgeAddress, parseAddress } from "./addresses.ts";
+
+export type NetworkSituation = { mode: "default" | "force" | "plan" | "ask"; rules: readonly Rule[] };
+
+export type UrlVerdict = { verdict: Verdict; reasons: string[] };
+
+/** Ports that a rule without a port covers. */
+const usualPorts = new Set(["80", "443"]);
+
+/** Before any name is looked up. What the name leads to is judged by `judgeAddresses`. */
+export function judgeUrl(address: string | URL, situation: NetworkSituation): UrlVerdict {
+  const url = parseUrl(address);
+  if (!url) return deny(`${JSON.stringify(String(address).slice(0, 200))} is no URL.`);
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    return deny(`Only http and https are fetched, not ${url.protocol}`);
+  const host = hostOf(url);
+  const rules = situation.rules.filter((rule) => rule.kind === "WebFetch" && coversUrl(rule, url));
+  const denying = rules.find((rule) => rule.verdict === "deny");
+  if (denying) return deny(`${nameOf(denying)} denies it.`);
+  const isClosed = closedHost(host);
+  if (isClosed && !opens(situation.rules, url)) return deny(closedReason(isClosed, url));
+
+  if (situation.mode === "force") return allow("--force allows it.");
+  if (url.username || url.password) return ask(`The URL carries a name or a password for ${url.host}.`);
+  const allowing = rules.filter((rule) => rule.verdict === "allow");
+  const port = portOf(url);
+  const decisive = usualPorts.has(port)
+    ? allowing[0]
+    : allowing.find((rule) => hostPattern(rule.pattern).port === port);
+  if (decisive) return allow(`${nameOf(decisive)} allows it.`);
+  if (allowing[0])
+    return ask(
+      `Port ${port} is unusual for the web: only a rule that names it allows it, "WebFetch(${host}:${port})".`,
+    );
+  return ask(`It fetches from ${url.host}, and no WebFetch rule covers that.`);
+}
+
+/** All addresses of a name: one that is closed closes the whole. */
+export function judgeAddresses(url: URL, addresses: readonly string[], { rules }: NetworkSituation): UrlVerdict {
+  for (const address of addresses) {
+    const bracketed = address.includes(":") ? `[${address.replace(/%.*$/s, "")}]` : address;
+    const denying = rules.find(
+      (rule) => rule.kind === "WebFetch" && rule.verdict === "deny" && coversHost(rule, bracketed, portOf(url)),
+    );
+    if (denying) return deny(`${nameOf(denying)} denies ${address}, where ${url.hostname} leads.`);
+    const verdict = judgeAddress(address);
+    if (verdict.kind !== "public" && !opens(rules, url)) return deny(closedReason(verdict.why, url));
+  }
+  return allow("Its addresses are public, or opened by a rule.");
+}
+
+/** `example.com` that host, `*.example.com` its subdomains, `*` all; with a port only that port. Deny rules are matched generously. */
+export function coversUrl(rule: Rule, url: URL): boolean {
+  return coversHost(rule, hostOf(url), portOf(url));
+}
+
+function coversHost(rule: Rule, host: string, port: string): boolean {
+  const wanted = hostPattern(rule.pattern);
+  if (wanted.port !== undefined && wanted.port !== port) return false;
+  if (/^\*+$/.test(wanted.host) || wanted.host === host) return true;
+  if (wanted.host.startsWith("*.")) {
+    const end = wanted.host.slice(1);
+    return host.endsWith(end) || (rule.verdict === "deny" && host === end.slice(1));
+  }
+  return rule.verdict === "deny" && matchesText(wanted.host, host);
+}
+
+/** Only a rule of the user that names host and port, letter by letter, opens what is not public. */
+function opens(rules: readonly Rule[], url: URL): boolean {
+  return rules.some((rule) => {
+    if (rule.kind !== "WebFetch" || rule.verdict !== "allow" || rule.scope !== "user") return false;
+    const { host, port } = hostPattern(rule.pattern);
+    return host === hostOf(url) && port === portOf(url);
+  });
+}
+
+/** Hosts as the URL parser writes them: lower case, punycode, addresses as numbers. */
+function hostPattern(pattern: string): { host: string; port: string | undefined } {
+  const [, text = "", port] = /^(.*?)(?::(\d+))?$/s.exec(isBareVersion6(pattern) ? `[${pattern}]` : pattern)!;
+  const [, wildcard = "", name = ""] = /^(\*\.)?(.*)$/s.exec(text)!;
+  const url = /[*?@#%\\]/.test(name) ? undefined : parseUrl(`http://${name}/`);
+  return { host: wildcard + (url ? hostOf(url) : name.toLowerCase()), port: port && String(Number(port)) };
+}
+
+function isBareVersion6(pattern: string): boolean {
+  return !pattern.startsWith("[") && pattern.split(":").length > 2;
+}
+
+/** Names that never leave this machine or its network, known without asking anybody: a proxy would look them up elsewhere. */
+const closedNames: readonly [pattern: RegExp, why: string][] = [
+  [/(^|\.)localhost[46]?(\.localdomain[46]?)?$|^ip6-(localhost|loopback)$/, "this machine"],
+  [/^metadata\.goog$/, "the metadata service of a cloud"],
+  [/\.(local|localdomain|internal|intranet|lan|corp|home|private|home\.arpa)$/, "a private network"],
+  [/^[^.[\]:]+$/, "a private network"],
+];
+
+function closedHost(host: string): string | undefined {
+  if (parseAddress(host)) {
+    const verdict = judgeAddress(host);
+    return verdict.kind === "public" ? undefined : verdict.why;
+  }
+  const found = closedNames.find(([pattern]) => pattern.test(host));
+  return found && `${host} is a name of ${found[1]}`;
+}
+
+function closedReason(why: string, url: URL): string {
+  const rule = `WebFetch(${hostOf(url)}:${portOf(url)})`;
+  return `${why}, which is closed. Only a rule of yours that names host and port opens it: "${rule}".`;
+}
+
+function parseUrl(address: string | URL): URL | undefined {
+  if (address instanceof URL) return address;
+  return URL.canParse(address) ? new URL(address) : undefined;
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.toLowerCase().replace(/\.$/, "");
+}
+
+function portOf(url: URL): string {
+  return url.port || (url.protocol === "https:" ? "443" : "80");
+}
+
+function allow(reason: string): UrlVerdict {
+  return { verdict: "allow", reasons: [reason] };
+}
+
+function ask(reason: string): UrlVerdict {
+  return { verdict: "ask", reasons: [reason] };
+}
+
+function deny(reason: string): UrlVerdict {
+  return { verdict: "deny", reasons: [reason] };
+}

@@ -1,0 +1,61 @@
+// Commands of this program that change what the agent may do. A person types them; the agent never gets to by itself.
+import { own, words } from "./command-facts.ts";
+import type { ShellWord } from "./shell.ts";
+import { baseName, isInterpreter, type Run } from "./wrappers.ts";
+
+/** The names it is installed under, and its file and package. */
+const programs = words("courser cursor-agent agent courser.cjs courser.js courser-agent");
+
+/** Subcommands that change something for later runs; `*`: all of them. */
+const changing: Record<string, ReadonlySet<string> | "*"> = {
+  permissions: words("allow deny"),
+  sandbox: words("enable disable reset"),
+  mcp: words("enable disable add remove login logout"),
+  login: "*",
+  logout: "*",
+  install: "*",
+  uninstall: "*",
+  update: "*",
+  upgrade: "*",
+  "install-shell-integration": "*",
+  "uninstall-shell-integration": "*",
+};
+
+/** Flags that give a run more than its caller has. */
+const widening = /^(--(force|yolo|trust|approve-mcps|auto-review|sandbox|add-dir)(=.*)?|-[a-zA-Z]*f[a-zA-Z]*)$/s;
+
+/** A sentence for each such command among what a line would start. No rule covers them: not Shell(courser), not Shell(**). */
+export function ownCommands(runs: readonly Run[]): string[] {
+  const reasons = new Set<string>();
+  for (const run of runs) {
+    const args = ownArguments(run);
+    const found = args && changeIn(args);
+    if (found) reasons.add(`${baseName(run.name.value)} ${found} changes what the agent may do: only you may run it.`);
+  }
+  return [...reasons];
+}
+
+/** What the program is given; undefined for other programs. `node dist/courser.cjs …` is the program too. */
+function ownArguments({ name, args }: Run): readonly ShellWord[] | undefined {
+  if (isOwn(name)) return args;
+  if (!isInterpreter(name.value)) return undefined;
+  const at = args.findIndex(isOwn);
+  return at === -1 ? undefined : args.slice(at + 1);
+}
+
+function isOwn(word: ShellWord): boolean {
+  return programs.has(baseName(word.value).toLowerCase());
+}
+
+function changeIn(args: readonly ShellWord[]): string | undefined {
+  for (const [index, { value, dynamic, glob }] of args.entries()) {
+    // What only the shell knows may be any of them.
+    if (dynamic || glob) return "with arguments that are not known before";
+    if (widening.test(value)) return value;
+    const subcommands = own(changing, value);
+    if (subcommands === "*") return value;
+    const next = args.slice(index + 1).find((arg) => subcommands?.has(arg.value) || arg.dynamic);
+    if (subcommands && next) return `${value} ${next.value}`;
+  }
+  return undefined;
+}

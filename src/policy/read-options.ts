@@ -1,0 +1,123 @@
+// The options of a command, as getopt reads them: clusters, attached values, long names that may be shortened.
+import type { ShellWord } from "./shell-words.ts";
+import type { Wrapper } from "./wrapper-table.ts";
+
+export function isOption(word: ShellWord): boolean {
+  return word.value.startsWith("-") && word.value.length > 1;
+}
+
+export type ReadOptions = {
+  operands: ShellWord[];
+  values: Map<string, ShellWord>;
+  /** An option stands there that may or may not have a value. */
+  isUnsure: boolean;
+};
+
+/** The words after the options, or between them where they may be mixed. */
+export function parseOptions(args: readonly ShellWord[], table: Wrapper): ReadOptions {
+  const read: ReadOptions = { operands: [], values: new Map(), isUnsure: false };
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at]!;
+    if (word.value === "--") {
+      read.operands.push(...args.slice(at + 1));
+      break;
+    }
+    if (!isOption(word)) {
+      if (table.permutes) {
+        read.operands.push(word);
+        continue;
+      }
+      // A lone dash is an option to some.
+      if (word.value === "-" && read.operands.length === 0 && !word.dynamic) continue;
+      read.operands.push(...args.slice(at));
+      break;
+    }
+    if (word.dynamic) read.isUnsure = true;
+    const takesNext = word.value.startsWith("--") ? readLong(word, table, read) : readCluster(word, table, read);
+    if (takesNext !== undefined && args[at + 1]) read.values.set(takesNext, args[++at]!);
+  }
+  return read;
+}
+
+/** The name of the option whose value is the next word. */
+function readLong(word: ShellWord, table: Wrapper, read: ReadOptions): string | undefined {
+  const [, name, given, value] = /^--([^=]+)(=(.*))?$/s.exec(word.value) ?? [];
+  if (name === undefined) return undefined;
+  const matches = (list: readonly string[] | undefined) => list?.filter((each) => each.startsWith(name)) ?? [];
+  const valued = matches(table.longValues);
+  const flags = matches(table.longFlags);
+  const exact = [...valued, ...flags].find((each) => each === name);
+  const known = exact ?? (valued.length + flags.length === 1 ? (valued[0] ?? flags[0]) : undefined);
+  if (known === undefined) read.isUnsure = true;
+  if (given !== undefined) {
+    read.values.set(known ?? name, { ...word, value: value! });
+    return undefined;
+  }
+  return known !== undefined && valued.includes(known) ? known : undefined;
+}
+
+function readCluster(word: ShellWord, table: Wrapper, read: ReadOptions): string | undefined {
+  const letters = [...word.value.slice(1)];
+  // `nice -5`
+  if (letters.every((letter) => /\d/.test(letter))) return undefined;
+  for (const [index, letter] of letters.entries()) {
+    if (table.values?.includes(letter)) {
+      const rest = letters.slice(index + 1).join("");
+      if (rest === "") return letter;
+      read.values.set(letter, { ...word, value: rest });
+      return undefined;
+    }
+    if (!table.flags?.includes(letter)) {
+      read.isUnsure = true;
+      return undefined;
+    }
+    // An optional value, which is never the next word: `xargs -i{}`.
+    if (index === 0 && /[eil]/.test(letter) && table.values?.includes("E")) return undefined;
+  }
+  return undefined;
+}
+
+/**
+ * Options to look for: short letters, long names, or whole words. `values`: other letters that have a value, which ends
+ * a cluster. `alone`: short options are not clustered.
+ */
+export type Options = { short?: string; long?: readonly string[]; exact?: RegExp; values?: string; alone?: true };
+
+/** The letter of a list that a word holds. That it may stand in the value of an unknown option makes no difference. */
+export function shortIn(value: string, { short, values, alone }: Options): string | undefined {
+  if (!short || !/^-[a-zA-Z0-9]/.test(value)) return undefined;
+  for (const letter of alone ? value.slice(1, 2) : value.slice(1)) {
+    if (short.includes(letter)) return `-${letter}`;
+    if (values?.includes(letter)) return undefined;
+  }
+  return undefined;
+}
+
+/** Programs take long options shortened; so must we. */
+export function longIn(value: string, names: readonly string[] | undefined): string | undefined {
+  const name = /^--([^=]+)/s.exec(value)?.[1];
+  const found = name === undefined ? undefined : names?.find((each) => each.startsWith(name));
+  return found && `--${found}`;
+}
+
+/** An option of the list and its value: attached, after an equals sign, or the next word. Undefined for other words. */
+export function optionValue(
+  value: string,
+  next: ShellWord | undefined,
+  options: Options,
+): { name: string; word: ShellWord | undefined } | undefined {
+  if (options.exact?.test(value)) return { name: value, word: next };
+  const letter = shortIn(value, options);
+  if (letter) {
+    const rest = value.slice(value.indexOf(letter[1]!, 1) + 1);
+    return { name: letter, word: rest === "" ? next : attached(rest.replace(/^=/, "")) };
+  }
+  const name = longIn(value, options.long);
+  if (!name) return undefined;
+  const equals = value.indexOf("=");
+  return { name, word: equals === -1 ? next : attached(value.slice(equals + 1)) };
+}
+
+function attached(text: string): ShellWord {
+  return { text, value: text, dynamic: /[$`]/.test(text), glob: /[*?[]/.test(text), tilde: text.startsWith("~") };
+}

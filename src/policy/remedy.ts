@@ -1,0 +1,69 @@
+// What rule would allow this? Only narrow ones are proposed, and only where they are enough.
+import { relative } from "node:path";
+import { parseRule, type Rule } from "../protocol/permission-rule.ts";
+import { words } from "./command-facts.ts";
+import { decide, type Situation } from "./decide.ts";
+import { type ExplainedCommand, type Explanation, explain } from "./explain.ts";
+import { lint } from "./lint.ts";
+import type { Need } from "./need.ts";
+import { absolutePath } from "./paths.ts";
+
+/** Programs whose first word says what they do: `git push` is named rather than `git`. */
+const withSubcommands = words(`
+  git npm pnpm yarn bun cargo go docker podman kubectl helm gh pip pip3 poetry uv apt brew systemctl terraform aws gcloud az dotnet
+  composer bundle rails mvn gradle make`);
+
+/** The texts of allow rules, or none: where a person must say yes, no rule helps. */
+export async function remedyFor(need: Need, situation: Situation): Promise<string[]> {
+  const explanation = await explain(need, situation);
+  if (explanation.personOnly || (explanation.verdict !== "ask" && !explanation.confined)) return [];
+  for (const texts of proposals(need, explanation, situation))
+    if (await isEnough([...new Set(texts)], need, situation)) return [...new Set(texts)];
+  return [];
+}
+
+async function isEnough(texts: readonly string[], need: Need, situation: Situation): Promise<boolean> {
+  const rules = texts.flatMap((text): Rule[] => {
+    const parsed = parseRule(text, { verdict: "allow", scope: "user", source: "proposed" });
+    return "rule" in parsed ? [parsed.rule] : [];
+  });
+  if (rules.length === 0 || rules.length < texts.length) return false;
+  if (lint(rules, situation).some(({ kind }) => kind !== "dead")) return false;
+  const then = await decide([need], { ...situation, rules: [...situation.rules, ...rules] });
+  return then.verdict === "allow" && !then.confined;
+}
+
+/** The narrower ones first. */
+function proposals(need: Need, { commands = [], writes = [], path }: Explanation, situation: Situation): string[][] {
+  // The first Write rule makes every edit that it does not cover a question: nobody should get that by the way.
+  const hasWrites = situation.rules.some((rule) => rule.kind === "Write" && rule.verdict === "allow");
+  switch (need.kind) {
+    case "Shell": {
+      const shell = commands.flatMap(shellRules);
+      const files = writes.flatMap(({ real, rule }) => (real && !rule ? [writeRule(real, situation)] : []));
+      return hasWrites ? [shell, [...shell, ...files]] : [shell];
+    }
+    case "Read":
+      return path?.real ? [[`Read(${path.real})`]] : [];
+    case "Write":
+    case "Delete":
+      return path?.real && hasWrites ? [[writeRule(path.real, situation)]] : [];
+    case "WebFetch":
+      return URL.canParse(need.target) ? [[`WebFetch(${new URL(need.target).host})`]] : [];
+    case "Mcp":
+      return [[`Mcp(${need.target})`]];
+  }
+}
+
+function shellRules({ verdict, reason, runs, program }: ExplainedCommand): string[] {
+  const inner = runs.flatMap(shellRules);
+  if (verdict !== "ask" || !/^No allow rule covers /.test(reason) || program === undefined) return inner;
+  const [name, first] = program;
+  const named = first !== undefined && withSubcommands.has(name!) && /^[a-z][\w:-]*$/.test(first);
+  return [named ? `Shell(${name} ${first})` : `Shell(${name})`, ...inner];
+}
+
+function writeRule(path: string, { workspace, home }: Situation): string {
+  const shown = relative(workspace, path);
+  return `Write(${shown.startsWith("..") || absolutePath(shown, { workspace, home }) !== path ? path : shown})`;
+}

@@ -1,0 +1,230 @@
+// Where the words of a command line lead: files in every directory that it may be in, patterns as the disk answers them.
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Rule } from "../protocol/permission-rule.ts";
+import { directoryChangers, foldersOf } from "./command-facts.ts";
+import { compilePath } from "./glob.ts";
+import { isInside, type Place, type ResolvedPath, resolvePath, rootOf } from "./paths.ts";
+import type { ShellWord } from "./shell-words.ts";
+import { baseName, type Run, type Runs } from "./wrappers.ts";
+
+export type ShellSituation = Place & { rules: readonly Rule[] };
+
+/** A file that the line touches. `paths`: where it may lead; none when only the shell knows. */
+export type Touch = { word: ShellWord; paths: ResolvedPath[]; isUnknown: boolean };
+
+/** Every directory that a relative name of the line may mean: it is judged in all of them. */
+export type LineDirectories = {
+  paths: string[];
+  /** Changes to a directory that is not known before. */
+  unknown: boolean;
+  /** And the line itself makes its name. */
+  made: boolean;
+};
+
+/** Beyond this the line is asked about in every mode. */
+export const mostDirectories = 16;
+const mostMatches = 200;
+
+export function directoriesOf(runs: Runs, cwd: string, situation: ShellSituation): LineDirectories {
+  const found: LineDirectories = { paths: [cwd], unknown: false, made: false };
+  const walk = isStraight(runs) ? new Walk(cwd) : undefined;
+  for (const run of runs.runs) {
+    if (!directoryChangers.has(baseName(run.name.value))) {
+      for (const word of foldersOf(run)) changeTo(word, found, situation, found.paths);
+      continue;
+    }
+    const word = run.args.find((arg) => !/^-[LPe@n]+$|^--$/.test(arg.value));
+    if (walk && word?.value === "-" && !word.dynamic) walk.goBack(run);
+    else if (walk) walk.goTo(run, changeTo(word, found, situation, walk.placesFor(run)));
+    else changeTo(word, found, situation, found.paths);
+    // Where `cd` looks is itself a variable.
+    if (run.command.assignments.some(({ name }) => name === "CDPATH")) [found.unknown, found.made] = [true, true];
+  }
+  for (const word of runs.folders) changeTo(word, found, situation, found.paths);
+  if (runs.scopes.some((scope) => scope.variables.has("CDPATH"))) [found.unknown, found.made] = [true, true];
+  return found;
+}
+
+/** Do all changes of directory stand in statements of the line itself, one after another? */
+function isStraight({ runs, lines }: Runs): boolean {
+  return (
+    lines[0]!.functions.length === 0 &&
+    runs.every(
+      (run) => !directoryChangers.has(baseName(run.name.value)) || (run.depth === 0 && run.command.chain !== undefined),
+    )
+  );
+}
+
+/** Where a line that runs straight on may be: a change that may not happen, or may fail, leaves the old place possible. */
+class Walk {
+  #places: string[];
+  #previous: string[];
+  #inStatement: { statement: number; places: string[] } | undefined;
+
+  constructor(cwd: string) {
+    this.#places = [cwd];
+    this.#previous = [];
+  }
+
+  placesFor({ command: { chain } }: Run): string[] {
+    // Later members of a chain run only when the earlier ones did.
+    return this.#inStatement?.statement === chain!.statement ? this.#inStatement.places : this.#places;
+  }
+
+  goTo(run: Run, targets: readonly string[]): void {
+    const from = this.placesFor(run);
+    const { statement, isFirst } = run.command.chain!;
+    const isSure = (isFirst || this.#inStatement?.statement === statement) && targets.every(isFolder);
+    this.#previous = [...new Set([...this.#previous, ...this.#places, ...from])];
+    this.#inStatement = { statement, places: [...targets] };
+    this.#places = isSure && targets.length > 0 ? [...targets] : [...new Set([...this.#places, ...targets])];
+  }
+
+  goBack(run: Run): void {
+    this.goTo(run, this.#previous);
+  }
+}
+
+/** The folders that a word may lead to from any of these. */
+function changeTo(
+  word: ShellWord | undefined,
+  found: LineDirectories,
+  situation: ShellSituation,
+  bases: readonly string[],
+): string[] {
+  if (found.paths.length > mostDirectories) return [];
+  const choices = word === undefined ? [homeWord] : candidatesOf(word, situation, found.paths[0]!);
+  const isSpecial = word !== undefined && (word.glob || word.value === "-" || /^\+\d/.test(word.value));
+  if (choices.length === 0 || isSpecial || (word?.dynamic && word.origin === "made")) {
+    found.unknown = true;
+    found.made ||= word?.origin === "made";
+  }
+  const reached: string[] = [];
+  for (const choice of choices) {
+    for (const base of [...bases]) {
+      const resolved = resolvePath(choice.value, situation, base);
+      if ("problem" in resolved) found.unknown = true;
+      // `cd ..` goes back along the name, `cd -P ..` along the folders: both are possible.
+      else reached.push(...new Set([resolved.real, resolved.given]));
+    }
+  }
+  for (const path of reached)
+    if (!found.paths.includes(path) && found.paths.length <= mostDirectories) found.paths.push(path);
+  return reached;
+}
+
+const homeWord: ShellWord = { text: "~", value: "~", dynamic: false, glob: false, tilde: true };
+
+export function touchOf(word: ShellWord, directories: readonly string[], situation: ShellSituation): Touch {
+  const candidates = candidatesOf(word, situation, directories[0]!);
+  const paths = candidates.flatMap((each) => pathsOf(each, directories, situation));
+  return { word, paths, isUnknown: word.dynamic && expandHome(word, situation, directories[0]!) === undefined };
+}
+
+/** The words that a word may become, as far as they are known. */
+function candidatesOf(word: ShellWord, situation: ShellSituation, cwd: string): ShellWord[] {
+  const others = word.others ?? [];
+  if (!word.dynamic) return [word, ...others];
+  const value = expandHome(word, situation, cwd);
+  return value === undefined ? [...others] : [{ ...word, value, dynamic: false, tilde: false }, ...others];
+}
+
+function pathsOf(word: ShellWord, directories: readonly string[], situation: ShellSituation): ResolvedPath[] {
+  const { value } = word;
+  if (value === "" || word.dynamic) return [];
+  // A quoted tilde is an ordinary character.
+  const target = value.startsWith("~") && !word.tilde ? `./${value}` : value;
+  const found: ResolvedPath[] = [];
+  for (const directory of directories) {
+    const resolved = resolvePath(target, situation, directory);
+    if ("problem" in resolved) continue;
+    found.push(resolved);
+    if (word.glob) found.push(...matchesOf(resolved.given, situation));
+  }
+  return found;
+}
+
+/** `$HOME/x`, `$PWD/x`, `$(pwd)/x` and the top of the repository are as good as literal. */
+export function expandHome(word: ShellWord, { home, workspace }: ShellSituation, cwd: string): string | undefined {
+  const known: [RegExp, string | undefined][] = [
+    [/^\$(HOME\b|\{HOME\})/, home],
+    [/^(\$(PWD\b|\{PWD\})|\$\(pwd\)|`pwd`)/, cwd],
+    [/^(\$\(git rev-parse --show-toplevel\)|`git rev-parse --show-toplevel`)/, repositoryOf(cwd, workspace)],
+  ];
+  for (const [start, path] of known) {
+    if (path === undefined || !start.test(word.value)) continue;
+    const replaced = word.value.replace(start, () => path);
+    if (!/[$`{]/.test(replaced)) return replaced;
+  }
+  return undefined;
+}
+
+/** What the shell would make of a pattern, as the disk is now. */
+function matchesOf(pattern: string, situation: ShellSituation): ResolvedPath[] {
+  const segments = pattern.split("/");
+  const first = segments.findIndex((segment) => /[*?[]/.test(segment));
+  if (first === -1) return [];
+  let folders = [segments.slice(0, first).join("/") || "/"];
+  for (const segment of segments.slice(first)) {
+    const fits = compilePath(segment, { brackets: true });
+    const next: string[] = [];
+    for (const folder of folders) {
+      for (const name of namesIn(folder)) {
+        if (next.length > mostMatches) break;
+        if (fits(name) && (segment.startsWith(".") || !name.startsWith("."))) next.push(join(folder, name));
+      }
+    }
+    folders = next;
+  }
+  return folders.flatMap((path) => {
+    const resolved = resolvePath(path, situation);
+    return "problem" in resolved ? [] : [resolved];
+  });
+}
+
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** The nearest folder at or above this one that is a repository; undefined above the workspace. */
+function repositoryOf(folder: string, workspace: string): string | undefined {
+  for (let at = folder; isInside(at, workspace); at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (at === dirname(at)) return undefined;
+  }
+  return undefined;
+}
+
+/** A repository inside brings settings that run programs; so does a folder that only looks like one from within. */
+export function nestedRepository(folder: string, { workspace }: ShellSituation): string | undefined {
+  for (let at = folder; at !== workspace && isInside(at, workspace); at = dirname(at)) {
+    if (existsSync(join(at, ".git")) || isBareRepository(at)) return at;
+  }
+  return undefined;
+}
+
+function isBareRepository(folder: string): boolean {
+  return ["HEAD", "objects", "refs"].every((name) => existsSync(join(folder, name)));
+}
+
+export function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+export function isOutside(path: ResolvedPath, situation: ShellSituation): boolean {
+  return rootOf(path.real, situation) === undefined;
+}
+
+/** Where output goes nowhere, or where it would go anyway. */
+export function isSink(target: string): boolean {
+  return /^\/dev\/(null|stdout|stderr|fd\/\d+)$/.test(target);
+}

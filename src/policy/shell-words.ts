@@ -1,0 +1,195 @@
+// Words of a command line: what they are after quote removal, and what the shell still has to fill in.
+import type { CommandArgument, ParsedScript, SyntaxNode, Word, WordPart } from "unbash";
+import { braceWords } from "./braces.ts";
+
+export type ShellWord = {
+  /** As written. */
+  text: string;
+  /** After quote removal; expansions stay as written. */
+  value: string;
+  /** Holds an expansion, a substitution or a brace list: what it becomes is known only to the shell. */
+  dynamic: boolean;
+  /** Holds an unquoted pattern. */
+  glob: boolean;
+  /** Begins with an unquoted tilde. */
+  tilde: boolean;
+  /** What a dynamic word is made of. */
+  pieces?: readonly Piece[];
+  /** The other words that it may become as well. */
+  others?: readonly ShellWord[];
+  /** How far what it becomes can be foreseen; missing for words that are known. */
+  origin?: Origin;
+};
+
+/**
+ * Where the unknown part of a word comes from. `names`: names that exist, of files, branches, containers. `environment`:
+ * what the user has set. `derived`: cut from one of these. `made`: by the line itself, so it can be anything.
+ */
+export type Origin = "names" | "environment" | "derived" | "made";
+
+export type Piece =
+  | { kind: "text"; value: string }
+  | { kind: "variable"; name: string; quoted: boolean }
+  /** Part of what a variable holds. */
+  | { kind: "part"; name: string }
+  /** One of these. */
+  | { kind: "choice"; choices: readonly (readonly Piece[])[] }
+  /** Digits. */
+  | { kind: "number" }
+  /** What a pipeline of simple commands prints. */
+  | { kind: "output"; commands: readonly Invocation[]; quoted: boolean }
+  | { kind: "unknown" };
+
+/** A program and what it is given. */
+export type Invocation = { name: ShellWord; args: readonly ShellWord[] };
+
+export function wordOf(word: Word): ShellWord {
+  const found = { dynamic: false, glob: false };
+  for (const part of word.parts ?? []) inspect(part, found);
+  const plain = { text: word.text, value: word.value, ...found, tilde: word.text.startsWith("~") };
+  return found.dynamic ? { ...plain, pieces: piecesOf(word.parts!, { quoted: false }) } : plain;
+}
+
+/** The words that a word stands for once its braces are expanded: the one thing that needs nothing but the text. */
+export function wordsOf(word: Word): ShellWord[] {
+  const parts = word.parts ?? [];
+  if (!parts.some((part) => part.type === "BraceExpansion")) return [wordOf(word)];
+  // Quotes, escapes and other expansions inside would need the shell's own order of things.
+  const isPlain = parts.every((part) => /^(BraceExpansion|Literal|Glob)$/.test(part.type));
+  const expanded = isPlain && !/[\\'"`$]/.test(word.text) ? braceWords(word.text) : undefined;
+  if (!expanded) return [wordOf(word)];
+  return expanded.map((value) => ({
+    text: value,
+    value,
+    dynamic: false,
+    glob: /[*?[]/.test(value),
+    tilde: value.startsWith("~"),
+  }));
+}
+
+export function argumentsOf(argument: CommandArgument): ShellWord[] {
+  if (argument.type === "Word") return wordsOf(argument);
+  // `declare x=1`, `env x=1`: a word that looks like an assignment.
+  const value = argument.value.type === "Word" ? wordOf(argument.value) : undefined;
+  const prefix = `${argument.name}${argument.append ? "+" : ""}=`;
+  return [
+    {
+      text: argument.text,
+      value: value && !argument.index ? prefix + value.value : argument.text,
+      dynamic: value && !argument.index ? value.dynamic : true,
+      glob: value?.glob ?? false,
+      tilde: false,
+      ...(value?.pieces && { pieces: [{ kind: "text", value: prefix }, ...value.pieces] }),
+    },
+  ];
+}
+
+/** A word of an arithmetic expression, where parts may be missing although it holds an expansion. */
+export function arithmeticWord(value: string, parts: readonly WordPart[] | undefined): ShellWord {
+  const dynamic = parts !== undefined || /[$`]/.test(value);
+  const pieces: Piece[] = parts ? piecesOf(parts, { quoted: true }) : [{ kind: "unknown" }];
+  return { text: value, value, dynamic, glob: false, tilde: false, ...(dynamic && { pieces }) };
+}
+
+/** What a command prints, where a number is computed from it. */
+export function arithmeticOutput(text: string, script: ParsedScript | undefined): ShellWord {
+  const commands = script && outputCommands(script);
+  const piece: Piece = commands ? { kind: "output", commands, quoted: true } : { kind: "unknown" };
+  return { text, value: text, dynamic: true, glob: false, tilde: false, pieces: [piece] };
+}
+
+function inspect(part: WordPart, found: { dynamic: boolean; glob: boolean }): void {
+  switch (part.type) {
+    case "Literal":
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+      return;
+    case "DoubleQuoted":
+    case "LocaleString":
+      for (const child of part.parts) inspect(child, found);
+      return;
+    case "Glob":
+    case "ExtendedGlob":
+      found.glob = true;
+      for (const child of part.parts ?? []) inspect(child, found);
+      return;
+    default:
+      found.dynamic = true;
+  }
+}
+
+function piecesOf(parts: readonly WordPart[], context: { quoted: boolean }): Piece[] {
+  return parts.flatMap((part) => pieceOf(part, context));
+}
+
+function pieceOf(part: WordPart, { quoted }: { quoted: boolean }): Piece[] {
+  switch (part.type) {
+    case "Literal":
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+    case "Glob":
+      return [{ kind: "text", value: part.value }];
+    case "ExtendedGlob":
+      return [{ kind: "text", value: part.text }];
+    case "DoubleQuoted":
+    case "LocaleString":
+      return piecesOf(part.parts, { quoted: true });
+    case "SimpleExpansion":
+      return [{ kind: "variable", name: part.text.slice(1), quoted }];
+    case "ParameterExpansion":
+      return [parameterPiece(part, quoted)];
+    case "ArithmeticExpansion":
+      return [{ kind: "number" }];
+    case "CommandExpansion": {
+      const commands = part.script && outputCommands(part.script);
+      return [commands ? { kind: "output", commands, quoted } : { kind: "unknown" }];
+    }
+    default:
+      return [{ kind: "unknown" }];
+  }
+}
+
+function parameterPiece(part: Extract<WordPart, { type: "ParameterExpansion" }>, quoted: boolean): Piece {
+  const { operation, parameter: name } = part;
+  if (part.prefix === "#" && !operation) return { kind: "number" };
+  if (part.prefix || part.index) return { kind: "unknown" };
+  const variable: Piece = { kind: "variable", name, quoted };
+  switch (operation?.type) {
+    case undefined:
+      return variable;
+    case "Default": {
+      const { operand } = operation;
+      const other: Piece[] = operand.parts
+        ? piecesOf(operand.parts, { quoted })
+        : [{ kind: "text", value: operand.value }];
+      // Outside of quotes the word is split, and its own quotes count.
+      if (!quoted && /[\s'"\\*?[~]/.test(operand.text)) return { kind: "unknown" };
+      if (operation.operator.endsWith("?")) return variable;
+      return { kind: "choice", choices: [operation.operator.endsWith("+") ? [] : [variable], other] };
+    }
+    case "Remove":
+    case "CaseModification":
+      return { kind: "part", name };
+    default:
+      return { kind: "unknown" };
+  }
+}
+
+/** The commands of `$(a | b)`; undefined when it is anything but one pipeline of simple commands. */
+function outputCommands(script: ParsedScript): Invocation[] | undefined {
+  if (script.commands.length !== 1 || (script.errors?.length ?? 0) > 0) return undefined;
+  const { command, background } = script.commands[0]!;
+  if (background || command.type === "AndOr") return undefined;
+  return pipelineOf(command.type === "Pipeline" ? command.commands : [command]);
+}
+
+/** Undefined when one of them is no simple command, or reads from elsewhere. */
+export function pipelineOf(members: readonly SyntaxNode[]): Invocation[] | undefined {
+  const found: Invocation[] = [];
+  for (const member of members) {
+    if (member.type !== "Command" || !member.name || member.prefix.length > 0) return undefined;
+    if (member.redirects.some((each) => each.type !== "Redirect" || each.operator.startsWith("<"))) return undefined;
+    found.push({ name: wordOf(member.name), args: member.args.flatMap(argumentsOf) });
+  }
+  return found;
+}

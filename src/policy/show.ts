@@ -1,0 +1,10 @@
+// How parts of a command are shown in reasons: in one line, not too long, with nothing invisible in it.
+
+export function show(text: string): string {
+  const visible = text.replace(/[^\x20-\x7e]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+  return visible.length > 100 ? `${visible.slice(0, 99)}…` : visible;
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

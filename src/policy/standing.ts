@@ -1,0 +1,73 @@
+// Where each simple command of a line stands: behind `&&`, in a pipe, in a loop, inside `$( )`. For people who ask why.
+import type { SyntaxNode } from "unbash";
+import { forEachChild, parse } from "unbash";
+
+/** `within`: the number of the command whose words hold it. */
+export type Standing = { where: string[]; within?: number };
+
+type Visit = { node: SyntaxNode; where: string[]; within?: number };
+
+/** One for each simple command, in the order in which the parser of `shell.ts` lists them. */
+export function standingsOf(source: string): Standing[] {
+  const found: Standing[] = [];
+  const stack: Visit[] = [{ node: parse(source), where: [] }];
+  for (let visit = stack.pop(); visit; visit = stack.pop()) {
+    const { node } = visit;
+    let { within } = visit;
+    let { where } = visit;
+    if (node.type === "Command") {
+      within = found.push({ where, ...(within !== undefined && { within }) }) - 1;
+      where = [];
+    }
+    const children: Visit[] = [];
+    const label = labelOf(node);
+    const inside = label === undefined ? where : [...where, label];
+    forEachChild(node, (child) => {
+      const behind = operatorBefore(node, child);
+      const place = behind === undefined ? inside : [...inside, behind];
+      children.push({ node: child, where: place, ...(within !== undefined && { within }) });
+    });
+    stack.push(...children.reverse());
+  }
+  return found;
+}
+
+/** What holds for everything inside a node. */
+function labelOf(node: SyntaxNode): string | undefined {
+  switch (node.type) {
+    case "Statement":
+      return node.background ? "in the background" : undefined;
+    case "If":
+      return "in an if";
+    case "For":
+    case "ArithmeticFor":
+    case "While":
+    case "Select":
+      return "in a loop";
+    case "Case":
+      return "in a case";
+    case "Function":
+      return `in the function ${node.name.value}`;
+    case "Subshell":
+      return "in a subshell";
+    case "BraceGroup":
+      return "in a group";
+    case "Coproc":
+      return "in a coprocess";
+    case "CommandExpansion":
+    case "ArithmeticCommandExpansion":
+      return node.text.startsWith("`") ? "inside backticks" : "inside $( )";
+    case "ProcessSubstitution":
+      return `inside ${node.operator}( )`;
+    case "HereDoc":
+      return "in a here-document";
+    default:
+      return undefined;
+  }
+}
+
+function operatorBefore(node: SyntaxNode, child: SyntaxNode): string | undefined {
+  if (node.type !== "AndOr" && node.type !== "Pipeline") return undefined;
+  const index = (node.commands as readonly SyntaxNode[]).indexOf(child);
+  return index > 0 ? `after ${node.operators[index - 1]}` : undefined;
+}

@@ -1,0 +1,224 @@
+// Programs whose operands are a command: which options stand before it, and which of those have a value.
+
+/** Short options are letters, long ones names. What is in neither list may or may not have a value. */
+export type Wrapper = {
+  flags?: string;
+  values?: string;
+  longFlags?: readonly string[];
+  longValues?: readonly string[];
+  /** Operands before the command. */
+  operands?: number;
+  /** `NAME=value` before the command. */
+  assignments?: true;
+  /** Runs only what it is given, and changes nothing else: needs no rule of its own. */
+  transparent?: true;
+  privileged?: true;
+  /** The options whose value is a script. */
+  scripts?: readonly string[];
+  /** Options may stand behind operands. */
+  permutes?: true;
+  /** The operands are joined and given to a shell; `each`: every one of them is a line of its own. */
+  joins?: "all" | "each";
+  /** The option whose value is the folder to start in. */
+  directory?: readonly string[];
+};
+
+/** Nothing is known but that the rest is a command: an option makes it a guess. */
+const plain: Wrapper = {};
+
+export const wrappers: Record<string, Wrapper> = {
+  env: {
+    flags: "i0v",
+    values: "uCSa",
+    longFlags: ["ignore-environment", "null", "debug", "list-signal-handling"],
+    longValues: ["unset", "chdir", "split-string", "argv0"],
+    assignments: true,
+    directory: ["C", "chdir"],
+  },
+  nohup: { transparent: true },
+  setsid: { flags: "cfw", longFlags: ["ctty", "fork", "wait"] },
+  time: {
+    flags: "pvqa",
+    values: "of",
+    longFlags: ["portability", "verbose", "append"],
+    longValues: ["output", "format"],
+  },
+  command: { flags: "pvV", transparent: true },
+  builtin: plain,
+  exec: { flags: "cl", values: "a" },
+  nice: { values: "n", longValues: ["adjustment"], transparent: true },
+  ionice: { flags: "t", values: "cnpPu", longValues: ["class", "classdata"] },
+  chrt: { flags: "abdfimorRv", values: "TPDp", operands: 1 },
+  taskset: { flags: "ac", operands: 1 },
+  stdbuf: { values: "ioe", longValues: ["input", "output", "error"], transparent: true },
+  timeout: {
+    flags: "fpv",
+    values: "ks",
+    longFlags: ["foreground", "preserve-status", "verbose"],
+    longValues: ["kill-after", "signal"],
+    operands: 1,
+    transparent: true,
+  },
+  chroot: { longValues: ["userspec", "groups"], operands: 1, privileged: true },
+  unshare: { flags: "mnpuUirfcT", values: "SGRw", privileged: true },
+  nsenter: { flags: "amnpuUiF", values: "tSGrw", privileged: true },
+  sudo: {
+    flags: "AbEeHiKklnPSsvVBN",
+    values: "CDghpRrtTuU",
+    longFlags: ["preserve-env", "non-interactive", "set-home", "background", "login", "stdin", "shell"],
+    longValues: ["user", "group", "host", "prompt", "chdir", "role", "type", "chroot", "command-timeout"],
+    assignments: true,
+    privileged: true,
+  },
+  doas: { flags: "Lns", values: "aCu", privileged: true },
+  su: {
+    flags: "flmpP",
+    values: "csgGTw",
+    longFlags: ["login", "fast", "pty", "preserve-environment"],
+    longValues: ["command", "session-command", "shell", "group", "supp-group", "whitelist-environment"],
+    scripts: ["c", "command", "session-command"],
+    permutes: true,
+    privileged: true,
+  },
+  runuser: {
+    flags: "flmpP",
+    values: "csgGuTw",
+    longFlags: ["login", "fast", "pty"],
+    longValues: ["command", "session-command", "shell", "user", "group"],
+    scripts: ["c", "command", "session-command"],
+    permutes: true,
+    privileged: true,
+  },
+  sg: { values: "c", scripts: ["c"], permutes: true, operands: 1, privileged: true },
+  pkexec: { longValues: ["user"], privileged: true },
+  setpriv: { privileged: true },
+  capsh: { privileged: true },
+  "systemd-run": { values: "pEutMHrG", privileged: true },
+  xargs: {
+    flags: "0rtpxoeil",
+    values: "adEILnPs",
+    longFlags: ["null", "no-run-if-empty", "verbose", "interactive", "exit", "open-tty", "eof", "replace", "max-lines"],
+    longValues: ["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"],
+  },
+  parallel: plain,
+  watch: {
+    flags: "bcdegptxwrC",
+    values: "nqs",
+    longFlags: [
+      "beep",
+      "color",
+      "differences",
+      "errexit",
+      "chgexit",
+      "precise",
+      "no-title",
+      "exec",
+      "no-wrap",
+      "no-rerun",
+    ],
+    longValues: ["interval", "equexit", "shotsdir"],
+    joins: "all",
+  },
+  script: {
+    flags: "aefqthV",
+    values: "cEoOIBTm",
+    longFlags: ["append", "return", "flush", "force", "quiet"],
+    longValues: ["command", "echo", "log-in", "log-out", "log-io", "log-timing", "logging-format", "output-limit"],
+    scripts: ["c", "command"],
+    permutes: true,
+    operands: 1,
+  },
+  flock: {
+    flags: "sxeunoFv",
+    values: "cwE",
+    longFlags: ["shared", "exclusive", "unlock", "nonblock", "close", "no-fork", "verbose"],
+    longValues: ["command", "timeout", "wait", "conflict-exit-code"],
+    scripts: ["c", "command"],
+    operands: 1,
+  },
+  strace: { flags: "cCdDfFhiknqrtTvVwxyYzZ", values: "abeEIoOpPsSuUX" },
+  ltrace: { flags: "bcCfhiLrStTV", values: "aeEFlnosuwxAD" },
+  busybox: plain,
+  toybox: plain,
+  coreutils: { longValues: ["coreutils-prog"], scripts: ["coreutils-prog"] },
+  npx: {
+    flags: "yq",
+    values: "pc",
+    longFlags: ["yes", "no", "no-install", "quiet", "prefer-offline", "offline", "ignore-existing"],
+    longValues: ["package", "call", "workspace"],
+    scripts: ["c", "call"],
+  },
+  bunx: { longFlags: ["bun"] },
+  pnpx: plain,
+  uvx: { longValues: ["from", "with", "python"], values: "p" },
+  caffeinate: { flags: "dimsu", values: "tw" },
+  "xvfb-run": { flags: "adl", values: "efnpsw" },
+  torsocks: { flags: "idq" },
+  proxychains: { flags: "q", values: "f" },
+  proxychains4: { flags: "q", values: "f" },
+  "ssh-agent": { flags: "csDdk", values: "aEtPO" },
+  unbuffer: { flags: "p" },
+  faketime: { flags: "fm", operands: 1 },
+  fakeroot: { flags: "uhv", values: "lsibf" },
+  setarch: { flags: "3BFILRSTXZv", operands: 1 },
+  linux64: { flags: "3BFILRSTXZv" },
+  linux32: { flags: "3BFILRSTXZv" },
+  eatmydata: plain,
+  catchsegv: plain,
+  cpulimit: plain,
+  firejail: plain,
+  proot: plain,
+  bwrap: plain,
+  valgrind: plain,
+  perf: plain,
+  rlwrap: plain,
+  "dbus-run-session": plain,
+  "start-stop-daemon": plain,
+  direnv: { operands: 2 },
+  "cross-env": { assignments: true },
+  dotenv: plain,
+  dotenvx: { operands: 1 },
+  jobs: { flags: "x" },
+  hyperfine: { joins: "each" },
+  concurrently: { joins: "each" },
+  tmux: { joins: "each" },
+  screen: plain,
+  at: { values: "f", operands: 99 },
+  batch: { operands: 99 },
+};
+
+/** The dynamic loader runs the program that it is given. */
+export const loaderName = /^ld(-[\w-]+)?\.so(\.\d+)*$|^ld-linux.*\.so/;
+
+/** Package managers and environments whose subcommand runs a program. */
+export const runners: Record<string, readonly string[]> = {
+  npm: ["exec", "x"],
+  pnpm: ["exec", "dlx"],
+  yarn: ["exec", "dlx"],
+  bun: ["x"],
+  bundle: ["exec"],
+  poetry: ["run"],
+  pipenv: ["run"],
+  pipx: ["run"],
+  pdm: ["run"],
+  hatch: ["run"],
+  rye: ["run"],
+  uv: ["run"],
+  conda: ["run"],
+  mamba: ["run"],
+  mise: ["exec", "x"],
+  asdf: ["exec"],
+  rbenv: ["exec"],
+  pyenv: ["exec"],
+  nodenv: ["exec"],
+  rustup: ["run"],
+};
+
+/** What stands between the subcommand and the program. */
+export const runnerOptions: Wrapper = {
+  flags: "yq",
+  values: "cpn",
+  longFlags: ["yes", "no", "no-install", "silent", "quiet", "no-capture-output", "live-stream", "frozen", "no-sync"],
+  longValues: ["call", "package", "name", "prefix", "with", "extra", "group", "python", "workspace"],
+  scripts: ["c", "call"],
+};

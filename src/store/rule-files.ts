@@ -1,0 +1,200 @@
+// The files that hold permissions: what stands in them, entry by entry. Nothing here is guessed: what cannot be understood
+// and could weaken a deny rule stops the run, everything else is kept or reported.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { nearestName } from "../protocol/nearest.ts";
+import { parseRule, type Rule, type RuleOrigin } from "../protocol/permission-rule.ts";
+import { readJson } from "./json-file.ts";
+import { placesIn } from "./jsonc.ts";
+
+/** One entry of a list, in the words of a rule: `git` in terminalAllowlist is `Shell(git)`. */
+export type RuleEntry = RuleOrigin & { text: string };
+
+/** Sentences for a model that reviews calls. */
+export type AutoRun = { allow: string[]; block: string[] };
+
+export type RuleFiles = { entries: RuleEntry[]; autoRun: AutoRun; warnings: string[] };
+
+/** `cliConfig`: the content of the user's cli-config.json, where it has been read already. */
+type RulePlace = { configDir: string; workspace: string; trusted: boolean; cliConfig?: JsonObject };
+
+export function cliConfigFile(configDir: string): string {
+  return join(configDir, "cli-config.json");
+}
+
+export function projectConfigFile(workspace: string): string {
+  return join(workspace, ".cursor", "cli.json");
+}
+
+/** The entries of the user's and of the project's files, whether or not the project is trusted: `counts` tells. */
+export function readRuleFiles({ configDir, workspace, trusted, cliConfig }: RulePlace): RuleFiles {
+  const found: RuleFiles = { entries: [], autoRun: { allow: [], block: [] }, warnings: [] };
+  const file = cliConfigFile(configDir);
+  readPermissions(file, cliConfig ?? readJson(file) ?? {}, "user", found);
+  readShared(join(configDir, "permissions.json"), { scope: "user", trusted }, found);
+  const folder = join(workspace, ".cursor");
+  // Working in the home directory: its .cursor is the user's own.
+  if (folder !== configDir) readProject(folder, { file: projectConfigFile(workspace), trusted }, found);
+  return found;
+}
+
+/** A project may narrow; it may widen only where the user trusts it. */
+export function counts({ verdict, scope }: RuleOrigin, trusted: boolean): boolean {
+  return trusted || verdict === "deny" || scope === "user";
+}
+
+/** A project sets nothing but permissions. */
+function readProject(folder: string, { file, trusted }: { file: string; trusted: boolean }, found: RuleFiles): void {
+  const content = readJson(file) ?? {};
+  const misspelt = reportMisspelt(file, content, ["permissions"], found.warnings);
+  const ignored = Object.keys(content).filter(
+    (key) => !["permissions", "version", "$schema", ...misspelt].includes(key),
+  );
+  if (ignored.length > 0)
+    found.warnings.push(`${file}: ${ignored.join(", ")} ignored: a project may set permissions only.`);
+  for (const name of ["cli-config.json", "courser.json"]) reportUserFile(join(folder, name), found.warnings);
+  readPermissions(file, content, "project", found);
+  readShared(join(folder, "permissions.json"), { scope: "project", trusted }, found);
+}
+
+/** The user's files have no say when they lie in a project; whoever put them there should know. */
+function reportUserFile(file: string, warnings: string[]): void {
+  let fields: string[] = [];
+  try {
+    const content = readJson(file);
+    if (content === undefined) return;
+    fields = Object.keys(content);
+  } catch {} // it is there; what is wrong with it does not matter
+  const shown = fields.length > 0 ? ` (${fields.slice(0, 20).join(", ")})` : "";
+  warnings.push(`${file}${shown} is ignored: a project may set permissions only, in cli.json.`);
+}
+
+function readPermissions(file: string, content: JsonObject, scope: Rule["scope"], found: RuleFiles): void {
+  if (!Object.hasOwn(content, "permissions")) return;
+  const permissions = content["permissions"];
+  if (!isObject(permissions))
+    throw wrong(file, `"permissions" must be an object with "allow" and "deny", not ${shape(permissions)}`);
+  reportMisspelt(file, permissions, ["allow", "deny"], found.warnings, "permissions.");
+  for (const verdict of ["deny", "allow"] as const) {
+    const origin: RuleOrigin = { verdict, scope, source: file, entry: `permissions.${verdict}` };
+    readList(listed(permissions, verdict), origin, (entry) => entry, found);
+  }
+}
+
+/** permissions.json, which the editor shares: lists of commands and of MCP tools, and sentences for a reviewer. */
+function readShared(
+  file: string,
+  { scope, trusted }: { scope: Rule["scope"]; trusted: boolean },
+  found: RuleFiles,
+): void {
+  const content = readJson(file);
+  if (content === undefined) return;
+  reportMisspelt(file, content, ["mcpAllowlist", "terminalAllowlist", "autoRun"], found.warnings);
+  const origin: RuleOrigin = { verdict: "allow", scope, source: file };
+  const shell = listed(content, "terminalAllowlist");
+  const mcp = listed(content, "mcpAllowlist");
+  readList(shell, { ...origin, entry: "terminalAllowlist" }, (entry) => `Shell(${entry})`, found);
+  readList(mcp, { ...origin, entry: "mcpAllowlist", fold: true }, (entry) => `Mcp(${entry})`, found);
+  readAutoRun(file, listed(content, "autoRun"), counts(origin, trusted), found);
+}
+
+function readAutoRun(file: string, autoRun: unknown, mayWiden: boolean, { autoRun: all, warnings }: RuleFiles): void {
+  if (autoRun === undefined) return;
+  if (!isObject(autoRun)) {
+    warnings.push(`${file}: "autoRun" must be an object, not ${shape(autoRun)}; it does not count.`);
+    return;
+  }
+  reportMisspelt(file, autoRun, ["allow_instructions", "block_instructions"], warnings, "autoRun.");
+  const lists = { allow_instructions: mayWiden ? all.allow : [], block_instructions: all.block };
+  for (const [key, list] of Object.entries(lists)) {
+    const sentences = listed(autoRun, key) ?? [];
+    if (!Array.isArray(sentences) || !sentences.every((each) => typeof each === "string"))
+      warnings.push(`${file}: "autoRun.${key}" must be a list of sentences; it does not count.`);
+    else list.push(...(sentences as string[]).filter((sentence) => sentence.trim() !== ""));
+  }
+}
+
+/** What is no list stops the run where it denies. What is wrong in an allow list is left out: less is allowed then. */
+function readList(list: unknown, origin: RuleOrigin, ruleOf: (entry: string) => string, found: RuleFiles): void {
+  if (list === undefined) return;
+  const { source, entry: name, verdict } = origin;
+  if (!Array.isArray(list)) {
+    if (verdict === "deny") throw wrong(source, `"${name}" must be a list of rules, not ${shape(list)}`);
+    found.warnings.push(`${source}: "${name}" must be a list, not ${shape(list)}; it does not count.`);
+    return;
+  }
+  for (const [index, value] of (list as unknown[]).entries()) {
+    const entry = `${name}[${index}]`;
+    if (typeof value === "string") found.entries.push({ ...origin, entry, text: ruleOf(value) });
+    else if (verdict === "deny")
+      throw wrong(source, `"${entry}" must be a rule such as "Shell(rm)", not ${shape(value)}`, entry);
+    else found.warnings.push(`${source}: "${entry}" must be text, not ${shape(value)}; it does not count.`);
+  }
+}
+
+/** Throws for a deny rule that cannot be understood; leaves out allow rules that cannot, and says so. */
+export function rulesIn(entries: readonly RuleEntry[], warnings: string[]): Rule[] {
+  const rules: Rule[] = [];
+  for (const { text, ...origin } of entries) {
+    const parsed = parseRule(text, origin);
+    if ("rule" in parsed) rules.push(parsed.rule);
+    else if (origin.verdict === "deny")
+      throw wrong(origin.source, `"${origin.entry}": ${parsed.problem}`, origin.entry);
+    else warnings.push(`${origin.source}: "${origin.entry}": ${parsed.problem} It does not count.`);
+  }
+  return rules;
+}
+
+/** The misspelt keys. Keys that resemble nothing belong to a later version and are kept in silence. */
+export function reportMisspelt(
+  file: string,
+  content: JsonObject,
+  known: readonly string[],
+  warnings: string[],
+  path = "",
+): string[] {
+  const misspelt: string[] = [];
+  for (const key of Object.keys(content)) {
+    if (known.includes(key)) continue;
+    const meant = nearestName(key, known);
+    if (meant === undefined) continue;
+    misspelt.push(key);
+    warnings.push(`${file}: "${path}${key}" is unknown: did you mean "${path}${meant}"?`);
+  }
+  return misspelt;
+}
+
+function listed(content: JsonObject, key: string): unknown {
+  return Object.hasOwn(content, key) ? content[key] : undefined;
+}
+
+/** The line of each entry of a file, from 1. */
+export function linesOf(file: string): (entry: string | undefined) => number | undefined {
+  try {
+    const text = readFileSync(file, "utf8").replace(/^\ufeff/, "");
+    const places = placesIn(text);
+    return (entry) => {
+      const place = entry === undefined ? undefined : places.get(entry);
+      return place && text.slice(0, place.start).split("\n").length;
+    };
+  } catch {
+    return () => undefined;
+  }
+}
+
+function wrong(file: string, why: string, entry?: string): UserError {
+  const line = linesOf(file)(entry);
+  return new UserError(
+    "CONFIG_INVALID",
+    `${file}${line === undefined ? "" : `, line ${line}`}: ${why}. Correct it: a deny rule that cannot be understood would protect nothing.`,
+  );
+}
+
+function shape(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  return typeof value === "string" ? "text" : `a ${typeof value}`;
+}

@@ -1,0 +1,233 @@
+// One call from its arguments to its end: what is decided, who is asked, and what the stream says of it.
+import { describe, expect, it } from "vitest";
+import { type Agent, type Asker, createSession, type Question, type Reviewer } from "../../src/agent/agent.ts";
+import { callTool, prepareCall } from "../../src/agent/call-tool.ts";
+import type { Tool, ToolContext } from "../../src/agent/tools/tool.ts";
+import type { Decision, Need } from "../../src/policy/need.ts";
+import type { AgentEvent } from "../../src/protocol/event.ts";
+
+type Options = {
+  decision: Decision | Error;
+  ask?: Asker;
+  review?: Reviewer;
+  beforeWrite?: Agent["beforeWrite"];
+  wire?: string;
+  need?: Need;
+  signal?: AbortSignal;
+};
+
+const ask: Decision = { verdict: "ask", reasons: ["No rule."] };
+const allow: Decision = { verdict: "allow", reasons: ["A rule."] };
+
+function agentFor(
+  { decision, ask: asker, review, beforeWrite, wire = "shell", need }: Options,
+  seen: unknown[],
+): Agent {
+  const tool: Tool = {
+    name: "Shell",
+    wire,
+    description: "",
+    parameters: {},
+    readOnly: false,
+    parse: (input) => input,
+    wireArgs: (args) => args as Record<string, unknown>,
+    needs: ({ command }) => [need ?? { kind: "Shell", target: command }],
+    run: async (args, context: ToolContext) => {
+      seen.push({ ran: args, confined: (context as { confined?: boolean }).confined });
+      return { outcome: { kind: "success", value: {} }, text: "done" };
+    },
+  };
+  return {
+    session: createSession(),
+    tools: [tool],
+    decide: async () => {
+      if (decision instanceof Error) throw decision;
+      return decision;
+    },
+    ...(asker && { ask: asker }),
+    ...(review && { review }),
+    ...(beforeWrite && { beforeWrite }),
+    toolContext: { sessionId: "s", workspace: "/w", roots: [] },
+  } as unknown as Agent;
+}
+
+async function call(options: Options, agent?: Agent) {
+  const seen: unknown[] = [];
+  const used = agent ?? agentFor(options, seen);
+  const prepared = await prepareCall(used, { type: "tool_call", id: "c1", name: "Shell", args: { command: "make" } });
+  const events: AgentEvent[] = [];
+  const running = callTool(used, prepared, {
+    modelCallId: "m",
+    signal: options.signal ?? new AbortController().signal,
+  });
+  let step = await running.next();
+  for (; !step.done; step = await running.next()) events.push(step.value);
+  const end = events.at(-1) as Extract<AgentEvent, { type: "tool_end" }>;
+  return { seen, events, types: events.map(({ type }) => type), outcome: end.outcome!, ...step.value };
+}
+
+describe("a call", () => {
+  it("runs when it is allowed, confined where that is the condition", async () => {
+    const free = await call({ decision: allow });
+    expect(free.types).toEqual(["tool_start", "tool_end"]);
+    expect(free.seen).toEqual([{ ran: { command: "make" }, confined: false }]);
+    const confined = await call({ decision: { ...allow, confined: true } });
+    expect(confined.seen).toEqual([{ ran: { command: "make" }, confined: true }]);
+  });
+
+  it("does not run when it is denied, and nobody is asked", async () => {
+    const asked: Question[] = [];
+    const result = await call({
+      decision: { verdict: "deny", reasons: ["One.", "Two."] },
+      ask: async (question) => {
+        asked.push(question);
+        return { allow: true };
+      },
+      review: async () => ({ allow: true, reason: "" }),
+    });
+    expect(result.seen).toEqual([]);
+    expect(asked).toEqual([]);
+    expect(result.types).toEqual(["tool_start", "tool_end"]);
+    expect(result.outcome).toMatchObject({ kind: "rejected", value: { command: "make", reason: "One. Two." } });
+    expect(result.denial).toEqual({ tool: "Shell", callId: "c1", reason: "One. Two." });
+  });
+
+  it("is refused when it cannot be judged", async () => {
+    const { outcome, seen } = await call({ decision: new Error("broken") });
+    expect(outcome).toMatchObject({ kind: "rejected", value: { reason: "It could not be judged: broken." } });
+    expect(seen).toEqual([]);
+  });
+});
+
+describe("a question", () => {
+  it("is reported with its answer, numbered from 0 in a run", async () => {
+    const seen: unknown[] = [];
+    const agent = agentFor({ decision: ask }, seen);
+    const first = await call({ decision: ask }, agent);
+    expect(first.types).toEqual(["tool_start", "ask", "answer", "tool_end"]);
+    expect(first.events[1]).toMatchObject({
+      id: 0,
+      kind: "shellRequestQuery",
+      query: { args: { command: "make" }, toolCallId: "c1" },
+    });
+    expect(first.events[2]).toMatchObject({
+      id: 0,
+      kind: "shellRequestQuery",
+      response: { rejected: { reason: "No rule." } },
+    });
+    expect(first.outcome.kind).toBe("rejected");
+    expect((await call({ decision: ask }, agent)).events[1]).toMatchObject({ id: 1 });
+    expect(seen).toEqual([]);
+  });
+
+  it("is put to a person, whose yes makes the call run unconfined", async () => {
+    const asked: Question[] = [];
+    const { events, seen } = await call({
+      decision: { ...ask, confined: true },
+      ask: async (question) => {
+        asked.push(question);
+        return { allow: true };
+      },
+    });
+    expect(asked).toEqual([
+      {
+        tool: "Shell",
+        args: { command: "make" },
+        needs: [{ kind: "Shell", target: "make" }],
+        reasons: ["No rule."],
+      },
+    ]);
+    expect(events[2]).toMatchObject({ response: { approved: {} } });
+    expect(seen).toEqual([{ ran: { command: "make" }, confined: false }]);
+  });
+
+  it.each([
+    ["no", async () => ({ allow: false }), "The user said no."],
+    ["no, with a reason", async () => ({ allow: false, reason: "Later." }), "Later."],
+    ["something else", async () => ({ allow: "yes" as unknown as boolean }), "The user said no."],
+    ["a failure", async () => Promise.reject(new Error("no terminal")), "Nobody could be asked: no terminal."],
+    ["nothing", async () => undefined as never, "Nobody could be asked"],
+  ] as const)("that is answered with %s is a refusal", async (_, asker, reason) => {
+    const { seen, denial } = await call({ decision: ask, ask: asker });
+    expect(seen).toEqual([]);
+    expect(denial!.reason).toContain(reason);
+  });
+
+  it("does not hold up a run that is stopped", async () => {
+    const abort = new AbortController();
+    const waiting = call({ decision: ask, ask: () => new Promise(() => {}), signal: abort.signal });
+    setTimeout(() => abort.abort(), 20);
+    expect((await waiting).denial!.reason).toBe("The run was stopped before there was an answer.");
+    const stopped = await call({ decision: ask, ask: async () => ({ allow: true }), signal: abort.signal });
+    expect(stopped.seen).toEqual([]);
+  });
+
+  it("about the web is reported as approved under --force, as the original does", async () => {
+    const forced: Decision = { ...allow, forced: true };
+    expect((await call({ decision: forced, wire: "webFetch" })).events[2]).toMatchObject({
+      kind: "webFetchRequestQuery",
+      response: { approved: {} },
+    });
+    expect((await call({ decision: forced })).types).toEqual(["tool_start", "tool_end"]);
+    expect((await call({ decision: allow, wire: "webFetch" })).types).toEqual(["tool_start", "tool_end"]);
+  });
+});
+
+describe("a reviewer", () => {
+  const yes: Reviewer = async () => ({ allow: true, reason: "The reviewer (M) allowed it: a build." });
+  const no: Reviewer = async () => ({ allow: false, reason: "The reviewer (M) did not allow it: risky." });
+
+  it("may say yes where a person would be asked, and it is said", async () => {
+    const { types, events, seen } = await call({ decision: ask, review: yes });
+    expect(types).toEqual(["tool_start", "notice", "tool_end"]);
+    expect(events[1]).toMatchObject({ kind: "auto_review", message: "Shell: The reviewer (M) allowed it: a build." });
+    expect(seen).toHaveLength(1);
+  });
+
+  it("is not asked about what only a person may allow", async () => {
+    const { seen, denial } = await call({ decision: { ...ask, personOnly: true }, review: yes });
+    expect(seen).toEqual([]);
+    expect(denial!.reason).toBe("No rule.");
+  });
+
+  it("hands on to a person when it does not allow it or fails", async () => {
+    const reasons: (readonly string[])[] = [];
+    const asker: Asker = async (question) => {
+      reasons.push(question.reasons);
+      return { allow: true };
+    };
+    expect((await call({ decision: ask, review: no, ask: asker })).seen).toHaveLength(1);
+    const failing: Reviewer = async () => Promise.reject(new Error("down"));
+    expect((await call({ decision: ask, review: failing, ask: asker })).seen).toHaveLength(1);
+    expect(reasons).toEqual([
+      ["No rule.", "The reviewer (M) did not allow it: risky."],
+      ["No rule.", "The reviewer failed: down."],
+    ]);
+    expect((await call({ decision: ask, review: no })).denial!.reason).toContain("risky");
+  });
+});
+
+describe("what a call may change", () => {
+  it("is kept before it runs, and only when it may run", async () => {
+    const kept: unknown[] = [];
+    const beforeWrite = async (needs: readonly Need[]) => void kept.push(needs);
+    await call({ decision: allow, beforeWrite });
+    expect(kept).toEqual([[{ kind: "Shell", target: "make" }]]);
+    await call({ decision: ask, beforeWrite });
+    await call({ decision: allow, beforeWrite, need: { kind: "Read", target: "x" } });
+    await call({ decision: allow, beforeWrite, need: { kind: "WebFetch", target: "x" } });
+    expect(kept).toHaveLength(1);
+    await call({ decision: allow, beforeWrite, need: { kind: "Delete", target: "x" } });
+    expect(kept).toHaveLength(2);
+  });
+
+  it("stops the call when it cannot be kept", async () => {
+    const { seen, outcome } = await call({
+      decision: allow,
+      beforeWrite: async () => Promise.reject(new Error("disk full")),
+    });
+    expect(seen).toEqual([]);
+    expect(outcome.kind).toBe("error");
+    expect(JSON.stringify(outcome.value)).toContain("disk full");
+  });
+});

@@ -1,0 +1,239 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { check, parseNeed } from "../../src/policy/check.ts";
+import { decide, type Situation } from "../../src/policy/decide.ts";
+import { type ExplainedCommand, explain } from "../../src/policy/explain.ts";
+import type { Need } from "../../src/policy/need.ts";
+import { remedyFor } from "../../src/policy/remedy.ts";
+import { parseShell } from "../../src/policy/shell.ts";
+import { standingsOf } from "../../src/policy/standing.ts";
+import { type Fixture, makeFixture, removeFixture, rulesOf, situationOf } from "./fixture.ts";
+
+type ShellCase = { id: string; config: { allow?: string[]; deny?: string[] }; input: { command: string } };
+
+let fixture: Fixture;
+beforeAll(() => {
+  fixture = makeFixture();
+});
+afterAll(() => removeFixture(fixture));
+
+const rules = () => rulesOf({ allow: ["Shell(ls)", "Shell(git)", "Shell(cd)", "Write(out/**)"], deny: ["Shell(rm)"] });
+
+function situation(changes: Partial<Situation> = {}): Situation {
+  return situationOf(fixture, { rules: rules(), ...changes });
+}
+
+/** `verdict command @where, where > child > child` */
+function outline({ verdict, command, where, redirects, runs }: ExplainedCommand): unknown[] {
+  const at = where.length > 0 ? ` @${where.join(", ")}` : "";
+  const to = redirects.length > 0 ? ` {${redirects.join(" ")}}` : "";
+  return [`${verdict} ${command}${at}${to}`, ...runs.map(outline)];
+}
+
+async function tree(command: string, changes: Partial<Situation> = {}): Promise<unknown[]> {
+  const { commands } = await explain({ kind: "Shell", target: command }, situation(changes));
+  return commands!.map(outline);
+}
+
+describe("explain", () => {
+  it("shows every simple command with where it stands", async () => {
+    expect(await tree("cd src && ls -l | wc -l || ls; git status &")).toEqual([
+      ["allow cd src"],
+      ["allow ls -l @after &&"],
+      ["ask wc -l @after &&, after |"],
+      ["allow ls @after ||"],
+      ["allow git status @in the background"],
+    ]);
+    expect(await tree("for x in 1; do ls; done; if ls; then (ls); fi; f() { ls; }; while ls; do rm x; done")).toEqual([
+      ["allow ls @in a loop"],
+      ["allow ls @in an if"],
+      ["allow ls @in an if, in a subshell"],
+      ["allow ls @in the function f, in a group"],
+      ["allow ls @in a loop"],
+      ["deny rm x @in a loop"],
+    ]);
+  });
+
+  it("goes down into wrappers, scripts and substitutions", async () => {
+    expect(await tree("sudo env A=1 nohup ls")).toEqual([
+      [
+        "ask sudo env A=1 nohup ls",
+        ["ask env A=1 nohup ls @run by sudo", ["allow nohup ls @run by env", ["allow ls @run by nohup"]]],
+      ],
+    ]);
+    expect(await tree("bash -c 'ls; rm x'")).toEqual([
+      ["ask bash -c 'ls; rm x'", ["allow ls @run by bash"], ["deny rm x @run by bash"]],
+    ]);
+    expect(await tree("echo $(ls `rm x`) <(git log)")).toEqual([
+      [
+        "ask echo $(ls `rm x`) <(git log)",
+        ["allow ls `rm x` @inside $( )", ["deny rm x @inside backticks"]],
+        ["allow git log @inside <( )"],
+      ],
+    ]);
+    expect(await tree("find . -exec rm {} +")).toEqual([["ask find . -exec rm {} +", ["deny rm {} @run by find"]]]);
+  });
+
+  it("shows redirects, writes and what starts nothing", async () => {
+    expect(await tree("ls > out/a 2>&1 < x; y=1; > z")).toEqual([
+      ["allow ls {> out/a 2>&1 < x}"],
+      ["ask y=1"],
+      ["allow > z {> z}"],
+    ]);
+    const { writes } = await explain({ kind: "Shell", target: "ls > out/a; tee .envrc > $X" }, situation());
+    expect(writes).toMatchObject([
+      { given: "out/a", real: join(fixture.workspace, "out/a"), inWorkspace: true, rule: { text: "Write(out/**)" } },
+      { given: "$X" },
+      { given: ".envrc", floor: expect.stringContaining("is protected") },
+    ]);
+  });
+
+  it("names the rules that decide, and gives the answer of decide", async () => {
+    const need: Need = { kind: "Shell", target: "git status && rm x" };
+    const { verdict, reasons, rules: deciding } = await explain(need, situation());
+    expect(deciding.map(({ text }) => text)).toEqual(["Shell(rm)", "Shell(git)"]);
+    expect({ verdict, reasons }).toEqual({ verdict: "deny", reasons: (await decide([need], situation())).reasons });
+  });
+
+  it("says what cannot be known before", async () => {
+    const { unseen, commands } = await explain({ kind: "Shell", target: "$X y | sh" }, situation());
+    expect(unseen).toHaveLength(2);
+    expect(commands!.map(({ verdict }) => verdict)).toEqual(["ask", "ask"]);
+  });
+
+  it("explains paths, addresses and tools", async () => {
+    writeFileSync(join(fixture.workspace, "a.txt"), "");
+    expect(await explain({ kind: "Write", target: "out/../.vscode/x" }, situation())).toMatchObject({
+      verdict: "ask",
+      personOnly: true,
+      path: { real: join(fixture.workspace, ".vscode/x"), inWorkspace: true, floor: expect.any(String) },
+      rules: [],
+    });
+    expect(await explain({ kind: "Write", target: "out/x" }, situation())).toMatchObject({
+      verdict: "allow",
+      rules: [{ text: "Write(out/**)" }],
+    });
+    const web = rulesOf({ allow: ["WebFetch(*)", "Mcp(a:*)"], deny: ["WebFetch(evil.test)"] });
+    expect(await explain({ kind: "WebFetch", target: "https://evil.test/x" }, situation({ rules: web }))).toMatchObject(
+      {
+        verdict: "deny",
+        rules: [{ verdict: "deny" }, { verdict: "allow" }],
+      },
+    );
+    expect(await explain({ kind: "Mcp", target: "a:b" }, situation({ rules: web }))).toMatchObject({
+      verdict: "allow",
+      rules: [{ text: "Mcp(a:*)" }],
+    });
+    expect(await explain({ kind: "Read", target: "a\0b" }, situation())).toMatchObject({ verdict: "deny", rules: [] });
+  });
+
+  it("counts commands as the parser does", () => {
+    for (const source of [
+      "a $(b `c`) | d <<E\n$(e)\nE\nf",
+      "x=$(a) b; case $(c) in d) e;; esac",
+      "a > $(b) < <(c); { d; } 2> $(e)",
+      "[[ $(a) == $(b) ]] && (( $(c) + 1 ))",
+      "for i in $(a); do b; done > $(c)",
+      "f() { a; }; coproc b; select x in $(c); do d; done",
+      'a "$(b "$(c)")" ${x:-$(d)} $((1 + $(e)))',
+    ]) {
+      expect([source, standingsOf(source).length]).toEqual([source, parseShell(source).commands.length]);
+    }
+  });
+
+  it("agrees with decide about every case, and its parts with the whole", async () => {
+    const cases = ["shell", "benign"].flatMap((group) =>
+      readFileSync(join(import.meta.dirname, `../cases/security-${group}.jsonl`), "utf8")
+        .split("\n")
+        .filter(Boolean),
+    );
+    const wrong: string[] = [];
+    for (const { id, config, input } of cases.map((line) => JSON.parse(line) as ShellCase)) {
+      for (const mode of ["default", "force"] as const) {
+        const place = situationOf(fixture, { mode, rules: rulesOf(config) });
+        const need: Need = { kind: "Shell", target: input.command };
+        const { verdict, commands = [] } = await explain(need, place);
+        const parts: string[] = [];
+        const collect = (node: ExplainedCommand): void => {
+          parts.push(node.verdict);
+          node.runs.forEach(collect);
+        };
+        commands.forEach(collect);
+        if (verdict !== (await decide([need], place)).verdict) wrong.push(`${id}: another answer`);
+        if (verdict !== "deny" && parts.includes("deny")) wrong.push(`${id}: a part is denied`);
+        if (verdict === "allow" && mode === "default" && parts.includes("ask"))
+          wrong.push(`${id}: a part is not covered`);
+      }
+    }
+    expect(cases.length).toBeGreaterThan(150);
+    expect(wrong).toEqual([]);
+  });
+
+  it("survives any text", async () => {
+    for (const target of ["", "((", "a\0b", 'a "open', "$(".repeat(300), "x".repeat(200_000), "{ a; ".repeat(200)])
+      expect((await explain({ kind: "Shell", target }, situation())).verdict).toMatch(/^(allow|ask|deny)$/);
+  });
+});
+
+describe("check", () => {
+  it.each([
+    ["Shell: git push -f", "Shell", "git push -f"],
+    ["shell:ls", "Shell", "ls"],
+    [" Read : ../a b ", "Read", "../a b"],
+    ["WebFetch: https://a.test:8080/x", "WebFetch", "https://a.test:8080/x"],
+    ["Mcp: server:tool", "Mcp", "server:tool"],
+    ["Delete: a", "Delete", "a"],
+  ])("reads %j", (text, kind, target) => {
+    expect(parseNeed(text)).toEqual({ need: { kind, target } });
+  });
+
+  it.each(["", "ls", "Shell:", "Shel: ls", "Shell ls"])("refuses %j", (text) => {
+    expect(parseNeed(text)).toHaveProperty("problem");
+  });
+
+  it("answers as a call would be answered", async () => {
+    expect(await check("Shell: rm x", situation())).toMatchObject({ verdict: "deny", need: { kind: "Shell" } });
+    expect(await check({ kind: "Read", target: "README.md" }, situation())).toMatchObject({ verdict: "allow" });
+    await expect(check("nothing", situation())).rejects.toThrow("asks nothing");
+  });
+});
+
+describe("remedyFor", () => {
+  it.each([
+    ["Shell", "make", ["Shell(make)"]],
+    ["Shell", "git status && npm run build --watch", ["Shell(npm run)"]],
+    ["Shell", "npm test | tee log", ["Shell(npm test)", "Shell(tee)"]],
+    ["Shell", "git status > log", ["Write(log)"]],
+    ["Shell", "docker ps -a; make", ["Shell(docker ps)", "Shell(make)"]],
+    ["Shell", "ls", []],
+    ["Shell", "rm x", []],
+    ["Shell", "sudo make", []],
+    ["Shell", "bash build.sh", []],
+    ["Shell", "$X", []],
+    ["Shell", "find . -delete", []],
+    ["Shell", "echo > .envrc", []],
+    ["Write", ".vscode/tasks.json", []],
+    ["Write", "src/a", ["Write(src/a)"]],
+    ["Delete", "README.md", ["Write(README.md)"]],
+    ["WebFetch", "https://docs.test/a", ["WebFetch(docs.test)"]],
+    ["WebFetch", "http://127.0.0.1/", []],
+    ["Mcp", "a:b", ["Mcp(a:b)"]],
+  ] as const)("%s: %s", async (kind, target, expected) => {
+    expect((await remedyFor({ kind, target }, situation())).toSorted()).toEqual([...expected].sort());
+  });
+
+  it("proposes no first Write rule, which would make other edits a question", async () => {
+    for (const need of [
+      { kind: "Delete", target: "README.md" },
+      { kind: "Shell", target: "ls > log" },
+    ] as const)
+      expect(await remedyFor(need, situation({ rules: rulesOf({ allow: ["Shell(ls)"] }) }))).toEqual([]);
+  });
+
+  it("proposes rules for what would only run in the sandbox", async () => {
+    expect(await remedyFor({ kind: "Shell", target: "make" }, situation({ sandbox: "unlisted" }))).toEqual([
+      "Shell(make)",
+    ]);
+  });
+});

@@ -1,0 +1,157 @@
+// The files that hold permissions, from their text to the answer of a call.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { decide, type Situation } from "../../src/policy/decide.ts";
+import type { Need } from "../../src/policy/need.ts";
+import { linesOf } from "../../src/store/rule-files.ts";
+import { loadSettings, type Settings } from "../../src/store/settings.ts";
+
+let base: string;
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "courser-permissions-")));
+  mkdirSync(join(base, "ws"));
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const user = "config/cli-config.json";
+const project = "ws/.cursor/cli.json";
+const shared = "config/permissions.json";
+const projectShared = "ws/.cursor/permissions.json";
+
+function load(files: Record<string, unknown>, trusted = true): Settings {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(base, name)), { recursive: true });
+    writeFileSync(join(base, name), typeof content === "string" ? content : JSON.stringify(content));
+  }
+  return loadSettings({ configDir: join(base, "config"), workspace: join(base, "ws"), trusted });
+}
+
+async function verdict(settings: Settings, kind: Need["kind"], target: string, mode: Situation["mode"] = "default") {
+  const place = { workspace: join(base, "ws"), roots: [], home: base, configDir: join(base, "config") };
+  const situation: Situation = { ...place, mode, interactive: true, rules: settings.rules, sandbox: "off" };
+  return (await decide([{ kind, target }], situation)).verdict;
+}
+
+const seed = join(import.meta.dirname, "../../../shared/seeds/000_1e1328758cad9c57.txt");
+const skipped = existsSync(seed) ? "" : " (skipped: the documents are not here)";
+
+describe("the rules of all files", () => {
+  it.skipIf(skipped)(`take the samples of the documentation as they are printed${skipped}`, async () => {
+    const samples = [...readFileSync(seed, "utf8").matchAll(/```\w*\n([\s\S]*?)```/g)]
+      .map(([, body]) => /^\{\n {2}"permissions"[\s\S]*^\}/m.exec(body!)?.[0])
+      .filter((body) => body !== undefined);
+    expect(samples.length).toBeGreaterThanOrEqual(2);
+    for (const sample of samples) {
+      const settings = load({ [user]: sample });
+      expect(settings.warnings).toEqual([]);
+      expect(settings.rules.length).toBeGreaterThan(0);
+    }
+    const settings = load({ [user]: samples[0]! });
+    expect(await verdict(settings, "Shell", "npm run build && ls -l")).toBe("allow");
+    expect(await verdict(settings, "Shell", "npm publish")).toBe("ask");
+  });
+
+  it("are united; what any of them denies is denied", async () => {
+    const settings = load({
+      [user]: { permissions: { allow: ["Shell(git)"], deny: ["Shell(git push)"] } },
+      [project]: { permissions: { allow: ["Shell(make)", "Shell(git push)"], deny: ["Shell(git reset)"] } },
+      [shared]: { terminalAllowlist: ["cargo build", "npm:run *"], mcpAllowlist: ["Linear:get_*"] },
+      [projectShared]: { terminalAllowlist: ["go"] },
+    });
+    for (const command of ["git status", "make all", "cargo build --release", "npm run build", "go test ./..."])
+      expect([command, await verdict(settings, "Shell", command)]).toEqual([command, "allow"]);
+    for (const command of ["cargo publish", "npm install", "rm x"])
+      expect([command, await verdict(settings, "Shell", command)]).toEqual([command, "ask"]);
+    for (const mode of ["default", "force"] as const) {
+      expect(await verdict(settings, "Shell", "git push", mode)).toBe("deny");
+      expect(await verdict(settings, "Shell", "git -C . reset --hard", mode)).toBe("deny");
+    }
+  });
+
+  it("of a project widen only where it is trusted, and narrow everywhere", async () => {
+    const files = {
+      [project]: { permissions: { allow: ["Shell(make)"], deny: ["Shell(ls)"] } },
+      [projectShared]: { terminalAllowlist: ["go"], autoRun: { allow_instructions: ["a"], block_instructions: ["b"] } },
+    };
+    const settings = load(files, false);
+    expect(await verdict(settings, "Shell", "make")).toBe("ask");
+    expect(await verdict(settings, "Shell", "go build")).toBe("ask");
+    expect(await verdict(settings, "Shell", "ls", "force")).toBe("deny");
+    expect(settings.autoRun).toEqual({ allow: [], block: ["b"] });
+    expect(load(files).autoRun).toEqual({ allow: ["a"], block: ["b"] });
+  });
+
+  it("know the case that each list has", async () => {
+    const settings = load({
+      [user]: { permissions: { allow: ["Mcp(Linear:list)", "WebFetch(Docs.Example.COM)"], deny: ["Mcp(evil:*)"] } },
+      [shared]: { terminalAllowlist: ["Git"], mcpAllowlist: ["GitHub:Get_*"] },
+    });
+    expect(await verdict(settings, "Mcp", "linear:list")).toBe("ask");
+    expect(await verdict(settings, "Mcp", "Linear:list")).toBe("allow");
+    expect(await verdict(settings, "Mcp", "github:get_issue")).toBe("allow");
+    expect(await verdict(settings, "Mcp", "github:set_issue")).toBe("ask");
+    expect(await verdict(settings, "Mcp", "EVIL:x", "force")).toBe("deny");
+    expect(await verdict(settings, "Shell", "git status")).toBe("ask");
+    expect(await verdict(settings, "WebFetch", "https://docs.example.com/x")).toBe("allow");
+    expect(await verdict(settings, "WebFetch", "https://docs.example.com.evil.test/")).toBe("ask");
+  });
+});
+
+describe("permissions.json", () => {
+  it("may hold comments, and sentences for a reviewer", () => {
+    const text = `{
+      // shared with the editor
+      "terminalAllowlist": ["git status",],
+      "autoRun": { "allow_instructions": ["Tests may run.", " "], "block_instructions": ["No publishing."], },
+    }`;
+    const settings = load({ [shared]: text, [projectShared]: { autoRun: { block_instructions: ["No network."] } } });
+    expect(settings.warnings).toEqual([]);
+    expect(settings.autoRun).toEqual({ allow: ["Tests may run."], block: ["No publishing.", "No network."] });
+  });
+
+  it("reports what it cannot use", () => {
+    const settings = load({
+      [shared]: { terminalAlowlist: [], autoRun: { allowInstructions: [], block_instructions: "x" }, other: 1 },
+      [projectShared]: { autoRun: [] },
+    });
+    expect(settings.warnings).toEqual([
+      expect.stringContaining('did you mean "terminalAllowlist"?'),
+      expect.stringContaining('did you mean "autoRun.allow_instructions"?'),
+      expect.stringContaining('"autoRun.block_instructions" must be a list of sentences'),
+      expect.stringContaining('"autoRun" must be an object'),
+    ]);
+  });
+});
+
+describe("what is wrong", () => {
+  it("is told with the line, where it denies", () => {
+    const text = '{\n  "permissions": {\n    "deny": [\n      "Shell(rm)",\n      "Bash(curl)"\n    ]\n  }\n}';
+    expect(() => load({ [user]: text })).toThrow(
+      /cli-config\.json, line 5: "permissions\.deny\[1\]": .*did you mean Shell\(curl\)/,
+    );
+    expect(() => load({ [user]: "{}", [project]: '{"permissions":{"deny":[1]}}' })).toThrow(/cli\.json, line 1: /);
+    expect(() => load({ [user]: '{\n  "permissions": {,}\n}', [project]: "{}" })).toThrow(/line 2, column 19/);
+  });
+
+  it("leaves every entry its place", () => {
+    const { rules } = load({
+      [user]: '\ufeff{ "permissions": {\n"deny": ["Shell(a)"],\n"allow": [\n"Shell(b)", "bad",\n"Shell(c)"] } }',
+      [shared]: '{\n"terminalAllowlist": ["d"]}',
+    });
+    expect(rules.map(({ text, source, entry }) => [text, entry, linesOf(source)(entry)])).toEqual([
+      ["Shell(a)", "permissions.deny[0]", 2],
+      ["Shell(b)", "permissions.allow[0]", 4],
+      ["Shell(c)", "permissions.allow[2]", 5],
+      ["Shell(d)", "terminalAllowlist[0]", 2],
+    ]);
+  });
+});
+
+describe("approvalMode", () => {
+  it.each(["allowlist", "auto-review", "unrestricted"] as const)("%s is the user's to set", (approvalMode) => {
+    expect(load({ [user]: { approvalMode } }).approvalMode).toBe(approvalMode);
+    expect(load({ [user]: {}, [project]: { approvalMode } }).approvalMode).toBe("allowlist");
+  });
+});
