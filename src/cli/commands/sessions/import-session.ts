@@ -1,0 +1,224 @@
+// One session of another CLI into a chat of ours. Importing it again changes nothing, or adds what it has gained since.
+import { createHash } from "node:crypto";
+import { realpathSync, statSync } from "node:fs";
+import { type ErrorCode, UserError } from "../../../protocol/error-codes.ts";
+import type { AgentEvent, Usage } from "../../../protocol/event.ts";
+import { isObject } from "../../../protocol/json-object.ts";
+import type { Message } from "../../../protocol/message.ts";
+import { type Step, splitTurns, stepsOfTurn } from "../../../sdk/retell.ts";
+import { type ForeignTool, foreignReaders, type ListedSession, type ReadSession } from "../../../sdk/sessions/index.ts";
+import { groupMessages, messagesOf, type UnifiedMessage } from "../../../sdk/unified.ts";
+import type { ChatWriter } from "../../../store/chats/chat.ts";
+import { findChat } from "../../../store/chats/finding.ts";
+import { readChat } from "../../../store/chats/reading.ts";
+import { createChat, openChat } from "../../../store/chats/writing.ts";
+import type { Place } from "./place.ts";
+
+/** `kind` is a name for programs, `message` the same for people. */
+export type ReportedLoss = { kind: string; count: number; message: string };
+
+export type ImportReport =
+  | {
+      status: "imported" | "updated" | "already imported";
+      tool: ForeignTool;
+      sourceId: string;
+      path: string;
+      id: string;
+      title: string;
+      workspace: string;
+      messages: number;
+      turns: number;
+      losses: ReportedLoss[];
+      note?: string;
+    }
+  | { status: "empty"; tool: ForeignTool; sourceId: string; path: string }
+  | { status: "failed"; tool: ForeignTool; path: string; message: string; code: ErrorCode };
+
+export function readSession({ tool, path }: Pick<ListedSession, "tool" | "path">): ReadSession {
+  return foreignReaders[tool].read(path);
+}
+
+/** The id of the chat that a session became; null: it was not imported yet. */
+export function importedId(place: Place, session: ReadSession): string | null {
+  const id = chatIdFor(session);
+  return findImported(place, id) === undefined ? null : id;
+}
+
+/** Always the same for the same session, so that it cannot become two chats. */
+export function chatIdFor({ tool, id }: Pick<ReadSession, "tool" | "id">): string {
+  const bytes = createHash("sha1").update(`courser-import:${tool}:${id}`).digest().subarray(0, 16);
+  // A UUID made from a name, version 5.
+  bytes[6] = (bytes[6]! & 0x0f) | 0x50;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+export function importFile(listed: ListedSession, place: Place): ImportReport {
+  const session = readSession(listed);
+  const { tool } = listed;
+  const facts = { tool, sourceId: session.id, path: session.path };
+  const turns = turnsOf(session);
+  if (turns.length === 0) return { status: "empty", ...facts };
+
+  const id = chatIdFor(session);
+  const losses: ReportedLoss[] = [...session.losses];
+  const workspace = workspaceOf(session, place.workspace, losses);
+  const report = {
+    ...facts,
+    id,
+    title: session.title,
+    workspace,
+    messages: turns.flatMap((turn) => turn.messages).length,
+    turns: turns.length,
+    losses,
+  };
+  const folder = findImported(place, id);
+  if (folder !== undefined) return { ...report, ...bringUpToDate(folder, session, turns) };
+  const created = { id, mode: "default", title: session.title, createdAt: session.createdAt };
+  const chat = createChat(
+    { configDir: place.configDir, workspace },
+    { ...created, ...(session.model !== undefined && { model: session.model }) },
+  );
+  fill(chat, session, turns);
+  return { status: "imported", ...report };
+}
+
+function findImported({ configDir, workspace }: Place, id: string): string | undefined {
+  try {
+    return findChat(configDir, id, workspace);
+  } catch (error) {
+    if (error instanceof UserError && error.code === "SESSION_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+/** The session's own, where it is on this machine. */
+function workspaceOf({ workspace }: ReadSession, current: string, losses: ReportedLoss[]): string {
+  if (workspace === undefined) return current;
+  try {
+    const real = realpathSync(workspace);
+    if (statSync(real).isDirectory()) return real;
+  } catch {
+    // Said below.
+  }
+  const message = `Its workspace ${workspace} is not on this machine; the chat belongs to ${current}.`;
+  losses.push({ kind: "workspace", count: 1, message });
+  return current;
+}
+
+type Turn = { messages: Message[]; steps: Step[]; startedAt: number };
+
+function turnsOf(session: ReadSession): Turn[] {
+  const timed = groupMessages(withPrompt(session.messages)).map(({ message, from }) => ({
+    message,
+    at: from[0]!.timestamp,
+    from,
+  }));
+  return splitTurns(timed).map((group, index) => {
+    const usage = sum(group.flatMap(({ from }) => from.flatMap((each) => each.usage ?? [])));
+    return {
+      messages: group.map(({ message }) => message),
+      steps: stepsOfTurn(group, { id: `${session.id}-${index + 1}`, ...(usage && { usage }) }),
+      startedAt: group[0]!.at,
+    };
+  });
+}
+
+/** A conversation begins with the user, also where its beginning was lost. */
+function withPrompt(messages: readonly UnifiedMessage[]): readonly UnifiedMessage[] {
+  const [first] = messages;
+  if (first?.role !== "assistant") return messages;
+  const text = "(The beginning of this session is not on record.)";
+  return [{ ...first, id: `${first.id}-before`, role: "user", content: [{ type: "text", text }] }, ...messages];
+}
+
+function sum(usages: readonly Usage[]): Usage | undefined {
+  if (usages.length === 0) return undefined;
+  const total = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  for (const usage of usages) for (const key in total) total[key as keyof Usage] += usage[key as keyof Usage];
+  return total;
+}
+
+/** As a run would have written it, and closed whatever happens. */
+function fill(chat: ChatWriter, session: ReadSession, turns: readonly Turn[]): void {
+  try {
+    for (const { steps, startedAt } of turns) {
+      chat.record({
+        type: "init",
+        sessionId: chat.facts.id,
+        cwd: session.workspace ?? "",
+        ...(session.model !== undefined && { model: session.model }),
+        permissionMode: "default",
+        apiKeySource: "none",
+        at: startedAt,
+      });
+      for (const step of steps) {
+        if (step.type === "message") {
+          chat.append(step.message);
+          continue;
+        }
+        chat.record(step);
+        if (step.type === "tool_end" && step.tool === "updateTodos") saveTodos(chat, step);
+      }
+    }
+    if (session.context) chat.replace(messagesOf(session.context));
+  } finally {
+    chat.close();
+  }
+}
+
+/** A resume begins with the list as it stood. */
+function saveTodos(chat: ChatWriter, { outcome, at }: Extract<AgentEvent, { type: "tool_end" }>): void {
+  if (outcome?.kind !== "success" || !isObject(outcome.value) || !Array.isArray(outcome.value.todos)) return;
+  const time = at ?? Date.now();
+  const todos = outcome.value.todos.filter(isObject).map(({ id, content, status }) => ({
+    id,
+    content,
+    status: String(status).replace("TODO_STATUS_", "").toLowerCase(),
+    createdAt: time,
+    updatedAt: time,
+    dependencies: [],
+  }));
+  chat.saveState("todos", todos);
+}
+
+/**
+ * A chat that has all turns is left alone. One that has the first of them gets the rest: the session went on, or an import
+ * was cut off. One that went on by itself is its own now.
+ */
+function bringUpToDate(
+  folder: string,
+  session: ReadSession,
+  turns: readonly Turn[],
+): { status: "updated" | "already imported"; note?: string } {
+  const there = new Map<number, Message[]>();
+  for (const { turn, message } of readChat(folder).messages) there.set(turn, [...(there.get(turn) ?? []), message]);
+  let same = 0;
+  while (same < turns.length && isSame(there.get(same + 1), turns[same]!.messages)) same++;
+  if (same === turns.length) return { status: "already imported" };
+  const last = Math.max(0, ...there.keys());
+  // The last turn may have been cut off, or gone on in the source.
+  const isPart = last === same + 1 && isBeginning(there.get(last)!, turns[same]!.messages);
+  if (last > same && !isPart) {
+    const note = `The chat went on here, and the session went on there: ${turns.length - same} of its turns are not in the chat.`;
+    return { status: "already imported", note };
+  }
+  const chat = openChat(folder);
+  if (isPart) chat.rewindTo(last);
+  fill(chat, session, turns.slice(same));
+  return { status: "updated" };
+}
+
+function isSame(have: readonly Message[] | undefined, want: readonly Message[]): boolean {
+  return have?.length === want.length && isBeginning(have, want);
+}
+
+function isBeginning(have: readonly Message[], want: readonly Message[]): boolean {
+  return have.length <= want.length && have.every((message, index) => textOf(message) === textOf(want[index]!));
+}
+
+/** Empty thoughts and the like aside, what matters is in the parts. */
+function textOf({ role, parts }: Message): string {
+  return JSON.stringify([role, parts]);
+}

@@ -1,0 +1,124 @@
+// Makes chats of ours out of sessions of other agent CLIs, and says what could not be carried over.
+import { statSync } from "node:fs";
+import { UserError } from "../../../protocol/error-codes.ts";
+import {
+  type ForeignTool,
+  findForeignSessions,
+  foreignTools,
+  type ListedSession,
+  listForeignSessions,
+} from "../../../sdk/sessions/index.ts";
+import { homeDir } from "../../../store/config-dir.ts";
+import { printable } from "../../call-line.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { writeStderr } from "../../stdout.ts";
+import { answer, answerJson } from "../answer.ts";
+import { ageOf, shortPath } from "./chat-lines.ts";
+import { type ImportReport, importedId, importFile, readSession } from "./import-session.ts";
+import { placeOf } from "./place.ts";
+
+export async function importSessions(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const { flags } = invocation.line;
+  const from = flagText(flags, "from");
+  const tools = from === undefined ? foreignTools : [from as ForeignTool];
+  if (words.length === 0 && !flags.has("all")) throw usage(invocation.name);
+  const sessions =
+    words.length === 0
+      ? listForeignSessions(invocation.env, tools)
+      : words.flatMap((word) => findForeignSessions(word, invocation.env, tools));
+  const isJson = flagText(flags, "format") === "json";
+  if (flags.has("all") && !flags.has("yes")) return list(invocation, sessions, isJson);
+
+  const reports = sessions.map((session) => importOne(invocation, session));
+  if (isJson) await answerJson({ sessions: reports });
+  else await answer(reports.map((report) => reportText(report, invocation)).join("\n"));
+  return reports.some((report) => report.status === "failed") ? 1 : 0;
+}
+
+function usage(name: string): UserError {
+  return new UserError(
+    "USAGE",
+    `'sessions import' needs a session: a file, a folder, or the id that its own CLI knows it by. Example: ${name} sessions import ~/.claude/projects/…/….jsonl. What there is on this machine: ${name} sessions import --all`,
+  );
+}
+
+/** One that cannot be read must not keep the others out. */
+function importOne(invocation: Invocation, session: ListedSession): ImportReport {
+  try {
+    return importFile(session, placeOf(invocation));
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { status: "failed", tool: session.tool, path: session.path, message: error.message, code: error.code };
+  }
+}
+
+function reportText(report: ImportReport, { name }: Invocation): string {
+  if (report.status === "failed") return `Not imported: ${report.path}\n  ${report.message} [${report.code}]\n`;
+  const source = `${report.tool} session ${report.sourceId}`;
+  if (report.status === "empty") return `Not imported: ${source} (nothing was said in it)\n`;
+  const counts = `${report.messages} message${report.messages === 1 ? "" : "s"} in ${report.turns} turn${report.turns === 1 ? "" : "s"}`;
+  const heads = {
+    imported: `Imported ${source}: ${printable(report.title)}`,
+    updated: `Brought up to date, ${source}: ${printable(report.title)}`,
+    "already imported": `Already imported, ${source}: ${printable(report.title)}`,
+  };
+  const lines = [
+    heads[report.status],
+    `  chat       ${report.id}`,
+    `  workspace  ${printable(report.workspace)}`,
+    `  carried    ${counts}`,
+    ...report.losses.map(({ message }, index) => `  ${index === 0 ? "lost     " : "         "}  ${message}`),
+    ...(report.note === undefined ? [] : [`  note       ${report.note}`]),
+    `  go on      ${name} --resume ${report.id}`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** Most sessions that are opened to see what they are about. */
+const mostShown = 50;
+const mostBytes = 8 << 20;
+
+/** Nothing is imported: what could be, newest first. */
+async function list(invocation: Invocation, sessions: readonly ListedSession[], isJson: boolean): Promise<number> {
+  const { configDir, workspace } = placeOf(invocation);
+  const shown = (isJson ? sessions : sessions.slice(0, mostShown)).map((session) => {
+    const facts = isLarge(session.path) ? undefined : tryReading(session);
+    return {
+      tool: session.tool,
+      id: facts?.id ?? null,
+      title: facts?.title ?? null,
+      workspace: facts?.workspace ?? null,
+      messages: facts?.messages.length ?? null,
+      updatedAt: session.updatedAt,
+      path: session.path,
+      imported: facts ? importedId({ configDir, workspace }, facts) : null,
+    };
+  });
+  if (isJson) return answerJson({ sessions: shown });
+  const { env, name } = invocation;
+  if (sessions.length === 0) return answer("There are no sessions of claude, codex or gemini on this machine.\n");
+  const rows = shown.map((each) => {
+    const mark = each.imported === null ? "" : " (imported)";
+    return `${each.tool.padEnd(7)} ${ageOf(each.updatedAt, Date.now()).padStart(9)}  ${printable(each.title ?? "(large, not opened)")}${mark}\n${" ".repeat(19)}${shortPath(each.path, homeDir(env))}`;
+  });
+  const exit = await answer(`${rows.join("\n")}\n`);
+  const more = sessions.length > shown.length ? ` (${shown.length} shown)` : "";
+  writeStderr(
+    `${sessions.length} session${sessions.length === 1 ? "" : "s"}${more}. Nothing was imported. One: ${name} sessions import <file>. All: ${name} sessions import --all --yes\n`,
+  );
+  return exit;
+}
+
+function isLarge(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > mostBytes;
+}
+
+function tryReading(session: ListedSession) {
+  try {
+    return readSession(session);
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+// Pieces of Markdown around text of strangers: fences that hold, markup that stays text.
+import { visible } from "./visible-text.ts";
+
+/** A code block. Its fence is longer than any in the text. */
+export function fenced(text: string, language: string): string {
+  const shown = visible(text);
+  const fence = "`".repeat(Math.max(3, longestRun(shown) + 1));
+  return `${fence}${language.replace(/[^\w+-]/g, "")}\n${shown}${shown.endsWith("\n") ? "" : "\n"}${fence}`;
+}
+
+/** On one line, also in a table. */
+export function inlineCode(text: string): string {
+  const shown = visible(text).replace(/\s+/g, " ");
+  if (shown.trim() === "") return "";
+  const fence = "`".repeat(longestRun(shown) + 1);
+  const pad = /^`|`$/.test(shown) ? " " : "";
+  return `${fence}${pad}${shown.replaceAll("|", "\\|")}${pad}${fence}`;
+}
+
+/** Text on one line that means nothing but itself. */
+export function plainInline(text: string): string {
+  return visible(text)
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(/[\\`*_[\]<>|#&~$]/g, (character) => `\\${character}`);
+}
+
+/** Where runs of backticks of the same `length` enclose something. */
+export function codeSpans(text: string): { start: number; end: number; length: number }[] {
+  const runs = [...text.matchAll(/`+/g)].map((match) => ({ start: match.index, length: match[0].length }));
+  const places = new Map<number, number[]>();
+  for (const [index, { length }] of runs.entries()) {
+    const same = places.get(length);
+    if (same) same.push(index);
+    else places.set(length, [index]);
+  }
+  /** How far each list of places is used up. */
+  const used = new Map<number, number>();
+  const spans: { start: number; end: number; length: number }[] = [];
+  for (let index = 0; index < runs.length; index++) {
+    // A backslash takes the first one out of a run that would open, but not out of one that closes.
+    const escaped = isEscaped(text, runs[index]!.start) ? 1 : 0;
+    const length = runs[index]!.length - escaped;
+    const same = places.get(length);
+    if (!same) continue;
+    let next = used.get(length) ?? 0;
+    while (next < same.length && same[next]! <= index) next++;
+    used.set(length, next);
+    const closing = same[next];
+    if (closing === undefined) continue;
+    spans.push({ start: runs[index]!.start + escaped, end: runs[closing]!.start + length, length });
+    index = closing;
+  }
+  return spans;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let count = 0;
+  while (text[at - count - 1] === "\\") count++;
+  return count % 2 === 1;
+}
+
+function longestRun(text: string): number {
+  let longest = 0;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  return longest;
+}

@@ -1,0 +1,144 @@
+// Markdown of strangers that may stand between our own: it keeps its form, but not its HTML, and ends where it should.
+import { codeSpans } from "./markdown-text.ts";
+import { visible } from "./visible-text.ts";
+
+/**
+ * HTML in it becomes text, and a code block that it leaves open is closed: otherwise one `<!--` would hide the rest of the
+ * page. What is code is left alone, as far as it is certainly code.
+ */
+export function sealed(text: string): string {
+  const seal = new Seal();
+  for (const line of visible(text).split("\n")) seal.add(line);
+  // Blanks before the first word may mean something.
+  return seal
+    .end()
+    .replace(/^(?:[ \t]*\n)+/, "")
+    .trimEnd();
+}
+
+const fenceMark = /^(`{3,}|~{3,})(.*)$/;
+const listMark = /^([-*+]|\d{1,9}[.)])(?: +|$)/;
+const blockMark = /^(?:#{1,6}(?:\s|$)|>|(?:[-*_][ \t]*){3,}$|=+\s*$|-+\s*$|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$))/;
+
+/** Whether a line begins something new, whatever stands above it. */
+function beginsBlock(line: string): boolean {
+  return blockMark.test(line) || opening(line) !== undefined;
+}
+
+class Seal {
+  readonly #lines: string[] = [];
+  /** The mark of a code block that stands in no list and no quote. */
+  #fence: string | undefined;
+  /** The same inside one of them. */
+  #innerFence: string | undefined;
+  /** Where the text of the outermost list item begins; lines that stand further left are not of the list. */
+  #listIndent: number | undefined;
+  #afterBlank = true;
+  /** No backtick is left over since the last blank line: what looks like code is code, however lines are read together. */
+  #isEven = true;
+
+  add(line: string): void {
+    const bare = line.trimStart();
+    const indent = columnsOf(line.slice(0, line.length - bare.length));
+    if (this.#fence !== undefined) {
+      this.#lines.push(line);
+      if (indent <= 3 && closes(bare, this.#fence)) this.#fence = undefined;
+      this.#afterBlank = true;
+    } else if (bare === "") {
+      this.#lines.push(line);
+      this.#afterBlank = true;
+      this.#isEven = true;
+    } else {
+      this.#addText(line, indent, bare);
+    }
+  }
+
+  end(): string {
+    if (this.#fence !== undefined) this.#lines.push(this.#fence);
+    return this.#lines.join("\n");
+  }
+
+  #addText(line: string, indent: number, bare: string): void {
+    const isInList = this.#listIndent !== undefined && indent >= this.#listIndent;
+    // Text right below a list still belongs to it.
+    const isLazy = !this.#afterBlank && this.#innerFence === undefined && !beginsBlock(bare);
+    if (!isInList && !isLazy) {
+      this.#listIndent = undefined;
+      this.#innerFence = undefined;
+    }
+    this.#afterBlank = false;
+    const fence = opening(bare);
+    if (fence !== undefined && !isInList && indent <= 3) {
+      this.#lines.push(line);
+      this.#fence = fence;
+      this.#isEven = true;
+      return;
+    }
+    const item = isInList ? null : listMark.exec(bare);
+    if (item && indent <= 3) this.#listIndent = indent + Math.min(item[0].length, item[1]!.length + 4);
+    this.#addInner(line, bare);
+  }
+
+  /** Text, or a code block in a list or a quote, which ends with what it stands in. */
+  #addInner(line: string, bare: string): void {
+    const content = bare.replace(/^(?:(?:[-*+]|\d{1,9}[.)])\s+|>\s?)*/, "").trimStart();
+    if (this.#innerFence !== undefined) {
+      if (closes(content, this.#innerFence)) this.#innerFence = undefined;
+      // Should it be no code after all, nothing worse than a word in bold comes of it.
+      this.#lines.push(line.replace(worstTags, "&lt;"));
+      return;
+    }
+    const isInside = content !== bare || this.#listIndent !== undefined;
+    this.#innerFence = isInside ? opening(content) : undefined;
+    if (this.#innerFence !== undefined) this.#isEven = false;
+    this.#lines.push(
+      line
+        .split(cellEnds)
+        .map((cell) => this.#withoutHtml(cell))
+        .join(""),
+    );
+  }
+
+  /** Tags become text, but for what stands in code, and addresses in angle brackets. */
+  #withoutHtml(cell: string): string {
+    let outside = "";
+    let shown = "";
+    let at = 0;
+    for (const { start, end } of codeSpans(cell)) {
+      outside += cell.slice(at, start);
+      shown += escapeTags(cell.slice(at, start)) + cell.slice(start, end);
+      at = end;
+    }
+    outside += cell.slice(at);
+    this.#isEven &&= !/(?<!\\)(?:\\\\)*`/.test(outside);
+    return this.#isEven ? shown + escapeTags(cell.slice(at)) : escapeTags(cell);
+  }
+}
+
+/** The cells of a table are read one by one, and any line with a bar could be of a table. */
+const cellEnds = /(?<=(?<!\\)\|)/;
+
+/** A tab goes on to the next multiple of four. */
+function columnsOf(blanks: string): number {
+  let columns = 0;
+  for (const blank of blanks) columns += blank === "\t" ? 4 - (columns % 4) : 1;
+  return columns;
+}
+
+function opening(line: string): string | undefined {
+  const [, fence, info = ""] = fenceMark.exec(line) ?? [];
+  return fence === undefined || (fence.startsWith("`") && info.includes("`")) ? undefined : fence;
+}
+
+function closes(line: string, fence: string): boolean {
+  const [, closing, rest = ""] = fenceMark.exec(line) ?? [];
+  return closing?.startsWith(fence) === true && rest.trim() === "";
+}
+
+/** Those that swallow what follows, run, or load. */
+const worstTags =
+  /<(?=[!?]|\/?(?:script|style|textarea|title|xmp|plaintext|iframe|object|embed|svg|math|template|noscript|details|summary|img|video|audio|form|base|link|meta|a)\b)/gi;
+
+function escapeTags(text: string): string {
+  return text.replace(/<(?!https?:\/\/[^\s<>`]*>)(?=[A-Za-z/!?])/g, "&lt;");
+}

@@ -1,0 +1,254 @@
+// The events of a chat, turn by turn: as they were kept, and where only messages are left, as they must have been.
+import type { AgentEvent, Usage } from "../protocol/event.ts";
+import { type Message, type Part, textOf } from "../protocol/message.ts";
+import type { ChatRecord, ChatTurn, StoredMessage } from "../store/chats/chat.ts";
+import { outcomeOfResult, type ToolResultPart, wireCallOf } from "./wire-calls.ts";
+
+export type RetoldTurn = { number: number; events: AgentEvent[] };
+
+/** Every turn, in order. Each begins with `init` and ends in exactly one `done` or `fail`. */
+export function retellChat(record: ChatRecord): RetoldTurn[] {
+  const numbers = new Set([
+    ...record.turns.map((turn) => turn.number),
+    ...record.events.map((stored) => stored.turn),
+    ...record.messages.map((stored) => stored.turn),
+  ]);
+  const events = groupByTurn(record.events);
+  const messages = groupByTurn(record.messages);
+  const turns = new Map(record.turns.map((turn) => [turn.number, turn]));
+  return [...numbers]
+    .sort((a, b) => a - b)
+    .map((number) => ({
+      number,
+      events: eventsOfTurn(record, number, {
+        turn: turns.get(number),
+        events: (events.get(number) ?? []).map((stored) => stored.event),
+        messages: messages.get(number) ?? [],
+      }),
+    }))
+    .filter((turn) => turn.events.length > 0);
+}
+
+function groupByTurn<Item extends { turn: number }>(items: readonly Item[]): Map<number, Item[]> {
+  const groups = new Map<number, Item[]>();
+  for (const item of items) {
+    const group = groups.get(item.turn);
+    if (group) group.push(item);
+    else groups.set(item.turn, [item]);
+  }
+  return groups;
+}
+
+function eventsOfTurn(
+  record: ChatRecord,
+  number: number,
+  kept: { turn: ChatTurn | undefined; events: AgentEvent[]; messages: StoredMessage[] },
+): AgentEvent[] {
+  const hasWork = kept.events.some((event) => event.type !== "init" && event.type !== "notice");
+  if (!hasWork && kept.messages.length === 0) return [];
+  const work = hasWork
+    ? withThoughts(kept.events, kept.messages)
+    : stepsOfTurn(kept.messages, {
+        id: `${record.facts.id}-${number}`,
+        ...(kept.turn && { prompt: kept.turn.prompt, startedAt: kept.turn.startedAt }),
+      }).filter((step) => step.type !== "message");
+  const init = work.some((event) => event.type === "init") ? [] : [initOf(record)];
+  const isEnded = work.some((event) => event.type === "done" || event.type === "fail");
+  return [...init, ...work, ...(isEnded ? [] : [cutOff(work)])];
+}
+
+function initOf({ facts }: ChatRecord): AgentEvent {
+  return {
+    type: "init",
+    sessionId: facts.id,
+    cwd: facts.workspace ?? "",
+    ...(facts.model !== undefined && { model: facts.model }),
+    permissionMode: facts.mode === "auto-run" ? "force" : "default",
+    apiKeySource: "login",
+  };
+}
+
+function cutOff(events: readonly AgentEvent[]): AgentEvent {
+  return { type: "fail", message: "The run was cut off before it ended.", code: "INTERRUPTED", ...durations(events) };
+}
+
+function durations(events: readonly AgentEvent[]): { durationMs: number; apiDurationMs: number } {
+  let first: number | undefined;
+  let last = 0;
+  for (const { at } of events) {
+    if (at === undefined) continue;
+    first ??= at;
+    last = Math.max(last, at);
+  }
+  const durationMs = first === undefined ? 0 : Math.max(0, last - first);
+  return { durationMs, apiDurationMs: durationMs };
+}
+
+/**
+ * Thoughts are kept as parts of messages; where the events lack them, they go back to where they were had. An answer that
+ * was kept, but not yet told when the run was cut off, follows at the end.
+ */
+function withThoughts(events: readonly AgentEvent[], messages: readonly StoredMessage[]): AgentEvent[] {
+  const answers = messages.flatMap(({ message }) => (message.role === "assistant" ? [message] : []));
+  const told: AgentEvent[] = [];
+  /** The next answer to come, and where in `told` its events may begin. */
+  let next = 0;
+  let from = 0;
+  for (const event of events) {
+    if (event.type === "retry") from = told.length;
+    const index = answerBegunBy(event);
+    if (index !== undefined) {
+      tellThoughts(answers[index]!, event.at);
+      next = index + 1;
+    }
+    told.push(event);
+    if (event.type === "text_end" || event.type === "tool_start" || event.type === "tool_end") from = told.length;
+  }
+  const isEnded = told.some((event) => event.type === "done" || event.type === "fail");
+  const untold = isEnded ? [] : answers.slice(next);
+  if (untold.length === 0) return told;
+  const rest = messages.slice(messages.findIndex(({ message }) => message === untold[0]));
+  return [...told, ...stepsOfAnswers(rest, "untold").filter((step) => step.type !== "message")];
+
+  function answerBegunBy(event: AgentEvent): number | undefined {
+    if (event.type !== "text_end" && event.type !== "tool_start") return undefined;
+    const index = answers.findIndex(
+      (answer, at) =>
+        at >= next && (event.type === "text_end" ? textOf(answer) === event.text : hasCall(answer, event.callId)),
+    );
+    return index === -1 ? undefined : index;
+  }
+
+  function tellThoughts(answer: Message, at: number | undefined): void {
+    const thoughts = thoughtsOf(answer);
+    if (thoughts === "" || told.slice(from).some((event) => event.type === "thinking")) return;
+    const end = told.findLastIndex((event, index) => index >= from && event.type === "thinking_end");
+    const thinking: AgentEvent = { type: "thinking", text: thoughts, ...when(told[end]?.at ?? at) };
+    if (end === -1) told.push(thinking, { type: "thinking_end", ...when(at) });
+    else told.splice(end, 0, thinking);
+  }
+}
+
+function hasCall(message: Message, id: string): boolean {
+  return message.parts.some((part) => part.type === "tool_call" && part.id === id);
+}
+
+function thoughtsOf({ parts }: Message): string {
+  return parts.map((part) => (part.type === "thinking" ? part.text : "")).join("");
+}
+
+function when(at: number | undefined): { at?: number } {
+  return at === undefined ? {} : { at };
+}
+
+/** A message and when it was said. */
+export type TimedMessage = { message: Message; at?: number };
+
+/** An event to be recorded, or a message to be appended, in the order in which a run would have done it. */
+export type Step = AgentEvent | { type: "message"; message: Message };
+
+export type TurnFacts = {
+  /** For the ids of the model's calls. */
+  id: string;
+  prompt?: string;
+  startedAt?: number;
+  usage?: Usage;
+};
+
+/** What a turn with these messages must have looked like: from `user` to its ending. */
+export function stepsOfTurn(messages: readonly TimedMessage[], facts: TurnFacts): Step[] {
+  const [first] = messages;
+  const isPrompt = first?.message.role === "user" && !isResults(first.message);
+  const steps: Step[] = [];
+  if (first && isPrompt) {
+    const text = facts.prompt ?? textOf(first.message);
+    steps.push(
+      { type: "user", text, ...when(first.at ?? facts.startedAt) },
+      { type: "message", message: first.message },
+    );
+  }
+  steps.push(...stepsOfAnswers(isPrompt ? messages.slice(1) : messages, facts.id));
+
+  const answers = messages.filter(({ message }) => message.role === "assistant");
+  const last = messages.at(-1)?.message;
+  const events = steps.filter((step) => step.type !== "message");
+  const isDone = last?.role === "assistant" && callsIn(last).length === 0;
+  const usage = facts.usage ? { usage: facts.usage } : {};
+  const at = when(events.findLast((event) => event.at !== undefined)?.at);
+  if (isDone) {
+    const text = answers.map(({ message }) => textOf(message)).join("");
+    steps.push({ type: "done", text, ...durations(events), ...usage, ...at });
+  } else {
+    steps.push({ ...cutOff(events), ...usage, ...at });
+  }
+  return steps;
+}
+
+function stepsOfAnswers(messages: readonly TimedMessage[], id: string): Step[] {
+  const steps: Step[] = [];
+  const open = new Map<string, CallPart>();
+  let answers = 0;
+  for (const { message, at } of messages) {
+    if (message.role === "assistant") {
+      const modelCallId = `${id}-${answers++}`;
+      steps.push(...answerEvents(message, { at, modelCallId }), { type: "message", message });
+      for (const call of callsIn(message)) {
+        open.set(call.id, call);
+        const { tool, args } = wireCallOf(call);
+        steps.push({ type: "tool_start", callId: call.id, tool, args, modelCallId, ...when(at) });
+      }
+    } else {
+      for (const result of message.parts) {
+        if (result.type !== "tool_result") continue;
+        const call = open.get(result.id);
+        if (call) steps.push(endOf(call, result, at));
+        open.delete(result.id);
+      }
+      steps.push({ type: "message", message });
+    }
+  }
+  for (const call of open.values()) steps.push(endOf(call, undefined, undefined));
+  return steps;
+}
+
+type CallPart = Extract<Part, { type: "tool_call" }>;
+
+function endOf(call: CallPart, result: ToolResultPart | undefined, at: number | undefined): AgentEvent {
+  const { tool, args } = wireCallOf(call);
+  const end: AgentEvent = { type: "tool_end", callId: call.id, tool, args, ...when(at) };
+  if (result) end.outcome = outcomeOfResult(call, result);
+  return end;
+}
+
+function answerEvents(message: Message, facts: { at: number | undefined; modelCallId: string }): AgentEvent[] {
+  const events: AgentEvent[] = [];
+  const thoughts = thoughtsOf(message);
+  if (thoughts !== "") {
+    events.push({ type: "thinking", text: thoughts, ...when(facts.at) }, { type: "thinking_end", ...when(facts.at) });
+  }
+  const text = textOf(message);
+  const isLast = callsIn(message).length === 0;
+  if (text !== "") {
+    events.push({ type: "text_end", text, ...(!isLast && { modelCallId: facts.modelCallId }), ...when(facts.at) });
+  }
+  return events;
+}
+
+function callsIn({ parts }: Message): CallPart[] {
+  return parts.filter((part) => part.type === "tool_call");
+}
+
+function isResults({ parts }: Message): boolean {
+  return parts.some((part) => part.type === "tool_result");
+}
+
+/** Messages of one conversation, cut where the user speaks. */
+export function splitTurns<Item extends TimedMessage>(messages: readonly Item[]): Item[][] {
+  const turns: Item[][] = [];
+  for (const each of messages) {
+    const isPrompt = each.message.role === "user" && !isResults(each.message);
+    if (isPrompt || turns.length === 0) turns.push([each]);
+    else turns.at(-1)!.push(each);
+  }
+  return turns;
+}

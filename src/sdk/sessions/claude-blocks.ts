@@ -1,0 +1,105 @@
+// Content of Claude Code's messages: blocks of the vendor's API -> unified blocks.
+import type { Usage } from "../../protocol/event.ts";
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { unifiedToolName } from "../tool-names.ts";
+import { imageBlock, type UnifiedContent, type UnifiedImageBlock, type UnifiedTextBlock } from "../unified.ts";
+import { countAt, type Losses, pictureKinds, textAt } from "./session.ts";
+
+/** What the user says, and what tools answered. */
+export function userBlocks(content: unknown, losses: Losses): UnifiedContent[] {
+  if (typeof content === "string") return content.trim() === "" ? [] : [{ type: "text", text: content }];
+  return blocksIn(content).flatMap((block): UnifiedContent[] => {
+    if (block.type !== "tool_result") return plainBlocks(block, losses);
+    return [
+      {
+        type: "tool_result",
+        tool_use_id: String(block.tool_use_id),
+        content: resultContent(block.content, losses),
+        is_error: block.is_error === true,
+      },
+    ];
+  });
+}
+
+/** What the model says and calls. */
+export function answerBlocks(content: unknown, losses: Losses): UnifiedContent[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  return blocksIn(content).flatMap((block): UnifiedContent[] => {
+    switch (block.type) {
+      case "thinking":
+        return thought(block, losses);
+      case "redacted_thinking":
+        losses.add("thinking");
+        return [];
+      case "tool_use":
+        return [
+          {
+            type: "tool_use",
+            id: String(block.id),
+            name: unifiedToolName("claude", String(block.name)),
+            input: block.input ?? {},
+          },
+        ];
+      case "server_tool_use":
+        losses.add("hosted_call");
+        return [];
+      default:
+        // Results of what the servers ran are counted with their calls.
+        if (typeof block.type === "string" && block.type.endsWith("_tool_result")) return [];
+        return plainBlocks(block, losses);
+    }
+  });
+}
+
+function blocksIn(content: unknown): JsonObject[] {
+  return Array.isArray(content) ? content.filter(isObject) : [];
+}
+
+function plainBlocks(block: JsonObject, losses: Losses): (UnifiedTextBlock | UnifiedImageBlock)[] {
+  if (block.type === "text") {
+    const text = textAt(block, "text") ?? "";
+    return text === "" ? [] : [{ type: "text", text }];
+  }
+  if (block.type === "image" && isObject(block.source)) {
+    const { media_type: mime, data: base64 } = block.source;
+    if (typeof mime === "string" && pictureKinds.has(mime) && typeof base64 === "string") {
+      return [imageBlock({ mime, base64 })];
+    }
+  }
+  losses.add(block.type === "image" || block.type === "document" ? "attachment" : "unknown");
+  return [];
+}
+
+/** Some thoughts have nothing but a signature. */
+function thought(block: JsonObject, losses: Losses): UnifiedContent[] {
+  const thinking = textAt(block, "thinking") ?? "";
+  if (thinking === "") {
+    losses.add("thinking");
+    return [];
+  }
+  if (textAt(block, "signature")) losses.add("signature");
+  return [{ type: "thinking", thinking }];
+}
+
+function resultContent(content: unknown, losses: Losses): string | (UnifiedTextBlock | UnifiedImageBlock)[] {
+  if (typeof content === "string") return withoutTag(content);
+  const blocks = blocksIn(content).flatMap((block) =>
+    block.type === "tool_reference" ? [] : plainBlocks(block, losses),
+  );
+  if (blocks.some((block) => block.type === "image")) return blocks;
+  return blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}
+
+function withoutTag(text: string): string {
+  return /^<tool_use_error>([\s\S]*)<\/tool_use_error>$/.exec(text)?.[1] ?? text;
+}
+
+export function usageOf(usage: unknown): Usage | undefined {
+  if (!isObject(usage)) return undefined;
+  return {
+    inputTokens: countAt(usage, "input_tokens"),
+    outputTokens: countAt(usage, "output_tokens"),
+    cacheReadTokens: countAt(usage, "cache_read_input_tokens"),
+    cacheWriteTokens: countAt(usage, "cache_creation_input_tokens"),
+  };
+}

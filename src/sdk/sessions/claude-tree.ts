@@ -1,0 +1,86 @@
+// The tree of a Claude Code session: which of its entries lead to where the conversation stands now.
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { textAt } from "./session.ts";
+
+export type Entry = JsonObject & { uuid: string; type: string };
+
+export type Way = {
+  /** In the order in which they were written. */
+  entries: Entry[];
+  /** The last place where the model's context was shortened. */
+  boundary?: Entry;
+  /** How many messages are not on it. */
+  givenUp: number;
+};
+
+/** The way to the last entry that was said. It goes on behind a shortening, whose entry begins a new tree. */
+export function activeWay(written: readonly Entry[]): Way {
+  const order = new Map<string, number>();
+  const byUuid = new Map<string, Entry>();
+  for (const entry of written) {
+    if (!order.has(entry.uuid)) order.set(entry.uuid, order.size);
+    byUuid.set(entry.uuid, entry);
+  }
+  const all = [...byUuid.values()];
+  const way = new Set<Entry>();
+  let at = all.findLast(isSaid);
+  while (at && !way.has(at)) {
+    way.add(at);
+    at = parentOf(at);
+  }
+  addSiblings(way, all);
+
+  const entries = all.filter((entry) => way.has(entry));
+  const boundary = entries.findLast((entry) => entry.subtype === "compact_boundary");
+  return { entries, ...(boundary && { boundary }), givenUp: messagesIn(all) - messagesIn(entries) };
+
+  function parentOf(entry: Entry): Entry | undefined {
+    const named = entry.parentUuid ?? entry.logicalParentUuid;
+    if (typeof named !== "string" && entry.subtype !== "compact_boundary") return undefined;
+    // A parent that is not in the file: what was written just before it stands in.
+    return byUuid.get(String(named)) ?? all[order.get(entry.uuid)! - 1];
+  }
+}
+
+/**
+ * Calls made together are lines of one message, and each result hangs on its own call, so that the way to a leaf passes
+ * by the others: whatever belongs to a message on the way is on it too.
+ */
+function addSiblings(way: Set<Entry>, all: readonly Entry[]): void {
+  const messageIds = new Set<string>();
+  for (const entry of way) {
+    const id = messageIdOf(entry);
+    if (id !== undefined) messageIds.add(id);
+  }
+  const callIds = new Set<string>();
+  for (const entry of all) {
+    const id = messageIdOf(entry);
+    if (id === undefined || !messageIds.has(id)) continue;
+    way.add(entry);
+    for (const block of blocksOf(entry)) if (block.type === "tool_use") callIds.add(String(block.id));
+  }
+  for (const entry of all) {
+    if (entry.type !== "user" || way.has(entry)) continue;
+    const blocks = blocksOf(entry);
+    const answersCall = blocks.some((block) => block.type === "tool_result" && callIds.has(String(block.tool_use_id)));
+    if (answersCall) way.add(entry);
+  }
+}
+
+function isSaid({ type }: Entry): boolean {
+  return type === "user" || type === "assistant";
+}
+
+function messageIdOf(entry: Entry): string | undefined {
+  return entry.type === "assistant" ? textAt(entry.message, "id") : undefined;
+}
+
+function blocksOf(entry: Entry): JsonObject[] {
+  const content = isObject(entry.message) ? entry.message.content : undefined;
+  return Array.isArray(content) ? content.filter(isObject) : [];
+}
+
+function messagesIn(entries: readonly Entry[]): number {
+  const ids = entries.filter(isSaid).map((entry) => messageIdOf(entry) ?? entry.uuid);
+  return new Set(ids).size;
+}

@@ -1,0 +1,236 @@
+// Sessions of Claude Code: JSON Lines that form a tree, of which one way from the root to a leaf is the conversation.
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import type { UnifiedMessage } from "../unified.ts";
+import { answerBlocks, usageOf, userBlocks } from "./claude-blocks.ts";
+import { activeWay, type Entry } from "./claude-tree.ts";
+import { filesBelow, readJsonLines } from "./lines.ts";
+import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
+
+export const claudeReader: SessionReader = {
+  tool: "claude",
+  folder: (env) => join(env["CLAUDE_CONFIG_DIR"] || join(homeOf(env), ".claude"), "projects"),
+  list: (folder) => filesBelow(folder, (path) => /\.jsonl$/.test(path) && !/(^|\/)(subagents\/|agent-)/.test(path)),
+  recognises: (values) => values.some(isEntry) || values.some((value) => isObject(value) && isBookkeeping(value)),
+  read,
+};
+
+function isEntry(value: unknown): boolean {
+  return isObject(value) && "parentUuid" in value && typeof value.sessionId === "string";
+}
+
+/** Lines that say nothing of the conversation: titles, costs, what was undone, how requests were made. */
+const bookkeeping =
+  /^(summary|custom-title|ai-title|last-prompt|mode|permission-mode|file-history-snapshot|file-history-delta|queue-operation|cost-state|tools-used|atis-latch|api-request|api-request-blob|api-request-shape|agent-name|agent-color|agent-setting|pr-link|tag|progress|attribution-snapshot|content-replacement|worktree-state|task-summary|marble-origami-commit)$/;
+
+function isBookkeeping(line: JsonObject): boolean {
+  return typeof line.sessionId === "string" && bookkeeping.test(String(line.type));
+}
+
+function read(path: string): ReadSession {
+  const losses = new Losses();
+  const main: Entry[] = [];
+  const side: Entry[] = [];
+  const titles: Record<string, string | undefined> = {};
+  losses.add(
+    "bad_line",
+    readJsonLines(path, (value) => {
+      if (!isObject(value)) return losses.add("unknown");
+      if (typeof value.uuid === "string" && "parentUuid" in value) {
+        (value.isSidechain === true ? side : main).push({ ...value, uuid: value.uuid, type: String(value.type) });
+        return;
+      }
+      if (value.type === "custom-title") titles["custom"] = textAt(value, "customTitle");
+      else if (value.type === "ai-title") titles["ai"] = textAt(value, "aiTitle");
+      else if (value.type === "summary") titles["summary"] = textAt(value, "summary");
+      else if (!bookkeeping.test(String(value.type))) losses.add("unknown");
+    }),
+  );
+  // A file of a sub-agent has nothing but a side chain.
+  const { entries, boundary, givenUp } = activeWay(main.length > 0 ? main : side);
+  losses.add("branch", givenUp);
+  if (main.length > 0) losses.add("subagent", side.filter(isSaid).length + subagentMessages(path));
+
+  const before = boundary === undefined ? [] : entries.slice(0, entries.indexOf(boundary));
+  const after = boundary === undefined ? entries : entries.slice(entries.indexOf(boundary) + 1);
+  const history = conversation([...before, ...after], losses, { summaries: before.every((entry) => !isSaid(entry)) });
+  const kept = new Set(preservedUuids(boundary));
+  const context = boundary && [
+    ...conversation(after.filter(isSummary), new Losses(), { summaries: true }),
+    ...conversation(
+      [...before.filter((entry) => kept.has(entry.uuid)), ...after.filter((entry) => !isSummary(entry))],
+      new Losses(),
+      {
+        summaries: true,
+      },
+    ),
+  ];
+  const first = entries.find((entry) => typeof entry.cwd === "string");
+  return finishSession({
+    tool: "claude",
+    id: idOf(path, entries),
+    path,
+    title: titles["custom"] ?? titles["ai"] ?? titles["summary"],
+    ...(first && { workspace: first.cwd as string }),
+    ...modelOf(history),
+    messages: history,
+    ...(context && { context }),
+    losses,
+  });
+}
+
+function isSaid({ type }: Entry): boolean {
+  return type === "user" || type === "assistant";
+}
+
+function isSummary(entry: Entry): boolean {
+  return entry.isCompactSummary === true;
+}
+
+function preservedUuids(boundary: Entry | undefined): string[] {
+  const metadata = boundary?.compactMetadata;
+  const kept = isObject(metadata) ? metadata.preservedMessages : undefined;
+  return isObject(kept) && Array.isArray(kept.uuids) ? kept.uuids.map(String) : [];
+}
+
+function idOf(path: string, entries: readonly Entry[]): string {
+  const name = basename(path, ".jsonl");
+  return /^[0-9a-f-]{36}$/i.test(name) ? name : (textAt(entries.at(-1), "sessionId") ?? name);
+}
+
+function modelOf(messages: readonly UnifiedMessage[]): { model?: string } {
+  const model = messages.findLast((message) => message.model !== undefined)?.model;
+  return model === undefined ? {} : { model };
+}
+
+/** Newer versions keep the work of sub-agents in files beside the session. */
+function subagentMessages(path: string): number {
+  const folder = join(dirname(path), basename(path, ".jsonl"), "subagents");
+  let count = 0;
+  try {
+    for (const name of readdirSync(folder).filter((each) => each.endsWith(".jsonl"))) {
+      readJsonLines(join(folder, name), (value) => {
+        if (isObject(value) && (value.type === "user" || value.type === "assistant")) count++;
+      });
+    }
+  } catch {
+    // There are none.
+  }
+  return count;
+}
+
+/** Entries -> messages. An answer is written as one line a block; all lines of a message id are one message. */
+function conversation(entries: readonly Entry[], losses: Losses, options: { summaries: boolean }): UnifiedMessage[] {
+  const messages: UnifiedMessage[] = [];
+  const answers = new Map<string, UnifiedMessage>();
+  /** A command of the user's own making is a prompt; its text comes in the note that follows. */
+  let command = false;
+  for (const [index, entry] of entries.entries()) {
+    const timestamp = timeOf(entry.timestamp) ?? messages.at(-1)?.timestamp ?? 0;
+    const facts = { id: entry.uuid, timestamp, tool: "claude" as const, _original: entry };
+    if (entry.type === "assistant") {
+      command = false;
+      addAnswer(entry, facts);
+    } else if (entry.type === "user") {
+      if (isSummary(entry) && !options.summaries) continue;
+      const kind: UserKind = isSummary(entry) ? "prompt" : kindOf(entry, command);
+      command = kind === "command" && !isLocal(entries, index);
+      if (kind !== "prompt" && !command) {
+        losses.add(lossOfKind[kind]);
+        continue;
+      }
+      const content =
+        kind === "command"
+          ? [{ type: "text" as const, text: commandLine(entry) }]
+          : userBlocks(contentOf(entry), losses);
+      if (content.length > 0) messages.push({ ...facts, role: "user", content });
+    } else if (entry.type === "attachment") {
+      const text = queuedPrompt(entry);
+      if (text === undefined) losses.add("context");
+      else messages.push({ ...facts, role: "user", content: userBlocks(text, losses) });
+    } else if (entry.type === "system") {
+      if (entry.subtype !== "compact_boundary") losses.add("notice");
+    } else if (!bookkeeping.test(entry.type)) {
+      losses.add("unknown");
+    }
+  }
+  return messages;
+
+  function addAnswer(entry: Entry, facts: Pick<UnifiedMessage, "id" | "timestamp" | "tool" | "_original">): void {
+    const message = isObject(entry.message) ? entry.message : {};
+    if (entry.isApiErrorMessage === true || message.model === "<synthetic>") {
+      losses.add("notice");
+      return;
+    }
+    const key = textAt(message, "id") ?? entry.uuid;
+    const known = answers.get(key);
+    const content = answerBlocks(message.content, losses).filter(
+      (block) =>
+        block.type !== "tool_use" || !known?.content.some((each) => each.type === "tool_use" && each.id === block.id),
+    );
+    const usage = usageOf(message.usage);
+    if (known) {
+      known.content.push(...content);
+      known._original = [...(Array.isArray(known._original) ? known._original : [known._original]), entry];
+      // Each line repeats the usage of the whole message; the last knows best.
+      if (usage) known.usage = usage;
+      return;
+    }
+    const model = textAt(message, "model");
+    const answer: UnifiedMessage = {
+      ...facts,
+      role: "assistant",
+      content,
+      ...(model && { model }),
+      ...(usage && { usage }),
+    };
+    answers.set(key, answer);
+    messages.push(answer);
+  }
+}
+
+function contentOf(entry: Entry): unknown {
+  return isObject(entry.message) ? entry.message.content : undefined;
+}
+
+function plainText(entry: Entry | undefined): string {
+  const content = entry && contentOf(entry);
+  if (typeof content === "string") return content;
+  return Array.isArray(content) ? content.map((block) => textAt(block, "text") ?? "").join("\n") : "";
+}
+
+/** `local`: what the user ran without the model. */
+type UserKind = "prompt" | "command" | "local" | "note" | "interrupted";
+
+const lossOfKind = { command: "command", local: "command", note: "context", interrupted: "notice" } as const;
+
+function kindOf(entry: Entry, afterCommand: boolean): UserKind {
+  const text = plainText(entry).trimStart();
+  if (/^<(command-name|command-message)>/.test(text)) return "command";
+  if (/^<bash-(input|stdout|stderr)>/.test(text)) return "local";
+  if (/^<local-command-(stdout|stderr|caveat)>/.test(text)) return "note";
+  if (/^\[Request interrupted by user[^\]]*\]$/.test(text.trim())) return "interrupted";
+  if (entry.isMeta !== true) return "prompt";
+  return afterCommand ? "prompt" : "note";
+}
+
+/** Commands of the CLI itself print something; those of the user's own making go to the model. */
+function isLocal(entries: readonly Entry[], index: number): boolean {
+  const next = entries.slice(index + 1).find(({ type }) => type === "user" || type === "assistant");
+  return next === undefined || /^<local-command-std(out|err)>/.test(plainText(next).trimStart());
+}
+
+function commandLine(entry: Entry): string {
+  const text = plainText(entry);
+  const name = /<command-name>([^<]*)<\/command-name>/.exec(text)?.[1] ?? "";
+  const given = /<command-args>([\s\S]*?)<\/command-args>/.exec(text)?.[1] ?? "";
+  return `${name} ${given}`.trim();
+}
+
+/** What the user typed while the agent worked. */
+function queuedPrompt(entry: Entry): unknown {
+  const { attachment } = entry;
+  if (!isObject(attachment) || attachment.type !== "queued_command" || attachment.isMeta === true) return undefined;
+  return attachment.prompt;
+}

@@ -1,0 +1,252 @@
+// Response items of Codex -> unified messages: what belongs to one answer of the model becomes one message.
+import type { Usage } from "../../protocol/event.ts";
+import { isObject, type JsonObject, tryParse } from "../../protocol/json-object.ts";
+import { unifiedToolName } from "../tool-names.ts";
+import {
+  imageBlock,
+  type UnifiedContent,
+  type UnifiedImageBlock,
+  type UnifiedMessage,
+  type UnifiedTextBlock,
+} from "../unified.ts";
+import { countAt, type Losses, pictureKinds, textAt } from "./session.ts";
+
+type Facts = { timestamp: number; model: string | undefined };
+
+export class CodexConversation {
+  readonly messages: UnifiedMessage[] = [];
+  hasEncryptedSummary = false;
+  readonly #losses: Losses;
+  /** The names of calls, by id. */
+  readonly #calls = new Map<string, string>();
+  #count = 0;
+
+  constructor(losses: Losses) {
+    this.#losses = losses;
+  }
+
+  add(item: JsonObject, facts: Facts): void {
+    const take = takers.get(String(item.type));
+    if (take) take(this, item, facts);
+    else if (!silent.test(String(item.type))) this.#losses.add("unknown");
+  }
+
+  lose(...loss: Parameters<Losses["add"]>): void {
+    this.#losses.add(...loss);
+  }
+
+  say(
+    role: "user" | "assistant",
+    content: UnifiedContent[],
+    { item, facts }: { item: JsonObject; facts: Facts },
+  ): void {
+    if (content.length === 0) return;
+    const last = this.messages.at(-1);
+    // Items of one answer, and results of one round, stand together.
+    const isSame = last?.role === role && (role === "assistant" || (areResults(last.content) && areResults(content)));
+    if (isSame) {
+      last.content.push(...content);
+      (last._original as unknown[]).push(item);
+      return;
+    }
+    this.messages.push({
+      id: textAt(item, "id") ?? `item-${++this.#count}`,
+      role,
+      content,
+      timestamp: facts.timestamp,
+      tool: "codex",
+      ...(role === "assistant" && facts.model !== undefined && { model: facts.model }),
+      _original: [item],
+    });
+  }
+
+  call(id: string, name: string, input: unknown): UnifiedContent {
+    this.#calls.set(id, name);
+    return { type: "tool_use", id, name: unifiedToolName("codex", name), input };
+  }
+
+  nameOf(callId: string): string | undefined {
+    return this.#calls.get(callId);
+  }
+
+  /** Said after each answer, sometimes twice. */
+  addUsage(counts: unknown): void {
+    const answer = this.messages.findLast((message) => message.role === "assistant");
+    if (answer && !answer.usage && isObject(counts)) answer.usage = usageOf(counts);
+  }
+
+  /** Takes the last turns away; returns how many messages went. */
+  dropTurns(turns: number): number {
+    const before = this.messages.length;
+    for (let left = turns; left > 0 && this.messages.length > 0; left--) {
+      const start = this.messages.findLastIndex(({ role, content }) => role === "user" && !areResults(content));
+      this.messages.length = Math.max(start, 0);
+    }
+    return before - this.messages.length;
+  }
+}
+
+function areResults(content: readonly UnifiedContent[]): boolean {
+  return content.every((block) => block.type === "tool_result");
+}
+
+/** Vendors count cached tokens among those that went in; here they are counted apart. */
+function usageOf(counts: JsonObject): Usage {
+  const cacheReadTokens = countAt(counts, "cached_input_tokens");
+  const cacheWriteTokens = countAt(counts, "cache_write_input_tokens");
+  return {
+    inputTokens: Math.max(0, countAt(counts, "input_tokens") - cacheReadTokens - cacheWriteTokens),
+    outputTokens: countAt(counts, "output_tokens"),
+    cacheReadTokens,
+    cacheWriteTokens,
+  };
+}
+
+type Taker = (to: CodexConversation, item: JsonObject, facts: Facts) => void;
+
+/** Items that carry nothing of the conversation. */
+const silent = /^(ghost_snapshot|tool_search_output|other)$/;
+
+const takers: ReadonlyMap<string, Taker> = new Map<string, Taker>([
+  ["message", takeMessage],
+  ["reasoning", takeReasoning],
+  [
+    "function_call",
+    (to, item, facts) => {
+      const given = textAt(item, "arguments") ?? "{}";
+      const input = tryParse(given) ?? given;
+      to.say("assistant", [to.call(callIdOf(item), String(item.name), input)], { item, facts });
+    },
+  ],
+  [
+    "custom_tool_call",
+    (to, item, facts) => {
+      to.say("assistant", [to.call(callIdOf(item), String(item.name), { input: item.input })], { item, facts });
+    },
+  ],
+  [
+    "local_shell_call",
+    (to, item, facts) => {
+      to.say("assistant", [to.call(callIdOf(item), "local_shell", item.action ?? {})], { item, facts });
+    },
+  ],
+  ["function_call_output", takeOutput],
+  ["custom_tool_call_output", takeOutput],
+  ["web_search_call", loseHostedCall],
+  ["image_generation_call", loseHostedCall],
+  ["tool_search_call", loseHostedCall],
+  ["compaction", takeEncryptedSummary],
+  ["compaction_summary", takeEncryptedSummary],
+  ["context_compaction", takeEncryptedSummary],
+]);
+
+function callIdOf(item: JsonObject): string {
+  return textAt(item, "call_id") ?? textAt(item, "id") ?? "";
+}
+
+function loseHostedCall(to: CodexConversation): void {
+  to.lose("hosted_call");
+}
+
+function takeEncryptedSummary(to: CodexConversation, item: JsonObject): void {
+  if (typeof item.encrypted_content === "string") to.hasEncryptedSummary = true;
+}
+
+function takeMessage(to: CodexConversation, item: JsonObject, facts: Facts): void {
+  const { role } = item;
+  if ((role === "user" && !isNote(item)) || role === "assistant") {
+    to.say(role, contentBlocks(item.content, to), { item, facts });
+  } else {
+    to.lose("context");
+  }
+}
+
+/** What begins like this is no prompt. */
+const notes =
+  /^\s*(<(environment_context|user_instructions|permissions instructions|skills_instructions|collaboration_mode|turn_aborted|subagent_notification|user_shell_command|user_action|model_switch|skill|plugins_instructions)>|# AGENTS\.md instructions)/i;
+
+/** Newer versions say who put a message there; older ones are told by how it begins. */
+function isNote(item: JsonObject): boolean {
+  const metadata = item.internal_chat_message_metadata_passthrough;
+  const kinds = isObject(metadata) ? metadata.content_item_kinds : undefined;
+  if (Array.isArray(kinds) && kinds.every((kind) => typeof kind === "string" && kind !== "unknown")) {
+    return kinds.every((kind) => !/^(user\.|compaction\.summary$)/.test(String(kind)));
+  }
+  const content = Array.isArray(item.content) ? item.content : [];
+  return content.length > 0 && content.every((block) => notes.test(textAt(block, "text") ?? ""));
+}
+
+function contentBlocks(content: unknown, to: CodexConversation): (UnifiedTextBlock | UnifiedImageBlock)[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((block): (UnifiedTextBlock | UnifiedImageBlock)[] => {
+    const text = textAt(block, "text") ?? textAt(block, "refusal");
+    if (text !== undefined) return text === "" ? [] : [{ type: "text", text }];
+    const picture = pictureIn(textAt(block, "image_url"));
+    if (picture) return [imageBlock(picture)];
+    to.lose("attachment");
+    return [];
+  });
+}
+
+function pictureIn(url: string | undefined): { mime: string; base64: string } | undefined {
+  const [, mime, base64] = /^data:([^;,]+);base64,([A-Za-z0-9+/=]+)$/.exec(url ?? "") ?? [];
+  return mime !== undefined && pictureKinds.has(mime) ? { mime, base64: base64! } : undefined;
+}
+
+function takeReasoning(to: CodexConversation, item: JsonObject, facts: Facts): void {
+  const pieces = [item.summary, item.content].flatMap((list) =>
+    Array.isArray(list) ? list.map((each) => textAt(each, "text") ?? "") : [],
+  );
+  const thinking = pieces.filter(Boolean).join("\n\n");
+  if (thinking === "") {
+    to.lose("thinking");
+    return;
+  }
+  if (typeof item.encrypted_content === "string") to.lose("signature");
+  to.say("assistant", [{ type: "thinking", thinking }], { item, facts });
+}
+
+function takeOutput(to: CodexConversation, item: JsonObject, facts: Facts): void {
+  const id = callIdOf(item);
+  const result = resultOf(item.output, to.nameOf(id) ?? "", to);
+  to.say("user", [{ type: "tool_result", tool_use_id: id, ...result }], { item, facts });
+}
+
+type Result = { content: string | (UnifiedTextBlock | UnifiedImageBlock)[]; is_error: boolean };
+
+/** Text, blocks, or an object around them; commands put how they ended in front of what they printed. */
+function resultOf(output: unknown, name: string, to: CodexConversation): Result {
+  if (isObject(output)) {
+    const inner = resultOf(output.content ?? output.content_items ?? "", name, to);
+    return { ...inner, is_error: inner.is_error || output.success === false };
+  }
+  if (Array.isArray(output)) {
+    const blocks = contentBlocks(output, to);
+    if (blocks.some((block) => block.type === "image")) return { content: blocks, is_error: false };
+    return resultOf(blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n"), name, to);
+  }
+  const text = typeof output === "string" ? output : "";
+  const wrapped = text.startsWith("{") ? tryParse(text) : undefined;
+  if (isObject(wrapped) && typeof wrapped.output === "string" && isObject(wrapped.metadata)) {
+    return { content: wrapped.output, is_error: countAt(wrapped.metadata, "exit_code") !== 0 };
+  }
+  return unifiedToolName("codex", name) === "Bash" ? shellResult(text) : { content: text, is_error: false };
+}
+
+const shellHead =
+  /^((?:(?:Chunk ID|Wall time|Process exited with code|Exit code|Original token count|Total output lines|Command)\b.*\n)+)Output:\n/;
+
+/** How a command ended stands above what it printed, sometimes twice. */
+function shellResult(text: string): Result {
+  let printed = text;
+  let head = "";
+  for (let match = shellHead.exec(printed); match; match = shellHead.exec(printed)) {
+    head += match[1]!;
+    printed = printed.slice(match[0].length);
+  }
+  const exit = /^(?:Process exited with code|Exit code:) (-?\d+)$/m.exec(head)?.[1] ?? "0";
+  return exit === "0"
+    ? { content: printed, is_error: false }
+    : { content: `${printed.trimEnd()}\n[exit code ${exit}]`.trimStart(), is_error: true };
+}

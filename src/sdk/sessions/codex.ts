@@ -1,0 +1,137 @@
+// Sessions of Codex: a rollout, which is a log of response items and events; older ones are bare response items.
+import { basename, join } from "node:path";
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { CodexConversation } from "./codex-items.ts";
+import { filesBelow, readJsonLines } from "./lines.ts";
+import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
+
+export const codexReader: SessionReader = {
+  tool: "codex",
+  folder: (env) => join(env["CODEX_HOME"] || join(homeOf(env), ".codex"), "sessions"),
+  list: (folder) => filesBelow(folder, (path) => /(^|\/)rollout-[^/]*\.jsonl$/.test(path)),
+  recognises: ([first]) => isObject(first) && (isLine(first) || isOldHeader(first)),
+  read,
+};
+
+const lineTypes = /^(session_meta|response_item|event_msg|turn_context|compacted|world_state|token_usage_record)$/;
+
+function isLine(value: JsonObject): boolean {
+  return lineTypes.test(String(value.type)) && isObject(value.payload);
+}
+
+/** The first line of the older form. */
+function isOldHeader(value: JsonObject): boolean {
+  return value.type === undefined && typeof value.id === "string" && "timestamp" in value && "instructions" in value;
+}
+
+type State = {
+  id?: string;
+  createdAt?: number | undefined;
+  workspace?: string;
+  model?: string;
+  at: number;
+  history: CodexConversation;
+  /** What the model is told since its context was last shortened. */
+  context?: CodexConversation;
+  losses: Losses;
+};
+
+function read(path: string): ReadSession {
+  const losses = new Losses();
+  const state: State = { at: 0, history: new CodexConversation(losses), losses };
+  const bad = readJsonLines(path, (value) => {
+    if (!isObject(value)) return losses.add("unknown");
+    state.at = timeOf(value.timestamp) ?? state.at;
+    if (isLine(value)) takers.get(value.type)?.(state, value.payload as JsonObject, value.metadata);
+    else if (isOldHeader(value)) takeMeta(state, value);
+    else if (value.record_type === undefined) takeItem(state, value);
+  });
+  losses.add("bad_line", bad);
+  const { history, context } = state;
+  return finishSession({
+    tool: "codex",
+    id: state.id ?? basename(path, ".jsonl"),
+    path,
+    ...(state.workspace !== undefined && { workspace: state.workspace }),
+    ...(state.model !== undefined && { model: state.model }),
+    createdAt: state.createdAt,
+    messages: history.messages,
+    ...(context && { context: context.messages }),
+    losses,
+  });
+}
+
+type Taker = (state: State, payload: JsonObject, metadata: unknown) => void;
+
+const takers: ReadonlyMap<unknown, Taker> = new Map<unknown, Taker>([
+  ["session_meta", takeMeta],
+  [
+    "response_item",
+    (state, payload, metadata) => {
+      // The summary that the model was asked for is no part of the conversation: it comes again with `compacted`.
+      const isSummary = isObject(metadata) && metadata.compaction_output === true;
+      if (!isSummary) takeItem(state, payload);
+    },
+  ],
+  [
+    "turn_context",
+    (state, payload) => {
+      state.model = textAt(payload, "model") ?? state.model;
+      state.workspace ??= textAt(payload, "cwd");
+    },
+  ],
+  ["compacted", takeCompacted],
+  ["token_usage_record", (state, payload) => state.history.addUsage(payload.usage)],
+  ["event_msg", takeEvent],
+]);
+
+/** A fork repeats the lines of the session it comes from, its head included. */
+function takeMeta(state: State, meta: JsonObject): void {
+  if (state.id !== undefined) return;
+  state.id = textAt(meta, "id") ?? textAt(meta, "session_id");
+  state.createdAt = timeOf(meta.timestamp);
+  state.workspace = textAt(meta, "cwd");
+}
+
+function takeItem(state: State, item: JsonObject): void {
+  const facts = { timestamp: state.at, model: state.model };
+  state.history.add(item, facts);
+  state.context?.add(item, facts);
+}
+
+function takeCompacted(state: State, payload: JsonObject): void {
+  const context = new CodexConversation(new Losses());
+  const facts = { timestamp: state.at, model: state.model };
+  if (Array.isArray(payload.replacement_history)) {
+    for (const item of payload.replacement_history) if (isObject(item)) context.add(item, facts);
+  } else {
+    const text = textAt(payload, "message") ?? "";
+    if (text !== "") context.add({ type: "message", role: "user", content: [{ type: "input_text", text }] }, facts);
+  }
+  // Nobody but the vendor can read an encrypted summary, and without it the rest makes no sense.
+  if (context.hasEncryptedSummary) {
+    state.losses.add("compaction");
+    delete state.context;
+  } else {
+    state.context = context;
+  }
+}
+
+function takeEvent(state: State, event: JsonObject): void {
+  switch (event.type) {
+    case "token_count":
+      if (isObject(event.info)) state.history.addUsage(event.info.last_token_usage);
+      return;
+    case "thread_rolled_back": {
+      const turns = typeof event.num_turns === "number" ? event.num_turns : 1;
+      state.losses.add("branch", state.history.dropTurns(turns));
+      state.context?.dropTurns(turns);
+      return;
+    }
+    case "error":
+    case "stream_error":
+    case "warning":
+    case "turn_aborted":
+      state.losses.add("notice");
+  }
+}

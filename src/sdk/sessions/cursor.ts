@@ -1,0 +1,38 @@
+// Chats in store.db, ours and the original's, as sessions of unified messages.
+import { basename, dirname, join, resolve } from "node:path";
+import { readChat } from "../../store/chats/reading.ts";
+import { configDir } from "../../store/config-dir.ts";
+import { unifiedChat } from "../unified.ts";
+import { filesBelow } from "./lines.ts";
+import type { Loss, ReadSession, SessionReader } from "./session.ts";
+
+export const cursorReader: SessionReader = {
+  tool: "cursor",
+  folder: (env) => join(configDir(env), "chats"),
+  list: (folder) => filesBelow(folder, (path) => basename(path) === "store.db", 2),
+  // A database, not lines.
+  recognises: () => false,
+  read,
+};
+
+/** `path`: the store, or the folder that holds it. */
+function read(path: string): ReadSession {
+  const folder = basename(path) === "store.db" ? dirname(resolve(path)) : resolve(path);
+  const record = readChat(folder, { events: true });
+  const { facts } = record;
+  const losses = record.problems.map(
+    ({ message, blobs }): Loss => ({ kind: "bad_line", count: blobs?.length ?? 1, message }),
+  );
+  return {
+    tool: "cursor",
+    id: facts.id,
+    path: folder,
+    title: facts.title,
+    ...(facts.workspace !== undefined && { workspace: facts.workspace }),
+    ...(facts.model !== undefined && { model: facts.model }),
+    createdAt: facts.createdAt,
+    updatedAt: facts.updatedAt,
+    messages: unifiedChat(record),
+    losses,
+  };
+}

@@ -1,0 +1,150 @@
+// Sessions of Gemini CLI: a log of changes to a list of messages, or (older) the list itself; and saved checkpoints.
+import { readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { geminiMessages, isSpoken, type MessageRecord } from "./gemini-records.ts";
+import { filesBelow, firstValues, readJson, readJsonLines } from "./lines.ts";
+import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
+
+export const geminiReader: SessionReader = {
+  tool: "gemini",
+  folder: (env) => join(homeOf(env), ".gemini", "tmp"),
+  list: (folder) => filesBelow(folder, (path) => /(^|\/)chats\/session-[^/]*\.jsonl?$/.test(path), 3),
+  recognises: ([first]) =>
+    isObject(first) ? isHead(first) || isContents(first.history) : isContents(first) || isPromptLog(first),
+  read,
+};
+
+function isHead(value: JsonObject): boolean {
+  return typeof value.sessionId === "string" && typeof value.projectHash === "string";
+}
+
+/** What `/chat save` writes: the conversation as the vendor's API takes it. */
+function isContents(value: unknown): value is JsonObject[] {
+  return (
+    Array.isArray(value) &&
+    isObject(value[0]) &&
+    Array.isArray(value[0].parts) &&
+    /^(user|model)$/.test(String(value[0].role))
+  );
+}
+
+/** logs.json: what was typed, and nothing else. */
+function isPromptLog(value: unknown): value is JsonObject[] {
+  return Array.isArray(value) && isObject(value[0]) && "sessionId" in value[0] && "messageId" in value[0];
+}
+
+/** The list as it is now, and everything that was ever in it but for what was rewound. */
+type Log = { facts: JsonObject; current: string[]; all: Map<string, MessageRecord> };
+
+function read(path: string): ReadSession {
+  const losses = new Losses();
+  const log: Log = { facts: {}, current: [], all: new Map() };
+  const [first] = firstValues(path, 1);
+  const whole = isObject(first) && isHead(first) && !Array.isArray(first.messages) ? undefined : readJson(path);
+  if (whole === undefined)
+    losses.add(
+      "bad_line",
+      readJsonLines(path, (value) => takeLine(log, value, losses)),
+    );
+  else takeWhole(log, whole, losses);
+
+  const all = [...log.all.values()];
+  const present = new Set(log.current);
+  const isShortened = all.some((record) => !present.has(record.id) && isSpoken(record));
+  const current = log.current.map((id) => log.all.get(id)!);
+  const messages = geminiMessages(all, losses);
+  const model = messages.findLast((message) => message.model !== undefined)?.model;
+  const workspace = projectRoot(path);
+  return finishSession({
+    tool: "gemini",
+    id: textAt(log.facts, "sessionId") ?? basename(path).replace(/\.jsonl?$/, ""),
+    path,
+    title: textAt(log.facts, "summary"),
+    ...(workspace !== undefined && { workspace }),
+    ...(model !== undefined && { model }),
+    createdAt: timeOf(log.facts.startTime),
+    updatedAt: timeOf(log.facts.lastUpdated),
+    messages,
+    ...(isShortened && { context: geminiMessages(current, new Losses()) }),
+    losses,
+  });
+}
+
+function takeLine(log: Log, line: unknown, losses: Losses): void {
+  if (!isObject(line)) {
+    losses.add("unknown");
+  } else if (typeof line.$rewindTo === "string") {
+    rewind(log, line.$rewindTo, losses);
+  } else if (isObject(line.$set)) {
+    const { messages, ...facts } = line.$set;
+    Object.assign(log.facts, facts);
+    if (Array.isArray(messages)) replaceAll(log, messages);
+  } else if (typeof line.id === "string") {
+    put(log, { ...line, id: line.id }, log.current);
+  } else if (isHead(line)) {
+    // A resumed session begins with a head again; the first knows when it all began.
+    const { startTime, messages, ...facts } = line;
+    log.facts = { startTime, ...log.facts, ...facts };
+    if (Array.isArray(messages)) replaceAll(log, messages);
+  } else {
+    losses.add("unknown");
+  }
+}
+
+function put(log: Log, record: MessageRecord, order: string[]): void {
+  if (!order.includes(record.id)) order.push(record.id);
+  log.all.set(record.id, { ...log.all.get(record.id), ...record });
+}
+
+/** A list that is written anew repeats messages in a poorer form: what was known of them stays. */
+function replaceAll(log: Log, messages: readonly unknown[]): void {
+  log.current = [];
+  for (const message of messages) {
+    if (!isObject(message) || typeof message.id !== "string") continue;
+    const { id } = message;
+    const known = log.all.get(id);
+    put(log, known?.type === message.type ? known! : { ...message, id }, log.current);
+  }
+}
+
+/** A message that is not there means all of them. */
+function rewind(log: Log, id: string, losses: Losses): void {
+  const place = Math.max(log.current.indexOf(id), 0);
+  const gone = log.current.splice(place);
+  losses.add("branch", gone.filter((each) => isSpoken(log.all.get(each)!)).length);
+  for (const each of gone) log.all.delete(each);
+}
+
+function takeWhole(log: Log, value: unknown, losses: Losses): void {
+  const contents = isObject(value) ? value.history : value;
+  if (isContents(contents)) {
+    for (const [index, content] of contents.entries()) {
+      const type = content.role === "model" ? "gemini" : "user";
+      put(log, { id: `content-${index + 1}`, type, content: content.parts }, log.current);
+    }
+  } else if (isPromptLog(value)) {
+    const last = value.at(-1)!.sessionId;
+    const prompts = value.filter((each) => each.sessionId === last && each.type === "user");
+    log.facts = { sessionId: last };
+    for (const each of prompts) {
+      put(
+        log,
+        { id: String(each.messageId), type: "user", content: each.message, timestamp: each.timestamp },
+        log.current,
+      );
+    }
+    losses.add("answers_missing", prompts.length);
+  } else {
+    takeLine(log, value, losses);
+  }
+}
+
+/** Beside the chats stands where the project is. */
+function projectRoot(path: string): string | undefined {
+  try {
+    return readFileSync(join(dirname(dirname(path)), ".project_root"), "utf8").trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}

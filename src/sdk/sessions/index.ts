@@ -1,0 +1,85 @@
+// The table of session readers: one for each CLI whose sessions can be read.
+import { existsSync, statSync } from "node:fs";
+import { UserError } from "../../protocol/error-codes.ts";
+import type { UnifiedTool } from "../unified.ts";
+import { claudeReader } from "./claude.ts";
+import { codexReader } from "./codex.ts";
+import { geminiReader } from "./gemini.ts";
+import { firstValues } from "./lines.ts";
+import type { Environment, SessionFile, SessionReader } from "./session.ts";
+
+export type { Loss, LossKind, ReadSession, SessionFile, SessionReader } from "./session.ts";
+
+/** Those of other CLIs. Ours is apart (cursor.ts): it loads the database. */
+export const foreignReaders = { claude: claudeReader, codex: codexReader, gemini: geminiReader } satisfies Record<
+  Exclude<UnifiedTool, "cursor">,
+  SessionReader
+>;
+
+export type ForeignTool = keyof typeof foreignReaders;
+
+export const foreignTools = Object.keys(foreignReaders) as ForeignTool[];
+
+/** Whose session a file is, told by what is in it. */
+export function readerOf(path: string): SessionReader | undefined {
+  const values = firstValues(path);
+  return Object.values(foreignReaders).find((reader) => reader.recognises(values));
+}
+
+export type ListedSession = SessionFile & { tool: ForeignTool };
+
+/** Every session of other CLIs on this machine, newest first. */
+export function listForeignSessions(env: Environment, tools: readonly ForeignTool[] = foreignTools): ListedSession[] {
+  const found = tools.flatMap((tool) => {
+    const reader = foreignReaders[tool];
+    return reader.list(reader.folder(env)).map((file) => ({ ...file, tool }));
+  });
+  return found.sort((a, b) => b.updatedAt - a.updatedAt);
+}
+
+/** A file, a folder of sessions, or the id (or its beginning) of a session where its CLI keeps it. */
+export function findForeignSessions(
+  what: string,
+  env: Environment,
+  tools: readonly ForeignTool[] = foreignTools,
+): ListedSession[] {
+  if (existsSync(what)) return statSync(what).isDirectory() ? inFolder(what, tools) : [asFile(what, tools)];
+  const isIdLike = /^[\w-]{4,}$/.test(what);
+  const found = isIdLike ? listForeignSessions(env, tools).filter(({ path }) => namesSession(path, what)) : [];
+  if (found.length === 0) {
+    const whose = tools.length === 1 ? tools[0] : tools.join(", ");
+    throw new UserError(
+      "SESSION_NOT_FOUND",
+      `Session not found: ${what} is no file and no folder, and no session of ${whose} has this id. To see what there is: sessions import --all.`,
+    );
+  }
+  if (found.length > 1) {
+    const list = found.map(({ path }) => `  ${path}`).join("\n");
+    throw new UserError("USAGE", `${what} begins the id of ${found.length} sessions. Give the file instead:\n${list}`);
+  }
+  return found;
+}
+
+/** The id stands in the name of the file, alone or at its end: rollout-<time>-<id>.jsonl; or only its first eight digits. */
+function namesSession(path: string, id: string): boolean {
+  const name = path.replace(/^.*[\\/]/, "").replace(/\.jsonl?$/, "");
+  const last = name.split(/-(?=[0-9a-f]{8}(?:-|$))/i).at(-1)!;
+  return last.startsWith(id) || (/^[0-9a-f]{8}$/i.test(last) && id.startsWith(last));
+}
+
+function inFolder(folder: string, tools: readonly ForeignTool[]): ListedSession[] {
+  const found = tools
+    .flatMap((tool) => foreignReaders[tool].list(folder).map((file) => ({ ...file, tool })))
+    .filter(({ path, tool }) => readerOf(path)?.tool === tool);
+  if (found.length > 0) return found.sort((a, b) => b.updatedAt - a.updatedAt);
+  throw new UserError("SESSION_NOT_FOUND", `Session not found: there is none of ${tools.join(", ")} in ${folder}.`);
+}
+
+function asFile(path: string, tools: readonly ForeignTool[]): ListedSession {
+  const reader = tools.length === 1 ? foreignReaders[tools[0]!] : readerOf(path);
+  if (reader) return { path, tool: reader.tool as ForeignTool, updatedAt: Math.round(statSync(path).mtimeMs) };
+  throw new UserError(
+    "FILE_UNREADABLE",
+    `${path}: this is no session of ${tools.join(", ")} as far as its first lines tell. If it is one, say whose: --from claude.`,
+  );
+}

@@ -1,0 +1,122 @@
+// JSON Lines as other programs leave them on the disk: read piece by piece; what is damaged is counted and passed over.
+import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import { tryParse } from "../../protocol/json-object.ts";
+import type { SessionFile } from "./session.ts";
+
+const pieceBytes = 1 << 20;
+/** A longer line is taken for damage. */
+const mostLineBytes = 256 << 20;
+
+/** Calls `take` with each value in order, until it says "enough"; returns how many lines were no JSON. */
+export function readJsonLines(path: string, take: (value: unknown) => unknown): number {
+  let bad = 0;
+  let pieces: Buffer[] = [];
+  let length = 0;
+  const file = open(path);
+  try {
+    while (true) {
+      const piece = Buffer.allocUnsafe(pieceBytes);
+      const count = readSync(file, piece, 0, pieceBytes, null);
+      let from = 0;
+      for (let end = piece.indexOf(10); end !== -1 && end < count; end = piece.indexOf(10, from)) {
+        if (end > from) keep(piece.subarray(from, end));
+        from = end + 1;
+        if (line() === "enough") return bad;
+      }
+      if (from < count) keep(piece.subarray(from, count));
+      if (count === 0) break;
+    }
+    line();
+  } finally {
+    closeSync(file);
+  }
+  return bad;
+
+  function keep(part: Buffer): void {
+    length += part.length;
+    if (length <= mostLineBytes) pieces.push(part);
+  }
+
+  function line(): unknown {
+    const text = length > mostLineBytes ? "{" : Buffer.concat(pieces).toString("utf8").trim();
+    pieces = [];
+    length = 0;
+    if (text === "") return undefined;
+    const value = tryParse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    if (value !== undefined) return take(value);
+    bad++;
+    return undefined;
+  }
+}
+
+/** The first values of a file, to tell what it is. A file that is one JSON value gives that value. */
+export function firstValues(path: string, most = 20): unknown[] {
+  const values: unknown[] = [];
+  const bad = readJsonLines(path, (value) => {
+    values.push(value);
+    return values.length < most ? undefined : "enough";
+  });
+  if (values.length > 0 && bad === 0) return values;
+  const whole = readJson(path);
+  return whole === undefined ? values : [whole];
+}
+
+/** Undefined: no JSON. */
+export function readJson(path: string): unknown {
+  const file = open(path);
+  try {
+    const { size } = statSync(path);
+    if (size > mostLineBytes) return undefined;
+    const bytes = Buffer.alloc(size);
+    const count = readSync(file, bytes, 0, size, 0);
+    return tryParse(
+      bytes
+        .subarray(0, count)
+        .toString("utf8")
+        .replace(/^\uFEFF/, ""),
+    );
+  } finally {
+    closeSync(file);
+  }
+}
+
+function open(path: string): number {
+  try {
+    if (statSync(path).isFile()) return openSync(path, "r");
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "does not exist" : (error as Error).message;
+    throw new UserError("FILE_UNREADABLE", `${path}: the session cannot be read: ${why}.`);
+  }
+  throw new UserError("FILE_UNREADABLE", `${path}: the session cannot be read: it is no file.`);
+}
+
+/** The files below a folder whose path within it is wanted, newest first. What cannot be looked into is passed over. */
+export function filesBelow(folder: string, isWanted: (relativePath: string) => boolean, depth = 6): SessionFile[] {
+  const found: SessionFile[] = [];
+  const visit = (relative: string, left: number): void => {
+    let entries: import("node:fs").Dirent[];
+    try {
+      entries = readdirSync(join(folder, relative), { withFileTypes: true });
+    } catch {
+      return;
+    }
+    for (const entry of entries) {
+      const path = relative === "" ? entry.name : `${relative}/${entry.name}`;
+      if (entry.isDirectory() && left > 0) visit(path, left - 1);
+      else if (entry.isFile() && isWanted(path)) found.push({ path: join(folder, path), updatedAt: 0 });
+    }
+  };
+  visit("", depth);
+  for (const file of found) file.updatedAt = modifiedAt(file.path);
+  return found.sort((a, b) => b.updatedAt - a.updatedAt || (a.path < b.path ? -1 : 1));
+}
+
+function modifiedAt(path: string): number {
+  try {
+    return Math.round(statSync(path).mtimeMs);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,221 @@
+// A session that some agent CLI left on the disk, as unified messages; and what could not be carried over, as data.
+import { statSync } from "node:fs";
+import { isObject } from "../../protocol/json-object.ts";
+import type { UnifiedContent, UnifiedMessage, UnifiedTool } from "../unified.ts";
+
+/** What a reader could not carry over. */
+export type Loss = {
+  /** A name that programs can switch on. */
+  kind: LossKind;
+  count: number;
+  /** The same in a sentence. */
+  message: string;
+};
+
+export type ReadSession = {
+  tool: UnifiedTool;
+  /** The id that its own CLI knows it by. */
+  id: string;
+  path: string;
+  title: string;
+  /** Where it was worked, as far as the session tells. */
+  workspace?: string;
+  model?: string;
+  createdAt: number;
+  updatedAt: number;
+  /** The whole history that leads to where the session stands now, in true order. */
+  messages: UnifiedMessage[];
+  /** What the model is still told of it, where that is less than the history. */
+  context?: UnifiedMessage[];
+  losses: Loss[];
+};
+
+export type SessionFile = { path: string; updatedAt: number };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export function homeOf(env: Environment): string {
+  return env["HOME"] || env["USERPROFILE"] || "";
+}
+
+/** Reads the sessions of one CLI. */
+export type SessionReader = {
+  tool: UnifiedTool;
+  /** Where its CLI keeps sessions. */
+  folder(env: Environment): string;
+  /** The files that hold sessions in a folder, at any depth. */
+  list(folder: string): SessionFile[];
+  /** By the first lines of a file. */
+  recognises(values: readonly unknown[]): boolean;
+  read(path: string): ReadSession;
+};
+
+const lossSentences = {
+  bad_line: (count: number) => `${lines(count)} could not be read and ${are(count)} missing.`,
+  branch: (count: number) =>
+    `${messages(count)} ${are(count)} on ways that were given up (rewound, edited or tried again) and ${are(count)} left out.`,
+  subagent: (count: number) =>
+    `${messages(count)} of sub-agents ${are(count)} left out; what they reported is in the results.`,
+  context: (count: number) =>
+    `${count} note${s(count)} that the CLI itself gave its model (environment, instructions, reminders) ${are(count)} left out.`,
+  command: (count: number) => `${count} command${s(count)} of the CLI itself, such as /clear, ${are(count)} left out.`,
+  notice: (count: number) =>
+    `${count} notice${s(count)} of the CLI (errors, warnings, information) ${are(count)} left out.`,
+  thinking: (count: number) => `${count} thought${s(count)} that only the vendor can read ${are(count)} left out.`,
+  signature: (count: number) =>
+    `${count} thought${s(count)} ${are(count)} kept to be read, but not handed back to a model: the vendor's signature holds for its own CLI.`,
+  attachment: (count: number) =>
+    `${count} attachment${s(count)} that ${count === 1 ? "is" : "are"} neither text nor a picture with its data ${are(count)} left out.`,
+  hosted_call: (count: number) =>
+    `${count} call${s(count)} that the vendor's servers ran ${are(count)} left out; what came of ${them(count)} is in the answers.`,
+  orphan_result: (count: number) => `${count} result${s(count)} without a call ${are(count)} left out.`,
+  open_call: (count: number) => `${count} call${s(count)} ${have(count)} no result: the session was cut off there.`,
+  answers_missing: (count: number) =>
+    `Only what was typed is on record, ${count} prompt${s(count)}: the answers are not in this file.`,
+  compaction: (count: number) =>
+    `${count} summary of the vendor's own making ${are(count)} encrypted: the model is told the whole history instead.`,
+  unknown: (count: number) =>
+    `${count} entr${count === 1 ? "y" : "ies"} of a kind that is not known here ${are(count)} left out.`,
+};
+
+export type LossKind = keyof typeof lossSentences;
+
+function s(count: number): string {
+  return count === 1 ? "" : "s";
+}
+
+function are(count: number): string {
+  return count === 1 ? "is" : "are";
+}
+
+function have(count: number): string {
+  return count === 1 ? "has" : "have";
+}
+
+function them(count: number): string {
+  return count === 1 ? "it" : "them";
+}
+
+function lines(count: number): string {
+  return `${count} line${s(count)}`;
+}
+
+function messages(count: number): string {
+  return `${count} message${s(count)}`;
+}
+
+/** Counts losses by kind while a session is read. */
+export class Losses {
+  readonly #counts = new Map<LossKind, number>();
+
+  add(kind: LossKind, count = 1): void {
+    if (count > 0) this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + count);
+  }
+
+  list(): Loss[] {
+    return [...this.#counts].map(([kind, count]) => ({ kind, count, message: lossSentences[kind](count) }));
+  }
+}
+
+/** What a reader has found, before it is made whole. */
+export type Found = Omit<ReadSession, "losses" | "title" | "createdAt" | "updatedAt"> & {
+  title?: string | undefined;
+  createdAt?: number | undefined;
+  updatedAt?: number | undefined;
+  losses: Losses;
+};
+
+/** Calls get ids that are theirs alone, results have calls, and there is a title and a time. */
+export function finishSession(found: Found): ReadSession {
+  const { losses } = found;
+  const modified = statSync(found.path).mtimeMs;
+  const messages = pairCalls(found.messages, losses);
+  const { title, createdAt, updatedAt, context, ...rest } = found;
+  const start = createdAt ?? messages[0]?.timestamp ?? modified;
+  return {
+    ...rest,
+    title: title?.trim() || titleFrom(messages) || "Imported session",
+    createdAt: Math.round(start),
+    updatedAt: Math.round(Math.max(updatedAt ?? messages.at(-1)?.timestamp ?? modified, start)),
+    messages,
+    ...(context && { context: pairCalls(context, new Losses()) }),
+    losses: losses.list(),
+  };
+}
+
+/** Some CLIs number the calls of every answer anew; some files end, or begin, in the middle of a call. */
+function pairCalls(given: readonly UnifiedMessage[], losses: Losses): UnifiedMessage[] {
+  /** Times an id was used, and the id that its present use goes by. */
+  const uses = new Map<string, number>();
+  const open = new Map<string, string>();
+  const messages: UnifiedMessage[] = [];
+  for (const message of given) {
+    const content: UnifiedContent[] = [];
+    for (const block of message.content) {
+      if (block.type === "tool_use") {
+        const use = (uses.get(block.id) ?? 0) + 1;
+        uses.set(block.id, use);
+        const id = use === 1 ? block.id : `${block.id}_${use}`;
+        if (open.has(block.id)) losses.add("open_call");
+        open.set(block.id, id);
+        content.push({ ...block, id });
+      } else if (block.type === "tool_result") {
+        const id = open.get(block.tool_use_id);
+        open.delete(block.tool_use_id);
+        if (id === undefined) losses.add("orphan_result");
+        else content.push({ ...block, tool_use_id: id });
+      } else {
+        content.push(block);
+      }
+    }
+    if (content.length > 0) messages.push({ ...message, content });
+  }
+  losses.add("open_call", open.size);
+  return messages;
+}
+
+function titleFrom(messages: readonly UnifiedMessage[]): string {
+  for (const { role, content } of messages) {
+    if (role !== "user") continue;
+    const text = content.find((block) => block.type === "text");
+    if (text) return shortTitle(text.text);
+  }
+  return "";
+}
+
+/** The first line with something in it, cut at a word. */
+export function shortTitle(text: string, most = 60): string {
+  const line =
+    text
+      .split("\n")
+      .find((each) => each.trim() !== "")
+      ?.trim()
+      .replace(/\s+/g, " ") ?? "";
+  if (line.length <= most) return line;
+  const cut = line.slice(0, most);
+  const space = cut.lastIndexOf(" ");
+  return `${(space > most / 2 ? cut.slice(0, space) : cut).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
+/** ISO text or a number of seconds or milliseconds -> milliseconds. */
+export function timeOf(value: unknown): number | undefined {
+  if (typeof value === "number" && value > 0) return value < 1e11 ? value * 1000 : value;
+  if (typeof value !== "string") return undefined;
+  const time = Date.parse(value);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+export function textAt(value: unknown, key: string): string | undefined {
+  if (!isObject(value)) return undefined;
+  const text = value[key];
+  return typeof text === "string" ? text : undefined;
+}
+
+export function countAt(value: unknown, key: string): number {
+  if (!isObject(value)) return 0;
+  const count = value[key];
+  return typeof count === "number" && Number.isFinite(count) && count > 0 ? count : 0;
+}
+
+/** Kinds of pictures that every reader can show. */
+export const pictureKinds: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);

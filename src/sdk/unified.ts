@@ -1,0 +1,245 @@
+// UnifiedMessage: one message of any agent CLI, ours or another's, in one shape.
+import type { Usage } from "../protocol/event.ts";
+import { isObject } from "../protocol/json-object.ts";
+import { type Message, type Part, textOf } from "../protocol/message.ts";
+import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
+import { ownCallOf, unifiedToolName } from "./tool-names.ts";
+
+/** The CLI that a message comes from. Chats of ours are `cursor`, whose place we take. */
+export type UnifiedTool = "cursor" | "claude" | "codex" | "gemini";
+
+export interface UnifiedMessage {
+  id: string;
+  /** Results of tools are `user`, as a model is told them; in a live stream they are `system`. */
+  role: "user" | "assistant" | "system";
+  content: UnifiedContent[];
+  /** Milliseconds. Where the source has none, the nearest time that is known. */
+  timestamp: number;
+  tool: UnifiedTool;
+  model?: string;
+  usage?: Usage;
+  /** What the source said, untouched. */
+  _original: unknown;
+}
+
+export type UnifiedContent =
+  | UnifiedTextBlock
+  | UnifiedThinkingBlock
+  | UnifiedToolUseBlock
+  | UnifiedToolResultBlock
+  | UnifiedImageBlock;
+
+export interface UnifiedTextBlock {
+  type: "text";
+  text: string;
+}
+export interface UnifiedThinkingBlock {
+  type: "thinking";
+  thinking: string;
+  /** For the vendor who said it, and nobody else. */
+  opaque?: unknown;
+}
+export interface UnifiedToolUseBlock {
+  type: "tool_use";
+  id: string;
+  /** By one list of names for all CLIs: Read, Edit, Bash, …; a tool that is in no list keeps its own. */
+  name: string;
+  /** As the source spells it. */
+  input: unknown;
+  opaque?: unknown;
+}
+export interface UnifiedToolResultBlock {
+  type: "tool_result";
+  tool_use_id: string;
+  /** Blocks only where there are pictures. */
+  content: string | (UnifiedTextBlock | UnifiedImageBlock)[];
+  is_error: boolean;
+}
+export interface UnifiedImageBlock {
+  type: "image";
+  source: { type: "base64"; media_type: string; data: string };
+}
+
+/** A chat as unified messages, in order: the whole history. The usage of a turn stands at its last answer. */
+export function unifiedChat(record: ChatRecord): UnifiedMessage[] {
+  const { facts, messages } = record;
+  const told = timesOfEvents(record);
+  let timestamp = facts.createdAt;
+  const unified = messages.map((stored) => {
+    timestamp = told.get(stored) ?? stored.at ?? timestamp;
+    return unifyMessage(stored.message, { id: `${facts.id}-${stored.sequence}`, timestamp, model: facts.model });
+  });
+  const answers = new Map<number, UnifiedMessage[]>();
+  for (const [index, { turn }] of messages.entries()) {
+    const message = unified[index]!;
+    if (message.role === "assistant") answers.set(turn, [...(answers.get(turn) ?? []), message]);
+  }
+  for (const { turn, event } of record.events) {
+    if (event.type === "init") for (const answer of answers.get(turn) ?? []) answer.model = event.model ?? answer.model;
+    const last = answers.get(turn)?.at(-1);
+    if (last && (event.type === "done" || event.type === "fail") && event.usage) last.usage = event.usage;
+  }
+  return unified;
+}
+
+/** When what a message says happened. It may have been written down much later: by an import. */
+function timesOfEvents({ events, messages }: ChatRecord): Map<StoredMessage, number> {
+  const prompts = new Map<number, StoredMessage>();
+  const calls = new Map<string, StoredMessage>();
+  const results = new Map<string, StoredMessage>();
+  const answers = new Map<string, StoredMessage[]>();
+  for (const stored of messages) {
+    const { turn, message } = stored;
+    if (message.role === "user" && !prompts.has(turn)) prompts.set(turn, stored);
+    const text = message.role === "assistant" ? textOf(message) : "";
+    if (text !== "") answers.set(`${turn}:${text}`, [...(answers.get(`${turn}:${text}`) ?? []), stored]);
+    for (const part of message.parts) {
+      if (part.type === "tool_call") calls.set(part.id, stored);
+      if (part.type === "tool_result") results.set(part.id, stored);
+    }
+  }
+  const times = new Map<StoredMessage, number>();
+  for (const { turn, event } of events) {
+    const stored =
+      event.type === "user"
+        ? prompts.get(turn)
+        : event.type === "tool_start"
+          ? calls.get(event.callId)
+          : event.type === "tool_end"
+            ? results.get(event.callId)
+            : event.type === "text_end"
+              ? answers.get(`${turn}:${event.text}`)?.shift()
+              : undefined;
+    if (stored && event.at !== undefined && !times.has(stored)) times.set(stored, event.at);
+  }
+  return times;
+}
+
+export function unifyMessage(
+  message: Message,
+  facts: { id: string; timestamp: number; model?: string | undefined },
+): UnifiedMessage {
+  return {
+    id: facts.id,
+    role: message.role,
+    content: message.parts.map(blockOf),
+    timestamp: facts.timestamp,
+    tool: "cursor",
+    ...(message.role === "assistant" && facts.model !== undefined && { model: facts.model }),
+    _original: message,
+  };
+}
+
+function blockOf(part: Part): UnifiedContent {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "thinking":
+      return { type: "thinking", thinking: part.text, ...opaqueOf(part) };
+    case "image":
+      return imageBlock(part);
+    case "tool_call":
+      return {
+        type: "tool_use",
+        id: part.id,
+        name: unifiedToolName("cursor", part.name),
+        input: part.args,
+        ...opaqueOf(part),
+      };
+    case "tool_result":
+      return {
+        type: "tool_result",
+        tool_use_id: part.id,
+        content: part.images ? [{ type: "text", text: part.text }, ...part.images.map(imageBlock)] : part.text,
+        is_error: part.isError,
+      };
+  }
+}
+
+export function imageBlock(image: { mime: string; base64: string }): UnifiedImageBlock {
+  return { type: "image", source: { type: "base64", media_type: image.mime, data: image.base64 } };
+}
+
+function opaqueOf(part: { opaque?: unknown }): { opaque?: unknown } {
+  return part.opaque === undefined ? {} : { opaque: part.opaque };
+}
+
+/**
+ * What our model is told of them: the tools by our names, each answer one message, each round of results one message.
+ * Of `system` messages only results are for a model.
+ */
+export function messagesOf(unified: readonly UnifiedMessage[]): Message[] {
+  return groupMessages(unified).map(({ message }) => message);
+}
+
+/** The same, with what went into each message. */
+export function groupMessages(unified: readonly UnifiedMessage[]): { message: Message; from: UnifiedMessage[] }[] {
+  const groups: { message: Message; from: UnifiedMessage[] }[] = [];
+  for (const each of unified) {
+    const parts = each.content.map((block) => partOf(block, each.tool));
+    const kept = each.role === "system" ? parts.filter(isResult) : parts;
+    if (kept.length === 0) continue;
+    const message: Message = { role: each.role === "assistant" ? "assistant" : "user", parts: kept };
+    const provider = isObject(each._original) ? each._original.provider : undefined;
+    if (each.tool === "cursor" && typeof provider === "string") message.provider = provider;
+
+    const last = groups.at(-1);
+    if (last && belongsTo(last.message, message)) {
+      last.message.parts.push(...message.parts);
+      last.from.push(each);
+    } else {
+      groups.push({ message, from: [each] });
+    }
+  }
+  return groups;
+}
+
+/** Pieces of one answer, and results of one round, that the source wrote as several messages. */
+function belongsTo(last: Message, next: Message): boolean {
+  if (next.role === "assistant") return last.role === "assistant";
+  return last.parts.every(isResult) && next.parts.every(isResult);
+}
+
+function isResult(part: Part): boolean {
+  return part.type === "tool_result";
+}
+
+function partOf(block: UnifiedContent, tool: UnifiedTool): Part {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "thinking":
+      return { type: "thinking", text: block.thinking, ...opaqueOf(block) };
+    case "image":
+      return { type: "image", ...pictureOf(block) };
+    case "tool_use": {
+      const { name, args } = ownCallOf(block, tool);
+      return { type: "tool_call", id: block.id, name, args, ...opaqueOf(block) };
+    }
+    case "tool_result": {
+      const { content } = block;
+      const images = typeof content === "string" ? [] : content.filter((each) => each.type === "image").map(pictureOf);
+      return {
+        type: "tool_result",
+        id: block.tool_use_id,
+        text: resultText(block),
+        isError: block.is_error,
+        ...(images.length > 0 && { images }),
+      };
+    }
+  }
+}
+
+function pictureOf({ source }: UnifiedImageBlock): { mime: string; base64: string } {
+  return { mime: source.media_type, base64: source.data };
+}
+
+export function resultText({ content }: UnifiedToolResultBlock): string {
+  if (typeof content === "string") return content;
+  return content.map((each) => (each.type === "text" ? each.text : "")).join("");
+}
+
+/** What was said in it, without thinking, calls and results. */
+export function unifiedText(message: UnifiedMessage): string {
+  return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}

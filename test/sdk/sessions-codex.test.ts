@@ -1,0 +1,141 @@
+// Older and rarer forms of sessions of Codex, written by hand: each with what must come of it.
+import { afterAll, describe, expect, it } from "vitest";
+import { messagesOf } from "../../src/sdk/unified.ts";
+import { lines, losses, sessionFiles, texts } from "./session-files.ts";
+
+const files = sessionFiles();
+afterAll(() => files.remove());
+
+describe("Codex", () => {
+  const message = (role: string, text: string) => ({
+    type: "message",
+    role,
+    content: [{ type: role === "user" ? "input_text" : "output_text", text }],
+  });
+  const item = (payload: object) => ({ timestamp: "2025-10-29T00:59:38.317Z", type: "response_item", payload });
+  const event = (payload: object) => ({ timestamp: "2025-10-29T00:59:38.317Z", type: "event_msg", payload });
+  const meta = {
+    timestamp: "2025-10-29T00:59:38.317Z",
+    type: "session_meta",
+    payload: { id: "019a2d7a-41c4-78b1-b7cc-a45d62a89cd5", timestamp: "2025-10-29T00:59:38.308Z", cwd: "/p" },
+  };
+
+  it("the older form without envelopes", () => {
+    const session = files.read(
+      lines([
+        {
+          id: "5973b6c0-94b8-487b-a530-2aeb6098ae0e",
+          timestamp: "2025-05-07T17:24:21.123Z",
+          instructions: null,
+          git: {},
+        },
+        { record_type: "state" },
+        message("user", "<environment_context>x</environment_context>"),
+        message("user", "Make a file"),
+        { type: "reasoning", id: "rs_1", summary: [], content: null, encrypted_content: "abc" },
+        {
+          type: "function_call",
+          id: "fc",
+          name: "shell",
+          arguments: '{"command":["bash","-lc","touch x"]}',
+          call_id: "c1",
+        },
+        {
+          type: "function_call_output",
+          call_id: "c1",
+          output: '{"output":"boom\\n","metadata":{"exit_code":2,"duration_seconds":0.1}}',
+        },
+        {
+          type: "local_shell_call",
+          call_id: "c2",
+          status: "completed",
+          action: { type: "exec", command: ["ls"], timeout_ms: 100 },
+        },
+        { type: "function_call_output", call_id: "c2", output: { content: "x", success: false } },
+        message("assistant", "Made."),
+      ]),
+    );
+    expect(session.id).toBe("5973b6c0-94b8-487b-a530-2aeb6098ae0e");
+    expect(session.createdAt).toBe(Date.parse("2025-05-07T17:24:21.123Z"));
+    expect(texts(session)).toEqual(["u: Make a file", "a: Bash()", "u: =boom\n", "a: Bash()", "u: =x", "a: Made."]);
+    expect(losses(session)).toEqual({ context: 1, thinking: 1 });
+    const parts = messagesOf(session.messages).flatMap(({ parts }) => parts);
+    expect(parts.filter((part) => part.type === "tool_call").map((part) => part.args)).toEqual([
+      { command: "touch x" },
+      { command: "ls", timeout: 100 },
+    ]);
+    expect(parts.filter((part) => part.type === "tool_result").map((part) => part.isError)).toEqual([true, true]);
+  });
+
+  it("patches, searches, pictures, and turns that were taken back", () => {
+    const session = files.read(
+      lines([
+        meta,
+        item({ type: "message", role: "developer", content: [{ type: "input_text", text: "rules" }] }),
+        item(message("user", "# AGENTS.md instructions for /p\n\nrules")),
+        item({
+          type: "message",
+          role: "user",
+          content: [
+            { type: "input_text", text: "see" },
+            { type: "input_image", image_url: "data:image/png;base64,AAAA" },
+            { type: "input_image", image_url: "https://example.com/x.png" },
+          ],
+        }),
+        item({ type: "custom_tool_call", call_id: "p1", name: "apply_patch", input: "*** Begin Patch" }),
+        item({
+          type: "custom_tool_call_output",
+          call_id: "p1",
+          output: '{"output":"Success","metadata":{"exit_code":0}}',
+        }),
+        item({ type: "web_search_call", status: "completed", action: { type: "search", query: "q" } }),
+        item(message("assistant", "ok")),
+        event({
+          type: "token_count",
+          info: { last_token_usage: { input_tokens: 10, cached_input_tokens: 4, output_tokens: 3 } },
+        }),
+        event({
+          type: "token_count",
+          info: { last_token_usage: { input_tokens: 99, cached_input_tokens: 4, output_tokens: 3 } },
+        }),
+        item(message("user", "wrong")),
+        item(message("assistant", "oops")),
+        event({ type: "thread_rolled_back", num_turns: 1 }),
+        item(message("user", "right")),
+        event({ type: "turn_aborted", reason: "interrupted" }),
+        item({ type: "ghost_snapshot" }),
+        item({ type: "brand_new" }),
+      ]),
+    );
+    expect(texts(session)).toEqual(["u: see image", "a: apply_patch()", "u: =Success", "a: ok", "u: right"]);
+    expect(losses(session)).toEqual({ context: 2, attachment: 1, hosted_call: 1, branch: 2, notice: 1, unknown: 1 });
+    expect(session.messages[3]!.usage).toEqual({
+      inputTokens: 6,
+      outputTokens: 3,
+      cacheReadTokens: 4,
+      cacheWriteTokens: 0,
+    });
+  });
+
+  it("a summary that only the vendor can read leaves the model the whole history", () => {
+    const compacted = {
+      timestamp: "2026-01-01T00:00:00Z",
+      type: "compacted",
+      payload: {
+        message: "",
+        replacement_history: [message("user", "a"), { type: "compaction", encrypted_content: "xyz" }],
+      },
+    };
+    const session = files.read(
+      lines([meta, item(message("user", "a")), item(message("assistant", "b")), compacted, item(message("user", "c"))]),
+    );
+    expect(session.context).toBeUndefined();
+    expect(losses(session)).toEqual({ compaction: 1 });
+    const plain = { ...compacted, payload: { message: "what was said" } };
+    const older = files.read(
+      lines([meta, item(message("user", "a")), item(message("assistant", "b")), plain, item(message("user", "c"))]),
+    );
+    expect(texts(older, "context")).toEqual(["u: what was said", "u: c"]);
+    expect(texts(older)).toEqual(["u: a", "a: b", "u: c"]);
+  });
+});
