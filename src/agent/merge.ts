@@ -8,12 +8,13 @@ export async function* merge<Event, Value>(
   const waiting = new Map(generators.map((_, index) => [index, step(index)]));
   while (waiting.size > 0) {
     const { index, result } = await Promise.race(waiting.values());
+    waiting.delete(index);
     if (result.done) {
       values[index] = result.value;
-      waiting.delete(index);
     } else {
-      waiting.set(index, step(index));
+      // First the event, then the work behind it: whoever keeps events has kept the start of a call before it runs.
       yield result.value;
+      waiting.set(index, step(index));
     }
   }
   return values;

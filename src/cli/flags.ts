@@ -89,9 +89,9 @@ export const flags: readonly Flag[] = [
     value: "<state>",
     choices: ["enabled", "disabled"],
     group: "Permissions",
-    help: "Override the sandbox setting (only disabled in this version)",
+    help: "Override the sandbox setting",
   },
-  { name: "auto-review", group: "Permissions", help: "Let a model review what would be asked", notBuilt: true },
+  { name: "auto-review", group: "Permissions", help: "Let the model review what would be asked" },
   {
     name: "allowed-tools",
     value: "<names>",
@@ -134,8 +134,16 @@ export const flags: readonly Flag[] = [
     notBuilt: true,
   },
 
-  { name: "resume", value: "[chatId]", group: "Sessions", help: "Resume a chat", notBuilt: true },
-  { name: "continue", group: "Sessions", help: "Resume the latest chat", notBuilt: true },
+  {
+    name: "resume",
+    value: "[chatId]",
+    group: "Sessions",
+    help: "Resume a chat: its id, the beginning of it, or --resume=-2 for the last but one",
+  },
+  { name: "continue", group: "Sessions", help: "Resume the latest chat" },
+  { name: "fork", group: "Sessions", help: "With --resume or --continue: go on in a copy of the chat" },
+  { name: "session-id", value: "<uuid>", group: "Sessions", help: "Id of the new chat" },
+  { name: "no-persist", group: "Sessions", help: "Keep nothing of this run on disk" },
 
   { name: "max-turns", value: "<n>", group: "Limits", help: "Most replies of the model in this run" },
   { name: "max-time", value: "<time>", group: "Limits", help: "Most time for this run: 90s, 5m, 1h" },
@@ -181,8 +189,8 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     if (plainWords !== undefined) words.push(token);
     else if (token === "--") plainWords = words.length;
     else if (token.startsWith("--")) index = takeLong(token, index);
-    // `- first point` is the beginning of a list, not an option.
-    else if (/^-\S/.test(token)) index = takeShort(token, index);
+    // `- first point` is the beginning of a list, `-1` a number: neither is an option.
+    else if (/^-\S/.test(token) && !/^-\d+$/.test(token)) index = takeShort(token, index);
     else if (words.length === 0 && !command && (command = findCommand(token, commands))) continue;
     else words.push(token);
   }

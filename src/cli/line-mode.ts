@@ -9,7 +9,8 @@ import { watchForTheEnd } from "./end-watch.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { createRun } from "./run.ts";
-import { randomUuid, setUp } from "./start.ts";
+import { initOf, openSession } from "./session.ts";
+import { setUp } from "./start.ts";
 
 export async function runLineMode(invocation: Invocation): Promise<number> {
   for (const flag of ["output-format", "stream-partial-output"]) {
@@ -39,8 +40,10 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     turn.abort(whole.signal.reason);
     terminal.close();
   });
+  const session = await openSession(setup);
+  session.record(initOf(setup, session));
   const run = await createRun(setup, {
-    sessionId: randomUuid(),
+    session,
     headless: false,
     warn: (message) => show.line(`Warning: ${message}`),
     ask: createAsker(terminal, show, () => turn.signal),
@@ -58,6 +61,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
       if (text.trim() !== "") {
         turn = new AbortController();
         for await (const event of run.turn({ text, images }, turn.signal)) {
+          session.record(event);
           show.event(event);
           if (event.type === "fail") code = 1;
           if (event.type === "done") code = 0;
@@ -68,6 +72,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     }
   } finally {
     await run.end();
+    session.close();
     watch.stop();
   }
   const reason: unknown = whole.signal.reason;
@@ -96,10 +101,13 @@ function createAsker(terminal: Interface, show: Screen, signal: () => AbortSigna
   const always = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
   const askOne: Asker = async ({ tool, needs, reasons }) => {
-    const what = needs.map((need) => `${need.kind}: ${need.target}`).join("\n  ");
-    const key = `${tool}\n${what}`;
+    const what = needs.map(({ kind, target, cwd }) => `${kind}: ${target}${cwd === undefined ? "" : `\nin ${cwd}`}`);
+    const key = [tool, ...what].join("\n");
     if (always.has(key)) return { allow: true };
-    show.line(`\n${tool} wants permission\n  ${printable(what)}\n  ${reasons.join(" ")}`);
+    // What the model wrote has a bar before each line, so that none of it can pass for a reason.
+    const asked = what.join("\n").split("\n");
+    const lines = [...asked.map((line) => `│ ${line}`), ...reasons.map((reason) => reason.replace(/\n/g, " "))];
+    show.line(`\n${tool} wants permission\n${lines.map((line) => `  ${printable(line)}`).join("\n")}`);
     while (true) {
       const answer = (await question(terminal, "Allow? [y]es, [n]o, [a]lways: ", signal()))?.trim().toLowerCase();
       if (answer === undefined || /^(n|no)$/.test(answer)) return { allow: false, reason: "The user said no." };

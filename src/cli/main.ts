@@ -55,13 +55,14 @@ async function dispatch(invocation: Invocation): Promise<number> {
     return (await commands.find((each) => each.name === "models")!.load!())(invocation);
 
   if (line.flags.has("print") || !(await onTerminal())) return (await import("./print.ts")).runPrint(invocation);
+  // Without an id there is a choice to make first.
+  if (line.flags.get("resume") === true) return (await import("./commands/ls.ts")).ls(invocation);
   return (await import("./line-mode.ts")).runLineMode(invocation);
 }
 
 function refuseWhatIsNotBuilt(line: CommandLine): void {
   const flag = flags.find((each) => each.notBuilt && line.flags.has(each.name));
   if (flag) throw notBuilt(`The option --${flag.name}`);
-  if (line.flags.get("sandbox") === "enabled") throw notBuilt("The sandbox");
 }
 
 function notBuilt(what: string): UserError {

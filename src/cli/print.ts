@@ -8,7 +8,8 @@ import { flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import type { OutputFormat } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
-import { randomUuid, type Setup, setUp } from "./start.ts";
+import { initOf, openSession, type RunSession } from "./session.ts";
+import { type Setup, setUp } from "./start.ts";
 import { hasUnreadStdin, type PromptText, readPrompt } from "./stdin.ts";
 import { writeStderr } from "./stdout.ts";
 
@@ -25,18 +26,23 @@ export async function runPrint(invocation: Invocation): Promise<number> {
   const abort = new AbortController();
   const watch = watchForTheEnd(abort, invocation.env);
   try {
+    await checkResumed(invocation);
     const prompt = await readPrompt(invocation, abort.signal);
     const setup = setUp(invocation, { gate: true });
     if (flags.has("allowed-tools") || flags.has("disallowed-tools")) {
       (await import("./choose-tools.ts")).chooseTools(flags, setup.mode); // wrong names are told before the run begins
     }
-    const sessionId = randomUuid();
-    const reporter = createReporter({ format, sessionId, partial, compat: setup.compat }, abort);
+    const session = await openSession(setup);
+    const reporter = createReporter({ format, session, partial, compat: setup.compat }, abort);
     watch.cut = (error) => {
       reporter.fail(error);
       void reporter.finish().then((code) => process.exit(code));
     };
-    await runTurn(setup, prompt, { sessionId, reporter, abort, format });
+    try {
+      await runTurn(setup, prompt, { session, reporter, abort, format });
+    } finally {
+      session.close();
+    }
     if (await hasUnreadStdin(prompt.usedStdin)) {
       const shown = prompt.text.slice(0, 40);
       warn(`stdin holds data that was not read. To add it to the prompt: … | ${invocation.name} -p "${shown}" -`);
@@ -47,13 +53,20 @@ export async function runPrint(invocation: Invocation): Promise<number> {
   }
 }
 
-type TurnPlace = { sessionId: string; reporter: Reporter; abort: AbortController; format: OutputFormat };
+/** `--resume "some words"` took the prompt for an id: told so, before the prompt is missed. */
+async function checkResumed({ line, name }: Invocation): Promise<void> {
+  const asked = flagText(line.flags, "resume");
+  if (asked !== undefined && /\s/.test(asked.trim()))
+    throw (await import("../store/chats/finding.ts")).noChatId(asked, name);
+}
+
+type TurnPlace = { session: RunSession; reporter: Reporter; abort: AbortController; format: OutputFormat };
 
 /** From `init` to the end; whatever goes wrong is reported as the run's result. */
 async function runTurn(
   setup: Setup,
   prompt: PromptText,
-  { sessionId, reporter, abort, format }: TurnPlace,
+  { session, reporter, abort, format }: TurnPlace,
 ): Promise<void> {
   const { flags } = setup.invocation.line;
   const debug = createDebug(flags.has("debug"));
@@ -64,22 +77,17 @@ async function runTurn(
     // Node's timers reach 24 days.
     setTimeout(() => abort.abort(spent), Math.min(setup.limits.maxTimeMs, 2 ** 31 - 1)).unref();
   }
-  reporter.emit({
-    type: "init",
-    sessionId,
-    cwd: setup.workspace,
-    model: setup.model.displayName,
-    permissionMode: setup.mode,
-    apiKeySource: setup.model.apiKeySource,
-  });
+  reporter.emit(initOf(setup, session));
   try {
     const { createRun } = await import("./run.ts");
-    const run = await createRun(setup, { sessionId, headless: true, warn });
+    const run = await createRun(setup, { session, headless: true, warn });
     debug.say("the agent is ready");
     try {
       const images = flagList(flags, "image");
       for await (const event of run.turn({ ...prompt, images }, abort.signal)) {
         reporter.emit(event);
+        // What could not be kept is not shown, and nothing is done after it.
+        if (reporter.hasEnded && event.type !== "done" && event.type !== "fail") break;
         debug.event(event);
         if (format !== "stream-json" && event.type === "notice") warn(event.message);
         showProgress(event, format, setup.workspace);

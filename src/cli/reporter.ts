@@ -3,6 +3,7 @@ import { type ErrorCode, errorCodes, exitCodeOf, UserError } from "../protocol/e
 import type { AgentEvent } from "../protocol/event.ts";
 import { errorLine, explainFailure, resultText } from "./failure.ts";
 import { type OutputFormat, type OutputOptions, outputs } from "./outputs.ts";
+import type { RunSession } from "./session.ts";
 import { openStdout, writeStderr } from "./stdout.ts";
 
 export interface Reporter {
@@ -11,6 +12,8 @@ export interface Reporter {
   fail(error: unknown): void;
   /** Resolves when the reader has caught up enough for more. */
   ready(): Promise<void> | undefined;
+  /** The result is out: what comes now is not shown. */
+  readonly hasEnded: boolean;
   /** The reader went away: nobody is left to tell. */
   readonly isClosed: boolean;
   /** Waits until everything is written; the exit code comes back. */
@@ -22,8 +25,16 @@ type Ending = Extract<AgentEvent, { type: "done" | "fail" }>;
 /** A reader that stalls after an abort is not waited for any longer than this. */
 const stalledMs = 3500;
 
-export function createReporter(options: OutputOptions & { format: OutputFormat }, abort: AbortController): Reporter {
-  const output = outputs[options.format](options);
+export type ReporterOptions = {
+  format: OutputFormat;
+  partial: boolean;
+  compat: OutputOptions["compat"];
+  /** Events are kept before they are shown. */
+  session: Pick<RunSession, "id" | "record">;
+};
+
+export function createReporter({ format, session, ...options }: ReporterOptions, abort: AbortController): Reporter {
+  const output = outputs[format]({ sessionId: session.id, ...options });
   const startedAt = Date.now();
   let ending: Ending | undefined;
   let isClosed = false;
@@ -44,10 +55,29 @@ export function createReporter(options: OutputOptions & { format: OutputFormat }
 
   function emit(event: AgentEvent): void {
     if (ending) return;
+    const failure = keep(event);
+    if (failure && event.type !== "fail") {
+      // Said as the run's result, which is not kept either: there is nowhere to keep it.
+      abort.abort(failure);
+      fail(failure);
+      return;
+    }
     if (event.type === "done" || event.type === "fail") ending = event;
     const shown = event.type === "fail" ? { ...event, message: resultText(event.message) } : event;
     const text = output.encode(shown);
     if (text) stdout.write(text);
+  }
+
+  /** Deltas are kept where they are shown; elsewhere the whole text that follows them is enough. */
+  function keep(event: AgentEvent): UserError | undefined {
+    if ((event.type === "text" || event.type === "thinking") && !options.partial) return undefined;
+    try {
+      session.record(event);
+      return undefined;
+    } catch (error) {
+      if (error instanceof UserError) return error;
+      throw error;
+    }
   }
 
   function fail(error: unknown): void {
@@ -58,6 +88,9 @@ export function createReporter(options: OutputOptions & { format: OutputFormat }
     emit,
     fail,
     ready: () => stdout.ready(),
+    get hasEnded() {
+      return ending !== undefined;
+    },
     get isClosed() {
       return isClosed;
     },

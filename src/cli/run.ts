@@ -2,24 +2,29 @@
 import { readFileSync, statSync } from "node:fs";
 import { release, tmpdir } from "node:os";
 import { resolve } from "node:path";
-import { type Agent, type Asker, createSession } from "../agent/agent.ts";
+import type { Agent, Asker } from "../agent/agent.ts";
 import { BackgroundShells } from "../agent/background.ts";
 import { imageKind, largestImage } from "../agent/image.ts";
 import { buildSystemPrompt, createPathInstructions, expandPrompt } from "../agent/instructions.ts";
 import { runTurn } from "../agent/loop.ts";
 import { createProcessRunner } from "../agent/process.ts";
-import { TodoList } from "../agent/tools/todos.ts";
+import { createSnapshots } from "../agent/snapshots.ts";
+import { type Todo, TodoList, todoWrite } from "../agent/tools/todos.ts";
+import type { Provider } from "../model/provider.ts";
 import { createProvider } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
+import { randomUuid } from "../store/chats/random-uuid.ts";
 import { trust } from "../store/trust.ts";
 import { chooseTools } from "./choose-tools.ts";
+import { type Confinement, createConfinement, unconfined } from "./confinement.ts";
 import { flagText } from "./flags.ts";
-import { randomUuid, type Setup } from "./start.ts";
+import type { RunSession } from "./session.ts";
+import type { Setup } from "./start.ts";
 
 export type RunOptions = {
-  sessionId: string;
+  session: RunSession;
   headless: boolean;
   warn(message: string): void;
   ask?: Asker;
@@ -40,11 +45,12 @@ export interface Run {
   end(): Promise<void>;
 }
 
-export async function createRun(setup: Setup, { sessionId, headless, warn, ask }: RunOptions): Promise<Run> {
-  const { workspace, roots, configDir, home, settings, model, mode } = setup;
+export async function createRun(setup: Setup, { session, headless, warn, ask }: RunOptions): Promise<Run> {
+  const { workspace, roots, configDir, home, settings, model } = setup;
+  const { id: sessionId, mode, chat } = session;
   const { flags } = setup.invocation.line;
   if (flags.has("trust")) rememberTrust(setup, warn);
-  for (const warning of setup.warnings) warn(warning);
+  for (const warning of [...setup.warnings, ...session.warnings]) warn(warning);
 
   const tools = chooseTools(flags, mode);
   const provider = await createProvider(model, {
@@ -74,10 +80,21 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
   const processes = createProcessRunner();
   process.once("exit", () => processes.endAllNow());
   const background = new BackgroundShells(processes, tmpdir());
+  let confinement = unconfined;
+  let confining: Promise<Confinement> | undefined;
+  const confine = async () => {
+    confining ??= createConfinement(setup, { headless, processes, warn });
+    confinement = await confining;
+    return confinement;
+  };
+  if (flagText(flags, "sandbox") === "enabled") await confine();
+  const snapshots = chat && createSnapshots({ configDir, workspace, roots, sessionId, chat });
+  const reviews = mode === "default" && (flags.has("auto-review") || settings.approvalMode === "auto-review");
   const contextTokens = settings.courser.contextTokens ?? model.contextTokens;
+  const todos = new TodoList((chat?.state("todos") as Todo[] | undefined) ?? []);
   const pathInstructions = createPathInstructions(instructions, loaded);
   const agent: Agent = {
-    session: createSession(sessionId),
+    session: session.session,
     provider,
     model: {
       id: model.modelId,
@@ -90,7 +107,9 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
     tools,
     async decide(needs) {
       const { decide } = await import("../policy/decide.ts");
-      return decide(needs, {
+      // What runs no command needs no sandbox, and does not wait for one.
+      const confined = needs.some((need) => need.kind === "Shell") ? await confine() : unconfined;
+      const decision = await decide(needs, {
         mode,
         interactive: !headless,
         workspace,
@@ -99,10 +118,18 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
         home,
         configDir,
         rules: setup.rules,
-        shellAllowed: "force-only",
+        sandbox: confined.reach,
       });
+      return confined.check(decision);
     },
     ...(ask && { ask }),
+    ...(reviews && { review: await reviewer(setup, provider) }),
+    ...(snapshots && {
+      async beforeWrite(needs) {
+        const note = await snapshots.before(chat!.turn, needs);
+        if (note) warn(note.message);
+      },
+    }),
     limits: {
       maxTurns: setup.limits.maxTurns,
       loopLimit: settings.courser.loopLimit ?? 5,
@@ -114,7 +141,10 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
       roots,
       processes,
       background,
-      todos: new TodoList(),
+      todos,
+      get sandbox() {
+        return confinement.sandbox;
+      },
       // A quarter of the window at most: one result must leave room for the others and the answer.
       resultLimit: Math.max(4000, Math.min(100_000, contextTokens)),
       compat: setup.compat,
@@ -129,11 +159,11 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
       const pictures = images.map((path) => imagePart(resolve(path)));
       const piped: Part[] = data === undefined ? [] : [{ type: "text", text: data }];
       const shown = data === undefined ? text : `${text}\n\n${data}`;
-      yield* runTurn(
-        agent,
-        { text: shown, parts: [...expanded.parts, ...piped, ...pictures], requestId: randomUuid() },
-        signal,
-      );
+      const parts = [...expanded.parts, ...piped, ...pictures];
+      for await (const event of runTurn(agent, { text: shown, parts, requestId: randomUuid() }, signal)) {
+        if (event.type === "tool_end" && event.tool === todoWrite.wire) chat?.saveState("todos", todos.all());
+        yield event;
+      }
       for (const warning of pathInstructions.takeWarnings()) warn(warning);
     },
     async end() {
@@ -142,9 +172,17 @@ export async function createRun(setup: Setup, { sessionId, headless, warn, ask }
           warn(`The background command ${shell.taskId} was still running and was ended: ${shell.command}`);
       }
       await background.endAll();
+      await confinement.sandbox?.end();
       await processes.endAll();
+      await snapshots?.tidy();
     },
   };
+}
+
+async function reviewer({ model, settings, workspace }: Setup, provider: Provider) {
+  const { createReviewer } = await import("../agent/auto-review.ts");
+  const { modelId: id, displayName } = model;
+  return createReviewer({ provider, model: { id, displayName }, instructions: settings.autoRun, workspace });
 }
 
 /** Where nothing can be saved (a container without a home), trust still holds for this run. */

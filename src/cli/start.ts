@@ -1,18 +1,16 @@
 // The composition root: from a command line to everything a run needs. What `init` must know comes first and cheap;
 // the agent itself is loaded when the first line is already out.
-import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
-import { resolve } from "node:path";
 import { isForeignKey } from "../model/keys.ts";
 import { type ResolvedModel, resolveModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
-import { authFile } from "../store/auth.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
-import { loadSettings, type Settings } from "../store/settings.ts";
+import { builtInRules, loadSettings, type Settings } from "../store/settings.ts";
 import { isTrusted } from "../store/trust.ts";
 import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { modelChoice } from "./model-choice.ts";
+import { realDirectory } from "./real-directory.ts";
 
 export type PermissionMode = "default" | "force" | "plan" | "ask";
 
@@ -37,7 +35,6 @@ export function setUp(invocation: Invocation, options: { gate: boolean }): Setup
   const { env, line } = invocation;
   const { flags } = line;
   const limits = limitsOf(flags);
-  const mode = modeOf(flags);
   const workspace = realDirectory(flagText(flags, "workspace") ?? ".", "--workspace");
   const roots = flagList(flags, "add-dir").map((path) => realDirectory(path, "--add-dir"));
   const home = homeDir(env);
@@ -45,6 +42,7 @@ export function setUp(invocation: Invocation, options: { gate: boolean }): Setup
 
   const trusted = flags.has("trust") || isTrusted(config, workspace);
   const settings = loadSettings({ configDir: config, workspace, trusted });
+  const mode = modeOf(flags, settings);
   if (options.gate && !trusted && !isForced(flags)) throw untrusted(workspace);
 
   const model = resolveModel(modelChoice(invocation, settings, config));
@@ -67,7 +65,7 @@ export function setUp(invocation: Invocation, options: { gate: boolean }): Setup
     configDir: config,
     home,
     settings,
-    rules: [...settings.rules, keepKeys(config)],
+    rules: [...settings.rules, ...builtInRules(config)],
     model,
     mode,
     limits: { ...limits, maxTurns: limits.maxTurns ?? settings.courser.maxTurns ?? 500 },
@@ -84,22 +82,16 @@ function foreignKeyWarning({ env, line: { flags } }: Invocation): string[] {
     .map(([name]) => `${name} holds a key of Cursor's own service and is not used: give a key of the model's vendor.`);
 }
 
-/** A rule like any other, so that every tool and every explanation knows it. */
-function keepKeys(config: string): Rule {
-  const file = authFile(config);
-  return { verdict: "deny", kind: "Read", pattern: file, text: `Read(${file})`, scope: "user", source: "built in" };
-}
-
 function isForced(flags: FlagValues): boolean {
   return flags.has("force") || flags.has("yolo");
 }
 
-function modeOf(flags: FlagValues): PermissionMode {
+function modeOf(flags: FlagValues, { approvalMode }: Settings): PermissionMode {
   const asked = flags.has("plan") ? "plan" : (flagText(flags, "mode") as PermissionMode | undefined);
   if (flags.has("plan") && flagText(flags, "mode") === "ask") {
     throw new UserError("USAGE", "--plan and --mode ask exclude each other. Choose one.");
   }
-  return asked ?? (isForced(flags) ? "force" : "default");
+  return asked ?? (isForced(flags) || approvalMode === "unrestricted" ? "force" : "default");
 }
 
 function limitsOf(flags: FlagValues): { maxTurns?: number; maxTimeMs?: number; maxCost?: number } {
@@ -128,44 +120,9 @@ function milliseconds(text: string): number {
   return value;
 }
 
-function realDirectory(path: string, flag: string): string {
-  let absolute = path;
-  try {
-    absolute = resolve(path); // throws where the current directory was deleted
-    const real = realpathSync(absolute);
-    if (statSync(real).isDirectory()) return real;
-    throw new UserError("CWD_MISSING", `${absolute} is not a directory. Give one with ${flag} <path>.`);
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    throw new UserError(
-      "CWD_MISSING",
-      `The directory ${absolute} does not exist or cannot be read. Give another with ${flag} <path>.`,
-    );
-  }
-}
-
 function untrusted(workspace: string): UserError {
   return new UserError(
     "UNTRUSTED",
     `Workspace Trust Required\n\n  ${workspace}\n\nThe agent reads and changes files here and follows this project's instructions.\nPass --trust, --yolo, or -f if you trust this directory; --trust is remembered.`,
   );
-}
-
-/** A version 4 UUID. From the system's source directly: loading node:crypto would cost a quarter of a start. */
-export function randomUuid(): string {
-  const bytes = Buffer.allocUnsafe(16);
-  try {
-    const source = openSync("/dev/urandom", "r");
-    try {
-      if (readSync(source, bytes, 0, 16, null) !== 16) return globalThis.crypto.randomUUID();
-    } finally {
-      closeSync(source);
-    }
-  } catch {
-    return globalThis.crypto.randomUUID();
-  }
-  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const hex = bytes.toString("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -10,8 +10,12 @@ export function projectDir(configDir: string, workspace: string): string {
   return join(configDir, "projects", projectSlug(workspace) || "root");
 }
 
-/** The name of the folder that holds a workspace's chats. Loads node:crypto, which a start without chats need not pay for. */
-export async function projectId(workspace: string): Promise<string> {
-  const { createHash } = await import("node:crypto");
-  return createHash("md5").update(workspace).digest("hex");
+/** Hashes of the project's hook files as the user approved them. */
+export function approvedHooksFile(configDir: string, workspace: string): string {
+  return join(projectDir(configDir, workspace), "hooks-approved.json");
+}
+
+/** What the hooks of the last run were asked and said. */
+export function hookTraceFile(configDir: string, workspace: string): string {
+  return join(projectDir(configDir, workspace), "hooks-trace.jsonl");
 }

@@ -31,7 +31,7 @@ async function play(
     },
   };
   const agent = {
-    session: createSession("s"),
+    session: createSession(),
     provider: {
       id: "told",
       async *stream(): AsyncGenerator<ModelChunk> {

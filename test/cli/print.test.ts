@@ -175,7 +175,11 @@ describe("the end", () => {
   });
 
   it("--trust holds for the run where it cannot be saved", async () => {
-    const run = await workspace().run(["-p", "--trust", "what is 2+2?"], { env: { HOME: "/dev/null/nobody" } });
+    const env = { HOME: "/dev/null/nobody" };
+    const kept = await workspace().run(["-p", "--trust", "what is 2+2?"], { env });
+    expect(kept.exit).toBe(1);
+    expect(kept.stderr).toContain("--no-persist");
+    const run = await workspace().run(["-p", "--trust", "--no-persist", "what is 2+2?"], { env });
     expect(run.stdout).toBe("2 + 2 = 4\n");
     expect(run.stderr).toContain("holds for this run only");
   });
@@ -431,7 +435,8 @@ describe("calls", () => {
   it("nobody permitted are rejected with their arguments and a reason; the run succeeds", async () => {
     const place = workspace();
     const file = place.file("script.json", JSON.stringify([shell("touch pwned"), { text: "I could not." }]));
-    const run = await place.run(["-p", "--trust", "--output-format", "stream-json", "--model", `script:${file}`, "go"]);
+    const flags = ["-p", "--trust", "--sandbox", "disabled", "--output-format", "stream-json"];
+    const run = await place.run([...flags, "--model", `script:${file}`, "go"]);
     expect(run.exit).toBe(0);
     expect(existsSync(join(place.path, "pwned"))).toBe(false);
     const call = run.lines().find((line) => line["subtype"] === "completed")!["tool_call"].shellToolCall;

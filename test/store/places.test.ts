@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { authFile, readKeys, removeKeys, saveKey } from "../../src/store/auth.ts";
 import { configDir } from "../../src/store/config-dir.ts";
-import { projectDir, projectId, projectSlug } from "../../src/store/project.ts";
+import { projectDir, projectSlug } from "../../src/store/project.ts";
 import { isTrusted, trust } from "../../src/store/trust.ts";
 
 let base: string;
@@ -39,11 +39,6 @@ describe("project names", () => {
     expect(projectSlug("/Users/me/my_app (2)/")).toBe("Users-me-my-app-2");
     expect(projectDir("/c", "/a/b")).toBe("/c/projects/a-b");
     expect(projectDir("/c", "/")).toBe("/c/projects/root");
-  });
-
-  it("names chats by the hash of the path", async () => {
-    expect(await projectId("/a/b")).toBe("aee31d71a4dce5fe24481547cc863476");
-    expect(await projectId("/a/b")).not.toBe(await projectId("/a-b"));
   });
 });
 

@@ -5,11 +5,16 @@ import { type Flag, findCommand, flags } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
 import { type Command, commands } from "./index.ts";
+import type { SessionCommand } from "./sessions/index.ts";
 
 export async function help(invocation: Invocation, topic?: string): Promise<number> {
   if (topic === undefined) return answer(programHelp(invocation.name));
   const command = findCommand(topic, commands) as Command | undefined;
   if (!command) throw unknownTopic(topic, invocation.name);
+  // `help sessions export` and `sessions export --help`.
+  const [word] = invocation.line.command === command.name ? invocation.line.words : invocation.line.words.slice(1);
+  const inner = command.commands?.find((each) => each.name === word);
+  if (inner) return answer(commandHelp(invocation.name, { ...inner, name: `${command.name} ${inner.name}` }));
   return answer(command.name === "agent" ? programHelp(invocation.name) : commandHelp(invocation.name, command));
 }
 
@@ -74,7 +79,7 @@ function programHelp(name: string): string {
   ]);
 }
 
-function commandHelp(name: string, command: Command): string {
+function commandHelp(name: string, command: Omit<Command, "load"> & { load?: unknown }): string {
   const general = (command.uses ?? []).map((wanted) => flags.find((flag) => flag.name === wanted)!);
   const options = [...(command.flags ?? []), ...general, flags.find((flag) => flag.name === "help")!];
   const usage = [name, command.name, "[options]", ...(command.operands ? [command.operands] : [])].join(" ");
@@ -82,6 +87,7 @@ function commandHelp(name: string, command: Command): string {
     `Usage: ${usage}`,
     `${command.summary}${command.load ? "" : notInThisVersion}`,
     ...(command.aliases ? [`Also called: ${command.aliases.join(", ")}`] : []),
+    ...(command.commands ? [titled("Commands", command.commands.map(innerRow))] : []),
     titled("Options", options.map(flagRow)),
     ...(command.examples
       ? [
@@ -91,6 +97,7 @@ function commandHelp(name: string, command: Command): string {
           ),
         ]
       : []),
+    ...(command.commands ? [`Help for one of them: ${name} help ${command.name} <command>`] : []),
     `All options: ${name} --help`,
   ]);
 }
@@ -126,6 +133,10 @@ function commandRow(command: Command): string {
     `${names}${command.operands ? ` ${command.operands}` : ""}`,
     `${command.summary}${built ? "" : notInThisVersion}`,
   );
+}
+
+function innerRow({ name, operands, summary }: SessionCommand): string {
+  return row(operands ? `${name} ${operands}` : name, summary);
 }
 
 function row(term: string, meaning: string): string {

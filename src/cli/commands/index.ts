@@ -1,6 +1,9 @@
 // The table of commands. One without `load` is known, but not built yet: it says so.
 import type { Flag } from "../flags.ts";
 import type { Invocation } from "../main.ts";
+import { permissionCommands, permissionFlags } from "./permissions/index.ts";
+import { sandboxCommands, sandboxFlags } from "./sandbox/index.ts";
+import { listFlags, type SessionCommand, sessionCommands, sessionFlags } from "./sessions/index.ts";
 
 export type Command = {
   name: string;
@@ -12,6 +15,8 @@ export type Command = {
   /** General flags that it heeds. */
   uses?: readonly string[];
   examples?: readonly string[];
+  /** Commands of its own, the first word behind it. */
+  commands?: readonly SessionCommand[];
   /** The exit code comes back. */
   load?(): Promise<(invocation: Invocation) => Promise<number>>;
 };
@@ -88,12 +93,60 @@ export const commands: readonly Command[] = [
       return async (invocation) => help(invocation, invocation.line.words[0]);
     },
   },
-  { name: "create-chat", summary: "Create an empty chat and print its id" },
-  { name: "ls", summary: "List chat sessions" },
-  { name: "resume", summary: "Resume the latest chat session" },
+  {
+    name: "create-chat",
+    uses: ["workspace"],
+    summary: "Create an empty chat and print its id",
+    load: async () => (await import("./create-chat.ts")).createEmptyChat,
+  },
+  {
+    name: "ls",
+    uses: ["workspace"],
+    summary: "List chat sessions; on a terminal, choose one to go on with",
+    flags: listFlags,
+    examples: ["ls", "ls --all --format json", 'ls --search "connection refused"'],
+    load: async () => (await import("./ls.ts")).ls,
+  },
+  {
+    name: "resume",
+    uses: ["workspace", "print"],
+    operands: "[prompt...]",
+    summary: "Resume the latest chat session",
+    load: async () => (await import("./resume.ts")).resume,
+  },
+  {
+    name: "sessions",
+    operands: "[command]",
+    summary: "Show, export, import, fork, rename, rewind and delete chats",
+    flags: sessionFlags,
+    examples: ["sessions show 0bae", "sessions export 0bae > chat.md", "sessions delete 0bae --yes"],
+    commands: sessionCommands,
+    load: async () => (await import("./sessions.ts")).sessions,
+  },
+  {
+    ...sessionCommands.find((command) => command.name === "export")!,
+    load: async () => (await import("./sessions.ts")).exportAlone,
+  },
+  {
+    name: "permissions",
+    operands: "[command]",
+    summary: "Check, explain, list, lint and change what the agent may do",
+    flags: permissionFlags,
+    examples: ["permissions check 'Shell: git push -f'", "permissions lint", "permissions allow 'Shell(npm test)'"],
+    commands: permissionCommands,
+    load: async () => (await import("./permissions.ts")).permissions,
+  },
   { name: "acp", summary: "Serve the Agent Client Protocol on stdio" },
   { name: "mcp", operands: "[command]", summary: "Manage MCP servers" },
-  { name: "sandbox", operands: "[command]", summary: "Configure the sandbox, or run a command in it" },
+  {
+    name: "sandbox",
+    operands: "[command]",
+    summary: "Configure the sandbox, or run a command in it",
+    flags: sandboxFlags,
+    examples: ["sandbox status", "sandbox run -- npm test", 'sandbox run "ls -l | wc -l"'],
+    commands: sandboxCommands,
+    load: async () => (await import("./sandbox.ts")).sandbox,
+  },
   { name: "install-shell-integration", summary: "Install shell integration to ~/.zshrc" },
   { name: "uninstall-shell-integration", summary: "Remove shell integration from ~/.zshrc" },
 ];

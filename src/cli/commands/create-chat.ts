@@ -1,0 +1,14 @@
+// An empty chat, for programs that want to know its id before they send a prompt. Prints the id and nothing else.
+import { randomUuid } from "../../store/chats/random-uuid.ts";
+import { createChat } from "../../store/chats/writing.ts";
+import type { Invocation } from "../main.ts";
+import { answer } from "./answer.ts";
+import { placeOf } from "./sessions/place.ts";
+
+export async function createEmptyChat(invocation: Invocation): Promise<number> {
+  const { flags } = invocation.line;
+  const id = randomUuid();
+  const mode = flags.has("force") || flags.has("yolo") ? "auto-run" : "default";
+  createChat(placeOf(invocation), { id, mode }).close();
+  return answer(`${id}\n`);
+}

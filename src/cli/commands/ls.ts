@@ -1,0 +1,104 @@
+// The list of chats: to choose from on a terminal, a table or JSON otherwise.
+
+import type { ChatFacts } from "../../store/chats/chat.ts";
+import { listChats, shownTitle } from "../../store/chats/listing.ts";
+import { homeDir } from "../../store/config-dir.ts";
+import { flagText } from "../flags.ts";
+import type { Invocation } from "../main.ts";
+import { pick } from "../picker.ts";
+import { writeStderr } from "../stdout.ts";
+import { answer, answerJson } from "./answer.ts";
+import { resumeInTerminal } from "./resume.ts";
+import { chatJson, chatLines, oneLine } from "./sessions/chat-lines.ts";
+import { type Place, placeOf } from "./sessions/place.ts";
+
+/** A chat and, where words were searched for, the place where they stand. */
+type Listed = { chat: ChatFacts; snippet?: string };
+
+const mostHits = 50;
+
+export async function ls(invocation: Invocation): Promise<number> {
+  const { flags } = invocation.line;
+  const place = placeOf(invocation);
+  const listed = await listedChats(invocation, place);
+  if (flagText(flags, "format") === "json" || flagText(flags, "output-format") === "json") {
+    return answerJson(
+      listed.map(({ chat, snippet }) => ({ ...chatJson(chat), ...(snippet !== undefined && { snippet }) })),
+    );
+  }
+  if (listed.length === 0) return answer(nothingListed(invocation, place));
+  const { isatty } = await import("node:tty");
+  if (flags.has("format") || flags.has("print") || !isatty(0) || !isatty(1)) return answer(tableOf(listed, invocation));
+
+  // Programs make chats ahead of time; nobody wants to choose among those.
+  const spoken = listed.filter(({ chat }) => chat.hasConversation);
+  const chosen = await chooseChat(invocation, spoken.length > 0 ? spoken : listed);
+  return chosen === undefined ? 0 : resumeInTerminal(withoutWords(invocation), chosen.id);
+}
+
+/** Lets the user choose on the terminal; undefined when none was chosen. */
+export async function chooseChat(invocation: Invocation, listed: readonly Listed[]): Promise<ChatFacts | undefined> {
+  const { rows } = chatLines(
+    listed.map(({ chat }) => chat),
+    { home: homeDir(invocation.env), now: Date.now() },
+  );
+  const choices = listed.map(({ chat, snippet }, index) => {
+    // The id is for scripts; on a terminal it only takes the room of the title.
+    const text = rows[index]!.slice(chat.id.length + 2) + (snippet ? `  ${oneLine(snippet)}` : "");
+    return { text, words: `${rows[index]} ${shownTitle(chat)} ${chat.workspace ?? ""} ${snippet ?? ""}` };
+  });
+  const index = await pick(choices, "Which chat?", invocation.env);
+  return index === undefined ? undefined : listed[index]!.chat;
+}
+
+async function listedChats(invocation: Invocation, { configDir, workspace }: Place): Promise<Listed[]> {
+  const { flags } = invocation.line;
+  const text = flagText(flags, "search");
+  if (text !== undefined) {
+    const { searchChats } = await import("../../store/chats/search.ts");
+    const { isatty } = await import("node:tty");
+    const progress = isatty(2) ? indexingProgress() : undefined;
+    const hits = searchChats(configDir, text, {
+      limit: mostHits,
+      ...(progress && { onProgress: progress }),
+      onNotice: (notice) => writeStderr(`Note: ${notice}\n`),
+    });
+    return hits.map(({ facts, snippet }) => ({ chat: facts, snippet }));
+  }
+  const chats = listChats(configDir, flags.has("all") ? {} : { workspace });
+  return chats.map((chat) => ({ chat }));
+}
+
+/** One line that is written over, and gone at the end. */
+function indexingProgress(): (done: number, total: number) => void {
+  let shown = 0;
+  return (done, total) => {
+    if (done < total && Date.now() - shown < 100) return;
+    shown = Date.now();
+    writeStderr(done < total ? `\rReading chats for the search: ${done} of ${total}` : "\r\x1b[K");
+  };
+}
+
+function tableOf(listed: readonly Listed[], { env }: Invocation): string {
+  const { header, rows } = chatLines(
+    listed.map(({ chat }) => chat),
+    { home: homeDir(env), now: Date.now() },
+  );
+  const lines = rows.flatMap((row, index) => {
+    const snippet = listed[index]!.snippet;
+    return snippet ? [row, `    ${oneLine(snippet)}`] : [row];
+  });
+  return `${[header, ...lines].join("\n")}\n`;
+}
+
+function nothingListed({ line, name }: Invocation, { workspace }: Place): string {
+  const text = flagText(line.flags, "search");
+  if (text !== undefined) return `No chat has these words: ${oneLine(text)}\n`;
+  if (line.flags.has("all")) return `There are no chats yet. To start one: ${name} "…"\n`;
+  return `There are no chats in ${workspace} yet. To start one: ${name} "…"; those of other folders: ${name} ls --all\n`;
+}
+
+/** `sessions list` must not become the prompt of the chat. */
+function withoutWords(invocation: Invocation): Invocation {
+  return { ...invocation, line: { ...invocation.line, words: [], plainWords: 0 } };
+}

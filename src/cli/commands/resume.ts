@@ -1,0 +1,26 @@
+// Goes on with a chat: the latest one, or the one that was chosen from a list.
+import { basename } from "node:path";
+import { nthChat } from "../../store/chats/finding.ts";
+import type { Invocation } from "../main.ts";
+import { placeOf } from "./sessions/place.ts";
+
+/** `resume`: the latest chat of this workspace, else of all. Words are the next prompt. */
+export async function resume(invocation: Invocation): Promise<number> {
+  const { configDir, workspace } = placeOf(invocation);
+  const id = basename(nthChat(configDir, workspace, 1, invocation.name));
+  const { isatty } = await import("node:tty");
+  if (invocation.line.flags.has("print") || !isatty(0) || !isatty(1))
+    return (await import("../print.ts")).runPrint(resuming(invocation, id));
+  return resumeInTerminal(invocation, id);
+}
+
+/** As if `--resume <id>` had been typed. */
+export async function resumeInTerminal(invocation: Invocation, id: string): Promise<number> {
+  const { runLineMode } = await import("../line-mode.ts");
+  return runLineMode(resuming(invocation, id));
+}
+
+function resuming(invocation: Invocation, id: string): Invocation {
+  const flags = new Map(invocation.line.flags).set("resume", id);
+  return { ...invocation, line: { ...invocation.line, command: undefined, flags } };
+}

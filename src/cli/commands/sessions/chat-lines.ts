@@ -1,0 +1,66 @@
+// Chats in lines, for people: how old, what about, where.
+import type { ChatFacts } from "../../../store/chats/chat.ts";
+import { shownTitle } from "../../../store/chats/listing.ts";
+import { printable } from "../../call-line.ts";
+import { cut, padded, widthOf } from "../../text-width.ts";
+
+export type ChatLines = { header: string; rows: string[] };
+
+/** Longer titles are cut; a prompt can be a page. */
+const longestTitle = 60;
+
+export function chatLines(chats: readonly ChatFacts[], { home, now }: { home: string; now: number }): ChatLines {
+  const cells = chats.map((chat) => [
+    chat.id,
+    ageOf(chat.updatedAt, now),
+    cut(oneLine(shownTitle(chat)), longestTitle),
+    oneLine(shortPath(chat.workspace ?? "", home)),
+  ]);
+  const table = [["ID", "AGE", "TITLE", "WORKSPACE"], ...cells];
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => widthOf(row[column]!))));
+  const [header, ...rows] = table.map((row) =>
+    row
+      .map((cell, column) => padded(cell, widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return { header: header!, rows };
+}
+
+/** What programs are told of a chat. */
+export function chatJson(chat: ChatFacts): object {
+  const { id, workspace, createdAt, updatedAt, model, mode, hasConversation } = chat;
+  return {
+    id,
+    title: shownTitle(chat),
+    workspace: workspace ?? null,
+    createdAt,
+    updatedAt,
+    model: model ?? null,
+    mode,
+    hasConversation,
+  };
+}
+
+export function ageOf(time: number, now: number): string {
+  const minutes = Math.floor((now - time) / 60_000);
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h`;
+  if (minutes < 60 * 24 * 60) return `${Math.floor(minutes / (24 * 60))} days`;
+  return dayOf(time);
+}
+
+export function shortPath(path: string, home: string): string {
+  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
+
+/** Nothing in a title or a path may move the cursor. */
+export function oneLine(text: string): string {
+  return printable(text.replace(/\s+/g, " ").trim());
+}
+
+function dayOf(time: number): string {
+  const day = new Date(time);
+  return Number.isNaN(day.getTime()) ? "?" : day.toISOString().slice(0, 10);
+}

@@ -1,0 +1,55 @@
+// Deletes chats for good: asked about on a terminal, said with --yes in scripts.
+import { UserError } from "../../../protocol/error-codes.ts";
+import type { ChatFacts } from "../../../store/chats/chat.ts";
+import { deleteChat } from "../../../store/chats/deleting.ts";
+import { factsAtAGlance, shownTitle } from "../../../store/chats/listing.ts";
+import { homeDir } from "../../../store/config-dir.ts";
+import type { Invocation } from "../../main.ts";
+import { writeStderr } from "../../stdout.ts";
+import { answer } from "../answer.ts";
+import { chatLines, oneLine } from "./chat-lines.ts";
+import { chatOf, placeOf } from "./place.ts";
+
+export async function deleteSessions(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const { flags } = invocation.line;
+  // All are looked up before the first is touched: a wrong id deletes nothing.
+  const ids = words.length === 0 ? [chatOf(invocation, words, "delete")] : words;
+  const folders = new Set(ids.map((id) => chatOf(invocation, [id], "delete")));
+  const chats = [...folders].map((folder) => factsAtAGlance(folder));
+  const sure = flags.has("yes") || flags.has("force") || (await askFirst(invocation, chats));
+  if (!sure) return answer("Nothing was deleted.\n");
+  const { configDir } = placeOf(invocation);
+  for (const chat of chats) deleteChat(configDir, chat.folder);
+  await sweep(configDir, chats);
+  return answer(chats.map((chat) => `✓ Deleted ${chat.id} ${oneLine(shownTitle(chat))}\n`).join(""));
+}
+
+/** The contents of files that only these chats could bring back. */
+async function sweep(configDir: string, chats: readonly ChatFacts[]): Promise<void> {
+  const { sweepSnapshots } = await import("../../../agent/snapshots/sweep.ts");
+  for (const workspace of new Set(chats.flatMap((chat) => chat.workspace ?? []))) {
+    const deleted = chats.filter((chat) => chat.workspace === workspace).map((chat) => chat.id);
+    try {
+      await sweepSnapshots({ configDir, workspace }, { deleted });
+    } catch (error) {
+      writeStderr(`Warning: snapshots of ${oneLine(workspace)} were left: ${(error as Error).message}\n`);
+    }
+  }
+}
+
+async function askFirst({ env, name }: Invocation, chats: readonly ChatFacts[]): Promise<boolean> {
+  const { isatty } = await import("node:tty");
+  if (!isatty(0)) {
+    throw new UserError(
+      "USAGE",
+      `'sessions delete' asks first, and there is no terminal to ask on. To delete without being asked: ${name} sessions delete ${chats.map((chat) => chat.id).join(" ")} --yes`,
+    );
+  }
+  const { promptShown } = await import("../../prompt-hidden.ts");
+  const { rows } = chatLines(chats, { home: homeDir(env), now: Date.now() });
+  writeStderr(`${rows.join("\n")}\n`);
+  const typed = await promptShown(
+    `Delete ${chats.length === 1 ? "this chat" : `these ${chats.length} chats`}? [y]es, [n]o: `,
+  );
+  return /^(y|yes)$/i.test(typed.trim());
+}

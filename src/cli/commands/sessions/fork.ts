@@ -1,0 +1,17 @@
+// Copies a chat into a new one. Prints the new id and nothing else, as create-chat does.
+import { UserError } from "../../../protocol/error-codes.ts";
+import { forkChat } from "../../../store/chats/forking.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { answer } from "../answer.ts";
+import { chatOf, placeOf } from "./place.ts";
+
+export async function forkSession(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const at = flagText(invocation.line.flags, "at");
+  if (at !== undefined && !/^[1-9]\d{0,8}$/.test(at))
+    throw new UserError("USAGE", `--at '${at}' is no number of a turn. Example: --at 3`);
+  const folder = chatOf(invocation, words, "fork");
+  const { configDir } = placeOf(invocation);
+  const fork = forkChat(configDir, folder, at === undefined ? {} : { upToTurn: Number(at) });
+  return answer(`${fork.id}\n`);
+}

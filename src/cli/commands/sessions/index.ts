@@ -1,0 +1,138 @@
+// The table of `sessions` commands. Help, the parser and the dispatcher read it.
+import type { Flag } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+
+export type SessionCommand = {
+  name: string;
+  summary: string;
+  operands?: string;
+  flags?: readonly Flag[];
+  /** General flags that it heeds. */
+  uses?: readonly string[];
+  examples?: readonly string[];
+  /** `words` are those behind its name. The exit code comes back. */
+  load(): Promise<(invocation: Invocation, words: readonly string[]) => Promise<number>>;
+};
+
+const textOrJson: Flag = {
+  name: "format",
+  value: "<format>",
+  choices: ["text", "json"],
+  group: "Output",
+  help: "text (default) or json",
+};
+const yes: Flag = { name: "yes", short: "y", group: "Sessions", help: "Do it without asking" };
+
+export const listFlags: readonly Flag[] = [
+  { name: "all", short: "a", group: "Sessions", help: "The chats of all workspaces" },
+  {
+    name: "search",
+    value: "<text>",
+    group: "Sessions",
+    help: 'Chats of all workspaces with these words, "…" a phrase',
+  },
+  textOrJson,
+];
+
+export const sessionCommands: readonly SessionCommand[] = [
+  {
+    name: "list",
+    summary: "List chats, as ls does",
+    flags: listFlags,
+    uses: ["workspace"],
+    load: async () => (await import("../ls.ts")).ls,
+  },
+  {
+    name: "show",
+    summary: "Show what was said and done in a chat",
+    operands: "<id>",
+    flags: [textOrJson],
+    examples: ["sessions show 0bae", "sessions show 0bae --format json"],
+    load: async () => (await import("./show.ts")).showSession,
+  },
+  {
+    name: "export",
+    summary: "Write a chat as Markdown, JSON, stream-json or HTML",
+    operands: "<id>",
+    flags: [
+      {
+        name: "format",
+        value: "<format>",
+        choices: ["markdown", "json", "stream-json", "html"],
+        group: "Output",
+        help: "markdown (default), json, stream-json or html",
+      },
+      { name: "output", short: "o", value: "<file>", group: "Output", help: "Write to a file instead of stdout" },
+    ],
+    examples: ["sessions export 0bae > chat.md", "export 0bae --format html --output chat.html"],
+    load: async () => (await import("./export.ts")).exportSession,
+  },
+  {
+    name: "import",
+    summary: "Make chats of sessions of Claude Code, Codex and Gemini",
+    operands: "[session...]",
+    flags: [
+      {
+        name: "from",
+        value: "<agent>",
+        choices: ["claude", "codex", "gemini"],
+        group: "Sessions",
+        help: "Only sessions of claude, codex or gemini",
+      },
+      { name: "all", short: "a", group: "Sessions", help: "List all that there are; with --yes, import them" },
+      yes,
+      textOrJson,
+    ],
+    uses: ["workspace"],
+    examples: ["sessions import --all", "sessions import ~/.claude/projects/my-project/0bae.jsonl"],
+    load: async () => (await import("./import.ts")).importSessions,
+  },
+  {
+    name: "fork",
+    summary: "Copy a chat into a new one and print its id",
+    operands: "<id>",
+    flags: [{ name: "at", value: "<turn>", group: "Sessions", help: "Leave out what came after this turn" }],
+    examples: ["sessions fork 0bae --at 3"],
+    load: async () => (await import("./fork.ts")).forkSession,
+  },
+  {
+    name: "rename",
+    summary: "Give a chat another title",
+    operands: "<id> <title...>",
+    examples: ["sessions rename 0bae The parser bug"],
+    load: async () => (await import("./rename.ts")).renameSession,
+  },
+  {
+    name: "rewind",
+    summary: "Take a chat and its files back to before a turn",
+    operands: "<id>",
+    flags: [
+      { name: "to", value: "<turn>", group: "Sessions", help: "Before this turn (default: before the last one)" },
+      { name: "conversation-only", group: "Sessions", help: "Leave the files as they are" },
+      { name: "files-only", group: "Sessions", help: "Leave the conversation as it is" },
+      { name: "dry-run", group: "Sessions", help: "Only show what would be taken back" },
+      { name: "undo", group: "Sessions", help: "Put the files back as they were before the last rewind" },
+      yes,
+    ],
+    uses: ["force", "workspace"],
+    examples: ["sessions rewind 0bae --dry-run", "sessions rewind 0bae --to 3"],
+    load: async () => (await import("./rewind.ts")).rewindSession,
+  },
+  {
+    name: "delete",
+    summary: "Delete chats, with their transcripts and snapshots",
+    operands: "<id...>",
+    flags: [yes],
+    uses: ["force"],
+    examples: ["sessions delete 0bae 9723", "sessions delete 0bae --yes"],
+    load: async () => (await import("./delete.ts")).deleteSessions,
+  },
+];
+
+const anyFormat: Flag = { name: "format", value: "<format>", group: "Output", help: "What is printed: text, json, …" };
+
+/** Every flag of theirs, each name once: the parser reads a line before it is known whose it is. Choices are checked later. */
+export const sessionFlags: readonly Flag[] = [
+  anyFormat,
+  ...sessionCommands.flatMap((command) => command.flags ?? []),
+].filter((flag, index, all) => all.findIndex((other) => other.name === flag.name) === index);

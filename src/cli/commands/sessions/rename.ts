@@ -1,0 +1,25 @@
+// Gives a chat another title.
+import { UserError } from "../../../protocol/error-codes.ts";
+import { openChat } from "../../../store/chats/writing.ts";
+import type { Invocation } from "../../main.ts";
+import { answer } from "../answer.ts";
+import { oneLine } from "./chat-lines.ts";
+import { chatOf } from "./place.ts";
+
+export async function renameSession(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const [id, ...rest] = words;
+  const title = rest.join(" ").replace(/\s+/g, " ").trim();
+  if (title === "") {
+    throw new UserError(
+      "USAGE",
+      `'sessions rename' needs an id and a title: ${invocation.name} sessions rename <id> <title…>`,
+    );
+  }
+  const chat = openChat(chatOf(invocation, [id!], "rename"));
+  try {
+    chat.rename(title);
+  } finally {
+    chat.close();
+  }
+  return answer(`✓ ${chat.facts.id} is now called ${oneLine(title)}\n`);
+}

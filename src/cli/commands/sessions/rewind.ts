@@ -1,0 +1,189 @@
+// Takes a chat and the files of its workspace back to the moment before a turn.
+import type { Left, Step } from "../../../agent/snapshots/plan.ts";
+import { openRewind, type Restored, type Rewind } from "../../../agent/snapshots/rewind.ts";
+import { shownPath } from "../../../policy/paths.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import type { ChatTurn, ChatWriter } from "../../../store/chats/chat.ts";
+import { readChat } from "../../../store/chats/reading.ts";
+import { openChat } from "../../../store/chats/writing.ts";
+import { printable } from "../../call-line.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { writeStderr } from "../../stdout.ts";
+import { cut } from "../../text-width.ts";
+import { answer } from "../answer.ts";
+import { oneLine } from "./chat-lines.ts";
+import { chatOf, type Place, placeOf } from "./place.ts";
+
+/** What is taken back, by the flags. */
+type Wish = { files: boolean; conversation: boolean; dryRun: boolean; undo: boolean; sure: boolean; to?: number };
+
+type Task = { invocation: Invocation; wish: Wish; chat: ChatWriter; turns: readonly ChatTurn[]; rewind: Rewind };
+
+const mostShown = 20;
+
+export async function rewindSession(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const wish = wishOf(invocation);
+  const folder = chatOf(invocation, words, "rewind");
+  const { turns } = readChat(folder, { events: false });
+  const place = placeOf(invocation);
+  const chat = openChat(folder);
+  try {
+    if (wish.files) checkWorkspace(invocation, chat, place);
+    const task = { invocation, wish, chat, turns, rewind: openRewind({ ...place, chat }) };
+    return await (wish.undo ? undoRewind(task) : rewindTo(task, targetOf(task)));
+  } finally {
+    chat.close();
+  }
+}
+
+async function rewindTo(task: Task, turn: ChatTurn): Promise<number> {
+  const { wish, chat, turns, rewind, invocation } = task;
+  const named = `turn ${turn.number} “${cut(oneLine(turn.prompt), 50)}”`;
+  const planned = wish.files ? await rewind.restore(turn.number, { dryRun: true }) : nothing;
+  const gaps = wish.files ? rewind.gaps(turn.number) : [];
+  for (const gap of gaps) writeStderr(`Warning: the files were not saved in turn ${gap.turn}: ${gap.why}\n`);
+  const going = turns.length - turn.number + 1;
+  const conversation = wish.conversation ? [`${counted(going, "turn")} of the conversation`] : [];
+  const files = planned.steps.length > 0 ? [`${counted(planned.steps.length, "change")} of files`] : [];
+  const what = [...files, ...conversation].join(" and ") || "nothing";
+  if (wish.dryRun) return answer(`Back to before ${named}: ${what} would be taken back.\n${listOf(planned, task)}`);
+  if (!(await isSure(task, planned, `Take back ${what}, to before ${named}?`))) return answer("Nothing was changed.\n");
+
+  const done = wish.files ? await rewind.restore(turn.number) : nothing;
+  const report = wish.files ? reportOf(done, task) : "";
+  if (done.failed.length > 0) {
+    await answer(report);
+    throw new UserError("STORE_IO", `${failures(done.failed, task)} The conversation was left as it is.`);
+  }
+  if (wish.conversation) rewind.takeBack(turn.number, { files: wish.files }, () => chat.rewindTo(turn.number));
+  const left = wish.conversation ? `✓ The conversation is back before ${named}\n` : "";
+  const undo =
+    done.steps.length > 0 ? `The files as they were: ${invocation.name} sessions rewind ${chat.facts.id} --undo\n` : "";
+  return answer(report + left + undo);
+}
+
+async function undoRewind(task: Task): Promise<number> {
+  const { wish, rewind, invocation, chat } = task;
+  const planned = await rewind.undo({ dryRun: true });
+  if (!planned) {
+    throw new UserError(
+      "USAGE",
+      `No rewind of the chat ${chat.facts.id} has changed files, so there is none to undo. Its turns: ${invocation.name} sessions show ${chat.facts.id}`,
+    );
+  }
+  const what = `${counted(planned.steps.length, "change")} of files`;
+  if (wish.dryRun) return answer(`Back to before the last rewind: ${what} would be undone.\n${listOf(planned, task)}`);
+  if (!(await isSure(task, planned, `Undo ${what}, back to before the last rewind?`)))
+    return answer("Nothing was changed.\n");
+  const done = (await rewind.undo())!;
+  await answer(reportOf(done, task));
+  if (done.failed.length > 0) throw new UserError("STORE_IO", failures(done.failed, task));
+  return 0;
+}
+
+const nothing: Restored = { steps: [], left: [], failed: [] };
+
+function wishOf({ line: { flags }, name }: Invocation): Wish {
+  const [only, filesOnly, undo] = ["conversation-only", "files-only", "undo"].map((flag) => flags.has(flag));
+  const to = flagText(flags, "to");
+  if ([only, filesOnly, undo].filter(Boolean).length > 1 || (undo && to !== undefined)) {
+    throw new UserError(
+      "USAGE",
+      `--conversation-only, --files-only and --undo exclude each other, and --undo takes no --to. Type: ${name} help sessions rewind`,
+    );
+  }
+  if (to !== undefined && !/^[1-9]\d{0,8}$/.test(to))
+    throw new UserError("USAGE", `--to '${to}' is no number of a turn. Example: --to 3`);
+  return {
+    files: !only,
+    conversation: !filesOnly && !undo,
+    dryRun: flags.has("dry-run"),
+    undo: undo === true,
+    sure: flags.has("yes") || flags.has("force"),
+    ...(to !== undefined && { to: Number(to) }),
+  };
+}
+
+/** Files are changed only from where they lie: whoever types it sees which ones are meant. */
+function checkWorkspace({ name }: Invocation, { facts }: ChatWriter, { workspace }: Place): void {
+  if (facts.workspace === workspace) return;
+  const there = facts.workspace;
+  throw new UserError(
+    "USAGE",
+    there === undefined
+      ? `It is not known which files the chat ${facts.id} worked on. The conversation alone: ${name} sessions rewind ${facts.id} --conversation-only`
+      : `The chat ${facts.id} belongs to ${there}, not to ${workspace}. Type: ${name} sessions rewind ${facts.id} --workspace ${there}; for the conversation alone: --conversation-only`,
+  );
+}
+
+function targetOf({ wish, turns, chat, invocation }: Task): ChatTurn {
+  const turn = wish.to === undefined ? turns.at(-1) : turns.find((each) => each.number === wish.to);
+  if (turn) return turn;
+  const { id } = chat.facts;
+  throw new UserError(
+    "USAGE",
+    turns.length === 0
+      ? `The chat ${id} has no turns to take back.`
+      : `The chat ${id} has no turn ${wish.to}: its turns are 1 to ${turns.length}. To see them: ${invocation.name} sessions show ${id}`,
+  );
+}
+
+async function isSure(task: Task, planned: Restored, question: string): Promise<boolean> {
+  if (task.wish.sure) return true;
+  const { isatty } = await import("node:tty");
+  if (!isatty(0)) return true;
+  const { promptShown } = await import("../../prompt-hidden.ts");
+  writeStderr(listOf(planned, task));
+  return /^(y|yes)$/i.test((await promptShown(`${question} [y]es, [n]o: `)).trim());
+}
+
+function reportOf({ steps, left }: Restored, task: Task): string {
+  return `✓ ${countsOf(steps)}\n${listOf({ steps, left }, task)}`;
+}
+
+const outcomes: Record<Step["change"], string> = {
+  write: "written",
+  remove: "removed",
+  make: "made as folders",
+  mode: "given their mode",
+};
+
+function countsOf(steps: readonly Step[]): string {
+  const counts = Object.entries(outcomes).flatMap(([change, outcome]) => {
+    const count = steps.filter((step) => step.change === change).length;
+    return count > 0 ? [`${count} ${outcome}`] : [];
+  });
+  return counts.length > 0 ? `Files: ${counts.join(", ")}` : "No file had to change";
+}
+
+const verbs: Record<Step["change"], string> = { write: "write", remove: "remove", make: "folder", mode: "mode" };
+
+/** What changes, and what does not though one might think so. */
+function listOf({ steps, left }: Pick<Restored, "steps" | "left">, { chat }: Task): string {
+  const workspace = chat.facts.workspace ?? "/";
+  const shown = (path: string) => printable(shownPath(path, workspace)).replaceAll("\n", "\\n");
+  const lines = [
+    ...few(steps, ({ change, path, entry }) => {
+      const mode = change === "mode" && "mode" in entry ? ` (${entry.mode.toString(8)})` : "";
+      return `  ${verbs[change].padEnd(7)} ${shown(path)}${mode}\n`;
+    }),
+    ...few(left, ({ path, why }) => `  left    ${shown(path)}: ${why}\n`),
+  ];
+  return lines.join("");
+}
+
+function few<Item>(items: readonly Item[], line: (item: Item) => string): string[] {
+  const more = items.length - mostShown;
+  return [...items.slice(0, mostShown).map(line), ...(more > 0 ? [`  … and ${more} more\n`] : [])];
+}
+
+function counted(count: number, what: string): string {
+  return count === 1 ? `one ${what}` : `${count} ${what}s`;
+}
+
+function failures(failed: readonly Left[], { chat }: Task): string {
+  const shown = failed.slice(0, 5).map(({ path, why }) => `${shownPath(path, chat.facts.workspace ?? "/")} (${why})`);
+  const more = failed.length > 5 ? ` and ${failed.length - 5} more` : "";
+  return `These could not be taken back: ${shown.join(", ")}${more}. Put that right and run it again.`;
+}

@@ -1,0 +1,98 @@
+// A chat for reading: every prompt, what was done, what was answered; long texts by their beginning.
+import type { Message } from "../../../protocol/message.ts";
+import type { ChatRecord, ChatTurn } from "../../../store/chats/chat.ts";
+import { shownTitle } from "../../../store/chats/listing.ts";
+import { readChat } from "../../../store/chats/reading.ts";
+import { homeDir } from "../../../store/config-dir.ts";
+import { printable } from "../../call-line.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { writeStderr } from "../../stdout.ts";
+import { cut } from "../../text-width.ts";
+import { answer, answerJson } from "../answer.ts";
+import { ageOf, chatJson, oneLine, shortPath } from "./chat-lines.ts";
+import { chatOf } from "./place.ts";
+
+export async function showSession(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const record = readChat(chatOf(invocation, words, "show"));
+  const turns = record.turns.map((turn) => ({ ...turn, ...told(record, turn) }));
+  for (const { message } of record.problems) writeStderr(`Warning: ${message}\n`);
+  if (flagText(invocation.line.flags, "format") === "json") return answerJson({ ...chatJson(record.facts), turns });
+
+  const heading = headingOf(record, invocation);
+  const blocks = turns.map((turn) => blockOf(turn, invocation.name, record.facts.id));
+  return answer(`${[heading, ...blocks].join("\n\n")}\n`);
+}
+
+type Told = {
+  /** One line a call: the tool, and what it was told. */
+  calls: string[];
+  /** What was said after the last call. */
+  answer: string;
+};
+
+function told({ messages }: ChatRecord, { number }: ChatTurn): Told {
+  const calls: string[] = [];
+  let said = "";
+  for (const { turn, message } of messages) {
+    if (turn !== number || message.role !== "assistant") continue;
+    const found = callsIn(message);
+    calls.push(...found);
+    said = found.length > 0 ? "" : said + textIn(message);
+  }
+  return { calls, answer: said };
+}
+
+function callsIn(message: Message): string[] {
+  return message.parts.flatMap((part) => {
+    if (part.type !== "tool_call") return [];
+    const args = Object.values(typeof part.args === "object" && part.args !== null ? part.args : {});
+    const first = args.find((value) => typeof value === "string" && value !== "") ?? "";
+    return [oneLine(`${part.name} ${first}`)];
+  });
+}
+
+function textIn(message: Message): string {
+  return message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+function headingOf({ facts, turns }: ChatRecord, { env }: Invocation): string {
+  const count = turns.length === 1 ? "1 turn" : `${turns.length} turns`;
+  const parts = [
+    facts.workspace && shortPath(facts.workspace, homeDir(env)),
+    facts.model,
+    count,
+    ageOf(facts.updatedAt, Date.now()),
+  ];
+  return `${oneLine(shownTitle(facts))}\n${facts.id} · ${parts
+    .filter(Boolean)
+    .map((part) => oneLine(part!))
+    .join(" · ")}`;
+}
+
+const promptLines = 6;
+const answerLines = 12;
+const mostCalls = 12;
+const lineWidth = 200;
+
+function blockOf(turn: ChatTurn & Told, program: string, id: string): string {
+  const number = `${turn.number}. `;
+  const indent = " ".repeat(number.length);
+  const prompt = beginningOf(turn.prompt, promptLines);
+  const calls = turn.calls.slice(0, mostCalls).map((call) => `· ${cut(call, lineWidth)}`);
+  if (turn.calls.length > mostCalls) calls.push(`· … and ${turn.calls.length - mostCalls} more calls`);
+  const reply = turn.answer.trim() === "" ? [] : beginningOf(turn.answer, answerLines);
+  const state = turn.status === "done" ? [] : [`(${turn.status})`];
+  const isCut = prompt.at(-1) === "…" || reply.at(-1) === "…";
+  const more = isCut ? [`All of it: ${program} sessions export ${id}`] : [];
+  const lines = [...prompt, ...calls, ...reply, ...state, ...more];
+  return lines.map((line, index) => `${index === 0 ? number : indent}${line}`.trimEnd()).join("\n");
+}
+
+function beginningOf(text: string, most: number): string[] {
+  const lines = text
+    .trim()
+    .split(/\r?\n/)
+    .map((line) => cut(printable(line.trimEnd()), lineWidth));
+  return lines.length > most ? [...lines.slice(0, most - 1), "…"] : lines;
+}

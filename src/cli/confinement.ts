@@ -1,0 +1,66 @@
+// Which commands run in the sandbox: what settings and flags ask for, and what this machine can do.
+import { totalmem } from "node:os";
+import type { ProcessRunner } from "../agent/process.ts";
+import type { Sandbox } from "../agent/sandbox.ts";
+import { nobodyToAsk, runsInSandbox, type Situation } from "../policy/decide.ts";
+import type { Decision } from "../policy/need.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import type { SandboxMode } from "../store/sandbox-settings.ts";
+import { flagText } from "./flags.ts";
+import type { Setup } from "./start.ts";
+
+export type Confinement = {
+  reach: Situation["sandbox"];
+  /** Absent where nothing is confined. */
+  sandbox?: Sandbox;
+  /** A call that may run in the sandbox only is asked about where there is none. */
+  check(decision: Decision): Promise<Decision>;
+};
+
+type Place = { headless: boolean; processes: ProcessRunner; warn(message: string): void };
+
+/** Nothing is confined. */
+export const unconfined: Confinement = { reach: "off", check: async (decision) => decision };
+
+/** What it needs to know of a run; `permissions check` knows no more. */
+export type ConfinementSetup = Pick<
+  Setup,
+  "invocation" | "configDir" | "workspace" | "roots" | "home" | "rules" | "settings"
+>;
+
+export async function createConfinement(setup: ConfinementSetup, place: Place): Promise<Confinement> {
+  const { invocation, configDir, workspace, roots, home, rules, settings } = setup;
+  const asked = flagText(invocation.line.flags, "sandbox") as SandboxMode | undefined;
+  if (asked === "disabled") return unconfined;
+  const { loadSandboxSettings } = await import("../store/sandbox-settings.ts");
+  const sandboxSettings = loadSandboxSettings({ configDir, workspace, cliConfig: settings.raw });
+  const reach = reachOf(asked ?? sandboxSettings.mode, place.headless);
+  if (reach === "off") return unconfined;
+  for (const warning of sandboxSettings.warnings) place.warn(warning);
+
+  const { createSandbox, planSandbox } = await import("../agent/sandbox.ts");
+  const totalMemoryMb = Math.floor(totalmem() / 1_048_576);
+  const plan = planSandbox(sandboxSettings, { workspace, roots, home, configDir, rules, totalMemoryMb });
+  const sandbox = createSandbox({ plan, processes: place.processes, env: invocation.env });
+  if (asked === "enabled") {
+    const problem = await sandbox.problem();
+    if (problem) throw new UserError("SANDBOX_UNAVAILABLE", `${problem} To run without it: --sandbox disabled`);
+  }
+  return { reach, sandbox, check: (decision) => askWithout(sandbox, decision, place.headless) };
+}
+
+/** Where nobody said anything, print mode has it: there, nobody can be asked about a command. */
+function reachOf(mode: SandboxMode, headless: boolean): Situation["sandbox"] {
+  if (mode === "enabled") return "all";
+  return mode === "auto" && headless ? "unlisted" : "off";
+}
+
+async function askWithout(sandbox: Sandbox, decision: Decision, headless: boolean): Promise<Decision> {
+  if (decision.verdict !== "allow" || !decision.confined) return decision;
+  const problem = await sandbox.problem();
+  if (!problem) return decision;
+  const { confined: _, ...rest } = decision;
+  const why = decision.reasons.filter((reason) => reason !== runsInSandbox);
+  const reasons = [...why, problem, ...(headless ? [nobodyToAsk] : [])];
+  return { ...rest, verdict: "ask", reasons };
+}

@@ -1,0 +1,20 @@
+// The real path of a directory that the user named, or that the program was started in.
+import { realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+
+/** `flag`: the one to give another with. */
+export function realDirectory(path: string, flag: string): string {
+  let absolute = path;
+  try {
+    absolute = resolve(path); // throws where the current directory was deleted
+    const real = realpathSync(absolute);
+    if (statSync(real).isDirectory()) return real;
+  } catch {
+    throw new UserError(
+      "CWD_MISSING",
+      `The directory ${absolute} does not exist or cannot be read. Give another with ${flag} <path>.`,
+    );
+  }
+  throw new UserError("CWD_MISSING", `${absolute} is not a directory. Give one with ${flag} <path>.`);
+}

@@ -1,0 +1,243 @@
+// A message as blobs: JSON in the style of the AI SDK, which readers of such stores know, and back without loss.
+import type { Message, Part } from "../../protocol/message.ts";
+
+/** What we keep of a message beside its content; readers of others pass it over. */
+type Mark = {
+  /** Makes every blob another one, also where the same is said twice. */
+  sequence: number;
+  /** Blobs of one message carry the same number. */
+  message: number;
+  provider?: string;
+  /** The first text is wrapped as a prompt; every text is wrapped as a reminder. */
+  wrapped?: "query" | "reminder";
+};
+
+type BlobPart = Record<string, unknown> & { type?: unknown };
+export type BlobMessage = {
+  id?: string;
+  role?: unknown;
+  content?: unknown;
+  providerOptions?: { courser?: Mark };
+};
+
+export type BlobPlace = {
+  message: number;
+  firstSequence: number;
+  /** The tool of a call, by the call's id. */
+  toolName(callId: string): string;
+};
+
+/** One blob for each result, as the original has it; everything else of a message in one. */
+export function encodeMessage(message: Message, place: BlobPlace): Buffer[] {
+  const mark = { message: place.message, ...(message.provider !== undefined && { provider: message.provider }) };
+  let sequence = place.firstSequence;
+  const blob = (role: string, content: BlobPart[], wrapped?: Mark["wrapped"], id?: string) =>
+    Buffer.from(
+      JSON.stringify({
+        ...(id !== undefined && { id }),
+        role,
+        content,
+        providerOptions: { courser: { sequence: sequence++, ...mark, ...(wrapped && { wrapped }) } },
+      }),
+    );
+  const encode = (part: Part) => encodePart(part, place);
+  if (message.role === "assistant") return [blob("assistant", message.parts.map(encode), undefined, "1")];
+
+  const hasResults = message.parts.some((part) => part.type === "tool_result");
+  if (!hasResults) return [wrappedAsQuery(message.parts.map(encode), blob)];
+  const blobs: Buffer[] = [];
+  let rest: Part[] = [];
+  const flush = () => {
+    if (rest.length > 0) blobs.push(blob("user", rest.map(encode).map(asReminder), "reminder"));
+    rest = [];
+  };
+  for (const part of message.parts) {
+    if (part.type !== "tool_result") {
+      rest.push(part);
+      continue;
+    }
+    flush();
+    blobs.push(blob("tool", [encode(part)], undefined, part.id));
+  }
+  flush();
+  return blobs;
+}
+
+function wrappedAsQuery(
+  content: BlobPart[],
+  blob: (role: string, content: BlobPart[], wrapped?: Mark["wrapped"]) => Buffer,
+): Buffer {
+  const [first, ...others] = content;
+  if (first?.type !== "text") return blob("user", content);
+  return blob("user", [{ ...first, text: asQuery(String(first["text"])) }, ...others], "query");
+}
+
+/** As the original wraps a prompt. Some readers take the tags off only where the text begins with them. */
+export function asQuery(text: string): string {
+  return wrappings.query.join(text);
+}
+
+const wrappings = {
+  query: ["<user_query>\n", "\n</user_query>"],
+  reminder: ["<system_reminder>\n", "\n</system_reminder>"],
+} as const;
+
+function asReminder(part: BlobPart): BlobPart {
+  return part.type === "text" ? { ...part, text: wrappings.reminder.join(String(part["text"])) } : part;
+}
+
+function encodePart(part: Part, place: BlobPlace): BlobPart {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "thinking":
+      return { type: "reasoning", text: part.text, ...opaqueOf(part) };
+    case "image":
+      return { type: "image", image: part.base64, mimeType: part.mime };
+    case "tool_call":
+      return { type: "tool-call", toolCallId: part.id, toolName: part.name, args: part.args, ...opaqueOf(part) };
+    case "tool_result":
+      return {
+        type: "tool-result",
+        toolName: place.toolName(part.id),
+        toolCallId: part.id,
+        result: part.text,
+        ...(part.isError && { isError: true }),
+        ...(part.images?.length && {
+          experimental_content: [
+            { type: "text", text: part.text },
+            ...part.images.map(({ mime, base64 }) => ({ type: "image", data: base64, mimeType: mime })),
+          ],
+        }),
+      };
+  }
+}
+
+function opaqueOf(part: { opaque?: unknown }): object {
+  return part.opaque === undefined ? {} : { providerOptions: { courser: { opaque: part.opaque } } };
+}
+
+/** The message in JSON, or undefined: something else that is no message. */
+export function parseBlob(text: string): BlobMessage | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isMessage = typeof value === "object" && value !== null && "role" in value;
+    return isMessage ? (value as BlobMessage) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Blobs that belong to one message: by our number, else results that follow each other. */
+export function belongTogether(before: BlobMessage, next: BlobMessage): boolean {
+  const [left, right] = [before.providerOptions?.courser, next.providerOptions?.courser];
+  if (left || right) return left?.message === right?.message;
+  return before.role === "tool" && next.role === "tool";
+}
+
+/** The message that these blobs are; undefined for what no model need be told again: system prompts and surroundings. */
+export function decodeMessage(blobs: readonly BlobMessage[]): Message | undefined {
+  const [first] = blobs;
+  if (!first) return undefined;
+  const mark = first.providerOptions?.courser;
+  if (!mark) return decodeForeign(blobs);
+  const parts: Part[] = [];
+  for (const blob of blobs) {
+    const wrapped = blob.providerOptions?.courser?.wrapped;
+    const content = partsOf(blob.content);
+    for (let index = 0; index < content.length; index++) {
+      const part = decodePart(content[index]!);
+      if (!part) continue;
+      const isWrapped = part.type === "text" && (wrapped === "reminder" || (wrapped === "query" && index === 0));
+      if (isWrapped) part.text = unwrapped(part.text, wrappings[wrapped]);
+      parts.push(part);
+    }
+  }
+  const role = first.role === "assistant" ? "assistant" : "user";
+  return mark.provider === undefined ? { role, parts } : { role, parts, provider: mark.provider };
+}
+
+function unwrapped(text: string, [open, close]: readonly [string, string]): string {
+  return text.startsWith(open) && text.endsWith(close) ? text.slice(open.length, -close.length) : text;
+}
+
+function decodeForeign(blobs: readonly BlobMessage[]): Message | undefined {
+  const role = blobs[0]!.role;
+  if (role !== "user" && role !== "assistant" && role !== "tool") return undefined;
+  let parts = blobs.flatMap((blob) => partsOf(blob.content).flatMap((part) => decodePart(part) ?? []));
+  if (role === "user")
+    parts = parts.flatMap((part): Part[] => {
+      if (part.type !== "text") return [part];
+      const text = withoutWrapping(part.text);
+      return text === undefined ? [] : [{ type: "text", text }];
+    });
+  return parts.length > 0 ? { role: role === "assistant" ? "assistant" : "user", parts } : undefined;
+}
+
+/** What the user typed; undefined for what the original told its model of its own accord. */
+function withoutWrapping(text: string): string | undefined {
+  if (/^\s*<(user_info|system_reminder)>/.test(text)) return undefined;
+  const bare = text.replace(/^\s*<timestamp>[^<]*<\/timestamp>\s*/, "");
+  return /^\s*<user_query>\n?([\s\S]*?)\n?<\/user_query>\s*$/.exec(bare)?.[1] ?? bare;
+}
+
+function partsOf(content: unknown): BlobPart[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content.filter((part) => typeof part === "object" && part !== null) : [];
+}
+
+function decodePart(part: BlobPart): Part | undefined {
+  const text = (key: string) => (typeof part[key] === "string" ? part[key] : "");
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: text("text") };
+    case "reasoning":
+      return { type: "thinking", text: text("text"), ...opaqueIn(part) };
+    case "image": {
+      const base64 = part["image"] ?? part["data"];
+      if (typeof base64 !== "string") return undefined;
+      return { type: "image", mime: text("mimeType") || text("mediaType"), base64 };
+    }
+    case "tool-call":
+      return {
+        type: "tool_call",
+        id: text("toolCallId"),
+        name: text("toolName"),
+        args: "args" in part ? part["args"] : part["input"],
+        ...opaqueIn(part),
+      };
+    case "tool-result":
+      return {
+        type: "tool_result",
+        id: text("toolCallId"),
+        text: resultText(part),
+        isError: part["isError"] === true,
+        ...imagesOf(part),
+      };
+    default:
+      return undefined;
+  }
+}
+
+function opaqueIn(part: BlobPart): { opaque?: unknown } | undefined {
+  if (part["providerOptions"] === undefined) return undefined;
+  const { opaque } = (part["providerOptions"] as { courser?: { opaque?: unknown } }).courser ?? {};
+  return opaque === undefined ? undefined : { opaque };
+}
+
+function resultText(part: BlobPart): string {
+  const output = part["output"] as { value?: unknown } | undefined;
+  const result = part["result"] ?? output?.value ?? "";
+  if (typeof result === "string") return result;
+  const texts = partsOf(result).map((each) => each["text"]);
+  const areTexts = texts.length > 0 && texts.every((each) => typeof each === "string");
+  return areTexts ? texts.join("\n") : JSON.stringify(result);
+}
+
+function imagesOf(part: BlobPart): { images: { mime: string; base64: string }[] } | undefined {
+  if (!Array.isArray(part["experimental_content"])) return undefined;
+  const images = partsOf(part["experimental_content"])
+    .filter((each) => each.type === "image" && typeof each["data"] === "string")
+    .map((each) => ({ mime: String(each["mimeType"] ?? each["mediaType"] ?? ""), base64: each["data"] as string }));
+  return images.length > 0 ? { images } : undefined;
+}

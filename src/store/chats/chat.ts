@@ -1,0 +1,71 @@
+// Chat: what is kept of a conversation. Types only; writing.ts writes one, reading.ts reads one.
+import type { AgentEvent } from "../../protocol/event.ts";
+import type { Message } from "../../protocol/message.ts";
+
+export type ChatFacts = {
+  id: string;
+  /** The folder that holds store.db. */
+  folder: string;
+  /** The real path of the workspace; unknown for some chats that others wrote. */
+  workspace?: string;
+  /** "New Agent" until there is one. */
+  title: string;
+  /** As in the store: `auto-run` where everything was allowed, else `default`. */
+  mode: string;
+  createdAt: number;
+  updatedAt: number;
+  model?: string;
+  /** The first line of the first prompt: what to show while there is no title. */
+  prompt?: string;
+  hasConversation: boolean;
+};
+
+/** One prompt and everything up to its ending. Numbered from 1. */
+export type ChatTurn = { number: number; prompt: string; startedAt: number; status: "done" | "failed" | "interrupted" };
+
+/** Deltas of a finished segment are gone: its `text_end` says the same; of thinking one delta with all of it is left. */
+export type StoredEvent = { sequence: number; turn: number; at: number; event: AgentEvent };
+
+/** A message of the whole history, with its turn; `at` only in chats of ours. */
+export type StoredMessage = { sequence: number; turn: number; at?: number; message: Message };
+
+/** What is wrong with a store, by name; reading goes on with the rest. */
+export type ChatProblem = {
+  code: "STORE_MISSING_BLOB" | "STORE_BLOB_HASH" | "STORE_CORRUPT";
+  message: string;
+  blobs?: string[];
+};
+
+/** Everything that is kept of a chat. Chats of the original CLI have messages only: no events, turns by user message. */
+export type ChatRecord = {
+  facts: ChatFacts;
+  messages: StoredMessage[];
+  events: StoredEvent[];
+  turns: ChatTurn[];
+  problems: ChatProblem[];
+  /** So many turns from the first on have all their messages: a fork may go on from there. */
+  wholeTurns: number;
+};
+
+/** The one writer of a chat. What a method was given is committed when it returns; what cannot be kept throws UserError STORE_*. */
+export interface ChatWriter {
+  readonly facts: ChatFacts;
+  /** What the model is to be told again: shortened where it was. */
+  readonly messages: readonly Message[];
+  /** Calls that were running when an earlier run was cut off, and were marked so when the chat was opened. */
+  readonly interrupted: readonly { callId: string; tool: string }[];
+  append(...messages: readonly Message[]): void;
+  /** A shorter conversation for the model. The history stays whole. */
+  replace(messages: readonly Message[]): void;
+  /** `user` begins a turn, `done` and `fail` end it. Before `tool_start`, `done` and `fail` return, everything is on the disk. */
+  record(event: AgentEvent): void;
+  /** Small values that a resume needs: the todo list, the mode, snapshots of a turn. */
+  state(key: string): unknown;
+  saveState(key: string, value: unknown): void;
+  /** The number of the turn that runs, or ran last; 0 before the first. */
+  readonly turn: number;
+  rename(title: string): void;
+  /** Takes the conversation back to the moment before turn `number` began. Irreversible; events and messages from there on go. */
+  rewindTo(number: number): void;
+  close(): void;
+}

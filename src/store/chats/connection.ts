@@ -1,0 +1,88 @@
+// A connection to one store, which can really be closed.
+import { type Database, isBusy, longestWaitMs, openDatabase, pause, type Statement } from "../sqlite.ts";
+
+/** `write`: must exist. `still`: nobody changes it now; read without locks and without files beside it. */
+export type StoreMode = "write" | "read" | "still";
+
+const parameters: Record<StoreMode, string> = { write: "mode=rw", read: "mode=ro", still: "immutable=1" };
+
+/** Connections without a file, with their statements: kept for the next store. */
+const idle: StoreConnection[] = [];
+
+/**
+ * Waits for other programs up to 5 s; throws what SQLite says. The file is attached, as `chat`, to a connection in memory: the library cannot finalize
+ * statements, and while one lives, closing its connection closes no file. Detaching does.
+ */
+export function openStore(file: string, mode: StoreMode): StoreConnection {
+  const connection = idle.pop() ?? new StoreConnection();
+  const address = `${fileUri(file)}?${parameters[mode]}`;
+  const deadline = Date.now() + longestWaitMs;
+  while (true) {
+    try {
+      connection.attach(address);
+      return connection;
+    } catch (error) {
+      // Some of the first locks ignore the time limit.
+      if (isBusy(error) && Date.now() < deadline) {
+        pause(20);
+        continue;
+      }
+      idle.push(connection);
+      throw error;
+    }
+  }
+}
+
+export class StoreConnection {
+  readonly #database: Database = openDatabase(":memory:");
+  readonly #statements = new Map<string, Statement>();
+  #isAttached = false;
+
+  attach(address: string): void {
+    this.#database.exec(`ATTACH '${address.replaceAll("'", "''")}' AS chat`);
+    this.#isAttached = true;
+  }
+
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  /** Prepared once, and made anew by SQLite when another store is attached. */
+  statement(sql: string): Statement {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  /** Rows as arrays. The text of the query must not be used with `statement`. */
+  rows(sql: string): unknown[][] {
+    const statement = this.statement(sql);
+    statement.setReturnArrays(true);
+    return statement.all() as unknown as unknown[][];
+  }
+
+  rollBack(): void {
+    if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+  }
+
+  close(): void {
+    if (!this.#isAttached) return;
+    this.#isAttached = false;
+    try {
+      this.rollBack();
+      this.#database.exec("DETACH chat");
+      idle.push(this);
+    } catch {
+      this.#database.close();
+    }
+  }
+}
+
+/** By hand: the first use of Node's URL costs more than opening the store. */
+function fileUri(file: string): string {
+  const path = process.platform === "win32" ? `/${file.replaceAll("\\", "/")}` : file;
+  return `file://${path.replace(/[%?#]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)}`;
+}

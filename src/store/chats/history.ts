@@ -1,0 +1,243 @@
+// The history of a chat out of its store: every message in order, and by name what is missing or altered.
+import type { Message } from "../../protocol/message.ts";
+import { type BlobMessage, belongTogether, decodeMessage, parseBlob } from "./blobs.ts";
+import type { ChatProblem, StoredMessage } from "./chat.ts";
+import type { StoreConnection } from "./connection.ts";
+import { readRoot } from "./root.ts";
+import { hasherFor, sha256 } from "./sha256.ts";
+
+/** The row `0` of the table `meta`. */
+export type StoreMeta = {
+  agentId?: string;
+  latestRootBlobId?: string;
+  name?: string;
+  mode?: string;
+  createdAt?: number;
+  lastUsedModel?: string;
+};
+
+/** A blob in its place in the conversation. */
+export type HistoryRow = { sequence: number; turn: number; number: number; at?: number; blob: string };
+
+export type History = {
+  messages: StoredMessage[];
+  rows: HistoryRow[];
+  problems: ChatProblem[];
+  wholeTurns: number;
+  /** The order is that of our table; else somebody else wrote last, and the root told it. */
+  isOurs: boolean;
+};
+
+export function readMeta(store: StoreConnection): StoreMeta {
+  const tables = store
+    .statement("SELECT count(*) AS found FROM chat.sqlite_master WHERE name IN ('blobs', 'meta')")
+    .get();
+  // The code of a file that is no database: it is none of ours.
+  if (tables?.["found"] !== 2) throw Object.assign(new Error("it has no tables of a chat"), { errcode: 26 });
+  const value = store.statement("SELECT value FROM meta WHERE key = '0'").get()?.["value"];
+  const text = typeof value === "string" ? value : value instanceof Uint8Array ? Buffer.from(value).toString() : "";
+  // The original writes hexadecimal digits; other programs have been seen to write the JSON itself.
+  const json = text.startsWith("{") ? text : Buffer.from(text, "hex").toString("utf8");
+  try {
+    const parsed: unknown = JSON.parse(json);
+    return typeof parsed === "object" && parsed !== null ? parsed : {};
+  } catch {
+    return {};
+  }
+}
+
+export function hasOwnTables(store: StoreConnection): boolean {
+  const found = store.statement("SELECT 1 FROM chat.sqlite_master WHERE name = 'courser_messages'").get();
+  return found !== undefined;
+}
+
+export function ownState(store: StoreConnection, key: string): unknown {
+  const row = store.statement("SELECT value FROM courser_state WHERE key = ? ORDER BY turn DESC LIMIT 1").get(key);
+  return row === undefined ? undefined : parseStored(row["value"]);
+}
+
+/** JSON that was whole when it was stored. The code of a damaged database, because that is what it is otherwise. */
+export function parseStored(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    throw Object.assign(new Error("a value in it is no longer readable"), { errcode: 11 });
+  }
+}
+
+export function readHistory(store: StoreConnection, meta = readMeta(store)): History {
+  const { blobs, altered } = readBlobs(store);
+  const problems: ChatProblem[] = [];
+  const hasTables = hasOwnTables(store);
+  const ours = hasTables ? readRows(store) : [];
+  const root = meta.latestRootBlobId;
+  const isOurs = hasTables && ownState(store, ".root") === root;
+  // Where the order is known, the root need only be there.
+  const isEnough = isOurs && root !== undefined && blobs.has(root);
+  const { ids, problem } = isEnough ? nothing : walkRoot(root, blobs, altered);
+  if (problem) problems.push(problem);
+  const alteredOthers = [...altered].filter((id) => id !== root);
+  if (alteredOthers.length > 0) problems.push(alteredBlobs(alteredOthers));
+  const rows = isOurs ? ours : rowsOf(ids, ours);
+  const missing = rows.filter(({ blob }) => !blobs.has(blob) && !altered.has(blob)).map((row) => row.blob);
+  if (missing.length > 0) problems.push(missingBlobs(missing, "a part of the conversation"));
+  return { ...assemble(rows, blobs, isOurs), problems, isOurs };
+}
+
+/**
+ * What the model is told: the newest shortened conversation and what was said since, or everything. A shortened one that was
+ * altered is passed over, because the history behind it is whole.
+ */
+export function modelView(store: StoreConnection, messages: readonly StoredMessage[]): Message[] {
+  const view = store.statement("SELECT after, hash, body FROM courser_views ORDER BY sequence DESC LIMIT 1").get();
+  const body = String(view?.["body"]);
+  const isWhole = view !== undefined && sha256(body) === view["hash"];
+  const after = isWhole ? Number(view["after"]) : 0;
+  const since = messages.filter(({ sequence }) => sequence > after).map(({ message }) => message);
+  return isWhole ? [...(parseStored(body) as Message[]), ...since] : since;
+}
+
+type Walked = { ids: string[]; problem?: ChatProblem };
+
+const nothing: Walked = { ids: [] };
+
+/** Messages as text, nodes as bytes, in the order of the table. */
+type Blobs = Map<string, string | Uint8Array>;
+
+const everyBlob =
+  "SELECT id, CASE WHEN hex(substr(data, 1, 1)) = '7B' THEN CAST(data AS TEXT) ELSE data END FROM blobs ORDER BY rowid";
+
+function readBlobs(store: StoreConnection): { blobs: Blobs; altered: Set<string> } {
+  const rows = store.rows(everyBlob) as [id: string, data: string | Uint8Array | null][];
+  let bytes = 0;
+  for (const [, data] of rows) bytes += data?.length ?? 0;
+  const hash = hasherFor(bytes);
+  const blobs: Blobs = new Map();
+  const altered = new Set<string>();
+  for (const [id, data] of rows) {
+    if (data !== null && hash(data) === id) blobs.set(id, data);
+    else altered.add(id);
+  }
+  return { blobs, altered };
+}
+
+function readRows(store: StoreConnection): HistoryRow[] {
+  const found = store.rows("SELECT sequence, turn, number, at, blob FROM courser_messages ORDER BY sequence");
+  return (found as [number, number, number, number | null, string][]).map(([sequence, turn, number, at, blob]) =>
+    at === null ? { sequence, turn, number, blob } : { sequence, turn, number, at, blob },
+  );
+}
+
+/** The ids that the root names; without it those of the best other root; without any, every message as it lies in the table. */
+function walkRoot(root: string | undefined, blobs: Blobs, altered: ReadonlySet<string>): Walked {
+  const node = root === undefined ? undefined : blobs.get(root);
+  const named = node instanceof Uint8Array ? readRoot(node) : undefined;
+  if (named) return { ids: named };
+  const older = bestRoot(blobs);
+  const ids = older?.ids ?? [...blobs].filter(([, data]) => messageIn(data)).map(([id]) => id);
+  if (root === undefined) return { ids };
+  const offer = older
+    ? `The last complete root, ${older.id}, names ${count(older.ids, "blob")}.`
+    : "There is no older root.";
+  const problem = altered.has(root) ? alteredBlobs([root]) : missingBlobs([root], "the order of the conversation");
+  return { ids, problem: { ...problem, message: `${problem.message} ${offer}` } };
+}
+
+function bestRoot(blobs: Blobs): { id: string; ids: string[] } | undefined {
+  let best: { id: string; ids: string[] } | undefined;
+  for (const [id, data] of blobs) {
+    if (typeof data === "string" || data[0] !== 0x0a) continue;
+    const ids = readRoot(data);
+    // The later of two equals: it has the newer messages.
+    if (ids && ids.length >= (best?.ids.length ?? 1) && ids.every((each) => blobs.has(each))) best = { id, ids };
+  }
+  return best;
+}
+
+/** Rows for blobs that the root names: those of ours keep their turn and time. */
+function rowsOf(order: readonly string[], ours: readonly HistoryRow[]): HistoryRow[] {
+  const known = new Map(ours.map((row) => [row.blob, row]));
+  return order.map((blob, index) => {
+    const { turn = 0, number = -1, at } = known.get(blob) ?? {};
+    return { sequence: index + 1, turn, number, ...(at !== undefined && { at }), blob };
+  });
+}
+
+/**
+ * Puts blobs together to messages. Where the order is not ours, rows get their numbers here, and a prompt of somebody else
+ * begins a turn. The first blob that is not there ends what is whole.
+ */
+function assemble(
+  rows: HistoryRow[],
+  blobs: Blobs,
+  isOurs: boolean,
+): Pick<History, "messages" | "rows" | "wholeTurns"> {
+  const messages: StoredMessage[] = [];
+  let turn = 0;
+  let wholeTurns: number | undefined;
+  for (let index = 0; index < rows.length; ) {
+    const group: HistoryRow[] = [];
+    const parsed: BlobMessage[] = [];
+    let isWhole = true;
+    for (; index < rows.length; index++) {
+      const row = rows[index]!;
+      const data = blobs.get(row.blob);
+      const blob = messageIn(data);
+      if (group.length > 0 && !isSameMessage(group.at(-1)!, row, parsed.at(-1), blob)) break;
+      group.push(row);
+      if (blob) parsed.push(blob);
+      if (data === undefined) isWhole = false;
+    }
+    const first = group[0]!;
+    const message = isWhole && first.number !== 0 ? decodeMessage(parsed) : undefined;
+    const isForeign = first.number < 0;
+    turn = isForeign && message && isPrompt(message) ? turn + 1 : Math.max(turn, first.turn);
+    const { sequence, at } = first;
+    if (message) messages.push(at === undefined ? { sequence, turn, message } : { sequence, turn, at, message });
+    for (const row of group) {
+      row.turn = turn;
+      if (!isOurs) row.number = message ? messages.length : 0;
+    }
+    if (!isWhole) wholeTurns ??= Math.max(0, turn - 1);
+  }
+  return { messages, rows, wholeTurns: wholeTurns ?? turn };
+}
+
+function messageIn(data: string | Uint8Array | undefined): BlobMessage | undefined {
+  return typeof data === "string" ? parseBlob(data) : undefined;
+}
+
+function isSameMessage(
+  before: HistoryRow,
+  row: HistoryRow,
+  blobBefore: BlobMessage | undefined,
+  blob: BlobMessage | undefined,
+): boolean {
+  if (before.number >= 0 || row.number >= 0) return before.number === row.number && row.number > 0;
+  return blobBefore !== undefined && blob !== undefined && belongTogether(blobBefore, blob);
+}
+
+export function isPrompt(message: Message): boolean {
+  return message.role === "user" && !message.parts.some((part) => part.type === "tool_result");
+}
+
+function alteredBlobs(blobs: string[]): ChatProblem {
+  return {
+    code: "STORE_BLOB_HASH",
+    message: `${count(blobs, "blob")} of this chat ${blobs.length === 1 ? "was" : "were"} altered, the content no longer fits the id: ${listed(blobs)}.`,
+    blobs,
+  };
+}
+
+function missingBlobs(blobs: string[], what: string): ChatProblem {
+  const message = `${count(blobs, "blob")} with ${what} ${blobs.length === 1 ? "is" : "are"} missing: ${listed(blobs)}.`;
+  return { code: "STORE_MISSING_BLOB", message, blobs };
+}
+
+function count(list: readonly unknown[], noun: string): string {
+  return list.length === 1 ? `1 ${noun}` : `${list.length} ${noun}s`;
+}
+
+function listed(ids: readonly string[]): string {
+  return ids.length > 5 ? `${ids.slice(0, 5).join(", ")}, …` : ids.join(", ");
+}

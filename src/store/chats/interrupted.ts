@@ -1,0 +1,109 @@
+// What a run left unfinished when it was cut off: marked when the chat is opened again, never run again.
+import type { AgentEvent } from "../../protocol/event.ts";
+import type { Message, Part } from "../../protocol/message.ts";
+import type { StoreConnection } from "./connection.ts";
+import { parseStored } from "./history.ts";
+
+type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
+type ToolEnd = Extract<AgentEvent, { type: "tool_end" }>;
+
+/** A turn without ending. `running`: calls that were started and never ended. */
+export type Cut = {
+  turn: number;
+  startedAt: number;
+  lastAt: number;
+  running: ToolStart[];
+  ended: ToolEnd[];
+};
+
+const interruption =
+  "Interrupted: an earlier run was cut off while this call was running. It may or may not have taken effect, and was not run again.";
+/** Of the outcome of a call that ended just before the cut: as much as a model may be told. */
+const mostOutcome = 20_000;
+
+/** The last turn, when it has no ending. */
+export function findCut(store: StoreConnection): Cut | undefined {
+  const last = store
+    .statement(
+      "SELECT sequence, turn, at, kind FROM courser_events WHERE kind IN ('user', 'done', 'fail') ORDER BY sequence DESC LIMIT 1",
+    )
+    .get();
+  if (last?.["kind"] !== "user") return undefined;
+  const since = last["sequence"]!;
+  const events = store
+    .statement(
+      "SELECT body FROM courser_events WHERE sequence > ? AND kind IN ('tool_start', 'tool_end') ORDER BY sequence",
+    )
+    .all(since)
+    .map((row) => parseStored(row["body"]) as ToolStart | ToolEnd);
+  const ended = events.filter((event) => event.type === "tool_end");
+  const endedIds = new Set(ended.map((event) => event.callId));
+  const latest = store.statement("SELECT max(at) AS at FROM courser_events WHERE sequence >= ?").get(since);
+  return {
+    turn: Number(last["turn"]),
+    startedAt: Number(last["at"]),
+    lastAt: Number(latest?.["at"] ?? last["at"]),
+    running: events.filter((event) => event.type === "tool_start" && !endedIds.has(event.callId)) as ToolStart[],
+    ended,
+  };
+}
+
+/** The events that the run owed: an end for each call, and one for the turn. */
+export function owedEvents(cut: Cut): AgentEvent[] {
+  const ends = cut.running.map(({ callId, tool, args, modelCallId, startedAt }): AgentEvent => {
+    const value = { errorMessage: interruption, error: interruption, message: interruption };
+    return {
+      type: "tool_end",
+      callId,
+      tool,
+      args,
+      outcome: { kind: "error", value },
+      ...(modelCallId !== undefined && { modelCallId }),
+      ...(startedAt !== undefined && { startedAt }),
+    };
+  });
+  const durationMs = Math.max(0, cut.lastAt - cut.startedAt);
+  const message = "The run was cut off before it ended.";
+  return [...ends, { type: "fail", message, code: "INTERRUPTED", durationMs, apiDurationMs: 0 }];
+}
+
+/** Results for the calls of the last reply that have none: without them no model takes the conversation. */
+export function owedResults(messages: readonly Message[], cut: Cut | undefined): Message | undefined {
+  const index = messages.findLastIndex((message) => message.role === "assistant");
+  const parts = missingResults(messages, index, (id) => explain(id, cut));
+  return parts.length > 0 ? { role: "user", parts } : undefined;
+}
+
+/** The same for replies before the last, which somebody else left so: told to the model, not stored. */
+export function withEveryResult(messages: readonly Message[]): Message[] {
+  const last = messages.findLastIndex((message) => message.role === "assistant");
+  return messages.flatMap((message, index) => {
+    if (index >= last) return [message];
+    const parts = missingResults(messages, index, () => interruption);
+    return parts.length > 0 ? [message, { role: "user", parts }] : [message];
+  });
+}
+
+function missingResults(messages: readonly Message[], index: number, text: (id: string) => string): Part[] {
+  const calls = messages[index]?.parts.filter((part) => part.type === "tool_call") ?? [];
+  if (calls.length === 0) return [];
+  const answered = new Set<string>();
+  for (const message of messages.slice(index + 1)) {
+    if (message.role === "assistant") break;
+    for (const part of message.parts) if (part.type === "tool_result") answered.add(part.id);
+  }
+  return calls
+    .filter((call) => !answered.has(call.id))
+    .map((call) => ({ type: "tool_result", id: call.id, text: text(call.id), isError: true }));
+}
+
+function explain(id: string, cut: Cut | undefined): string {
+  const end = cut?.ended.find((event) => event.callId === id);
+  if (end?.outcome) {
+    const outcome = JSON.stringify(end.outcome.value) ?? "";
+    const shown = outcome.length > mostOutcome ? `${outcome.slice(0, mostOutcome)} …` : outcome;
+    return `The run was cut off right after this call, which had ended with "${end.outcome.kind}": ${shown}`;
+  }
+  const wasStarted = !cut || cut.running.some((event) => event.callId === id);
+  return wasStarted ? interruption : "The run was cut off before this call was started. It was not run.";
+}

@@ -1,0 +1,46 @@
+// Where a chat lies: its folder, its store, its transcript.
+import { basename, join, resolve } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import { projectDir } from "../project.ts";
+import { md5 } from "./md5.ts";
+
+const chatId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Only such names ever become part of a path. */
+export function isChatId(text: string): boolean {
+  return chatId.test(text);
+}
+
+export function chatsDir(configDir: string): string {
+  return join(configDir, "chats");
+}
+
+/** The name of the folder that holds a workspace's chats. `workspace`: its real path, without a slash at the end. */
+export function projectId(workspace: string): string {
+  return md5(workspace);
+}
+
+export function chatFolder(configDir: string, workspace: string, id: string): string {
+  if (!isChatId(id))
+    throw new UserError("SESSION_NOT_FOUND", `Session not found: ${JSON.stringify(id)} is no chat id.`);
+  return join(chatsDir(configDir), projectId(workspace), id);
+}
+
+/** The id of the chat in a folder, and the configuration directory that it belongs to. */
+export function placeOfChat(folder: string): { id: string; configDir: string } {
+  return { id: basename(folder), configDir: resolve(folder, "../../..") };
+}
+
+export function storeFile(folder: string): string {
+  return join(folder, "store.db");
+}
+
+/** Facts for listings, beside the store. */
+export function factsFile(folder: string): string {
+  return join(folder, "meta.json");
+}
+
+/** The conversation as lines of JSON, for hooks and for programs that list chats. */
+export function transcriptFile(configDir: string, workspace: string, id: string): string {
+  return join(projectDir(configDir, workspace), "agent-transcripts", id, `${id}.jsonl`);
+}

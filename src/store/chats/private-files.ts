@@ -1,0 +1,16 @@
+// Files and folders that only their owner can read, whatever the umask.
+import { chmodSync, fchmodSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+
+export function makeFolder(folder: string): void {
+  const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (made === undefined) return;
+  for (let path = folder; path.length >= made.length; path = dirname(path)) chmodSync(path, 0o700);
+}
+
+/** `wx`: must not exist yet. `a`: written to at its end. */
+export function openPrivate(file: string, flags: "wx" | "a"): number {
+  const handle = openSync(file, flags, 0o600);
+  fchmodSync(handle, 0o600);
+  return handle;
+}

@@ -1,0 +1,80 @@
+// The root of a chat: a protobuf node that names the message blobs in order.
+import { Sha256 } from "./sha256.ts";
+
+/** Field 1, 32 bytes. */
+const referenceTag = [0x0a, 0x20] as const;
+const referenceBytes = 34;
+
+/**
+ * After the references, in field 1000, which decoders pass over: a little JSON. One popular reader looks only at nodes that
+ * hold some.
+ */
+const tail = endOf('{"type":"root"}');
+
+function endOf(json: string): Buffer {
+  return Buffer.concat([Buffer.from([0xc2, 0x3e, json.length]), Buffer.from(json)]);
+}
+
+/** What a new chat has. Its hash is known: nothing need be computed before the first event. */
+export const emptyRoot = { id: "7d04a955b63a86fdb6eb992589111c4faead43524a512aaf306c2d2b458449e2", data: tail };
+
+/** A root that grows: adding a message costs the same at any length. */
+export class RootBuilder {
+  #hash = new Sha256();
+  #references = Buffer.alloc(referenceBytes * 64);
+  #length = 0;
+
+  add(id: string): void {
+    if (this.#length + referenceBytes > this.#references.length)
+      this.#references = Buffer.concat([this.#references], this.#references.length * 2);
+    this.#references[this.#length] = referenceTag[0];
+    this.#references[this.#length + 1] = referenceTag[1];
+    this.#references.write(id, this.#length + 2, 32, "hex");
+    this.#hash.update(this.#references.subarray(this.#length, this.#length + referenceBytes));
+    this.#length += referenceBytes;
+  }
+
+  build(): { id: string; data: Buffer } {
+    const data = Buffer.concat([this.#references.subarray(0, this.#length), tail]);
+    return { id: this.#hash.copy().update(tail).hex(), data };
+  }
+}
+
+/** The ids in field 1; undefined when the bytes are no such node. */
+export function readRoot(data: Uint8Array): string[] | undefined {
+  const ids: string[] = [];
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  let at = 0;
+  while (at < bytes.length) {
+    const tag = varint(bytes, at);
+    if (!tag || tag.value < 8) return undefined;
+    at = tag.end;
+    const wireType = tag.value % 8;
+    if (wireType === 0) {
+      const value = varint(bytes, at);
+      if (!value) return undefined;
+      at = value.end;
+    } else if (wireType === 1) at += 8;
+    else if (wireType === 5) at += 4;
+    else if (wireType === 2) {
+      const length = varint(bytes, at);
+      if (!length || length.end + length.value > bytes.length) return undefined;
+      if (tag.value === referenceTag[0]) {
+        if (length.value !== 32) return undefined;
+        ids.push(bytes.toString("hex", length.end, length.end + 32));
+      }
+      at = length.end + length.value;
+    } else return undefined;
+  }
+  return at === bytes.length ? ids : undefined;
+}
+
+function varint(bytes: Buffer, start: number): { value: number; end: number } | undefined {
+  let value = 0;
+  for (let at = start, factor = 1; at < bytes.length && at < start + 10; at++, factor *= 128) {
+    const byte = bytes[at]!;
+    value += (byte & 0x7f) * factor;
+    if (byte < 0x80) return { value, end: at + 1 };
+  }
+  return undefined;
+}

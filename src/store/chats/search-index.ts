@@ -1,0 +1,230 @@
+// The index behind the search: a database of its own that can be thrown away. What is stale in it is read again.
+import { closeSync, existsSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
+import { type ErrorCode, UserError } from "../../protocol/error-codes.ts";
+import { type Database, openDatabase, storeError } from "../sqlite.ts";
+import type { ChatFacts } from "./chat.ts";
+import { factsAtAGlance, idsIn, isChat, projects } from "./listing.ts";
+import { type SearchText, searchTextOf } from "./search-text.ts";
+
+export type IndexWatch = {
+  /** Chats read so far, of those that had to be read. */
+  onProgress?(done: number, total: number): void;
+  /** Something the user should know: the search works, but not as it should. */
+  onNotice?(notice: string): void;
+};
+
+/** Counted up when the tables change: an older index is made anew. */
+const version = 1;
+
+const tables = `
+CREATE TABLE chats (row INTEGER PRIMARY KEY, place TEXT UNIQUE, stamp TEXT, facts TEXT);
+CREATE VIRTUAL TABLE texts USING fts5(title, body, parts, tokenize = "unicode61 remove_diacritics 2");
+INSERT INTO texts (texts, rank) VALUES ('secure-delete', 1);
+PRAGMA user_version = ${version};`;
+
+/** Its words must not be left in the index: what is deleted is deleted there too, down to the bytes. */
+export function forgetChat(configDir: string, place: string): void {
+  const file = indexFile(configDir);
+  if (!existsSync(file)) return;
+  try {
+    const database = openIndex(file);
+    try {
+      transact(database, () => remove(database, [place]));
+    } finally {
+      database.close();
+    }
+  } catch {
+    // What cannot be changed is thrown away: it can be made again.
+    removeIndex(file);
+  }
+}
+
+export function indexFile(configDir: string): string {
+  return join(configDir, "courser", "search.db");
+}
+
+/** Brings the index up to date and hands it to `work`. Where it cannot be kept on the disk it is made in memory, and gone after. */
+export function withIndex<T>(configDir: string, watch: IndexWatch, work: (database: Database) => T): T {
+  const file = indexFile(configDir);
+  const use = (path: string): T => {
+    const database = upToDate(path, configDir, watch);
+    try {
+      return work(database);
+    } finally {
+      database.close();
+    }
+  };
+  try {
+    return use(file);
+  } catch (error) {
+    if (storeError(error, file).code !== "STORE_CORRUPT") throw error;
+    removeIndex(file);
+    return use(file);
+  }
+}
+
+/** Nothing is lost with it. */
+function removeIndex(file: string): void {
+  for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(file + end, { force: true });
+}
+
+function upToDate(path: string, configDir: string, watch: IndexWatch): Database {
+  let database: Database | undefined;
+  try {
+    database = openIndex(path);
+    refresh(database, configDir, watch);
+    return database;
+  } catch (error) {
+    database?.close();
+    const failure = storeError(error, path);
+    if (path === inMemory || !notKept.includes(failure.code)) throw error;
+    const why = failure.cause instanceof Error ? failure.cause.message : failure.message;
+    watch.onNotice?.(`The index ${path} cannot be kept (${why}), so every chat is read for this search.`);
+    return upToDate(inMemory, configDir, watch);
+  }
+}
+
+const inMemory = ":memory:";
+const notKept: ErrorCode[] = ["STORE_READONLY", "STORE_FULL", "STORE_IO", "STORE_LOCKED", "STORE_FAILED"];
+
+function openIndex(path: string): Database {
+  if (path !== inMemory) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // Made here because SQLite would make it readable for all.
+    closeSync(openSync(path, "a", 0o600));
+  }
+  const database = openDatabase(path);
+  try {
+    // What a crash of the machine takes away is read again.
+    database.exec("PRAGMA synchronous = OFF; PRAGMA secure_delete = ON");
+    if (!isCurrent(database)) {
+      transact(database, () => {
+        // Another process may have been quicker.
+        if (isCurrent(database)) return;
+        database.exec(`DROP TABLE IF EXISTS chats; DROP TABLE IF EXISTS texts; ${tables}`);
+      });
+    }
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function isCurrent(database: Database): boolean {
+  const made = database.prepare("PRAGMA user_version").get()?.["user_version"];
+  const names = database.prepare("SELECT 1 FROM sqlite_master WHERE name IN ('chats', 'texts')").all();
+  return made === version && names.length === 2;
+}
+
+function transact(database: Database, work: () => void): void {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    work();
+    database.exec("COMMIT");
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+type Stale = { place: string; folder: string; stamp: string };
+
+function refresh(database: Database, configDir: string, watch: IndexWatch): void {
+  const known = knownStamps(database);
+  const stale: Stale[] = [];
+  for (const project of projects(configDir)) {
+    const name = basename(project);
+    for (const id of idsIn(project)) {
+      // Within the configuration directory, which may be moved as a whole.
+      const place = `${name}/${id}`;
+      const folder = `${project}${sep}${id}`;
+      const stamp = stampOf(folder, known.get(place));
+      if (stamp === undefined) continue;
+      if (known.get(place) !== stamp) stale.push({ place, folder, stamp });
+      known.delete(place);
+    }
+  }
+  if (known.size > 0) transact(database, () => remove(database, [...known.keys()]));
+  index(database, stale, watch);
+}
+
+function knownStamps(database: Database): Map<string, string> {
+  const statement = database.prepare("SELECT place, stamp FROM chats");
+  statement.setReturnArrays(true);
+  return new Map(statement.all() as unknown as [string, string][]);
+}
+
+/**
+ * Changes whenever the chat does. One look for a chat at rest: files come and go in its folder when it is opened, when a turn
+ * begins or ends, and when it is closed. Where a log lies beside the store, a run goes on or was cut off: the log tells.
+ */
+function stampOf(folder: string, known: string | undefined): string | undefined {
+  const stat = statSync(folder, { throwIfNoEntry: false });
+  if (!stat?.isDirectory()) return undefined;
+  const atRest = String(stat.mtimeMs);
+  if (known === atRest) return atRest;
+  const log = statSync(`${folder}${sep}store.db-wal`, { throwIfNoEntry: false });
+  return log ? `${atRest} ${log.mtimeMs} ${log.size}` : atRest;
+}
+
+/** Chats are read outside of transactions, and written some at a time: other processes wait for moments only, and little is lost at an end by force. */
+const mostChats = 200;
+const mostCharacters = 8_000_000;
+
+function index(database: Database, stale: readonly Stale[], { onProgress }: IndexWatch): void {
+  let first = 0;
+  let read: Read[] = [];
+  let characters = 0;
+  for (const [done, chat] of stale.entries()) {
+    onProgress?.(done, stale.length);
+    // Without a store it is being made, or was left behind: no chat.
+    if (isChat(chat.folder)) read.push({ ...chat, ...readForSearch(chat.folder) });
+    characters += read.at(-1)?.text.body.length ?? 0;
+    if (read.length < mostChats && characters < mostCharacters && done < stale.length - 1) continue;
+    const places = stale.slice(first, done + 1).map(({ place }) => place);
+    transact(database, () => {
+      remove(database, places);
+      insert(database, read);
+    });
+    first = done + 1;
+    read = [];
+    characters = 0;
+  }
+  if (stale.length > 0) onProgress?.(stale.length, stale.length);
+}
+
+type Read = Stale & { facts: ChatFacts; text: SearchText };
+
+/** A chat that cannot be read is found by its title at least. */
+function readForSearch(folder: string): { facts: ChatFacts; text: SearchText } {
+  try {
+    return searchTextOf(folder);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const facts = factsAtAGlance(folder);
+    return { facts, text: { title: facts.title, body: "", parts: "" } };
+  }
+}
+
+function remove(database: Database, places: readonly string[]): void {
+  const find = database.prepare("SELECT row FROM chats WHERE place = ?");
+  const removeText = database.prepare("DELETE FROM texts WHERE rowid = ?");
+  const removeChat = database.prepare("DELETE FROM chats WHERE row = ?");
+  for (const place of places) {
+    const row = find.get(place)?.["row"];
+    if (row === undefined) continue;
+    removeText.run(row);
+    removeChat.run(row);
+  }
+}
+
+function insert(database: Database, chats: readonly Read[]): void {
+  const insertChat = database.prepare("INSERT INTO chats (place, stamp, facts) VALUES (?, ?, ?)");
+  const insertText = database.prepare("INSERT INTO texts (rowid, title, body, parts) VALUES (?, ?, ?, ?)");
+  for (const { place, stamp, facts, text } of chats) {
+    const { lastInsertRowid } = insertChat.run(place, stamp, JSON.stringify(facts));
+    insertText.run(lastInsertRowid, text.title, text.body, text.parts);
+  }
+}

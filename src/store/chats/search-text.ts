@@ -1,0 +1,64 @@
+// What of a chat can be found: its title, what was said, what the tools were told and what they answered.
+import type { Message } from "../../protocol/message.ts";
+import type { ChatFacts } from "./chat.ts";
+import { readChat } from "./reading.ts";
+
+export type SearchText = {
+  title: string;
+  body: string;
+  /** Ends of names, so that words inside of them are beginnings: `CommandLine` and `Line` of `parseCommandLine`. */
+  parts: string;
+};
+
+/** Of one result of a tool: the beginning says what it is; whole files are better searched where they lie. */
+const longestResult = 4_000;
+/** Of one chat. What was said comes first, so that results are what is left out. */
+const longestBody = 4_000_000;
+
+export function searchTextOf(folder: string): { facts: ChatFacts; text: SearchText } {
+  const { facts, messages } = readChat(folder);
+  const said: string[] = [];
+  const results: string[] = [];
+  for (const { message } of messages) collect(message, said, results);
+  const body = plain([...said, ...results].join("\n").slice(0, longestBody));
+  return { facts, text: { title: plain(facts.title), body, parts: partsOf(body) } };
+}
+
+function collect(message: Message, said: string[], results: string[]): void {
+  for (const part of message.parts) {
+    switch (part.type) {
+      case "text":
+        said.push(part.text);
+        break;
+      case "tool_call":
+        said.push(`${part.name} ${textsIn(part.args).join(" ")}`);
+        break;
+      case "tool_result":
+        results.push(part.text.slice(0, longestResult));
+        break;
+      case "thinking":
+      case "image":
+        break;
+    }
+  }
+}
+
+/** Every text in the arguments of a call: commands, paths, what was written. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}
+
+/** Control characters mark what was found, and a NUL would end the text. */
+function plain(text: string): string {
+  return text.replace(/[\x00-\x08\x0b-\x1f\x7f]+/g, " ");
+}
+
+function partsOf(body: string): string {
+  const parts = new Set<string>();
+  for (const [name] of body.matchAll(/\b[A-Za-z][A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*\b/g)) {
+    for (const { index } of name.matchAll(/(?<=[a-z0-9])[A-Z]|(?<=[A-Z])[A-Z](?=[a-z])/g)) parts.add(name.slice(index));
+  }
+  return [...parts].join(" ");
+}

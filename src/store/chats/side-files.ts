@@ -1,0 +1,189 @@
+// What lies beside a store for other programs: facts for listings, a transcript, the log that names the workspace.
+// A run never fails because of them, except when the disk is full.
+import { closeSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Message } from "../../protocol/message.ts";
+import { projectDir } from "../project.ts";
+import { storeError } from "../sqlite.ts";
+import { asQuery } from "./blobs.ts";
+import type { ChatFacts, StoredMessage } from "./chat.ts";
+import { factsFile, placeOfChat, transcriptFile } from "./layout.ts";
+import { makeFolder, openPrivate } from "./private-files.ts";
+
+export { makeFolder };
+
+const schemaVersion = 1;
+
+/** `courser`: what listings of ours need beyond what others read. */
+type FactsText = {
+  createdAtMs?: number;
+  updatedAtMs?: number;
+  hasConversation?: boolean;
+  cwd?: string;
+  courser?: { title?: string; mode?: string; model?: string; prompt?: string };
+};
+
+export function writeFacts(facts: ChatFacts): void {
+  const isNamed = facts.title !== "New Agent";
+  const title = isNamed ? facts.title : facts.prompt;
+  const text = JSON.stringify({
+    schemaVersion,
+    createdAtMs: facts.createdAt,
+    hasConversation: facts.hasConversation,
+    updatedAtMs: facts.updatedAt,
+    ...(facts.workspace !== undefined && { cwd: facts.workspace }),
+    ...(title !== undefined && { title }),
+    courser: { title: facts.title, mode: facts.mode, model: facts.model, prompt: facts.prompt },
+  });
+  const file = factsFile(facts.folder);
+  withoutFailing(file, () => replace(file, text));
+}
+
+/** From the file beside the store; undefined where it is not there, or not ours. */
+export function readFactsFile(folder: string): ChatFacts | undefined {
+  try {
+    const found = JSON.parse(readFileSync(factsFile(folder), "utf8")) as FactsText;
+    const { createdAtMs, updatedAtMs, hasConversation, cwd, courser } = found;
+    if (!courser || createdAtMs === undefined || updatedAtMs === undefined) return undefined;
+    return {
+      id: placeOfChat(folder).id,
+      folder,
+      ...(cwd !== undefined && { workspace: cwd }),
+      title: courser.title ?? "New Agent",
+      mode: courser.mode ?? "default",
+      createdAt: createdAtMs,
+      updatedAt: updatedAtMs,
+      ...(courser.model !== undefined && { model: courser.model }),
+      ...(courser.prompt !== undefined && { prompt: courser.prompt }),
+      hasConversation: hasConversation === true,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The workspace that a file written by somebody else names. */
+export function workspaceBeside(folder: string): string | undefined {
+  try {
+    const { cwd } = JSON.parse(readFileSync(factsFile(folder), "utf8")) as FactsText;
+    return typeof cwd === "string" ? cwd : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Transcript {
+  add(message: Message, at: number): void;
+  endTurn(status: string): void;
+  /** All of it anew: after going back, or after a run that was cut off. `endings`: how turns ended, by number. */
+  rewrite(messages: readonly StoredMessage[], endings: ReadonlyMap<number, string>): void;
+  close(): void;
+}
+
+export function openTranscript(configDir: string, workspace: string | undefined, id: string): Transcript {
+  if (workspace === undefined) return { add() {}, endTurn() {}, rewrite() {}, close() {} };
+  const file = transcriptFile(configDir, workspace, id);
+  let handle: number | undefined;
+  let isUsable = true;
+  const guarded = (work: () => void) => {
+    if (isUsable && !withoutFailing(file, work)) isUsable = false;
+  };
+  const writeLine = (line: object) => {
+    if (handle === undefined) {
+      makeFolder(dirname(file));
+      nameWorkspace(projectDir(configDir, workspace), workspace);
+      handle = openPrivate(file, "a");
+    }
+    writeSync(handle, `${JSON.stringify(line)}\n`);
+  };
+  return {
+    add(message, at) {
+      const line = lineOf(message, at);
+      if (line) guarded(() => writeLine(line));
+    },
+    endTurn: (status) => guarded(() => writeLine({ type: "turn_ended", status })),
+    rewrite: (messages, endings) =>
+      guarded(() => {
+        if (handle !== undefined) closeSync(handle);
+        handle = undefined;
+        makeFolder(dirname(file));
+        nameWorkspace(projectDir(configDir, workspace), workspace);
+        replace(file, textOf(messages, endings));
+      }),
+    close: () =>
+      guarded(() => {
+        if (handle !== undefined) closeSync(handle);
+        handle = undefined;
+      }),
+  };
+}
+
+function textOf(messages: readonly StoredMessage[], endings: ReadonlyMap<number, string>): string {
+  const lines: object[] = [];
+  for (const [index, { message, turn, at = 0 }] of messages.entries()) {
+    const line = lineOf(message, at);
+    if (line) lines.push(line);
+    const status = messages[index + 1]?.turn === turn ? undefined : endings.get(turn);
+    if (status !== undefined) lines.push({ type: "turn_ended", status });
+  }
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+}
+
+/** Results of tools and thoughts are not part of a transcript. */
+function lineOf(message: Message, at: number): object | undefined {
+  const isQuery = message.role === "user" && !message.parts.some((part) => part.type === "tool_result");
+  if (message.role === "user" && !isQuery) return undefined;
+  const content = message.parts.flatMap((part, index): object[] => {
+    if (part.type === "text")
+      return [{ type: "text", text: isQuery && index === 0 ? withTime(asQuery(part.text), at) : part.text }];
+    if (part.type === "tool_call") return [{ type: "tool_use", name: part.name, input: part.args }];
+    return [];
+  });
+  return content.length > 0 ? { role: message.role, message: { content } } : undefined;
+}
+
+function withTime(text: string, at: number): string {
+  return `<timestamp>${new Date(at).toISOString()}</timestamp>\n${text}`;
+}
+
+/** Programs that list chats find the workspace of a project here. */
+function nameWorkspace(folder: string, workspace: string): void {
+  const file = join(folder, "worker.log");
+  const line = `workspacePath=${workspace}\n`;
+  let text = "";
+  try {
+    text = readFileSync(file, "utf8");
+  } catch {}
+  if (!text.includes(line)) write(openPrivate(file, "a"), line);
+}
+
+/** Whole or not at all for anyone who reads it. Not forced to the disk: it can be made again from the store. */
+function replace(file: string, text: string): void {
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    write(openPrivate(temporary, "wx"), text);
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+function write(handle: number, text: string): void {
+  try {
+    writeSync(handle, text);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function withoutFailing(file: string, work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    const failure = storeError(error, file);
+    if (failure.code === "STORE_FULL") throw failure;
+    return false;
+  }
+}

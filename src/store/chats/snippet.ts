@@ -1,0 +1,54 @@
+// The place in a long text where the words stand that were searched for.
+
+const before = 40;
+const length = 160;
+/** So many places are looked at: a common word has thousands. */
+const mostPlaces = 500;
+
+export function snippetOf(text: string, words: readonly string[]): string {
+  const places = placesOf(text, words, { wholeWords: true });
+  const best = bestPlace(places.length > 0 ? places : placesOf(text, words, { wholeWords: false }));
+  const start = best === undefined ? 0 : wordStart(text, Math.max(0, best - before));
+  const end = start + length;
+  const cut = text.slice(start, end).replace(/\s+/g, " ").trim();
+  return `${start > 0 ? "… " : ""}${cut}${end < text.length ? " …" : ""}`;
+}
+
+type Place = { at: number; word: string };
+
+/** A word inside of a longer one counts where none stands alone. */
+function placesOf(text: string, words: readonly string[], { wholeWords }: { wholeWords: boolean }): Place[] {
+  const alternatives = words.map(patternOf).join("|");
+  const pattern = new RegExp(`${wholeWords ? "(?<![\\p{L}\\p{N}])" : ""}(?:${alternatives})`, "giu");
+  const places: Place[] = [];
+  for (const match of text.matchAll(pattern)) {
+    places.push({ at: match.index, word: match[0].toLowerCase() });
+    if (places.length === mostPlaces) break;
+  }
+  return places;
+}
+
+/** What is no letter or digit separates words for the index, whatever it is. */
+function patternOf(word: string): string {
+  const parts = word.match(/[\p{L}\p{N}\p{M}]+/gu);
+  if (parts) return parts.join("[^\\p{L}\\p{N}]+");
+  return word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+}
+
+/** Where most different words follow within one snippet. */
+function bestPlace(places: readonly Place[]): number | undefined {
+  let best: { at: number; count: number } | undefined;
+  for (const [index, { at }] of places.entries()) {
+    const near = new Set<string>();
+    for (let next = index; next < places.length && places[next]!.at < at + length - before; next++)
+      near.add(places[next]!.word);
+    if (near.size > (best?.count ?? 0)) best = { at, count: near.size };
+  }
+  return best?.at;
+}
+
+function wordStart(text: string, at: number): number {
+  if (at === 0) return 0;
+  const blank = text.slice(at, at + 20).search(/\s/);
+  return blank < 0 ? at : at + blank + 1;
+}

@@ -1,0 +1,60 @@
+// The tables of a store: those that every reader knows, and ours beside them; how an empty store comes to be.
+import { closeSync, fsyncSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { openDatabase } from "../sqlite.ts";
+import type { StoreConnection } from "./connection.ts";
+import { storeFile } from "./layout.ts";
+import { openPrivate } from "./private-files.ts";
+
+const knownTables = `
+CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB);
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);`;
+
+/**
+ * courser_messages: a row for each blob of the conversation, in order; number 0: told to no model again.
+ * courser_state: values by turn, so that going back to a turn brings back what held then. Keys with a dot are the store's own.
+ * courser_views: what the model is told in place of the messages up to `after`; `hash`: of the body.
+ */
+const ownTables = `
+CREATE TABLE IF NOT EXISTS courser_messages (sequence INTEGER PRIMARY KEY, turn INTEGER, number INTEGER, at INTEGER, blob TEXT);
+CREATE TABLE IF NOT EXISTS courser_events (sequence INTEGER PRIMARY KEY, turn INTEGER, at INTEGER, kind TEXT, body TEXT);
+CREATE TABLE IF NOT EXISTS courser_state (key TEXT, turn INTEGER, value TEXT, PRIMARY KEY (key, turn)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS courser_views (sequence INTEGER PRIMARY KEY, turn INTEGER, after INTEGER, hash TEXT, body TEXT);`;
+
+/** For a store that somebody else made. */
+export function addOwnTables(store: StoreConnection): void {
+  store.exec(ownTables.replaceAll("NOT EXISTS ", "NOT EXISTS chat."));
+}
+
+/**
+ * Makes the store whole or not at all: it is built aside and then given its name. Switching to a write-ahead log happens
+ * before anybody else can see the file; two processes that do it together would lock each other out.
+ * `rows`: SQL with all values in it, because a prepared statement would keep the file open under its first name.
+ */
+export function makeStore(folder: string, rows: string): void {
+  const file = join(folder, `store.db.${process.pid}.new`);
+  for (const name of readdirSync(folder)) if (/^store\.db\.\d+\.new/.test(name)) rmSync(join(folder, name));
+  const handle = openPrivate(file, "wx");
+  try {
+    const database = openDatabase(file);
+    try {
+      database.exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
+      database.exec(`BEGIN; ${knownTables} ${ownTables} ${rows}; COMMIT; PRAGMA journal_mode = WAL`);
+    } finally {
+      database.close();
+    }
+    fsyncSync(handle);
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  } finally {
+    // Closing a file frees every lock that this process has on it: here there is none any more.
+    closeSync(handle);
+  }
+  renameSync(file, storeFile(folder));
+}
+
+/** A text inside SQL. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,66 @@
+// One writer for a chat: a lock that the system frees when its holder dies, while readers stay free to read.
+import { closeSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import { type Database, isBusy, longestWaitMs, openDatabase, storeError } from "../sqlite.ts";
+import { openStore } from "./connection.ts";
+import { ownState } from "./history.ts";
+import { placeOfChat, storeFile } from "./layout.ts";
+import { openPrivate } from "./private-files.ts";
+
+export interface WriterLock {
+  free(): void;
+}
+
+/** Waits up to 5 s for another writer. */
+export function takeWriterLock(folder: string): WriterLock {
+  const file = join(folder, "writer.lock");
+  let database: Database | undefined;
+  try {
+    makePrivate(file);
+    database = openDatabase(file);
+    // Nothing is ever written, so nothing need be undone: no journal beside it.
+    database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+    const held = database;
+    return { free: () => held.close() };
+  } catch (error) {
+    database?.close();
+    const isHeld = isBusy(error) || (error instanceof UserError && error.code === "STORE_LOCKED");
+    throw isHeld ? inUse(folder) : storeError(error, folder);
+  }
+}
+
+/** An existing file must not even be opened and closed: that would free the lock of another writer in this process. */
+function makePrivate(file: string): void {
+  if (existsSync(file)) return;
+  try {
+    closeSync(openPrivate(file, "wx"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+function inUse(folder: string): UserError {
+  const { id } = placeOfChat(folder);
+  return new UserError(
+    "STORE_LOCKED",
+    `database is locked: the chat ${id} is in use by ${holderOf(folder)}, and stayed so for ${longestWaitMs / 1000} s. ` +
+      "Wait until that run ends, or go on in a copy of the chat: add --fork.",
+  );
+}
+
+export type Holder = { pid: number; since: number };
+
+function holderOf(folder: string): string {
+  try {
+    const store = openStore(storeFile(folder), "read");
+    try {
+      const { pid, since } = ownState(store, ".writer") as Holder;
+      return `process ${pid} since ${new Date(since).toISOString()}`;
+    } finally {
+      store.close();
+    }
+  } catch {
+    return "another process";
+  }
+}

@@ -1,0 +1,392 @@
+// The one writer of an open chat: everything it is given is committed when it returns.
+
+import { UserError } from "../../protocol/error-codes.ts";
+import type { AgentEvent } from "../../protocol/event.ts";
+import type { Message } from "../../protocol/message.ts";
+import { storeError } from "../sqlite.ts";
+import { encodeMessage } from "./blobs.ts";
+import type { ChatFacts, ChatWriter, StoredMessage } from "./chat.ts";
+import type { StoreConnection } from "./connection.ts";
+import { firstLine } from "./facts.ts";
+import { isPrompt, modelView, ownState, readHistory, type StoreMeta } from "./history.ts";
+import { placeOfChat, storeFile } from "./layout.ts";
+import { RootBuilder } from "./root.ts";
+import { sha256 } from "./sha256.ts";
+import { openTranscript, type Transcript, writeFacts } from "./side-files.ts";
+import type { WriterLock } from "./writer-lock.ts";
+
+/** A chat as it was found, or made. */
+export type OpenedChat = {
+  store: StoreConnection;
+  lock: WriterLock;
+  facts: ChatFacts;
+  meta: StoreMeta;
+  messages: Message[];
+  /** The blobs of the conversation in order: what a root names. */
+  blobs: readonly string[];
+  /** The root in the store, and the one before it. */
+  root: string;
+  previousRoot?: string;
+  turn: number;
+  /** The numbers that were given last. */
+  lastSequence: number;
+  lastNumber: number;
+  lastEvent: number;
+};
+
+type Delta = Extract<AgentEvent, { type: "text" | "thinking" }>;
+type Segment = { first: number; turn: number; at: number; text: string };
+
+const turnStatus = { done: "success", fail: "error" };
+const durable = new Set<AgentEvent["type"]>(["tool_start", "done", "fail"]);
+
+export class Writer implements ChatWriter {
+  readonly interrupted: { callId: string; tool: string }[] = [];
+  readonly #store: StoreConnection;
+  readonly #lock: WriterLock;
+  readonly #facts: ChatFacts;
+  readonly #meta: StoreMeta;
+  readonly #transcript: Transcript;
+  /** What was said and not yet ended. */
+  readonly #segments = new Map<Delta["type"], Segment>();
+  readonly #toolNames = new Map<string, string>();
+  #messages: Message[];
+  #root: RootBuilder;
+  #rootId: string;
+  #previousRootId: string | undefined;
+  #rootIsStale = false;
+  #turn: number;
+  /** Who began the turn that runs: without events, the next prompt begins the next. */
+  #running: "event" | "message" | undefined;
+  #lastSequence: number;
+  #lastNumber: number;
+  #lastEvent: number;
+  /** After a failure nothing is taken any more: what follows would stand after a hole. */
+  #failure: UserError | undefined;
+  #isClosed = false;
+
+  constructor(opened: OpenedChat) {
+    this.#store = opened.store;
+    this.#lock = opened.lock;
+    this.#facts = opened.facts;
+    this.#meta = opened.meta;
+    this.#messages = opened.messages;
+    this.#root = rootOf(opened.blobs);
+    this.#rootId = opened.root;
+    this.#previousRootId = opened.previousRoot;
+    this.#turn = opened.turn;
+    this.#lastSequence = opened.lastSequence;
+    this.#lastNumber = opened.lastNumber;
+    this.#lastEvent = opened.lastEvent;
+    const { id, configDir } = placeOfChat(opened.facts.folder);
+    this.#transcript = openTranscript(configDir, opened.facts.workspace, id);
+    for (const message of opened.messages.slice(-2)) this.#learnTools(message);
+  }
+
+  get facts(): ChatFacts {
+    return { ...this.#facts };
+  }
+
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  get turn(): number {
+    return this.#turn;
+  }
+
+  append(...messages: readonly Message[]): void {
+    if (messages.length === 0) return;
+    const at = Date.now();
+    this.#commit(() => {
+      for (const message of messages) this.#insertMessage(message, at);
+    });
+    this.#facts.hasConversation = true;
+    this.#facts.updatedAt = at;
+    this.#messages.push(...messages);
+    for (const message of messages) this.#transcript.add(message, at);
+  }
+
+  replace(messages: readonly Message[]): void {
+    const body = JSON.stringify(messages);
+    const hash = sha256(body);
+    this.#commit(() => {
+      this.#store
+        .statement("INSERT INTO courser_views (turn, after, hash, body) VALUES (?, ?, ?, ?)")
+        .run(this.#turn, this.#lastSequence, hash, body);
+    });
+    this.#messages = [...messages];
+  }
+
+  record(event: AgentEvent): void {
+    if (event.type === "tool_output") return;
+    const at = event.at ?? Date.now();
+    if (event.type === "text" || event.type === "thinking") {
+      this.#recordDelta(event, at);
+      return;
+    }
+    const isEnd = event.type === "done" || event.type === "fail";
+    if (event.type === "user") this.#beginTurn("event", event.text);
+    const turn = this.#running ? this.#turn : this.#turn + 1;
+    this.#commit(
+      () => {
+        this.#settle(event);
+        this.#insertEvent(++this.#lastEvent, turn, at, event);
+        if (isEnd) this.#writeRoot();
+      },
+      { durable: durable.has(event.type) },
+    );
+    this.#facts.updatedAt = at;
+    if (isEnd) {
+      this.#running = undefined;
+      this.#transcript.endTurn(turnStatus[event.type]);
+    }
+    if (isEnd || event.type === "user") writeFacts(this.#facts);
+  }
+
+  state(key: string): unknown {
+    return ownState(this.#store, key);
+  }
+
+  saveState(key: string, value: unknown): void {
+    if (key.startsWith(".")) throw new Error(`the store itself uses keys like ${key}`);
+    this.#commit(() => this.#setState(key, this.#turn, value));
+  }
+
+  rename(title: string): void {
+    this.#facts.title = title;
+    this.#commit(() => this.#writeMeta());
+    writeFacts(this.#facts);
+  }
+
+  rewindTo(number: number): void {
+    if (!Number.isInteger(number) || number < 1 || number > this.#turn) {
+      const turns = this.#turn === 0 ? "it has no turns" : `its turns are 1 to ${this.#turn}`;
+      throw new UserError("USAGE", `The chat ${this.#facts.id} has no turn ${number}: ${turns}.`);
+    }
+    this.#commit(
+      () => {
+        this.#deleteFrom(number);
+        this.#rootIsStale = true;
+        this.#writeRoot();
+      },
+      { durable: true },
+    );
+    this.#running = undefined;
+    this.#turn = number - 1;
+    this.#segments.clear();
+    const { messages } = readHistory(this.#store);
+    this.#messages = modelView(this.#store, messages);
+    this.#facts.hasConversation = messages.length > 0;
+    if (number === 1) delete this.#facts.prompt;
+    this.rewriteTranscript(messages);
+    writeFacts(this.#facts);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    try {
+      if (!this.#failure) {
+        this.#commit(
+          () => {
+            this.#writeRoot();
+            this.#store.statement("DELETE FROM courser_state WHERE key = '.writer'").run();
+          },
+          { durable: this.#rootIsStale },
+        );
+        writeFacts(this.#facts);
+      }
+    } finally {
+      this.#isClosed = true;
+      this.#failure ??= new UserError("STORE_FAILED", `The chat ${this.#facts.id} is closed.`);
+      this.#transcript.close();
+      this.#store.close();
+      this.#lock.free();
+    }
+  }
+
+  /** Marks what an earlier run left unfinished: before anything else is written. */
+  mend(turn: number, events: readonly AgentEvent[], result: Message | undefined): void {
+    const at = Date.now();
+    this.#commit(() => {
+      for (const event of events) {
+        if (event.type === "tool_end") this.interrupted.push({ callId: event.callId, tool: event.tool });
+        this.#insertEvent(++this.#lastEvent, turn, at, event);
+      }
+      if (result) this.#insertMessage(result, at);
+      if (events.length > 0 || result) this.#writeRoot();
+    });
+    if (result) this.#messages.push(result);
+    if (events.length > 0) this.#transcript.endTurn(turnStatus.fail);
+  }
+
+  /** The transcript is brought up to the store: the run that wrote it may have been cut off between the two. */
+  rewriteTranscript(messages: readonly StoredMessage[]): void {
+    const rows = this.#store.rows(
+      "SELECT turn, kind FROM courser_events WHERE kind IN ('done', 'fail') ORDER BY sequence",
+    );
+    const endings = rows.map(([turn, kind]) => [Number(turn), turnStatus[kind as keyof typeof turnStatus]] as const);
+    this.#transcript.rewrite(messages, new Map(endings));
+  }
+
+  #insertMessage(message: Message, at: number): void {
+    if (isPrompt(message) && this.#running !== "event") this.#beginTurn("message", promptOf(message));
+    this.#learnTools(message);
+    const blobs = encodeMessage(message, {
+      message: ++this.#lastNumber,
+      firstSequence: this.#lastSequence + 1,
+      toolName: (callId) => this.#toolNames.get(callId) ?? "",
+    });
+    for (const data of blobs) {
+      const id = sha256(data);
+      this.#store.statement("INSERT INTO blobs (id, data) VALUES (?, ?)").run(id, data);
+      this.#store
+        .statement("INSERT INTO courser_messages (sequence, turn, number, at, blob) VALUES (?, ?, ?, ?, ?)")
+        .run(++this.#lastSequence, this.#turn, this.#lastNumber, at, id);
+      this.#root.add(id);
+    }
+    this.#rootIsStale = true;
+  }
+
+  /** Results name their tool in the store; only the call before them says it. */
+  #learnTools(message: Message): void {
+    if (message.role !== "assistant") return;
+    this.#toolNames.clear();
+    for (const part of message.parts) if (part.type === "tool_call") this.#toolNames.set(part.id, part.name);
+  }
+
+  #beginTurn(by: "event" | "message", prompt: string): void {
+    this.#turn++;
+    this.#running = by;
+    this.#facts.prompt ??= firstLine(prompt);
+  }
+
+  #recordDelta(event: Delta, at: number): void {
+    const turn = this.#running ? this.#turn : this.#turn + 1;
+    this.#guard(() => this.#insertEvent(++this.#lastEvent, turn, at, event));
+    const segment = this.#segments.get(event.type);
+    if (segment) segment.text += event.text;
+    else this.#segments.set(event.type, { first: this.#lastEvent, turn, at, text: event.text });
+  }
+
+  /** Deltas go when a later event says the same; where none does, one event takes the place of many. */
+  #settle(event: AgentEvent): void {
+    const endsAll = event.type === "user" || event.type === "done" || event.type === "fail";
+    const discards = event.type === "retry" && event.discards;
+    if (event.type === "thinking_end" || endsAll || discards) this.#merge("thinking");
+    if (event.type === "text_end") this.#merge("text", event.text);
+    else if (endsAll || discards) this.#merge("text");
+  }
+
+  #merge(type: Delta["type"], saidAgain?: string): void {
+    const segment = this.#segments.get(type);
+    if (!segment) return;
+    this.#segments.delete(type);
+    this.#store.statement("DELETE FROM courser_events WHERE sequence >= ? AND kind = ?").run(segment.first, type);
+    if (segment.text === saidAgain) return;
+    const merged: AgentEvent = { type, text: segment.text, at: segment.at };
+    this.#insertEvent(segment.first, segment.turn, segment.at, merged);
+  }
+
+  #insertEvent(sequence: number, turn: number, at: number, event: AgentEvent): void {
+    this.#store
+      .statement("INSERT INTO courser_events (sequence, turn, at, kind, body) VALUES (?, ?, ?, ?, ?)")
+      .run(sequence, turn, at, event.type, JSON.stringify(event));
+  }
+
+  /** The newest root and the one before it are kept, should the newest be lost. */
+  #writeRoot(): void {
+    if (!this.#rootIsStale) return;
+    const { id, data } = this.#root.build();
+    if (id !== this.#rootId) {
+      this.#store.statement("INSERT OR IGNORE INTO blobs (id, data) VALUES (?, ?)").run(id, data);
+      if (this.#previousRootId !== undefined && this.#previousRootId !== id)
+        this.#store.statement("DELETE FROM blobs WHERE id = ?").run(this.#previousRootId);
+      this.#previousRootId = this.#rootId;
+      this.#rootId = id;
+      this.#setState(".root", 0, id);
+      this.#setState(".previous_root", 0, this.#previousRootId);
+    }
+    this.#rootIsStale = false;
+    this.#writeMeta();
+  }
+
+  #writeMeta(): void {
+    const text = metaText(this.#meta, this.#facts, this.#rootId);
+    this.#store.statement("INSERT OR REPLACE INTO meta (key, value) VALUES ('0', ?)").run(text);
+  }
+
+  #setState(key: string, turn: number, value: unknown): void {
+    this.#store
+      .statement("INSERT OR REPLACE INTO courser_state (key, turn, value) VALUES (?, ?, ?)")
+      .run(key, turn, JSON.stringify(value ?? null));
+  }
+
+  /** Roots that name what goes must go with it: some readers take the one that names most. */
+  #deleteFrom(turn: number): void {
+    const gone = this.#store.statement("SELECT blob FROM courser_messages WHERE turn >= ?").all(turn);
+    for (const table of ["messages", "events", "views"])
+      this.#store.statement(`DELETE FROM courser_${table} WHERE turn >= ?`).run(turn);
+    this.#store.statement("DELETE FROM courser_state WHERE turn >= ?").run(turn);
+    const isLeft = this.#store.statement("SELECT 1 FROM courser_messages WHERE blob = ?");
+    const remove = this.#store.statement("DELETE FROM blobs WHERE id = ?");
+    for (const { blob } of gone) if (!isLeft.get(blob!)) remove.run(blob!);
+    for (const id of [this.#rootId, this.#previousRootId]) if (id !== undefined) remove.run(id);
+    this.#previousRootId = undefined;
+    this.#rootId = "";
+    const left = this.#store.statement("SELECT sequence, number, blob FROM courser_messages ORDER BY sequence").all();
+    this.#root = rootOf(left.map(({ blob }) => String(blob)));
+    this.#lastSequence = Number(left.at(-1)?.["sequence"] ?? 0);
+    this.#lastNumber = Math.max(0, ...left.slice(-100).map(({ number }) => Number(number)));
+  }
+
+  #commit(work: () => void, options: { durable?: boolean } = {}): void {
+    this.#guard(() => {
+      if (options.durable) this.#store.exec("PRAGMA chat.synchronous = FULL");
+      this.#store.statement("BEGIN IMMEDIATE").run();
+      work();
+      this.#store.statement("COMMIT").run();
+      if (options.durable) this.#store.exec("PRAGMA chat.synchronous = NORMAL");
+    });
+  }
+
+  #guard(work: () => void): void {
+    if (this.#failure) throw this.#failure;
+    try {
+      work();
+    } catch (error) {
+      this.#failure = storeError(error, storeFile(this.#facts.folder));
+      try {
+        this.#store.rollBack();
+      } catch {
+        // The first error is the one to tell.
+      }
+      throw this.#failure;
+    }
+  }
+}
+
+/** The row `0` of the table `meta`, as the original has it. What else is in it stays. */
+export function metaText(before: StoreMeta, facts: ChatFacts, root: string): string {
+  const meta: StoreMeta = {
+    ...before,
+    agentId: facts.id,
+    latestRootBlobId: root,
+    name: facts.title,
+    mode: facts.mode,
+    createdAt: facts.createdAt,
+    ...(facts.model !== undefined && { lastUsedModel: facts.model }),
+  };
+  return Buffer.from(JSON.stringify(meta)).toString("hex");
+}
+
+function promptOf(message: Message): string {
+  const first = message.parts.find((part) => part.type === "text");
+  return first?.text ?? "";
+}
+
+function rootOf(blobs: readonly string[]): RootBuilder {
+  const root = new RootBuilder();
+  for (const id of blobs) root.add(id);
+  return root;
+}

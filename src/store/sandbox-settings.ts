@@ -1,0 +1,297 @@
+// sandbox.json of the user and of the project, and the sandbox fields of cli-config.json: what commands may touch.
+// A project's file may only narrow: what would widen is left out, and the user is told.
+import { join } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { nearestName } from "../protocol/nearest.ts";
+import { readJson, saveJson } from "./json-file.ts";
+
+/** `auto`: nothing was said. */
+export type SandboxMode = "enabled" | "disabled" | "auto";
+
+export type NetworkSettings = { default: "allow" | "deny"; allow: string[]; deny: string[] };
+
+/** Paths are as they were written: `~`, relative to the workspace, or absolute. */
+export type SandboxSettings = {
+  mode: SandboxMode;
+  type: "workspace_readwrite" | "workspace_readonly";
+  readwritePaths: string[];
+  readonlyPaths: string[];
+  readBoundary: "system" | "workspace";
+  /** What may be read outside of the workspace where the boundary is the workspace. */
+  readPaths: string[];
+  tmpWrite: boolean;
+  sharedBuildCache: boolean;
+  network: NetworkSettings;
+  /** Names of variables that may pass beside the usual ones. */
+  environment: string[];
+  limits: { memoryMb?: number; processes?: number };
+  warnings: string[];
+};
+
+export type SandboxSettingsPlace = {
+  configDir: string;
+  workspace: string;
+  /** cli-config.json as it stands. */
+  cliConfig: JsonObject;
+};
+
+type FileType = SandboxSettings["type"] | "insecure_none";
+
+/** One file, checked; what it does not say is undefined. */
+type SandboxFile = {
+  type?: FileType;
+  additionalReadwritePaths?: string[];
+  additionalReadonlyPaths?: string[];
+  readBoundary?: SandboxSettings["readBoundary"];
+  additionalReadPaths?: string[];
+  disableTmpWrite?: boolean;
+  enableSharedBuildCache?: boolean;
+  networkPolicy?: { default?: "allow" | "deny"; allow?: string[]; deny?: string[] };
+  environment?: string[];
+  limits?: { memoryMb?: number; processes?: number };
+};
+
+export function userSandboxFile(configDir: string): string {
+  return join(configDir, "sandbox.json");
+}
+
+export function loadSandboxSettings({ configDir, workspace, cliConfig }: SandboxSettingsPlace): SandboxSettings {
+  const warnings: string[] = [];
+  const userFile = userSandboxFile(configDir);
+  const projectFile = join(workspace, ".cursor", "sandbox.json");
+  const user = readFile(userFile, warnings);
+  // Working in the home directory: its .cursor is the user's own.
+  const project = projectFile === userFile ? {} : readFile(projectFile, warnings);
+  const config = isObject(cliConfig["sandbox"]) ? cliConfig["sandbox"] : {};
+  const settings = settingsOf(user, config, join(configDir, "cli-config.json"), warnings);
+  return narrow(settings, project, projectFile);
+}
+
+function settingsOf(user: SandboxFile, config: JsonObject, configFile: string, warnings: string[]): SandboxSettings {
+  const boundary = user.readBoundary ?? wordOf(config, "readBoundary", boundaries, configFile, warnings) ?? "system";
+  const none = user.type === "insecure_none";
+  return {
+    mode: none ? "disabled" : modeOf(config, configFile, warnings),
+    type: user.type === "workspace_readonly" ? "workspace_readonly" : "workspace_readwrite",
+    readwritePaths: user.additionalReadwritePaths ?? [],
+    readonlyPaths: user.additionalReadonlyPaths ?? [],
+    readBoundary: boundary,
+    readPaths: user.additionalReadPaths ?? [],
+    tmpWrite: user.disableTmpWrite !== true,
+    sharedBuildCache: user.enableSharedBuildCache === true,
+    network: networkOf(user, config, configFile, warnings),
+    environment: user.environment ?? [],
+    limits: user.limits ?? {},
+    warnings,
+  };
+}
+
+/** What the project says is taken where less is permitted by it, and nowhere else. */
+function narrow(settings: SandboxSettings, project: SandboxFile, file: string): SandboxSettings {
+  const { warnings } = settings;
+  const refuse = (what: string) =>
+    warnings.push(
+      `${file}: ${what} does not count: a project may only narrow the sandbox. Your own file may widen it.`,
+    );
+  if (project.type === "insecure_none") refuse('"type": "insecure_none"');
+  for (const path of project.additionalReadwritePaths ?? []) refuse(`the writable path ${path}`);
+  if (project.enableSharedBuildCache === true && !settings.sharedBuildCache) refuse('"enableSharedBuildCache"');
+  for (const name of project.environment ?? [])
+    if (!settings.environment.includes(name)) refuse(`the variable ${name} in "environment"`);
+  const closes = project.readBoundary === "workspace" && settings.readBoundary === "system";
+  if (!closes && settings.readBoundary === "workspace")
+    for (const path of project.additionalReadPaths ?? []) refuse(`the readable path ${path}`);
+  return {
+    ...settings,
+    type: project.type === "workspace_readonly" ? project.type : settings.type,
+    readonlyPaths: [...settings.readonlyPaths, ...(project.additionalReadonlyPaths ?? [])],
+    readBoundary: closes ? "workspace" : settings.readBoundary,
+    // An exception to a boundary that the project itself drew takes nothing from the user.
+    readPaths: closes ? [...settings.readPaths, ...(project.additionalReadPaths ?? [])] : settings.readPaths,
+    tmpWrite: settings.tmpWrite && project.disableTmpWrite !== true,
+    sharedBuildCache: settings.sharedBuildCache && project.enableSharedBuildCache !== false,
+    network: narrowNetwork(settings.network, project.networkPolicy ?? {}, refuse),
+    limits: {
+      ...least("memoryMb", settings.limits, project.limits ?? {}),
+      ...least("processes", settings.limits, project.limits ?? {}),
+    },
+  };
+}
+
+function narrowNetwork(
+  user: NetworkSettings,
+  project: NonNullable<SandboxFile["networkPolicy"]>,
+  refuse: (what: string) => void,
+): NetworkSettings {
+  const deny = [...user.deny, ...(project.deny ?? [])];
+  if (user.default === "deny") {
+    for (const host of project.allow ?? []) if (!user.allow.includes(host)) refuse(`the host ${host}`);
+    return { ...user, deny };
+  }
+  if (project.default !== "deny") return { ...user, deny };
+  // The user lets every host pass, the project only some: those are fewer.
+  return { default: "deny", allow: [...user.allow, ...(project.allow ?? [])], deny };
+}
+
+function least<Key extends "memoryMb" | "processes">(
+  key: Key,
+  user: SandboxSettings["limits"],
+  project: SandboxSettings["limits"],
+): Partial<Record<Key, number>> {
+  const given = [user[key], project[key]].filter((limit) => limit !== undefined);
+  return given.length === 0 ? {} : ({ [key]: Math.min(...given) } as Partial<Record<Key, number>>);
+}
+
+/** Words that mean the same, since the original documents none. */
+const modeWords: Record<string, SandboxMode> = {
+  enabled: "enabled",
+  on: "enabled",
+  disabled: "disabled",
+  off: "disabled",
+  allowlist: "disabled",
+};
+const networkWords: Record<string, "none" | "listed" | "all"> = {
+  disabled: "none",
+  deny: "none",
+  none: "none",
+  allowlist: "listed",
+  enabled: "all",
+  allow: "all",
+  all: "all",
+};
+const boundaries = { system: "system", workspace: "workspace" } as const;
+
+function modeOf(config: JsonObject, file: string, warnings: string[]): SandboxMode {
+  return wordOf(config, "mode", modeWords, file, warnings) ?? "auto";
+}
+
+function networkOf(user: SandboxFile, config: JsonObject, file: string, warnings: string[]): NetworkSettings {
+  const policy = user.networkPolicy ?? {};
+  const asked = wordOf(config, "networkAccess", networkWords, file, warnings) ?? "listed";
+  const deny = policy.deny ?? [];
+  if (asked === "none") return { default: "deny", allow: [], deny };
+  // In both files the stricter word holds; a file that says nothing has no opinion.
+  const byDefault = asked === "all" ? (policy.default ?? "allow") : (policy.default ?? "deny");
+  return { default: byDefault, allow: policy.allow ?? [], deny };
+}
+
+function wordOf<Value extends string>(
+  config: JsonObject,
+  key: string,
+  words: Record<string, Value>,
+  file: string,
+  warnings: string[],
+): Value | undefined {
+  const value = config[key];
+  if (value === undefined) return undefined;
+  const meant = typeof value === "string" && Object.hasOwn(words, value) ? words[value] : undefined;
+  if (meant === undefined)
+    warnings.push(`${file}: "sandbox.${key}" must be one of ${Object.keys(words).join(", ")}; it does not count.`);
+  return meant;
+}
+
+/** The value, or a thrown sentence: `must be …`. */
+type Check = (value: unknown) => unknown;
+
+const checks: Record<keyof SandboxFile, Check> = {
+  type: oneOf("workspace_readwrite", "workspace_readonly", "insecure_none"),
+  additionalReadwritePaths: texts,
+  additionalReadonlyPaths: texts,
+  readBoundary: oneOf("system", "workspace"),
+  additionalReadPaths: texts,
+  disableTmpWrite: truth,
+  enableSharedBuildCache: truth,
+  networkPolicy: (value) => value,
+  environment: variables,
+  limits: (value) => value,
+};
+const networkChecks = { default: oneOf("allow", "deny"), allow: texts, deny: texts };
+const limitChecks = { memoryMb: whole, processes: whole };
+
+function readFile(file: string, warnings: string[]): SandboxFile {
+  const content = readJson(file);
+  if (content === undefined) return {};
+  const checked = check(file, "", content, checks, warnings) as SandboxFile;
+  const nested = (key: "networkPolicy" | "limits", table: Record<string, Check>) => {
+    const value: unknown = checked[key];
+    if (value === undefined) return {};
+    if (!isObject(value)) throw wrong(file, key, "must be an object");
+    return { [key]: check(file, `${key}.`, value, table, warnings) };
+  };
+  return { ...checked, ...nested("networkPolicy", networkChecks), ...nested("limits", limitChecks) };
+}
+
+function check(
+  file: string,
+  path: string,
+  content: JsonObject,
+  table: Record<string, Check>,
+  warnings: string[],
+): JsonObject {
+  const result: JsonObject = {};
+  for (const [key, value] of Object.entries(content)) {
+    const test = Object.hasOwn(table, key) ? table[key] : undefined;
+    if (!test) {
+      const meant = nearestName(key, Object.keys(table));
+      // A field of a later version is kept in silence.
+      if (meant) warnings.push(`${file}: "${path}${key}" is unknown: did you mean "${path}${meant}"?`);
+      continue;
+    }
+    try {
+      result[key] = test(value);
+    } catch (error) {
+      throw wrong(file, path + key, (error as Error).message);
+    }
+  }
+  return result;
+}
+
+function wrong(file: string, path: string, why: string): UserError {
+  return new UserError(
+    "CONFIG_INVALID",
+    `${file}: "${path}" ${why}. Correct it: a guard that is not understood is none.`,
+  );
+}
+
+function oneOf(...words: readonly string[]): Check {
+  return (value) => {
+    if (typeof value === "string" && words.includes(value)) return value;
+    throw new Error(`must be one of ${words.join(", ")}`);
+  };
+}
+
+function texts(value: unknown): string[] {
+  if (Array.isArray(value) && value.every((each) => typeof each === "string" && each !== "" && !each.includes("\0")))
+    return value as string[];
+  throw new Error("must be a list of texts");
+}
+
+function variables(value: unknown): string[] {
+  const names = texts(value);
+  if (names.every((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name))) return names;
+  throw new Error("must be a list of names of variables");
+}
+
+function truth(value: unknown): boolean {
+  if (typeof value === "boolean") return value;
+  throw new Error("must be true or false");
+}
+
+function whole(value: unknown): number {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return value;
+  throw new Error("must be a whole number, at least 1");
+}
+
+/** Undefined: back to saying nothing, for the network as well. */
+export function saveSandboxMode(configDir: string, mode: "enabled" | "disabled" | undefined): void {
+  saveJson(join(configDir, "cli-config.json"), (current) => {
+    const sandbox = isObject(current["sandbox"]) ? { ...current["sandbox"] } : {};
+    if (mode !== undefined) return { ...current, sandbox: { ...sandbox, mode } };
+    delete sandbox["mode"];
+    delete sandbox["networkAccess"];
+    delete sandbox["readBoundary"];
+    const { sandbox: _old, ...rest } = current;
+    return Object.keys(sandbox).length > 0 ? { ...rest, sandbox } : rest;
+  });
+}

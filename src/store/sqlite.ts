@@ -1,0 +1,186 @@
+// SQLite: where the library is, how a file is opened, what its errors mean to a user.
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
+
+export type Value = string | number | bigint | null | Uint8Array;
+export type Row = Record<string, Value>;
+
+export interface Statement {
+  run(...values: Value[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+  get(...values: Value[]): Row | undefined;
+  all(...values: Value[]): Row[];
+  iterate(...values: Value[]): IterableIterator<Row>;
+  /** Rows as arrays: quicker where there are thousands. */
+  setReturnArrays(on: boolean): void;
+}
+
+/**
+ * One connection. Text with NUL is cut at it: keep such text inside JSON. A statement lives until it is collected, and so do
+ * the files of its connection, `close` or not.
+ */
+export interface Database {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+  readonly isTransaction: boolean;
+}
+
+export type OpenOptions = {
+  readOnly?: boolean;
+  timeoutMs?: number;
+};
+
+export const longestWaitMs = 5_000;
+
+/** Waits for other programs up to 5 s. What goes wrong, now or later, is told by `storeError`. */
+export function openDatabase(path: string, options: OpenOptions = {}): Database {
+  const timeout = options.timeoutMs ?? longestWaitMs;
+  const { DatabaseSync } = library();
+  const deadline = Date.now() + timeout;
+  while (true) {
+    let database: Database | undefined;
+    try {
+      database = new DatabaseSync(path, { readOnly: options.readOnly ?? false, timeout });
+      // The file is looked at only now. Some of its first locks ignore the time limit.
+      database.exec("PRAGMA schema_version");
+      return database;
+    } catch (error) {
+      database?.close();
+      if (!isBusy(error) || Date.now() >= deadline) throw storeError(error, path);
+      pause(20);
+    }
+  }
+}
+
+/** The error as a user may read it. A UserError stays what it is. */
+export function storeError(error: unknown, path: string): UserError {
+  if (error instanceof UserError) return error;
+  const code = codeOf(error as Failure);
+  const said = (error as Failure).errstr ?? (error instanceof Error ? error.message : String(error));
+  return new UserError(code, texts[code](path, said));
+}
+
+export function isBusy(error: unknown): boolean {
+  return [5, 6].includes(primaryCode(error as Failure));
+}
+
+/** Blocks this thread: SQLite does the same while it waits. */
+export function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+type StoreCode = Extract<ErrorCode, `STORE_${string}`> & keyof typeof texts;
+type Failure = { errcode?: number; systemErrno?: number; code?: string; message?: string; errstr?: string };
+
+const texts = {
+  STORE_LOCKED: (path: string) =>
+    `database is locked: another program held ${path} for more than ${longestWaitMs / 1000} s. Wait until it ends, or go on in a copy of the chat with --fork.`,
+  STORE_FULL: (path: string) =>
+    `The disk is full: ${path} could not be written. What was shown before is kept. Free some space, then go on with --resume.`,
+  STORE_IO: (path: string, said: string) =>
+    `${path} could not be written safely (${said}). What was shown before is kept. Check the disk, then go on with --resume.`,
+  STORE_READONLY: (path: string) =>
+    `${path} cannot be written: the file, its folder or the disk is read-only. Correct the owner and the mode (chmod u+w), or run without saving: --no-persist.`,
+  STORE_CORRUPT: (path: string, said: string) => `${path} is damaged (${said}).`,
+  STORE_FAILED: (path: string, said: string) =>
+    `${path} could not be used (${said}). Run without saving: --no-persist.`,
+};
+
+/** SQLite's primary codes. */
+const sqliteCodes: Record<number, StoreCode> = {
+  5: "STORE_LOCKED",
+  6: "STORE_LOCKED",
+  8: "STORE_READONLY",
+  10: "STORE_IO",
+  11: "STORE_CORRUPT",
+  13: "STORE_FULL",
+  26: "STORE_CORRUPT",
+};
+
+const systemCodes: Record<string, StoreCode> = {
+  ENOSPC: "STORE_FULL",
+  EDQUOT: "STORE_FULL",
+  EIO: "STORE_IO",
+  EROFS: "STORE_READONLY",
+  EACCES: "STORE_READONLY",
+  EPERM: "STORE_READONLY",
+};
+
+/** The same by number, as SQLite reports them: Linux, then macOS where it differs. */
+const systemNumbers: Record<number, StoreCode> = {
+  1: "STORE_READONLY",
+  13: "STORE_READONLY",
+  30: "STORE_READONLY",
+  28: "STORE_FULL",
+  122: "STORE_FULL",
+  69: "STORE_FULL",
+};
+
+function codeOf(error: Failure): StoreCode {
+  const primary = primaryCode(error);
+  if (Number.isNaN(primary)) return systemCodes[error.code ?? ""] ?? "STORE_FAILED";
+  // What the system said is nearer to the cause than "unable to open" and "I/O error".
+  const isVague = primary === 10 || primary === 14;
+  return (isVague && systemNumbers[error.systemErrno ?? 0]) || (sqliteCodes[primary] ?? "STORE_FAILED");
+}
+
+/** Some of the library's errors carry only the text. */
+const sqliteTexts: [RegExp, number][] = [
+  [/database (table )?is locked/, 5],
+  [/readonly database/, 8],
+  [/disk I\/O error/, 10],
+  [/disk image is malformed/, 11],
+  [/database or disk is full/, 13],
+  [/file is not a database/, 26],
+];
+
+function primaryCode(error: Failure): number {
+  if (typeof error.errcode === "number") return error.errcode & 0xff;
+  if (error.code !== "ERR_SQLITE_ERROR") return Number.NaN;
+  return sqliteTexts.find(([pattern]) => pattern.test(error.message ?? ""))?.[1] ?? 1;
+}
+
+type Library = { DatabaseSync: new (path: string, options: object) => Database };
+
+let loaded: Library | undefined;
+
+function library(): Library {
+  loaded ??= load();
+  return loaded;
+}
+
+/** The binary itself first: the JavaScript around it takes ten times as long to load, and nothing here needs it. */
+function load(): Library {
+  const here = typeof __filename === "string" ? __filename : fileURLToPath(import.meta.url);
+  for (const file of binaries(here)) {
+    try {
+      const found = { exports: {} };
+      process.dlopen(found, file);
+      return found.exports as Library;
+    } catch {
+      // Made for another C library: the next one.
+    }
+  }
+  try {
+    return createRequire(here)("@photostructure/sqlite") as Library;
+  } catch {
+    throw new UserError(
+      "STORE_FAILED",
+      `SQLite for ${process.platform}-${process.arch} is not installed: keeping chats needs it. ` +
+        "Install again (npm install @photostructure/sqlite), or run without saving: --no-persist.",
+    );
+  }
+}
+
+function binaries(here: string): string[] {
+  const inside = `node_modules/@photostructure/sqlite/prebuilds/${process.platform}-${process.arch}`;
+  for (let folder = dirname(here); ; folder = dirname(folder)) {
+    const found = ["glibc", "musl"]
+      .map((name) => join(folder, inside, `@photostructure+sqlite.${name}.node`))
+      .filter((file) => existsSync(file));
+    if (found.length > 0 || folder === dirname(folder)) return found;
+  }
+}

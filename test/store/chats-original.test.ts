@@ -1,0 +1,264 @@
+// Stores as the original writes them, made by hand from their description: read, and gone on with.
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Message } from "../../src/protocol/message.ts";
+import { projectId, transcriptFile } from "../../src/store/chats/layout.ts";
+import { copyStore, readChat, readFacts, readMessages } from "../../src/store/chats/reading.ts";
+import { openChat } from "../../src/store/chats/writing.ts";
+import { openDatabase } from "../../src/store/sqlite.ts";
+import {
+  addThreeTurns,
+  addTurn,
+  assistant,
+  createPlace,
+  newChat,
+  nextId,
+  type Place,
+  text,
+  user,
+} from "./chat-support.ts";
+
+let place: Place;
+beforeEach(() => {
+  place = createPlace();
+});
+afterEach(() => place.remove());
+
+const blobs = [
+  { role: "system", content: "You are an agent." },
+  { role: "user", content: [{ type: "text", text: "<user_info>\nOS: linux\n</user_info>" }] },
+  { role: "user", content: [{ type: "text", text: "<user_query>\nread a.txt and b.txt\n</user_query>" }] },
+  {
+    id: "1",
+    role: "assistant",
+    content: [
+      { type: "reasoning", text: "Hm.", signature: "abc" },
+      { type: "text", text: "I read." },
+      { type: "tool-call", toolCallId: "t1", toolName: "Read", args: { path: "a.txt" } },
+      { type: "tool-call", toolCallId: "t2", toolName: "Read", args: { path: "b.txt" } },
+    ],
+  },
+  { role: "tool", id: "t1", content: [{ type: "tool-result", toolName: "Read", toolCallId: "t1", result: "A" }] },
+  {
+    role: "tool",
+    id: "t2",
+    content: [
+      { type: "tool-result", toolName: "Read", toolCallId: "t2", result: [{ type: "text", text: "B" }], isError: true },
+    ],
+    providerOptions: { cursor: { highLevelToolCallResult: {} } },
+  },
+  { id: "1", role: "assistant", content: [{ type: "text", text: "Done." }] },
+  {
+    role: "user",
+    content: "<timestamp>Monday</timestamp>\n<user_query>\nthanks\n</user_query>",
+  },
+  { id: "1", role: "assistant", content: [{ type: "text", text: "You are welcome." }] },
+];
+
+const conversation: Message[] = [
+  user("read a.txt and b.txt"),
+  {
+    role: "assistant",
+    parts: [
+      { type: "thinking", text: "Hm." },
+      { type: "text", text: "I read." },
+      { type: "tool_call", id: "t1", name: "Read", args: { path: "a.txt" } },
+      { type: "tool_call", id: "t2", name: "Read", args: { path: "b.txt" } },
+    ],
+  },
+  {
+    role: "user",
+    parts: [
+      { type: "tool_result", id: "t1", text: "A", isError: false },
+      { type: "tool_result", id: "t2", text: "B", isError: true },
+    ],
+  },
+  { role: "assistant", parts: [text("Done.")] },
+  user("thanks"),
+  { role: "assistant", parts: [text("You are welcome.")] },
+];
+
+type Options = {
+  order?: number[];
+  root?: boolean;
+  journal?: "wal" | "delete";
+  meta?: (json: string) => string | Buffer;
+};
+
+/** Inserted in the given order; the root names them in the right one, and holds the other fields that were seen. */
+function writeOriginal(messages: readonly object[] = blobs, options: Options = {}): string {
+  const id = nextId();
+  const folder = join(place.configDir, "chats", projectId(place.workspace), id);
+  mkdirSync(folder, { recursive: true });
+  const database = openDatabase(join(folder, "store.db"));
+  database.exec(
+    `PRAGMA journal_mode = ${options.journal ?? "wal"}; CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB); CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)`,
+  );
+  const insert = database.prepare("INSERT OR IGNORE INTO blobs VALUES (?, ?)");
+  const data = messages.map((message) => Buffer.from(JSON.stringify(message)));
+  for (const index of options.order ?? data.keys()) insert.run(sha(data[index]!), data[index]!);
+  const root = Buffer.concat([
+    ...data.map((each) => Buffer.concat([Buffer.from([0x0a, 0x20]), Buffer.from(sha(each), "hex")])),
+    Buffer.from([0x2a, 0x04, 0x08, 0x80, 0x01, 0x10]),
+    Buffer.concat([Buffer.from([0x42, 0x20]), Buffer.alloc(32, 7)]),
+  ]);
+  if (options.root !== false) insert.run(sha(root), root);
+  const meta = JSON.stringify({
+    agentId: id,
+    latestRootBlobId: sha(root),
+    name: "New Agent",
+    mode: "auto-run",
+    createdAt: 1_761_698_454_965,
+    isRunEverything: true,
+  });
+  const value = options.meta?.(meta) ?? Buffer.from(meta).toString("hex");
+  database.prepare("INSERT INTO meta VALUES ('0', ?)").run(value);
+  database.close();
+  return folder;
+}
+
+const sha = (data: Uint8Array) => createHash("sha256").update(data).digest("hex");
+const messagesIn = (folder: string) => readChat(folder).messages.map(({ message }) => message);
+
+describe("a store of the original", () => {
+  it("is read: order of the root, without system prompt and surroundings, prompts unwrapped", () => {
+    const folder = writeOriginal(blobs, { order: [4, 8, 0, 2, 7, 1, 3, 6, 5] });
+    const record = readChat(folder, { events: true });
+    expect(record.messages.map(({ message }) => message)).toEqual(conversation);
+    expect(record.turns.map(({ number, prompt, status }) => [number, prompt, status])).toEqual([
+      [1, "read a.txt and b.txt", "done"],
+      [2, "thanks", "done"],
+    ]);
+    expect(record).toMatchObject({ events: [], problems: [], wholeTurns: 2 });
+    expect(record.facts).toMatchObject({
+      title: "New Agent",
+      mode: "auto-run",
+      createdAt: 1_761_698_454_965,
+      prompt: "read a.txt and b.txt",
+      hasConversation: true,
+    });
+    expect(record.facts.updatedAt).toBeGreaterThan(record.facts.createdAt);
+    expect(readFacts(folder)).toEqual(record.facts);
+    expect(readMessages(folder)).toEqual(conversation);
+  });
+
+  it.each([
+    ["JSON as text", (json: string) => json],
+    ["JSON as bytes", (json: string) => Buffer.from(json)],
+  ])("is read when its facts are %s", (_name, meta) => {
+    const folder = writeOriginal(blobs, { meta });
+    expect(readFacts(folder).mode).toBe("auto-run");
+    expect(messagesIn(folder)).toEqual(conversation);
+  });
+
+  it("is read in the order of the table when there is no root, which is said", () => {
+    const folder = writeOriginal(blobs, { root: false });
+    expect(messagesIn(folder)).toEqual(conversation);
+    expect(readChat(folder).problems).toMatchObject([{ code: "STORE_MISSING_BLOB", blobs: [expect.any(String)] }]);
+    expect(() => openChat(folder)).toThrow(expect.objectContaining({ code: "STORE_MISSING_BLOB" }));
+    expect(() => readMessages(folder)).toThrow(expect.objectContaining({ code: "STORE_MISSING_BLOB" }));
+  });
+
+  it("takes its workspace from the file beside it", () => {
+    const folder = writeOriginal();
+    expect(readFacts(folder).workspace).toBeUndefined();
+    const beside = { schemaVersion: 1, createdAtMs: 1, hasConversation: true, updatedAtMs: 2, cwd: place.workspace };
+    writeFileSync(join(folder, "meta.json"), JSON.stringify(beside));
+    expect(readFacts(folder)).toMatchObject({ workspace: place.workspace, mode: "auto-run" });
+  });
+
+  it.each(["wal", "delete"] as const)("is gone on with (%s)", (journal) => {
+    const folder = writeOriginal(blobs, { journal });
+    writeFileSync(join(folder, "meta.json"), JSON.stringify({ cwd: place.workspace }));
+    const chat = openChat(folder, { model: "Ours" });
+    expect(chat.messages).toEqual(conversation);
+    expect(chat.turn).toBe(2);
+    addTurn(chat, "more", assistant(text("yes")));
+    chat.close();
+    const more = [...conversation, user("more"), assistant(text("yes"))];
+    expect(messagesIn(folder)).toEqual(more);
+    expect(readChat(folder)).toMatchObject({ problems: [], wholeTurns: 3 });
+    expect(readChat(folder).turns.map((turn) => turn.prompt)).toEqual(["read a.txt and b.txt", "thanks", "more"]);
+
+    const database = openDatabase(join(folder, "store.db"), { readOnly: true });
+    const meta = String(database.prepare("SELECT value FROM meta").get()?.["value"]);
+    const { latestRootBlobId, ...facts } = JSON.parse(Buffer.from(meta, "hex").toString());
+    const root = database.prepare("SELECT data FROM blobs WHERE id = ?").get(latestRootBlobId)?.["data"] as Uint8Array;
+    database.close();
+    expect(facts).toMatchObject({ mode: "auto-run", isRunEverything: true, lastUsedModel: "Ours" });
+    const system = sha(Buffer.from(JSON.stringify(blobs[0])));
+    expect(Buffer.from(root).toString("hex", 2, 34)).toBe(system);
+
+    const again = openChat(folder);
+    expect(again.messages).toEqual(more);
+    again.rewindTo(2);
+    expect(again.messages).toEqual(conversation.slice(0, 4));
+    again.close();
+    const transcript = readFileSync(transcriptFile(place.configDir, place.workspace, chat.facts.id), "utf8");
+    expect(transcript.trimEnd().split("\n")).toHaveLength(3);
+  });
+
+  it("gets results for calls that it left without, at the end in the store, further up for the model only", () => {
+    const cut = [...blobs.slice(0, 4), blobs[7]!, blobs[3]!];
+    const unique = cut.map((blob, index) => ({ ...blob, n: index }));
+    const folder = writeOriginal(unique);
+    const chat = openChat(folder);
+    const results = chat.messages.map((message) => message.parts.filter((part) => part.type === "tool_result").length);
+    expect(results).toEqual([0, 0, 2, 0, 0, 2]);
+    chat.close();
+    expect(messagesIn(folder)).toHaveLength(5);
+  });
+
+  it("is copied as it is", () => {
+    const folder = writeOriginal();
+    const file = join(place.base, "copy.db");
+    expect(copyStore(folder, file)).toMatchObject({ isOurs: false, meta: { mode: "auto-run" } });
+    const database = openDatabase(file, { readOnly: true });
+    expect(database.prepare("SELECT count(*) AS n FROM blobs").get()).toEqual({ n: blobs.length + 1 });
+    database.close();
+  });
+});
+
+describe("a store of ours that somebody else went on with", () => {
+  it("has their messages after ours, and goes on from there", () => {
+    const ours = newChat(place);
+    const before = addThreeTurns(ours);
+    ours.close();
+    const { folder } = ours.facts;
+    const database = openDatabase(join(folder, "store.db"));
+    const meta = JSON.parse(
+      Buffer.from(String(database.prepare("SELECT value FROM meta").get()?.["value"]), "hex").toString(),
+    );
+    const old = database.prepare("SELECT data FROM blobs WHERE id = ?").get(meta.latestRootBlobId)?.["data"];
+    const references = Buffer.from(old as Uint8Array).subarray(0, -18);
+    const added = [
+      { role: "user", content: [{ type: "text", text: "<user_query>\ntheirs\n</user_query>" }] },
+      { id: "1", role: "assistant", content: [{ type: "text", text: "answer" }] },
+    ].map((message) => Buffer.from(JSON.stringify(message)));
+    const root = Buffer.concat([
+      references,
+      ...added.map((data) => Buffer.concat([Buffer.from([0x0a, 0x20]), Buffer.from(sha(data), "hex")])),
+    ]);
+    for (const data of [...added, root]) database.prepare("INSERT INTO blobs VALUES (?, ?)").run(sha(data), data);
+    const text = JSON.stringify({ ...meta, latestRootBlobId: sha(root) });
+    database.prepare("UPDATE meta SET value = ?").run(Buffer.from(text).toString("hex"));
+    database.close();
+
+    const theirs = [...before, user("theirs"), { role: "assistant", parts: [{ type: "text", text: "answer" }] }];
+    expect(messagesIn(folder)).toEqual(theirs);
+    expect(
+      readChat(folder)
+        .turns.map((turn) => [turn.number, turn.prompt, turn.status])
+        .at(-1),
+    ).toEqual([4, "theirs", "done"]);
+    const chat = openChat(folder);
+    expect(chat.messages).toEqual(theirs);
+    expect(chat.turn).toBe(4);
+    addTurn(chat, "ours again", assistant({ type: "text", text: "ok" }));
+    chat.close();
+    expect(messagesIn(folder)).toHaveLength(theirs.length + 2);
+    expect(readChat(folder).problems).toEqual([]);
+  });
+});

@@ -1,0 +1,218 @@
+// `npm run test:kill -- --rounds N`: real runs, killed at random moments. Whatever was shown must be kept, and every chat must resume.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { AgentEvent } from "../../src/protocol/event.ts";
+import { decodeLine } from "../../src/protocol/stream-json.ts";
+import { findChat } from "../../src/store/chats/finding.ts";
+import { readChat } from "../../src/store/chats/reading.ts";
+import { integrityOf } from "./store-seen.ts";
+
+/** Another build can be put under the same test. */
+export const cli = process.env["COURSER_CLI"] ?? resolve(import.meta.dirname, "../../dist/courser.cjs");
+
+export type KillSummary = { rounds: number; kills: number; shown: number; interrupted: number; faults: string[] };
+
+export async function main(argv: readonly string[]): Promise<number> {
+  const rounds = Number(argv[argv.indexOf("--rounds") + 1] ?? Number.NaN);
+  if (!argv.includes("--rounds") || !Number.isInteger(rounds) || rounds < 1) {
+    console.error("Usage: npm run test:kill -- --rounds N");
+    return 2;
+  }
+  const summary = await killRounds(rounds, (round, { kills, shown, faults }) => {
+    if (round % 50 === 0) console.log(`${round} rounds, ${kills} kills, ${shown} lines shown, ${faults.length} faults`);
+  });
+  for (const fault of summary.faults) console.log(fault);
+  const { kills, shown, interrupted, faults } = summary;
+  console.log(
+    `${rounds} rounds: ${kills} runs killed, ${interrupted} calls interrupted, ${shown} lines shown, ${faults.length} faults`,
+  );
+  return faults.length === 0 ? 0 : 1;
+}
+
+export async function killRounds(
+  rounds: number,
+  report: (round: number, summary: KillSummary) => void = () => {},
+): Promise<KillSummary> {
+  const summary: KillSummary = { rounds, kills: 0, shown: 0, interrupted: 0, faults: [] };
+  let longest = await timeOfARun();
+  for (let round = 1; round <= rounds; round++) {
+    const place = createPlace();
+    try {
+      const took = await playRound(place, longest, summary);
+      // Follows the machine: kills are to fall on all parts of a run.
+      if (took !== undefined) longest = 0.8 * longest + 0.2 * took;
+    } catch (error) {
+      summary.faults.push(`round ${round}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    } finally {
+      rmSync(place.base, { recursive: true, force: true });
+    }
+    report(round, summary);
+  }
+  return summary;
+}
+
+type Place = { base: string; work: string; config: string };
+type KilledRun = { lines: Record<string, any>[]; exit: number | null; ms: number; stderr: string };
+
+/** A run that is killed, a resume that may be killed too, and one that must come to its end. */
+async function playRound(place: Place, longest: number, summary: KillSummary): Promise<number | undefined> {
+  let id: string | undefined;
+  const runs: KilledRun[] = [];
+  for (const part of Math.random() < 0.5 ? ["first"] : ["first", "second"]) {
+    const run = await startRun(place, part, id, Math.random() * longest);
+    runs.push(run);
+    if (run.exit === null) summary.kills++;
+    id = run.lines.find((line) => line["subtype"] === "init")?.["session_id"] ?? id;
+    if (id !== undefined) summary.shown += checkShown(place, id, runs);
+  }
+  if (id === undefined) return undefined;
+  const last = await startRun(place, "last", id);
+  const result = last.lines.at(-1);
+  if (last.exit !== 0 || result?.["type"] !== "result" || result["is_error"] !== false)
+    throw new Error(`the chat ${id} does not resume: exit ${last.exit}, ${JSON.stringify(result)} ${last.stderr}`);
+  summary.interrupted += last.stderr.match(/was cut off/g)?.length ?? 0;
+  checkShown(place, id, [...runs, last]);
+  checkWhole(place, id);
+  return last.ms * 1.1;
+}
+
+/** Everything that a run shows: thoughts, text in pieces, calls side by side and one after the other. */
+function scriptOf(part: string): object[] {
+  const mark = (number: number) => ({
+    name: "Shell",
+    args: { command: `echo ${part}-${number} >> ran.txt; sleep 0.0${number}` },
+  });
+  return [
+    { thinking: ["I ", "think."], text: ["First ", "a ", "look."], calls: [mark(1), { name: "LS", args: {} }] },
+    { text: ["Then ", "the ", "work."], calls: [mark(2), mark(3)] },
+    { calls: [{ name: "Write", args: { path: `${part}.txt`, contents: "x\n".repeat(200) } }] },
+    { text: ["All ", "is ", "done."] },
+  ];
+}
+
+async function startRun(place: Place, part: string, id?: string, killAfterMs?: number): Promise<KilledRun> {
+  const script = join(place.base, `${part}.json`);
+  writeFileSync(script, JSON.stringify(scriptOf(part)));
+  const flags = ["-p", "--force", "--output-format", "stream-json", "--stream-partial-output"];
+  const resumed = id === undefined ? [] : ["--resume", id];
+  const started = performance.now();
+  const child = spawn(process.execPath, [cli, ...flags, "--model", `script:${script}`, ...resumed, `prompt ${part}`], {
+    cwd: place.work,
+    env: { PATH: process.env["PATH"], HOME: join(place.base, "home"), CURSOR_CONFIG_DIR: place.config },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const timer = setTimeout(() => child.kill("SIGKILL"), killAfterMs ?? 60_000);
+  const exit = await new Promise<number | null>((settle, reject) => {
+    child.on("error", reject);
+    child.on("close", settle);
+  });
+  clearTimeout(timer);
+  // What was cut in the middle of a line was not shown.
+  const whole = stdout.split("\n").slice(0, -1);
+  const lines = whole.filter(Boolean).map((line) => JSON.parse(line) as Record<string, any>);
+  return { lines, exit, ms: performance.now() - started, stderr };
+}
+
+/** Each event that was shown is in the store, in the order in which it was shown. */
+function checkShown(place: Place, id: string, runs: readonly KilledRun[]): number {
+  const folder = findChat(place.config, id, place.work);
+  const stored = readChat(folder, { events: true }).events.map(({ event }) => event);
+  const shown = runs.flatMap((run) => run.lines.map((line) => decodeLine(line, id)));
+  let at = 0;
+  for (const event of shown.filter((each) => each.type !== "text" && each.type !== "thinking")) {
+    const found = stored.findIndex((each, index) => index >= at && isSame(each, event));
+    if (found < 0) throw new Error(`shown, but not kept: ${JSON.stringify(event)}`);
+    at = found + 1;
+  }
+  for (const type of ["text", "thinking"] as const) {
+    const said = textOf(shown, type);
+    if (!contains(textOf(stored, type), said)) throw new Error(`shown, but not kept: ${type} ${JSON.stringify(said)}`);
+  }
+  return shown.length;
+}
+
+function isSame(stored: AgentEvent, shown: AgentEvent): boolean {
+  if (stored.type !== shown.type) return false;
+  const key = {
+    init: "sessionId",
+    user: "text",
+    text_end: "text",
+    tool_start: "callId",
+    tool_end: "callId",
+    done: "text",
+  };
+  const name = key[shown.type as keyof typeof key] as keyof AgentEvent | undefined;
+  return name === undefined || stored[name] === shown[name];
+}
+
+/** Of a segment that has its end the end alone is kept. */
+function textOf(events: readonly AgentEvent[], type: "text" | "thinking"): string[] {
+  const texts: string[] = [];
+  let open = "";
+  const end = () => {
+    if (open !== "") texts.push(open);
+    open = "";
+  };
+  for (const event of events) {
+    if (event.type === type) open += event.text;
+    else if (event.type === "text_end" && type === "text") {
+      open = event.text;
+      end();
+    } else if (event.type === "init" || event.type === "thinking_end") end();
+  }
+  end();
+  return texts;
+}
+
+/** Every text that was shown is one that is kept, or its beginning. */
+function contains(kept: readonly string[], shown: readonly string[]): boolean {
+  let at = 0;
+  return shown.every((text) => {
+    const found = kept.findIndex((each, index) => index >= at && each.startsWith(text));
+    at = found + 1;
+    return found >= 0;
+  });
+}
+
+/** The store is sound, every call and every turn has its end, and nothing was run twice. */
+function checkWhole(place: Place, id: string): void {
+  const folder = findChat(place.config, id, place.work);
+  const { events, turns, problems } = readChat(folder, { events: true });
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  const started = events.flatMap(({ event }) => (event.type === "tool_start" ? [event.callId] : []));
+  const ended = events.flatMap(({ event }) => (event.type === "tool_end" ? [event.callId] : []));
+  if (started.some((call) => !ended.includes(call))) throw new Error(`calls without end: ${started} ${ended}`);
+  if (turns.at(-1)?.status !== "done") throw new Error(`the last turn is ${turns.at(-1)?.status}`);
+  const integrity = integrityOf(folder);
+  if (integrity !== "ok") throw new Error(integrity);
+  const ran = existsSync(join(place.work, "ran.txt")) ? readFileSync(join(place.work, "ran.txt"), "utf8") : "";
+  const marks = ran.trim().split("\n");
+  if (new Set(marks).size !== marks.length) throw new Error(`run twice: ${marks}`);
+}
+
+async function timeOfARun(): Promise<number> {
+  const place = createPlace();
+  try {
+    const { ms, exit, stderr } = await startRun(place, "warm");
+    if (exit !== 0) throw new Error(`a run that nobody killed ended with ${exit}: ${stderr}`);
+    return ms * 1.1;
+  } finally {
+    rmSync(place.base, { recursive: true, force: true });
+  }
+}
+
+function createPlace(): Place {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-kill-")));
+  for (const name of ["work", "home"]) mkdirSync(join(base, name));
+  return { base, work: join(base, "work"), config: join(base, "config") };
+}

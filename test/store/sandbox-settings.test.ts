@@ -1,0 +1,193 @@
+// sandbox.json of the user and of the project: what each may say, and what holds in the end.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadSandboxSettings, saveSandboxMode } from "../../src/store/sandbox-settings.ts";
+
+let base: string;
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), "courser-settings-"));
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+type Files = { user?: unknown; project?: unknown; config?: Record<string, unknown> };
+
+function load({ user, project, config = {} }: Files) {
+  const place = { configDir: join(base, "config"), workspace: join(base, "work"), cliConfig: { sandbox: config } };
+  const files = {
+    [join(place.configDir, "sandbox.json")]: user,
+    [join(place.workspace, ".cursor/sandbox.json")]: project,
+  };
+  for (const [file, content] of Object.entries(files)) {
+    if (content === undefined) continue;
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+  }
+  return loadSandboxSettings(place);
+}
+
+describe("without files", () => {
+  it("writes the workspace and a private /tmp, reads the system, and has no network", () => {
+    expect(load({})).toEqual({
+      mode: "auto",
+      type: "workspace_readwrite",
+      readwritePaths: [],
+      readonlyPaths: [],
+      readBoundary: "system",
+      readPaths: [],
+      tmpWrite: true,
+      sharedBuildCache: false,
+      network: { default: "deny", allow: [], deny: [] },
+      environment: [],
+      limits: {},
+      warnings: [],
+    });
+  });
+
+  it.each([
+    ["enabled", "enabled"],
+    ["on", "enabled"],
+    ["disabled", "disabled"],
+    ["allowlist", "disabled"],
+    ["sideways", "auto"],
+    [true, "auto"],
+  ])("sandbox.mode %j means %s", (mode, meaning) => {
+    const { mode: found, warnings } = load({ config: { mode } });
+    expect(found).toBe(meaning);
+    expect(warnings).toHaveLength(meaning === "auto" ? 1 : 0);
+  });
+});
+
+describe("the user", () => {
+  it("may say everything, with comments", () => {
+    const user = `{ // mine
+      "type": "workspace_readonly", "additionalReadwritePaths": ["~/out"], "additionalReadonlyPaths": ["dist"],
+      "readBoundary": "workspace", "additionalReadPaths": ["/opt"], "disableTmpWrite": true, "enableSharedBuildCache": true,
+      "networkPolicy": { "default": "allow", "allow": ["a.test"], "deny": ["b.test"] },
+      "environment": ["MY_THING"], "limits": { "memoryMb": 512, "processes": 64 } }`;
+    expect(load({ user })).toMatchObject({
+      type: "workspace_readonly",
+      readwritePaths: ["~/out"],
+      readonlyPaths: ["dist"],
+      readBoundary: "workspace",
+      readPaths: ["/opt"],
+      tmpWrite: false,
+      sharedBuildCache: true,
+      network: { default: "allow", allow: ["a.test"], deny: ["b.test"] },
+      environment: ["MY_THING"],
+      limits: { memoryMb: 512, processes: 64 },
+      warnings: [],
+    });
+  });
+
+  it("may switch it off", () => {
+    expect(load({ user: { type: "insecure_none" }, config: { mode: "enabled" } }).mode).toBe("disabled");
+  });
+
+  it.each([
+    ["disabled", { default: "allow", allow: ["a.test"] }, { default: "deny", allow: [] }],
+    ["allowlist", { allow: ["a.test"] }, { default: "deny", allow: ["a.test"] }],
+    ["enabled", {}, { default: "allow", allow: [] }],
+    ["enabled", { default: "deny", allow: ["a.test"] }, { default: "deny", allow: ["a.test"] }],
+  ])("networkAccess %s and %j: the stricter holds", (networkAccess, networkPolicy, expected) => {
+    expect(load({ user: { networkPolicy }, config: { networkAccess } }).network).toEqual({ ...expected, deny: [] });
+  });
+
+  it.each([
+    [{ type: "open" }, /"type" must be one of workspace_readwrite/],
+    [{ networkPolicy: { deny: "a.test" } }, /"networkPolicy.deny" must be a list of texts/],
+    [{ networkPolicy: [] }, /"networkPolicy" must be an object/],
+    [{ disableTmpWrite: "yes" }, /"disableTmpWrite" must be true or false/],
+    [{ limits: { memoryMb: 0 } }, /"limits.memoryMb" must be a whole number/],
+    [{ environment: ["A=1"] }, /"environment" must be a list of names/],
+    ["{ broken", /line 1/],
+  ])("is stopped by what cannot be understood: %j", (user, message) => {
+    expect(() => load({ user })).toThrow(message);
+    expect(() => load({ project: user })).toThrow(message);
+  });
+
+  it("hears of misspellings; what resembles nothing belongs to a later version", () => {
+    const { warnings } = load({ user: { additionalReadWritePaths: ["/"], networkPolicy: { denny: [] }, later: 1 } });
+    expect(warnings.map((each) => each.replace(/^.*: "/, '"'))).toEqual([
+      expect.stringContaining('did you mean "additionalReadwritePaths"?'),
+      expect.stringContaining('did you mean "networkPolicy.deny"?'),
+    ]);
+  });
+});
+
+describe("the project", () => {
+  it("may narrow everything", () => {
+    const project = {
+      type: "workspace_readonly",
+      additionalReadonlyPaths: ["gen"],
+      readBoundary: "workspace",
+      additionalReadPaths: ["/opt/sdk"],
+      disableTmpWrite: true,
+      enableSharedBuildCache: false,
+      networkPolicy: { default: "deny", allow: ["registry.test"], deny: ["evil.test"] },
+      limits: { memoryMb: 100, processes: 900 },
+    };
+    const user = {
+      enableSharedBuildCache: true,
+      networkPolicy: { default: "allow", deny: ["b.test"] },
+      limits: { memoryMb: 512, processes: 64 },
+    };
+    expect(load({ user, project })).toMatchObject({
+      type: "workspace_readonly",
+      readonlyPaths: ["gen"],
+      readBoundary: "workspace",
+      readPaths: ["/opt/sdk"],
+      tmpWrite: false,
+      sharedBuildCache: false,
+      network: { default: "deny", allow: ["registry.test"], deny: ["b.test", "evil.test"] },
+      limits: { memoryMb: 100, processes: 64 },
+      warnings: [],
+    });
+  });
+
+  it("may widen nothing, and the user is told", () => {
+    const project = {
+      type: "insecure_none",
+      additionalReadwritePaths: ["~"],
+      readBoundary: "system",
+      additionalReadPaths: ["~/.ssh"],
+      disableTmpWrite: false,
+      enableSharedBuildCache: true,
+      networkPolicy: { default: "allow", allow: ["evil.test"] },
+      environment: ["AWS_SECRET_ACCESS_KEY"],
+      limits: { memoryMb: 99_999 },
+    };
+    const user = { readBoundary: "workspace", disableTmpWrite: true, limits: { memoryMb: 512 } };
+    const { warnings, ...settings } = load({ user, project });
+    const { warnings: _none, ...own } = load({ user, project: {} });
+    expect(settings).toEqual(own);
+    expect(warnings).toHaveLength(6);
+    expect(warnings.every((each) => each.includes("a project may only narrow"))).toBe(true);
+  });
+
+  it("in the home directory the file is the user's own", () => {
+    const configDir = join(base, ".cursor");
+    mkdirSync(configDir);
+    writeFileSync(join(configDir, "sandbox.json"), '{"additionalReadwritePaths": ["/opt/out"]}');
+    const { readwritePaths, warnings } = loadSandboxSettings({ configDir, workspace: base, cliConfig: {} });
+    expect({ readwritePaths, warnings }).toEqual({ readwritePaths: ["/opt/out"], warnings: [] });
+  });
+});
+
+it("the mode is saved beside what else is there", () => {
+  const file = join(base, "cli-config.json");
+  writeFileSync(file, '{"version": 1, "sandbox": {"later": 1}, "permissions": {"allow": ["Shell(ls)"]}}');
+  const saved = () => JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+  saveSandboxMode(base, "enabled");
+  expect(saved()).toEqual({
+    version: 1,
+    sandbox: { later: 1, mode: "enabled" },
+    permissions: { allow: ["Shell(ls)"] },
+  });
+  saveSandboxMode(base, undefined);
+  expect(saved()["sandbox"]).toEqual({ later: 1 });
+  writeFileSync(file, '{"sandbox": {"mode": "enabled", "networkAccess": "enabled"}}');
+  saveSandboxMode(base, undefined);
+  expect(saved()).toEqual({});
+});

@@ -1,0 +1,118 @@
+// Starting the child of these tests: bundled once, inside the repository, where it finds its packages; with faults if wanted.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { ChildJob } from "./store-child.ts";
+
+const repository = resolve(import.meta.dirname, "../..");
+
+let program: Promise<string> | undefined;
+let library: string | undefined;
+
+export type StoreChild = {
+  process: ChildProcess;
+  lines: string[];
+  /** Resolves when a line that fits was said; rejects when the child ends without. */
+  said(pattern: RegExp): Promise<string>;
+  ended: Promise<{ exit: number | null; signal: NodeJS.Signals | null; stderr: string }>;
+};
+
+export type ChildOptions = { env?: Record<string, string>; umask?: string; user?: number };
+
+export async function startChild(job: ChildJob, { env = {}, umask, user }: ChildOptions = {}): Promise<StoreChild> {
+  program ??= bundle();
+  const node = [process.execPath, await program, JSON.stringify(job)];
+  const command = umask === undefined ? node : ["sh", "-c", `umask ${umask}; exec "$@"`, "sh", ...node];
+  const child = spawn(command[0]!, command.slice(1), {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(user !== undefined && { uid: user, gid: user }),
+  });
+  const lines: string[] = [];
+  const listeners = new Set<() => void>();
+  let rest = "";
+  let stderr = "";
+  let isOver = false;
+  const wake = () => {
+    for (const listener of listeners) listener();
+  };
+  child.stdout.on("data", (chunk: Buffer) => {
+    const parts = (rest + chunk.toString()).split("\n");
+    rest = parts.pop()!;
+    lines.push(...parts);
+    wake();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const ended = new Promise<{ exit: number | null; signal: NodeJS.Signals | null; stderr: string }>(
+    (settle, reject) => {
+      child.on("error", reject);
+      child.on("close", (exit, signal) => {
+        isOver = true;
+        wake();
+        settle({ exit, signal, stderr });
+      });
+    },
+  );
+  return {
+    process: child,
+    lines,
+    ended,
+    said: (pattern) =>
+      new Promise((settle, reject) => {
+        const look = () => {
+          const line = lines.find((each) => pattern.test(each));
+          if (line === undefined && !isOver) return;
+          listeners.delete(look);
+          if (line !== undefined) settle(line);
+          else reject(new Error(`the child ended without saying ${pattern}: ${lines.at(-1)} ${stderr}`));
+        };
+        listeners.add(look);
+        look();
+      }),
+  };
+}
+
+/** The environment that brings faults; a sentence where they cannot be made. */
+export function faults(settings: Record<string, string | number>): Record<string, string> | string {
+  if (process.platform !== "linux") return "faults are made for Linux only";
+  try {
+    library ??= compile();
+  } catch {
+    return "there is no C compiler here to make faults with";
+  }
+  const values = Object.entries(settings).map(([name, value]) => [name, String(value)]);
+  return { LD_PRELOAD: library, ...Object.fromEntries(values) };
+}
+
+function compile(): string {
+  const folder = mkdtempSync(join(tmpdir(), "courser-faults-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const output = join(folder, "faults.so");
+  const source = join(import.meta.dirname, "fault-shim.c");
+  execFileSync("cc", ["-shared", "-fPIC", "-O1", "-o", output, source, "-ldl"], { stdio: "ignore" });
+  return output;
+}
+
+async function bundle(): Promise<string> {
+  const { build } = await import("esbuild");
+  const cache = join(repository, "node_modules/.cache");
+  if (!existsSync(cache)) mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "store-child-"));
+  // Also for another user, as whom a child may run.
+  chmodSync(folder, 0o755);
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const outfile = join(folder, "store-child.mjs");
+  await build({
+    entryPoints: [join(repository, "test/store/store-child.ts")],
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    outfile,
+    logLevel: "error",
+  });
+  return outfile;
+}
