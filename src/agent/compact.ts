@@ -1,99 +1,101 @@
-// Shortening a conversation that no longer fits: old results first, then old exchanges, the present request last.
-import type { Message, Part } from "../protocol/message.ts";
+// A conversation that no longer fits, made shorter: first what tools said long ago, then the older turns, by a summary.
+// What the user said stays word for word, the newest turn stays as it is while it can, every call keeps its result.
+import type { ModelFacts } from "../model/provider.ts";
+import type { AgentEvent, Usage } from "../protocol/event.ts";
+import type { Message } from "../protocol/message.ts";
+import { cutNewest, cutOldest, isRequest, materialOf, shortenOld, turnsOf, wordsOf } from "./compact/cutting.ts";
+import { estimateTokens } from "./compact/estimate.ts";
 
-/** Characters that one token stands for, roughly; good enough to decide when to shorten. */
-const charactersPerToken = 4;
-/** What a picture is taken to cost. */
-const imageCharacters = 6000;
-const removalNote = "[Earlier parts of this conversation were removed to save space.]";
+export { estimateTokens } from "./compact/estimate.ts";
 
-export function estimateTokens(messages: readonly Message[]): number {
-  return Math.ceil(sizeOfAll(messages) / charactersPerToken);
+/** What whoever wants to know is told before anything is changed: the hook `preCompact`. */
+export type CompactFacts = {
+  trigger: "auto";
+  tokens: number;
+  windowTokens: number;
+  messages: number;
+  /** Those before the newest turn. */
+  messagesToCompact: number;
+};
+
+/** What asking the model cost, and what happened meanwhile. `facts`: of the model that answers from then on, where it changed. */
+type Told = { usage?: Usage; events?: AgentEvent[]; facts?: ModelFacts };
+
+/** `text`: at most so many characters as were asked for. */
+export type Summary = Told & { text: string };
+
+export type CompactOptions = {
+  /** What the conversation may take, in tokens. */
+  room: number;
+  /** All that the model takes. */
+  windowTokens: number;
+  /** Asks the user's own model; absent where it cannot be asked. What goes wrong is no reason to stop. */
+  summarise?(transcript: string, longest: number): Promise<Summary>;
+  beforeCompact?(facts: CompactFacts): Promise<void> | void;
+};
+
+export type Compacted = Told & {
+  /** The same messages when nothing could be gained. */
+  messages: readonly Message[];
+  how: "unchanged" | "shortened" | "summarised";
+  /** In tokens. */
+  before: number;
+  after: number;
+};
+
+/** Less than fits, so that the next reply does not need this again. */
+const goalShare = 0.6;
+/** A summary that may not be longer than this says nothing. */
+const shortestSummary = 400;
+const longestSummary = 8000;
+
+export async function makeRoom(messages: readonly Message[], options: CompactOptions): Promise<Compacted> {
+  const before = estimateTokens(messages);
+  const newest = messages.findLastIndex(isRequest);
+  const older = messages.slice(0, Math.max(0, newest));
+  const latest = messages.slice(Math.max(0, newest));
+  await options.beforeCompact?.({
+    trigger: "auto",
+    tokens: before,
+    windowTokens: options.windowTokens,
+    messages: messages.length,
+    messagesToCompact: older.length,
+  });
+
+  const goal = Math.floor(options.room * goalShare);
+  const light = shortenOld(older);
+  const asked = await summarised(light, { latest, goal, options });
+  let shorter = asked.older ?? cutOldest(light, (rest) => estimateTokens([...rest, ...latest]) <= goal);
+  shorter = [...shorter, ...latest];
+  if (estimateTokens(shorter) > options.room) shorter = cutNewest(shorter, options.room);
+
+  const after = estimateTokens(shorter);
+  if (after >= before) return { ...asked.told, messages, how: "unchanged", before, after: before };
+  return { ...asked.told, messages: shorter, how: asked.older ? "summarised" : "shortened", before, after };
 }
 
-/**
- * Fits the conversation into `tokens`, one step after the other until it does. Every call keeps its result, and the
- * request that is being worked on stays, cut only to what is left when nothing else can go.
- */
-export function compact(messages: readonly Message[], tokens: number): Message[] {
-  const budget = tokens * charactersPerToken;
-  const fits = (list: readonly Message[]) => sizeOfAll(list) <= budget;
-  let list = messages.map((message) => ({ ...message, parts: [...message.parts] }));
+type Asked = { older?: Message[]; told: Told };
 
-  const latest = () => list.length - 2;
-  shrinkResults(list, (index) => index < latest(), 200);
-  if (fits(list)) return list;
-  list = withoutOldExchanges(list, fits);
-  for (const keep of [budget / 8, 400]) if (!fits(list)) shrinkResults(list, () => true, keep);
-  if (!fits(list)) shrinkTexts(list, budget);
-  return list;
-}
-
-/** Whole turns go first, then the oldest calls of the present turn, each with its results. */
-function withoutOldExchanges(list: Message[], fits: (list: readonly Message[]) => boolean): Message[] {
-  let rest = list;
-  while (!fits(rest)) {
-    const next = rest.findIndex((message, index) => index > 0 && isRequest(message));
-    if (next === -1) break;
-    rest = rest.slice(next);
+/** The older turns as the user's words and a summary; nothing where that is not needed, or not to be had. */
+async function summarised(
+  older: readonly Message[],
+  { latest, goal, options }: { latest: readonly Message[]; goal: number; options: CompactOptions },
+): Promise<Asked> {
+  const { summarise, windowTokens } = options;
+  if (!summarise || estimateTokens([...older, ...latest]) <= goal) return { told: {} };
+  const words = turnsOf(older).flatMap(wordsOf);
+  const replaced = estimateTokens(older) - estimateTokens(words);
+  const room = Math.min(goal - estimateTokens([...words, ...latest]), Math.floor(replaced / 2));
+  const longest = Math.min(room * 3, longestSummary);
+  if (longest < shortestSummary) return { told: {} };
+  try {
+    const { text, ...told } = await summarise(materialOf(older, windowTokens * 2), longest);
+    if (text.trim() === "" || text.length > longest) return { told };
+    const memory: Message = { role: "assistant", parts: [{ type: "text", text: summaryNote + text.trim() }] };
+    return { older: [...words, memory], told };
+  } catch {
+    return { told: {} };
   }
-  while (!fits(rest) && rest.length > 4) rest = [rest[0]!, ...rest.slice(3)];
-  const first = rest[0];
-  if (rest.length === list.length || !first) return rest;
-  return [{ ...first, parts: [{ type: "text", text: removalNote }, ...first.parts] }, ...rest.slice(1)];
 }
 
-function isRequest(message: Message): boolean {
-  return message.role === "user" && !message.parts.some((part) => part.type === "tool_result");
-}
-
-function shrinkResults(list: Message[], which: (index: number) => boolean, keep: number): void {
-  for (const [index, message] of list.entries()) {
-    if (which(index)) message.parts = message.parts.map((part) => shrunkResult(part, keep));
-  }
-}
-
-function shrunkResult(part: Part, keep: number): Part {
-  if (part.type === "image") return { type: "text", text: "[A picture was here; it was removed to save space.]" };
-  if (part.type !== "tool_result") return part;
-  return { type: "tool_result", id: part.id, text: middleCut(part.text, keep), isError: part.isError };
-}
-
-/** What is left of the budget goes to the longest text; the others are small beside it. */
-function shrinkTexts(list: Message[], budget: number): void {
-  for (let excess = sizeOfAll(list) - budget; excess > 0; ) {
-    const texts = list.flatMap((message) => message.parts.filter((part) => part.type === "text"));
-    const longest = texts.reduce((a, b) => (b.text.length > a.text.length ? b : a), { type: "text", text: "" });
-    const keep = Math.max(2000, longest.text.length - excess - 100);
-    if (keep >= longest.text.length) return;
-    const cut = { ...longest, text: middleCut(longest.text, keep) };
-    for (const message of list) message.parts = message.parts.map((part) => (part === longest ? cut : part));
-    excess = sizeOfAll(list) - budget;
-  }
-}
-
-function middleCut(text: string, keep: number): string {
-  if (text.length <= keep + 60) return text;
-  const half = Math.floor(keep / 2);
-  return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters removed to save space …]\n${text.slice(text.length - half)}`;
-}
-
-function sizeOfAll(messages: readonly Message[]): number {
-  let characters = 0;
-  for (const message of messages) for (const part of message.parts) characters += sizeOf(part);
-  return characters;
-}
-
-function sizeOf(part: Part): number {
-  switch (part.type) {
-    case "text":
-    case "thinking":
-      return part.text.length;
-    case "image":
-      return imageCharacters;
-    case "tool_call":
-      return JSON.stringify(part.args ?? null).length + part.name.length;
-    case "tool_result":
-      return part.text.length + (part.images?.length ?? 0) * imageCharacters;
-  }
-}
+const summaryNote = "[What was done before, in short; the details were removed to save space.]\n";

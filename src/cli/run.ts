@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { Agent, Asker } from "../agent/agent.ts";
 import { BackgroundShells } from "../agent/background.ts";
 import { imageKind, largestImage } from "../agent/image.ts";
-import { buildSystemPrompt, createPathInstructions, expandPrompt } from "../agent/instructions.ts";
+import { buildSystemPrompt, createPathInstructions, type ExpandedPrompt, expandPrompt } from "../agent/instructions.ts";
 import { runTurn } from "../agent/loop.ts";
 import { createProcessRunner } from "../agent/process.ts";
 import { createSnapshots } from "../agent/snapshots.ts";
@@ -16,6 +16,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
+import { hasHookFiles } from "../store/hook-places.ts";
 import { trust } from "../store/trust.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { type Confinement, createConfinement, unconfined } from "./confinement.ts";
@@ -28,6 +29,8 @@ export type RunOptions = {
   headless: boolean;
   warn(message: string): void;
   ask?: Asker;
+  /** Asks a person yes or no before the run begins. */
+  confirm?(question: string): Promise<boolean>;
 };
 
 export type TurnPrompt = {
@@ -45,7 +48,7 @@ export interface Run {
   end(): Promise<void>;
 }
 
-export async function createRun(setup: Setup, { session, headless, warn, ask }: RunOptions): Promise<Run> {
+export async function createRun(setup: Setup, { session, headless, warn, ask, confirm }: RunOptions): Promise<Run> {
   const { workspace, roots, configDir, home, settings, model } = setup;
   const { id: sessionId, mode, chat } = session;
   const { flags } = setup.invocation.line;
@@ -88,6 +91,16 @@ export async function createRun(setup: Setup, { session, headless, warn, ask }: 
     return confinement;
   };
   if (flagText(flags, "sandbox") === "enabled") await confine();
+  const hooks = hasHookFiles({ configDir, workspace, home })
+    ? await (await import("./hooks.ts")).openHooks(setup, {
+        session,
+        headless,
+        processes,
+        provider,
+        warn,
+        ...(confirm && { confirm }),
+      })
+    : undefined;
   const snapshots = chat && createSnapshots({ configDir, workspace, roots, sessionId, chat });
   const reviews = mode === "default" && (flags.has("auto-review") || settings.approvalMode === "auto-review");
   const contextTokens = settings.courser.contextTokens ?? model.contextTokens;
@@ -123,10 +136,11 @@ export async function createRun(setup: Setup, { session, headless, warn, ask }: 
       return confined.check(decision);
     },
     ...(ask && { ask }),
+    ...(hooks && { hooks }),
     ...(reviews && { review: await reviewer(setup, provider) }),
     ...(snapshots && {
-      async beforeWrite(needs) {
-        const note = await snapshots.before(chat!.turn, needs);
+      async beforeWrite(needs, signal) {
+        const note = await snapshots.before(chat!.turn, needs, signal);
         if (note) warn(note.message);
       },
     }),
@@ -152,21 +166,31 @@ export async function createRun(setup: Setup, { session, headless, warn, ask }: 
     instructionsFor: (path) => pathInstructions.forPath(resolve(workspace, path)),
   };
 
+  let hasBegun = false;
+  let last: { event?: AgentEvent; signal?: AbortSignal } = {};
   return {
     async *turn({ text, data, images }, signal) {
+      if (hooks && !hasBegun) {
+        hasBegun = true;
+        agent.system = [system, ...(await hooks.begin(signal))].join("\n\n");
+      }
       const expanded = expandPrompt(text, { ...instructions, instructions: pathInstructions });
       for (const warning of expanded.warnings) warn(warning);
       const pictures = images.map((path) => imagePart(resolve(path)));
       const piped: Part[] = data === undefined ? [] : [{ type: "text", text: data }];
       const shown = data === undefined ? text : `${text}\n\n${data}`;
       const parts = [...expanded.parts, ...piped, ...pictures];
-      for await (const event of runTurn(agent, { text: shown, parts, requestId: randomUuid() }, signal)) {
+      const attachments = attachedFiles(expanded, images);
+      const prompt = { text: shown, parts, requestId: randomUuid(), attachments };
+      for await (const event of runTurn(agent, prompt, signal)) {
+        last = { event, signal };
         if (event.type === "tool_end" && event.tool === todoWrite.wire) chat?.saveState("todos", todos.all());
         yield event;
       }
       for (const warning of pathInstructions.takeWarnings()) warn(warning);
     },
     async end() {
+      if (hasBegun) await hooks?.end(sessionEnd(last, headless));
       for (const shell of background.list()) {
         if (shell.status === "running")
           warn(`The background command ${shell.taskId} was still running and was ended: ${shell.command}`);
@@ -177,6 +201,21 @@ export async function createRun(setup: Setup, { session, headless, warn, ask }: 
       await snapshots?.tidy();
     },
   };
+}
+
+/** Files and rules that came with a prompt. */
+function attachedFiles({ attachments }: ExpandedPrompt, images: readonly string[]) {
+  const files = attachments.flatMap(({ type, path }) =>
+    type === "rule" || type === "file" ? [{ type, path } as const] : [],
+  );
+  return [...files, ...images.map((path) => ({ type: "file" as const, path: resolve(path) }))];
+}
+
+/** How a session ended, in the words that hooks are told. */
+function sessionEnd({ event, signal }: { event?: AgentEvent; signal?: AbortSignal }, headless: boolean) {
+  const status = event?.type === "done" ? "completed" : signal?.aborted ? "aborted" : "error";
+  const error = event?.type === "fail" ? { error: event.message } : {};
+  return { status, reason: headless || status !== "completed" ? status : "user_close", ...error } as const;
 }
 
 async function reviewer({ model, settings, workspace }: Setup, provider: Provider) {

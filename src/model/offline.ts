@@ -5,7 +5,7 @@ import { todosIn } from "./offline/todos.ts";
 import { type Plan, understand } from "./offline/understand.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 
-export const offlineProvider: Provider = { id: "offline", stream };
+export const offlineProvider: Provider = { id: "offline", stream, canSummarise: () => false };
 
 /** A prompt is understood once, not for each reply of its turn. */
 const plans = new WeakMap<Message, Plan>();

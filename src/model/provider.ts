@@ -16,6 +16,8 @@ export type ModelRequest = {
   tools: readonly ToolSpec[];
   signal: AbortSignal;
   effort?: Effort;
+  /** Not an answer is wanted, but a summary of older turns. */
+  purpose?: "summary";
 };
 
 export type ModelChunk =
@@ -34,6 +36,8 @@ export type ModelFacts = { contextTokens: number; price?: Price };
 export interface Provider {
   readonly id: string;
   stream(request: ModelRequest): AsyncIterable<ModelChunk>;
+  /** False where a request for a summary would be answered by something else. Absent: it can write one. */
+  canSummarise?(): boolean;
 }
 
 export class ModelError extends Error {

@@ -18,7 +18,8 @@ type ScriptedStep =
   | { type: "delay"; ms: number }
   | { type: "error"; error: ScriptedError };
 
-type ScriptedReply = { steps: ScriptedStep[]; usage: Usage; expect: string[] };
+/** `summary`: played when the agent asks for a summary of older turns, passed over otherwise. */
+type ScriptedReply = { steps: ScriptedStep[]; usage: Usage; expect: string[]; summary: boolean };
 
 type Script = { replies: ScriptedReply[]; loop: boolean };
 
@@ -26,11 +27,14 @@ type Script = { replies: ScriptedReply[]; loop: boolean };
 export function loadScript(text: string, file: string): Provider {
   const { replies, loop } = readScript(text, file);
   let next = 0;
+  const replyAt = (number: number) => (loop ? replies[number % replies.length] : replies[number]);
   return {
     id: "script",
+    canSummarise: () => replyAt(next)?.summary === true,
     async *stream(request) {
+      while (request.purpose !== "summary" && replyAt(next)?.summary) next++;
       const number = next++;
-      const reply = loop ? replies[number % replies.length] : replies[number];
+      const reply = replyAt(number);
       if (!reply) {
         const has = replies.length === 1 ? "1 reply" : `${replies.length} replies`;
         throw new ModelError("MODEL_BAD_RESPONSE", `script ${file} has only ${has}; the run asked for one more`);
@@ -114,7 +118,9 @@ function readScript(text: string, file: string): Script {
   };
   const { places, loop } = repliesIn(text.replace(/^\uFEFF/, ""), complain);
   if (places.length === 0) complain("line 1", 'there are no replies; write for example [{"text": "Hello"}]');
-  return { replies: places.map((place) => readReply(place, complain)), loop };
+  const replies = places.map((place) => readReply(place, complain));
+  if (replies.every(({ summary }) => summary)) complain("line 1", 'every reply is a "summary", so none is an answer');
+  return { replies, loop };
 }
 
 /** The three forms of a script: an array, an object with `replies`, or one reply a line. */
@@ -206,7 +212,7 @@ function placed(values: unknown[], text: string, depth: number): Place[] {
 }
 
 const contentFields = ["delayMs", "thinking", "text", "calls", "error"] as const;
-const replyFields = [...contentFields, "steps", "usage", "expect"] as const;
+const replyFields = [...contentFields, "steps", "usage", "expect", "summary"] as const;
 const stepFields = ["delayMs", "thinking", "text", "call", "error"] as const;
 const usageFields = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
@@ -239,7 +245,10 @@ function readReply(place: Place, complain: Complain): ScriptedReply {
       steps.push({ type: "error", error: readError({ value: reply.error, where: inside("error") }, complain) });
   }
   const expect = reply.expect === undefined ? [] : texts(reply.expect, inside("expect"), complain);
-  return { steps, usage: readUsage({ value: reply.usage ?? {}, where: inside("usage") }, complain), expect };
+  if (reply.summary !== undefined && typeof reply.summary !== "boolean")
+    complain(inside("summary"), `expected true or false, not ${kindOf(reply.summary)}`);
+  const usage = readUsage({ value: reply.usage ?? {}, where: inside("usage") }, complain);
+  return { steps, usage, expect, summary: reply.summary === true };
 }
 
 function readStep(place: Place, complain: Complain): ScriptedStep {

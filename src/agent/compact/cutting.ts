@@ -1,0 +1,166 @@
+// What can go from a conversation, least missed first. Nothing here asks a model, and nothing cuts what the user said.
+import { type Message, type Part, textOf } from "../../protocol/message.ts";
+import { estimateTokens } from "./estimate.ts";
+
+/** Of an old result, call or attachment so many characters stay. */
+const shortText = 200;
+const shortAnswer = 400;
+const picturesNote = "[A picture was here; it was removed to save space.]";
+/** How the prompt's attachments begin, which nobody typed. */
+const attachments = /^Attached for the @ mentions above:\n/;
+
+/** Something the user said begins a turn; results of tools do not. */
+export function isRequest(message: Message): boolean {
+  return message.role === "user" && !message.parts.some((part) => part.type === "tool_result");
+}
+
+export function turnsOf(messages: readonly Message[]): Message[][] {
+  const turns: Message[][] = [];
+  for (const message of messages) {
+    if (turns.length === 0 || isRequest(message)) turns.push([message]);
+    else turns.at(-1)!.push(message);
+  }
+  return turns;
+}
+
+/** The same conversation with short results, short calls, no pictures, no thoughts. */
+export function shortenOld(messages: readonly Message[]): Message[] {
+  return messages
+    .map((message) => ({
+      ...message,
+      parts: message.parts.flatMap((part) => (part.type === "thinking" ? [] : [shortened(part, shortText)])),
+    }))
+    .filter((message) => message.parts.length > 0);
+}
+
+/** What of a turn was said by the user, or told as a rule that holds on. */
+export function wordsOf(turn: readonly Message[]): Message[] {
+  return turn.flatMap((message) => {
+    if (message.role !== "user") return [];
+    const parts = message.parts.filter((part) => part.type !== "tool_result");
+    return parts.length > 0 ? [{ ...message, parts }] : [];
+  });
+}
+
+/** Turn by turn from the oldest: the words stay, and the beginning of the answer. */
+export function cutOldest(messages: readonly Message[], fits: (rest: readonly Message[]) => boolean): Message[] {
+  const turns = turnsOf(messages);
+  let rest = [...messages];
+  for (let count = 1; count <= turns.length && !fits(rest); count++) {
+    rest = [...turns.slice(0, count).flatMap(inShort), ...turns.slice(count).flat()];
+  }
+  return rest;
+}
+
+function inShort(turn: readonly Message[]): Message[] {
+  const calls = turn.flatMap(({ parts }) => parts.filter((part) => part.type === "tool_call")).length;
+  const last = turn.findLast((message) => message.role === "assistant");
+  const answer = last ? middleCut(textOf(last), shortAnswer) : "";
+  const note =
+    calls > 0 ? `[${calls === 1 ? "A call" : `${calls} calls`} of tools went here, removed to save space.]` : "";
+  const text = [answer, note].filter(Boolean).join("\n");
+  const words = wordsOf(turn);
+  return text === "" ? words : [...words, { role: "assistant", parts: [{ type: "text", text }] }];
+}
+
+/**
+ * The last resort, when the newest turn alone does not fit: its older results, then its older calls with their results,
+ * then the latest results. The request stays.
+ */
+export function cutNewest(messages: readonly Message[], room: number): Message[] {
+  const start = Math.max(0, messages.findLastIndex(isRequest));
+  const fits = (list: readonly Message[]) => estimateTokens(list) <= room;
+  let list = [...messages];
+  for (const keep of [2000, shortText]) {
+    if (fits(list)) return list;
+    list = list.map((message, index) => (index > start && index < list.length - 2 ? cutTo(message, keep) : message));
+  }
+  list = withoutOldCalls(list, start, fits);
+  for (const keep of [room / 2, shortAnswer]) {
+    if (fits(list)) return list;
+    list = list.map((message, index) => (index > start ? cutTo(message, keep) : message));
+  }
+  return fits(list) ? list : list.map((message) => cutTo(message, shortAnswer));
+}
+
+function withoutOldCalls(messages: Message[], start: number, fits: (list: readonly Message[]) => boolean): Message[] {
+  let list = messages;
+  let removed = 0;
+  // A call and its results go together; the latest of them stay.
+  while (!fits(list) && list.length > start + 3 && list[start + 1]?.role === "assistant") {
+    const rules = wordsOf([list[start + 2]!]);
+    list = [...list.slice(0, start + 1), ...rules, ...list.slice(start + 3)];
+    if (rules.length > 0) list = mergedRules(list, start);
+    removed++;
+  }
+  if (removed === 0) return list;
+  const request = list[start]!;
+  const note: Part = { type: "text", text: `[The first ${removed} steps of this turn were removed to save space.]` };
+  return [...list.slice(0, start), { ...request, parts: [...request.parts, note] }, ...list.slice(start + 1)];
+}
+
+/** Rules that were told beside a result go on standing behind the request. */
+function mergedRules(list: readonly Message[], start: number): Message[] {
+  const request = list[start]!;
+  const parts = [...request.parts, ...list[start + 1]!.parts];
+  return [...list.slice(0, start), { ...request, parts }, ...list.slice(start + 2)];
+}
+
+/** The older turns as a text for whoever sums them up: a share of the room for each part, so that none is passed over. */
+export function materialOf(messages: readonly Message[], longest: number): string {
+  const lines = messages.flatMap(({ role, parts }) => parts.map((part) => lineOf(role, part)));
+  const share = Math.max(shortText, Math.floor(longest / Math.max(1, lines.length)) - 80);
+  return middleCut(lines.map((line) => middleCut(line, share)).join("\n"), longest);
+}
+
+function lineOf(role: Message["role"], part: Part): string {
+  switch (part.type) {
+    case "text":
+      return `${role === "user" ? "User" : "Agent"}: ${part.text}`;
+    case "tool_call":
+      return `Call: ${part.name} ${JSON.stringify(part.args)}`;
+    case "tool_result":
+      return `${part.isError ? "Failure" : "Result"}: ${part.text}`;
+    case "image":
+    case "thinking":
+      return "";
+  }
+}
+
+function cutTo(message: Message, keep: number): Message {
+  return { ...message, parts: message.parts.map((part) => shortened(part, keep)) };
+}
+
+function shortened(part: Part, keep: number): Part {
+  switch (part.type) {
+    case "image":
+      return { type: "text", text: picturesNote };
+    case "tool_call":
+      return { ...part, args: shortValue(part.args, keep) };
+    case "tool_result": {
+      const { images, ...rest } = part;
+      const text = middleCut(part.text, keep);
+      return { ...rest, text: images ? `${text}\n${picturesNote}` : text };
+    }
+    case "text":
+      return attachments.test(part.text) ? { ...part, text: middleCut(part.text, keep) } : part;
+    case "thinking":
+      return part;
+  }
+}
+
+/** Long texts in a call are contents of files, mostly. */
+function shortValue(value: unknown, keep: number): unknown {
+  if (typeof value === "string") return middleCut(value, keep);
+  if (Array.isArray(value)) return value.map((each) => shortValue(each, keep));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shortValue(each, keep)]));
+}
+
+function middleCut(text: string, keep: number): string {
+  if (text.length <= keep + 60) return text;
+  const half = Math.floor(keep / 2);
+  const head = text.slice(0, half).replace(/[\ud800-\udbff]$/, "");
+  const tail = text.slice(text.length - half).replace(/^[\udc00-\udfff]/, "");
+  return `${head}\n[… ${text.length - head.length - tail.length} characters removed to save space …]\n${tail}`;
+}

@@ -1,0 +1,46 @@
+// How many tokens a conversation takes, roughly: good enough to decide when to shorten.
+import type { Message, Part } from "../../protocol/message.ts";
+
+/** What a picture is taken to cost. */
+const imageTokens = 1500;
+
+/** Parts never change: each is counted once. */
+const counted = new WeakMap<Part, number>();
+
+export function estimateTokens(messages: readonly Message[]): number {
+  let tokens = 0;
+  for (const { parts } of messages) for (const part of parts) tokens += tokensOf(part);
+  return Math.ceil(tokens);
+}
+
+function tokensOf(part: Part): number {
+  const known = counted.get(part);
+  if (known !== undefined) return known;
+  const tokens = count(part);
+  counted.set(part, tokens);
+  return tokens;
+}
+
+function count(part: Part): number {
+  switch (part.type) {
+    case "text":
+    case "thinking":
+      return tokensIn(part.text);
+    case "image":
+      return imageTokens;
+    case "tool_call":
+      return tokensIn(JSON.stringify(part.args) ?? "") + tokensIn(part.name);
+    case "tool_result":
+      return tokensIn(part.text) + (part.images?.length ?? 0) * imageTokens;
+  }
+}
+
+/** Four letters of English or code are about one token; of other alphabets two, of Chinese and its kin one. */
+function tokensIn(text: string): number {
+  let quarters = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    quarters += code < 0x80 ? 1 : code < 0x2e80 ? 2 : 4;
+  }
+  return quarters / 4;
+}

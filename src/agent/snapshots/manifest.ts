@@ -1,0 +1,93 @@
+// How a snapshot is written down: one blob for each folder, so that a folder that did not change is written once.
+import type { Why } from "./reasons.ts";
+
+/** What is known of a path. `absent`: nothing was there. `unmade`: no folder was there; one goes when nothing is left in it. */
+export type Entry =
+  | { kind: "file"; mode: number; size: number; object: string }
+  | { kind: "link"; object: string }
+  | { kind: "folder"; mode: number; object?: string }
+  | { kind: "unsaved"; why: Why; stamp: string }
+  | { kind: "absent" }
+  | { kind: "unmade" };
+
+/** `tree`: the roots, each with everything in it. `paths`: single entries below the roots, by their absolute paths. */
+export type Snapshot = { kind: "tree" | "paths"; roots: readonly string[]; entries: Map<string, Entry> };
+
+export function encodeFolder(entries: ReadonlyMap<string, Entry>): Buffer {
+  return Buffer.from(encode(entries));
+}
+
+export function decodeFolder(content: Buffer): Map<string, Entry> {
+  return decode(content.toString("utf8"));
+}
+
+/** The first line says the kind, the version of this form, and the roots. */
+export function encodeSnapshot({ kind, roots, entries }: Snapshot): Buffer {
+  return Buffer.from(`${kind} 1 ${JSON.stringify(roots)}\n${encode(entries)}`);
+}
+
+export function decodeSnapshot(content: Buffer): Snapshot {
+  const text = content.toString("utf8");
+  const match = /^(tree|paths) 1 (\[.*\])\n/.exec(text);
+  if (!match) throw new Error("it is no snapshot of this version");
+  const [head, kind, roots] = match as unknown as [string, Snapshot["kind"], string];
+  return { kind, roots: JSON.parse(roots) as string[], entries: decode(text.slice(head.length)) };
+}
+
+/** The objects that a manifest names, and which of them are manifests themselves. */
+export function* objectsIn(entries: ReadonlyMap<string, Entry>): Generator<{ object: string; isFolder: boolean }> {
+  for (const entry of entries.values()) {
+    if ("object" in entry && entry.object !== undefined)
+      yield { object: entry.object, isFolder: entry.kind === "folder" };
+  }
+}
+
+/** `kind mode size object "name"`, a line each; of the unsaved `kind why - stamp "name"`. */
+function encode(entries: ReadonlyMap<string, Entry>): string {
+  let text = "";
+  for (const [name, entry] of entries) text += `${entry.kind} ${fieldsOf(entry)} ${JSON.stringify(name)}\n`;
+  return text;
+}
+
+function fieldsOf(entry: Entry): string {
+  switch (entry.kind) {
+    case "file":
+      return `${entry.mode.toString(8)} ${entry.size} ${entry.object}`;
+    case "link":
+      return `- - ${entry.object}`;
+    case "folder":
+      return `${entry.mode.toString(8)} - ${entry.object ?? "-"}`;
+    case "unsaved":
+      return `${entry.why} - ${entry.stamp.replaceAll(" ", ",") || "-"}`;
+    case "absent":
+    case "unmade":
+      return "- - -";
+  }
+}
+
+function decode(text: string): Map<string, Entry> {
+  const entries = new Map<string, Entry>();
+  for (const line of text.split("\n")) {
+    if (line === "") continue;
+    const [kind, mode, size, object] = line.split(" ", 4) as [Entry["kind"], string, string, string];
+    const name = JSON.parse(line.slice(kind.length + mode.length + size.length + object.length + 4)) as string;
+    entries.set(name, entryOf(kind, { mode, size, object }));
+  }
+  return entries;
+}
+
+function entryOf(kind: Entry["kind"], { mode, size, object }: Record<"mode" | "size" | "object", string>): Entry {
+  switch (kind) {
+    case "file":
+      return { kind, mode: Number.parseInt(mode, 8), size: Number(size), object };
+    case "link":
+      return { kind, object };
+    case "folder":
+      return { kind, mode: Number.parseInt(mode, 8), ...(object !== "-" && { object }) };
+    case "unsaved":
+      return { kind, why: mode as Why, stamp: object === "-" ? "" : object.replaceAll(",", " ") };
+    case "absent":
+    case "unmade":
+      return { kind };
+  }
+}

@@ -1,0 +1,279 @@
+// Many contents in one file, in git's pack format: making thousands of small files is what costs the most.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { newHash } from "./sha1.ts";
+import { deflated, inflated, zlib } from "./zlib-format.ts";
+
+/** So much is gathered before it is written. */
+const bufferBytes = 1024 * 1024;
+/** An index holds 31 bits of an offset. */
+const largestPack = 2 ** 31 - 64 * 1024 * 1024;
+
+/** The packs of a folder, as far as they were there when it was last looked. */
+export class Packs {
+  readonly #folder: string;
+  #packs: PackIndex[] = [];
+  #seen = "";
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Another process may have made packs, or swept some away. */
+  refresh(): void {
+    const stat = statSync(this.#folder, { throwIfNoEntry: false });
+    const seen = stat ? `${stat.ino} ${stat.mtimeMs}` : "";
+    if (seen === this.#seen) return;
+    this.#seen = seen;
+    const names = seen === "" ? [] : readdirSync(this.#folder).filter((name) => name.endsWith(".idx"));
+    this.#packs = names.map((name) => new PackIndex(join(this.#folder, name.slice(0, -4))));
+  }
+
+  get list(): readonly PackIndex[] {
+    return this.#packs;
+  }
+
+  has(id: string): boolean {
+    return this.#packs.some((pack) => pack.find(id) !== undefined);
+  }
+
+  /** Undefined when no pack holds it. */
+  get(id: string): Buffer | undefined {
+    for (const pack of this.#packs) {
+      const index = pack.find(id);
+      if (index !== undefined) return pack.read(index);
+    }
+    return undefined;
+  }
+}
+
+/** A pack and its index, read when it is first needed. */
+export class PackIndex {
+  /** Without its ending. */
+  readonly path: string;
+  #loaded: { bytes: Buffer; count: number } | undefined;
+  #ends: number[] | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  get ids(): string[] {
+    const { bytes, count } = this.#load();
+    return Array.from({ length: count }, (_, index) =>
+      bytes.toString("hex", namesAt + index * 20, namesAt + index * 20 + 20),
+    );
+  }
+
+  /** The place of a name among the names, which are sorted. */
+  find(id: string): number | undefined {
+    const { bytes, count } = this.#load();
+    const wanted = Buffer.from(id, "hex");
+    let low = 0;
+    let high = count;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const at = namesAt + middle * 20;
+      const order = bytes.compare(wanted, 0, 20, at, at + 20);
+      if (order === 0) return middle;
+      if (order < 0) low = middle + 1;
+      else high = middle;
+    }
+    return undefined;
+  }
+
+  read(index: number): Buffer {
+    const start = this.#offset(index);
+    const handle = openSync(`${this.path}.pack`, constants.O_RDONLY);
+    try {
+      this.#ends ??= this.#allOffsets(fstatSync(handle).size - 20);
+      const entry = Buffer.allocUnsafe(nextAfter(this.#ends, start) - start);
+      readSync(handle, entry, 0, entry.length, start);
+      let at = 0;
+      while (entry[at]! >= 0x80) at++;
+      return inflated(entry.subarray(at + 1));
+    } finally {
+      closeSync(handle);
+    }
+  }
+
+  remove(): void {
+    // The index first: without it the rest is not seen.
+    for (const ending of ["idx", "pack"]) rmSync(`${this.path}.${ending}`, { force: true });
+  }
+
+  #load(): { bytes: Buffer; count: number } {
+    if (this.#loaded) return this.#loaded;
+    const bytes = readFileSync(`${this.path}.idx`);
+    const count = bytes.length >= namesAt ? bytes.readUInt32BE(namesAt - 4) : 0;
+    // One of another length was lost in part when the machine went down: nothing is found in it.
+    this.#loaded = { bytes, count: bytes.length === namesAt + count * 28 + 40 ? count : 0 };
+    return this.#loaded;
+  }
+
+  #offset(index: number): number {
+    const { bytes, count } = this.#load();
+    return bytes.readUInt32BE(namesAt + count * 24 + index * 4);
+  }
+
+  #allOffsets(end: number): number[] {
+    const { count } = this.#load();
+    return [...Array.from({ length: count }, (_, index) => this.#offset(index)), end].sort((a, b) => a - b);
+  }
+}
+
+/** Behind the magic, the version, and the counts by first byte. */
+const namesAt = 8 + 256 * 4;
+
+function nextAfter(sorted: readonly number[], value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! <= value) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low]!;
+}
+
+type Packed = { id: string; offset: number; crc: number };
+
+/** Nothing of it can be seen before it is finished. */
+export class PackWriter {
+  readonly #folder: string;
+  readonly #file: string;
+  readonly #handle: number;
+  readonly #entries = new Map<string, Packed>();
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #offset = 0;
+  #isOpen = true;
+
+  constructor(folder: string) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#folder = folder;
+    this.#file = join(folder, `new-${process.pid}-${Math.random().toString(36).slice(2)}`);
+    this.#handle = openSync(this.#file, "wx+", 0o600);
+    this.#append(packHeader(0));
+  }
+
+  get isFull(): boolean {
+    return this.#offset > largestPack;
+  }
+
+  has(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
+  add(id: string, content: Buffer): void {
+    const entry = Buffer.concat([entryHeader(content.length), deflated(content)]);
+    this.#entries.set(id, { id, offset: this.#offset, crc: zlib().crc32(entry) });
+    this.#append(entry);
+  }
+
+  finish(): void {
+    try {
+      if (this.#entries.size === 0) return;
+      this.#flush();
+      writeAll(this.#handle, packHeader(this.#entries.size), 0);
+      const sum = this.#sum();
+      writeAll(this.#handle, sum, this.#offset);
+      const sorted = [...this.#entries.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+      const path = join(this.#folder, `pack-${sum.toString("hex")}`);
+      renameSync(this.#file, `${path}.pack`);
+      writeFileSync(`${path}.new`, indexOf(sorted, sum), { mode: 0o600 });
+      renameSync(`${path}.new`, `${path}.idx`);
+    } finally {
+      this.abandon();
+    }
+  }
+
+  /** What is not finished by then is gone. */
+  abandon(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    closeSync(this.#handle);
+    rmSync(this.#file, { force: true });
+  }
+
+  #append(bytes: Buffer): void {
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    this.#offset += bytes.length;
+    if (this.#waitingBytes > bufferBytes) this.#flush();
+  }
+
+  #flush(): void {
+    writeAll(this.#handle, Buffer.concat(this.#waiting), this.#offset - this.#waitingBytes);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+
+  /** Of the whole file, whose beginning is written last. */
+  #sum(): Buffer {
+    const hash = newHash();
+    const piece = Buffer.allocUnsafe(bufferBytes);
+    for (let at = 0; at < this.#offset; ) {
+      const count = readSync(this.#handle, piece, 0, piece.length, at);
+      if (count === 0) break;
+      hash.update(piece.subarray(0, count));
+      at += count;
+    }
+    return hash.digest();
+  }
+}
+
+function packHeader(count: number): Buffer {
+  const header = Buffer.from("PACK\0\0\0\x02\0\0\0\0", "latin1");
+  header.writeUInt32BE(count, 8);
+  return header;
+}
+
+/** Kind 3 is a blob; the size in groups of bits, the lowest first: four, then seven at a time. */
+function entryHeader(size: number): Buffer {
+  const bytes = [(3 << 4) | (size & 15)];
+  for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
+    bytes[bytes.length - 1]! |= 0x80;
+    bytes.push(rest & 127);
+  }
+  return Buffer.from(bytes);
+}
+
+/** Version 2: how many names begin with which byte, the names, checksums and offsets in their order. */
+function indexOf(sorted: readonly Packed[], packSum: Buffer): Buffer {
+  const bytes = Buffer.alloc(namesAt + sorted.length * 28);
+  bytes.writeUInt32BE(0xff744f63, 0);
+  bytes.writeUInt32BE(2, 4);
+  const counts = new Array<number>(256).fill(0);
+  for (const [index, { id, crc, offset }] of sorted.entries()) {
+    counts[Number.parseInt(id.slice(0, 2), 16)]!++;
+    bytes.write(id, namesAt + index * 20, "hex");
+    bytes.writeUInt32BE(crc, namesAt + sorted.length * 20 + index * 4);
+    bytes.writeUInt32BE(offset, namesAt + sorted.length * 24 + index * 4);
+  }
+  let sum = 0;
+  for (const [first, count] of counts.entries()) {
+    sum += count;
+    bytes.writeUInt32BE(sum, 8 + first * 4);
+  }
+  const whole = Buffer.concat([bytes, packSum]);
+  return Buffer.concat([whole, newHash().update(whole).digest()]);
+}
+
+function writeAll(handle: number, content: Uint8Array, position: number): void {
+  for (let at = 0; at < content.length; ) at += writeSync(handle, content, at, content.length - at, position + at);
+}

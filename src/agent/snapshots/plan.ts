@@ -1,0 +1,193 @@
+// What must change so that the files are again as they were: the present compared with the state to go back to.
+import { closeSync, constants, openSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { isInside } from "../../policy/paths.ts";
+import { FolderTrail, inFolder } from "./held-folder.ts";
+import type { Entry } from "./manifest.ts";
+import { hashFile } from "./objects.ts";
+import { reasons } from "./reasons.ts";
+import { type FileNode, type Node, nodeAt, type Pauses, scanTree } from "./scan.ts";
+import type { SnapshotStore } from "./store.ts";
+import { scanOptions } from "./take.ts";
+import type { Target } from "./target.ts";
+
+/** `make`: a folder. `write`: a file or a link. `mode`: only the mode bits. */
+export type Change = "write" | "remove" | "make" | "mode";
+
+export type Step = {
+  root: string;
+  path: string;
+  change: Change;
+  /** What is there now. */
+  node: Node | undefined;
+  /** What shall be there. */
+  entry: Entry;
+};
+
+/** Something that stays as it is, and why. */
+export type Left = { path: string; why: string };
+
+export type Plan = { steps: Step[]; left: Left[] };
+
+export type PlanOptions = { closed: ReadonlySet<string>; pauses: Pauses };
+
+type Planning = {
+  store: SnapshotStore;
+  trails: Map<string, FolderTrail>;
+  plan: Plan;
+  /** What is there and stays, though it may not have been there. */
+  kept: string[];
+};
+
+export async function planRestore(store: SnapshotStore, target: Target, options: PlanOptions): Promise<Plan> {
+  const planning: Planning = { store, trails: new Map(), plan: { steps: [], left: [] }, kept: [] };
+  try {
+    const present = await presentNodes(planning, target, options);
+    store.cache.begin();
+    for (const path of [...new Set([...present.keys(), ...target.entries.keys()])].sort()) {
+      if (options.pauses.due) await options.pauses.take();
+      compare(planning, { path, root: rootOf(path, target), node: present.get(path), entry: target.entries.get(path) });
+    }
+  } finally {
+    for (const trail of planning.trails.values()) trail.close();
+  }
+  return withoutKept(planning.plan, planning.kept);
+}
+
+/** A folder that holds something which stays, stays as well. */
+function withoutKept({ steps, left }: Plan, kept: readonly string[]): Plan {
+  const folders = new Set<string>();
+  for (const path of kept) {
+    for (let folder = dirname(path); !folders.has(folder) && folder !== dirname(folder); folder = dirname(folder))
+      folders.add(folder);
+  }
+  return { steps: steps.filter(({ change, path }) => change !== "remove" || !folders.has(path)), left };
+}
+
+/** Everything below the trees, and the single paths beside them. */
+async function presentNodes(planning: Planning, target: Target, options: PlanOptions): Promise<Map<string, Node>> {
+  const found = new Map<string, Node>();
+  const closed = new Set(options.closed);
+  for (const [path, entry] of target.entries)
+    if (entry.kind === "unsaved" && entry.why !== "large" && entry.why !== "special") closed.add(path);
+  for (const tree of target.trees) {
+    const node = await scanTree(tree, scanOptions({ closed, pauses: options.pauses }));
+    flatten(tree, node, found);
+  }
+  for (const path of target.entries.keys()) {
+    if (found.has(path) || isSeen(path, target, found)) continue;
+    const node = nodeOfPath(planning, path, target);
+    if (node) found.set(path, node);
+  }
+  return found;
+}
+
+/** The scan came by and saw that nothing is there. */
+function isSeen(path: string, { trees }: Target, found: ReadonlyMap<string, Node>): boolean {
+  const tree = trees.find((root) => isInside(path, root));
+  if (tree === undefined) return false;
+  const names = relative(tree, path).split(sep);
+  return !names.some((_, index) => found.get(join(tree, ...names.slice(0, index)))?.kind === "unsaved");
+}
+
+function flatten(path: string, node: Node, found: Map<string, Node>): void {
+  found.set(path, node);
+  if (node.kind === "folder") for (const [name, child] of node.children) flatten(inFolder(path, name), child, found);
+}
+
+function nodeOfPath(planning: Planning, path: string, target: Target): Node | undefined {
+  const root = rootOf(path, target);
+  const names = relative(root, path).split(sep);
+  try {
+    return nodeAt(trailOf(planning, root).to(names.slice(0, -1)), names.at(-1)!);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    // Something else stands above it, and goes: then there is nothing here.
+    const becomesFolder = names.some(
+      (_, index) => target.entries.get(join(root, ...names.slice(0, index)))?.kind === "folder",
+    );
+    if ((code === "ENOTDIR" || code === "ELOOP") && becomesFolder) return undefined;
+    planning.plan.left.push({ path, why: "its path leads elsewhere now" });
+    return { kind: "unsaved", why: "own", stamp: "" };
+  }
+}
+
+type Pair = { root: string; path: string; node: Node | undefined; entry: Entry | undefined };
+
+function compare(planning: Planning, { root, path, node, entry = { kind: "absent" } }: Pair): void {
+  if (entry.kind === "unsaved" || node?.kind === "unsaved") {
+    const why = whyLeft(node, entry);
+    if (why !== undefined) planning.plan.left.push({ path, why });
+    if (node) planning.kept.push(path);
+    return;
+  }
+  const change = changeOf(planning, { root, path, node, entry });
+  if (change) planning.plan.steps.push({ root, path, change, node, entry });
+}
+
+function changeOf(planning: Planning, { root, path, node, entry }: Pair & { entry: Entry }): Change | undefined {
+  switch (entry.kind) {
+    case "absent":
+    case "unmade":
+      return node && "remove";
+    case "folder":
+      if (node?.kind !== "folder") return "make";
+      return node.mode === entry.mode ? undefined : "mode";
+    case "link":
+      return node?.kind === "link" && planning.store.objects.get(entry.object).equals(node.target)
+        ? undefined
+        : "write";
+    case "file":
+      if (node?.kind !== "file" || node.size !== entry.size) return "write";
+      if (objectOf(planning, { root, path, node }) !== entry.object) return "write";
+      return node.mode === entry.mode ? undefined : "mode";
+    case "unsaved":
+      return undefined;
+  }
+}
+
+/** A file that cannot be read is different: it is written anew, or that fails with a word. */
+function objectOf(planning: Planning, { root, path, node }: { root: string; path: string; node: FileNode }) {
+  const known = planning.store.cache.find(path, node.stamp);
+  if (known !== undefined) return known;
+  const names = relative(root, path).split(sep);
+  let handle: number | undefined;
+  try {
+    const folder = trailOf(planning, root).to(names.slice(0, -1));
+    handle = openSync(
+      folder.at(names.at(-1)!),
+      constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
+    );
+    return hashFile(handle, node.size);
+  } catch {
+    return undefined;
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+/** Undefined where there is nothing to say: it is as it was, or nobody expects it to be touched. */
+function whyLeft(node: Node | undefined, entry: Entry): string | undefined {
+  if (entry.kind !== "unsaved") {
+    if (node?.kind !== "unsaved" || node.why === "own") return undefined;
+    return `it was made since, and is left alone: ${reasons[node.why]}`;
+  }
+  if (entry.why === "own" || (entry.why === "repository" && node)) return undefined;
+  if (entry.why === "repository") return "the repository is gone, and repositories are not saved";
+  const stamp = node?.kind === "unsaved" || node?.kind === "file" ? node.stamp : undefined;
+  if (entry.why !== "many" && stamp === entry.stamp) return undefined;
+  return `it was not saved: ${reasons[entry.why]}`;
+}
+
+function rootOf(path: string, { trees, roots }: Target): string {
+  const root = [...trees, ...roots].find((each) => isInside(path, each));
+  if (root === undefined) throw new Error(`${path} lies in no root of its snapshot`);
+  return root;
+}
+
+function trailOf({ trails }: Planning, root: string): FolderTrail {
+  const trail = trails.get(root) ?? new FolderTrail(root);
+  trails.set(root, trail);
+  return trail;
+}

@@ -1,0 +1,15 @@
+// Why something is not saved, by a name and in words.
+export type Why = "large" | "many" | "repository" | "special" | "name" | "unreadable" | "own" | "outside";
+
+export type Unsaved = { path: string; why: Why };
+
+export const reasons: Record<Why, string> = {
+  large: "larger than 10 MiB",
+  many: "an ignored folder of more than 5,000 files or 100 MiB",
+  repository: "part of a repository's own data",
+  special: "a device, pipe or socket",
+  name: "its name is no UTF-8",
+  unreadable: "it cannot be read",
+  own: "part of the agent's own configuration",
+  outside: "outside of the workspace",
+};

@@ -1,0 +1,44 @@
+// Which snapshots each turn of a chat has: kept with the chat, one value a turn.
+import type { ChatWriter } from "../../store/chats/chat.ts";
+
+/** A snapshot by its object, in the order they were taken; or why there is none. */
+export type SnapshotRecord = { object: string } | { missing: string };
+
+type State = Pick<ChatWriter, "state" | "saveState">;
+
+const keyOf = (turn: number) => `snapshot.${turn}`;
+const undoKey = "snapshot.undo";
+
+export function readRecords(chat: State, turn: number): SnapshotRecord[] {
+  const value = chat.state(keyOf(turn));
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+export function saveRecords(chat: State, turn: number, records: readonly SnapshotRecord[]): void {
+  chat.saveState(keyOf(turn), records);
+}
+
+/** What takes the last restore back. */
+export function readUndo(chat: State): string | undefined {
+  const value = chat.state(undoKey);
+  return typeof value === "string" ? value : undefined;
+}
+
+export function saveUndo(chat: State, object: string): void {
+  chat.saveState(undoKey, object);
+}
+
+/** Everything that a chat refers to. */
+export function objectsOf(chat: State & Pick<ChatWriter, "turn">): string[] {
+  const undo = readUndo(chat);
+  const objects = new Set<string>(undo === undefined ? [] : [undo]);
+  for (let turn = 1; turn <= chat.turn; turn++)
+    for (const record of readRecords(chat, turn)) if ("object" in record) objects.add(record.object);
+  return [...objects];
+}
+
+function isRecord(value: unknown): value is SnapshotRecord {
+  if (typeof value !== "object" || value === null) return false;
+  const { object, missing } = value as Record<string, unknown>;
+  return typeof missing === "string" || (typeof object === "string" && /^[0-9a-f]{40}$/.test(object));
+}

@@ -1,0 +1,226 @@
+// Carries out a plan: removes, makes, writes. By a new file that takes the old one's name, never through a link.
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { relative, sep } from "node:path";
+import { FolderTrail, type HeldFolder } from "./held-folder.ts";
+import type { Entry } from "./manifest.ts";
+import type { ObjectStore } from "./objects.ts";
+import type { Left, Step } from "./plan.ts";
+import type { Pauses } from "./scan.ts";
+
+const noFollow = constants.O_NOFOLLOW ?? 0;
+
+export type Carried = { done: Step[]; failed: Left[] };
+
+type Restoring = {
+  objects: ObjectStore;
+  pauses: Pauses;
+  trails: Map<string, FolderTrail>;
+  failed: Map<string, string>;
+  /** Folders that are not empty after all. */
+  kept: Set<string>;
+};
+
+/** Goes on where one path fails: each of those is named. */
+export async function carryOutPlan(
+  steps: readonly Step[],
+  { objects, pauses }: { objects: ObjectStore; pauses: Pauses },
+): Promise<Carried> {
+  const restoring: Restoring = { objects, pauses, trails: new Map(), failed: new Map(), kept: new Set() };
+  const attempt = async (step: Step, work: (folder: HeldFolder, name: string) => unknown): Promise<void> => {
+    if (pauses.due) await pauses.take();
+    try {
+      const names = namesOf(step);
+      await work(folderOf(restoring, step.root, names.slice(0, -1)), names.at(-1) ?? ".");
+    } catch (error) {
+      restoring.failed.set(step.path, sentenceOf(error));
+    }
+  };
+  try {
+    const locked = unlock(restoring, steps);
+    for (const step of steps.toReversed()) {
+      if (step.node && (step.change === "remove" || step.node.kind !== step.entry.kind))
+        await attempt(step, (folder, name) => remove(restoring, step, folder.at(name)));
+    }
+    for (const step of steps) {
+      if (restoring.failed.has(step.path)) continue;
+      if (step.change === "make") await attempt(step, (folder, name) => mkdirSync(folder.at(name), 0o700));
+      if (step.change === "write") await attempt(step, (folder, name) => write(restoring, step.entry, folder, name));
+    }
+    for (const step of steps.toReversed()) {
+      if (restoring.failed.has(step.path) || (step.change !== "mode" && step.change !== "make")) continue;
+      await attempt(step, (folder, name) => setMode(folder.at(name), step));
+    }
+    lock(restoring, locked);
+  } finally {
+    for (const trail of restoring.trails.values()) trail.close();
+  }
+  const done = steps.filter(({ path }) => !restoring.failed.has(path) && !restoring.kept.has(path));
+  return { done, failed: [...restoring.failed].map(([path, why]) => ({ path, why })) };
+}
+
+function remove(restoring: Restoring, { node, entry, path: shown }: Step, path: string): void {
+  if (node!.kind !== "folder") {
+    unlinkSync(path);
+    return;
+  }
+  try {
+    rmdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // It goes when it is empty; what others put into it, or a repository in it, keeps it.
+    if (entry.kind !== "unmade" || (code !== "ENOTEMPTY" && code !== "EEXIST")) throw error;
+    restoring.kept.add(shown);
+  }
+}
+
+async function write(restoring: Restoring, entry: Entry, folder: HeldFolder, name: string): Promise<void> {
+  const temporary = folder.at(`.courser-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
+  try {
+    if (entry.kind === "link") symlinkSync(restoring.objects.get(entry.object), temporary);
+    else if (entry.kind === "file") await writeNew(restoring, entry, temporary, folder.at(name));
+    renameSync(temporary, folder.at(name));
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    // A file that is a mount point of its own cannot be replaced, but it can be written.
+    if (entry.kind !== "file" || (error as NodeJS.ErrnoException).code !== "EBUSY") throw error;
+    await writeInPlace(restoring, entry, folder.at(name));
+  }
+}
+
+type FileEntry = Extract<Entry, { kind: "file" }>;
+
+async function writeNew(restoring: Restoring, entry: FileEntry, temporary: string, old: string): Promise<void> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
+  const handle = openSync(temporary, flags, 0o600);
+  try {
+    for await (const piece of restoring.objects.pieces(entry.object)) writeAll(handle, piece);
+    keepOwner(handle, old);
+    fchmodSync(handle, entry.mode);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+async function writeInPlace(restoring: Restoring, entry: FileEntry, path: string): Promise<void> {
+  const handle = openSync(path, constants.O_WRONLY | noFollow);
+  try {
+    ftruncateSync(handle, 0);
+    for await (const piece of restoring.objects.pieces(entry.object)) writeAll(handle, piece);
+    fchmodSync(handle, entry.mode);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Only root may give files away; for others it is the same owner, or it cannot be helped. */
+function keepOwner(handle: number, old: string): void {
+  const before = lstatSync(old, { throwIfNoEntry: false });
+  if (!before?.isFile() || (before.uid === process.getuid?.() && before.gid === process.getgid?.())) return;
+  try {
+    fchownSync(handle, before.uid, before.gid);
+  } catch {}
+}
+
+function setMode(path: string, { entry }: Step): void {
+  if (entry.kind !== "file" && entry.kind !== "folder") return;
+  const stat = lstatSync(path);
+  const isSame = entry.kind === "file" ? stat.isFile() : stat.isDirectory();
+  if (!isSame) throw new Error("it is something else by now");
+  chmodSync(path, entry.mode);
+}
+
+type Locked = { root: string; names: string[]; mode: number };
+
+/** Folders that forbid changes are opened for the time of the work. Those that change their own mode get it at the end anyway. */
+function unlock(restoring: Restoring, steps: readonly Step[]): Locked[] {
+  const locked: Locked[] = [];
+  const seen = new Set<string>();
+  for (const step of steps) {
+    const names = namesOf(step).slice(0, -1);
+    const key = [step.root, ...names].join(sep);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    try {
+      const path = trailOf(restoring, step.root).to(names).at(".");
+      const mode = lstatSync(path).mode & 0o7777;
+      if ((mode & 0o700) === 0o700) continue;
+      chmodSync(path, mode | 0o700);
+      locked.push({ root: step.root, names, mode });
+    } catch {
+      // Not there yet, or not ours: the step itself will tell.
+    }
+  }
+  const own = new Set(steps.filter((step) => step.change !== "write").map((step) => step.path));
+  return locked.filter(({ root, names }) => !own.has([root, ...names].join(sep)));
+}
+
+function lock(restoring: Restoring, locked: readonly Locked[]): void {
+  for (const { root, names, mode } of locked.toReversed()) {
+    try {
+      chmodSync(folderOf(restoring, root, names).at("."), mode);
+    } catch {
+      // It went with what was removed.
+    }
+  }
+}
+
+function folderOf(restoring: Restoring, root: string, names: readonly string[]): HeldFolder {
+  const trail = trailOf(restoring, root);
+  for (let depth = 0; depth < names.length; depth++) {
+    try {
+      trail.to(names.slice(0, depth + 1));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      // A folder above a single path went since, by a hand that left no record.
+      mkdirSync(trail.to(names.slice(0, depth)).at(names[depth]!));
+    }
+  }
+  return trail.to(names);
+}
+
+function trailOf({ trails }: Restoring, root: string): FolderTrail {
+  const trail = trails.get(root) ?? new FolderTrail(root);
+  trails.set(root, trail);
+  return trail;
+}
+
+function namesOf({ root, path }: Step): string[] {
+  return path === root ? [] : relative(root, path).split(sep);
+}
+
+function writeAll(handle: number, content: Uint8Array): void {
+  for (let at = 0; at < content.length; ) at += writeSync(handle, content, at, content.length - at);
+}
+
+const sentences: Record<string, string> = {
+  ENOTEMPTY: "something in it was left",
+  EEXIST: "something in it was left",
+  ELOOP: "its path leads elsewhere now",
+  ENOTDIR: "its path leads elsewhere now",
+  EACCES: "permission denied",
+  EPERM: "the system does not permit it",
+  ENOSPC: "no space left on the disk",
+  EROFS: "the file system is read-only",
+  ENOENT: "what was saved is missing",
+};
+
+function sentenceOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return sentences[code ?? ""] ?? message;
+}

@@ -1,0 +1,115 @@
+// Takes the files of a workspace back to the state before a turn, and that back again.
+import { UserError } from "../../protocol/error-codes.ts";
+import type { ChatWriter } from "../../store/chats/chat.ts";
+import { holdFolder } from "./held-folder.ts";
+import { decodeSnapshot, type Snapshot } from "./manifest.ts";
+import { type Left, planRestore, type Step } from "./plan.ts";
+import { objectsOf, readRecords, readUndo, saveRecords, saveUndo } from "./records.ts";
+import { carryOutPlan } from "./restore.ts";
+import { Pauses } from "./scan.ts";
+import { SnapshotStore } from "./store.ts";
+import { takePresent } from "./take.ts";
+import { ownFolders } from "./taking.ts";
+import { composeTarget } from "./target.ts";
+
+export type RewindPlace = {
+  configDir: string;
+  workspace: string;
+  chat: Pick<ChatWriter, "facts" | "state" | "saveState" | "turn">;
+};
+
+/** What a restore did, or would do. `left`: stays as it is, and why. `failed`: should have changed, and did not. */
+export type Restored = { steps: readonly Step[]; left: readonly Left[]; failed: readonly Left[] };
+
+export type Rewind = {
+  /** Brings the files back to the state before a turn. What is there now is saved first. */
+  restore(turn: number, options?: { dryRun?: boolean }): Promise<Restored>;
+  /** Takes the last restore back; undefined when there is none. Twice is as if nothing had been done. */
+  undo(options?: { dryRun?: boolean }): Promise<Restored | undefined>;
+  /** Why files were not saved in this turn and those after it. */
+  gaps(turn: number): { turn: number; why: string }[];
+  /**
+   * Takes the conversation back by `rewindTo`, with the files or alone. Alone, what was saved since then belongs to the turn
+   * before: a later rewind to that one still knows it.
+   */
+  takeBack(turn: number, options: { files: boolean }, rewindTo: () => void): void;
+};
+
+export function openRewind({ configDir, workspace, chat }: RewindPlace): Rewind {
+  const store = new SnapshotStore({ configDir, workspace });
+  const closed = ownFolders(configDir);
+
+  async function bringBack(snapshots: readonly Snapshot[], { dryRun = false } = {}): Promise<Restored> {
+    const target = composeTarget(snapshots, store.objects);
+    checkRoots(target.roots);
+    const pauses = new Pauses();
+    const { steps, left } = await planRestore(store, target, { closed, pauses });
+    if (dryRun || steps.length === 0) return { steps, left, failed: [] };
+    await store.use(async () => {
+      const present = steps.map(({ root, path, node, entry }) => ({ root, path, node, becomes: entry.kind }));
+      const { object } = await takePresent(store, present, { closed, pauses });
+      store.keep(chat.facts.id, [object]);
+      saveUndo(chat, object);
+    });
+    const { done, failed } = await carryOutPlan(steps, { objects: store.objects, pauses });
+    return { steps: done, left, failed };
+  }
+
+  function snapshotOf(object: string, of: string): Snapshot {
+    try {
+      store.objects.packs.refresh();
+      return decodeSnapshot(store.objects.get(object));
+    } catch {
+      throw new UserError(
+        "STORE_CORRUPT",
+        `The snapshot ${of} is gone or damaged: the files cannot be brought back. The conversation alone: --conversation-only.`,
+      );
+    }
+  }
+
+  const turnsFrom = (first: number) =>
+    Array.from({ length: Math.max(0, chat.turn - first + 1) }, (_, index) => first + index);
+
+  return {
+    async restore(turn, options) {
+      const snapshots = turnsFrom(turn).flatMap((each) =>
+        readRecords(chat, each).flatMap((record) =>
+          "object" in record ? [snapshotOf(record.object, `of turn ${each}`)] : [],
+        ),
+      );
+      return bringBack(snapshots, options);
+    },
+    async undo(options) {
+      const object = readUndo(chat);
+      return object === undefined ? undefined : bringBack([snapshotOf(object, "of the last rewind")], options);
+    },
+    gaps: (turn) =>
+      turnsFrom(turn).flatMap((each) =>
+        readRecords(chat, each).flatMap((record) => ("missing" in record ? [{ turn: each, why: record.missing }] : [])),
+      ),
+    takeBack(turn, { files }, rewindTo) {
+      // The chat forgets what it kept of the turns that go; what is still needed is given to it again.
+      const since = turnsFrom(turn).flatMap((each) => readRecords(chat, each));
+      const undo = readUndo(chat);
+      rewindTo();
+      if (!files && turn > 1 && since.length > 0)
+        saveRecords(chat, turn - 1, [...readRecords(chat, turn - 1), ...since]);
+      if (undo !== undefined) saveUndo(chat, undo);
+      if (store.exists) store.keepOnly(chat.facts.id, objectsOf(chat));
+    },
+  };
+}
+
+/** Nothing is touched when one of the folders is not what it was. */
+function checkRoots(roots: readonly string[]): void {
+  for (const root of roots) {
+    try {
+      holdFolder(root).close();
+    } catch {
+      throw new UserError(
+        "CWD_MISSING",
+        `${root} is gone, or its path leads elsewhere now: nothing was changed. Put the folder back, or give --conversation-only.`,
+      );
+    }
+  }
+}

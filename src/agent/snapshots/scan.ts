@@ -1,0 +1,226 @@
+// A tree as it is: what every entry is, without reading a single content. Limits say what is left out, by name.
+import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import { type HeldFolder, holdFolder, inFolder } from "./held-folder.ts";
+import type { Why } from "./reasons.ts";
+
+export type FileNode = { kind: "file"; mode: number; size: number; stamp: string; changedAt: number };
+export type LinkNode = { kind: "link"; target: Buffer };
+export type FolderNode = { kind: "folder"; mode: number; children: Map<string, Node> };
+export type UnsavedNode = { kind: "unsaved"; why: Why; stamp: string };
+export type Node = FileNode | LinkNode | FolderNode | UnsavedNode;
+
+export type Limits = {
+  /** The largest file that is saved. */
+  fileBytes: number;
+  /** So much is saved of a folder that the repository ignores; of a larger one nothing. */
+  ignoredFiles: number;
+  ignoredBytes: number;
+  /** A tree beyond these is not saved at all. */
+  files: number;
+  bytes: number;
+  /** Where more files than this must be read, their contents are written together. */
+  loose: number;
+};
+
+export const usualLimits: Limits = {
+  fileBytes: 10 * 1024 * 1024,
+  ignoredFiles: 5000,
+  ignoredBytes: 100 * 1024 * 1024,
+  files: 200_000,
+  bytes: 1024 * 1024 * 1024,
+  loose: 200,
+};
+
+export type ScanOptions = {
+  /** None: everything counts, whatever its size. */
+  limits?: Limits;
+  /** Folders that are not entered: our own configuration, and what was not saved either. */
+  closed: ReadonlySet<string>;
+  isIgnored(path: string, root: string): Promise<boolean>;
+  pauses: Pauses;
+};
+
+/** Thrown when a tree is beyond the limits. */
+export class TreeTooLarge extends Error {}
+
+/** Lets others have their turn now and then, and ends when it is called off. */
+export class Pauses {
+  readonly #signal: AbortSignal | undefined;
+  #last = performance.now();
+
+  constructor(signal?: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  get due(): boolean {
+    return performance.now() - this.#last > 15;
+  }
+
+  async take(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#signal?.throwIfAborted();
+    this.#last = performance.now();
+  }
+}
+
+type Count = { path: string; files: number; bytes: number; judged: boolean };
+
+type Scan = ScanOptions & { counts: Count[]; dropped?: Count };
+
+/** `root`: a real path. */
+export async function scanTree(root: string, options: ScanOptions): Promise<FolderNode> {
+  const held = holdFolder(root);
+  try {
+    const scan: Scan = { ...options, counts: [] };
+    return (await scanFolder(scan, held, root, lstatSync(held.at(".")))) as FolderNode;
+  } finally {
+    held.close();
+  }
+}
+
+/** One entry; undefined when there is none. Folders without what is in them. */
+export function nodeAt(folder: HeldFolder, name: string): Node | undefined {
+  try {
+    const stat = lstatSync(folder.at(name), { throwIfNoEntry: false });
+    return stat && nodeOf(folder.at(name), stat);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+    return { kind: "unsaved", why: "unreadable", stamp: "" };
+  }
+}
+
+/** Equal as long as nobody touched the file. Fractions of milliseconds are kept as far as a number can hold them. */
+export function stampOf({ size, mtimeMs, ctimeMs, ino }: Stats): string {
+  return `${size} ${mtimeMs} ${ctimeMs} ${ino}`;
+}
+
+/** Undefined: the folder is beyond the limits of one that is ignored, or lies in such a one. */
+async function scanFolder(scan: Scan, held: HeldFolder, path: string, stat: Stats): Promise<FolderNode | undefined> {
+  const { counts, pauses } = scan;
+  const children = new Map<string, Node>();
+  const names = namesIn(held, children);
+  counts.push({ path, files: 0, bytes: 0, judged: counts.length === 0 });
+  for (const name of names) {
+    if (pauses.due) await pauses.take();
+    const found = lookAt(scan, held, { path: inFolder(path, name), name });
+    if (!found) continue;
+    const over = scan.limits && countIn(counts, scan.limits, found.node.kind === "file" ? found.node.size : 0);
+    if (over) await judge(scan, over);
+    const node = found.folder && !scan.dropped ? await scanBelow(scan, held, name, found.folder) : found.node;
+    if (scan.dropped) break;
+    if (node) children.set(name, node);
+  }
+  counts.pop();
+  return scan.dropped ? undefined : { kind: "folder", mode: stat.mode & 0o7777, children };
+}
+
+type Found = { node: Node; folder?: { path: string; stat: Stats } };
+
+/** `folder`: it must be entered to know more. */
+function lookAt(scan: Scan, held: HeldFolder, { path, name }: { path: string; name: string }): Found | undefined {
+  if (name.toLowerCase() === ".git") return { node: unsaved("repository") };
+  let stat: Stats | undefined;
+  try {
+    stat = lstatSync(held.at(name), { throwIfNoEntry: false });
+  } catch {
+    return { node: unsaved("unreadable") };
+  }
+  if (!stat) return undefined;
+  if (scan.closed.has(path)) return { node: unsaved("own", stampOf(stat)) };
+  const node = nodeOf(held.at(name), stat);
+  if (!node) return undefined;
+  if (node.kind === "folder") return { node, folder: { path, stat } };
+  const large = scan.limits !== undefined && node.kind === "file" && node.size > scan.limits.fileBytes;
+  return { node: large ? unsaved("large", stampOf(stat)) : node };
+}
+
+async function scanBelow(
+  scan: Scan,
+  held: HeldFolder,
+  name: string,
+  { path, stat }: { path: string; stat: Stats },
+): Promise<Node | undefined> {
+  let below: HeldFolder | undefined;
+  try {
+    below = held.child(name);
+    const node = await scanFolder(scan, below, path, stat);
+    if (node || !isDropped(scan, path)) return node;
+    delete scan.dropped;
+    return unsaved("many");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Gone by now, or something else.
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP") return undefined;
+    if (code !== "EACCES" && code !== "EPERM" && code !== "EMFILE") throw error;
+    return unsaved("unreadable", stampOf(stat));
+  } finally {
+    below?.close();
+  }
+}
+
+function isDropped({ dropped }: Scan, path: string): boolean {
+  return dropped?.path === path;
+}
+
+/** Counts an entry for every folder it lies in. Returns one that grew large, if nobody has asked about it yet. */
+function countIn(counts: readonly Count[], limits: Limits, bytes: number): Count | undefined {
+  let over: Count | undefined;
+  for (const each of counts) {
+    each.files++;
+    each.bytes += bytes;
+    if (!each.judged && (each.files > limits.ignoredFiles || each.bytes > limits.ignoredBytes)) over ??= each;
+  }
+  const { files, bytes: all } = counts[0]!;
+  if (files > limits.files) throw new TreeTooLarge(`it holds more than ${limits.files} files`);
+  if (all > limits.bytes) throw new TreeTooLarge(`it holds more than ${Math.round(limits.bytes / 1_048_576)} MiB`);
+  return over;
+}
+
+/** A folder that is ignored is dropped as a whole, and no longer counts. */
+async function judge(scan: Scan, large: Count): Promise<void> {
+  const { counts } = scan;
+  large.judged = true;
+  if (!(await scan.isIgnored(large.path, counts[0]!.path))) return;
+  scan.dropped = large;
+  for (const outer of counts.slice(0, counts.indexOf(large))) {
+    outer.files -= large.files;
+    outer.bytes -= large.bytes;
+  }
+}
+
+function nodeOf(path: string, stat: Stats): Node | undefined {
+  const mode = stat.mode & 0o7777;
+  if (stat.isFile())
+    return {
+      kind: "file",
+      mode,
+      size: stat.size,
+      stamp: stampOf(stat),
+      changedAt: Math.max(stat.ctimeMs, stat.mtimeMs),
+    };
+  if (stat.isDirectory()) return { kind: "folder", mode, children: new Map() };
+  if (!stat.isSymbolicLink()) return unsaved("special", stampOf(stat));
+  try {
+    return { kind: "link", target: readlinkSync(path, { encoding: "buffer" }) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** In one order, always. Names that are no UTF-8 cannot be written down here: they are noted as they look. */
+function namesIn(held: HeldFolder, children: Map<string, Node>): string[] {
+  const names = readdirSync(held.at("."));
+  if (!names.some((name) => name.includes("\ufffd"))) return names.sort();
+  return readdirSync(held.at("."), { encoding: "buffer" })
+    .flatMap((bytes) => {
+      const name = bytes.toString("utf8");
+      if (Buffer.from(name).equals(bytes)) return [name];
+      children.set(name, unsaved("name"));
+      return [];
+    })
+    .sort();
+}
+
+function unsaved(why: Why, stamp = ""): UnsavedNode {
+  return { kind: "unsaved", why, stamp };
+}

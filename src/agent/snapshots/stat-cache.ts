@@ -1,0 +1,104 @@
+// What every file of a workspace held when it was last read: one that nobody touched since is not read again.
+import { readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
+
+/**
+ * A file that changed so shortly before it was read may change again without its times showing it: the clocks of
+ * file systems tick in steps, the coarsest of them every two seconds.
+ */
+const tickMs = 2500;
+const heading = "courser stat cache 1";
+
+/** `text`: the object's id and the file's stamp. `round`: when it was last seen. */
+type Known = { text: string; round: number };
+
+export class StatCache {
+  readonly #file: string;
+  #known = new Map<string, Known>();
+  #loaded: string | undefined;
+  #round = 0;
+  #seen = 0;
+  #changed = false;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** Begins a round. Another process may have written the file since the last one. */
+  begin(): void {
+    this.#round++;
+    this.#seen = 0;
+    this.#changed = false;
+    const identity = identityOf(statSync(this.#file, { throwIfNoEntry: false }));
+    if (identity === this.#loaded) return;
+    this.#known = this.#read();
+    this.#loaded = identity;
+  }
+
+  /** The object of a file that nobody touched since it was read. */
+  find(path: string, stamp: string): string | undefined {
+    const known = this.#known.get(path);
+    if (known === undefined || known.text.length !== stamp.length + 41 || !known.text.endsWith(stamp)) return undefined;
+    if (known.round !== this.#round) this.#seen++;
+    known.round = this.#round;
+    return known.text.slice(0, 40);
+  }
+
+  /** `readAt`: when the reading began. */
+  note(path: string, stamp: string, object: string, times: { changedAt: number; readAt: number }): void {
+    if (times.changedAt >= times.readAt - tickMs) return;
+    this.#known.set(path, { text: `${object} ${stamp}`, round: this.#round });
+    this.#changed = true;
+  }
+
+  /** Ends a round over the whole tree: what was neither found nor noted in it is gone. */
+  save(): void {
+    if (!this.#changed && this.#seen === this.#known.size) return;
+    for (const [path, { round }] of this.#known) if (round !== this.#round) this.#known.delete(path);
+    this.#write();
+  }
+
+  /** After these objects were removed. */
+  drop(objects: ReadonlySet<string>): void {
+    const before = this.#known.size;
+    for (const [path, { text }] of this.#known) if (objects.has(text.slice(0, 40))) this.#known.delete(path);
+    if (this.#known.size !== before) this.#write();
+  }
+
+  #write(): void {
+    let text = heading;
+    for (const [path, known] of this.#known) text += `\0${known.text} ${path}`;
+    const temporary = `${this.#file}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+    try {
+      writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
+      renameSync(temporary, this.#file);
+    } catch {
+      // It only saves time: without it everything is read again.
+      rmSync(temporary, { force: true });
+      this.#known = new Map();
+    }
+    this.#loaded = identityOf(statSync(this.#file, { throwIfNoEntry: false }));
+  }
+
+  #read(): Map<string, Known> {
+    const known = new Map<string, Known>();
+    let text: string;
+    try {
+      text = readFileSync(this.#file, "utf8");
+    } catch {
+      return known;
+    }
+    const [first, ...lines] = text.split("\0");
+    if (first !== heading) return known;
+    // Object, four numbers, and the path, which may hold blanks.
+    const form = /^([0-9a-f]{40} \d+ [\d.]+ [\d.]+ \d+) (.*)$/s;
+    for (const line of lines) {
+      const match = form.exec(line);
+      if (match) known.set(match[2]!, { text: match[1]!, round: 0 });
+    }
+    return known;
+  }
+}
+
+function identityOf(stat: Stats | undefined): string {
+  return stat ? `${stat.ino} ${stat.size} ${stat.mtimeMs}` : "none";
+}

@@ -1,0 +1,114 @@
+// Where the snapshots of a workspace lie, and who may use them when: many who write, or one who sweeps.
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { chatsDir, projectId } from "../../store/chats/layout.ts";
+import { type ObjectStore, openObjects } from "./objects.ts";
+import { StatCache } from "./stat-cache.ts";
+
+export type StorePlace = { configDir: string; workspace: string };
+
+/** A mark that is older belongs to a process that died: no snapshot takes so long. */
+const oldMarkMs = 60 * 60 * 1000;
+/** A sweep gives up before. */
+export const oldSweepMs = 60 * 1000;
+
+export class SnapshotStore {
+  readonly folder: string;
+  readonly chats: string;
+  readonly objects: ObjectStore;
+  readonly cache: StatCache;
+  #marks = 0;
+
+  readonly #workspace: string;
+
+  constructor({ configDir, workspace }: StorePlace) {
+    this.#workspace = workspace;
+    this.folder = join(configDir, "courser", "snapshots", projectId(workspace));
+    this.chats = join(chatsDir(configDir), projectId(workspace));
+    this.objects = openObjects(join(this.folder, "objects"));
+    this.cache = new StatCache(join(this.folder, "cache"));
+  }
+
+  /** Was there ever a snapshot? */
+  get exists(): boolean {
+    return statSync(join(this.folder, "HEAD"), { throwIfNoEntry: false }) !== undefined;
+  }
+
+  /** Runs `work` while nothing is swept away. What it makes must be kept by `keep` before it ends. */
+  async use<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#make();
+    const mark = join(this.folder, "busy", `${process.pid}-${this.#marks++}-${Math.random().toString(36).slice(2)}`);
+    while (true) {
+      writeFileSync(mark, "", { mode: 0o600 });
+      if (!this.#isSwept()) break;
+      rmSync(mark, { force: true });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    try {
+      this.objects.packs.refresh();
+      return await work();
+    } finally {
+      rmSync(mark, { force: true });
+    }
+  }
+
+  /** What a chat refers to stays as long as the chat. */
+  keep(chatId: string, objects: readonly string[]): void {
+    appendFileSync(this.#keptBy(chatId), objects.map((object) => `${object}\n`).join(""), { mode: 0o600 });
+  }
+
+  keepOnly(chatId: string, objects: readonly string[]): void {
+    writeFileSync(this.#keptBy(chatId), objects.map((object) => `${object}\n`).join(""), { mode: 0o600 });
+  }
+
+  release(chatId: string): void {
+    rmSync(this.#keptBy(chatId), { force: true });
+  }
+
+  keptBy(chatId: string): string[] {
+    try {
+      return readFileSync(this.#keptBy(chatId), "utf8")
+        .split("\n")
+        .filter((line) => /^[0-9a-f]{40}$/.test(line));
+    } catch {
+      return [];
+    }
+  }
+
+  /** Does anybody write at present? */
+  isBusy(): boolean {
+    const busy = join(this.folder, "busy");
+    const old = readdirSync(busy).filter((name) => ageOf(join(busy, name)) > oldMarkMs);
+    for (const name of old) rmSync(join(busy, name), { force: true });
+    return readdirSync(busy).length > 0;
+  }
+
+  get sweepMark(): string {
+    return join(this.folder, "sweeping");
+  }
+
+  #keptBy(chatId: string): string {
+    return join(this.folder, "chats", chatId.replace(/[^\w-]/g, "_"));
+  }
+
+  #isSwept(): boolean {
+    const age = ageOf(this.sweepMark);
+    if (age > oldSweepMs) rmSync(this.sweepMark, { force: true });
+    return age >= 0 && age <= oldSweepMs;
+  }
+
+  /** As git lays out a bare repository, so that it can be looked at with git. */
+  #make(): void {
+    if (this.exists) return;
+    for (const name of ["objects", "refs", "busy", "chats"])
+      mkdirSync(join(this.folder, name), { recursive: true, mode: 0o700 });
+    writeFileSync(join(this.folder, "description"), `Snapshots of ${this.#workspace}\n`, { mode: 0o600 });
+    writeFileSync(join(this.folder, "HEAD"), "ref: refs/heads/none\n", { mode: 0o600 });
+  }
+}
+
+/** In milliseconds; -1 when there is none. A clock that went back counts as no time. */
+export function ageOf(path: string): number {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat ? Math.max(0, Date.now() - stat.mtimeMs) : -1;
+}

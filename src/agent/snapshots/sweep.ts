@@ -1,0 +1,143 @@
+// Removes contents that no chat refers to any more. Never while somebody takes a snapshot: that one could need them.
+import { closeSync, openSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { decodeFolder, decodeSnapshot, objectsIn } from "./manifest.ts";
+import { PackWriter } from "./packs.ts";
+import { ageOf, oldSweepMs, SnapshotStore, type StorePlace } from "./store.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** The folder of a chat comes before its first snapshot; a little patience costs nothing. */
+const newChatMs = 60 * 60 * 1000;
+
+/** `daily`: not twice a day. `deleted`: ids of chats that were just deleted. */
+type SweepOptions = { daily?: boolean; deleted?: readonly string[] };
+
+/** How many contents went; undefined when there was nothing to do, or when somebody else is at work. */
+export async function sweepSnapshots(place: StorePlace, options: SweepOptions = {}): Promise<number | undefined> {
+  const { daily = false, deleted = [] } = options;
+  const store = new SnapshotStore(place);
+  if (!store.exists) return undefined;
+  for (const id of deleted) store.release(id);
+  const stamp = join(store.folder, "swept");
+  if (daily && isFresh(stamp)) return undefined;
+  if (!takeMark(store)) return undefined;
+  try {
+    if (store.isBusy()) return undefined;
+    const until = Date.now() + oldSweepMs / 2;
+    store.objects.packs.refresh();
+    const needed = neededObjects(store, until);
+    if (!needed) return undefined;
+    const removed = new Set([...removeOthers(store, needed, until), ...thinPacks(store, needed, until)]);
+    store.cache.begin();
+    store.cache.drop(removed);
+    const halves = readdirSync(store.folder).filter((name) => name.startsWith("cache."));
+    for (const name of halves) rmSync(join(store.folder, name), { force: true });
+    writeFileSync(stamp, "", { mode: 0o600 });
+    return removed.size;
+  } finally {
+    rmSync(store.sweepMark, { force: true });
+  }
+}
+
+/** The first time it is only noted that the day began. */
+function isFresh(stamp: string): boolean {
+  const age = ageOf(stamp);
+  if (age === -1) writeFileSync(stamp, "", { mode: 0o600 });
+  return age < dayMs;
+}
+
+function takeMark(store: SnapshotStore): boolean {
+  if (ageOf(store.sweepMark) > oldSweepMs) rmSync(store.sweepMark, { force: true });
+  try {
+    closeSync(openSync(store.sweepMark, "wx", 0o600));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined when it takes too long. What cannot be read refers to nothing. */
+function neededObjects(store: SnapshotStore, until: number): Set<string> | undefined {
+  const needed = new Set<string>();
+  const folders: string[] = [];
+  for (const name of readdirSync(join(store.folder, "chats"))) {
+    const file = join(store.folder, "chats", name);
+    if (!statSync(join(store.chats, name), { throwIfNoEntry: false }) && ageOf(file) > newChatMs) {
+      rmSync(file, { force: true });
+      continue;
+    }
+    for (const object of store.keptBy(name)) {
+      if (needed.has(object)) continue;
+      needed.add(object);
+      const entries = readable(() => decodeSnapshot(store.objects.get(object)).entries) ?? new Map();
+      for (const below of objectsIn(entries)) follow(below);
+    }
+  }
+  function follow({ object, isFolder }: { object: string; isFolder: boolean }): void {
+    if (!needed.has(object) && isFolder) folders.push(object);
+    needed.add(object);
+  }
+  for (let object = folders.pop(); object !== undefined; object = folders.pop()) {
+    if (Date.now() > until) return undefined;
+    const entries = readable(() => decodeFolder(store.objects.get(object!))) ?? new Map();
+    for (const below of objectsIn(entries)) follow(below);
+  }
+  return needed;
+}
+
+function removeOthers(store: SnapshotStore, needed: ReadonlySet<string>, until: number): Set<string> {
+  const removed = new Set<string>();
+  const objects = join(store.folder, "objects");
+  for (const prefix of readdirSync(objects)) {
+    if (Date.now() > until) break;
+    if (prefix.startsWith("new-")) rmSync(join(objects, prefix), { force: true });
+    if (prefix === "pack") removeHalves(join(objects, prefix));
+    if (prefix.length !== 2) continue;
+    for (const rest of readdirSync(join(objects, prefix))) {
+      if (needed.has(prefix + rest)) continue;
+      rmSync(join(objects, prefix, rest), { force: true });
+      removed.add(prefix + rest);
+    }
+  }
+  return removed;
+}
+
+/** What a process that died left of a pack. */
+function removeHalves(folder: string): void {
+  const names = new Set(readdirSync(folder));
+  for (const name of names) {
+    const isWhole = /^pack-\w+\.(idx|pack)$/.test(name) && names.has(name.replace(/\w+$/, "idx"));
+    if (!isWhole) rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** A pack goes when nothing in it is needed; of one with little that is, that little is written anew. */
+function thinPacks({ folder, objects }: SnapshotStore, needed: ReadonlySet<string>, until: number): string[] {
+  const removed: string[] = [];
+  for (const pack of objects.packs.list) {
+    const { ids } = pack;
+    const kept = ids.filter((id) => needed.has(id));
+    if (kept.length * 2 > ids.length || Date.now() > until) continue;
+    if (kept.length > 0) {
+      const writer = new PackWriter(join(folder, "objects", "pack"));
+      try {
+        for (const id of kept) writer.add(id, pack.read(pack.find(id)!));
+        writer.finish();
+      } catch {
+        writer.abandon();
+        continue;
+      }
+    }
+    pack.remove();
+    removed.push(...ids.filter((id) => !needed.has(id)));
+  }
+  return removed;
+}
+
+function readable<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

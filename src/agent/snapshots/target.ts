@@ -1,0 +1,77 @@
+// The state to go back to: several snapshots laid on each other. For each path the earliest one that speaks of it counts.
+import { dirname } from "node:path";
+import { isInside } from "../../policy/paths.ts";
+import { inFolder } from "./held-folder.ts";
+import { decodeFolder, type Entry, type Snapshot } from "./manifest.ts";
+import type { ObjectStore } from "./objects.ts";
+
+export type Target = {
+  /** Everything below them is known: what is not among the entries was not there. */
+  trees: string[];
+  /** Every folder that one of the paths lies in. */
+  roots: string[];
+  entries: Map<string, Entry>;
+};
+
+/** `snapshots` in the order they were taken. */
+export function composeTarget(snapshots: readonly Snapshot[], objects: ObjectStore): Target {
+  const target: Target = { trees: [], roots: [], entries: new Map() };
+  const folders = new Map<string, Entry>();
+  for (const { kind, roots, entries } of snapshots) {
+    target.roots.push(...roots.filter((root) => !target.roots.includes(root)));
+    if (kind === "tree") addTrees(target, entries, { objects, folders });
+    else
+      for (const [path, entry] of entries)
+        if (!speaksOf(target, path)) target.entries.set(path, entry);
+        else if (entry.kind === "folder") folders.set(path, entry);
+  }
+  settleUnmade(target, folders);
+  return target;
+}
+
+/** Is it known what was at a path? What a tree left out is not. */
+function speaksOf({ trees, entries }: Target, path: string): boolean {
+  const own = entries.get(path);
+  if (own) return own.kind !== "unsaved";
+  if (!trees.some((root) => isInside(path, root))) return false;
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    if (entries.get(folder)?.kind === "unsaved") return false;
+    if (trees.includes(folder)) return true;
+  }
+}
+
+type Known = { objects: ObjectStore; folders: Map<string, Entry> };
+
+function addTrees(target: Target, roots: ReadonlyMap<string, Entry>, known: Known): void {
+  for (const [root, entry] of roots) {
+    if (target.trees.some((tree) => isInside(root, tree))) continue;
+    addTree(target, root, entry, known);
+    target.trees.push(root);
+  }
+}
+
+function addTree(target: Target, path: string, entry: Entry, known: Known): void {
+  const earlier = target.entries.get(path);
+  if (earlier && earlier.kind !== "unmade" && earlier.kind !== "folder") return;
+  if (earlier?.kind === "unmade") known.folders.set(path, entry);
+  if (!earlier) target.entries.set(path, entry);
+  if (entry.kind !== "folder" || entry.object === undefined) return;
+  for (const [name, child] of decodeFolder(known.objects.get(entry.object)))
+    addTree(target, inFolder(path, name), child, known);
+}
+
+/** A folder that was not there stays away, unless something in it was there after all. */
+function settleUnmade({ entries }: Target, folders: ReadonlyMap<string, Entry>): void {
+  const needed = new Set<string>();
+  for (const [path, entry] of entries) {
+    if (entry.kind === "absent" || entry.kind === "unmade") continue;
+    for (let folder = dirname(path); !needed.has(folder) && folder !== dirname(folder); folder = dirname(folder))
+      needed.add(folder);
+  }
+  for (const [path, entry] of entries) {
+    if (entry.kind !== "unmade" || !needed.has(path)) continue;
+    const folder = folders.get(path);
+    if (folder) entries.set(path, folder);
+    else entries.delete(path);
+  }
+}

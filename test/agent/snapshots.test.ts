@@ -1,0 +1,471 @@
+// Snapshots: what is saved when, what is left out and named, what a rewind brings back and what it never touches.
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { usualLimits } from "../../src/agent/snapshots/scan.ts";
+import { sha1 } from "../../src/agent/snapshots/sha1.ts";
+import { sweepSnapshots } from "../../src/agent/snapshots/sweep.ts";
+import { createSnapshots } from "../../src/agent/snapshots.ts";
+import { bash, differences, type SnapshotBench, snapshotBench, treeOf } from "./snapshots-support.ts";
+
+const text = (bench: SnapshotBench, name: string) => readFileSync(join(bench.root, name), "utf8");
+const put = (bench: SnapshotBench, name: string, content: string | Buffer) => {
+  mkdirSync(dirname(join(bench.root, name)), { recursive: true });
+  writeFileSync(join(bench.root, name), content);
+};
+
+/** Where the snapshots of the one workspace lie. */
+function storeOf(bench: SnapshotBench): string {
+  const folder = join(bench.config, "courser/snapshots");
+  return join(folder, readdirSync(folder)[0]!);
+}
+
+describe("what is saved", () => {
+  it("is nothing for reading, one file for an edit, and the tree once a turn for a command", async () => {
+    const bench = snapshotBench();
+    put(bench, "a.txt", "one");
+    bench.turn();
+    await bench.before({ kind: "Read", target: "a.txt" });
+    await bench.before({ kind: "WebFetch", target: "https://example.com" });
+    await bench.shell("cat a.txt");
+    expect(bench.records(1)).toBeUndefined();
+    expect(existsSync(bench.config)).toBe(false);
+
+    await bench.before({ kind: "Write", target: "a.txt" });
+    await bench.before({ kind: "Write", target: "a.txt" });
+    expect(bench.records(1)).toHaveLength(1);
+    await Promise.all([
+      bench.shell("echo two > a.txt"),
+      bench.shell("echo three > b.txt"),
+      bench.before({ kind: "Mcp", target: "x:y" }),
+    ]);
+    await bench.before({ kind: "Write", target: "c.txt" });
+    expect(bench.records(1)).toHaveLength(2);
+    bench.turn();
+    await bench.before({ kind: "Mcp", target: "x:y" });
+    expect(bench.records(2)).toHaveLength(1);
+  });
+
+  it("can be read by git, and by nobody else", async () => {
+    const bench = snapshotBench();
+    put(bench, "small.txt", "hello\n");
+    put(bench, "large.txt", "a line\n".repeat(5000));
+    bench.turn();
+    await bench.shell("touch x");
+    const store = storeOf(bench);
+    const git = (command: string) => bash(`git --git-dir='${store}' ${command}`, "/");
+    if (git("--version").status === 0) {
+      expect(git("fsck --full --strict").status).toBe(0);
+      expect(git("cat-file -p ce013625030ba8dba906f756967f9e9ca394464a").output).toBe("hello\n");
+    }
+    for (const [path, what] of treeOf(store)) expect(`${path} ${what}`).toMatch(/ (folder 700|file 600)/);
+  });
+
+  it("is written together where it is much, and can be read by git all the same", async () => {
+    const bench = snapshotBench({ limits: { ...usualLimits, loose: 5 } });
+    for (let index = 0; index < 300; index++) put(bench, `d${index % 7}/${index}`, `${index} `.repeat(index * 5));
+    const before = treeOf(bench.root);
+    bench.turn();
+    await bench.shell("rm -r d1 d2; for f in d3/*; do echo x > $f; done");
+    const store = storeOf(bench);
+    const packs = readdirSync(join(store, "objects/pack"));
+    expect(packs.map((name) => name.replace(/^.*\./, "")).sort()).toEqual(["idx", "pack"]);
+    if (bash("git --version", "/").status === 0) {
+      expect(bash(`git verify-pack -v objects/pack/${packs[0]}`, store)).toMatchObject({ status: 0 });
+      expect(bash("git --git-dir=. fsck --full --strict", store).status).toBe(0);
+    }
+    await bench.rewind.restore(1);
+    expect(differences(before, treeOf(bench.root))).toEqual([]);
+    await bench.rewind.undo();
+    expect(existsSync(join(bench.root, "d1"))).toBe(false);
+  });
+
+  it("is named by git's own hashes, also where node:crypto is not loaded yet", () => {
+    expect(sha1(Buffer.from("abc"))).toBe("a9993e364706816aba3e25717850c26c9cd0d89d");
+    for (const length of [0, 55, 56, 63, 64, 65, 1000, 60_000]) {
+      const bytes = Buffer.alloc(length, "ab");
+      expect(sha1(bytes.subarray(0, 7), bytes.subarray(7))).toBe(
+        process.getBuiltinModule("node:crypto").createHash("sha1").update(bytes).digest("hex"),
+      );
+    }
+  });
+
+  it("leaves out what is too much, and says so once", async () => {
+    const limits = { ...usualLimits, fileBytes: 1000, ignoredFiles: 10 };
+    const bench = snapshotBench({ limits });
+    put(bench, "big.bin", "x".repeat(1001));
+    put(bench, ".gitignore", "out/\n");
+    for (let index = 0; index < 20; index++)
+      for (const folder of ["out", "src", "node_modules/a"]) put(bench, `${folder}/${index}`, "1");
+    bash("mkfifo pipe", bench.root);
+    bench.turn();
+    const note = await bench.shell("for f in */* node_modules/a/*; do echo 2 > $f; done; echo y > big.bin");
+    expect(note?.unsaved.map(({ path, why }) => [path.slice(bench.root.length + 1), why])).toEqual([
+      ["big.bin", "large"],
+      ["node_modules", "many"],
+      ["out", "many"],
+      ["pipe", "special"],
+    ]);
+    expect(note?.message).toContain("out (an ignored folder of more than");
+    bench.turn();
+    expect(await bench.shell("touch more")).toBeUndefined();
+
+    const { left } = await bench.rewind.restore(1);
+    expect(left.map(({ path }) => path.slice(bench.root.length + 1))).toEqual(["big.bin", "node_modules", "out"]);
+    expect([text(bench, "src/3"), text(bench, "out/3"), text(bench, "node_modules/a/3")]).toEqual(["1", "2\n", "2\n"]);
+    expect(existsSync(join(bench.root, "more"))).toBe(false);
+    expect(lstatSync(join(bench.root, "pipe")).isFIFO()).toBe(true);
+  });
+
+  it("saves a named file whatever its size, and one that the tree left out", async () => {
+    const bench = snapshotBench({ limits: { ...usualLimits, fileBytes: 1000 } });
+    put(bench, "big.bin", "x".repeat(5000));
+    bench.turn();
+    await bench.shell("touch a");
+    expect(await bench.before({ kind: "Write", target: "big.bin" })).toBeUndefined();
+    put(bench, "big.bin", "changed");
+    await bench.rewind.restore(1);
+    expect(text(bench, "big.bin")).toBe("x".repeat(5000));
+  });
+
+  it("gives up on a tree without end, and still saves the files that are named", async () => {
+    const bench = snapshotBench({ limits: { ...usualLimits, files: 5 } });
+    for (let index = 0; index < 10; index++) put(bench, `${index}`, "1");
+    bench.turn();
+    expect((await bench.shell("echo 2 > 3"))?.message).toContain("more than 5 files");
+    expect(await bench.before({ kind: "Write", target: "4" })).toBeUndefined();
+    put(bench, "4", "2");
+    expect(bench.rewind.gaps(1)).toEqual([{ turn: 1, why: "it holds more than 5 files" }]);
+    await bench.rewind.restore(1);
+    expect([text(bench, "3"), text(bench, "4")]).toEqual(["2\n", "1"]);
+  });
+
+  it("never holds a repository's own data, nor the agent's configuration", async () => {
+    const bench = snapshotBench();
+    const config = join(bench.root, "home/.cursor");
+    put(bench, "home/.cursor/auth.json", "secret");
+    put(bench, "sub/.git/config", "one");
+    put(bench, "a.txt", "one");
+    const inside = createSnapshots({ ...bench.place, configDir: config });
+    const turn = bench.turn();
+    expect(await inside.before(turn, [{ kind: "Shell", target: "make" }])).toBeUndefined();
+    const note = await bench.before(
+      { kind: "Write", target: "sub/.git/config" },
+      { kind: "Write", target: "/elsewhere/x" },
+    );
+    expect(note?.unsaved.map(({ why }) => why)).toEqual(["outside", "repository"]);
+    const contents = bash(
+      "for f in $(find . -path '*/objects/??/*'); do echo ${f: -41}; done | tr -d / | while read id; do git --git-dir=. cat-file -p $id; done",
+      join(config, "courser/snapshots", readdirSync(join(config, "courser/snapshots"))[0]!),
+    );
+    expect(contents.output).toContain("a.txt");
+    expect(contents.output).not.toContain("secret");
+  });
+
+  it("lets the call go on where it fails, and remembers that it did", async () => {
+    const bench = snapshotBench();
+    put(bench, "a.txt", "one");
+    writeFileSync(bench.config, "a file where the folder should be");
+    bench.turn();
+    const note = await bench.shell("echo two > a.txt");
+    expect(note?.message).toMatch(/not saved before this call: .*A rewind cannot bring them back/);
+    expect(await bench.shell("echo three > a.txt")).toBeUndefined();
+    expect(bench.rewind.gaps(1)).not.toEqual([]);
+  });
+
+  it("sees a change that left size and times alone", async () => {
+    const bench = snapshotBench();
+    put(bench, "a.txt", "one");
+    const { atime, mtime } = statSync(join(bench.root, "a.txt"));
+    for (const content of ["two", "six", "ten"]) {
+      bench.turn();
+      await bench.shell(`printf ${content} > a.txt`);
+      utimesSync(join(bench.root, "a.txt"), atime, mtime);
+    }
+    await bench.rewind.restore(3);
+    expect(text(bench, "a.txt")).toBe("six");
+    await bench.rewind.restore(1);
+    expect(text(bench, "a.txt")).toBe("one");
+  });
+
+  it("is called off with the run", async () => {
+    const bench = snapshotBench();
+    for (let index = 0; index < 3000; index++) put(bench, `d${index % 50}/${index}`, `${index}`);
+    const turn = bench.turn();
+    const stop = new AbortController();
+    const taking = createSnapshots(bench.place).before(turn, [{ kind: "Shell", target: "make" }], stop.signal);
+    setTimeout(() => stop.abort(new Error("stopped")), 1);
+    expect((await taking)?.message).toContain("stopped");
+  });
+});
+
+describe("a rewind", () => {
+  it("lays the snapshots of a turn on each other", async () => {
+    const bench = snapshotBench();
+    put(bench, "a.txt", "one");
+    put(bench, "b.txt", "one");
+    const before = treeOf(bench.root);
+    bench.turn();
+    await bench.before({ kind: "Write", target: "a.txt" }, { kind: "Write", target: "new/deep/c.txt" });
+    put(bench, "a.txt", "edited");
+    put(bench, "new/deep/c.txt", "made");
+    await bench.shell("echo shell > b.txt; echo more > new/d.txt");
+    bench.turn();
+    await bench.before({ kind: "Delete", target: "a.txt" });
+    unlinkSync(join(bench.root, "a.txt"));
+    await bench.rewind.restore(1);
+    expect(differences(before, treeOf(bench.root))).toEqual([]);
+  });
+
+  it("leaves what others put beside an edit", async () => {
+    const bench = snapshotBench();
+    bench.turn();
+    await bench.before({ kind: "Write", target: "new/a.txt" });
+    put(bench, "new/a.txt", "agent");
+    put(bench, "new/mine.txt", "person");
+    const { steps } = await bench.rewind.restore(1);
+    expect(steps.map(({ path }) => path)).toEqual([join(bench.root, "new/a.txt")]);
+    expect(readdirSync(join(bench.root, "new"))).toEqual(["mine.txt"]);
+  });
+
+  it("follows an edit through a link to the file, and deletes of a link only the link", async () => {
+    const bench = snapshotBench();
+    put(bench, "real.txt", "one");
+    symlinkSync("real.txt", join(bench.root, "link"));
+    symlinkSync("real.txt", join(bench.root, "other"));
+    bench.turn();
+    await bench.before({ kind: "Write", target: "link" });
+    await bench.before({ kind: "Delete", target: "other" });
+    put(bench, "link", "two");
+    unlinkSync(join(bench.root, "other"));
+    await bench.rewind.restore(1);
+    expect(text(bench, "real.txt")).toBe("one");
+    expect(lstatSync(join(bench.root, "link")).isSymbolicLink()).toBe(true);
+    expect(text(bench, "other")).toBe("one");
+  });
+
+  it("never writes through a link that leads out", async () => {
+    const bench = snapshotBench();
+    const outside = join(dirname(bench.root), "outside");
+    mkdirSync(outside);
+    writeFileSync(join(outside, "a.txt"), "theirs");
+    put(bench, "sub/a.txt", "one");
+    put(bench, "edited/b.txt", "one");
+    bench.turn();
+    await bench.before({ kind: "Write", target: "edited/b.txt" });
+    put(bench, "edited/b.txt", "two");
+    rmSync(join(bench.root, "edited"), { recursive: true });
+    symlinkSync(outside, join(bench.root, "edited"));
+    expect((await bench.rewind.restore(1)).left).toEqual([
+      { path: join(bench.root, "edited/b.txt"), why: "its path leads elsewhere now" },
+    ]);
+    expect(readdirSync(outside)).toEqual(["a.txt"]);
+
+    bench.turn();
+    await bench.shell(`rm -r sub; ln -s ${outside} sub`);
+    await bench.rewind.restore(2);
+    expect(text(bench, "sub/a.txt")).toBe("one");
+    expect(lstatSync(join(bench.root, "sub")).isDirectory()).toBe(true);
+    expect(readFileSync(join(outside, "a.txt"), "utf8")).toBe("theirs");
+  });
+
+  it("touches nothing where the workspace itself leads elsewhere", async () => {
+    const bench = snapshotBench();
+    put(bench, "a.txt", "one");
+    bench.turn();
+    await bench.shell("echo two > a.txt");
+    const moved = `${bench.root}-moved`;
+    bash(`mv '${bench.root}' '${moved}' && ln -s '${moved}' '${bench.root}'`, "/");
+    await expect(bench.rewind.restore(1)).rejects.toThrow(/leads elsewhere now: nothing was changed/);
+    expect(readFileSync(join(moved, "a.txt"), "utf8")).toBe("two\n");
+  });
+
+  it("covers further folders, and keeps to them", async () => {
+    const other = snapshotBench();
+    put(other, "o.txt", "one");
+    const bench = snapshotBench({ roots: [other.root, other.root] });
+    bench.turn();
+    await bench.shell(`echo two > '${other.root}/o.txt'; touch '${other.root}/made' here`);
+    await bench.rewind.restore(1);
+    expect(readdirSync(other.root)).toEqual(["o.txt"]);
+    expect(text(other, "o.txt")).toBe("one");
+    expect(readdirSync(bench.root)).toEqual([]);
+  });
+
+  it("leaves repositories that were made since, and names them and those that are gone", async () => {
+    const bench = snapshotBench();
+    put(bench, "old/.git/HEAD", "x");
+    put(bench, "old/a", "1");
+    bench.turn();
+    await bench.shell("rm -rf old; mkdir -p new/.git; echo 1 > new/.git/HEAD; echo 2 > new/b");
+    const { left, failed } = await bench.rewind.restore(1);
+    expect(failed).toEqual([]);
+    expect(left.map(({ path }) => path.slice(bench.root.length + 1)).sort()).toEqual(["new/.git", "old/.git"]);
+    expect(treeOf(bench.root, { git: true }).has("./new/.git/HEAD")).toBe(true);
+    expect(existsSync(join(bench.root, "new/b"))).toBe(false);
+    expect(text(bench, "old/a")).toBe("1");
+  });
+
+  it("can be undone for files of any size, and the undoing as well", async () => {
+    const bench = snapshotBench();
+    bench.turn();
+    await bench.shell("head -c 20000000 /dev/urandom > huge; chmod 751 huge");
+    const after = treeOf(bench.root);
+    await bench.rewind.restore(1);
+    expect(readdirSync(bench.root)).toEqual([]);
+    await bench.rewind.undo();
+    expect(differences(after, treeOf(bench.root))).toEqual([]);
+    await bench.rewind.undo();
+    expect(readdirSync(bench.root)).toEqual([]);
+  });
+
+  it("says so when a snapshot is damaged, and changes nothing", async () => {
+    const bench = snapshotBench();
+    put(bench, "a.txt", "one");
+    bench.turn();
+    await bench.shell("echo two > a.txt");
+    const [record] = bench.records(1) as { object: string }[];
+    const object = join(storeOf(bench), "objects", record!.object.slice(0, 2), record!.object.slice(2));
+    writeFileSync(object, "");
+    await expect(bench.rewind.restore(1)).rejects.toThrow(/of turn 1 is gone or damaged/);
+    expect(text(bench, "a.txt")).toBe("two\n");
+  });
+
+  it("names a single content that is lost, and brings the others back", async () => {
+    const bench = snapshotBench();
+    put(bench, "a.txt", "one");
+    put(bench, "b.txt", "lost");
+    bench.turn();
+    await bench.shell("echo two > a.txt; echo two > b.txt");
+    const id = sha1(Buffer.from("blob 4\0lost"));
+    rmSync(join(storeOf(bench), "objects", id.slice(0, 2), id.slice(2)));
+    const { failed } = await bench.rewind.restore(1);
+    expect(failed.map(({ path }) => path)).toEqual([join(bench.root, "b.txt")]);
+    expect([text(bench, "a.txt"), text(bench, "b.txt")]).toEqual(["one", "two\n"]);
+    expect(readdirSync(bench.root).sort()).toEqual(["a.txt", "b.txt"]);
+  });
+
+  it("of the conversation alone leaves what was saved to the turn before", async () => {
+    const bench = snapshotBench();
+    put(bench, "a.txt", "one");
+    bench.turn();
+    await bench.before({ kind: "Write", target: "b.txt" });
+    put(bench, "b.txt", "two");
+    bench.turn();
+    await bench.before({ kind: "Write", target: "a.txt" });
+    put(bench, "a.txt", "two");
+    bench.rewind.takeBack(2, { files: false }, () => bench.forget(2));
+    await bench.rewind.restore(1);
+    expect(readdirSync(bench.root)).toEqual(["a.txt"]);
+    expect(text(bench, "a.txt")).toBe("one");
+  });
+});
+
+describe("sweeping", () => {
+  const count = (bench: SnapshotBench) => treeOf(join(storeOf(bench), "objects")).size;
+  const place = ({ config, root }: SnapshotBench) => ({ configDir: config, workspace: root });
+
+  it("removes what no chat refers to, and only that", async () => {
+    const bench = snapshotBench();
+    put(bench, "a.txt", "one");
+    bench.turn();
+    await bench.shell("echo two > a.txt");
+    const chat = { turn: 1, state: () => undefined, saveState: () => {} };
+    const other = createSnapshots({ ...bench.place, chat, sessionId: "11111111-1f0d-4c57-9a51-7a0b6f1f2a11" });
+    await other.before(1, [{ kind: "Shell", target: "make" }]);
+    const all = count(bench);
+    expect(await sweepSnapshots(place(bench))).toBe(0);
+    expect(count(bench)).toBe(all);
+
+    await sweepSnapshots(place(bench), { deleted: ["11111111-1f0d-4c57-9a51-7a0b6f1f2a11"] });
+    expect(count(bench)).toBeLessThan(all);
+    await bench.rewind.restore(1);
+    expect(text(bench, "a.txt")).toBe("one");
+    await sweepSnapshots(place(bench), { deleted: [bench.place.sessionId] });
+    expect(bash("find objects -type f | wc -l", storeOf(bench)).output.trim()).toBe("0");
+    // What the cache remembers of removed contents is forgotten with them.
+    bench.turn();
+    await bench.shell("echo three > a.txt");
+    await bench.rewind.restore(2);
+    expect(text(bench, "a.txt")).toBe("one");
+  });
+
+  it("moves the little that is needed of a pack into a new one", async () => {
+    const bench = snapshotBench({ limits: { ...usualLimits, loose: 5 } });
+    for (let index = 0; index < 200; index++) put(bench, `d${index % 7}/${index}`, `${index}`);
+    bench.turn();
+    await bench.shell("rm -r d0 d1 d2 d3 d4 d5");
+    const packs = readdirSync(join(storeOf(bench), "objects/pack"));
+    bench.rewind.takeBack(1, { files: true }, () => bench.forget(1));
+    const before = treeOf(bench.root);
+    bench.turn();
+    await bench.shell("rm -r d6");
+    expect(await sweepSnapshots(place(bench))).toBeGreaterThan(100);
+    const left = readdirSync(join(storeOf(bench), "objects/pack"));
+    expect(left.filter((name) => packs.includes(name))).toEqual([]);
+    expect(left).not.toEqual([]);
+    await bench.rewind.restore(1);
+    expect(differences(before, treeOf(bench.root))).toEqual([]);
+  });
+
+  it("waits for those who write, and they for it", async () => {
+    const bench = snapshotBench();
+    put(bench, "a.txt", "one");
+    bench.turn();
+    await bench.shell("touch x");
+    const store = storeOf(bench);
+    writeFileSync(join(store, "busy", "another"), "");
+    expect(await sweepSnapshots(place(bench), { deleted: [bench.place.sessionId] })).toBeUndefined();
+    rmSync(join(store, "busy", "another"));
+
+    writeFileSync(join(store, "sweeping"), "");
+    bench.turn();
+    let done = false;
+    const taking = bench.before({ kind: "Mcp", target: "x:y" }).then(() => {
+      done = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(done).toBe(false);
+    rmSync(join(store, "sweeping"));
+    await taking;
+    expect(readdirSync(join(store, "busy"))).toEqual([]);
+  });
+
+  it("happens in passing once a day", async () => {
+    const bench = snapshotBench();
+    put(bench, "a.txt", "one");
+    bench.turn();
+    await bench.shell("touch x");
+    const stamp = join(storeOf(bench), "swept");
+    expect(await sweepSnapshots(place(bench), { daily: true })).toBeUndefined();
+    expect(await sweepSnapshots(place(bench), { daily: true })).toBeUndefined();
+    utimesSync(stamp, new Date(Date.now() - 9e7), new Date(Date.now() - 9e7));
+    expect(await sweepSnapshots(place(bench), { daily: true })).toBe(0);
+  });
+});
+
+it.skipIf(process.getuid?.() === 0)("names what nobody may read (skipped for root)", async () => {
+  const bench = snapshotBench();
+  put(bench, "closed/a.txt", "one");
+  put(bench, "b.txt", "one");
+  chmodSync(join(bench.root, "b.txt"), 0);
+  chmodSync(join(bench.root, "closed"), 0);
+  bench.turn();
+  const note = await bench.shell("touch c");
+  expect(note?.unsaved.map(({ why }) => why)).toEqual(["unreadable", "unreadable"]);
+  expect((await bench.rewind.restore(1)).steps.map(({ path }) => path)).toEqual([join(realpathSync(bench.root), "c")]);
+});
