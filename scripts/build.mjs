@@ -1,24 +1,31 @@
 // Builds dist/: the CLI as CommonJS chunks with a V8 code cache, the libraries as ES modules with types.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
+import { bundleHookLauncher } from "./hook-launcher.mjs";
 import { lightPackages } from "./light-packages.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
 const target = "node20";
-const libraries = { protocol: "src/protocol/index.ts", policy: "src/policy/index.ts" };
+/** What is built together shares chunks. Hook scripts start often and pay for each file, so the bridge stands alone. */
+const libraries = [
+  { protocol: "src/protocol/index.ts", policy: "src/policy/index.ts" },
+  { hooks: "src/bridge/index.ts" },
+];
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(join(dist, "cli"), { recursive: true });
-const chunks = await bundleCli();
-await writeBoot(chunks);
+mkdirSync(join(dist, "hook"), { recursive: true });
+const version = versionString(await bundleCli());
+await writeBoot();
 await bundleLibraries();
+await bundleHookLauncher({ root, dist, target, version });
 // A package is published with its types; a checkout reads the source.
 if (process.argv.includes("--types") || /^(pack|publish)$/.test(process.env.npm_command ?? "")) writeTypes();
 await warmCodeCache();
@@ -62,8 +69,7 @@ async function bundleCli() {
   return bundled.outputFiles;
 }
 
-async function writeBoot(files) {
-  const version = versionString(files);
+async function writeBoot() {
   const boot = await transform(readFileSync(join(root, "src/cli/boot.ts"), "utf8"), {
     loader: "ts",
     format: "cjs",
@@ -91,20 +97,21 @@ function versionString(files) {
 }
 
 async function bundleLibraries() {
-  const entryPoints = Object.fromEntries(Object.entries(libraries).filter(([, file]) => existsSync(join(root, file))));
-  await build({
-    absWorkingDir: root,
-    entryPoints,
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target,
-    outdir: join(dist, "lib"),
-    chunkNames: "[name]-[hash]",
-    legalComments: "none",
-    logLevel: "warning",
-  });
+  for (const entryPoints of libraries) {
+    await build({
+      absWorkingDir: root,
+      entryPoints,
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      platform: "node",
+      target,
+      outdir: join(dist, "lib"),
+      chunkNames: "[name]-[hash]",
+      legalComments: "none",
+      logLevel: "warning",
+    });
+  }
 }
 
 function writeTypes() {
@@ -145,6 +152,8 @@ async function warmCodeCache() {
       "read a.txt then run echo hi; list all files; search for a; write 'b' to b.txt; what is 2+2?",
     );
     await warm(...run, "warm", "-e", server.url, "hi");
+    // Resumed, and in the sandbox where there is one.
+    await warm("-p", "--trust", "--continue", "--model", "offline", "run touch c.txt");
   } finally {
     server.stop();
     rmSync(home, { recursive: true, force: true });

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { outputFolder } from "./output-folder.ts";
-import type { ProcessEnd, ProcessRunner, RunningProcess } from "./process.ts";
+import type { ProcessEnd, ProcessRequest, ProcessRunner, RunningProcess } from "./process.ts";
 
 type BackgroundStatus = "running" | "exited" | "killed";
 
@@ -65,12 +65,12 @@ export class BackgroundShells {
   }
 
   /** Rejects as `ProcessRunner.run` does when the command cannot be started. */
-  async start(request: {
-    command: string;
-    argv: readonly string[];
-    cwd: string;
-    sessionId: string;
-  }): Promise<{ taskId: string; pid: number; outputFile: string; folder: string }> {
+  async start(
+    request: { command: string; argv: readonly string[]; cwd: string; sessionId: string } & Pick<
+      ProcessRequest,
+      "sandbox" | "readable" | "realPipes"
+    >,
+  ): Promise<{ taskId: string; pid: number; outputFile: string; folder: string }> {
     const count = [...this.#tasks.values()].filter((task) => !task.end).length;
     if (count >= mostRunning) {
       throw new Error(`${count} commands already run in the background. End some first: Await with kill: true.`);
@@ -84,6 +84,9 @@ export class BackgroundShells {
     const running = this.#processes.start({
       command: request.argv,
       cwd: request.cwd,
+      sandbox: request.sandbox,
+      readable: request.readable,
+      realPipes: request.realPipes,
       timeoutMs: dayMs,
       keepBytes: 1024,
       spillTo: outputFile,

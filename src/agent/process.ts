@@ -7,6 +7,7 @@ import { happensWithin, type Stage, stopInStages } from "../process/stages.ts";
 import { newMark, ProcessTree } from "../process/tree.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { CharacterStream, SpillFile } from "./output.ts";
+import type { Entered, Sandbox } from "./sandbox.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
 export { toolEnvironment };
@@ -17,6 +18,13 @@ export type ProcessRequest = {
   cwd: string;
   /** The whole environment; else toolEnvironment(). */
   env?: Record<string, string>;
+  /** Its standard input; else that is empty. A command need not read it. */
+  input?: string;
+  /** Runs it in there, or not at all. `readable`: folders outside of the workspace that it must be able to read. */
+  sandbox?: Sandbox;
+  readable?: readonly string[];
+  /** Streams that can be opened by their names: ours are sockets to the kernel, and those cannot. */
+  realPipes?: boolean;
   signal?: AbortSignal;
   /** None: no limit. */
   timeoutMs?: number;
@@ -50,17 +58,23 @@ export type ProcessEnd = {
   stages: Stage[];
   /** How many processes outlived the command and were ended. */
   leftovers: number;
+  /** What the sandbox has to say about it. */
+  notes: string[];
   durationMs: number;
 };
 
 export interface ProcessRunner {
   run(request: ProcessRequest): Promise<ProcessEnd>;
   start(request: ProcessRequest): RunningProcess;
+  /** With our own input and output, and the signals that we get. For a command that the user typed. */
+  attach(request: Pick<ProcessRequest, "command" | "cwd" | "env" | "sandbox">): Promise<AttachedEnd>;
   /** Stops whatever still runs, in stages, and waits for it. */
   endAll(): Promise<void>;
   /** Kills whatever still runs before it returns: for the `exit` event of this process. */
   endAllNow(): void;
 }
+
+export type AttachedEnd = Pick<ProcessEnd, "exitCode" | "signal" | "notes">;
 
 export interface RunningProcess {
   /** 0 when it could not be started; `ended` says why. */
@@ -70,7 +84,7 @@ export interface RunningProcess {
 }
 
 export function createProcessRunner(options: { env?: NodeJS.ProcessEnv } = {}): ProcessRunner {
-  const running = new Set<Run>();
+  const running = new Set<Pick<Run, "stop" | "endNow"> & { ended: Promise<unknown> }>();
   let environment: Record<string, string> | undefined;
 
   function start(request: ProcessRequest): RunningProcess {
@@ -81,8 +95,41 @@ export function createProcessRunner(options: { env?: NodeJS.ProcessEnv } = {}): 
     return { pid: run.pid, ended, stop: () => run.stop("cancelled") };
   }
 
+  async function attach(request: ProcessRequest): Promise<AttachedEnd> {
+    const { cwd } = request;
+    const env = { ...(request.env ?? toolEnvironment(options.env)), PWD: cwd };
+    const entered = request.sandbox?.enter({ command: request.command, cwd, env });
+    const [program, ...args] = entered?.command ?? request.command;
+    const { spawn } = process.getBuiltinModule("node:child_process");
+    // In a session of its own: a signal from the terminal comes to us alone, and goes on to the command itself.
+    const child = spawn(program!, args, { cwd, env: entered?.env ?? env, stdio: "inherit", detached: true });
+    if (child.pid !== undefined) entered?.started(child.pid);
+    const pass = (name: NodeJS.Signals) => {
+      if (!entered?.signal(name)) child.kill(name);
+    };
+    const ended = new Promise<AttachedEnd>((resolve, reject) => {
+      child.once("error", (error) => reject(problemOf(error, request)));
+      child.once("exit", (exitCode, signal) => resolve({ exitCode, signal: signal ?? "", notes: [] }));
+    });
+    const kill = () => void child.kill("SIGKILL");
+    const run = { ended, stop: kill, endNow: kill };
+    running.add(run);
+    for (const name of passedSignals) process.on(name, pass);
+    try {
+      const end = await ended;
+      return { ...end, notes: entered?.leave() ?? [] };
+    } catch (error) {
+      entered?.leave();
+      throw error;
+    } finally {
+      for (const name of passedSignals) process.off(name, pass);
+      running.delete(run);
+    }
+  }
+
   return {
     start,
+    attach,
     run: (request) => start(request).ended,
     async endAll() {
       const runs = [...running];
@@ -90,10 +137,15 @@ export function createProcessRunner(options: { env?: NodeJS.ProcessEnv } = {}): 
       await Promise.allSettled(runs.map((run) => run.ended));
     },
     endAllNow() {
-      for (const run of running) run.tree?.endNow();
+      for (const run of running) run.endNow();
     },
   };
 }
+
+/** By way of `cat`, outside of a sandbox: there it would be ended before it has passed on the last of it. */
+const withRealPipes = 'exec > >(exec cat) 2> >(exec cat >&2); exec "$@"';
+
+const passedSignals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"];
 
 // What grandchildren still have to say after the child's exit: until nothing comes for a while.
 const drainQuietMs = 250;
@@ -113,6 +165,8 @@ class Run {
   #stopping: Promise<void> | undefined;
   #hasExited = false;
   #leftovers = 0;
+  #entered: Entered | undefined;
+  #notes: string[] = [];
   /** For a process that even SIGKILL does not end, because it hangs in the kernel: the call ends without it. */
   #giveUp: () => void = () => {};
 
@@ -126,11 +180,20 @@ class Run {
       return;
     }
     const mark = newMark();
-    const env = { ...environment, PWD: request.cwd, [mark]: "1" };
+    const { cwd, readable, realPipes } = request;
+    const env = { ...environment, PWD: cwd, [mark]: "1" };
     try {
-      const { command, cwd } = request;
-      this.#child = spawnInOwnSession({ command, cwd, env, stdin: "empty", plain: request.leftovers === "ignore" });
+      this.#entered = request.sandbox?.enter({ command: request.command, cwd, env, readable });
+      const { command, env: confined, bash } = this.#entered ?? { command: request.command, env, bash: "bash" };
+      this.#child = spawnInOwnSession({
+        command: realPipes ? [bash, "-c", withRealPipes, "pipes", ...command] : command,
+        cwd,
+        env: confined,
+        stdin: request.input === undefined ? "empty" : "pipe",
+        plain: request.leftovers === "ignore",
+      });
     } catch (error) {
+      this.#leave();
       this.#exited = Promise.reject(problemOf(error, request));
       this.#exited.catch(() => {});
       this.ended = this.#exited.then((exit) => this.#end(exit, 0));
@@ -139,7 +202,10 @@ class Run {
     const child = this.#child;
     this.pid = child.pid ?? 0;
     if (this.pid !== 0 && request.leftovers !== "ignore") this.tree = new ProcessTree(this.pid, mark);
-    if (this.pid !== 0) this.#output.open();
+    if (this.pid !== 0) {
+      this.#output.open();
+      this.#entered?.started(this.pid);
+    }
     this.#exited = new Promise((resolve, reject) => {
       child.once("error", (error) => reject(problemOf(error, request)));
       this.#giveUp = () => resolve({ exitCode: null, signal: "SIGKILL" });
@@ -149,6 +215,8 @@ class Run {
       });
     });
     // Absent when the system has no descriptor left; the error event follows.
+    child.stdin?.on("error", () => {}); // it may end, or close its input, before it has read all
+    child.stdin?.end(request.input);
     child.stdout?.on("data", (chunk: Buffer) => this.#output.push("stdout", chunk));
     child.stderr?.on("data", (chunk: Buffer) => this.#output.push("stderr", chunk));
     this.ended = this.#finish(child);
@@ -163,6 +231,7 @@ class Run {
       exited: this.#exited,
       cancel: () => false, // a command has no stdin to hear it from
       signal: async (name) => {
+        if (name === "SIGTERM" && this.#entered?.signal(name)) return;
         if (this.tree) return this.tree.signal(name);
         this.#child!.kill(name);
       },
@@ -187,9 +256,22 @@ class Run {
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", cancel);
+      child.stdin?.destroy();
       child.stdout?.destroy();
       child.stderr?.destroy();
+      this.#leave();
     }
+  }
+
+  /** For the moment in which this process itself ends. */
+  endNow(): void {
+    this.tree?.endNow();
+    this.#leave();
+  }
+
+  #leave(): void {
+    this.#notes.push(...(this.#entered?.leave() ?? []));
+    this.#entered = undefined;
   }
 
   async #drain(closed: Promise<unknown>): Promise<void> {
@@ -208,6 +290,7 @@ class Run {
       cancelled: this.#stopped === "cancelled",
       stages: this.#stages,
       leftovers: this.#leftovers,
+      notes: this.#notes,
       durationMs,
     };
   }

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { UserError } from "../../protocol/error-codes.ts";
 import { absolutePath } from "../files.ts";
-import type { ProcessEnd } from "../process.ts";
+import type { ProcessEnd, ProcessRequest } from "../process.ts";
+import type { SandboxPlan } from "../sandbox.ts";
 import { tool } from "./define.ts";
 import { type CallPlace, type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";
 
@@ -120,7 +121,9 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
     const folder = context.background.folderOf(context.sessionId);
     end = await context.processes.run({
       command: argvOf(args.command, folder),
+      realPipes: namesStream.test(args.command),
       cwd: directoryOf(args, context),
+      ...(await confinementOf(context, folder)),
       signal: context.signal,
       timeoutMs,
       keepBytes,
@@ -133,24 +136,56 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
 
   const whole = wireRun(args, end, context);
   const run = context.compat === "2025" ? run2025(whole) : whole;
-  const text = textOf(args, end);
+  const text = textOf(args, end, context);
   if (end.cancelled) {
     return { outcome: { kind: "error", value: { errorMessage: "Cancelled", error: "Cancelled", ...run } }, text };
   }
-  const siblings = context.compat === "2025" ? {} : { siblings: { isBackground: false } };
+  const siblings = context.compat === "2025" ? {} : { siblings: { isBackground: false, ...policyOf(context) } };
   if (end.timedOut) return { outcome: { kind: "timeout", value: { ...run, timeoutMs }, ...siblings }, text };
   const succeeded = run.exitCode === 0 || context.compat === "2025";
   return { outcome: { kind: succeeded ? "success" : "failure", value: run, ...siblings }, text };
 }
 
+/** Where the sandbox is asked for and cannot be had, nothing runs. The session's outputs stay readable in it. */
+async function confinementOf(
+  { confined, sandbox }: ToolContext,
+  folder: string,
+): Promise<Pick<ProcessRequest, "sandbox" | "readable">> {
+  if (!confined) return {};
+  const problem = sandbox ? await sandbox.problem() : "There is no sandbox in this run.";
+  if (problem !== undefined) throw new UserError("SANDBOX_UNAVAILABLE", problem);
+  return { sandbox, readable: [folder] };
+}
+
+/** So that a refusal is not taken for a fault of the command. */
+function limitsOf({ writable, temporary, network }: SandboxPlan): string {
+  const places = [
+    ...(writable.length > 0 ? ["the workspace"] : []),
+    ...(temporary ? ["/tmp (private to commands)"] : []),
+  ];
+  const writing = places.length > 0 ? `only ${places.join(" and ")} can be written` : "nothing can be written";
+  const hosts = network.type === "none" ? "there is no network" : "only permitted hosts can be reached, over HTTP";
+  return `it ran in the sandbox: ${writing}, protected paths cannot, and ${hosts}`;
+}
+
+function policyOf({ confined, sandbox }: ToolContext): { sandboxPolicy?: object } {
+  if (!confined || !sandbox) return {};
+  const { writable, network, readBoundary } = sandbox.plan;
+  const type = writable.length > 0 ? "workspace_readwrite" : "workspace_readonly";
+  return { sandboxPolicy: { type, networkAccess: network.type !== "none", readBoundary } };
+}
+
 async function startInBackground(args: ShellArgs, context: ToolContext): Promise<ToolResult> {
   let task: { taskId: string; pid: number; outputFile: string; folder: string };
   try {
-    const argv = argvOf(args.command, context.background.folderOf(context.sessionId));
+    const folder = context.background.folderOf(context.sessionId);
+    const argv = argvOf(args.command, folder);
     const { command } = args;
     task = await context.background.start({
       command,
       argv,
+      realPipes: namesStream.test(command),
+      ...(await confinementOf(context, folder)),
       cwd: directoryOf(args, context),
       sessionId: context.sessionId,
     });
@@ -172,7 +207,10 @@ async function startInBackground(args: ShellArgs, context: ToolContext): Promise
     taskId,
   };
   const value = context.compat === "2025" ? run2025(whole) : whole;
-  const siblings = context.compat === "2025" ? {} : { siblings: { isBackground: true, pid, terminalsFolder: folder } };
+  const siblings =
+    context.compat === "2025"
+      ? {}
+      : { siblings: { isBackground: true, ...policyOf(context), pid, terminalsFolder: folder } };
   return {
     outcome: { kind: "success", value, ...siblings },
     text: `Started in the background as ${taskId} (pid ${pid}). Its output goes to ${outputFile}. Await with taskId "${taskId}" reads what is new, waits for it, or ends it.`,
@@ -217,7 +255,7 @@ function exitCodeOf(end: ProcessEnd): number {
   return 128 + (constants.signals[end.signal as NodeJS.Signals] ?? 0);
 }
 
-function textOf(args: ShellArgs, end: ProcessEnd): string {
+function textOf(args: ShellArgs, end: ProcessEnd, { confined, sandbox }: ToolContext): string {
   const notes: string[] = [];
   const timeoutMs = timeoutOf(args);
   if (end.cancelled) notes.push("cancelled by the user");
@@ -239,6 +277,8 @@ function textOf(args: ShellArgs, end: ProcessEnd): string {
         `(${end.spilledLines} lines; Read it in parts with offset and limit, or Grep in it)`,
     );
   } else if (end.truncated) notes.push(`the output is ${end.totalBytes} bytes, shown are its beginning and end`);
+  if (confined && sandbox && end.exitCode !== 0) notes.push(limitsOf(sandbox.plan));
+  notes.push(...end.notes);
   const output = end.interleaved === "" ? "(no output)" : end.interleaved;
   const separator = output.endsWith("\n") ? "" : "\n";
   return notes.length === 0 ? output : `${output}${separator}${notes.map((note) => `[${note}]`).join("\n")}`;
@@ -262,12 +302,8 @@ function startFailure(error: unknown, args: ShellArgs, place: CallPlace): ToolFa
 /** The longest single argument that Linux takes is 131,071 bytes. */
 const longestArgument = 100_000;
 
-/**
- * Our pipes are sockets to the kernel, and those cannot be opened by name, as /dev/stdout asks. A command that speaks of
- * such a name gets real pipes instead, by way of `cat`.
- */
+/** Names of streams that only real pipes have. */
 const namesStream = /\/dev\/(stdout|stderr|fd\/[12])\b|\/proc\/(self|\$\$)\/fd\b/;
-const withRealPipes = 'exec bash -c "$0" > >(exec cat) 2> >(exec cat >&2)';
 
 /** Never a login shell: its start-up files cost more than most commands. */
 function argvOf(command: string, folder: string): string[] {
@@ -276,7 +312,6 @@ function argvOf(command: string, folder: string): string[] {
     writeFileSync(script, command, { mode: 0o600, flag: "wx" });
     return ["bash", script];
   }
-  if (namesStream.test(command)) return ["bash", "-c", withRealPipes, command];
   return ["bash", "-c", command];
 }
 

@@ -4,6 +4,7 @@ import type { Decision, Need } from "../../policy/need.ts";
 import type { Outcome } from "../../protocol/event.ts";
 import type { BackgroundShells } from "../background.ts";
 import type { ProcessRunner } from "../process.ts";
+import type { Sandbox } from "../sandbox.ts";
 import type { TodoList } from "./todos.ts";
 
 export interface Tool<Args = any> {
@@ -45,6 +46,9 @@ export type ToolContext = CallPlace &
     /** Live output, for eyes. */
     print(chunk: string): void;
     processes: ProcessRunner;
+    /** The call is permitted in the sandbox only: without one it must fail. */
+    confined?: boolean;
+    sandbox?: Sandbox;
     background: BackgroundShells;
     todos: TodoList;
     /** Most characters a result may put before the model. */

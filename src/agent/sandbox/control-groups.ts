@@ -1,0 +1,104 @@
+// Control groups: limits for all processes of a command together, where the system lets us make a group.
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+export interface ControlGroup {
+  /** A process joins by writing to `cgroup.procs` in each. */
+  folders: readonly string[];
+  /** When its processes are dead. */
+  remove(): Promise<void>;
+}
+
+type Limits = { memoryMb: number; processes: number };
+
+const base = "/sys/fs/cgroup";
+
+/** Undefined where groups cannot be made: in most sessions of an ordinary user, and in most containers. */
+export function makeControlGroup(limits: Limits): ControlGroup | undefined {
+  const name = `courser-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
+  for (const parents of candidates()) {
+    const made: string[] = [];
+    try {
+      for (const { folder, files } of parents) {
+        const own = join(folder, name);
+        mkdirSync(own);
+        made.push(own);
+        for (const [file, value] of files(limits)) writeFileSync(join(own, file), value);
+      }
+      return { folders: made, remove: () => removeSoon(made) };
+    } catch {
+      for (const folder of made) tryToRemove(folder);
+    }
+  }
+  return undefined;
+}
+
+type Parent = { folder: string; files(limits: Limits): [file: string, value: string][] };
+
+const memoryFile = (name: string) => (limits: Limits) =>
+  [name, String(limits.memoryMb * 1024 * 1024)] as [string, string];
+const processFile = (limits: Limits) => ["pids.max", String(limits.processes)] as [string, string];
+
+/** Each a set of folders to make a group in, the best first. */
+function candidates(): Parent[][] {
+  let text: string;
+  try {
+    text = readFileSync("/proc/self/cgroup", "utf8");
+  } catch {
+    return [];
+  }
+  const paths = new Map<string, string>();
+  for (const line of text.split("\n")) {
+    const [, names, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? [];
+    if (path !== undefined) for (const name of names!.split(",")) paths.set(name, path);
+  }
+  const [memory, pids, unified] = ["memory", "pids", ""].map((name) => paths.get(name));
+  if (memory !== undefined && pids !== undefined) {
+    return [
+      [
+        { folder: join(base, "memory", memory), files: (limits) => [memoryFile("memory.limit_in_bytes")(limits)] },
+        { folder: join(base, "pids", pids), files: (limits) => [processFile(limits)] },
+      ],
+    ];
+  }
+  if (unified === undefined) return [];
+  const files: Parent["files"] = (limits) => [memoryFile("memory.max")(limits), processFile(limits)];
+  // A group that holds processes hands nothing on; its parent may.
+  return [join(base, unified), join(base, dirname(unified))].map((folder) => [{ folder, files }]);
+}
+
+/** Its processes are dead, but the kernel may take a moment to see that. */
+async function removeSoon(folders: readonly string[]): Promise<void> {
+  let left = folders;
+  for (let tries = 0; tries < 20; tries++) {
+    left = left.filter((folder) => !tryToRemove(folder));
+    if (left.length === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** One that is younger may be about to be joined. */
+const leftMs = 60_000;
+
+/** Groups of runs that were killed. The kernel removes none that holds a process. */
+export function removeLeftGroups(): void {
+  for (const { folder } of candidates().flat()) {
+    try {
+      for (const name of readdirSync(folder)) {
+        const path = join(folder, name);
+        if (/^courser-\d+-/.test(name) && Date.now() - statSync(path).ctimeMs > leftMs) tryToRemove(path);
+      }
+    } catch {
+      // Not there, or not ours to look at.
+    }
+  }
+}
+
+function tryToRemove(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT";
+  }
+}

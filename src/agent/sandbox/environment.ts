@@ -1,0 +1,91 @@
+// The variables that commands in the sandbox are given: a list of what may pass, nothing else.
+
+/** Who and where one is, the language, and how programs find themselves. */
+const names = new Set([
+  "PATH",
+  "PWD",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "LANGUAGE",
+  "TZ",
+  "TERM",
+  "COLORTERM",
+  "COLUMNS",
+  "LINES",
+  "NO_COLOR",
+  "FORCE_COLOR",
+  "CLICOLOR",
+  "CI",
+  "EDITOR",
+  "VISUAL",
+  "PAGER",
+  "CURSOR_AGENT",
+  "HOSTNAME",
+  "MAKEFLAGS",
+  "CC",
+  "CXX",
+  "CFLAGS",
+  "CXXFLAGS",
+  "CPPFLAGS",
+  "LDFLAGS",
+  "PKG_CONFIG_PATH",
+  "RUSTFLAGS",
+  "VIRTUAL_ENV",
+  "PIPENV_VENV_IN_PROJECT",
+  "POETRY_HOME",
+  "PNPM_HOME",
+  "BUN_INSTALL",
+  "DENO_DIR",
+  "VOLTA_HOME",
+  "FNM_DIR",
+  "FNM_MULTISHELL_PATH",
+  "ASDF_DIR",
+  "ASDF_DATA_DIR",
+  "SDKMAN_DIR",
+  "DOTNET_ROOT",
+  "ANDROID_HOME",
+  "ANDROID_SDK_ROOT",
+  "NIX_PROFILES",
+  "NIX_SSL_CERT_FILE",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "NODE_EXTRA_CA_CERTS",
+  "XDG_CONFIG_HOME",
+  "XDG_DATA_HOME",
+  "XDG_STATE_HOME",
+  "XDG_DATA_DIRS",
+  "XDG_CONFIG_DIRS",
+]);
+/** `_VERSION`, `_ROOT`, `_HOME` and the like of tool managers, the parts of the language, and git's names of people. */
+const patterns = [
+  /^LC_[A-Z]+$/,
+  /^(PYENV|RBENV|NODENV|GOENV|JENV|NVM|NODE|PYTHON|GO|GOPATH|CARGO|RUSTUP|JAVA|MAVEN|M2|GRADLE|CONDA|GEM|RUBY)(_[A-Z]+)*_?(ROOT|HOME|DIR|BIN|PATH|VERSION|ENV|PREFIX|EXE)$/,
+  /^(GOPATH|GOROOT|GOFLAGS|GOBIN|PYTHONPATH|NODE_PATH|NODE_ENV|NODE_OPTIONS)$/,
+  /^GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$/,
+  // The mark by which the runner finds the processes of a call.
+  /^COURSER_CALL_/,
+];
+
+/** `env` has lost its secrets already; `more` are names that the user lets pass. */
+export function confinedEnvironment(
+  env: Readonly<Record<string, string>>,
+  more: readonly string[],
+): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (names.has(name) || more.includes(name) || patterns.some((pattern) => pattern.test(name))) kept[name] = value;
+  }
+  return kept;
+}
+
+/** Where the folders below the home folder that a program would fill cannot be written, it gets private ones. */
+export function privateCaches(temporary: string): Record<string, string> {
+  return {
+    npm_config_cache: `${temporary}/.cache/npm`,
+    PIP_CACHE_DIR: `${temporary}/.cache/pip`,
+    GOCACHE: `${temporary}/.cache/go-build`,
+  };
+}

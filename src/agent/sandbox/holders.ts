@@ -1,0 +1,164 @@
+// Holders: names that must not come to be are held by empty folders while commands run, and are free again afterwards.
+// Removing such a folder would lift it in every other sandbox too, so all of the user's runs keep one list of who holds what.
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { isInside } from "../../policy/paths.ts";
+import { withFileLock } from "../../store/file-lock.ts";
+
+type Holder = { pid: number; folders: readonly string[]; blanks: readonly string[] };
+
+/** One command that runs in some folders. */
+export interface Hold {
+  release(): void;
+}
+
+/**
+ * `prepare` is told whether anybody else runs a command in these folders, and says which names are to be held. What it
+ * says and what is made of it happens with every other run locked out.
+ */
+export function holdNames<Prepared extends { blanks: readonly string[] }>(
+  registry: string,
+  folders: readonly string[],
+  prepare: (alone: boolean) => Prepared,
+): { hold: Hold; prepared: Prepared } {
+  const file = join(registry, `${process.pid}-${Math.random().toString(36).slice(2, 10)}.json`);
+  const lock = join(registry, "lock");
+  const prepared = withFileLock(lock, () => {
+    const { others, left } = othersIn(registry, folders);
+    const prepared = prepare(others.length === 0);
+    const blanks = prepared.blanks.filter(makeBlank);
+    writeHolder(file, { pid: process.pid, folders, blanks: [...new Set([...blanks, ...left])] });
+    return prepared;
+  });
+  let isHeld = true;
+  return {
+    prepared,
+    hold: {
+      release() {
+        if (!isHeld) return;
+        isHeld = false;
+        withFileLock(lock, () => free(registry, file));
+      },
+    },
+  };
+}
+
+/** Those who still run, and what those left behind who were killed. */
+function othersIn(registry: string, folders: readonly string[]): { others: string[]; left: string[] } {
+  const others: string[] = [];
+  const left: string[] = [];
+  for (const name of readdirSync(registry)) {
+    if (!name.endsWith(".json")) continue;
+    const file = join(registry, name);
+    const holder = readHolder(file);
+    if (!holder) continue;
+    const meets = holder.folders.some((one) => folders.some((other) => isInside(one, other) || isInside(other, one)));
+    if (isAlive(holder.pid)) {
+      if (meets) others.push(file);
+    } else if (meets || holder.blanks.length === 0) {
+      left.push(...holder.blanks);
+      rmSync(file, { force: true });
+    }
+  }
+  return { others, left };
+}
+
+/** The last one in a folder takes the blanks away; whoever leaves before hands them on. */
+function free(registry: string, file: string): void {
+  const own = readHolder(file);
+  rmSync(file, { force: true });
+  if (!own) return;
+  const [heir] = othersIn(registry, own.folders).others;
+  const next = heir === undefined ? undefined : readHolder(heir);
+  if (heir !== undefined && next) {
+    writeHolder(heir, { ...next, blanks: [...new Set([...next.blanks, ...own.blanks])] });
+    return;
+  }
+  for (const blank of own.blanks) {
+    try {
+      rmdirSync(blank); // takes only what is empty, and no file
+    } catch {
+      // Somebody has made use of it.
+    }
+  }
+}
+
+/** False where it cannot be made: then the command, which may do less, cannot make it either. */
+function makeBlank(path: string): boolean {
+  try {
+    mkdirSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readHolder(file: string): Holder | undefined {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Holder;
+  } catch {
+    return undefined;
+  }
+}
+
+function writeHolder(file: string, holder: Holder): void {
+  writeFileSync(file, JSON.stringify(holder), { mode: 0o600 });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** What was watched is put back as it was; what stands there instead is moved aside, and named. */
+export function putBack(watched: ReadonlyMap<string, string | undefined>): string[] {
+  const notes: string[] = [];
+  for (const [path, before] of watched) {
+    const now = stateOf(path);
+    if (now === before) continue;
+    try {
+      if (now !== undefined) {
+        const aside = freeName(`${path}.blocked`);
+        renameSync(path, aside);
+        notes.push(`${path} is protected: what the command put there is now ${aside}`);
+      } else notes.push(`${path} is protected and was put back`);
+      if (before !== undefined) symlinkSync(before, path);
+    } catch (error) {
+      notes.push(
+        `${path} is protected, was changed, and could not be put back (${(error as NodeJS.ErrnoException).code})`,
+      );
+    }
+  }
+  return notes;
+}
+
+/** Where a link leads; undefined: nothing there. Anything else is no link that was there before. */
+function stateOf(path: string): string | undefined {
+  try {
+    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : "\0";
+  } catch {
+    return undefined;
+  }
+}
+
+function freeName(path: string): string {
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? path : `${path}-${number}`;
+    if (stateOf(name) === undefined) return name;
+  }
+}

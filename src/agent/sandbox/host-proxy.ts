@@ -1,0 +1,234 @@
+// The way out of the sandbox for listed hosts: an HTTP proxy on a socket that is laid into it. The network stays shut.
+import { lookup } from "node:dns/promises";
+import { type ClientRequest, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { proxyFor } from "../../net/proxy.ts";
+import type { NetworkSettings } from "../../store/sandbox-settings.ts";
+import { addressProblem, nameProblem, type Target } from "./hosts.ts";
+
+export type HostProxyOptions = {
+  /** Path of the socket; without one it listens on a port of this machine. */
+  path?: string;
+  network: NetworkSettings;
+  /** Where the proxy of the user's own network is named. */
+  env: NodeJS.ProcessEnv;
+  /** All addresses of a name; default the system's look-up. */
+  resolve?: (host: string) => Promise<readonly string[]>;
+  /** To an address that was judged; default TCP. */
+  connect?: (place: { address: string; port: number }) => Socket;
+};
+
+export interface HostProxy {
+  /** 0 where it listens on a socket. */
+  port: number;
+  /** What was refused since the last call, as sentences. */
+  takeRefusals(): string[];
+  close(): Promise<void>;
+}
+
+const connectMs = 30_000;
+/** More would drown what the command itself said. */
+const mostRefusals = 10;
+
+export async function startHostProxy(options: HostProxyOptions): Promise<HostProxy> {
+  const refusals = new Set<string>();
+  const sockets = new Set<Duplex>();
+  const server = createServer();
+  server.on("connection", (socket) => keep(socket, sockets));
+  server.on("clientError", (_error, socket) => socket.destroy());
+  server.on("connect", (asked, socket: Duplex, head) => {
+    socket.on("error", () => socket.destroy());
+    const target = targetOf(asked.url ?? "");
+    reach(target, options).then(
+      (remote) => {
+        keep(remote, sockets);
+        socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+        if (head.length > 0) remote.write(head);
+        join(socket, remote);
+      },
+      (error: Error) => {
+        note(error);
+        socket.end(
+          `HTTP/1.1 ${statusOf(error)}\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n${error.message}\n`,
+        );
+      },
+    );
+  });
+  server.on("request", (asked, answer) => {
+    forward(asked, answer, options, sockets).catch((error: Error) => {
+      note(error);
+      if (answer.headersSent) answer.destroy();
+      else
+        answer
+          .writeHead(Number(statusOf(error).slice(0, 3)), { "content-type": "text/plain" })
+          .end(`${error.message}\n`);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.path === undefined ? { host: "127.0.0.1", port: 0 } : { path: options.path }, resolve);
+  });
+  server.unref();
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address !== null ? address.port : 0,
+    takeRefusals() {
+      const all = [...refusals];
+      refusals.clear();
+      return all;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+
+  function note(error: Error): void {
+    if (error instanceof Refusal && refusals.size < mostRefusals) refusals.add(error.message);
+  }
+}
+
+/** May not be reached; anything else could not. */
+class Refusal extends Error {}
+
+function statusOf(error: Error): string {
+  return error instanceof Refusal ? "403 Forbidden" : "502 Bad Gateway";
+}
+
+function keep(socket: Duplex, sockets: Set<Duplex>): void {
+  sockets.add(socket);
+  socket.on("error", () => socket.destroy());
+  socket.once("close", () => sockets.delete(socket));
+}
+
+function join(one: Duplex, other: Duplex): void {
+  one.pipe(other);
+  other.pipe(one);
+  one.once("close", () => other.destroy());
+  other.once("close", () => one.destroy());
+}
+
+/** `host:port`, with brackets around an address of version 6. */
+function targetOf(authority: string): Target {
+  const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(authority) ?? [];
+  return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
+}
+
+/** A connection to one of the addresses that were judged, never to a name that is looked up again. */
+async function reach(target: Target, options: HostProxyOptions): Promise<Socket> {
+  const { network, env, resolve = resolveName, connect = connectAddress } = options;
+  const shown = `${target.host}:${target.port}`;
+  const refuse = (why: string) => new Refusal(`The sandbox refused ${shown}: ${why}.`);
+  const problem = nameProblem(target, network);
+  if (problem) throw refuse(problem);
+  const isAddress = isIP(target.host) !== 0;
+  const proxy = proxyFor(
+    new URL(`https://${isIP(target.host) === 6 ? `[${target.host}]` : target.host}:${target.port}`),
+    env,
+  );
+  const addresses = isAddress ? [target.host] : await resolve(target.host).catch(() => []);
+  // Behind a proxy there may be no name server; there the name is what was judged.
+  if (addresses.length === 0 && !proxy) throw new Error(`${target.host} has no address`);
+  const closed = addresses.length > 0 ? addressProblem(target, addresses, network) : undefined;
+  if (closed) throw refuse(closed);
+  if (proxy) return throughProxy(proxy, target);
+  let last: Error = new Error(`${shown} cannot be reached`);
+  for (const address of addresses) {
+    try {
+      return await connected(connect({ address, port: target.port }));
+    } catch (error) {
+      last = error as Error;
+    }
+  }
+  throw last;
+}
+
+async function resolveName(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+function connectAddress({ address, port }: { address: string; port: number }): Socket {
+  return connectTcp({ host: address, port });
+}
+
+function connected(socket: Socket): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) => {
+      socket.destroy();
+      reject(error);
+    };
+    socket.setTimeout(connectMs, () => fail(new Error("no connection within 30 s")));
+    socket.once("error", fail);
+    socket.once("connect", () => {
+      socket.setTimeout(0);
+      socket.off("error", fail);
+      resolve(socket);
+    });
+  });
+}
+
+function throughProxy(proxy: NonNullable<ReturnType<typeof proxyFor>>, { host, port }: Target): Promise<Socket> {
+  const path = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const headers = { host: path, ...(proxy.authorization && { "proxy-authorization": proxy.authorization }) };
+  return new Promise((resolve, reject) => {
+    const asked: ClientRequest = request({
+      hostname: proxy.hostname,
+      port: proxy.port,
+      method: "CONNECT",
+      path,
+      headers,
+      timeout: connectMs,
+    });
+    asked.once("timeout", () => asked.destroy(new Error("the proxy did not answer within 30 s")));
+    asked.once("error", reject);
+    asked.once("connect", (answer, socket) => {
+      if (answer.statusCode === 200) return resolve(socket as Socket);
+      socket.destroy();
+      reject(new Error(`the proxy answered ${answer.statusCode}`));
+    });
+    asked.end();
+  });
+}
+
+/** What belongs to one connection only. */
+const ownHeaders = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Plain HTTP: the URL that was judged names the host, whatever the headers say. */
+async function forward(
+  asked: IncomingMessage,
+  answer: ServerResponse,
+  options: HostProxyOptions,
+  sockets: Set<Duplex>,
+): Promise<void> {
+  const url = URL.canParse(asked.url ?? "") ? new URL(asked.url!) : undefined;
+  if (url?.protocol !== "http:") throw new Refusal("The sandbox's proxy takes CONNECT and http:// addresses only.");
+  const target = { host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(url.port) || 80 };
+  const remote = await reach(target, options);
+  keep(remote, sockets);
+  const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !ownHeaders.has(name)));
+  const passed = request({
+    method: asked.method,
+    path: `${url.pathname}${url.search}`,
+    headers: { ...headers, host: url.host, connection: "close" },
+    createConnection: () => remote,
+  });
+  passed.once("error", () => answer.destroy());
+  passed.once("response", (given) => {
+    const kept = Object.entries(given.headers).filter(([name]) => !ownHeaders.has(name));
+    answer.writeHead(given.statusCode ?? 502, Object.fromEntries(kept));
+    given.pipe(answer);
+  });
+  asked.pipe(passed);
+}

@@ -1,0 +1,72 @@
+// Which hosts commands in the sandbox may reach: by name, by port, and by every address that the name leads to.
+import { BlockList, isIP } from "node:net";
+import { judgeAddress } from "../../policy/addresses.ts";
+import type { NetworkSettings } from "../../store/sandbox-settings.ts";
+
+export type Target = { host: string; port: number };
+
+/** Why not, as the end of a sentence; undefined when it may be reached. Before the name is looked up. */
+export function nameProblem({ host, port }: Target, network: NetworkSettings): string | undefined {
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return "it names no port";
+  if (!/^[a-z0-9._:-]+$/i.test(host) || host.length > 253) return "it is no name of a host";
+  if (network.deny.some((pattern) => covers(pattern, host, port, "any"))) return "networkPolicy.deny names it";
+  if (network.default === "allow" || network.allow.some((pattern) => covers(pattern, host, port, "usual")))
+    return undefined;
+  // A block of addresses may still cover it.
+  return network.allow.some(isBlock) ? undefined : notListed;
+}
+
+const notListed = "networkPolicy.allow does not name it";
+
+/** All addresses are judged: one that is closed closes the whole. */
+export function addressProblem(
+  target: Target,
+  addresses: readonly string[],
+  network: NetworkSettings,
+): string | undefined {
+  for (const address of addresses) {
+    const verdict = judgeAddress(address);
+    if (verdict.kind !== "public") return `${verdict.why}, which is closed`;
+    if (network.deny.some((pattern) => isBlock(pattern) && inBlock(pattern, address)))
+      return `networkPolicy.deny names ${address}, where it leads`;
+  }
+  const { host, port } = target;
+  if (network.default === "allow" || network.allow.some((pattern) => covers(pattern, host, port, "usual")))
+    return undefined;
+  const isCovered = (address: string) => network.allow.some((pattern) => isBlock(pattern) && inBlock(pattern, address));
+  return addresses.length > 0 && addresses.every(isCovered) && usualPorts.has(port) ? undefined : notListed;
+}
+
+const usualPorts = new Set([80, 443]);
+
+/** `host`, `*.host` with the host itself, `*`; with `:port` only that port, else the usual ones where that is asked. */
+function covers(pattern: string, host: string, port: number, ports: "usual" | "any"): boolean {
+  if (isBlock(pattern)) return false;
+  const [, name = "", wantedPort] = /^(.*?)(?::(\d+))?$/.exec(isIP(pattern) === 6 ? `[${pattern}]` : pattern)!;
+  if (wantedPort === undefined ? ports === "usual" && !usualPorts.has(port) : Number(wantedPort) !== port) return false;
+  const wanted = plain(name);
+  const given = plain(host);
+  if (wanted === "*" || wanted === given) return true;
+  return wanted.startsWith("*.") && (given === wanted.slice(2) || given.endsWith(wanted.slice(1)));
+}
+
+function plain(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/\.$/, "");
+}
+
+function isBlock(pattern: string): boolean {
+  return pattern.includes("/");
+}
+
+function inBlock(pattern: string, address: string): boolean {
+  const [base = "", bits = ""] = pattern.split("/");
+  const family = isIP(base);
+  if (family === 0 || isIP(address) !== family || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128))
+    return false;
+  const block = new BlockList();
+  block.addSubnet(base, Number(bits), family === 4 ? "ipv4" : "ipv6");
+  return block.check(address, family === 4 ? "ipv4" : "ipv6");
+}

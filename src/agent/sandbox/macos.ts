@@ -1,0 +1,90 @@
+// The sandbox on macOS: sandbox-exec with a profile made for each command.
+import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import { loadHidden } from "../../policy/hidden.ts";
+import { realOrSame } from "../../policy/paths.ts";
+import type { Backend, SandboxOptions } from "../sandbox.ts";
+import { confinedEnvironment, privateCaches } from "./environment.ts";
+import { proxyVariables } from "./relay.ts";
+import { ruledPaths } from "./ruled-paths.ts";
+import { seatbeltProfile } from "./seatbelt.ts";
+
+/** Part of the system, and never looked for elsewhere. */
+const sandboxExec = "/usr/bin/sandbox-exec";
+
+export async function openMacos({
+  plan,
+  processes,
+  env: own = process.env,
+  network,
+}: SandboxOptions): Promise<Backend | { unavailable: string }> {
+  const refuse = (why: string) => ({ unavailable: `The sandbox is not available: ${why}.` });
+  if (!existsSync(sandboxExec)) return refuse(`${sandboxExec} is missing`);
+  const trial = await processes.run({
+    command: [sandboxExec, "-p", "(version 1)(allow default)", "/usr/bin/true"],
+    cwd: "/",
+    env: {},
+    timeoutMs: 10_000,
+  });
+  if (trial.exitCode !== 0)
+    return refuse(
+      `sandbox-exec does not work here (${trial.stderr.trim() || "it gave no reason"}). Is this program already in one`,
+    );
+
+  const folder = realOrSame(mkdtempSync(join(tmpdir(), "courser-sandbox-")));
+  const temporary = join(folder, "tmp");
+  mkdirSync(temporary, { mode: 0o700 });
+  const isHidden = await loadHidden(plan);
+  const hasIgnoreFile = [plan.workspace, ...plan.roots].some((root) => existsSync(join(root, ".cursorignore")));
+  const proxy =
+    plan.network.type === "proxy"
+      ? await (await import("./host-proxy.ts")).startHostProxy({ network: plan.network, env: own, ...network })
+      : undefined;
+
+  return {
+    enter({ command, env, readable = [] }) {
+      const { mounts, notes } = ruledPaths(plan, { isHidden, hasIgnoreFile });
+      const programs = (env["PATH"] ?? "").split(":").filter(isAbsolute).map(realOrSame);
+      const needed = [...programs.flatMap((each) => [each, dirname(each)]), ...readable];
+      const profile = seatbeltProfile(plan, { temporary, ruled: mounts, needed, proxyPort: proxy?.port });
+      return {
+        command: [
+          sandboxExec,
+          "-p",
+          profile,
+          "/bin/bash",
+          "-c",
+          innerStage(plan.limits.processes),
+          "sandbox",
+          ...command,
+        ],
+        env: {
+          ...confinedEnvironment(env, plan.environment),
+          ...(plan.temporary && { TMPDIR: temporary, ...privateCaches(temporary) }),
+          ...(proxy && proxyVariables(proxy.port)),
+          CURSOR_SANDBOX: "seatbelt",
+        },
+        bash: "/bin/bash",
+        started: () => {},
+        signal: () => false,
+        leave: () => [...notes, ...(proxy?.takeRefusals() ?? [])],
+      };
+    },
+    async end() {
+      await proxy?.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** No descriptor but the three. There is no limit on memory that the system keeps. */
+function innerStage(processes: number): string {
+  return [
+    'for d in /dev/fd/*; do d=${d##*/}; if [ "$d" -gt 2 ]; then eval "exec $d>&-"; fi; done 2>/dev/null',
+    "ulimit -c 0",
+    `ulimit -u ${processes} 2>/dev/null`,
+    'exec "$@"',
+  ].join("\n");
+}

@@ -1,0 +1,97 @@
+// SandboxPlan: what commands may touch, as plain data. Made from settings and rules; nothing on disk is looked at but links.
+import { dirname, join } from "node:path";
+import { absolutePath, isInside, type Place, realOrSame } from "../../policy/paths.ts";
+import type { Rule } from "../../protocol/permission-rule.ts";
+import type { NetworkSettings, SandboxSettings } from "../../store/sandbox-settings.ts";
+
+export type SandboxPlan = Place & {
+  /** Real paths, the workspace among them; none where everything is read-only. */
+  writable: readonly string[];
+  /** Parts of them that are not. */
+  readOnly: readonly string[];
+  /** `workspace`: homes and other people's places are out of sight. */
+  readBoundary: "system" | "workspace";
+  /** What stays in sight all the same. */
+  readable: readonly string[];
+  /** Whether there is a private temporary folder to write to. */
+  temporary: boolean;
+  network: NetworkPlan;
+  limits: { memoryMb: number; processes: number };
+  /** Names of variables that pass beside the usual ones. */
+  environment: readonly string[];
+  /** Deny rules for Read and Write, and the literal Write rules of the user that lift a protected path. */
+  rules: readonly Rule[];
+};
+
+export type NetworkPlan = { type: "none" } | ({ type: "proxy" } & NetworkSettings);
+
+export type PlanPlace = Place & {
+  rules: readonly Rule[];
+  /** Of the machine, for the default limit. */
+  totalMemoryMb: number;
+};
+
+/** Much for a build, little for a machine: what runs away is stopped, what works is not. */
+const defaultProcesses = 4096;
+const leastMemoryMb = 1024;
+
+export function planSandbox(settings: SandboxSettings, place: PlanPlace): SandboxPlan {
+  const { workspace, roots, home, configDir, totalMemoryMb } = place;
+  const real = (path: string) => realOrSame(absolutePath(path, place));
+  const writes = settings.type === "workspace_readwrite";
+  const caches = settings.sharedBuildCache ? buildCaches.map((path) => join(home, path)) : [];
+  const lists = writes ? [...settings.readwritePaths, ...caches].map(real) : [];
+  return {
+    workspace,
+    roots,
+    home: realOrSame(home),
+    configDir: realOrSame(configDir),
+    writable: writes ? [...new Set([workspace, ...roots, ...lists])] : [],
+    readOnly: settings.readonlyPaths.map(real),
+    readBoundary: settings.readBoundary,
+    readable: [...(writes ? [] : [workspace, ...roots]), ...settings.readPaths.map(real)],
+    temporary: settings.tmpWrite,
+    network: networkPlan(settings.network),
+    limits: {
+      memoryMb: settings.limits.memoryMb ?? Math.max(leastMemoryMb, Math.floor(totalMemoryMb * 0.75)),
+      processes: settings.limits.processes ?? defaultProcesses,
+    },
+    environment: settings.environment,
+    rules: place.rules.filter(isAboutPaths),
+  };
+}
+
+function isAboutPaths({ kind, verdict, scope }: Rule): boolean {
+  if (verdict === "deny") return kind === "Read" || kind === "Write";
+  return kind === "Write" && scope === "user";
+}
+
+function networkPlan(network: NetworkSettings): NetworkPlan {
+  return network.default === "deny" && network.allow.length === 0 ? { type: "none" } : { type: "proxy", ...network };
+}
+
+/** What package managers and compilers keep between builds, below the home folder. */
+const buildCaches = [
+  ".npm",
+  ".cache/go-build",
+  ".cache/pip",
+  ".cache/uv",
+  ".cache/yarn",
+  ".cache/pnpm",
+  ".local/share/pnpm/store",
+  ".cargo/registry",
+  ".cargo/git",
+  "go/pkg/mod",
+  ".m2/repository",
+  ".gradle/caches",
+  ".nuget/packages",
+];
+
+/** Nothing could be kept from a command that may write the folder that holds the system. */
+export function planProblem({ writable }: SandboxPlan): string | undefined {
+  const system = ["/usr", "/etc", "/bin", "/System"];
+  const wide = writable.find((path) => system.some((folder) => isInside(folder, path) || path === dirname(path)));
+  return wide === undefined
+    ? undefined
+    : `${wide} holds the system itself and cannot be made writable in it: work in a folder of your own`;
+}

@@ -1,0 +1,46 @@
+// The other end of the proxy: a small program that runs inside the sandbox, listens where programs expect a proxy, and starts
+// the command. A network namespace of its own has every port free.
+
+export const relayPort = 3128;
+
+/** Node runs it with the path of the socket and the command. Signals reach the command by themselves. */
+const program = `
+const net = require("node:net"), os = require("node:os"), { spawn } = require("node:child_process");
+const [path, name, ...args] = process.argv.slice(1);
+const server = net.createServer({ allowHalfOpen: true }, (near) => {
+  const far = net.connect({ path, allowHalfOpen: true });
+  for (const [one, other] of [[near, far], [far, near]]) {
+    one.pipe(other);
+    one.on("error", () => other.destroy());
+    one.on("close", () => other.destroy());
+  }
+});
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => {});
+server.listen(${relayPort}, "127.0.0.1", () => {
+  const child = spawn(name, args, { stdio: "inherit" });
+  child.on("error", (error) => {
+    console.error(error.message);
+    process.exit(127);
+  });
+  child.on("exit", (code, signal) => process.exit(signal ? 128 + os.constants.signals[signal] : code));
+});
+`;
+
+export function relayCommand(node: string, socket: string, command: readonly string[]): string[] {
+  return [node, "-e", program, "--", socket, ...command];
+}
+
+/** How programs are told of a proxy. */
+export function proxyVariables(port: number): Record<string, string> {
+  const proxy = `http://127.0.0.1:${port}`;
+  const none = "localhost,127.0.0.1,::1";
+  return {
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    http_proxy: proxy,
+    https_proxy: proxy,
+    NO_PROXY: none,
+    no_proxy: none,
+    NODE_USE_ENV_PROXY: "1",
+  };
+}

@@ -1,0 +1,54 @@
+// The table of `sandbox` commands. Help, the parser and the dispatcher read it.
+import type { Flag } from "../../flags.ts";
+import type { SessionCommand } from "../sessions/index.ts";
+
+const format: Flag = {
+  name: "format",
+  value: "<format>",
+  choices: ["text", "json"],
+  group: "Output",
+  help: "text (default) or json",
+};
+const ofRun: readonly Flag[] = [
+  { name: "allow-paths", value: "<paths>", group: "Permissions", help: "Also writable (comma list)" },
+  { name: "readonly-paths", value: "<paths>", group: "Permissions", help: "Not writable (comma list)" },
+  { name: "blocked-patterns", value: "<globs>", group: "Permissions", help: "Neither read nor written (comma list)" },
+  { name: "network", group: "Permissions", help: "Public hosts may be reached, through a proxy" },
+  { name: "sb-debug", group: "Output", help: "Show on stderr what is started" },
+];
+
+export const sandboxCommands: readonly SessionCommand[] = [
+  {
+    name: "enable",
+    summary: "Commands that no rule allows run in it, with --force too",
+    load: async () => (await import("./switch.ts")).enable,
+  },
+  {
+    name: "disable",
+    summary: "Use the allowlist alone",
+    load: async () => (await import("./switch.ts")).disable,
+  },
+  {
+    name: "reset",
+    summary: "Back to the default: used where nobody can be asked, as with -p",
+    load: async () => (await import("./switch.ts")).reset,
+  },
+  {
+    name: "status",
+    summary: "Whether it is on, whether it works here, and what it lets pass",
+    flags: [format],
+    uses: ["workspace"],
+    load: async () => (await import("./status.ts")).sandboxStatus,
+  },
+  {
+    name: "run",
+    summary: "Run a command in it; its input, output and exit code are passed on",
+    operands: "<cmd...>",
+    flags: ofRun,
+    uses: ["workspace", "add-dir"],
+    examples: ["sandbox run -- npm test", "sandbox run --network -- npm ci", 'sandbox run "ls -l | wc -l"'],
+    load: async () => (await import("./run.ts")).runInSandbox,
+  },
+];
+
+export const sandboxFlags: readonly Flag[] = [format, ...ofRun];

@@ -1,0 +1,66 @@
+// The sandbox as a run in this folder would have it, with what the flags of `sandbox run` add.
+import { realpathSync } from "node:fs";
+import { totalmem } from "node:os";
+import { createProcessRunner, type ProcessRunner } from "../../../agent/process.ts";
+import { createSandbox, planSandbox, type Sandbox } from "../../../agent/sandbox.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import type { Rule } from "../../../protocol/permission-rule.ts";
+import { configDir, homeDir } from "../../../store/config-dir.ts";
+import { loadSandboxSettings, type SandboxSettings } from "../../../store/sandbox-settings.ts";
+import { builtInRules, loadSettings } from "../../../store/settings.ts";
+import { isTrusted } from "../../../store/trust.ts";
+import { flagList, flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+
+export type OpenForUser = {
+  sandbox: Sandbox;
+  /** Why it does not work here. */
+  problem: string | undefined;
+  processes: ProcessRunner;
+  settings: SandboxSettings;
+  workspace: string;
+  warnings: string[];
+};
+
+export async function openForUser({ env, line: { flags } }: Invocation): Promise<OpenForUser> {
+  const list = (name: string) => (flagText(flags, name) ?? "").split(",").filter((each) => each.trim() !== "");
+  const folder = configDir(env);
+  const workspace = realFolder(flagText(flags, "workspace") ?? ".");
+  const roots = flagList(flags, "add-dir").map(realFolder);
+  const trusted = isTrusted(folder, workspace);
+  const general = loadSettings({ configDir: folder, workspace, trusted });
+  const saved = loadSandboxSettings({ configDir: folder, workspace, cliConfig: general.raw });
+  const settings: SandboxSettings = {
+    ...saved,
+    readwritePaths: [...saved.readwritePaths, ...list("allow-paths")],
+    readonlyPaths: [...saved.readonlyPaths, ...list("readonly-paths")],
+    network: flags.has("network") ? { ...saved.network, default: "allow" } : saved.network,
+  };
+  const rules = [...general.rules, ...builtInRules(folder), ...list("blocked-patterns").flatMap(blockingRules)];
+  const place = { workspace, roots, home: homeDir(env), configDir: folder };
+  const plan = planSandbox(settings, { ...place, rules, totalMemoryMb: Math.floor(totalmem() / 1_048_576) });
+  const processes = createProcessRunner();
+  process.once("exit", () => processes.endAllNow());
+  const sandbox = createSandbox({ plan, processes, env });
+  const warnings = [...general.warnings, ...saved.warnings];
+  return { sandbox, problem: await sandbox.problem(), processes, settings, workspace, warnings };
+}
+
+function blockingRules(pattern: string): Rule[] {
+  return (["Read", "Write"] as const).map((kind) => ({
+    verdict: "deny",
+    kind,
+    pattern,
+    text: `${kind}(${pattern})`,
+    scope: "user",
+    source: "--blocked-patterns",
+  }));
+}
+
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    throw new UserError("CWD_MISSING", `The directory ${path} does not exist or cannot be read.`);
+  }
+}

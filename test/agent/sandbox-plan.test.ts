@@ -1,0 +1,360 @@
+// The sandbox on paper: plans, layouts, command lines, profiles and filters, for every kind of machine.
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { createProcessRunner } from "../../src/agent/process.ts";
+import {
+  bubblewrapCommand,
+  bubblewrapProblem,
+  kernelPaths,
+  systemProgram,
+} from "../../src/agent/sandbox/bubblewrap.ts";
+import { confinedEnvironment } from "../../src/agent/sandbox/environment.ts";
+import { arrange, type Mount } from "../../src/agent/sandbox/layout.ts";
+import {
+  gitSettings,
+  homeSettings,
+  protectedFiles,
+  protectedFolders,
+} from "../../src/agent/sandbox/protected-names.ts";
+import { seatbeltProfile } from "../../src/agent/sandbox/seatbelt.ts";
+import { seccompFilter } from "../../src/agent/sandbox/seccomp.ts";
+import { createSandbox, planSandbox } from "../../src/agent/sandbox.ts";
+import { floorOf } from "../../src/policy/paths.ts";
+import type { SandboxSettings } from "../../src/store/sandbox-settings.ts";
+import { plainSettings, rulesOf } from "./sandbox-support.ts";
+
+function plan(settings: Partial<SandboxSettings> = {}, place: { workspace?: string; roots?: string[] } = {}) {
+  const home = "/Users/ada";
+  return planSandbox(
+    { ...plainSettings, ...settings },
+    {
+      workspace: "/Users/ada/work",
+      roots: [],
+      home,
+      configDir: `${home}/.cursor`,
+      rules: [],
+      totalMemoryMb: 8192,
+      ...place,
+    },
+  );
+}
+
+describe("plan", () => {
+  it("has limits of its own where none are set", () => {
+    expect(plan({ limits: {} }).limits).toEqual({ memoryMb: 6144, processes: 4096 });
+  });
+
+  it("keeps rules about paths only", () => {
+    const rules = rulesOf(["Shell(rm)", "Read(a)", "Write(b)", "+Read(c)", "+Write(d)", "WebFetch(e.test)"]);
+    const place = { workspace: "/w", roots: [], home: "/h", configDir: "/c", rules, totalMemoryMb: 1 };
+    expect(planSandbox(plainSettings, place).rules.map((rule) => rule.text)).toEqual([
+      "Read(a)",
+      "Write(b)",
+      "Write(d)",
+    ]);
+  });
+
+  it("names what the policy protects", () => {
+    const place = { workspace: "/w", roots: [], home: "/h", configDir: "/h/.cursor" };
+    const git = [...gitSettings.filter((name) => !/modules|worktrees/.test(name)), "config.worktree", "commondir"];
+    const paths = [
+      ...[".cursor", ".git", ...protectedFolders, ...protectedFiles].map((name) => `/w/${name}`),
+      ...git.map((name) => `/w/.git/${name}`),
+      ...homeSettings.map((name) => `/h/${name}`),
+    ];
+    expect(paths.filter((path) => !floorOf({ given: path, real: path }, place))).toEqual([]);
+  });
+});
+
+describe("layout", () => {
+  const laid = (...mounts: [at: string, as: Exclude<Mount["as"], "private" | "hidden">][]) =>
+    arrange(mounts.map(([at, as]) => ({ at, as }))).map(({ at, as }) => `${as} ${at}`);
+
+  it("lays folders before what is in them, by whole names", () => {
+    expect(laid(["/w/a", "readOnly"], ["/w-b", "writable"], ["/w", "writable"], ["/w/a/b", "writable"])).toEqual([
+      "writable /w",
+      "readOnly /w/a",
+      "writable /w/a/b",
+      "writable /w-b",
+    ]);
+  });
+
+  it("leaves out what changes nothing", () => {
+    expect(laid(["/home", "visible"], ["/home/.ssh", "readOnly"], ["/etc", "pinned"])).toEqual([]);
+    expect(laid(["/tmp", "covered"], ["/tmp/w", "writable"], ["/tmp/h", "visible"], ["/tmp/h/x", "readOnly"])).toEqual([
+      "covered /tmp",
+      "visible /tmp/h",
+      "writable /tmp/w",
+    ]);
+    expect(laid(["/w", "writable"], ["/w/bin", "visible"])).toEqual(["writable /w"]);
+  });
+
+  it("never opens a part of what is closed", () => {
+    expect(laid(["/w", "writable"], ["/w/.vscode", "readOnly"], ["/w/.vscode/a", "pinned"])).toEqual([
+      "writable /w",
+      "readOnly /w/.vscode",
+    ]);
+  });
+
+  it("takes the stricter of two words, and shows nothing below what is hidden", () => {
+    expect(laid(["/w", "visible"], ["/w", "writable"], ["/w/a", "writable"], ["/w/a", "readOnly"])).toEqual([
+      "writable /w",
+      "readOnly /w/a",
+    ]);
+    const hidden: Mount[] = [
+      { at: "/s/deep", as: "writable" },
+      { at: "/s", as: "hidden", kind: "folder" },
+    ];
+    expect(arrange(hidden)).toEqual([{ at: "/s", as: "hidden", kind: "folder" }]);
+  });
+});
+
+describe("bubblewrap", () => {
+  const parts = {
+    bwrap: "/usr/bin/bwrap",
+    bash: "/usr/bin/bash",
+    kernelPaths: kernelPaths.slice(0, 2),
+    emptyFile: "/private/nothing",
+    emptyFolder: "/private/none",
+    filter: "/private/filter",
+    groups: ["/sys/fs/cgroup/it's/x"],
+  };
+  const layout: Mount[] = [
+    { at: "/run", as: "covered" },
+    { at: "/tmp", as: "private", from: "/private/tmp" },
+    { at: "/w", as: "writable" },
+    { at: "/w/.env", as: "hidden", kind: "file" },
+    { at: "/w/.git", as: "pinned" },
+    { at: "/w/.git/hooks", as: "readOnly" },
+  ];
+  const confinement = { layout, cwd: "/w/sub", limits: { memoryMb: 512, processes: 256 } };
+
+  it("is told everything on one command line", async () => {
+    const words = bubblewrapCommand(parts, confinement, ["bash", "-c", "ls -l"]);
+    await expect(`${words.join("\n")}\n`).toMatchFileSnapshot("golden/bubblewrap.txt");
+  });
+
+  it("starts the relay where hosts are listed", async () => {
+    const relay = { node: "/usr/bin/node", socket: "/private/net/proxy" };
+    const { filter: _none, ...plain } = { ...parts, groups: [] };
+    const words = bubblewrapCommand(plain, { ...confinement, layout: [], relay }, ["true"]);
+    expect(words[0]).toBe("/usr/bin/bwrap");
+    const inner = words.slice(words.indexOf("--") + 1);
+    expect(inner.slice(0, 2)).toEqual(["/usr/bin/node", "-e"]);
+    expect(inner.slice(3, 6)).toEqual(["--", "/private/net/proxy", "/usr/bin/bash"]);
+    expect(inner.at(-1)).toBe("true");
+  });
+
+  it.each([
+    ["bwrap: setting up uid map: Permission denied", /AppArmor.*apparmor_restrict_unprivileged_userns/],
+    ["bwrap: Creating new namespace failed: Operation not permitted", /unprivileged_userns_clone=1/],
+    [
+      "bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)",
+      /max_user_namespaces/,
+    ],
+    ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", /systempaths=unconfined/],
+    ["bwrap: Unknown option --die-with-parent", /too old/],
+    ["", /gave no reason.*bwrap --unshare-all/],
+  ])("%j: says what to do", (stderr, advice) => {
+    expect(bubblewrapProblem(stderr)).toMatch(advice);
+  });
+});
+
+describe("programs of the system", () => {
+  const folder = mkdtempSync(join(tmpdir(), "courser-programs-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const own = join(folder, "courser-test-program");
+  writeFileSync(own, "#!/bin/sh\n", { mode: 0o755 });
+
+  it("are found, wherever PATH puts others first", () => {
+    writeFileSync(join(folder, "bash"), "#!/bin/sh\n", { mode: 0o755 });
+    expect(systemProgram("bash", { PATH: `${folder}:/usr/bin` }, [folder])).toMatch(/^\/(usr\/)?bin\/bash$/);
+    expect(systemProgram("bash", { PATH: `${folder}:.:bin` }, [])).toMatch(/^\/(usr\/)?bin\/bash$/);
+  });
+
+  it("are never taken from the workspace, nor from where others may write, nor from a relative folder", () => {
+    const name = "courser-test-program";
+    expect(systemProgram(name, { PATH: folder }, [folder])).toBeUndefined();
+    chmodSync(folder, 0o777);
+    expect(systemProgram(name, { PATH: folder }, [])).toBeUndefined();
+    chmodSync(folder, 0o755);
+    symlinkSync(own, join(folder, "courser-link"));
+    expect(systemProgram("courser-link", { PATH: folder }, [folder])).toBeUndefined();
+    expect(systemProgram("courser-test-program", { PATH: "." }, [])).toBeUndefined();
+  });
+});
+
+describe("seatbelt", () => {
+  it("closes by default and opens the workspace", async () => {
+    const parts = { temporary: "/private/tmp/x", ruled: [], needed: [] };
+    await expect(seatbeltProfile(plan(), parts)).toMatchFileSnapshot("golden/seatbelt-plain.sb");
+  });
+
+  it("knows every setting", async () => {
+    const settings = {
+      readBoundary: "workspace",
+      readPaths: ["/opt/sdk"],
+      readwritePaths: ["/opt/out"],
+      readonlyPaths: ["dist"],
+    } as const;
+    const ruled: Mount[] = [
+      { at: "/Users/ada/work/.env", as: "hidden", kind: "file" },
+      { at: "/Users/ada/work/gen", as: "readOnly" },
+    ];
+    const wide = plan({ ...settings, readPaths: ["/opt/sdk"], readwritePaths: ["/opt/out"], readonlyPaths: ["dist"] });
+    const parts = { temporary: "/private/tmp/x", ruled, needed: ["/opt/tools/bin"], proxyPort: 4321 };
+    await expect(seatbeltProfile(wide, parts)).toMatchFileSnapshot("golden/seatbelt-every-setting.sb");
+  });
+
+  it("guards a home that is the workspace", async () => {
+    const home = plan({}, { workspace: "/Users/ada" });
+    const parts = { temporary: "/private/tmp/x", ruled: [], needed: [] };
+    await expect(seatbeltProfile(home, parts)).toMatchFileSnapshot("golden/seatbelt-home.sb");
+  });
+
+  it("quotes names, and writes nothing where nothing may be written", () => {
+    const odd = plan({ type: "workspace_readonly", tmpWrite: false }, { workspace: '/Users/ada/a"b(c)' });
+    const profile = seatbeltProfile(odd, { temporary: "/t", ruled: [], needed: [] });
+    expect(profile).not.toMatch(/allow file-write\*/);
+    const quoted = seatbeltProfile(plan({}, { workspace: '/Users/ada/a"b(c)' }), {
+      temporary: "/t",
+      ruled: [],
+      needed: [],
+    });
+    expect(quoted).toContain('(subpath "/Users/ada/a\\"b(c)")');
+    expect(quoted).toContain('#"^/Users/ada/a.b\\(c\\)/(.*/)?');
+  });
+});
+
+describe("the filter of system calls", () => {
+  const allowed = 0x7fff0000;
+  const failed = (error: number) => 0x50000 + error;
+  const machines = {
+    x64: {
+      arch: 0xc000003e,
+      read: 0,
+      socket: 41,
+      ioctl: 16,
+      unshare: 272,
+      clone: 56,
+      clone3: 435,
+      keyctl: 250,
+      io_uring: 425,
+    },
+    arm64: {
+      arch: 0xc00000b7,
+      read: 63,
+      socket: 198,
+      ioctl: 29,
+      unshare: 97,
+      clone: 220,
+      clone3: 435,
+      keyctl: 219,
+      io_uring: 425,
+    },
+  };
+
+  describe.each(Object.entries(machines))("%s", (machine, calls) => {
+    const filter = seccompFilter(machine)!;
+    const answer = (call: number, ...args: number[]) => run(filter, call, calls.arch, args);
+
+    it.each([
+      ["reading", [calls.read, 0], allowed],
+      ["a unix socket", [calls.socket, 1, 1], allowed],
+      ["an internet socket", [calls.socket, 2, 1], allowed],
+      ["a socket of version 6", [calls.socket, 10, 1], allowed],
+      ["a netlink socket", [calls.socket, 16, 3], allowed],
+      ["a socket past namespaces", [calls.socket, 40, 1], failed(97)],
+      ["a raw packet socket", [calls.socket, 17, 3], failed(97)],
+      ["an ordinary ioctl", [calls.ioctl, 0, 0x5401], allowed],
+      ["typing into a terminal", [calls.ioctl, 0, 0x5412], failed(1)],
+      ["pasting into a console", [calls.ioctl, 0, 0x541c], failed(1)],
+      ["a thread", [calls.clone, 0x3d0f00], allowed],
+      ["a user namespace by clone", [calls.clone, 0x10000011], failed(1)],
+      ["a user namespace by unshare", [calls.unshare, 0x10000000], failed(1)],
+      ["another unshare", [calls.unshare, 0x400], allowed],
+      ["clone3", [calls.clone3, 0], failed(38)],
+      ["keys", [calls.keyctl, 0], failed(1)],
+      ["a ring", [calls.io_uring, 1], failed(38)],
+    ])("%s", (_, [call, ...args], expected) => {
+      expect(answer(call!, ...args)).toBe(expected);
+    });
+
+    it("ends programs of another kind", () => {
+      expect(run(filter, calls.read, 0x40000003, [])).toBe(0x80000000);
+    });
+  });
+
+  it("knows the second table of calls on x64, and no other machine", () => {
+    expect(run(seccompFilter("x64")!, 0x40000000 + 41, machines.x64.arch, [40])).toBe(failed(38));
+    expect(seccompFilter("riscv64")).toBeUndefined();
+  });
+});
+
+/** What the kernel makes of it. */
+function run(filter: Buffer, call: number, arch: number, args: readonly number[]): number {
+  const data = Buffer.alloc(64);
+  data.writeUInt32LE(call >>> 0, 0);
+  data.writeUInt32LE(arch >>> 0, 4);
+  for (const [index, value] of args.entries()) data.writeUInt32LE(value >>> 0, 16 + 8 * index);
+  let word = 0;
+  for (let at = 0; ; at++) {
+    const step = filter.subarray(at * 8, at * 8 + 8);
+    const [code, value] = [step.readUInt16LE(0), step.readUInt32LE(4)];
+    const jump = (holds: boolean) => step.readUInt8(holds ? 2 : 3);
+    if (code === 0x20) word = data.readUInt32LE(value);
+    else if (code === 0x15) at += jump(word === value);
+    else if (code === 0x45) at += jump((word & value) !== 0);
+    else if (code === 0x35) at += jump(word >= value);
+    else if (code === 0x06) return value;
+    else throw new Error(`unknown code ${code}`);
+  }
+}
+
+describe("variables", () => {
+  it.each([
+    ["PATH", true],
+    ["LC_CTYPE", true],
+    ["PYENV_ROOT", true],
+    ["GOPATH", true],
+    ["JAVA_HOME", true],
+    ["GIT_AUTHOR_NAME", true],
+    ["COURSER_CALL_1_abc", true],
+    ["LD_PRELOAD", false],
+    ["BASH_ENV", false],
+    ["SSH_AUTH_SOCK", false],
+    ["DBUS_SESSION_BUS_ADDRESS", false],
+    ["XDG_RUNTIME_DIR", false],
+    ["DOCKER_HOST", false],
+    ["GIT_SSH_COMMAND", false],
+    ["DATABASE_URL", false],
+    ["SOME_TOKEN", false],
+    ["NODE_AUTH_TOKEN", false],
+    ["EXTRA", true],
+  ])("%s passes: %s", (variable, passes) => {
+    expect(variable in confinedEnvironment({ [variable]: "x" }, ["EXTRA"])).toBe(passes);
+  });
+});
+
+describe("other systems", () => {
+  it.each([
+    ["win32", "there is none for Windows. Use WSL or a container"],
+    ["freebsd", "there is none for freebsd"],
+  ])("%s has none, and says so", async (platform, why) => {
+    const sandbox = createSandbox({
+      plan: plan(),
+      processes: createProcessRunner(),
+      platform: platform as NodeJS.Platform,
+    });
+    expect(await sandbox.problem()).toContain(`The sandbox is not available: ${why}`);
+    expect(() => sandbox.enter({ command: ["true"], cwd: "/", env: {} })).toThrow("not open");
+    await sandbox.end();
+  });
+
+  it.skipIf(process.platform === "darwin")("macOS without its helper has none", async () => {
+    const sandbox = createSandbox({ plan: plan(), processes: createProcessRunner(), platform: "darwin" });
+    expect(await sandbox.problem()).toContain("/usr/bin/sandbox-exec is missing");
+  });
+});

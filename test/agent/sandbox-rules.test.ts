@@ -1,0 +1,212 @@
+// What settings and rules make of the sandbox: more or less to write, to read, to see.
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { git, makeSandboxFixture, type SandboxFixture, sandboxMissing, write } from "./sandbox-fixture.ts";
+import { type Box, type BoxOptions, makeBox } from "./sandbox-support.ts";
+
+const missing = sandboxMissing();
+const name = (text: string) => (missing ? `${text} (skipped: ${missing})` : text);
+
+let box: Box | undefined;
+afterEach(async () => {
+  await box?.end();
+  box = undefined;
+});
+
+async function open(prepare: (fixture: SandboxFixture) => BoxOptions | undefined): Promise<Box> {
+  const fixture = makeSandboxFixture();
+  box = await makeBox({ fixture, ...prepare(fixture) });
+  return box;
+}
+
+describe.skipIf(missing)(name("rules in the sandbox"), () => {
+  it("hides what may not be read and closes what may not be written", async () => {
+    const { run, workspace } = await open((fixture) => {
+      write(fixture.workspace, {
+        "deep/er/a.key": "k",
+        "deep/b": "b",
+        "closed/x": "1",
+        "private/y": "y",
+        "z.log": "z",
+      });
+      write(fixture.home, { "secrets/token": "t", ".cursor/auth.json": "a" });
+      write(fixture.workspace, { ".cursorignore": "private/\n*.log\n" });
+      return {
+        rules: [
+          "Read(.env)",
+          "Read(**/*.key)",
+          "Read(~/secrets/**)",
+          "Write(closed/**)",
+          `Read(${fixture.configDir}/auth.json)`,
+        ],
+      };
+    });
+    const end = await run(
+      "cat .env deep/er/a.key private/y z.log ~/secrets/token ~/.cursor/auth.json; ls ~/secrets private; cat deep/b closed/x; echo 2 > closed/x; touch closed/n",
+    );
+    expect(end.stdout).toBe("b1");
+    expect(end.stderr.match(/Permission denied/g)).toHaveLength(8);
+    expect(end.stderr.match(/Read-only file system/g)).toHaveLength(2);
+    expect(readFileSync(join(workspace, ".env"), "utf8")).toBe("KEY=1\n");
+  });
+
+  it("does not follow a link to what is hidden", async () => {
+    const { run } = await open((fixture) => {
+      symlinkSync(".env", join(fixture.workspace, "plain.txt"));
+      return { rules: ["Read(.env)"] };
+    });
+    const end = await run("cat plain.txt; ln .env hard; cp .env copy");
+    expect(end.stdout).toBe("");
+  });
+
+  it("refuses to hide more files than it can", async () => {
+    const { run } = await open(({ workspace }) => {
+      write(workspace, Object.fromEntries(Array.from({ length: 2100 }, (_, index) => [`many/${index}.key`, ""])));
+      return { rules: ["Read(**/*.key)"] };
+    });
+    await expect(run("true")).rejects.toThrow(/more than 2000 files.*name their folder/);
+  });
+
+  it("opens a protected path that the user's own rule names, and no other", async () => {
+    const { run, workspace } = await open((fixture) => {
+      write(fixture.workspace, { ".vscode/settings.json": "{}", ".vscode/tasks.json": "{}" });
+      return { rules: ["+Write(.vscode/settings.json)", "+Write(**)"] };
+    });
+    await run("echo 1 > .vscode/settings.json; echo 1 > .vscode/tasks.json; echo 1 > .envrc");
+    const read = (path: string) => readFileSync(join(workspace, path), "utf8");
+    expect([read(".vscode/settings.json"), read(".vscode/tasks.json")]).toEqual(["1\n", "{}"]);
+    expect(existsSync(join(workspace, ".envrc"))).toBe(false);
+  });
+});
+
+describe.skipIf(missing)(name("settings of the sandbox"), () => {
+  it("adds folders to write and takes parts away", async () => {
+    const { run, base } = await open(({ base }) => {
+      for (const path of ["more", "more/not", "root", "home/.ssh"]) mkdirSync(join(base, path), { recursive: true });
+      const readwritePaths = [join(base, "more"), join(base, "home/.ssh"), join(base, "home/.cursor")];
+      return { roots: [join(base, "root")], settings: { readwritePaths, readonlyPaths: [join(base, "more/not")] } };
+    });
+    await run(
+      "cd ..; touch more/a more/not/b root/c home/.ssh/d home/.cursor/e; mkdir -p more/.vscode root/.git; touch more/.vscode/f",
+    );
+    const made = ["more/a", "more/not/b", "root/c", "home/.ssh/d", "home/.cursor/e", "more/.vscode", "root/.git"];
+    expect(made.filter((path) => existsSync(join(base, path)))).toEqual(["more/a", "root/c"]);
+  });
+
+  it("may be read-only altogether", async () => {
+    const { run, workspace } = await open(() => ({ settings: { type: "workspace_readonly", tmpWrite: false } }));
+    const end = await run("cat README.md; touch a; touch /tmp/b; touch /dev/shm/c && echo shm; ls /var/tmp");
+    expect(end.stdout).toBe("hello\nshm\n");
+    expect(end.stderr.match(/Read-only file system/g)).toHaveLength(2);
+    expect(existsSync(join(workspace, ".vscode"))).toBe(false);
+  });
+
+  it("may end at the workspace for reading as well", async () => {
+    const { run } = await open((fixture) => {
+      write(fixture.home, { "notes.txt": "n", "shown/x": "x", ".ssh/known_hosts": "h", ".ssh/id": "i" });
+      return { settings: { readBoundary: "workspace", readPaths: ["~/shown"] } };
+    });
+    const end = await run(
+      "cat README.md ~/shown/x ~/.ssh/known_hosts ~/notes.txt ~/.ssh/id; ls /etc/passwd; git status --short | wc -l",
+    );
+    expect(end.stdout).toBe("hello\nxh/etc/passwd\n3\n");
+    expect(end.stderr.match(/No such file/g)).toHaveLength(2);
+  });
+
+  it("lets variables pass that the user names, and shares build caches where he wants that", async () => {
+    const { run, home } = await open((fixture) => {
+      mkdirSync(join(fixture.home, ".npm"));
+      return { settings: { environment: ["MY_THING"], sharedBuildCache: true } };
+    });
+    const env = { PATH: process.env["PATH"]!, HOME: home, MY_THING: "1" };
+    const end = await run('echo "$MY_THING|$npm_config_cache"; touch ~/.npm/x', { env });
+    expect(end.stdout).toBe("1|\n");
+    expect(existsSync(join(home, ".npm/x"))).toBe(true);
+  });
+
+  it("keeps a home that is the workspace", async () => {
+    const fixture = makeSandboxFixture();
+    writeFileSync(join(fixture.workspace, ".bashrc"), "old\n");
+    mkdirSync(join(fixture.workspace, ".config"));
+    box = await makeBox({ fixture, home: fixture.workspace });
+    const end = await box.run(
+      "echo x > .bashrc; echo x > .zshrc; mkdir -p .ssh .config/git; touch .ssh/a .config/git/config; touch fine",
+    );
+    expect(readFileSync(join(fixture.workspace, ".bashrc"), "utf8")).toBe("old\n");
+    expect(end.stderr.match(/Read-only|Is a directory/g)).toHaveLength(4);
+    const there = [".zshrc", ".ssh", ".config/git", "fine"].filter((path) => existsSync(join(fixture.workspace, path)));
+    expect(there).toEqual(["fine"]);
+  });
+
+  it("keeps /tmp private, whatever PATH and HOME say", async () => {
+    const { run, base } = await open(() => ({ home: "/tmp" }));
+    const env = { PATH: `/tmp:/run:/:${process.env["PATH"]}`, HOME: "/tmp" };
+    const end = await run(`ls -a /run | wc -l; ls ${base}; touch /tmp/mine && ls /tmp`, { env });
+    expect(end.stdout.split("\n")).toEqual(["2", "ws", expect.stringMatching(/^courser-box-/), "mine", ""]);
+    expect(existsSync("/tmp/mine")).toBe(false);
+  });
+
+  it("is refused to a workspace that holds the system", async () => {
+    const { createSandbox, planSandbox } = await import("../../src/agent/sandbox.ts");
+    const { createProcessRunner } = await import("../../src/agent/process.ts");
+    const { plainSettings } = await import("./sandbox-support.ts");
+    const place = { workspace: "/", roots: [], home: "/root", configDir: "/root/.cursor", rules: [], totalMemoryMb: 1 };
+    const plan = planSandbox(plainSettings, place);
+    const problem = await createSandbox({ plan, processes: createProcessRunner() }).problem();
+    expect(problem).toMatch(/^The sandbox is not available: \/ holds the system itself/);
+  });
+});
+
+describe.skipIf(missing)(name("git worktrees in the sandbox"), () => {
+  const commit = "git -c user.name=a -c user.email=a@b commit -qm two";
+
+  it("commit into their repository, and change nothing else of it", async () => {
+    const fixture = makeSandboxFixture();
+    const { base, workspace } = fixture;
+    git(workspace, "worktree", "add", "-q", join(base, "tree"), "-b", "side");
+    box = await makeBox({ fixture: { ...fixture, workspace: join(base, "tree") } });
+    const end = await box.run(
+      `echo n > n.txt && git add -A && ${commit} && git log --oneline | wc -l && git status --short`,
+    );
+    expect(end).toMatchObject({ exitCode: 0, stdout: "2\n" });
+    expect(git(workspace, "log", "--oneline", "side").trim().split("\n")).toHaveLength(2);
+    const main = join(workspace, ".git");
+    const tried = await box.run(
+      `echo x > .git; touch ${main}/hooks/pre-commit ${main}/config ${workspace}/a; echo x > ${main}/worktrees/tree/commondir`,
+    );
+    expect(tried.stderr.match(/Read-only file system/g)).toHaveLength(4);
+    expect(existsSync(join(workspace, "a"))).toBe(false);
+  });
+
+  it("work where git reads a configuration for each of them", async () => {
+    const fixture = makeSandboxFixture();
+    const { base, workspace } = fixture;
+    git(workspace, "config", "extensions.worktreeConfig", "true");
+    git(workspace, "worktree", "add", "-q", join(base, "tree"), "-b", "side");
+    for (const folder of [workspace, join(base, "tree")]) {
+      const one = await makeBox({ fixture: { ...fixture, workspace: folder, remove: () => {} } });
+      const own = git(folder, "rev-parse", "--absolute-git-dir").trim();
+      const end = await one.run(`git status --short | wc -l; echo '[core] fsmonitor = x' > ${own}/config.worktree`);
+      expect(end.stdout.trim()).toMatch(/^[03]$/);
+      expect(existsSync(join(own, "config.worktree"))).toBe(false);
+      await one.end();
+    }
+    fixture.remove();
+  });
+
+  it("open no repository that does not know them", async () => {
+    const fixture = makeSandboxFixture();
+    const { base, workspace } = fixture;
+    const forged = join(base, "forged");
+    mkdirSync(join(workspace, ".git/worktrees/forged"), { recursive: true });
+    write(workspace, {
+      ".git/worktrees/forged/commondir": "../..\n",
+      ".git/worktrees/forged/gitdir": "/elsewhere/.git\n",
+    });
+    write(forged, { ".git": `gitdir: ${workspace}/.git/worktrees/forged\n` });
+    box = await makeBox({ fixture: { ...fixture, workspace: forged } });
+    await box.run(`mkdir -p ${workspace}/.git/refs; touch ${workspace}/.git/refs/x ${workspace}/.git/y`);
+    expect([".git/refs/x", ".git/y"].filter((path) => existsSync(join(workspace, path)))).toEqual([]);
+  });
+});
