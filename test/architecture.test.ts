@@ -37,7 +37,7 @@ const mayImport: Record<string, readonly string[]> = {
 };
 
 /** What is loaded before the first line of output. Each name here is paid for by every start. */
-const startUp = ["cli", "model", "policy", "protocol", "store"];
+const startUp = ["cli", "model", "policy", "protocol", "redact", "store"];
 
 type Import = { path: string; dynamic: boolean; typeOnly: boolean };
 

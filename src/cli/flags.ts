@@ -176,7 +176,13 @@ export type CommandLine = {
 };
 
 /** What the parser must know of a command. */
-export type CommandShape = { name: string; aliases?: readonly string[]; flags?: readonly Flag[] };
+export type CommandShape = {
+  name: string;
+  aliases?: readonly string[];
+  flags?: readonly Flag[];
+  /** After this word and one more, everything belongs to the program that is named there: `sandbox run ls -la`. */
+  verbatimAfter?: string;
+};
 
 export function parseCommandLine(argv: readonly string[], commands: readonly CommandShape[]): CommandLine {
   const values = new Map<string, string | true | string[]>();
@@ -186,7 +192,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
 
   for (let index = 0; index < argv.length; index++) {
     const token = argv[index]!;
-    if (plainWords !== undefined) words.push(token);
+    if (plainWords !== undefined || isForProgram()) words.push(token);
     else if (token === "--") plainWords = words.length;
     else if (token.startsWith("--")) index = takeLong(token, index);
     // `- first point` is the beginning of a list, `-1` a number: neither is an option.
@@ -195,6 +201,10 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     else words.push(token);
   }
   return { command: command?.name, words, plainWords: plainWords ?? words.length, flags: values };
+
+  function isForProgram(): boolean {
+    return command?.verbatimAfter !== undefined && words[0] === command.verbatimAfter && words.length > 1;
+  }
 
   function takeLong(token: string, index: number): number {
     const equals = token.indexOf("=");

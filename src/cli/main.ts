@@ -40,6 +40,10 @@ async function dispatch(invocation: Invocation): Promise<number> {
   refuseWhatIsNotBuilt(line);
 
   const command = commands.find((each) => each.name === line.command);
+  if (command?.commands) {
+    const { runInner } = await import("./commands/inner-command.ts");
+    return runInner({ ...command, commands: command.commands }, invocation);
+  }
   if (command?.load) {
     if (line.words.length > 0 && !command.operands) {
       const words = [line.command, ...line.words].join(" ");

@@ -120,8 +120,8 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
     tools,
     async decide(needs) {
       const { decide } = await import("../policy/decide.ts");
-      // What runs no command needs no sandbox, and does not wait for one.
-      const confined = needs.some((need) => need.kind === "Shell") ? await confine() : unconfined;
+      // While no command is run, nothing waits for the sandbox.
+      const confined = confining || needs.some((need) => need.kind === "Shell") ? await confine() : unconfined;
       const decision = await decide(needs, {
         mode,
         interactive: !headless,

@@ -114,6 +114,9 @@ function judgeWrite(kind: "Write" | "Delete", path: ResolvedPath, rules: readonl
   }
   const rule = allowing.find((each) => coversPath(each, path, situation));
   if (rule) return allow(`${nameOf(rule)} allows it.`);
+  // A command in the sandbox can make a link, and what runs outside of it must not be led by one.
+  if (situation.sandbox === "all" && leadsOut(path, situation))
+    return ask(`${path.given} is a link that leads out of the workspace, to ${path.real}.`);
   if (situation.mode === "force") return forced();
   if (rootOf(path.real, situation) === undefined) {
     return ask(
@@ -170,6 +173,10 @@ function judgeMcp(target: string, situation: Situation): Part {
   if (allowing) return allow(`${nameOf(allowing)} allows it.`);
   if (situation.mode === "force") return forced();
   return ask(`It calls the MCP tool ${target}, and no Mcp rule covers that.`);
+}
+
+function leadsOut({ given, real }: ResolvedPath, situation: Situation): boolean {
+  return rootOf(given, situation) !== undefined && rootOf(real, situation) === undefined;
 }
 
 function isReadOnly({ mode }: Situation): boolean {

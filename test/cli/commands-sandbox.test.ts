@@ -63,7 +63,7 @@ describe("switching", () => {
     expect(await courser(["enable", "now"])).toMatchObject({ status: 2 });
     expect(await courser(["run"])).toMatchObject({
       status: 2,
-      stderr: expect.stringMatching(/sandbox run -- <cmd\.\.\.>/),
+      stderr: expect.stringMatching(/sandbox run <cmd\.\.\.>/),
     });
     expect((await courser([])).stdout).toMatch(/Usage: courser sandbox/);
   });

@@ -108,7 +108,7 @@ describe("export", () => {
     const unknown = await workspace.run(["sessions", "export", "99999999"]);
     expect([unknown.exit, unknown.stdout]).toEqual([1, ""]);
     expect(unknown.stderr).toMatch(/^Error: Session not found.*\[SESSION_NOT_FOUND\]$/m);
-    expect((await workspace.run(["sessions", "export"])).stderr).toMatch(/needs the id of a chat/);
+    expect((await workspace.run(["sessions", "export"])).stderr).toMatch(/needs <id>.*The ids: courser ls/);
     const format = await workspace.run(["sessions", "export", id, "--format", "htm"]);
     expect([format.exit, format.stderr]).toEqual([2, expect.stringContaining("Did you mean html?")]);
   });

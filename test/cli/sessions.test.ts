@@ -298,7 +298,7 @@ describe("sessions", () => {
     expect(folders.map((folder) => existsSync(folder))).toEqual([false, false]);
     expect(existsSync(transcriptFile(workspace.config, workspace.path, first))).toBe(false);
     expect((await workspace.run(["ls", "--search", "walrus"])).stdout).toContain("No chat has");
-    expect((await workspace.run(["sessions", "delete"])).stderr).toContain("needs the id of a chat");
+    expect((await workspace.run(["sessions", "delete"])).stderr).toContain("needs <id...>");
   });
 
   it("delete takes the snapshots of a chat with it", async () => {
@@ -337,7 +337,7 @@ describe("sessions", () => {
       [["sessions", "zzzzzz"], /There are list, show, export/],
       [["sessions", "show", "aaaa", "--at", "1"], /'sessions show' does not take --at/],
       [["sessions", "show", "aaaa", "--format", "html"], /it is one of text, json/],
-      [["sessions", "show"], /needs the id of a chat: courser sessions show <id>/],
+      [["sessions", "show"], /needs <id>\. Type: courser sessions show <id>\. The ids: courser ls/],
       [["sessions", "show", "a", "b"], /takes one id, not 2 words/],
       [["sessions", "list", "x"], /takes no words/],
       [["ls", "x"], /takes no words/],

@@ -5,7 +5,7 @@ import { type Flag, findCommand, flags } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
 import { type Command, commands } from "./index.ts";
-import type { SessionCommand } from "./sessions/index.ts";
+import type { InnerCommand } from "./inner-command.ts";
 
 export async function help(invocation: Invocation, topic?: string): Promise<number> {
   if (topic === undefined) return answer(programHelp(invocation.name));
@@ -85,7 +85,7 @@ function commandHelp(name: string, command: Omit<Command, "load"> & { load?: unk
   const usage = [name, command.name, "[options]", ...(command.operands ? [command.operands] : [])].join(" ");
   return sections([
     `Usage: ${usage}`,
-    `${command.summary}${command.load ? "" : notInThisVersion}`,
+    `${command.summary}${command.load || command.commands ? "" : notInThisVersion}`,
     ...(command.aliases ? [`Also called: ${command.aliases.join(", ")}`] : []),
     ...(command.commands ? [titled("Commands", command.commands.map(innerRow))] : []),
     titled("Options", options.map(flagRow)),
@@ -128,14 +128,14 @@ function flagRow(flag: Flag): string {
 
 function commandRow(command: Command): string {
   const names = [command.name, ...(command.aliases ?? [])].join(" | ");
-  const built = command.load || command.name === "agent";
+  const built = command.load || command.commands || command.name === "agent";
   return row(
     `${names}${command.operands ? ` ${command.operands}` : ""}`,
     `${command.summary}${built ? "" : notInThisVersion}`,
   );
 }
 
-function innerRow({ name, operands, summary }: SessionCommand): string {
+function innerRow({ name, operands, summary }: InnerCommand): string {
   return row(operands ? `${name} ${operands}` : name, summary);
 }
 

@@ -1,9 +1,11 @@
-// The table of commands. One without `load` is known, but not built yet: it says so.
+// The table of commands. One with neither `load` nor `commands` is known, but not built yet: it says so.
 import type { Flag } from "../flags.ts";
 import type { Invocation } from "../main.ts";
+import { hookCommands, hookFlags } from "./hooks/index.ts";
+import type { InnerCommand } from "./inner-command.ts";
 import { permissionCommands, permissionFlags } from "./permissions/index.ts";
 import { sandboxCommands, sandboxFlags } from "./sandbox/index.ts";
-import { listFlags, type SessionCommand, sessionCommands, sessionFlags } from "./sessions/index.ts";
+import { exportCommand, listFlags, sessionCommands, sessionFlags } from "./sessions/index.ts";
 
 export type Command = {
   name: string;
@@ -12,11 +14,14 @@ export type Command = {
   /** What may follow it; none: nothing. */
   operands?: string;
   flags?: readonly Flag[];
+  verbatimAfter?: string;
   /** General flags that it heeds. */
   uses?: readonly string[];
   examples?: readonly string[];
   /** Commands of its own, the first word behind it. */
-  commands?: readonly SessionCommand[];
+  commands?: readonly InnerCommand[];
+  /** Which of them is meant where none is named. */
+  inner?: string;
   /** The exit code comes back. */
   load?(): Promise<(invocation: Invocation) => Promise<number>>;
 };
@@ -121,11 +126,14 @@ export const commands: readonly Command[] = [
     flags: sessionFlags,
     examples: ["sessions show 0bae", "sessions export 0bae > chat.md", "sessions delete 0bae --yes"],
     commands: sessionCommands,
-    load: async () => (await import("./sessions.ts")).sessions,
+    inner: "list",
   },
   {
-    ...sessionCommands.find((command) => command.name === "export")!,
-    load: async () => (await import("./sessions.ts")).exportAlone,
+    ...exportCommand,
+    load: async () => {
+      const exportSession = await exportCommand.load();
+      return async (invocation) => exportSession(invocation, invocation.line.words);
+    },
   },
   {
     name: "permissions",
@@ -134,7 +142,16 @@ export const commands: readonly Command[] = [
     flags: permissionFlags,
     examples: ["permissions check 'Shell: git push -f'", "permissions lint", "permissions allow 'Shell(npm test)'"],
     commands: permissionCommands,
-    load: async () => (await import("./permissions.ts")).permissions,
+    inner: "list",
+  },
+  {
+    name: "hooks",
+    operands: "[command]",
+    summary: "Write, install, check and try hooks, for Cursor, Claude Code and Codex",
+    flags: hookFlags,
+    examples: ["hooks init", "hooks install --dry-run", "hooks test preToolUse"],
+    commands: hookCommands,
+    inner: "list",
   },
   { name: "acp", summary: "Serve the Agent Client Protocol on stdio" },
   { name: "mcp", operands: "[command]", summary: "Manage MCP servers" },
@@ -143,9 +160,9 @@ export const commands: readonly Command[] = [
     operands: "[command]",
     summary: "Configure the sandbox, or run a command in it",
     flags: sandboxFlags,
-    examples: ["sandbox status", "sandbox run -- npm test", 'sandbox run "ls -l | wc -l"'],
+    verbatimAfter: "run",
+    examples: ["sandbox status", "sandbox run npm test --silent", 'sandbox run "ls -l | wc -l"'],
     commands: sandboxCommands,
-    load: async () => (await import("./sandbox.ts")).sandbox,
   },
   { name: "install-shell-integration", summary: "Install shell integration to ~/.zshrc" },
   { name: "uninstall-shell-integration", summary: "Remove shell integration from ~/.zshrc" },

@@ -1,6 +1,6 @@
 // The table of `permissions` commands. Help, the parser and the dispatcher read it.
 import type { Flag } from "../../flags.ts";
-import type { SessionCommand } from "../sessions/index.ts";
+import type { InnerCommand } from "../inner-command.ts";
 
 const format: Flag = {
   name: "format",
@@ -18,7 +18,7 @@ const project: Flag = {
 /** Flags of a run that change the answer. */
 const ofRun = ["print", "force", "mode", "sandbox", "trust", "workspace", "add-dir"];
 
-export const permissionCommands: readonly SessionCommand[] = [
+export const permissionCommands: readonly InnerCommand[] = [
   {
     name: "check",
     summary: "May this be done? Exit code 0 allow, 3 ask, 4 deny",

@@ -1,6 +1,6 @@
 // The table of `sandbox` commands. Help, the parser and the dispatcher read it.
 import type { Flag } from "../../flags.ts";
-import type { SessionCommand } from "../sessions/index.ts";
+import type { InnerCommand } from "../inner-command.ts";
 
 const format: Flag = {
   name: "format",
@@ -17,7 +17,7 @@ const ofRun: readonly Flag[] = [
   { name: "sb-debug", group: "Output", help: "Show on stderr what is started" },
 ];
 
-export const sandboxCommands: readonly SessionCommand[] = [
+export const sandboxCommands: readonly InnerCommand[] = [
   {
     name: "enable",
     summary: "Commands that no rule allows run in it, with --force too",
@@ -46,7 +46,7 @@ export const sandboxCommands: readonly SessionCommand[] = [
     operands: "<cmd...>",
     flags: ofRun,
     uses: ["workspace", "add-dir"],
-    examples: ["sandbox run -- npm test", "sandbox run --network -- npm ci", 'sandbox run "ls -l | wc -l"'],
+    examples: ["sandbox run npm test --silent", "sandbox run --network npm ci", 'sandbox run "ls -l | wc -l"'],
     load: async () => (await import("./run.ts")).runInSandbox,
   },
 ];

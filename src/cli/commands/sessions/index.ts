@@ -1,18 +1,6 @@
 // The table of `sessions` commands. Help, the parser and the dispatcher read it.
 import type { Flag } from "../../flags.ts";
-import type { Invocation } from "../../main.ts";
-
-export type SessionCommand = {
-  name: string;
-  summary: string;
-  operands?: string;
-  flags?: readonly Flag[];
-  /** General flags that it heeds. */
-  uses?: readonly string[];
-  examples?: readonly string[];
-  /** `words` are those behind its name. The exit code comes back. */
-  load(): Promise<(invocation: Invocation, words: readonly string[]) => Promise<number>>;
-};
+import type { InnerCommand } from "../inner-command.ts";
 
 const textOrJson: Flag = {
   name: "format",
@@ -34,7 +22,26 @@ export const listFlags: readonly Flag[] = [
   textOrJson,
 ];
 
-export const sessionCommands: readonly SessionCommand[] = [
+/** Also a command of its own. */
+export const exportCommand: InnerCommand = {
+  name: "export",
+  summary: "Write a chat as Markdown, JSON, stream-json or HTML",
+  operands: "<id>",
+  flags: [
+    {
+      name: "format",
+      value: "<format>",
+      choices: ["markdown", "json", "stream-json", "html"],
+      group: "Output",
+      help: "markdown (default), json, stream-json or html",
+    },
+    { name: "output", short: "o", value: "<file>", group: "Output", help: "Write to a file instead of stdout" },
+  ],
+  examples: ["sessions export 0bae > chat.md", "export 0bae --format html --output chat.html"],
+  load: async () => (await import("./export.ts")).exportSession,
+};
+
+export const sessionCommands: readonly InnerCommand[] = [
   {
     name: "list",
     summary: "List chats, as ls does",
@@ -50,23 +57,7 @@ export const sessionCommands: readonly SessionCommand[] = [
     examples: ["sessions show 0bae", "sessions show 0bae --format json"],
     load: async () => (await import("./show.ts")).showSession,
   },
-  {
-    name: "export",
-    summary: "Write a chat as Markdown, JSON, stream-json or HTML",
-    operands: "<id>",
-    flags: [
-      {
-        name: "format",
-        value: "<format>",
-        choices: ["markdown", "json", "stream-json", "html"],
-        group: "Output",
-        help: "markdown (default), json, stream-json or html",
-      },
-      { name: "output", short: "o", value: "<file>", group: "Output", help: "Write to a file instead of stdout" },
-    ],
-    examples: ["sessions export 0bae > chat.md", "export 0bae --format html --output chat.html"],
-    load: async () => (await import("./export.ts")).exportSession,
-  },
+  exportCommand,
   {
     name: "import",
     summary: "Make chats of sessions of Claude Code, Codex and Gemini",

@@ -1,0 +1,85 @@
+// Commands of a command: `sessions list`, `sandbox run`. One way to find them, to check their flags and to run them.
+import { UserError } from "../../protocol/error-codes.ts";
+import { nearestName } from "../../protocol/nearest.ts";
+import { type Flag, flagText } from "../flags.ts";
+import type { Invocation } from "../main.ts";
+
+export type InnerCommand = {
+  name: string;
+  summary: string;
+  /** `<x>` must be given, `[x]` may be, `…` at the end: several; none: no words. */
+  operands?: string;
+  flags?: readonly Flag[];
+  /** General flags that it heeds. */
+  uses?: readonly string[];
+  examples?: readonly string[];
+  /** `words` are those behind its name. The exit code comes back. */
+  load(): Promise<(invocation: Invocation, words: readonly string[]) => Promise<number>>;
+};
+
+export type OuterCommand = {
+  name: string;
+  commands: readonly InnerCommand[];
+  /** Which one is meant where none is named; without it, help is. */
+  inner?: string;
+};
+
+export async function runInner(outer: OuterCommand, invocation: Invocation): Promise<number> {
+  const [name = outer.inner, ...words] = invocation.line.words;
+  if (name === undefined || name === "help") return (await import("./help.ts")).help(invocation, outer.name);
+  const command = outer.commands.find((each) => each.name === name);
+  if (!command) throw unknownCommand(name, outer, invocation.name);
+  return runCommand(command, { outer, invocation, words });
+}
+
+type Call = { outer: OuterCommand; invocation: Invocation; words: readonly string[] };
+
+export async function runCommand(command: InnerCommand, { outer, invocation, words }: Call): Promise<number> {
+  checkFlags(command, outer, invocation);
+  checkWords(command, { outer, invocation, words });
+  return (await command.load())(invocation, words);
+}
+
+/** The parser takes the flags of every command here; a wrong one must not be passed over in silence. */
+function checkFlags(command: InnerCommand, outer: OuterCommand, { line, name }: Invocation): void {
+  const all = new Set(outer.commands.flatMap((each) => each.flags ?? []).map((flag) => flag.name));
+  for (const flag of all) {
+    if (!line.flags.has(flag)) continue;
+    const own = command.flags?.find((each) => each.name === flag);
+    if (!own && command.uses?.includes(flag)) continue;
+    if (!own) {
+      throw new UserError(
+        "USAGE",
+        `'${outer.name} ${command.name}' does not take --${flag}. What it takes: ${name} help ${outer.name} ${command.name}`,
+      );
+    }
+    const value = flagText(line.flags, flag);
+    if (own.choices && value !== undefined && !own.choices.includes(value)) {
+      const near = nearestName(value, own.choices);
+      throw new UserError(
+        "USAGE",
+        `option '--${flag}' cannot be '${value}'; it is one of ${own.choices.join(", ")}.${near ? ` Did you mean ${near}?` : ""}`,
+      );
+    }
+  }
+}
+
+function checkWords({ name, operands }: InnerCommand, { outer, invocation, words }: Call): void {
+  const isTooFew = words.length === 0 && operands?.startsWith("<");
+  const isTooMany = words.length > 0 && operands === undefined;
+  if (!isTooFew && !isTooMany) return;
+  const usage = [invocation.name, outer.name, name, ...(operands ? [operands] : [])].join(" ");
+  const why = isTooFew ? `needs ${operands}` : "takes no words";
+  const hint = operands?.startsWith("<id") ? `. The ids: ${invocation.name} ls` : "";
+  throw new UserError("USAGE", `'${outer.name} ${name}' ${why}. Type: ${usage}${hint}`);
+}
+
+function unknownCommand(word: string, outer: OuterCommand, program: string): UserError {
+  const names = outer.commands.map((command) => command.name);
+  const near = nearestName(word, names);
+  const hint = near ? ` Did you mean ${outer.name} ${near}?` : ` There are ${names.join(", ")}.`;
+  return new UserError(
+    "USAGE",
+    `there is no command '${outer.name} ${word}'.${hint} Type: ${program} help ${outer.name}`,
+  );
+}
