@@ -1,15 +1,19 @@
 // `npm run bench`: what Courser promises about time and size, each as a ratio to a floor measured in the same run.
 //   npm run bench -- [--rounds N] [--quick] [--json FILE] [--plot FILE] [--only WORD] [--peer NAME=COMMAND …]
 // A peer is a command line that answers the prompt it is given as its last argument; {url} stands for the model server.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startModelServer } from "../test/support/model-server.ts";
+import { bridgeTimes } from "./bridge.ts";
 import { decoderRatio } from "./decoder.ts";
 import { grepRatio } from "./grep.ts";
+import { hookTimes } from "./hooks.ts";
 import { installedMegabytes } from "./install-size.ts";
 import { interleave, median, type Program, runOnce } from "./measure.ts";
 import { type Bar, plot } from "./plot.ts";
+import { sessionTimes } from "./sessions.ts";
+import { storeFigures } from "./store.ts";
 
 type Options = {
   rounds: number;
@@ -52,6 +56,10 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   turns,
   codec,
   search,
+  sessions,
+  store,
+  hooks,
+  bridge,
   size,
 };
 
@@ -173,6 +181,48 @@ async function codec(): Promise<Line[]> {
 async function search(): Promise<Line[]> {
   const { ratio } = await grepRatio(20_000);
   return [{ name: "grep tool over bare rg, 20,000 files", value: ratio, limit: 1.3, unit: "×", better: "less" }];
+}
+
+async function sessions(folder: string, { rounds }: Options): Promise<Line[]> {
+  const times = await sessionTimes(join(folder, "sessions"), rounds);
+  return [
+    { name: "ls over 5,000 chats", value: times.listMs, limit: 500, unit: "ms", better: "less" },
+    { name: "search over 5,000 chats", value: times.searchMs, limit: 200, unit: "ms", better: "less" },
+    { name: "the first search, which reads them", value: times.firstSearchMs / 1000, unit: "s", better: "less" },
+    { name: "create-chat among them", value: times.createMs, unit: "ms", better: "less" },
+  ];
+}
+
+async function store(folder: string, { rounds }: Options): Promise<Line[]> {
+  const where = place(join(folder, "store"));
+  const run = (...args: string[]): Program => ({
+    command: process.execPath,
+    args: [cli, ...args],
+    cwd: where.workspace,
+    env: where.env,
+  });
+  const chats = { configDir: where.config, workspace: realpathSync(where.workspace) };
+  const { append, resumeMs, keep, floorMs } = await storeFigures(chats, run, rounds);
+  const floor = `node -e 0: ${floorMs.toFixed(1)} ms`;
+  return [
+    { name: "10,000th message over the 10th", value: append, limit: 2, unit: "×", better: "less" },
+    { name: "resuming 10,000 messages", value: resumeMs, limit: 300, unit: "ms", better: "less" },
+    { name: "keeping a short run", value: keep, limit: 0.6, unit: "×", better: "less", floor },
+  ];
+}
+
+async function hooks(folder: string, { rounds }: Options): Promise<Line[]> {
+  const { manyMs, slowestMs, spawnMs, ratio } = await hookTimes(join(folder, "hooks"), rounds);
+  const floor = `${manyMs.toFixed(0)} ms; 1.5 × ${slowestMs.toFixed(0)} ms and ${spawnMs.toFixed(0)} ms of spawning`;
+  return [{ name: "100 hooks on one event", value: ratio, limit: 1, unit: "×", better: "less", floor }];
+}
+
+async function bridge(folder: string, { rounds }: Options): Promise<Line[]> {
+  const { importMs, floorMs } = await bridgeTimes(place(join(folder, "bridge")).workspace, rounds);
+  const floor = `node -e 0: ${floorMs.toFixed(1)} ms`;
+  return [
+    { name: "importing the hooks bridge", value: importMs - floorMs, limit: 15, unit: "ms", better: "less", floor },
+  ];
 }
 
 async function size(folder: string): Promise<Line[]> {

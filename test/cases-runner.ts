@@ -2,18 +2,34 @@
 // Exit 0 only when every answer is safe and at least 95 % are exact.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { runHookCase } from "./agent/hooks-driver.ts";
 import { runProcessCase } from "./agent/process-driver.ts";
+import { runSandboxCase } from "./agent/sandbox-driver.ts";
+import { runBridgeCase } from "./bridge/bridge-driver.ts";
 import { runModelCase } from "./cli/model-cases-driver.ts";
+import { runSsrfCase } from "./net/ssrf-driver.ts";
 import { runConfigCase } from "./policy/config-driver.ts";
+import { runPolicyCase } from "./policy/policy-driver.ts";
 import { type FrameCase, runFrameCase } from "./protocol/frames-driver.ts";
+import { runSecretsCase } from "./redact/secrets-driver.ts";
+import { runStoreCase } from "./store/store-driver.ts";
 import type { Case, CaseDriver, CaseResult } from "./support/case.ts";
 
 /** One driver for each group. A new group is a new row. */
 export const drivers: Record<string, CaseDriver> = {
   frames: (given) => runFrameCase(given as unknown as FrameCase),
+  hooks: runHookCase,
   process: runProcessCase,
+  sandbox: runSandboxCase,
   config: runConfigCase,
   model: runModelCase,
+  ssrf: runSsrfCase,
+  secrets: runSecretsCase,
+  shell: runPolicyCase,
+  benign: runPolicyCase,
+  paths: runPolicyCase,
+  store: runStoreCase,
+  "hooks-bridge": runBridgeCase,
 };
 
 const usage = "Usage: npm run cases -- FILE|DIR… [--driver library|cli] [--json] [--long]";

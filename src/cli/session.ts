@@ -106,6 +106,5 @@ async function chosenFolder({ invocation, configDir, workspace }: Setup): Promis
 }
 
 async function messagesOf(folder: string) {
-  const { readChat } = await import("../store/chats/reading.ts");
-  return readChat(folder).messages.map(({ message }) => message);
+  return (await import("../store/chats/reading.ts")).readMessages(folder);
 }

@@ -55,9 +55,11 @@ export function openDatabase(path: string, options: OpenOptions = {}): Database 
   }
 }
 
-/** The error as a user may read it. A UserError stays what it is. */
+/** An error of SQLite or of the file system as a user may read it. A UserError stays what it is; anything else is a bug, and is thrown. */
 export function storeError(error: unknown, path: string): UserError {
   if (error instanceof UserError) return error;
+  const isKnown = !Number.isNaN(primaryCode(error as Failure)) || /^E[A-Z0-9]+$/.test((error as Failure).code ?? "");
+  if (!isKnown) throw error;
   const code = codeOf(error as Failure);
   const said = (error as Failure).errstr ?? (error instanceof Error ? error.message : String(error));
   return new UserError(code, texts[code](path, said));
@@ -65,6 +67,12 @@ export function storeError(error: unknown, path: string): UserError {
 
 export function isBusy(error: unknown): boolean {
   return [5, 6].includes(primaryCode(error as Failure));
+}
+
+/** A fault in the statement or in what it found: with statements that are known to be right, the file is not as it was made. */
+export function isImpossible(error: unknown): boolean {
+  const failure = error as Failure;
+  return failure.code === "ERR_OUT_OF_RANGE" || [1, 19, 20, 25].includes(primaryCode(failure));
 }
 
 /** Blocks this thread: SQLite does the same while it waits. */

@@ -195,7 +195,7 @@ describe("reading", () => {
       { code: "STORE_MISSING_BLOB", blobs: [ids[4]] },
     ]);
     expect(record.wholeTurns).toBe(1);
-    expect(record.messages).toHaveLength(6);
+    expect(record.messages).toHaveLength(7);
     for (const work of [openChat, readMessages])
       expect(() => work(folder)).toThrow(
         expect.objectContaining({ code: "STORE_BLOB_HASH", message: expect.stringContaining(String(ids[4])) }),
@@ -266,7 +266,7 @@ describe("damage", () => {
     writeFileSync(store(), "no database, only words");
     copyFileSync(store(), join(place.base, "damaged"));
     for (let index = 0; index < 3; index++) expect(() => readChat(folder)).toThrow(code("STORE_CORRUPT"));
-    expect(() => openChat(folder)).toThrow(/copy is kept as .*store\.db\.corrupt-\d{8}T\d{6}Z/);
+    expect(() => openChat(folder)).toThrow(/A copy is kept as .*store\.db\.corrupt-\d{8}T\d{6}Z/);
     const aside = readdirSync(folder).filter((name) => name.includes("corrupt"));
     expect(aside).toHaveLength(1);
     expect(readFileSync(join(folder, aside[0]!))).toEqual(readFileSync(join(place.base, "damaged")));

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { chatFolder, isChatId, placeOfChat, projectId, transcriptFile } from "../../src/store/chats/layout.ts";
 import { md5 } from "../../src/store/chats/md5.ts";
 import { emptyRoot, RootBuilder, readRoot } from "../../src/store/chats/root.ts";
-import { nativeSha256, Sha256, sha256 } from "../../src/store/chats/sha256.ts";
+import { nativeSha256, sha256 } from "../../src/store/chats/sha256.ts";
 
 const id = "0bae1f09-3bb0-49b8-9b9d-96a70ede533f";
 
@@ -25,31 +25,19 @@ describe("layout of chats", () => {
 });
 
 describe("hashes", () => {
-  it("are those of node:crypto, at every length around a block", () => {
-    for (let length = 0; length < 200; length++) {
-      const bytes = randomBytes(length);
-      const expected = createHash("sha256").update(bytes).digest("hex");
-      expect(new Sha256().update(bytes).hex()).toBe(expected);
-      expect(nativeSha256(bytes)).toBe(expected);
+  // In this order: once node:crypto is loaded, it is used for everything.
+  it("are those of node:crypto, at every length around a block, and for long inputs", () => {
+    const inputs = [...Array.from({ length: 200 }, (_, length) => randomBytes(length)), randomBytes(16_383)];
+    const expected = (data: Uint8Array | string) => createHash("sha256").update(data).digest("hex");
+    for (const bytes of inputs) {
+      expect(sha256(bytes)).toBe(expected(bytes));
       const words = bytes.toString("base64");
+      expect(sha256(`${words}\u{1f469}\0`)).toBe(expected(`${words}\u{1f469}\0`));
       expect(md5(words)).toBe(createHash("md5").update(words).digest("hex"));
     }
     const long = randomBytes(300_001);
-    expect(sha256(long)).toBe(createHash("sha256").update(long).digest("hex"));
-    expect(new Sha256().update(long).hex()).toBe(sha256(long));
-  });
-
-  it("can be read on the way and go on", () => {
-    const hash = new Sha256();
-    const all: Buffer[] = [];
-    for (let index = 0; index < 100; index++) {
-      const piece = randomBytes(index);
-      all.push(piece);
-      hash.update(piece);
-      const expected = createHash("sha256").update(Buffer.concat(all)).digest("hex");
-      expect(hash.hex()).toBe(expected);
-      expect(hash.copy().update(Buffer.from("x")).hex()).not.toBe(expected);
-    }
+    expect(sha256(long)).toBe(expected(long));
+    for (const bytes of inputs) expect(nativeSha256(bytes)).toBe(expected(bytes));
   });
 });
 

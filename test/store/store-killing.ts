@@ -38,7 +38,7 @@ export async function kill(input: Input, options: Options): Promise<StoreSeen> {
   const { events = 5000, event_bytes = 2000 } = input["workload"] ?? {};
   const isCheckpoint = /checkpoint/i.test(String(input["at"]));
   const [, size = "4"] = /WAL > (\d+) MiB/i.exec(String(input["at"])) ?? [];
-  const rounds = roundsOf(input, options, isCheckpoint ? 2 : 6);
+  const rounds = roundsOf(input, options, isCheckpoint ? 2 : 4);
   const seen: StoreSeen = { integrity: "ok", lost: 0, resumes: true, rounds };
   for (let round = 0; round < rounds; round++) {
     const place = quickPlace();

@@ -1,6 +1,6 @@
 // Starting the child of these tests: bundled once, inside the repository, where it finds its packages; with faults if wanted.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { ChildJob } from "./store-child.ts";
@@ -96,23 +96,22 @@ function compile(): string {
   return output;
 }
 
+/** One file for all, replaced as a whole: what several workers make of the same sources is the same. */
 async function bundle(): Promise<string> {
   const { build } = await import("esbuild");
   const cache = join(repository, "node_modules/.cache");
-  if (!existsSync(cache)) mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(join(cache, "store-child-"));
-  // Also for another user, as whom a child may run.
-  chmodSync(folder, 0o755);
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  const outfile = join(folder, "store-child.mjs");
+  mkdirSync(cache, { recursive: true });
+  const file = join(cache, "store-child.mjs");
+  const built = `${file}.${process.pid}`;
   await build({
     entryPoints: [join(repository, "test/store/store-child.ts")],
     bundle: true,
     platform: "node",
     format: "esm",
     target: "node20",
-    outfile,
+    outfile: built,
     logLevel: "error",
   });
-  return outfile;
+  renameSync(built, file);
+  return file;
 }

@@ -135,6 +135,11 @@ export function belongTogether(before: BlobMessage, next: BlobMessage): boolean 
   return before.role === "tool" && next.role === "tool";
 }
 
+/** The number of a message of ours; 0 for those of others. */
+export function numberOf(blob: BlobMessage): number {
+  return blob.providerOptions?.courser?.message ?? 0;
+}
+
 /** The message that these blobs are; undefined for what no model need be told again: system prompts and surroundings. */
 export function decodeMessage(blobs: readonly BlobMessage[]): Message | undefined {
   const [first] = blobs;

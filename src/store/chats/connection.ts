@@ -10,8 +10,8 @@ const parameters: Record<StoreMode, string> = { write: "mode=rw", read: "mode=ro
 const idle: StoreConnection[] = [];
 
 /**
- * Waits for other programs up to 5 s; throws what SQLite says. The file is attached, as `chat`, to a connection in memory: the library cannot finalize
- * statements, and while one lives, closing its connection closes no file. Detaching does.
+ * Waits for other programs up to 5 s; throws what SQLite says. The file is attached, as `chat`, to a connection in memory:
+ * the library cannot finalize statements, and while one lives, closing its connection closes no file. Detaching does.
  */
 export function openStore(file: string, mode: StoreMode): StoreConnection {
   const connection = idle.pop() ?? new StoreConnection();

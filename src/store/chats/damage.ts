@@ -1,7 +1,7 @@
 // A damaged store: told apart from a new one, kept aside as it is, never written over.
 import { constants, copyFileSync, existsSync, type Stats, statSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
-import { storeError } from "../sqlite.ts";
+import { isImpossible, storeError } from "../sqlite.ts";
 import type { ChatProblem } from "./chat.ts";
 import { placeOfChat, storeFile } from "./layout.ts";
 
@@ -24,25 +24,28 @@ function statOf(file: string): Stats | undefined {
   }
 }
 
-/** What went wrong with a store, as `storeError` tells it; damage is also kept aside. */
+/** What went wrong with a store that was being opened: as `storeError` tells it, but damage by its name. */
 export function failureOf(error: unknown, folder: string): UserError {
-  const failure = storeError(error, storeFile(folder));
-  if (failure.code !== "STORE_CORRUPT" || failure === error) return failure;
+  if (error instanceof UserError) return error;
   const { errstr, message } = error as { errstr?: string; message: string };
-  return damaged(folder, errstr ?? message);
+  if (isImpossible(error)) return damaged(folder, errstr ?? message);
+  const failure = storeError(error, storeFile(folder));
+  return failure.code === "STORE_CORRUPT" ? damaged(folder, errstr ?? message) : failure;
 }
 
-/** Keeps a copy beside the store, so that nothing that anybody does to it later takes away what can still be saved. */
-export function damaged(folder: string, why: string): UserError {
-  const file = storeFile(folder);
+function damaged(folder: string, why: string): UserError {
   const { id } = placeOfChat(folder);
   return new UserError(
     "STORE_CORRUPT",
-    `The chat ${id} is damaged: ${why}. ${setAside(file)} Other chats are not touched by this. Begin a new chat, or put a backup in the place of ${file}.`,
+    `The chat ${id} is damaged: ${why}. Nothing was changed, and other chats are not touched by this. ` +
+      `Begin a new chat, or put a backup in the place of ${storeFile(folder)}.`,
   );
 }
 
-function setAside(file: string): string {
+/** Keeps a copy beside a damaged store, so that nothing that anybody does to it later takes away what can still be saved. */
+export function keptAside(failure: UserError, folder: string): UserError {
+  if (failure.code !== "STORE_CORRUPT") return failure;
+  const file = storeFile(folder);
   try {
     // Named by the time of the damage: asking twice makes one copy.
     const time = statSync(file)
@@ -52,9 +55,9 @@ function setAside(file: string): string {
     for (const suffix of ["", "-wal"])
       if (existsSync(`${file}${suffix}`) && !existsSync(`${copy}${suffix}`))
         copyFileSync(`${file}${suffix}`, `${copy}${suffix}`, constants.COPYFILE_EXCL);
-    return `Nothing was changed; a copy is kept as ${copy}.`;
+    return new UserError(failure.code, `${failure.message} A copy is kept as ${copy}.`);
   } catch {
-    return "Nothing was changed.";
+    return failure;
   }
 }
 
@@ -62,9 +65,10 @@ function setAside(file: string): string {
 export function notWhole(folder: string, problems: readonly ChatProblem[], wholeTurns: number): UserError {
   const { id } = placeOfChat(folder);
   const said = problems.map((problem) => problem.message).join(" ");
+  const turns = wholeTurns === 1 ? "first turn, which is whole," : `first ${wholeTurns} turns, which are whole,`;
+  const way = wholeTurns === 0 ? "Begin a new chat." : `Go on from its ${turns} in a new chat: --resume ${id} --fork.`;
   return new UserError(
     problems[0]!.code,
-    `The chat ${id} is not whole, and nothing of it was sent to a model. ${said} ` +
-      `Go on from its ${wholeTurns} whole turns in a new chat: --resume ${id} --fork. See what is left: sessions show ${id}.`,
+    `The chat ${id} is not whole, and nothing of it was sent to a model. ${said} ${way} See what is left: sessions show ${id}.`,
   );
 }

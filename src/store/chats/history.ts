@@ -1,6 +1,6 @@
 // The history of a chat out of its store: every message in order, and by name what is missing or altered.
 import type { Message } from "../../protocol/message.ts";
-import { type BlobMessage, belongTogether, decodeMessage, parseBlob } from "./blobs.ts";
+import { type BlobMessage, belongTogether, decodeMessage, numberOf, parseBlob } from "./blobs.ts";
 import type { ChatProblem, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { readRoot } from "./root.ts";
@@ -17,13 +17,15 @@ export type StoreMeta = {
 };
 
 /** A blob in its place in the conversation. */
-export type HistoryRow = { sequence: number; turn: number; number: number; at?: number; blob: string };
+export type HistoryRow = { sequence: number; turn: number; at?: number; blob: string };
 
 export type History = {
   messages: StoredMessage[];
   rows: HistoryRow[];
   problems: ChatProblem[];
   wholeTurns: number;
+  /** The highest number that a message of ours has. */
+  lastNumber: number;
   /** The order is that of our table; else somebody else wrote last, and the root told it. */
   isOurs: boolean;
 };
@@ -72,16 +74,17 @@ export function readHistory(store: StoreConnection, meta = readMeta(store)): His
   const ours = hasTables ? readRows(store) : [];
   const root = meta.latestRootBlobId;
   const isOurs = hasTables && ownState(store, ".root") === root;
-  // Where the order is known, the root need only be there.
-  const isEnough = isOurs && root !== undefined && blobs.has(root);
-  const { ids, problem } = isEnough ? nothing : walkRoot(root, blobs, altered);
+  const { ids, problem } = walkRoot(root, blobs, altered);
   if (problem) problems.push(problem);
+  // Our rows may be ahead of the root, never beside it.
+  const isInOrder = problem !== undefined || ids.every((id, index) => ours[index]?.blob === id);
+  if (isOurs && !isInOrder) problems.push(disorder(root));
   const alteredOthers = [...altered].filter((id) => id !== root);
   if (alteredOthers.length > 0) problems.push(alteredBlobs(alteredOthers));
-  const rows = isOurs ? ours : rowsOf(ids, ours);
+  const rows = isOurs && isInOrder ? ours : rowsOf(ids, ours);
   const missing = rows.filter(({ blob }) => !blobs.has(blob) && !altered.has(blob)).map((row) => row.blob);
   if (missing.length > 0) problems.push(missingBlobs(missing, "a part of the conversation"));
-  return { ...assemble(rows, blobs, isOurs), problems, isOurs };
+  return { ...assemble(rows, blobs), problems, isOurs };
 }
 
 /**
@@ -97,10 +100,6 @@ export function modelView(store: StoreConnection, messages: readonly StoredMessa
   return isWhole ? [...(parseStored(body) as Message[]), ...since] : since;
 }
 
-type Walked = { ids: string[]; problem?: ChatProblem };
-
-const nothing: Walked = { ids: [] };
-
 /** Messages as text, nodes as bytes, in the order of the table. */
 type Blobs = Map<string, string | Uint8Array>;
 
@@ -108,33 +107,39 @@ const everyBlob =
   "SELECT id, CASE WHEN hex(substr(data, 1, 1)) = '7B' THEN CAST(data AS TEXT) ELSE data END FROM blobs ORDER BY rowid";
 
 function readBlobs(store: StoreConnection): { blobs: Blobs; altered: Set<string> } {
-  const rows = store.rows(everyBlob) as [id: string, data: string | Uint8Array | null][];
+  const rows = store.rows(everyBlob) as [id: string, data: unknown][];
   let bytes = 0;
-  for (const [, data] of rows) bytes += data?.length ?? 0;
+  for (const [, data] of rows) bytes += (data as Partial<Uint8Array> | null)?.length ?? 0;
   const hash = hasherFor(bytes);
   const blobs: Blobs = new Map();
   const altered = new Set<string>();
   for (const [id, data] of rows) {
-    if (data !== null && hash(data) === id) blobs.set(id, data);
+    const isContent = typeof data === "string" || data instanceof Uint8Array;
+    if (isContent && hash(data) === id) blobs.set(id, data);
     else altered.add(id);
   }
   return { blobs, altered };
 }
 
 function readRows(store: StoreConnection): HistoryRow[] {
-  const found = store.rows("SELECT sequence, turn, number, at, blob FROM courser_messages ORDER BY sequence");
-  return (found as [number, number, number, number | null, string][]).map(([sequence, turn, number, at, blob]) =>
-    at === null ? { sequence, turn, number, blob } : { sequence, turn, number, at, blob },
+  const found = store.rows("SELECT sequence, turn, at, blob FROM courser_messages ORDER BY sequence");
+  return (found as [number, number, number | null, string][]).map(([sequence, turn, at, blob]) =>
+    at === null ? { sequence, turn, blob } : { sequence, turn, at, blob },
   );
 }
 
 /** The ids that the root names; without it those of the best other root; without any, every message as it lies in the table. */
-function walkRoot(root: string | undefined, blobs: Blobs, altered: ReadonlySet<string>): Walked {
+function walkRoot(
+  root: string | undefined,
+  blobs: Blobs,
+  altered: ReadonlySet<string>,
+): { ids: string[]; problem?: ChatProblem } {
   const node = root === undefined ? undefined : blobs.get(root);
   const named = node instanceof Uint8Array ? readRoot(node) : undefined;
   if (named) return { ids: named };
   const older = bestRoot(blobs);
-  const ids = older?.ids ?? [...blobs].filter(([, data]) => messageIn(data)).map(([id]) => id);
+  const ids =
+    older?.ids ?? [...blobs].filter(([, data]) => typeof data === "string" && parseBlob(data)).map(([id]) => id);
   if (root === undefined) return { ids };
   const offer = older
     ? `The last complete root, ${older.id}, names ${count(older.ids, "blob")}.`
@@ -158,63 +163,51 @@ function bestRoot(blobs: Blobs): { id: string; ids: string[] } | undefined {
 function rowsOf(order: readonly string[], ours: readonly HistoryRow[]): HistoryRow[] {
   const known = new Map(ours.map((row) => [row.blob, row]));
   return order.map((blob, index) => {
-    const { turn = 0, number = -1, at } = known.get(blob) ?? {};
-    return { sequence: index + 1, turn, number, ...(at !== undefined && { at }), blob };
+    const { turn = unknownTurn, at } = known.get(blob) ?? {};
+    return { sequence: index + 1, turn, ...(at !== undefined && { at }), blob };
   });
 }
 
+const unknownTurn = -1;
+
 /**
- * Puts blobs together to messages. Where the order is not ours, rows get their numbers here, and a prompt of somebody else
- * begins a turn. The first blob that is not there ends what is whole.
+ * Puts blobs together to messages. A prompt of somebody else begins a turn. The first blob that is not there ends what is
+ * whole.
  */
-function assemble(
-  rows: HistoryRow[],
-  blobs: Blobs,
-  isOurs: boolean,
-): Pick<History, "messages" | "rows" | "wholeTurns"> {
+function assemble(rows: HistoryRow[], blobs: Blobs): Pick<History, "messages" | "rows" | "wholeTurns" | "lastNumber"> {
   const messages: StoredMessage[] = [];
   let turn = 0;
+  let lastNumber = 0;
   let wholeTurns: number | undefined;
-  for (let index = 0; index < rows.length; ) {
-    const group: HistoryRow[] = [];
-    const parsed: BlobMessage[] = [];
-    let isWhole = true;
-    for (; index < rows.length; index++) {
-      const row = rows[index]!;
-      const data = blobs.get(row.blob);
-      const blob = messageIn(data);
-      if (group.length > 0 && !isSameMessage(group.at(-1)!, row, parsed.at(-1), blob)) break;
-      group.push(row);
-      if (blob) parsed.push(blob);
-      if (data === undefined) isWhole = false;
-    }
-    const first = group[0]!;
-    const message = isWhole && first.number !== 0 ? decodeMessage(parsed) : undefined;
-    const isForeign = first.number < 0;
-    turn = isForeign && message && isPrompt(message) ? turn + 1 : Math.max(turn, first.turn);
-    const { sequence, at } = first;
+  let group: { rows: HistoryRow[]; blobs: BlobMessage[] } | undefined;
+  const endMessage = () => {
+    if (!group) return;
+    const message = decodeMessage(group.blobs);
+    const { sequence, at, turn: known } = group.rows[0]!;
+    turn = known === unknownTurn && message && isPrompt(message) ? turn + 1 : Math.max(turn, known);
+    for (const row of group.rows) row.turn = turn;
     if (message) messages.push(at === undefined ? { sequence, turn, message } : { sequence, turn, at, message });
-    for (const row of group) {
-      row.turn = turn;
-      if (!isOurs) row.number = message ? messages.length : 0;
+    group = undefined;
+  };
+  for (const row of rows) {
+    const data = blobs.get(row.blob);
+    const blob = typeof data === "string" ? parseBlob(data) : undefined;
+    if (group && blob && belongTogether(group.blobs.at(-1)!, blob)) {
+      group.rows.push(row);
+      group.blobs.push(blob);
+      continue;
     }
-    if (!isWhole) wholeTurns ??= Math.max(0, turn - 1);
+    endMessage();
+    if (blob) {
+      group = { rows: [row], blobs: [blob] };
+      lastNumber = Math.max(lastNumber, numberOf(blob));
+      continue;
+    }
+    row.turn = Math.max(turn, row.turn);
+    if (data === undefined) wholeTurns ??= Math.max(0, row.turn - 1);
   }
-  return { messages, rows, wholeTurns: wholeTurns ?? turn };
-}
-
-function messageIn(data: string | Uint8Array | undefined): BlobMessage | undefined {
-  return typeof data === "string" ? parseBlob(data) : undefined;
-}
-
-function isSameMessage(
-  before: HistoryRow,
-  row: HistoryRow,
-  blobBefore: BlobMessage | undefined,
-  blob: BlobMessage | undefined,
-): boolean {
-  if (before.number >= 0 || row.number >= 0) return before.number === row.number && row.number > 0;
-  return blobBefore !== undefined && blob !== undefined && belongTogether(blobBefore, blob);
+  endMessage();
+  return { messages, rows, wholeTurns: wholeTurns ?? turn, lastNumber };
 }
 
 export function isPrompt(message: Message): boolean {
@@ -232,6 +225,10 @@ function alteredBlobs(blobs: string[]): ChatProblem {
 function missingBlobs(blobs: string[], what: string): ChatProblem {
   const message = `${count(blobs, "blob")} with ${what} ${blobs.length === 1 ? "is" : "are"} missing: ${listed(blobs)}.`;
   return { code: "STORE_MISSING_BLOB", message, blobs };
+}
+
+function disorder(root: string | undefined): ChatProblem {
+  return { code: "STORE_CORRUPT", message: `The order of the conversation no longer fits the root ${root}.` };
 }
 
 function count(list: readonly unknown[], noun: string): string {

@@ -1,5 +1,5 @@
 // The root of a chat: a protobuf node that names the message blobs in order.
-import { Sha256 } from "./sha256.ts";
+import { sha256 } from "./sha256.ts";
 
 /** Field 1, 32 bytes. */
 const referenceTag = [0x0a, 0x20] as const;
@@ -20,7 +20,6 @@ export const emptyRoot = { id: "7d04a955b63a86fdb6eb992589111c4faead43524a512aaf
 
 /** A root that grows: adding a message costs the same at any length. */
 export class RootBuilder {
-  #hash = new Sha256();
   #references = Buffer.alloc(referenceBytes * 64);
   #length = 0;
 
@@ -30,14 +29,19 @@ export class RootBuilder {
     this.#references[this.#length] = referenceTag[0];
     this.#references[this.#length + 1] = referenceTag[1];
     this.#references.write(id, this.#length + 2, 32, "hex");
-    this.#hash.update(this.#references.subarray(this.#length, this.#length + referenceBytes));
     this.#length += referenceBytes;
   }
 
   build(): { id: string; data: Buffer } {
     const data = Buffer.concat([this.#references.subarray(0, this.#length), tail]);
-    return { id: this.#hash.copy().update(tail).hex(), data };
+    return { id: sha256(data), data };
   }
+}
+
+export function rootOf(ids: readonly string[]): RootBuilder {
+  const root = new RootBuilder();
+  for (const id of ids) root.add(id);
+  return root;
 }
 
 /** The ids in field 1; undefined when the bytes are no such node. */

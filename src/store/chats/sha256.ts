@@ -7,7 +7,7 @@ let native: typeof import("node:crypto") | undefined;
 
 export function sha256(data: Uint8Array | string): string {
   if (native || data.length >= longInput) return nativeSha256(data);
-  return new Sha256().update(typeof data === "string" ? Buffer.from(data) : data).hex();
+  return shortSha256(typeof data === "string" ? Buffer.from(data) : data);
 }
 
 /** For many at once: pays for node:crypto, then hashes ten times faster. */
@@ -21,53 +21,16 @@ export function hasherFor(bytes: number): (data: Uint8Array | string) => string 
   return bytes >= longInput ? nativeSha256 : sha256;
 }
 
-/** A hash that can be read at any point and then go on. */
-export class Sha256 {
-  #state = Int32Array.from(initial);
-  #block = new Uint8Array(64);
-  #filled = 0;
-  #length = 0;
-
-  update(bytes: Uint8Array): this {
-    this.#length += bytes.length;
-    let at = 0;
-    if (this.#filled > 0) {
-      at = Math.min(64 - this.#filled, bytes.length);
-      this.#block.set(bytes.subarray(0, at), this.#filled);
-      this.#filled += at;
-      if (this.#filled < 64) return this;
-      compress(this.#state, this.#block, 0);
-      this.#filled = 0;
-    }
-    for (; at + 64 <= bytes.length; at += 64) compress(this.#state, bytes, at);
-    this.#block.set(bytes.subarray(at), 0);
-    this.#filled = bytes.length - at;
-    return this;
-  }
-
-  copy(): Sha256 {
-    const copy = new Sha256();
-    copy.#state.set(this.#state);
-    copy.#block.set(this.#block);
-    copy.#filled = this.#filled;
-    copy.#length = this.#length;
-    return copy;
-  }
-
-  /** Of everything so far; leaves the hash as it is. */
-  hex(): string {
-    const state = Int32Array.from(this.#state);
-    const end = new Uint8Array(this.#filled < 56 ? 64 : 128);
-    end.set(this.#block.subarray(0, this.#filled));
-    end[this.#filled] = 0x80;
-    const view = new DataView(end.buffer);
-    view.setUint32(end.length - 8, Math.floor(this.#length / 0x20000000));
-    view.setUint32(end.length - 4, (this.#length << 3) >>> 0);
-    for (let at = 0; at < end.length; at += 64) compress(state, end, at);
-    let text = "";
-    for (const word of state) text += (word >>> 0).toString(16).padStart(8, "0");
-    return text;
-  }
+function shortSha256(bytes: Uint8Array): string {
+  const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64);
+  padded.set(bytes);
+  padded[bytes.length] = 0x80;
+  new DataView(padded.buffer).setUint32(padded.length - 4, bytes.length * 8);
+  const state = Int32Array.from(initial);
+  for (let start = 0; start < padded.length; start += 64) compress(state, padded, start);
+  let text = "";
+  for (const word of state) text += (word >>> 0).toString(16).padStart(8, "0");
+  return text;
 }
 
 const words = new Int32Array(64);

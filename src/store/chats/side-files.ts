@@ -10,8 +10,6 @@ import type { ChatFacts, StoredMessage } from "./chat.ts";
 import { factsFile, placeOfChat, transcriptFile } from "./layout.ts";
 import { makeFolder, openPrivate } from "./private-files.ts";
 
-export { makeFolder };
-
 const schemaVersion = 1;
 
 /** `courser`: what listings of ours need beyond what others read. */

@@ -1,5 +1,5 @@
 // The tables of a store: those that every reader knows, and ours beside them; how an empty store comes to be.
-import { closeSync, fsyncSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { closeSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../sqlite.ts";
 import type { StoreConnection } from "./connection.ts";
@@ -11,12 +11,12 @@ CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB);
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);`;
 
 /**
- * courser_messages: a row for each blob of the conversation, in order; number 0: told to no model again.
+ * courser_messages: a row for each blob of the conversation, in order; a message may have several.
  * courser_state: values by turn, so that going back to a turn brings back what held then. Keys with a dot are the store's own.
  * courser_views: what the model is told in place of the messages up to `after`; `hash`: of the body.
  */
 const ownTables = `
-CREATE TABLE IF NOT EXISTS courser_messages (sequence INTEGER PRIMARY KEY, turn INTEGER, number INTEGER, at INTEGER, blob TEXT);
+CREATE TABLE IF NOT EXISTS courser_messages (sequence INTEGER PRIMARY KEY, turn INTEGER, at INTEGER, blob TEXT);
 CREATE TABLE IF NOT EXISTS courser_events (sequence INTEGER PRIMARY KEY, turn INTEGER, at INTEGER, kind TEXT, body TEXT);
 CREATE TABLE IF NOT EXISTS courser_state (key TEXT, turn INTEGER, value TEXT, PRIMARY KEY (key, turn)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS courser_views (sequence INTEGER PRIMARY KEY, turn INTEGER, after INTEGER, hash TEXT, body TEXT);`;
@@ -30,10 +30,12 @@ export function addOwnTables(store: StoreConnection): void {
  * Makes the store whole or not at all: it is built aside and then given its name. Switching to a write-ahead log happens
  * before anybody else can see the file; two processes that do it together would lock each other out.
  * `rows`: SQL with all values in it, because a prepared statement would keep the file open under its first name.
+ * Returns a handle of the file, to force it to the disk before anything depends on it. To be closed after every connection:
+ * closing a file frees all locks that a process has on it.
  */
-export function makeStore(folder: string, rows: string): void {
-  const file = join(folder, `store.db.${process.pid}.new`);
+export function makeStore(folder: string, rows: string): number {
   for (const name of readdirSync(folder)) if (/^store\.db\.\d+\.new/.test(name)) rmSync(join(folder, name));
+  const file = join(folder, `store.db.${process.pid}.new`);
   const handle = openPrivate(file, "wx");
   try {
     const database = openDatabase(file);
@@ -43,15 +45,13 @@ export function makeStore(folder: string, rows: string): void {
     } finally {
       database.close();
     }
-    fsyncSync(handle);
+    renameSync(file, storeFile(folder));
+    return handle;
   } catch (error) {
+    closeSync(handle);
     rmSync(file, { force: true });
     throw error;
-  } finally {
-    // Closing a file frees every lock that this process has on it: here there is none any more.
-    closeSync(handle);
   }
-  renameSync(file, storeFile(folder));
 }
 
 /** A text inside SQL. */

@@ -1,5 +1,5 @@
 // The one writer of an open chat: everything it is given is committed when it returns.
-
+import { closeSync, fsyncSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Message } from "../../protocol/message.ts";
@@ -10,7 +10,8 @@ import type { StoreConnection } from "./connection.ts";
 import { firstLine } from "./facts.ts";
 import { isPrompt, modelView, ownState, readHistory, type StoreMeta } from "./history.ts";
 import { placeOfChat, storeFile } from "./layout.ts";
-import { RootBuilder } from "./root.ts";
+import { type RootBuilder, rootOf } from "./root.ts";
+import { type Delta, Segments } from "./segments.ts";
 import { sha256 } from "./sha256.ts";
 import { openTranscript, type Transcript, writeFacts } from "./side-files.ts";
 import type { WriterLock } from "./writer-lock.ts";
@@ -18,6 +19,8 @@ import type { WriterLock } from "./writer-lock.ts";
 /** A chat as it was found, or made. */
 export type OpenedChat = {
   store: StoreConnection;
+  /** Of a store that was made just now, and is not yet forced to the disk. */
+  handle?: number;
   lock: WriterLock;
   facts: ChatFacts;
   meta: StoreMeta;
@@ -34,21 +37,18 @@ export type OpenedChat = {
   lastEvent: number;
 };
 
-type Delta = Extract<AgentEvent, { type: "text" | "thinking" }>;
-type Segment = { first: number; turn: number; at: number; text: string };
-
 const turnStatus = { done: "success", fail: "error" };
 const durable = new Set<AgentEvent["type"]>(["tool_start", "done", "fail"]);
 
 export class Writer implements ChatWriter {
   readonly interrupted: { callId: string; tool: string }[] = [];
   readonly #store: StoreConnection;
+  readonly #handle: number | undefined;
   readonly #lock: WriterLock;
   readonly #facts: ChatFacts;
   readonly #meta: StoreMeta;
   readonly #transcript: Transcript;
-  /** What was said and not yet ended. */
-  readonly #segments = new Map<Delta["type"], Segment>();
+  readonly #segments = new Segments();
   readonly #toolNames = new Map<string, string>();
   #messages: Message[];
   #root: RootBuilder;
@@ -64,9 +64,13 @@ export class Writer implements ChatWriter {
   /** After a failure nothing is taken any more: what follows would stand after a hole. */
   #failure: UserError | undefined;
   #isClosed = false;
+  /** Something was forced to the disk, and with it everything before. */
+  #isSettled = false;
+  #shownFacts = "";
 
   constructor(opened: OpenedChat) {
     this.#store = opened.store;
+    this.#handle = opened.handle;
     this.#lock = opened.lock;
     this.#facts = opened.facts;
     this.#meta = opened.meta;
@@ -141,7 +145,7 @@ export class Writer implements ChatWriter {
       this.#running = undefined;
       this.#transcript.endTurn(turnStatus[event.type]);
     }
-    if (isEnd || event.type === "user") writeFacts(this.#facts);
+    if (isEnd || event.type === "user") this.#writeFacts();
   }
 
   state(key: string): unknown {
@@ -156,7 +160,7 @@ export class Writer implements ChatWriter {
   rename(title: string): void {
     this.#facts.title = title;
     this.#commit(() => this.#writeMeta());
-    writeFacts(this.#facts);
+    this.#writeFacts();
   }
 
   rewindTo(number: number): void {
@@ -174,13 +178,13 @@ export class Writer implements ChatWriter {
     );
     this.#running = undefined;
     this.#turn = number - 1;
-    this.#segments.clear();
+    this.#segments.forget();
     const { messages } = readHistory(this.#store);
     this.#messages = modelView(this.#store, messages);
     this.#facts.hasConversation = messages.length > 0;
     if (number === 1) delete this.#facts.prompt;
     this.rewriteTranscript(messages);
-    writeFacts(this.#facts);
+    this.#writeFacts();
   }
 
   close(): void {
@@ -192,15 +196,16 @@ export class Writer implements ChatWriter {
             this.#writeRoot();
             this.#store.statement("DELETE FROM courser_state WHERE key = '.writer'").run();
           },
-          { durable: this.#rootIsStale },
+          { durable: this.#rootIsStale || !this.#isSettled },
         );
-        writeFacts(this.#facts);
+        this.#writeFacts();
       }
     } finally {
       this.#isClosed = true;
       this.#failure ??= new UserError("STORE_FAILED", `The chat ${this.#facts.id} is closed.`);
       this.#transcript.close();
       this.#store.close();
+      if (this.#handle !== undefined) closeSync(this.#handle);
       this.#lock.free();
     }
   }
@@ -241,8 +246,8 @@ export class Writer implements ChatWriter {
       const id = sha256(data);
       this.#store.statement("INSERT INTO blobs (id, data) VALUES (?, ?)").run(id, data);
       this.#store
-        .statement("INSERT INTO courser_messages (sequence, turn, number, at, blob) VALUES (?, ?, ?, ?, ?)")
-        .run(++this.#lastSequence, this.#turn, this.#lastNumber, at, id);
+        .statement("INSERT INTO courser_messages (sequence, turn, at, blob) VALUES (?, ?, ?, ?)")
+        .run(++this.#lastSequence, this.#turn, at, id);
       this.#root.add(id);
     }
     this.#rootIsStale = true;
@@ -264,28 +269,15 @@ export class Writer implements ChatWriter {
   #recordDelta(event: Delta, at: number): void {
     const turn = this.#running ? this.#turn : this.#turn + 1;
     this.#guard(() => this.#insertEvent(++this.#lastEvent, turn, at, event));
-    const segment = this.#segments.get(event.type);
-    if (segment) segment.text += event.text;
-    else this.#segments.set(event.type, { first: this.#lastEvent, turn, at, text: event.text });
+    this.#segments.add(event, { sequence: this.#lastEvent, turn, at });
   }
 
-  /** Deltas go when a later event says the same; where none does, one event takes the place of many. */
   #settle(event: AgentEvent): void {
-    const endsAll = event.type === "user" || event.type === "done" || event.type === "fail";
-    const discards = event.type === "retry" && event.discards;
-    if (event.type === "thinking_end" || endsAll || discards) this.#merge("thinking");
-    if (event.type === "text_end") this.#merge("text", event.text);
-    else if (endsAll || discards) this.#merge("text");
-  }
-
-  #merge(type: Delta["type"], saidAgain?: string): void {
-    const segment = this.#segments.get(type);
-    if (!segment) return;
-    this.#segments.delete(type);
-    this.#store.statement("DELETE FROM courser_events WHERE sequence >= ? AND kind = ?").run(segment.first, type);
-    if (segment.text === saidAgain) return;
-    const merged: AgentEvent = { type, text: segment.text, at: segment.at };
-    this.#insertEvent(segment.first, segment.turn, segment.at, merged);
+    for (const { segment, merged } of this.#segments.endedBy(event)) {
+      const { first, type, turn, at } = segment;
+      this.#store.statement("DELETE FROM courser_events WHERE sequence >= ? AND kind = ?").run(first, type);
+      if (merged) this.#insertEvent(first, turn, at, merged);
+    }
   }
 
   #insertEvent(sequence: number, turn: number, at: number, event: AgentEvent): void {
@@ -316,6 +308,13 @@ export class Writer implements ChatWriter {
     this.#store.statement("INSERT OR REPLACE INTO meta (key, value) VALUES ('0', ?)").run(text);
   }
 
+  #writeFacts(): void {
+    const text = JSON.stringify(this.#facts);
+    if (text === this.#shownFacts) return;
+    writeFacts(this.#facts);
+    this.#shownFacts = text;
+  }
+
   #setState(key: string, turn: number, value: unknown): void {
     this.#store
       .statement("INSERT OR REPLACE INTO courser_state (key, turn, value) VALUES (?, ?, ?)")
@@ -325,24 +324,22 @@ export class Writer implements ChatWriter {
   /** Roots that name what goes must go with it: some readers take the one that names most. */
   #deleteFrom(turn: number): void {
     const gone = this.#store.statement("SELECT blob FROM courser_messages WHERE turn >= ?").all(turn);
-    for (const table of ["messages", "events", "views"])
+    for (const table of ["messages", "events", "views", "state"])
       this.#store.statement(`DELETE FROM courser_${table} WHERE turn >= ?`).run(turn);
-    this.#store.statement("DELETE FROM courser_state WHERE turn >= ?").run(turn);
-    const isLeft = this.#store.statement("SELECT 1 FROM courser_messages WHERE blob = ?");
+    const left = this.#store.statement("SELECT sequence, blob FROM courser_messages ORDER BY sequence").all();
+    const kept = new Set(left.map(({ blob }) => blob));
     const remove = this.#store.statement("DELETE FROM blobs WHERE id = ?");
-    for (const { blob } of gone) if (!isLeft.get(blob!)) remove.run(blob!);
+    for (const { blob } of gone) if (!kept.has(blob)) remove.run(blob!);
     for (const id of [this.#rootId, this.#previousRootId]) if (id !== undefined) remove.run(id);
     this.#previousRootId = undefined;
     this.#rootId = "";
-    const left = this.#store.statement("SELECT sequence, number, blob FROM courser_messages ORDER BY sequence").all();
     this.#root = rootOf(left.map(({ blob }) => String(blob)));
     this.#lastSequence = Number(left.at(-1)?.["sequence"] ?? 0);
-    this.#lastNumber = Math.max(0, ...left.slice(-100).map(({ number }) => Number(number)));
   }
 
   #commit(work: () => void, options: { durable?: boolean } = {}): void {
     this.#guard(() => {
-      if (options.durable) this.#store.exec("PRAGMA chat.synchronous = FULL");
+      if (options.durable) this.#prepareToLast();
       this.#store.statement("BEGIN IMMEDIATE").run();
       work();
       this.#store.statement("COMMIT").run();
@@ -350,17 +347,27 @@ export class Writer implements ChatWriter {
     });
   }
 
+  /** The first commit that must last takes the file itself to the disk; from then on the log is emptied in the usual way. */
+  #prepareToLast(): void {
+    if (!this.#isSettled) {
+      if (this.#handle !== undefined) fsyncSync(this.#handle);
+      this.#store.exec("PRAGMA wal_autocheckpoint = 1000");
+      this.#isSettled = true;
+    }
+    this.#store.exec("PRAGMA chat.synchronous = FULL");
+  }
+
   #guard(work: () => void): void {
     if (this.#failure) throw this.#failure;
     try {
       work();
     } catch (error) {
-      this.#failure = storeError(error, storeFile(this.#facts.folder));
       try {
         this.#store.rollBack();
       } catch {
         // The first error is the one to tell.
       }
+      this.#failure = storeError(error, storeFile(this.#facts.folder));
       throw this.#failure;
     }
   }
@@ -383,10 +390,4 @@ export function metaText(before: StoreMeta, facts: ChatFacts, root: string): str
 function promptOf(message: Message): string {
   const first = message.parts.find((part) => part.type === "text");
   return first?.text ?? "";
-}
-
-function rootOf(blobs: readonly string[]): RootBuilder {
-  const root = new RootBuilder();
-  for (const id of blobs) root.add(id);
-  return root;
 }

@@ -5,7 +5,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import { storeError } from "../sqlite.ts";
 import type { ChatFacts, ChatWriter } from "./chat.ts";
 import { openStore, type StoreConnection } from "./connection.ts";
-import { checkStore, failureOf, notWhole } from "./damage.ts";
+import { checkStore, failureOf, keptAside, notWhole } from "./damage.ts";
 import { factsOf } from "./facts.ts";
 import { type History, hasOwnTables, modelView, ownState, readHistory, readMeta, type StoreMeta } from "./history.ts";
 import { findCut, owedEvents, owedResults, withEveryResult } from "./interrupted.ts";
@@ -14,7 +14,7 @@ import { makeFolder } from "./private-files.ts";
 import { emptyRoot } from "./root.ts";
 import { addOwnTables, makeStore, quoted } from "./tables.ts";
 import { metaText, Writer } from "./writer.ts";
-import { type Holder, takeWriterLock } from "./writer-lock.ts";
+import { type Holder, takeWriterLock, type WriterLock } from "./writer-lock.ts";
 
 /** `workspace`: its real path. */
 export type ChatPlace = { configDir: string; workspace: string };
@@ -25,9 +25,11 @@ export type NewChat = {
   mode: string;
   model?: string;
   title?: string;
+  /** When it began elsewhere. */
+  createdAt?: number;
 };
 
-export function createChat(place: ChatPlace, { id, mode, model, title }: NewChat): ChatWriter {
+export function createChat(place: ChatPlace, { id, mode, model, title, createdAt }: NewChat): ChatWriter {
   const folder = chatFolder(place.configDir, place.workspace, id);
   const now = Date.now();
   const facts: ChatFacts = {
@@ -36,7 +38,7 @@ export function createChat(place: ChatPlace, { id, mode, model, title }: NewChat
     workspace: place.workspace,
     title: title ?? "New Agent",
     mode,
-    createdAt: now,
+    createdAt: createdAt ?? now,
     updatedAt: now,
     ...(model !== undefined && { model }),
     hasConversation: false,
@@ -48,9 +50,10 @@ export function createChat(place: ChatPlace, { id, mode, model, title }: NewChat
     try {
       if (existsSync(storeFile(folder)))
         throw new UserError("USAGE", `There is a chat with the id ${id} already. Go on with it: --resume ${id}`);
-      makeStore(folder, firstRows(facts));
+      const handle = makeStore(folder, firstRows(facts));
       return new Writer({
         store: openForWriting(folder),
+        handle,
         lock,
         facts,
         meta: {},
@@ -73,51 +76,76 @@ export function createChat(place: ChatPlace, { id, mode, model, title }: NewChat
 
 /** Opens a chat of ours, or one that the original wrote. What an earlier run left unfinished is marked first. */
 export function openChat(folder: string, changes: { mode?: string; model?: string } = {}): ChatWriter {
-  checkStore(folder);
-  checkWritable(folder);
-  checkWritable(storeFile(folder));
-  const lock = takeWriterLock(folder);
+  let lock: WriterLock | undefined;
   let store: StoreConnection | undefined;
   try {
+    checkStore(folder);
+    for (const path of [folder, storeFile(folder)]) checkWritable(path);
+    lock = takeWriterLock(folder);
     store = openForWriting(folder);
-    const meta = readMeta(store);
-    const history = readHistory(store, meta);
-    if (history.problems.length > 0) throw notWhole(folder, history.problems, history.wholeTurns);
-    if (!history.isOurs) takeOver(store, history, meta);
-    const wasCutOff = ownState(store, ".writer") !== undefined;
+    const found = lookInto(store, folder);
+    // Everything was read before anything is written: a damaged store stays as it is.
+    if (!found.isUsual) checkSoundness(store);
+    if (!found.history.isOurs) takeOver(store, found.history, found.meta);
     setOwnState(store, ".writer", holder());
 
-    const cut = findCut(store);
-    const previousRoot = ownState(store, ".previous_root");
-    const messages = modelView(store, history.messages);
-    const writer = new Writer({
-      store,
-      lock,
-      facts: { ...factsOf(store, folder, meta), ...changes },
-      meta,
-      messages: withEveryResult(messages),
-      blobs: history.rows.map((row) => row.blob),
-      root: meta.latestRootBlobId ?? "",
-      ...(typeof previousRoot === "string" && { previousRoot }),
-      turn: lastTurn(store, history),
-      lastSequence: history.rows.at(-1)?.sequence ?? 0,
-      lastNumber: history.rows.reduce((most, row) => Math.max(most, row.number), 0),
-      lastEvent: lastEvent(store),
-    });
-    const results = owedResults(messages, cut);
+    const { history, cut, results } = found;
+    const writer = new Writer({ ...found, store, lock, facts: { ...found.facts, ...changes } });
     if (cut || results) writer.mend(cut?.turn ?? writer.turn, cut ? owedEvents(cut) : [], results);
-    if (wasCutOff || !history.isOurs) writer.rewriteTranscript(history.messages);
+    if (!found.isUsual) writer.rewriteTranscript(history.messages);
     return writer;
   } catch (error) {
     store?.close();
-    lock.free();
-    throw failureOf(error, folder);
+    lock?.free();
+    throw keptAside(failureOf(error, folder), folder);
   }
 }
 
+/** All that is known of a chat before it is gone on with. `isUsual`: it was left as a run leaves it that came to its end. */
+function lookInto(store: StoreConnection, folder: string) {
+  const meta = readMeta(store);
+  const history = readHistory(store, meta);
+  if (history.problems.length > 0) throw notWhole(folder, history.problems, history.wholeTurns);
+  const hasTables = hasOwnTables(store);
+  const messages = hasTables ? modelView(store, history.messages) : history.messages.map(({ message }) => message);
+  const cut = hasTables ? findCut(store) : undefined;
+  const results = owedResults(messages, cut);
+  const previousRoot = hasTables ? ownState(store, ".previous_root") : undefined;
+  const wasCutOff = hasTables && ownState(store, ".writer") !== undefined;
+  return {
+    meta,
+    history,
+    cut,
+    results,
+    isUsual: history.isOurs && !wasCutOff && !cut && !results,
+    facts: factsOf(store, folder, meta),
+    messages: withEveryResult(messages),
+    blobs: history.rows.map((row) => row.blob),
+    root: meta.latestRootBlobId ?? "",
+    ...(typeof previousRoot === "string" && { previousRoot }),
+    turn: Math.max(hasTables ? lastOf(store, "turn", "WHERE kind = 'user'") : 0, history.rows.at(-1)?.turn ?? 0),
+    lastSequence: history.rows.at(-1)?.sequence ?? 0,
+    lastNumber: history.lastNumber,
+    lastEvent: hasTables ? lastOf(store, "sequence") : 0,
+  };
+}
+
+/** Takes a moment in a long chat, so it is asked only where something is unusual. The code is that of a damaged database. */
+function checkSoundness(store: StoreConnection): void {
+  const [[answer] = []] = store.rows("PRAGMA chat.quick_check(1)");
+  if (answer !== "ok") throw Object.assign(new Error(String(answer)), { errcode: 11 });
+}
+
+/**
+ * Where there is no log yet, nothing is forced to the disk before the first commit that must be: the writer switches then.
+ * Until then a failure of power loses what no one was promised, and can mix up nothing, because the log is new and checked.
+ */
 function openForWriting(folder: string): StoreConnection {
+  const isNewLog = !existsSync(`${storeFile(folder)}-wal`);
   const store = openStore(storeFile(folder), "write");
-  store.exec("PRAGMA chat.synchronous = NORMAL");
+  store.exec(
+    `PRAGMA chat.synchronous = ${isNewLog ? "OFF" : "NORMAL"}; PRAGMA wal_autocheckpoint = ${isNewLog ? 0 : 1000}`,
+  );
   return store;
 }
 
@@ -143,10 +171,8 @@ function takeOver(store: StoreConnection, history: History, meta: StoreMeta): vo
   store.exec("BEGIN IMMEDIATE");
   addOwnTables(store);
   store.exec("DELETE FROM courser_messages");
-  const insert = store.statement(
-    "INSERT INTO courser_messages (sequence, turn, number, at, blob) VALUES (?, ?, ?, ?, ?)",
-  );
-  for (const { sequence, turn, number, at, blob } of history.rows) insert.run(sequence, turn, number, at ?? null, blob);
+  const insert = store.statement("INSERT INTO courser_messages (sequence, turn, at, blob) VALUES (?, ?, ?, ?)");
+  for (const { sequence, turn, at, blob } of history.rows) insert.run(sequence, turn, at ?? null, blob);
   setOwnState(store, ".root", meta.latestRootBlobId);
   store.exec("COMMIT");
 }
@@ -161,11 +187,6 @@ function holder(): Holder {
   return { pid: process.pid, since: Date.now() };
 }
 
-function lastTurn(store: StoreConnection, history: History): number {
-  const row = store.statement("SELECT max(turn) AS last FROM courser_events WHERE kind = 'user'").get();
-  return Math.max(Number(row?.["last"] ?? 0), history.rows.at(-1)?.turn ?? 0);
-}
-
-function lastEvent(store: StoreConnection): number {
-  return Number(store.statement("SELECT max(sequence) AS last FROM courser_events").get()?.["last"] ?? 0);
+function lastOf(store: StoreConnection, column: "turn" | "sequence", where = ""): number {
+  return Number(store.statement(`SELECT max(${column}) AS last FROM courser_events ${where}`).get()?.["last"] ?? 0);
 }
