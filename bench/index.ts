@@ -9,6 +9,7 @@ import { bridgeTimes } from "./bridge.ts";
 import { decoderRatio } from "./decoder.ts";
 import { grepRatio } from "./grep.ts";
 import { hookTimes } from "./hooks.ts";
+import { launchRatio } from "./hooks-launch.ts";
 import { installedMegabytes } from "./install-size.ts";
 import { interleave, median, type Program, runOnce } from "./measure.ts";
 import { type Bar, plot } from "./plot.ts";
@@ -60,6 +61,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   store,
   hooks,
   bridge,
+  launch,
   size,
 };
 
@@ -223,6 +225,12 @@ async function bridge(folder: string, { rounds }: Options): Promise<Line[]> {
   return [
     { name: "importing the hooks bridge", value: importMs - floorMs, limit: 15, unit: "ms", better: "less", floor },
   ];
+}
+
+async function launch(folder: string, { rounds }: Options): Promise<Line[]> {
+  const { ratio, floorMs } = await launchRatio(place(join(folder, "launch")), rounds);
+  const floor = `node -e 0: ${floorMs.toFixed(1)} ms`;
+  return [{ name: "hook script in TypeScript", value: ratio, limit: 2.5, unit: "×", better: "less", floor }];
 }
 
 async function size(folder: string): Promise<Line[]> {

@@ -1,0 +1,224 @@
+// Claude's way of telling and answering, which Codex took over with rules of its own.
+import type { JsonObject } from "../../protocol/json-object.ts";
+import { nearestName } from "../../protocol/nearest.ts";
+import {
+  type AnswerField,
+  answerFields,
+  type Decision,
+  type HookAnswer,
+  type HookReply,
+  type Loss,
+  warning,
+} from "../answer.ts";
+import { type BridgeEvent, finishEvent, type HookName, type HostName } from "../event.ts";
+import { BridgeError, type Host, numberOf, payloadOf, requiredText, textOf } from "../host.ts";
+import { callFields } from "../tool-call.ts";
+
+/** What sets one host apart from the other. */
+export type Dialect = {
+  name: HostName;
+  /** The events that it has, by the name that is also ours. */
+  events: readonly HookName[];
+  /** Can a person be asked? Otherwise it is refused. */
+  asks: boolean;
+  /** May a call be allowed without changing it? Otherwise nothing is said, and the host decides as ever. */
+  allows: boolean;
+};
+
+const call = (payload: JsonObject): JsonObject => ({
+  ...callFields(requiredText(payload, "tool_name"), payload["tool_input"]),
+  callId: textOf(payload, "tool_use_id"),
+});
+const agent = (payload: JsonObject): JsonObject => ({
+  agentId: textOf(payload, "agent_id"),
+  agentType: textOf(payload, "agent_type"),
+});
+const ended = (payload: JsonObject): JsonObject => ({
+  isContinued: payload["stop_hook_active"] === true,
+  lastMessage: payload["last_assistant_message"],
+});
+
+const fieldsOf: Record<HookName, (payload: JsonObject) => JsonObject> = {
+  SessionStart: (payload) => ({ source: textOf(payload, "source") }),
+  SessionEnd: (payload) => ({ reason: textOf(payload, "reason") }),
+  PreToolUse: call,
+  PostToolUse: (payload) => ({
+    ...call(payload),
+    output: payload["tool_response"],
+    durationMs: numberOf(payload, "duration_ms"),
+  }),
+  PostToolUseFailure: (payload) => ({
+    ...call(payload),
+    error: textOf(payload, "error") ?? "",
+    isInterrupt: payload["is_interrupt"] === true,
+    durationMs: numberOf(payload, "duration_ms"),
+  }),
+  UserPromptSubmit: (payload) => ({ prompt: requiredText(payload, "prompt"), attachments: [] }),
+  Stop: ended,
+  SubagentStart: agent,
+  SubagentStop: (payload) => ({ ...agent(payload), ...ended(payload) }),
+  PreCompact: (payload) => ({ trigger: textOf(payload, "trigger") }),
+};
+
+/** `user_message` has its place everywhere but at the end of a session. */
+const carriedBy: Record<HookName, readonly AnswerField[]> = {
+  PreToolUse: ["decision", "reason", "user_message", "modified_input", "additional_context"],
+  PostToolUse: ["decision", "reason", "user_message", "additional_context"],
+  PostToolUseFailure: ["user_message", "additional_context"],
+  UserPromptSubmit: ["decision", "reason", "user_message", "additional_context"],
+  SessionStart: ["user_message", "additional_context"],
+  SessionEnd: [],
+  Stop: ["decision", "reason", "user_message"],
+  SubagentStart: ["user_message", "additional_context"],
+  SubagentStop: ["decision", "reason", "user_message"],
+  PreCompact: ["user_message"],
+};
+
+export function claudeFormat(dialect: Dialect): Host {
+  const { name } = dialect;
+  return {
+    name,
+    events: Object.fromEntries(dialect.events.map((event) => [event, event])),
+    silence: "",
+    permits: ({ event }) => event === "PreToolUse",
+    parse(raw) {
+      const payload = payloadOf(raw);
+      const nativeEvent = requiredText(payload, "hook_event_name");
+      const event = dialect.events.find((each) => each === nativeEvent);
+      if (!event) throw unsupported(nativeEvent, dialect);
+      return finishEvent({
+        event,
+        host: name,
+        nativeEvent,
+        cwd: textOf(payload, "cwd"),
+        sessionId: textOf(payload, "session_id"),
+        transcriptPath: payload["transcript_path"],
+        model: textOf(payload, "model"),
+        ...fieldsOf[event](payload),
+        _native: payload,
+      });
+    },
+    serialize: (answer, event) => new Writer(answer, event, dialect).reply(),
+  };
+}
+
+function unsupported(name: string, { name: host, events }: Dialect): BridgeError {
+  const meant = nearestName(name, events);
+  const shown = JSON.stringify(name.slice(0, 60));
+  const hint = meant ? ` (did you mean ${meant}?)` : "";
+  return new BridgeError("EVENT", `${host}: the event ${shown} is not supported${hint}.`);
+}
+
+/** A refusal without a reason, or with a blank one, is not taken. */
+const noReason = "A hook refused it.";
+
+function saidOr(text: string | undefined, otherwise: string): string {
+  return text === undefined || text.trim() === "" ? otherwise : text;
+}
+
+class Writer {
+  readonly #answer: HookAnswer;
+  readonly #event: BridgeEvent;
+  readonly #dialect: Dialect;
+  readonly #losses: Loss[] = [];
+  #stderr = "";
+
+  constructor(answer: HookAnswer, event: BridgeEvent, dialect: Dialect) {
+    this.#answer = answer;
+    this.#event = event;
+    this.#dialect = dialect;
+  }
+
+  reply(): HookReply {
+    const { event } = this.#event;
+    const carried = carriedBy[event];
+    const dropped = answerFields.filter((field) => this.#answer[field] !== undefined && !carried.includes(field));
+    if (event === "SessionEnd" && dropped.length > 0) this.#dropAll(dropped);
+    else for (const field of dropped) this.#drop(field);
+    const wire = this.#wire();
+    const stdout = Object.keys(wire).length > 0 ? `${JSON.stringify(wire)}\n` : "";
+    // A refusal is in the JSON, which is not read with any other exit code.
+    return { stdout, stderr: this.#stderr, exit_code: 0, losses: this.#losses };
+  }
+
+  #wire(): JsonObject {
+    const { event } = this.#event;
+    const { user_message, additional_context } = this.#answer;
+    const carries = (field: AnswerField) => carriedBy[event].includes(field);
+    const specific: JsonObject = event === "PreToolUse" ? this.#permission() : {};
+    if (carries("additional_context") && additional_context !== undefined)
+      specific["additionalContext"] = additional_context;
+    const block = event !== "PreToolUse" && carries("decision") ? this.#block() : {};
+    // Where it stands for the reason it has been said.
+    const shown = carries("user_message") && block["reason"] !== user_message ? user_message : undefined;
+    return {
+      ...block,
+      ...(shown !== undefined && { systemMessage: shown }),
+      ...(Object.keys(specific).length > 0 && { hookSpecificOutput: { hookEventName: event, ...specific } }),
+    };
+  }
+
+  #permission(): JsonObject {
+    const { reason, modified_input } = this.#answer;
+    const decision = this.#settled();
+    if (decision === "deny") {
+      if (modified_input) this.#losses.push(this.#loss("modified_input"));
+      return { permissionDecision: "deny", permissionDecisionReason: saidOr(reason, noReason) };
+    }
+    const says = decision !== undefined && (this.#dialect.allows || modified_input !== undefined);
+    if (decision !== undefined && !says) this.#losses.push(this.#loss("decision"));
+    if (reason !== undefined && !says) this.#drop("reason");
+    return {
+      ...(says && { permissionDecision: decision }),
+      ...(says && reason !== undefined && { permissionDecisionReason: reason }),
+      ...(modified_input && { updatedInput: modified_input }),
+    };
+  }
+
+  #settled(): Decision | undefined {
+    const { decision, modified_input } = this.#answer;
+    const { name, asks, allows } = this.#dialect;
+    if (decision === "ask" && !asks) {
+      this.#losses.push({ ...this.#loss("decision"), instead: "deny" });
+      this.#stderr += warning(`${name}: 'decision: "ask"' is not supported on PreToolUse; downgrading to 'deny'.`);
+      return "deny";
+    }
+    // A change is only taken together with a decision where nothing can be allowed as it is.
+    return decision ?? (modified_input && !allows ? "allow" : undefined);
+  }
+
+  /** After a tool and on a prompt: a refusal and why. At a stop: what to do next. */
+  #block(): JsonObject {
+    const { event } = this.#event;
+    const { decision, reason, user_message } = this.#answer;
+    if (event === "Stop" || event === "SubagentStop") {
+      const next = saidOr(reason, "");
+      if (decision !== undefined && (decision !== "deny" || next === "")) this.#drop("decision");
+      return next === "" ? {} : { decision: "block", reason: next };
+    }
+    if (event === "UserPromptSubmit" && decision === "ask")
+      this.#losses.push({ ...this.#loss("decision"), instead: "deny" });
+    if (event === "PostToolUse" && decision === "ask") this.#drop("decision");
+    const blocks = decision === "deny" || (decision === "ask" && event === "UserPromptSubmit");
+    if (blocks) return { decision: "block", reason: saidOr(reason, saidOr(user_message, noReason)) };
+    if (reason !== undefined) this.#drop("reason");
+    return {};
+  }
+
+  #drop(field: AnswerField): void {
+    this.#losses.push(this.#loss(field));
+    this.#stderr += warning(
+      `${this.#dialect.name}: '${field}' is not supported on ${this.#event.nativeEvent}; dropped.`,
+    );
+  }
+
+  #dropAll(fields: readonly AnswerField[]): void {
+    for (const field of fields) this.#losses.push(this.#loss(field));
+    const list = fields.map((field) => `'${field}'`).join(", ");
+    this.#stderr += warning(`${this.#dialect.name}: ${this.#event.nativeEvent} only observes; dropped ${list}.`);
+  }
+
+  #loss(field: AnswerField): Loss {
+    return { field, host: this.#dialect.name, event: this.#event.nativeEvent };
+  }
+}

@@ -1,0 +1,41 @@
+// The hosts, and which of them a payload comes from.
+import { isHookEvent } from "../../protocol/hook-events.ts";
+import { isObject } from "../../protocol/json-object.ts";
+import { nearestName } from "../../protocol/nearest.ts";
+import { type HostName, hostNames } from "../event.ts";
+import { BridgeError, type Host } from "../host.ts";
+import { claude } from "./claude.ts";
+import { codex } from "./codex.ts";
+import { cursor } from "./cursor.ts";
+
+export const hosts: Readonly<Record<HostName, Host>> = { cursor, claude, codex };
+
+/**
+ * By the spelling of the event first: payloads for hooks of Claude's settings that Courser runs hold Cursor's fields too.
+ * Codex is told from Claude by its turns, and where there is none by the name of its transcript.
+ */
+export function detectHost(payload: unknown): HostName | undefined {
+  if (!isObject(payload)) return undefined;
+  const { hook_event_name: name, cursor_version, turn_id, session_id, transcript_path } = payload;
+  if (typeof name !== "string") return undefined;
+  if (!/^[A-Z]/.test(name)) return isHookEvent(name) || typeof cursor_version === "string" ? "cursor" : undefined;
+  const transcript = typeof transcript_path === "string" ? transcript_path : "";
+  if (typeof turn_id === "string" || /[\\/]rollout-[^\\/]*$/.test(transcript)) return "codex";
+  return typeof session_id === "string" || transcript !== "" ? "claude" : undefined;
+}
+
+/** From `--host NAME` or `--host=NAME`; undefined when there is none. */
+export function hostFromArguments(argv: readonly string[]): HostName | undefined {
+  const index = argv.findIndex((word) => word === "--host" || word.startsWith("--host="));
+  if (index < 0) return undefined;
+  const word = argv[index]!;
+  return hostNamed(word === "--host" ? (argv[index + 1] ?? "") : word.slice("--host=".length));
+}
+
+export function hostNamed(name: string): HostName {
+  const found = hostNames.find((each) => each === name);
+  if (found) return found;
+  const meant = nearestName(name, hostNames);
+  const list = meant ? `Did you mean ${meant}?` : `There are ${hostNames.join(", ")}.`;
+  throw new BridgeError("HOST", `there is no host ${JSON.stringify(name.slice(0, 60))}. ${list}`);
+}

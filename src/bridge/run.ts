@@ -1,0 +1,143 @@
+// One hook call from stdin to exit: read, find the host, parse, ask the handler, answer in the host's own words.
+import type { JsonObject } from "../protocol/json-object.ts";
+import { nearestName } from "../protocol/nearest.ts";
+import { type HookAnswer, type HookReply, readAnswer, warning } from "./answer.ts";
+import { type BridgeEvent, type BridgeEventOf, type HookName, type HostName, hookNames } from "./event.ts";
+import { BridgeError, type Host, type ParseOptions, type SerializeOptions } from "./host.ts";
+import { detectHost, hostFromArguments, hostNamed, hosts } from "./hosts/index.ts";
+import { defaultMaxBytes, type PayloadSource, readPayload } from "./payload.ts";
+import { writeAll } from "./standard-streams.ts";
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler that only looks on returns nothing.
+type Returned = HookAnswer | void;
+
+/** One function for each event that a script cares about. Nothing returned: no opinion. */
+export type HookHandlers = {
+  [Name in HookName]?: (event: BridgeEventOf<Name>) => Returned | Promise<Returned>;
+};
+
+export type RunOptions = ParseOptions &
+  SerializeOptions & {
+    /** Otherwise `--host NAME` of `argv`, otherwise what the payload looks like. */
+    host?: HostName;
+    stdin?: PayloadSource;
+    argv?: readonly string[];
+    /** Called last, with the exit code. */
+    exit?(code: number): void;
+    /** Takes what goes to stdout. */
+    write?(chunk: string): void;
+    /** Takes what goes to stderr. */
+    writeError?(chunk: string): void;
+    /** Of the payload. A larger one is refused. */
+    maxBytes?: number;
+    env?: Readonly<Record<string, string | undefined>>;
+  };
+
+/** Gives each handler the type of its event, and finds misspelt names. */
+export function defineHook<Handlers extends HookHandlers>(handlers: Handlers): Handlers {
+  checkNames(handlers);
+  return handlers;
+}
+
+export async function run(handlers: HookHandlers, options: RunOptions = {}): Promise<HookReply> {
+  const { write = (chunk) => writeAll(1, chunk), writeError = (chunk) => writeAll(2, chunk) } = options;
+  const watch: Watch = { guards: false };
+  if (!options.exit) process.once("exit", () => refuseUnanswered(watch));
+  // What handlers print would stand in the midst of the answer.
+  const restore = options.write ? undefined : printToStderr();
+  const reply = await respond(handlers, options, watch).finally(restore);
+  watch.guards = false;
+  if (reply.stderr !== "") writeError(reply.stderr);
+  if (reply.stdout !== "") write(reply.stdout);
+  (options.exit ?? process.exit)(reply.exit_code);
+  return reply;
+}
+
+/** Set while a handler that may refuse has not answered. */
+type Watch = { guards: boolean };
+
+/** An early exit, a crash elsewhere, a promise that nobody settles: whatever ends the script, a guard has not said yes. */
+function refuseUnanswered({ guards }: Watch): void {
+  if (!guards) return;
+  writeAll(2, warning("the script ended before its handler answered; denied."));
+  process.exitCode = 2;
+}
+
+async function respond(handlers: HookHandlers, options: RunOptions, watch: Watch): Promise<HookReply> {
+  try {
+    const { host: named, argv = process.argv.slice(1), maxBytes = defaultMaxBytes } = options;
+    const given = named === undefined ? hostFromArguments(argv) : hostNamed(named);
+    const payload = await readPayload(options.stdin, maxBytes);
+    const found = given ?? detectHost(payload);
+    if (!found)
+      throw new BridgeError(
+        "HOST",
+        "nothing says which host this is. Pass --host cursor, --host claude or --host codex.",
+      );
+    const host = hosts[found];
+    const event = host.parse(payload, options);
+    watch.guards = host.permits(event);
+    return await answerTo(event, host, handlers, withSurface(options, payload));
+  } catch (error) {
+    if (!(error instanceof BridgeError)) throw error;
+    // What cannot be read cannot be judged: 2 refuses on every host. The rest is for whoever set it up.
+    return failed(error.message, error.code === "PAYLOAD" ? 2 : 1);
+  }
+}
+
+async function answerTo(
+  event: BridgeEvent,
+  host: Host,
+  handlers: HookHandlers,
+  options: SerializeOptions,
+): Promise<HookReply> {
+  let fault: string;
+  try {
+    checkNames(handlers);
+    const handler = Object.hasOwn(handlers, event.event) ? handlers[event.event] : undefined;
+    if (handler === undefined) return { stdout: host.silence, stderr: "", exit_code: 0, losses: [] };
+    const answer = readAnswer(await (handler as (event: BridgeEvent) => unknown)(event));
+    if (!("fault" in answer)) return host.serialize(answer, event, options);
+    fault = answer.fault;
+  } catch (error) {
+    fault = error instanceof Error ? error.message || error.name : String(error);
+  }
+  return failedHandler(fault, event, host);
+}
+
+/** A guard that fails has not looked: it refuses where it can, and says so. */
+async function failedHandler(fault: string, event: BridgeEvent, host: Host): Promise<HookReply> {
+  const { redact } = await import("../redact/redact.ts");
+  const shown = redact(fault.slice(0, 1000)).replace(/\s*[\r\n]+\s*/g, " ");
+  const denies = host.permits(event);
+  const reply = host.serialize(denies ? { decision: "deny", reason: `A hook failed: ${shown}` } : {}, event);
+  const said = `${host.name}: the handler of ${event.event} failed: ${shown}; ${denies ? "denied" : "it has no say"}.`;
+  return { ...reply, stderr: warning(said) };
+}
+
+function checkNames(handlers: HookHandlers): void {
+  for (const name of Object.keys(handlers)) {
+    if ((hookNames as readonly string[]).includes(name)) continue;
+    const meant = nearestName(name, hookNames);
+    const hint = meant ? `Did you mean ${meant}?` : `There are ${hookNames.join(", ")}.`;
+    throw new BridgeError("HANDLERS", `there is no event ${JSON.stringify(name.slice(0, 60))}. ${hint}`);
+  }
+}
+
+/** Courser's version looks like that of Cursor's CLI, so it says in the environment that it is the one who calls. */
+function withSurface({ env = process.env, ...options }: RunOptions, payload: JsonObject): SerializeOptions {
+  const version = env["COURSER_VERSION"];
+  if (version === undefined || version !== payload["cursor_version"]) return options;
+  return { cursorSurface: "courser", ...options };
+}
+
+function failed(message: string, exitCode: number): HookReply {
+  return { stdout: "", stderr: warning(message), exit_code: exitCode, losses: [] };
+}
+
+function printToStderr(): () => void {
+  const { log, info, debug } = console;
+  const print = (...values: unknown[]) => console.error(...values);
+  Object.assign(console, { log: print, info: print, debug: print });
+  return () => Object.assign(console, { log, info, debug });
+}

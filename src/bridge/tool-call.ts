@@ -1,0 +1,51 @@
+// A call as hosts tell it -> one name for the tool, its arguments, and the files they name.
+import { isObject, type JsonObject, tryParse } from "../protocol/json-object.ts";
+import { BridgeError } from "./host.ts";
+
+/** Hosts' names of the same tool. Names that are not here are kept. */
+const sameTool: Record<string, string> = {
+  Shell: "Bash",
+  apply_patch: "Edit",
+  Agent: "Task",
+};
+
+export function callFields(nativeTool: string, rawInput: unknown, fixed: { tool?: string } = {}): JsonObject {
+  const mcp = fixed.tool === "MCP" ? { tool: nativeTool } : mcpName(nativeTool);
+  const tool = fixed.tool ?? (mcp ? "MCP" : (sameTool[nativeTool] ?? nativeTool));
+  const input = inputOf(rawInput);
+  // A guard of commands that cannot see the command has seen nothing.
+  if (tool === "Bash" && typeof input["command"] !== "string")
+    throw new BridgeError("PAYLOAD", 'the payload is about a shell, but has no text "command"');
+  return { tool, nativeTool, input, paths: pathsIn(input), mcp };
+}
+
+/** `MCP:tool`, `mcp__server__tool`. */
+function mcpName(name: string): { server?: string; tool: string } | undefined {
+  if (name.startsWith("MCP:")) return { tool: name.slice(4) };
+  const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
+  return tool === undefined ? undefined : { server, tool };
+}
+
+/** Some events have it as JSON in a text. */
+function inputOf(raw: unknown): JsonObject {
+  const value = typeof raw === "string" ? tryParse(raw) : raw;
+  if (isObject(value)) return value;
+  return raw === undefined || raw === null ? {} : { input: raw };
+}
+
+function pathsIn(input: JsonObject): string[] {
+  const named = ["file_path", "path", "notebook_path", "target_file"].map((key) => input[key]);
+  const listed = Array.isArray(input["file_paths"]) ? (input["file_paths"] as unknown[]) : [];
+  const texts = [...named, ...listed].filter((value) => typeof value === "string");
+  const patch = input["command"];
+  if (typeof patch === "string" && patch.includes("*** Begin Patch")) {
+    for (const [, path] of patch.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\r?$/gm))
+      texts.push(path!);
+  }
+  return [...new Set(texts)];
+}
+
+/** A result that is JSON in a text is given as what it says. */
+export function outputOf(raw: unknown): unknown {
+  return typeof raw === "string" ? (tryParse(raw) ?? raw) : raw;
+}

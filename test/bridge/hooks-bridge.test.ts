@@ -1,0 +1,413 @@
+// The bridge: worked cases as a library and as a program, what the types promise, and what happens when a script fails.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
+import {
+  askTable,
+  askTreatment,
+  BridgeError,
+  claude,
+  codex,
+  cursor,
+  defineHook,
+  detectHost,
+  type HookAnswer,
+  type HookReply,
+  type HostName,
+  hookNames,
+  hosts,
+  type RunOptions,
+  run,
+} from "../../src/bridge/index.ts";
+import { hookEvents } from "../../src/protocol/hook-events.ts";
+import { casesIn } from "../cases-runner.ts";
+import { readBlocks } from "../support/doc-examples.ts";
+import { repository } from "../support/run-cli.ts";
+
+type Recorded = { host: HostName; version: string; payload: Record<string, unknown> };
+const recorded = JSON.parse(readFileSync(join(import.meta.dirname, "recorded-payloads.json"), "utf8")) as Recorded[];
+const worked = join(repository, "../shared/cases/hooks-bridge.jsonl");
+const shell = { hook_event_name: "beforeShellExecution", cursor_version: "3.2.16", command: "rm -rf /", cwd: "/w" };
+
+describe(`the worked cases${existsSync(worked) ? "" : " (skipped: ../shared is not here)"}`, () => {
+  type Worked = { id: string; stdin: object; handler_result: unknown; run_options: RunOptions; expected: Expected };
+  type Expected = { stdout: unknown; exit_code: number | string; stderr: string };
+  const lines = existsSync(worked) ? (casesIn(worked) as unknown as Worked[]) : [];
+
+  it.each(lines.map((line) => [line.id, line] as const))("%s, as far as it is documented", async (_, line) => {
+    const { stdin, handler_result, run_options, expected } = line;
+    const handler = () => (handler_result === null ? undefined : (handler_result as HookAnswer));
+    const handlers = line.id === "no-handler" ? {} : Object.fromEntries(hookNames.map((name) => [name, handler]));
+    const reply = await quietly(handlers, { ...run_options, stdin: JSON.stringify(stdin) });
+    if (expected.stdout !== "UNDOCUMENTED")
+      expect(reply.stdout === "" ? null : JSON.parse(reply.stdout)).toEqual(expected.stdout);
+    const code = /^\d/.exec(String(expected.exit_code))?.[0];
+    if (code !== undefined) expect(reply.exit_code).toBe(Number(code));
+    if (expected.stderr === "" || expected.stderr.startsWith("[")) expect(reply.stderr.trimEnd()).toBe(expected.stderr);
+    if (/warning|throws|error line/.test(expected.stderr)) expect(reply.stderr).toMatch(/^\[agent-hooks-bridge\] \S/);
+  });
+});
+
+describe("hosts", () => {
+  it("are pure: the same in, the same out, and the payload untouched", () => {
+    const payload = structuredClone(shell);
+    const event = cursor.parse(payload);
+    const answer: HookAnswer = { decision: "ask", modified_input: { command: "ls" } };
+    expect(cursor.serialize(answer, event)).toEqual(cursor.serialize(answer, event));
+    expect(event._native).toBe(payload);
+    expect(payload).toEqual(shell);
+    expect(answer).toEqual({ decision: "ask", modified_input: { command: "ls" } });
+  });
+
+  it("take text as well as objects", () => {
+    expect(cursor.parse(JSON.stringify(shell))).toEqual(cursor.parse(shell));
+    expect(() => cursor.parse("nonsense")).toThrow(BridgeError);
+    expect(() => cursor.parse([])).toThrow("not a JSON object");
+  });
+
+  it("throw on events that they do not take", () => {
+    for (const name of Object.keys(hookEvents)) {
+      const payload = {
+        ...shell,
+        hook_event_name: name,
+        tool_name: "Read",
+        tool_input: {},
+        prompt: "",
+        file_path: "/a",
+      };
+      if (name in cursor.events) expect(cursor.parse(payload, { events: "all" }).event).toBe(cursor.events[name]);
+      else expect(() => cursor.parse(payload, { events: "all" })).toThrow("other hosts have nothing like it");
+    }
+    expect(Object.keys(cursor.events)).toHaveLength(16);
+    expect(() => cursor.parse({ ...shell, hook_event_name: "preToolUsed" })).toThrow("did you mean preToolUse?");
+    expect(() => cursor.parse({ ...shell, hook_event_name: "sessionEnd" })).toThrow('Pass events: "all"');
+    expect(() => codex.parse({ hook_event_name: "PostToolUseFailure" })).toThrow("is not supported");
+    expect(() => claude.parse({ hook_event_name: "preToolUse" })).toThrow("did you mean PreToolUse?");
+  });
+
+  it("give scripts written for other bridges their names", () => {
+    const event = cursor.parse({ ...shell, conversation_id: "c" });
+    expect(event).toMatchObject({ tool_input: { command: "rm -rf /" }, session_id: "c", native_tool: "Shell" });
+    expect(claude.parse({ hook_event_name: "Stop", stop_hook_active: true })).toMatchObject({ stop_hook_active: true });
+  });
+
+  it("say as data what they could not carry over", () => {
+    const lost = (host: keyof typeof hosts, payload: object, answer: HookAnswer) =>
+      hosts[host].serialize(answer, hosts[host].parse(payload)).losses;
+    expect(lost("cursor", shell, { decision: "ask", additional_context: "c" })).toEqual([
+      { field: "additional_context", host: "cursor", event: "beforeShellExecution" },
+      { field: "decision", host: "cursor", event: "beforeShellExecution", instead: "deny" },
+    ]);
+    const prompt = { hook_event_name: "beforeSubmitPrompt", prompt: "p" };
+    expect(lost("cursor", prompt, { decision: "ask" })).toEqual([
+      { field: "decision", host: "cursor", event: "beforeSubmitPrompt", instead: "deny" },
+    ]);
+    const bash = { hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: "x" } };
+    expect(lost("codex", bash, { decision: "allow" })).toEqual([
+      { field: "decision", host: "codex", event: "PreToolUse" },
+    ]);
+    const everything: HookAnswer = { decision: "ask", reason: "r", user_message: "u", additional_context: "c" };
+    expect(lost("claude", bash, { ...everything, modified_input: { command: "y" } })).toEqual([]);
+  });
+
+  it.each(recorded.map((line) => [line.host, line.payload["hook_event_name"] as string, line] as const))(
+    "%s: a real payload of %s is known and read",
+    (_, name, { host, payload }) => {
+      expect(detectHost(payload)).toBe(host);
+      const event = hosts[host].parse(payload);
+      expect(event).toMatchObject({ event: name, host, cwd: "/work", sessionId: payload["session_id"] });
+      if ("tool" in event) expect(event).toMatchObject({ tool: "Bash", input: { command: "echo hi" } });
+      expect(hosts[host].serialize({}, event)).toEqual({ stdout: "", stderr: "", exit_code: 0, losses: [] });
+    },
+  );
+
+  it("are told apart by their payloads", () => {
+    const told = (fields: object) => detectHost(fields);
+    expect(told(shell)).toBe("cursor");
+    expect(told({ hook_event_name: "stop" })).toBe("cursor");
+    expect(told({ hook_event_name: "brandNew", cursor_version: "9" })).toBe("cursor");
+    expect(told({ hook_event_name: "PreToolUse", session_id: "s", tool_use_id: "t" })).toBe("claude");
+    expect(told({ hook_event_name: "PreToolUse", session_id: "s", turn_id: "t" })).toBe("codex");
+    expect(told({ hook_event_name: "SessionStart", session_id: "s", model: "m", source: "startup" })).toBe("claude");
+    // What Courser sends to hooks of Claude's settings has the fields of both.
+    expect(told({ hook_event_name: "PreToolUse", session_id: "s", cursor_version: "1", model: "m" })).toBe("claude");
+    for (const other of [null, [], "x", {}, { hook_event_name: 1 }, { hook_event_name: "x" }])
+      expect(told(other as object)).toBeUndefined();
+  });
+});
+
+describe("the table of ask", () => {
+  it("has an answer for every version", () => {
+    expect(
+      ["0.46.0", "2.4.20", "2.4.21", "2.10.0", "3.0.0", "3.2.16", "2026.09.18-a1b2c3d"].map((version) =>
+        askTreatment(version),
+      ),
+    ).toEqual(["asks", "asks", "deny", "deny", "allow", "allow", "unknown"]);
+    expect(askTreatment("2.4.21-nightly.3")).toBe("deny");
+    for (const odd of [undefined, "", "nightly", "x.y"]) expect(askTreatment(odd)).toBe("unknown");
+    expect(askTreatment("2026.11.16-0000000", "courser")).toBe("asks");
+    expect(askTable.filter((row) => row.lastVerified)).toHaveLength(1);
+  });
+});
+
+describe("types", () => {
+  it("narrow by event and by tool", () => {
+    defineHook({
+      PreToolUse(event) {
+        expectTypeOf(event.event).toEqualTypeOf<"PreToolUse">();
+        expectTypeOf(event.paths).toEqualTypeOf<string[]>();
+        if (event.tool === "Bash") expectTypeOf(event.input.command).toEqualTypeOf<string>();
+        if (event.tool === "Bash") expectTypeOf(event.tool_input.command).toEqualTypeOf<string>();
+        if (event.tool === "Edit") expectTypeOf(event.input.file_path).toEqualTypeOf<string | undefined>();
+        if (event.tool === "MCP") expectTypeOf(event.input).toEqualTypeOf<Record<string, unknown>>();
+        // @ts-expect-error only after a look at `tool`
+        event.input.command satisfies string;
+        return { decision: "deny" };
+      },
+      PostToolUse: async (event) => void expectTypeOf(event.output).toBeUnknown(),
+      UserPromptSubmit: (event) => void expectTypeOf(event.prompt).toEqualTypeOf<string>(),
+      Stop: (event) => void expectTypeOf(event.isContinued).toEqualTypeOf<boolean>(),
+      SubagentStop(event) {
+        expectTypeOf(event.lastMessage).toEqualTypeOf<string | null | undefined>();
+        expectTypeOf(event).toExtend<{ session_id?: string }>();
+      },
+    });
+    // @ts-expect-error no such decision
+    defineHook({ PreToolUse: () => ({ decision: "block" }) });
+    // @ts-expect-error no such event
+    expect(() => defineHook({ PreToolUSe: () => ({}) })).toThrow("Did you mean PreToolUse?");
+  });
+});
+
+describe("run", () => {
+  it("takes the host from the option, then from the arguments, then from the payload", async () => {
+    const seen: string[] = [];
+    const handlers = defineHook({ Stop: ({ host }) => void seen.push(host) });
+    const stdin = JSON.stringify({ hook_event_name: "Stop", session_id: "s" });
+    await quietly(handlers, { stdin });
+    await quietly(handlers, { stdin, argv: ["--host", "codex"] });
+    await quietly(handlers, { stdin, argv: ["x", "--host=codex"] });
+    await quietly(handlers, { stdin, argv: ["--host", "codex"], host: "claude" });
+    expect(seen).toEqual(["claude", "codex", "codex", "claude"]);
+    expect(await quietly(handlers, { stdin, argv: ["--host"] })).toMatchObject({ exit_code: 1 });
+  });
+
+  it("refuses what it cannot read, whoever asks", async () => {
+    const handlers = defineHook({ PreToolUse: () => ({ decision: "allow" }) });
+    const refused = async (stdin: RunOptions["stdin"], text: string, maxBytes?: number) => {
+      const reply = await quietly(handlers, { stdin, maxBytes });
+      expect(reply).toEqual({ stdout: "", exit_code: 2, stderr: expect.stringContaining(text), losses: [] });
+    };
+    await refused("", "not a JSON object");
+    await refused("{", "not a JSON object");
+    await refused("[1]", "not a JSON object");
+    await refused(`${JSON.stringify(shell)}{}`, "not a JSON object");
+    await refused(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), "UTF-8");
+    await refused(JSON.stringify(shell), "larger than 20 bytes", 20);
+    await refused(JSON.stringify({ ...shell, command: ["rm"] }), 'no text "command"');
+    async function* broken() {
+      yield "{";
+      throw new Error("torn");
+    }
+    await refused(broken(), "torn");
+  });
+
+  it("stops reading at the limit", async () => {
+    let given = 0;
+    async function* endless() {
+      for (;;) {
+        given += 1000;
+        yield Buffer.alloc(1000, 0x20);
+      }
+    }
+    expect(await quietly({}, { stdin: endless(), maxBytes: 5000 })).toMatchObject({ exit_code: 2 });
+    expect(given).toBe(6000);
+  });
+
+  it("reads a payload in pieces, cut anywhere, with a mark at the start", async () => {
+    const bytes = Buffer.from(`\ufeff${JSON.stringify({ ...shell, command: "echo ä€😀" })}`);
+    async function* pieces() {
+      for (const byte of bytes) yield Buffer.from([byte]);
+    }
+    let command = "";
+    const handlers = defineHook({ PreToolUse: (event) => void (command = String(event.tool_input["command"])) });
+    await quietly(handlers, { stdin: pieces() });
+    expect(command).toBe("echo ä€😀");
+  });
+
+  it("denies on permission events, whatever goes wrong with the handler, and says so", async () => {
+    const cycle: Record<string, unknown> = {};
+    cycle["self"] = cycle;
+    const wrong: [string, () => unknown][] = [
+      ["boom", () => Promise.reject(new Error("boom"))],
+      ["TypeError", () => Promise.reject(Object.assign(new TypeError("")))],
+      ["plain", () => Promise.reject("plain")],
+      ['it returned "deny"', () => "deny"],
+      ['"modified_input" must be an object, not an array', () => ({ decision: "allow", modified_input: [] })],
+      ['"reason" must be text, not a number', () => ({ reason: 1 })],
+      ["circular", () => ({ decision: "allow", modified_input: cycle })],
+    ];
+    const payload = { ...shell, hook_event_name: "preToolUse", tool_name: "Shell", tool_input: { command: "x" } };
+    for (const [text, handler] of wrong) {
+      const reply = await quietly({ PreToolUse: handler as () => HookAnswer }, { stdin: JSON.stringify(payload) });
+      expect(reply, text).toMatchObject({ exit_code: 2, stderr: expect.stringContaining(text) });
+      expect(JSON.parse(reply.stdout), text).toMatchObject({ permission: "deny" });
+    }
+    const misnamed = { PreToolUse: () => ({ decision: "allow" }), PostToolUSe: () => ({}) } as object;
+    expect(await quietly(misnamed, { stdin: JSON.stringify(shell) })).toMatchObject({ exit_code: 2 });
+  });
+
+  it("does not say secrets that are in an error", async () => {
+    const key = ["sk", "ant", "api03", "A1b2C3d4".repeat(12)].join("-");
+    const handlers = defineHook({
+      PreToolUse() {
+        throw new Error(`ANTHROPIC_API_KEY=${key}\nsecond line`);
+      },
+    });
+    const { stdout, stderr } = await quietly(handlers, { stdin: JSON.stringify(shell) });
+    expect(stdout + stderr).not.toContain(key);
+    expect(stderr.split("\n")).toHaveLength(2);
+  });
+
+  it("may be asked twice in one process: nothing is left behind", async () => {
+    const before = console.log;
+    const first = await quietly(defineHook({ PreToolUse: () => ({}) }), { stdin: JSON.stringify(shell) });
+    const second = await quietly(defineHook({ PreToolUse: () => ({}) }), { stdin: JSON.stringify(shell) });
+    expect(second).toEqual(first);
+    expect(console.log).toBe(before);
+  });
+});
+
+describe("a script", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "courser-bridge-"));
+    await build({
+      absWorkingDir: repository,
+      entryPoints: { hooks: "src/bridge/index.ts" },
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      platform: "node",
+      target: "node20",
+      outdir: join(folder, "node_modules/courser-agent"),
+      outExtension: { ".js": ".mjs" },
+    });
+    const manifest = { name: "courser-agent", exports: { "./hooks": "./hooks.mjs" } };
+    writeFileSync(join(folder, "node_modules/courser-agent/package.json"), JSON.stringify(manifest));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const script = (handler: string, before = "") =>
+    `import { defineHook, run } from "courser-agent/hooks";
+     ${before}
+     await run(defineHook({ PreToolUse: ${handler}, Stop: ${handler} }));`;
+  const play = (text: string, payload: object | string = shell, argv: string[] = []) =>
+    spawnSync(process.execPath, ["--input-type=module", "-e", text, "--", ...argv], {
+      input: typeof payload === "string" ? payload : JSON.stringify(payload),
+      encoding: "utf8",
+      timeout: 20_000,
+      cwd: folder,
+      env: {},
+    });
+
+  it("blocks, on every host, in the words of that host", () => {
+    const guard = script(
+      `(event) => event.tool === "Bash" && /rm -rf/.test(event.input.command) ? { decision: "deny", reason: "no" } : {}`,
+    );
+    expect(play(guard, shell, ["--host", "cursor"])).toMatchObject({
+      status: 2,
+      stdout: '{"permission":"deny","agent_message":"no"}\n',
+      stderr: "",
+    });
+    const call = {
+      hook_event_name: "PreToolUse",
+      session_id: "s",
+      tool_name: "Bash",
+      tool_input: { command: "rm -rf /" },
+    };
+    const denied = { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason: "no" };
+    for (const host of ["claude", "codex"]) {
+      const { status, stdout, stderr } = play(guard, call, ["--host", host]);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      expect(JSON.parse(stdout)).toEqual({ hookSpecificOutput: denied });
+    }
+  });
+
+  it("does as the documentation shows", () => {
+    const file = "docs/hooks-bridge.md";
+    const blocks = readBlocks(file, readFileSync(join(repository, file), "utf8"));
+    for (const { name, text } of blocks.filter((block) => /^[\w.]+$/.test(block.name)))
+      writeFileSync(join(folder, name), text);
+    const shown = blocks.filter((block) => block.after?.mark.includes("the tests of the bridge run it"));
+    expect(shown).toHaveLength(2);
+    for (const { after, text, line } of shown) {
+      const env = { PATH: `${dirname(process.execPath)}:${process.env["PATH"]}` };
+      const ran = spawnSync("sh", ["-c", after!.text], { cwd: folder, encoding: "utf8", env, timeout: 20_000 });
+      expect(ran.stdout + ran.stderr, `${file}:${line}`).toBe(`${text}\n`);
+    }
+  });
+
+  it("may print: stdout belongs to the answer", () => {
+    const { stdout, stderr } = play(script(`() => { console.log("seen"); console.info("too"); return {}; }`));
+    expect(stdout).toBe('{"permission":"allow"}\n');
+    expect(stderr).toBe("seen\ntoo\n");
+  });
+
+  it.each([
+    ["exits early", `() => process.exit(0)`],
+    ["waits for ever", `() => new Promise(() => {})`],
+    ["crashes elsewhere", `() => new Promise(() => setTimeout(() => { throw new Error("far away"); }, 1))`],
+    ["forgets a rejection", `() => new Promise(() => { Promise.reject(new Error("lost")); })`],
+  ])("that %s has not said yes", (_, handler) => {
+    const guarded = play(script(handler));
+    expect(guarded).toMatchObject({ status: 2, stdout: "" });
+    expect(guarded.stderr).toContain("[agent-hooks-bridge] the script ended before its handler answered; denied.");
+    expect(play(script(handler), { hook_event_name: "stop" }).status).not.toBe(2);
+  });
+
+  it("does not wait for what the handler left running", () => {
+    expect(play(script(`() => { setInterval(() => {}, 1000); return {}; }`)).status).toBe(0);
+  });
+
+  it("writes all of a long answer before it ends, also to a slow reader", async () => {
+    const long = script(`() => ({ decision: "allow", reason: "x".repeat(3_000_000) })`);
+    const child = spawn(process.execPath, ["--input-type=module", "-e", long], {
+      cwd: folder,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    child.stdin.end(JSON.stringify(shell));
+    let length = 0;
+    for await (const chunk of child.stdout) {
+      length += (chunk as Buffer).length;
+      await new Promise((settle) => setTimeout(settle, 1));
+    }
+    expect(length).toBeGreaterThan(3_000_000);
+  });
+
+  it("reads a large payload from a pipe", () => {
+    const content = "x".repeat(5_000_000);
+    const text = script(`(event) => ({ decision: event.input.content.length === 5000000 ? "deny" : "allow" })`);
+    expect(play(text, { ...shell, hook_event_name: "beforeReadFile", file_path: "/a", content }).status).toBe(2);
+  });
+});
+
+/** `run` with nothing of the outside. */
+async function quietly(handlers: Parameters<typeof run>[0], options: RunOptions): Promise<HookReply> {
+  let stdout = "";
+  let stderr = "";
+  let code = -1;
+  const reply = await run(handlers, {
+    argv: [],
+    env: {},
+    ...options,
+    write: (chunk) => (stdout += chunk),
+    writeError: (chunk) => (stderr += chunk),
+    exit: (given) => (code = given),
+  });
+  expect({ stdout, stderr, code }).toEqual({ stdout: reply.stdout, stderr: reply.stderr, code: reply.exit_code });
+  return reply;
+}
