@@ -6,6 +6,7 @@ import type { InnerCommand } from "./inner-command.ts";
 import { permissionCommands, permissionFlags } from "./permissions/index.ts";
 import { sandboxCommands, sandboxFlags } from "./sandbox/index.ts";
 import { exportCommand, listFlags, sessionCommands, sessionFlags } from "./sessions/index.ts";
+import { textOrJson } from "./text-or-json.ts";
 
 export type Command = {
   name: string;
@@ -24,14 +25,6 @@ export type Command = {
   inner?: string;
   /** The exit code comes back. */
   load?(): Promise<(invocation: Invocation) => Promise<number>>;
-};
-
-const format: Flag = {
-  name: "format",
-  value: "<format>",
-  choices: ["text", "json"],
-  group: "Output",
-  help: "text (default) or json",
 };
 
 export const commands: readonly Command[] = [
@@ -55,21 +48,21 @@ export const commands: readonly Command[] = [
     uses: ["model", "api-key", "endpoint"],
     aliases: ["whoami"],
     summary: "Who is logged in, and where the key comes from",
-    flags: [format],
+    flags: [textOrJson],
     load: async () => (await import("./status.ts")).status,
   },
   {
     name: "about",
     uses: ["model"],
     summary: "Version, system and model",
-    flags: [format],
+    flags: [textOrJson],
     load: async () => (await import("./about.ts")).about,
   },
   {
     name: "models",
     uses: ["model", "api-key"],
     summary: "List the models",
-    flags: [format],
+    flags: [textOrJson],
     load: async () => (await import("./models.ts")).models,
   },
   {

@@ -1,14 +1,8 @@
 // The table of `permissions` commands. Help, the parser and the dispatcher read it.
 import type { Flag } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
+import { textOrJson } from "../text-or-json.ts";
 
-const format: Flag = {
-  name: "format",
-  value: "<format>",
-  choices: ["text", "json"],
-  group: "Output",
-  help: "text (default) or json",
-};
 const project: Flag = {
   name: "project",
   group: "Permissions",
@@ -23,7 +17,7 @@ export const permissionCommands: readonly InnerCommand[] = [
     name: "check",
     summary: "May this be done? Exit code 0 allow, 3 ask, 4 deny",
     operands: "<question>",
-    flags: [format],
+    flags: [textOrJson],
     uses: ofRun,
     examples: ["permissions check 'Shell: git push -f'", "permissions check 'Read: ../secret' --print --force"],
     load: async () => (await import("./check.ts")).checkPermission,
@@ -32,7 +26,7 @@ export const permissionCommands: readonly InnerCommand[] = [
     name: "explain",
     summary: "The same answer, taken apart: every command of a line, and the rule that decides it",
     operands: "<question>",
-    flags: [format],
+    flags: [textOrJson],
     uses: ofRun,
     examples: ["permissions explain 'Shell: cd src && make | tee log'"],
     load: async () => (await import("./explain.ts")).explainPermission,
@@ -40,14 +34,14 @@ export const permissionCommands: readonly InnerCommand[] = [
   {
     name: "list",
     summary: "The rules that hold here and where they come from, and what --force does not lift",
-    flags: [format],
+    flags: [textOrJson],
     uses: ["trust", "workspace"],
     load: async () => (await import("./list.ts")).listPermissions,
   },
   {
     name: "lint",
     summary: "Rules that do not do what they seem to; exit code 1 if there are any",
-    flags: [format],
+    flags: [textOrJson],
     uses: ["workspace"],
     load: async () => (await import("./lint.ts")).lintPermissions,
   },
@@ -55,7 +49,7 @@ export const permissionCommands: readonly InnerCommand[] = [
     name: "allow",
     summary: "Add allow rules",
     operands: "<rule...>",
-    flags: [project, format],
+    flags: [project, textOrJson],
     uses: ["workspace"],
     examples: ["permissions allow 'Shell(npm test)'", "permissions allow --project 'Write(docs/**)'"],
     load: async () => (await import("./change.ts")).allowRules,
@@ -64,7 +58,7 @@ export const permissionCommands: readonly InnerCommand[] = [
     name: "deny",
     summary: "Add deny rules",
     operands: "<rule...>",
-    flags: [project, format],
+    flags: [project, textOrJson],
     uses: ["workspace"],
     examples: ["permissions deny 'Shell(rm)' 'Read(.env*)'"],
     load: async () => (await import("./change.ts")).denyRules,
@@ -72,4 +66,4 @@ export const permissionCommands: readonly InnerCommand[] = [
 ];
 
 /** What the parser must take; which of the commands takes what is checked later. */
-export const permissionFlags: readonly Flag[] = [project, format];
+export const permissionFlags: readonly Flag[] = [project, textOrJson];

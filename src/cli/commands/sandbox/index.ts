@@ -1,14 +1,8 @@
 // The table of `sandbox` commands. Help, the parser and the dispatcher read it.
 import type { Flag } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
+import { textOrJson } from "../text-or-json.ts";
 
-const format: Flag = {
-  name: "format",
-  value: "<format>",
-  choices: ["text", "json"],
-  group: "Output",
-  help: "text (default) or json",
-};
 const ofRun: readonly Flag[] = [
   { name: "allow-paths", value: "<paths>", group: "Permissions", help: "Also writable (comma list)" },
   { name: "readonly-paths", value: "<paths>", group: "Permissions", help: "Not writable (comma list)" },
@@ -36,7 +30,7 @@ export const sandboxCommands: readonly InnerCommand[] = [
   {
     name: "status",
     summary: "Whether it is on, whether it works here, and what it lets pass",
-    flags: [format],
+    flags: [textOrJson],
     uses: ["workspace"],
     load: async () => (await import("./status.ts")).sandboxStatus,
   },
@@ -51,4 +45,4 @@ export const sandboxCommands: readonly InnerCommand[] = [
   },
 ];
 
-export const sandboxFlags: readonly Flag[] = [format, ...ofRun];
+export const sandboxFlags: readonly Flag[] = [textOrJson, ...ofRun];

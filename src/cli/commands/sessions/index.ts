@@ -1,14 +1,8 @@
 // The table of `sessions` commands. Help, the parser and the dispatcher read it.
 import type { Flag } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
+import { textOrJson } from "../text-or-json.ts";
 
-const textOrJson: Flag = {
-  name: "format",
-  value: "<format>",
-  choices: ["text", "json"],
-  group: "Output",
-  help: "text (default) or json",
-};
 const yes: Flag = { name: "yes", short: "y", group: "Sessions", help: "Do it without asking" };
 
 export const listFlags: readonly Flag[] = [
