@@ -7,6 +7,7 @@ import { commands } from "../src/cli/commands/index.ts";
 import { parseCommandLine } from "../src/cli/flags.ts";
 import { loadScript } from "../src/model/scripted.ts";
 import { errorCodes } from "../src/protocol/error-codes.ts";
+import { loadHooks } from "../src/store/hook-files.ts";
 import { parseJsonc } from "../src/store/jsonc.ts";
 import { loadSettings } from "../src/store/settings.ts";
 import { trust } from "../src/store/trust.ts";
@@ -96,6 +97,16 @@ describe("files", () => {
       const parse = block.language === "json" ? JSON.parse : parseJsonc;
       expect(() => parse(block.text)).not.toThrow();
       expect(block.name, 'the fence says which file it is: "```json courser.json"').toMatch(/\.jsonl?$/);
+      if (isHooks(block)) {
+        const workspace = scratch();
+        const { path, home, config } = workspace;
+        workspace.file(block.name.startsWith(".cursor/") ? block.name : join(config, block.name), block.text);
+        const place = { workspace: path, home, configDir: config, enterpriseFile: join(home, "none.json") };
+        const { hooks, waiting, warnings } = loadHooks(place, { trusted: true });
+        expect(warnings).toEqual([]);
+        expect(hooks.length + waiting.length).toBeGreaterThan(0);
+        return;
+      }
       if (!isSettings(block)) {
         loadScript(block.text, block.name);
         return;
@@ -253,6 +264,10 @@ function isUsed({ file, name }: Block): boolean {
 
 function isSettings({ name }: Block): boolean {
   return /^(\.cursor\/)?(courser|cli-config|cli|permissions)\.json$/.test(name);
+}
+
+function isHooks({ name }: Block): boolean {
+  return /^(\.cursor\/)?hooks\.json$/.test(name);
 }
 
 function isMarkedNotRun({ mark }: Block): boolean {

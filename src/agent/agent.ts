@@ -4,6 +4,7 @@ import type { Effort, Provider } from "../model/provider.ts";
 import type { Decision, Need } from "../policy/need.ts";
 import type { Usage } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
+import type { AgentHooks } from "./hooks/agent-hooks.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
 
 export type Agent = {
@@ -18,11 +19,13 @@ export type Agent = {
   ask?: Asker;
   /** A model that is asked before a person is, where the user wants that. */
   review?: Reviewer;
+  /** The user's own programs, told of what happens; absent where there are none. */
+  hooks?: AgentHooks;
   limits: Limits;
   /** What tools are given beside the call itself. */
   toolContext: Omit<ToolContext, "callId" | "signal" | "print" | "approved" | "mayRead">;
   /** Keeps what a permitted call may change, before it runs. */
-  beforeWrite?(needs: readonly Need[]): Promise<void>;
+  beforeWrite?(needs: readonly Need[], signal: AbortSignal): Promise<void>;
   /** Instructions that apply once a path is touched; each text comes once. */
   instructionsFor?(path: string): string | undefined;
 };

@@ -1,16 +1,18 @@
-// One call of a tool: prepare, decide, ask, run. Whatever happens, a started call gets its end.
+// One call of a tool: prepare, hear the hooks, decide, ask, run, tell the hooks. Whatever happens, a started call gets its end.
 import type { Decision, Need } from "../policy/need.ts";
 import { isInside } from "../policy/paths.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import type { Agent } from "./agent.ts";
+import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure, type ToolResult } from "./tools/tool.ts";
 
 export type ToolCallPart = Extract<Part, { type: "tool_call" }>;
 export type ToolResultPart = Extract<Part, { type: "tool_result" }>;
 
-export type CallEnd = { result: ToolResultPart; denial?: Denial };
+/** `context`: what hooks want the model to know beside the result. */
+export type CallEnd = { result: ToolResultPart; denial?: Denial; context: string[] };
 
 /** A call that is ready to be permitted: its tool is known and its arguments are valid. */
 type Prepared = { tool: Tool; args: unknown; wireArgs: Record<string, unknown>; needs: Need[] };
@@ -41,33 +43,45 @@ export function repeatedCall(call: ToolCallPart): PreparedCall {
 
 export async function* callTool(
   agent: Agent,
-  { call, prepared, failure: wrong }: PreparedCall,
-  context: { modelCallId: string; signal: AbortSignal },
+  { call, prepared: given, failure: wrong }: PreparedCall,
+  context: { modelCallId: string; signal: AbortSignal; said?: string },
 ): AsyncGenerator<AgentEvent, CallEnd> {
   const startedAt = Date.now();
-  const tool = prepared?.tool.wire ?? findTool(agent.tools, call.name)?.wire ?? call.name.replace(/\W+/g, "_");
+  const tool = given?.tool.wire ?? findTool(agent.tools, call.name)?.wire ?? call.name.replace(/\W+/g, "_");
   const args =
-    prepared?.wireArgs ?? (typeof call.args === "object" && call.args !== null ? call.args : { input: call.args });
+    given?.wireArgs ?? (typeof call.args === "object" && call.args !== null ? call.args : { input: call.args });
   const frame = { callId: call.id, tool, args, modelCallId: context.modelCallId, startedAt };
   yield { type: "tool_start", ...frame, at: startedAt };
 
+  const place: CallContext = { callId: call.id, signal: context.signal, said: context.said, context: [] };
+  let ranAt = startedAt;
   let end: ToolResult;
   let denial: Denial | undefined;
-  if (!prepared) {
-    end = resultOfFailure(wrong!);
+  // Hooks may have changed the input: what is run and shown at the end is the last of it.
+  const heard: Heard = given ? yield* hearHooks(agent, call, given, place) : { failure: wrong! };
+  const prepared = "prepared" in heard ? heard.prepared : given;
+  if ("failure" in heard) {
+    end = resultOfFailure(heard.failure);
   } else {
-    const place = { callId: call.id, signal: context.signal };
-    const permission = yield* permit(agent, prepared, place);
+    const permission = yield* permit(agent, heard, place);
     if ("refusal" in permission) {
-      denial = { tool: prepared.tool.name, callId: call.id, reason: permission.refusal };
-      end = resultOfFailure(rejection(prepared, permission.refusal));
+      denial = { tool: heard.prepared.tool.name, callId: call.id, reason: permission.refusal };
+      end = resultOfFailure(rejection(heard.prepared, permission.refusal));
     } else {
-      end = yield* runCall(agent, prepared, permission, place);
+      ranAt = Date.now();
+      end = yield* runCall(agent, heard.prepared, permission, place);
     }
   }
 
   const completedAt = Date.now();
-  yield { type: "tool_end", ...frame, outcome: end.outcome, completedAt, at: completedAt };
+  if (prepared && agent.hooks) {
+    const outcome = { result: end, refused: denial !== undefined, durationMs: completedAt - ranAt };
+    const after = await agent.hooks.afterCall(hooked(prepared, place), outcome, context.signal);
+    place.context.push(...after.context);
+    end = after.result ?? end;
+  }
+  const last = prepared ? { args: prepared.wireArgs } : {};
+  yield { type: "tool_end", ...frame, ...last, outcome: end.outcome, completedAt, at: completedAt };
   const isError = !isSuccess(end.outcome);
   const result: ToolResultPart = {
     type: "tool_result",
@@ -76,37 +90,78 @@ export async function* callTool(
     isError,
     ...(end.images && { images: end.images }),
   };
-  return { result, ...(denial && { denial }) };
+  return { result, ...(denial && { denial }), context: place.context };
 }
 
-type CallContext = { callId: string; signal: AbortSignal };
+/** `said`: by the model, before the call. `context`: grows as hooks speak. */
+type CallContext = { callId: string; signal: AbortSignal; said?: string | undefined; context: string[] };
+
+/** A call after the hooks of every tool: `said` is what they want, `failure` what their change of the input broke. */
+type Heard = { prepared: Prepared; said?: BeforeCall } | { failure: ToolFailure };
+
+/** Input that a hook changed is checked by the tool again, and then judged by the rules like any other. */
+async function* hearHooks(
+  agent: Agent,
+  call: ToolCallPart,
+  prepared: Prepared,
+  context: CallContext,
+): AsyncGenerator<AgentEvent, Heard> {
+  if (!agent.hooks) return { prepared };
+  const said = yield* heardFrom(agent.hooks.beforeCall(hooked(prepared, context), context.signal), context);
+  if (!said.updatedInput || said.verdict === "deny") return { prepared, said };
+  const changed = await prepareCall(agent, { ...call, args: said.updatedInput });
+  return changed.prepared ? { prepared: changed.prepared, said } : { failure: changed.failure! };
+}
+
+/** What hooks have to say to the person comes as events, what they have for the model is kept. */
+async function* heardFrom(answer: Promise<BeforeCall>, context: CallContext): AsyncGenerator<AgentEvent, BeforeCall> {
+  const said = await answer;
+  for (const message of said.messages) yield { type: "notice", kind: "hook", message, at: Date.now() };
+  context.context.push(...said.context);
+  return said;
+}
+
+function hooked({ tool, args, wireArgs }: Prepared, { callId, said }: CallContext): HookedCall {
+  return { id: callId, tool, args, wireArgs, ...(said !== undefined && { said }) };
+}
 
 /** `confined`: only inside the sandbox. */
 type Permission = Pick<Decision, "approved" | "mayRead" | "confined">;
 
-/** Decides, and asks where that is the answer. Input that changed on the way is prepared and comes through here again. */
+/**
+ * Decides, and asks where that is the answer. The strictest of rules and hooks holds: a hook's yes lifts nothing, its
+ * wish that a person be asked is for a person alone.
+ */
 async function* permit(
   agent: Agent,
-  prepared: Prepared,
+  { prepared, said }: Extract<Heard, { prepared: Prepared }>,
   context: CallContext,
 ): AsyncGenerator<AgentEvent, Permission | { refusal: string }> {
+  if (said?.verdict === "deny") return { refusal: said.reasons.join(" ") };
   const decision = await decideCall(agent, prepared);
-  const { verdict, reasons, approved, mayRead } = decision;
-  if (verdict === "deny") return { refusal: reasons.join(" ") };
-  if (verdict === "allow") {
+  const { verdict, approved, mayRead } = decision;
+  if (verdict === "deny") return { refusal: decision.reasons.join(" ") };
+  const now = { confined: decision.confined === true, signal: context.signal };
+  const own = agent.hooks && (yield* heardFrom(agent.hooks.beforeRun(hooked(prepared, context), now), context));
+  if (own?.verdict === "deny") return { refusal: own.reasons.join(" ") };
+  const wished = [said, own].flatMap((each) => (each?.verdict === "ask" ? each.reasons : []));
+  if (verdict === "allow" && wished.length === 0) {
     // As the original does: what is looked up in the web under --force is reported as asked and approved.
     if (decision.forced && /^web/.test(prepared.tool.wire))
       yield* reportQuery(agent, prepared, context, async () => ({}));
     return decision;
   }
-  const review = decision.personOnly ? undefined : await reviewCall(agent, prepared, reasons, context);
+  const reasons = [...(verdict === "ask" ? decision.reasons : []), ...wished];
+  const isForPerson = decision.personOnly || wished.length > 0;
+  const review = isForPerson ? undefined : await reviewCall(agent, prepared, reasons, context);
   if (review?.allow) {
     yield { type: "notice", kind: "auto_review", message: `${prepared.tool.name}: ${review.reason}`, at: Date.now() };
     return { approved, mayRead };
   }
   const open = review ? [...reasons, review.reason] : reasons;
   const { refusal } = yield* reportQuery(agent, prepared, context, () => askPerson(agent, prepared, open, context));
-  return refusal === undefined ? { approved, mayRead } : { refusal };
+  if (refusal !== undefined) return { refusal };
+  return verdict === "allow" ? decision : { approved, mayRead };
 }
 
 /** What cannot be judged is not permitted. */
@@ -195,7 +250,7 @@ async function* runCall(
   };
   const run = async (): Promise<ToolResult> => {
     try {
-      if (needs.some(mayWrite)) await agent.beforeWrite?.(needs);
+      if (needs.some(mayWrite)) await agent.beforeWrite?.(needs, signal);
     } catch (error) {
       const why = `${tool.name} was not run, because what it may change could not be kept first: ${messageOf(error)}`;
       return resultOfFailure(failure(why));

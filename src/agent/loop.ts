@@ -16,7 +16,7 @@ import {
   repeatedCall,
   type ToolCallPart,
 } from "./call-tool.ts";
-import { compact, estimateTokens } from "./compact.ts";
+import { estimateTokens } from "./compact/estimate.ts";
 import { merge } from "./merge.ts";
 import { type CallIds, countRepeats, newCallIds, type RepeatCounter, withUniqueCalls } from "./repeats.ts";
 
@@ -26,6 +26,8 @@ export type Prompt = {
   /** What the model is told: the same with mentions expanded, images attached. */
   parts: Part[];
   requestId: string;
+  /** What came along with it, for hooks. */
+  attachments?: readonly { type: "file" | "rule"; path: string }[];
 };
 
 /** Thrown inside a turn to end it with a code that says why. */
@@ -50,6 +52,8 @@ type Turn = {
   ids: CallIds;
   /** Of the model that answers now. */
   facts: ModelFacts;
+  /** What the conversation took after it was last shortened, in tokens: until it has grown, that need not be tried again. */
+  shortest: number;
 };
 
 export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal): AsyncGenerator<AgentEvent> {
@@ -65,22 +69,32 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
     repeats: countRepeats(),
     ids: newCallIds(),
     facts: agent.model,
+    shortest: 0,
   };
   let answer = "";
   let failure: unknown;
   try {
     yield { type: "user", text: prompt.text };
-    agent.session.append({ role: "user", parts: prompt.parts });
+    agent.session.append({ role: "user", parts: [...prompt.parts, ...(await submitted(turn))] });
     while (true) {
       const { reply, modelCallId } = yield* nextReply(turn);
       answer += textOf(reply);
+      await agent.hooks?.afterReply(reply, signal);
       const calls = callsOf(reply);
-      if (calls.length === 0) break;
-      yield* runCalls(turn, calls, modelCallId);
+      if (calls.length > 0) yield* runCalls(turn, calls, modelCallId, textOf(reply));
+      else {
+        // A hook may have more to do: its prompt is one like the user's, within the same limits.
+        const followup = await agent.hooks?.stop("completed", signal);
+        if (followup === undefined) break;
+        yield { type: "user", text: followup };
+        agent.session.append({ role: "user", parts: [{ type: "text", text: followup }] });
+      }
       checkLimits(turn);
     }
   } catch (error) {
     failure = error;
+    const wasBlocked = error instanceof TurnError && error.code === "PROMPT_BLOCKED";
+    if (!wasBlocked) await agent.hooks?.stop(signal.aborted ? "aborted" : "error", signal);
   }
   const ending = {
     durationMs: Date.now() - startedAt,
@@ -93,7 +107,14 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
   else yield { type: "fail", ...explain(failure, signal), ...ending };
 }
 
-/** One answer of the model, appended to the session. A conversation that is too long is shortened once. */
+/** What hooks add to the prompt. Throws where one stops it. */
+async function submitted({ agent, prompt, signal }: Turn): Promise<Part[]> {
+  const heard = await agent.hooks?.beforePrompt({ attachments: [], ...prompt }, signal);
+  if (heard?.refusal !== undefined) throw new TurnError("PROMPT_BLOCKED", heard.refusal);
+  return (heard?.context ?? []).map((text) => ({ type: "text", text }));
+}
+
+/** One answer of the model, already in the session. A conversation that is too long is shortened once. */
 async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Message; modelCallId: string }> {
   const { agent, signal } = turn;
   signal.throwIfAborted();
@@ -105,7 +126,7 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
   }
   // Room is left for the answer, the system prompt and the tools.
   const room = Math.floor(turn.facts.contextTokens * 0.8);
-  if (estimateTokens(agent.session.messages) > room) yield shortened(agent, room);
+  if (estimateTokens(agent.session.messages) > Math.max(room, turn.shortest * 1.2)) yield* shorten(turn, room);
 
   const modelCallId = `${turn.prompt.requestId}-${turn.replies}-${randomLetters()}`;
   turn.replies++;
@@ -113,21 +134,63 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
   try {
     reply = yield* streamReply(turn, modelCallId);
   } catch (error) {
-    if (!(error instanceof ModelError) || error.code !== "MODEL_OVERFLOW") throw error;
-    yield shortened(agent, Math.floor(estimateTokens(agent.session.messages) / 2));
-    reply = yield* streamReply(turn, modelCallId);
+    if (!isOverflow(error)) throw error;
+    yield* shorten(turn, Math.floor(estimateTokens(agent.session.messages) / 2));
+    try {
+      reply = yield* streamReply(turn, modelCallId);
+    } catch (again) {
+      throw isOverflow(again) ? tooLong(agent, again.message) : again;
+    }
   }
-  agent.session.append(reply);
   return { reply, modelCallId };
 }
 
-function shortened(agent: Agent, tokens: number): AgentEvent {
-  agent.session.replace(compact(agent.session.messages, tokens));
-  const message = "The conversation no longer fitted the model: older parts were cut.";
-  return { type: "notice", kind: "compacted", message, at: Date.now() };
+/** Makes the conversation for the model fit into `room`. What is stored stays whole. */
+async function* shorten(turn: Turn, room: number): AsyncGenerator<AgentEvent> {
+  const { agent, signal } = turn;
+  const { hooks } = agent;
+  const [{ makeRoom }, { summariser }] = await Promise.all([import("./compact.ts"), import("./compact/summary.ts")]);
+  const summarise = summariser(agent, signal);
+  const asked = performance.now();
+  const made = await makeRoom(agent.session.messages, {
+    room,
+    windowTokens: turn.facts.contextTokens,
+    ...(summarise && { summarise }),
+    ...(hooks && { beforeCompact: (facts) => hooks.beforeCompact(facts, signal) }),
+  });
+  signal.throwIfAborted();
+  if (made.usage) {
+    turn.usage = addUsage(turn.usage, made.usage);
+    turn.apiMs += performance.now() - asked;
+  }
+  if (made.facts) turn.facts = made.facts;
+  yield* made.events ?? [];
+  if (made.how !== "unchanged") agent.session.replace(made.messages);
+  turn.shortest = made.after;
+  const { contextTokens } = turn.facts;
+  if (made.after > contextTokens)
+    throw tooLong(agent, `It takes about ${made.after} tokens, and the model has ${contextTokens}.`);
+  yield { type: "notice", kind: "compacted", message: shortenings[made.how], at: Date.now() };
 }
 
-/** Deltas out, the finished message back. */
+const shortenings = {
+  unchanged: "The conversation may no longer fit the model, and nothing of it can be left out: it is tried as it is.",
+  shortened: "The conversation no longer fitted the model: older parts were cut.",
+  summarised: "The conversation no longer fitted the model: a summary stands for its older turns.",
+};
+
+function isOverflow(error: unknown): error is ModelError {
+  return error instanceof ModelError && error.code === "MODEL_OVERFLOW";
+}
+
+function tooLong(agent: Agent, why: string): TurnError {
+  return new TurnError(
+    "MODEL_OVERFLOW",
+    `The conversation does not fit ${agent.model.displayName}, also when it is shortened. ${why} Ask for less at once, begin a new chat, or choose a model with a larger window with --model.`,
+  );
+}
+
+/** Deltas out, the finished message back, and into the session. */
 async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<AgentEvent, Message> {
   const { agent } = turn;
   const request = {
@@ -206,12 +269,19 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
       `${agent.model.displayName} answered with nothing. Try again, or choose another model with --model.`,
     );
   }
+  // Before it is shown: what was shown is also told again after a crash.
+  agent.session.append(reply);
   if (text !== "") yield { type: "text_end", text, ...(hasCalls && { modelCallId }) };
   return reply;
 }
 
 /** Runs the calls of one reply: side by side where they cannot conflict, else in the order they were made. */
-async function* runCalls(turn: Turn, calls: ToolCallPart[], modelCallId: string): AsyncGenerator<AgentEvent> {
+async function* runCalls(
+  turn: Turn,
+  calls: ToolCallPart[],
+  modelCallId: string,
+  said: string,
+): AsyncGenerator<AgentEvent> {
   const { agent, signal } = turn;
   const ends: CallEnd[] = [];
   const prepared = (await Promise.all(calls.map((call) => prepareCall(agent, call)))).map((ready) => {
@@ -219,7 +289,7 @@ async function* runCalls(turn: Turn, calls: ToolCallPart[], modelCallId: string)
     return turn.ids.repeated.has(ready.call.id) && changesSomething(ready) ? repeatedCall(ready.call) : ready;
   });
   for (const batch of batches(prepared)) {
-    ends.push(...(yield* merge(batch.map((call) => callTool(agent, call, { modelCallId, signal })))));
+    ends.push(...(yield* merge(batch.map((call) => callTool(agent, call, { modelCallId, signal, said })))));
   }
   const results = ends.map((end) => end.result);
   for (const { denial } of ends) if (denial) turn.denials.push(denial);
@@ -227,7 +297,8 @@ async function* runCalls(turn: Turn, calls: ToolCallPart[], modelCallId: string)
     calls,
     results.map((result) => result.text),
   );
-  agent.session.append({ role: "user", parts: [...results, ...newInstructions(agent, prepared)] });
+  const told: Part[] = ends.flatMap((end) => end.context).map((text) => ({ type: "text", text }));
+  agent.session.append({ role: "user", parts: [...results, ...told, ...newInstructions(agent, prepared)] });
 }
 
 function changesSomething({ prepared }: PreparedCall): boolean {

@@ -37,8 +37,11 @@ export type ProcessRequest = {
   spillAfterBytes?: number;
   /** Live, in whole characters. */
   onOutput?(stream: "stdout" | "stderr", chunk: Buffer): void;
-  /** What to do with processes that outlive the command; "ignore" for programs that never fork. */
-  leftovers?: "kill" | "ignore";
+  /**
+   * What to do with processes that outlive the command. "group": those that left its group may go on, unless it had to be
+   * stopped. "ignore": for programs that never fork.
+   */
+  leftovers?: "kill" | "group" | "ignore";
 };
 
 export type ProcessEnd = {
@@ -250,7 +253,8 @@ class Run {
       const durationMs = Math.round(performance.now() - this.#startedAt);
       await this.#drain(closed);
       // Nothing polite is left to say to what has had its SIGTERM and its time.
-      this.#leftovers = (await this.tree?.end(this.#stages.includes("SIGKILL") ? { politeMs: 0 } : {})) ?? 0;
+      if (this.#mayHaveLeftovers())
+        this.#leftovers = (await this.tree?.end(this.#stages.includes("SIGKILL") ? { politeMs: 0 } : {})) ?? 0;
       await happensWithin(closed, drainQuietMs);
       return this.#end(exit, durationMs);
     } finally {
@@ -261,6 +265,10 @@ class Run {
       child.stderr?.destroy();
       this.#leave();
     }
+  }
+
+  #mayHaveLeftovers(): boolean {
+    return this.#request.leftovers !== "group" || this.#stopped !== undefined || this.tree?.hasGroup() === true;
   }
 
   /** For the moment in which this process itself ends. */

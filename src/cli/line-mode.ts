@@ -47,6 +47,8 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     headless: false,
     warn: (message) => show.line(`Warning: ${message}`),
     ask: createAsker(terminal, show, () => turn.signal),
+    confirm: async (text) =>
+      /^(y|yes)$/i.test((await question(terminal, `${printable(text)} [y]es, [n]o: `))?.trim() ?? ""),
   });
   show.line(`${setup.model.displayName} in ${setup.workspace}`);
   show.line("Type /quit or press Ctrl+D to leave; Ctrl+C stops an answer.");
@@ -92,6 +94,8 @@ async function trustedSetup(invocation: Invocation, terminal: Interface) {
     }
     const setup = setUp(invocation, { gate: false });
     trust(setup.configDir, setup.workspace);
+    const { approveProjectHooks } = await import("../store/hook-files.ts");
+    approveProjectHooks(setup);
     return setUp(invocation, { gate: true });
   }
 }

@@ -17,12 +17,12 @@ export const outputs = {
   "stream-json": streamJsonOutput,
 } satisfies Record<OutputFormat, (options: OutputOptions) => Output>;
 
-/** What was said after the last tool call, at the end. */
+/** What was said after the last tool call and the last prompt, at the end. */
 function textOutput(): Output {
   let said = "";
   return {
     encode(event) {
-      if (event.type === "tool_start") said = "";
+      if (event.type === "tool_start" || event.type === "user") said = "";
       if (event.type === "text_end") said += event.text;
       if (event.type !== "done") return undefined;
       return said === "" || said.endsWith("\n") ? said : `${said}\n`;

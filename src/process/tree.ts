@@ -44,6 +44,16 @@ export class ProcessTree {
     this.#pipes = new Set(streamsOf(pid).filter((stream) => /^(pipe|socket):/.test(stream)));
   }
 
+  /** Is anybody left in the group? One question, where a search among all processes costs more than a short command. */
+  hasGroup(): boolean {
+    try {
+      process.kill(-this.pid, 0);
+      return true;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "EPERM";
+    }
+  }
+
   /** Sends a signal to the group and to what left it. */
   async signal(name: NodeJS.Signals): Promise<void> {
     if (process.platform === "win32") return killTreeOnWindows(this.pid);

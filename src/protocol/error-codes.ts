@@ -40,6 +40,7 @@ export const errorCodes = {
   MODEL_REFUSED: { exit: 1 },
   MODEL_EMPTY: { exit: 1 },
 
+  PROMPT_BLOCKED: { exit: 1 },
   MAX_TURNS: { exit: 1 },
   MAX_TIME: { exit: 1 },
   MAX_COST: { exit: 1 },

@@ -29,11 +29,20 @@ export function readJson(
   file: string,
   { maxBytes = defaultMaxBytes }: { maxBytes?: number } = {},
 ): JsonObject | undefined {
+  return readJsonText(file, maxBytes)?.value;
+}
+
+/** The same, with the text that it was read from: for whoever keeps a hash of it. */
+export function readJsonText(
+  file: string,
+  maxBytes = defaultMaxBytes,
+): { value: JsonObject; text: string } | undefined {
   const bytes = readBytes(file, maxBytes);
   if (bytes === undefined) return undefined;
-  const value = parseText(file, decode(file, bytes));
+  const text = decode(file, bytes);
+  const value = parseText(file, text);
   if (!isObject(value)) throw invalid(file, "line 1, column 1: one object, { … }, should stand here");
-  return value;
+  return { value, text };
 }
 
 /**

@@ -1,0 +1,102 @@
+// Where the agent fires hooks: what each moment of a run tells them, and what their answers do there.
+import { type Message, textOf } from "../../protocol/message.ts";
+import type { CompactFacts } from "../compact.ts";
+import type { Hooks } from "../hooks.ts";
+import { type CallHooks, createCallHooks, lastMs } from "./call-hooks.ts";
+import { contextBlock } from "./context.ts";
+
+export type TurnStatus = "completed" | "aborted" | "error";
+
+export interface AgentHooks extends CallHooks {
+  /** Once, before the first prompt: what the model shall know from the beginning. */
+  begin(signal: AbortSignal): Promise<string[]>;
+  beforePrompt(prompt: PromptFacts, signal: AbortSignal): Promise<{ refusal?: string; context: string[] }>;
+  afterReply(reply: Message, signal: AbortSignal): Promise<void>;
+  beforeCompact(facts: CompactFacts, signal: AbortSignal): Promise<void>;
+  /** The end of a turn; the prompt to go on with, if a hook has one. */
+  stop(status: TurnStatus, signal: AbortSignal): Promise<string | undefined>;
+  /** The end of the session. */
+  end(end: { status: TurnStatus; reason: string; error?: string }): Promise<void>;
+}
+
+export type PromptFacts = {
+  text: string;
+  requestId: string;
+  attachments: readonly { type: "file" | "rule"; path: string }[];
+};
+
+export type AgentHooksOptions = {
+  hooks: Hooks;
+  workspace: string;
+  isResumed: boolean;
+  warn(message: string): void;
+};
+
+export function createAgentHooks(options: AgentHooksOptions): AgentHooks {
+  const { hooks, warn, isResumed } = options;
+  const startedAt = Date.now();
+  let compactions = 0;
+  let followups = 0;
+
+  return {
+    ...createCallHooks(options),
+    async begin(signal) {
+      await hooks.fire("workspaceOpen", {}, { signal });
+      const fields = { is_background_agent: false, is_resumed: isResumed };
+      const { context } = await hooks.fire("sessionStart", fields, { signal });
+      return context.map((text) => contextBlock("sessionStart", text));
+    },
+    async beforePrompt({ text, requestId, attachments }, signal) {
+      hooks.generationId = requestId;
+      followups = 0;
+      const files = attachments.map(({ type, path }) => ({ type, file_path: path }));
+      const answer = await hooks.fire("beforeSubmitPrompt", { prompt: text, attachments: files }, { signal });
+      const { permission, messages, reasons, context } = answer;
+      if (permission === "deny" || permission === "ask") {
+        const why = [...new Set([...messages, ...reasons])].join(" ");
+        return { refusal: `A hook stopped the prompt${why === "" ? "." : `: ${why}`}`, context: [] };
+      }
+      return { context: context.map((each) => contextBlock("beforeSubmitPrompt", each)) };
+    },
+    async afterReply(reply, signal) {
+      if (hooks.has("afterAgentThought")) {
+        for (const part of reply.parts)
+          if (part.type === "thinking" && part.text !== "")
+            await hooks.fire("afterAgentThought", { text: part.text }, { signal });
+      }
+      const text = textOf(reply);
+      if (text !== "") await hooks.fire("afterAgentResponse", { text }, { signal });
+    },
+    async beforeCompact({ trigger, tokens, windowTokens, messages, messagesToCompact }, signal) {
+      const fields = {
+        trigger,
+        context_usage_percent: Math.round((tokens / windowTokens) * 100),
+        context_tokens: tokens,
+        context_window_size: windowTokens,
+        message_count: messages,
+        messages_to_compact: messagesToCompact,
+        is_first_compaction: compactions++ === 0,
+      };
+      for (const message of (await hooks.fire("preCompact", fields, { signal })).messages) warn(message);
+    },
+    async stop(status, signal) {
+      const still = status === "completed" ? signal : AbortSignal.timeout(lastMs);
+      const { followup } = await hooks.fire("stop", { status, loop_count: followups }, { signal: still });
+      if (followup === undefined || status !== "completed" || signal.aborted) return undefined;
+      followups++;
+      return followup;
+    },
+    async end({ status, reason, error }) {
+      const fields = {
+        reason,
+        duration_ms: Date.now() - startedAt,
+        is_background_agent: false,
+        final_status: status,
+        ...(error !== undefined && { error_message: error }),
+      };
+      // Its time limit ends it; a run that is being cut off waits less.
+      const signal = status === "aborted" ? AbortSignal.timeout(lastMs) : new AbortController().signal;
+      await hooks.fire("sessionEnd", fields, { signal });
+    },
+  };
+}

@@ -1,0 +1,268 @@
+// The hooks around one call of a tool: first the event of every tool, then its own; afterwards the other way round.
+import type { Outcome } from "../../protocol/event.ts";
+import type { HookEventName } from "../../protocol/hook-events.ts";
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { openFile } from "../files.ts";
+import { type HookAnswer, type Hooks, toolNames } from "../hooks.ts";
+import { decodeText } from "../text-file.ts";
+import type { ToolResult } from "../tools/tool.ts";
+import { contextBlock } from "./context.ts";
+
+/** What hooks are told of a call. `args` are as the tool takes them, `wireArgs` as the stream spells them. */
+export type HookedCall = {
+  id: string;
+  tool: { name: string; wire: string };
+  args: unknown;
+  wireArgs: Record<string, unknown>;
+  /** What the model said before it. */
+  said?: string;
+};
+
+export type BeforeCall = {
+  /** A hook can only make it stricter. */
+  verdict?: "deny" | "ask";
+  reasons: string[];
+  /** For the person. */
+  messages: string[];
+  updatedInput?: JsonObject;
+  /** For the model, beside the result. */
+  context: string[];
+};
+
+/** How a call ended. `refused`: it never ran. `durationMs`: of the tool alone. */
+export type CallOutcome = { result: ToolResult; refused: boolean; durationMs: number };
+
+export interface CallHooks {
+  /** `preToolUse`: before anything is decided. */
+  beforeCall(call: HookedCall, signal: AbortSignal): Promise<BeforeCall>;
+  /** The tool's own event, for a call that no rule denies. `confined`: it would run in the sandbox. */
+  beforeRun(call: HookedCall, place: { confined: boolean; signal: AbortSignal }): Promise<BeforeCall>;
+  /** What the model shall know beside the result, and another result where a hook may give one. */
+  afterCall(
+    call: HookedCall,
+    end: CallOutcome,
+    signal: AbortSignal,
+  ): Promise<{ context: string[]; result?: ToolResult }>;
+}
+
+type Place = { hooks: Hooks; workspace: string };
+
+/** What a run that is being ended still waits for. */
+export const lastMs = 500;
+const mostContentBytes = 1024 * 1024;
+
+export function createCallHooks({ hooks, workspace }: Place): CallHooks {
+  const cwdOf = ({ wireArgs }: HookedCall) => {
+    const { workingDirectory } = wireArgs;
+    return typeof workingDirectory === "string" && workingDirectory !== "" ? workingDirectory : workspace;
+  };
+  const generic = (call: HookedCall, extra: JsonObject, event: HookEventName, signal: AbortSignal) => {
+    const { told, names } = toolNames(call.tool.name);
+    const fields = { tool_name: told, tool_input: inputOf(call), tool_use_id: call.id, cwd: cwdOf(call), ...extra };
+    return hooks.fire(event, fields, { signal, tool: call.tool.name, names });
+  };
+
+  /** The events of one kind of tool, before and after. */
+  const specific: Record<string, { before?: Specific; after?: SpecificEnd }> = {
+    shell: {
+      before: {
+        event: "beforeShellExecution",
+        fields: async (call, confined) => ({ command: commandOf(call), cwd: cwdOf(call), sandbox: confined }),
+      },
+      after: {
+        event: "afterShellExecution",
+        fields: (call, { result, durationMs }) => ({
+          command: commandOf(call),
+          output: shellOutput(result),
+          duration: durationMs,
+          sandbox: isConfined(result.outcome),
+        }),
+      },
+    },
+    read: {
+      before: {
+        event: "beforeReadFile",
+        fields: async (call) => {
+          const path = String(call.wireArgs["path"]);
+          return { file_path: path, content: await contentOf(path, workspace), attachments: [] };
+        },
+      },
+    },
+    edit: {
+      after: {
+        event: "afterFileEdit",
+        onSuccess: true,
+        fields: (call, { result }) => ({ file_path: call.wireArgs["path"], edits: editsOf(call, result.outcome) }),
+      },
+    },
+    mcp: {
+      before: {
+        event: "beforeMCPExecution",
+        fields: async (call) => ({ ...mcpFields(call), ...mcpServer(call) }),
+      },
+      after: {
+        event: "afterMCPExecution",
+        fields: (call, { result, durationMs }) => ({
+          ...mcpFields(call),
+          result_json: JSON.stringify(result.outcome.value ?? null),
+          duration: durationMs,
+        }),
+      },
+    },
+  };
+
+  return {
+    async beforeCall(call, signal) {
+      const extra = call.said === undefined || call.said === "" ? {} : { agent_message: call.said };
+      return beforeOf(await generic(call, extra, "preToolUse", signal), "preToolUse");
+    },
+    async beforeRun(call, { confined, signal }) {
+      const before = specific[call.tool.wire]?.before;
+      if (!before || !hooks.has(before.event)) return nothing;
+      return beforeOf(await hooks.fire(before.event, await before.fields(call, confined), { signal }), before.event);
+    },
+    async afterCall(call, end, signal) {
+      const { result, refused, durationMs: duration } = end;
+      const isInterrupt = signal.aborted;
+      const still = isInterrupt ? AbortSignal.timeout(lastMs) : signal;
+      const succeeded = result.outcome.kind === "success";
+      const after = specific[call.tool.wire]?.after;
+      if (after && !refused && (succeeded || !after.onSuccess) && hooks.has(after.event))
+        await hooks.fire(after.event, after.fields(call, end), { signal: still });
+      if (!succeeded) {
+        const extra = {
+          error_message: result.text,
+          failure_type: refused ? "permission_denied" : result.outcome.kind === "timeout" ? "timeout" : "error",
+          duration,
+          is_interrupt: isInterrupt,
+        };
+        await generic(call, extra, "postToolUseFailure", still);
+        return { context: [] };
+      }
+      if (!hooks.has("postToolUse")) return { context: [] };
+      const extra = { tool_output: outputOf(call, result), duration };
+      const answer = await generic(call, extra, "postToolUse", still);
+      const replaced = call.tool.wire === "mcp" && answer.mcpOutput ? withOutput(result, answer.mcpOutput) : undefined;
+      return {
+        context: answer.context.map((text) => contextBlock("postToolUse", text)),
+        ...(replaced && { result: replaced }),
+      };
+    },
+  };
+}
+
+type Specific = { event: HookEventName; fields(call: HookedCall, confined: boolean): Promise<JsonObject> };
+/** `onSuccess`: only then. */
+type SpecificEnd = {
+  event: HookEventName;
+  onSuccess?: true;
+  fields(call: HookedCall, end: CallOutcome): JsonObject;
+};
+
+const nothing: BeforeCall = { reasons: [], messages: [], context: [] };
+
+function beforeOf(answer: HookAnswer, event: string): BeforeCall {
+  const { permission, reasons, messages, updatedInput, context } = answer;
+  const verb = permission === "deny" ? "refused it" : "wants a person to be asked";
+  const said =
+    reasons.length > 0 ? reasons.map((reason) => `A hook ${verb}: ${sentence(reason)}`) : [`A hook ${verb}.`];
+  return {
+    ...((permission === "deny" || permission === "ask") && { verdict: permission }),
+    reasons: said,
+    messages,
+    ...(updatedInput && { updatedInput }),
+    context: context.map((text) => contextBlock(event, text)),
+  };
+}
+
+function sentence(text: string): string {
+  const plain = text.trim();
+  return /[.!?…]$/.test(plain) ? plain : `${plain}.`;
+}
+
+/** As the original and Claude spell it, so that scripts written for either find what they look for. Our tools take it back. */
+function inputOf({ tool, args, wireArgs }: HookedCall): JsonObject {
+  if (!isObject(args)) return { input: args };
+  if (tool.wire === "shell") {
+    const { workingDirectory, ...rest } = args;
+    return { ...rest, ...(workingDirectory !== undefined && { working_directory: wireArgs["workingDirectory"] }) };
+  }
+  if (!["read", "edit", "delete"].includes(tool.wire)) return args;
+  const { path: _path, edits, ...rest } = args;
+  return { file_path: wireArgs["path"], ...rest, ...(Array.isArray(edits) && editInput(edits)) };
+}
+
+function editInput(edits: readonly unknown[]): JsonObject {
+  const spelled = edits.map((each) => {
+    const { oldText, newText, replaceAll } = each as JsonObject;
+    return { old_string: oldText, new_string: newText, ...(replaceAll === true && { replace_all: true }) };
+  });
+  return spelled.length === 1 ? spelled[0]! : { edits: spelled };
+}
+
+function commandOf({ args }: HookedCall): string {
+  return isObject(args) ? String(args["command"] ?? "") : "";
+}
+
+/** The whole text of what is about to be read. What is no text, or too much of it, is not shown. */
+async function contentOf(path: string, workspace: string): Promise<string> {
+  try {
+    const file = await openFile(path, { workspace });
+    try {
+      if (file.stat.size > mostContentBytes) return "";
+      return decodeText(await file.handle.readFile())?.text ?? "";
+    } finally {
+      await file.handle.close();
+    }
+  } catch {
+    return ""; // the tool itself says what is wrong
+  }
+}
+
+function fieldsOf({ value }: Outcome): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function shellOutput({ outcome, text }: ToolResult): string {
+  const { interleavedOutput, stdout, stderr } = fieldsOf(outcome);
+  if (typeof interleavedOutput === "string") return interleavedOutput;
+  return typeof stdout === "string" ? `${stdout}${typeof stderr === "string" ? stderr : ""}` : text;
+}
+
+function isConfined({ siblings }: Outcome): boolean {
+  return siblings?.["sandboxPolicy"] !== undefined;
+}
+
+/** What was replaced by what; for a whole new content, all of it. */
+function editsOf(call: HookedCall, outcome: Outcome): JsonObject[] {
+  const { edits } = isObject(call.args) ? call.args : {};
+  if (Array.isArray(edits))
+    return edits.map((each) => ({
+      old_string: (each as JsonObject)["oldText"],
+      new_string: (each as JsonObject)["newText"],
+    }));
+  const { beforeFullFileContent = "", afterFullFileContent = "" } = fieldsOf(outcome);
+  return [{ old_string: beforeFullFileContent, new_string: afterFullFileContent }];
+}
+
+function outputOf({ tool }: HookedCall, result: ToolResult): string {
+  if (tool.wire !== "shell") return JSON.stringify(result.outcome.value ?? null);
+  return JSON.stringify({ output: shellOutput(result), exitCode: fieldsOf(result.outcome)["exitCode"] ?? 0 });
+}
+
+function mcpFields({ tool, args }: HookedCall): JsonObject {
+  return { tool_name: tool.name.replace(/^MCP:/, ""), tool_input: JSON.stringify(args ?? {}) };
+}
+
+/** How its server is reached, where the call knows. */
+function mcpServer({ wireArgs: { url, command } }: HookedCall): JsonObject {
+  return { ...(typeof url === "string" && { url }), ...(typeof command === "string" && { command }) };
+}
+
+/** In the shape that MCP itself gives results. */
+function withOutput({ outcome }: ToolResult, output: JsonObject): ToolResult {
+  const content = Array.isArray(output["content"]) ? (output["content"] as unknown[]) : [];
+  const texts = content.flatMap((part) => (isObject(part) && typeof part["text"] === "string" ? [part["text"]] : []));
+  const text = texts.length > 0 ? texts.join("\n") : JSON.stringify(output);
+  return { outcome: { ...outcome, value: output }, text };
+}

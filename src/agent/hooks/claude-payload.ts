@@ -1,0 +1,49 @@
+// Payloads as Claude's own hooks expect them: its names for events and tools, and none of the fields that tell others apart.
+import { type HookEventName, hookEvents } from "../../protocol/hook-events.ts";
+import type { JsonObject } from "../../protocol/json-object.ts";
+
+/** Our names of tools -> Claude's. */
+const toolNames: Record<string, string> = { Shell: "Bash", Edit: "Edit", Await: "BashOutput" };
+
+export function claudeToolName(name: string): string {
+  // `MCP:server-tool` has no way back to its server; the name behind the colon is what there is.
+  return name.startsWith("MCP:") ? `mcp__${name.slice(4)}` : (toolNames[name] ?? name);
+}
+
+/** What Claude tells beside the same fields. */
+const extras: Partial<Record<HookEventName, (payload: JsonObject) => JsonObject>> = {
+  sessionStart: ({ is_resumed }) => ({ source: is_resumed === true ? "resume" : "startup" }),
+  postToolUse: ({ tool_output }) => ({ tool_response: tool_output }),
+  postToolUseFailure: ({ error_message }) => ({ error: error_message }),
+  stop: ({ loop_count }) => ({ stop_hook_active: Number(loop_count) > 0 }),
+  subagentStop: ({ loop_count }) => ({ stop_hook_active: Number(loop_count) > 0 }),
+  preCompact: () => ({ custom_instructions: "" }),
+};
+
+const permissionModes: Record<string, string> = { force: "bypassPermissions", plan: "plan", ask: "plan" };
+
+/** `tool`: our own name of the tool that it is about. */
+export function claudePayload(
+  event: HookEventName,
+  payload: JsonObject,
+  place: { workspace: string; mode: string; tool?: string },
+): JsonObject {
+  const {
+    conversation_id: _conversation,
+    generation_id: _generation,
+    cursor_version: _version,
+    workspace_roots: _roots,
+    user_email: _email,
+    is_resumed: _resumed,
+    cwd = place.workspace,
+    ...rest
+  } = payload;
+  return {
+    ...rest,
+    ...extras[event]?.(payload),
+    hook_event_name: hookEvents[event].claude ?? event,
+    cwd,
+    permission_mode: permissionModes[place.mode] ?? "default",
+    ...(place.tool !== undefined && { tool_name: claudeToolName(place.tool) }),
+  };
+}

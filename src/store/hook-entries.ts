@@ -1,0 +1,182 @@
+// Entries of hook files, in the two formats that there are: hooks.json and Claude's settings.json.
+import { UserError } from "../protocol/error-codes.ts";
+import { type HookEventName, hookEvents, isHookEvent } from "../protocol/hook-events.ts";
+import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { nearestName } from "../protocol/nearest.ts";
+import { linesOf, reportMisspelt } from "./rule-files.ts";
+
+export type HookFormat = "cursor" | "claude";
+
+export type HookEntry = {
+  event: HookEventName;
+  format: HookFormat;
+  /** Where it stands, for messages: `hooks.stop[0]`. */
+  entry: string;
+  /** One of the two. */
+  command?: string;
+  prompt?: string;
+  /** For a prompt; else the model of the run. */
+  model?: string;
+  timeoutMs?: number;
+  /** How often its follow-up may prolong a run; null: as often as it likes. */
+  loopLimit: number | null;
+  failClosed: boolean;
+  /** As it was written; none: everything. */
+  matcher?: string;
+};
+
+export type EntryFile = { file: string; content: JsonObject; warnings: string[] };
+
+const defaultLoopLimit = 5;
+/** As long as Node's timers reach. */
+const longestSeconds = 2_000_000;
+
+const optionNames = ["command", "type", "prompt", "model", "timeout", "loop_limit", "failClosed", "matcher"];
+
+/** `{"version": 1, "hooks": {"stop": [{"command": "…"}]}}` */
+export function readCursorHooks({ file, content, warnings }: EntryFile): HookEntry[] {
+  reportMisspelt(file, content, ["version", "hooks"], warnings);
+  const found: HookEntry[] = [];
+  for (const [name, list] of Object.entries(hooksIn(file, content))) {
+    if (!isHookEvent(name)) {
+      warnings.push(`${file}: the event "${name}" is unknown: ${adviceOn(name)} Its hooks do not run.`);
+      continue;
+    }
+    for (const [index, options] of listOf(file, `hooks.${name}`, list).entries()) {
+      const entry = `hooks.${name}[${index}]`;
+      const checked = objectOf(file, entry, options);
+      reportMisspelt(file, checked, optionNames, warnings, `${entry}.`);
+      const read = readOptions(file, { event: name, format: "cursor", entry, options: checked }, warnings);
+      const matcher = matcherOf(file, entry, checked);
+      if (read) found.push({ ...read, ...(matcher !== undefined && { matcher }) });
+    }
+  }
+  return found;
+}
+
+/** `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "…"}]}]}}`, among other settings. */
+export function readClaudeHooks({ file, content, warnings }: EntryFile): HookEntry[] {
+  if (content["hooks"] === undefined || content["disableAllHooks"] === true) return [];
+  const found: HookEntry[] = [];
+  for (const [name, groups] of Object.entries(hooksIn(file, content))) {
+    const event = eventOfClaude(name);
+    if (!event) {
+      const meant = nearestName(name, claudeNames);
+      // Claude has more events than there are here, and later versions have more still.
+      if (meant && !claudeOnly.has(name))
+        warnings.push(`${file}: the event "${name}" is unknown: did you mean "${meant}"? Its hooks do not run.`);
+      continue;
+    }
+    for (const [index, group] of listOf(file, `hooks.${name}`, groups).entries()) {
+      const place = `hooks.${name}[${index}]`;
+      const checked = objectOf(file, place, group);
+      const matcher = matcherOf(file, place, checked);
+      for (const [inner, options] of listOf(file, `${place}.hooks`, checked["hooks"]).entries()) {
+        const entry = `${place}.hooks[${inner}]`;
+        const given = { event, format: "claude" as const, entry, options: objectOf(file, entry, options) };
+        const read = readOptions(file, given, warnings);
+        if (read) found.push({ ...read, ...(matcher !== undefined && { matcher }) });
+      }
+    }
+  }
+  return found;
+}
+
+type Given = { event: HookEventName; format: HookFormat; entry: string; options: JsonObject };
+
+/** Undefined for a kind of hook that only its own program knows. */
+function readOptions(file: string, given: Given, warnings: string[]): HookEntry | undefined {
+  const { options, entry, ...rest } = given;
+  const type = options["type"] ?? "command";
+  if (type !== "command" && type !== "prompt") {
+    if (rest.format === "cursor")
+      throw wrong(file, `${entry}.type`, `must be "command" or "prompt", not ${shown(type)}`);
+    warnings.push(`${file}: "${entry}" is of the type ${shown(type)}, which is not known here; it does not run.`);
+    return undefined;
+  }
+  const text = textOf(file, entry, options, type);
+  if (text === undefined) throw wrong(file, entry, `needs a "${type}"`);
+  const model = textOf(file, entry, options, "model");
+  const seconds = options["timeout"];
+  if (seconds !== undefined && !(typeof seconds === "number" && seconds > 0))
+    throw wrong(file, `${entry}.timeout`, `must be a number of seconds above 0, not ${shown(seconds)}`);
+  const failClosed = options["failClosed"];
+  if (failClosed !== undefined && typeof failClosed !== "boolean")
+    throw wrong(file, `${entry}.failClosed`, `must be true or false, not ${shown(failClosed)}`);
+  return {
+    ...rest,
+    entry,
+    [type]: text,
+    ...(model !== undefined && { model }),
+    ...(seconds !== undefined && { timeoutMs: Math.min(seconds as number, longestSeconds) * 1000 }),
+    loopLimit: loopLimitOf(file, given),
+    failClosed: failClosed === true,
+  };
+}
+
+function loopLimitOf(file: string, { options, entry, format }: Given): number | null {
+  const limit = options["loop_limit"];
+  if (limit === undefined) return format === "claude" ? null : defaultLoopLimit;
+  if (limit === null || (typeof limit === "number" && Number.isSafeInteger(limit) && limit >= 0)) return limit;
+  throw wrong(file, `${entry}.loop_limit`, `must be a whole number or null, not ${shown(limit)}`);
+}
+
+function matcherOf(file: string, entry: string, options: JsonObject): string | undefined {
+  const matcher = options["matcher"];
+  if (matcher === undefined || matcher === null || matcher === "" || matcher === "*") return undefined;
+  if (typeof matcher === "string") return matcher;
+  throw wrong(file, `${entry}.matcher`, `must be text, not ${shown(matcher)}`);
+}
+
+function textOf(file: string, entry: string, options: JsonObject, key: string): string | undefined {
+  const value = options[key];
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && value.trim() !== "" && !value.includes("\0")) return value;
+  throw wrong(file, `${entry}.${key}`, "must be text that is not empty");
+}
+
+function hooksIn(file: string, content: JsonObject): JsonObject {
+  if (content["hooks"] === undefined) return {};
+  return objectOf(file, "hooks", content["hooks"]);
+}
+
+function listOf(file: string, entry: string, value: unknown): unknown[] {
+  if (Array.isArray(value)) return value as unknown[];
+  throw wrong(file, entry, `must be a list, not ${shown(value)}`);
+}
+
+function objectOf(file: string, entry: string, value: unknown): JsonObject {
+  if (isObject(value)) return value;
+  throw wrong(file, entry, `must be an object, not ${shown(value)}`);
+}
+
+const eventNames = Object.keys(hookEvents) as HookEventName[];
+const claudeNames = eventNames.flatMap((name) => hookEvents[name].claude ?? []);
+const claudeOnly = new Set(["Notification", "PermissionRequest", "Setup", "TeammateIdle", "TaskCompleted"]);
+
+function eventOfClaude(name: string): HookEventName | undefined {
+  return eventNames.find((event) => hookEvents[event].claude === name);
+}
+
+function adviceOn(name: string): string {
+  const lower = name.toLowerCase();
+  const meant =
+    nearestName(name, eventNames) ??
+    eventOfClaude(name) ??
+    eventNames.find((event) => lower.length >= 5 && event.toLowerCase().startsWith(lower)) ??
+    eventNames.find((event) => lower.startsWith(event.toLowerCase()));
+  return meant ? `did you mean "${meant}"?` : `the events are ${eventNames.join(", ")}.`;
+}
+
+function wrong(file: string, entry: string, why: string): UserError {
+  const line = linesOf(file)(entry) ?? linesOf(file)(entry.replace(/\.\w+$/, ""));
+  return new UserError(
+    "CONFIG_INVALID",
+    `${file}${line === undefined ? "" : `, line ${line}`}: "${entry}" ${why}. Correct it: a hook that is not understood guards nothing.`,
+  );
+}
+
+function shown(value: unknown): string {
+  const json = JSON.stringify(value) ?? String(value);
+  return json.length > 40 ? `${json.slice(0, 40)}…` : json;
+}

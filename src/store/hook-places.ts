@@ -1,0 +1,68 @@
+// Where hook files may lie, the highest level first. Asked at every start, so it loads nothing.
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+/** In the order of their rank. */
+export type HookLevel = "enterprise" | "project" | "user" | "claude local" | "claude project" | "claude user";
+
+export type HookFile = {
+  level: HookLevel;
+  format: "cursor" | "claude";
+  file: string;
+  /** Where its commands run. */
+  cwd: string;
+  /** It lies in the project: whoever wrote the project wrote it. */
+  ofProject: boolean;
+};
+
+export type HookPlace = {
+  configDir: string;
+  workspace: string;
+  home: string;
+  platform?: NodeJS.Platform;
+  /** Instead of the system's own. */
+  enterpriseFile?: string;
+};
+
+const enterpriseFiles: Partial<Record<NodeJS.Platform, string>> = {
+  darwin: "/Library/Application Support/Cursor/hooks.json",
+  win32: "C:\\ProgramData\\Cursor\\hooks.json",
+};
+
+/** All that may be, whether or not they are there. */
+export function hookFiles({ configDir, workspace, home, platform, enterpriseFile }: HookPlace): HookFile[] {
+  const enterprise = enterpriseFile ?? enterpriseFiles[platform ?? process.platform] ?? "/etc/cursor/hooks.json";
+  const projectFolder = join(workspace, ".cursor");
+  const claude = { format: "claude" as const, cwd: workspace };
+  const files: HookFile[] = [
+    { level: "enterprise", format: "cursor", file: enterprise, cwd: join(enterprise, ".."), ofProject: false },
+    {
+      level: "project",
+      format: "cursor",
+      file: join(projectFolder, "hooks.json"),
+      cwd: workspace,
+      ofProject: true,
+    },
+    { level: "user", format: "cursor", file: join(configDir, "hooks.json"), cwd: configDir, ofProject: false },
+    { ...claude, level: "claude local", file: join(workspace, ".claude", "settings.local.json"), ofProject: true },
+    { ...claude, level: "claude project", file: join(workspace, ".claude", "settings.json"), ofProject: true },
+    { ...claude, level: "claude user", file: join(home, ".claude", "settings.json"), ofProject: false },
+  ];
+  // Working in the home directory: these are the user's own, and each file counts once.
+  const own = new Set(files.filter((each) => !each.ofProject).map((each) => each.file));
+  return files.filter((each) => !each.ofProject || !own.has(each.file));
+}
+
+/** Asked at every start: a look, no reading. */
+export function hasHookFiles(place: HookPlace): boolean {
+  return hookFiles(place).some(({ file }) => isThere(file));
+}
+
+export function isThere(file: string): boolean {
+  // A file that cannot be looked at is there: reading it says what is wrong.
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return existsSync(file);
+  }
+}

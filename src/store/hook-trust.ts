@@ -1,0 +1,42 @@
+// Which hooks of a project the user has approved: a hash of each file as it stood, beside the marker of trust.
+import { relative } from "node:path";
+import { isObject } from "../protocol/json-object.ts";
+import { readJson, replaceFile } from "./json-file.ts";
+import { approvedHooksFile } from "./project.ts";
+
+type Place = { configDir: string; workspace: string };
+
+/** A single changed character counts: what would run is what was seen, or it does not run. */
+export function isApproved(place: Place, file: string, text: string): boolean {
+  return approvedIn(place)[nameOf(place, file)] === hashOf(text);
+}
+
+/** From now on, until the file changes. */
+export function approveHooks(place: Place, files: readonly { file: string; text: string }[]): void {
+  if (files.every(({ file, text }) => isApproved(place, file, text))) return;
+  const approved = { ...approvedIn(place) };
+  for (const { file, text } of files) approved[nameOf(place, file)] = hashOf(text);
+  const record = { workspacePath: place.workspace, files: approved };
+  replaceFile(approvedHooksFile(place.configDir, place.workspace), `${JSON.stringify(record, null, 2)}\n`);
+}
+
+function approvedIn({ configDir, workspace }: Place): Record<string, unknown> {
+  try {
+    const record = readJson(approvedHooksFile(configDir, workspace)) ?? {};
+    // Two workspaces can share the folder; the path inside tells them apart.
+    if (record["workspacePath"] !== workspace || !isObject(record["files"])) return {};
+    return record["files"];
+  } catch {
+    return {}; // what cannot be read approves nothing
+  }
+}
+
+function nameOf({ workspace }: Place, file: string): string {
+  return relative(workspace, file).replaceAll("\\", "/");
+}
+
+function hashOf(text: string): string {
+  // Slow to load, and needed only where a project has hooks.
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,376 @@
+// Hooks in the built program: the sequence of events, in print mode and on a terminal, and how a run ends with them.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hookEvents } from "../../src/protocol/hook-events.ts";
+import { startModelServer } from "../support/model-server.ts";
+import { cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
+
+let workspace: Workspace;
+let told: string;
+beforeEach(() => {
+  workspace = createWorkspace({ "a.txt": "old words\n" });
+  told = join(workspace.home, "told.jsonl");
+});
+afterEach(() => workspace.remove());
+
+type Entry = { command: string; [option: string]: unknown };
+
+function write(file: string, content: unknown): void {
+  mkdirSync(join(file, ".."), { recursive: true });
+  writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+}
+
+function userHooks(hooks: Record<string, Entry[]>): void {
+  write(join(workspace.config, "hooks.json"), { version: 1, hooks });
+}
+
+const print = (value: unknown) => `printf '%s' '${JSON.stringify(value)}'`;
+/** A program that writes down what it is told, a line each. */
+const note = (file: string) => `cat >> '${file}'; echo >> '${file}'`;
+
+function noteEverything(): void {
+  const events = Object.entries(hookEvents).filter(([, { editorOnly }]) => !editorOnly);
+  userHooks(Object.fromEntries(events.map(([name]) => [name, [{ command: note(told) }]])));
+}
+
+function toldLines(): Record<string, any>[] {
+  if (!existsSync(told)) return [];
+  return readFileSync(told, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, any>);
+}
+
+/** `preToolUse:Shell`, `beforeShellExecution`, … */
+function sequence(): string[] {
+  return toldLines().map(({ hook_event_name: name, tool_name: tool }) => (tool ? `${name}:${tool}` : String(name)));
+}
+
+const everyKind = [
+  { thinking: "hm", text: "first", calls: [{ name: "Shell", args: { command: "echo out" } }] },
+  { calls: [{ name: "Read", args: { path: "a.txt" } }] },
+  { calls: [{ name: "Edit", args: { path: "a.txt", old_string: "old", new_string: "new" } }] },
+  { calls: [{ name: "Write", args: { path: "b.txt", content: "b" } }] },
+  { calls: [{ name: "LS" }] },
+  { calls: [{ name: "Glob", args: { pattern: "*.txt" } }] },
+  { calls: [{ name: "Grep", args: { pattern: "new" } }] },
+  { calls: [{ name: "TodoWrite", args: { todos: [{ id: "1", content: "rest", status: "pending" }] } }] },
+  { calls: [{ name: "Delete", args: { path: "b.txt" } }] },
+  { calls: [{ name: "Shell", args: { command: "exit 3" } }] },
+  { text: "last" },
+];
+
+const around = (before: string[], tool: string, after: string[], end = "postToolUse") => [
+  `preToolUse:${tool}`,
+  ...before,
+  ...after,
+  `${end}:${tool}`,
+];
+
+const everySequence = [
+  "workspaceOpen",
+  "sessionStart",
+  "beforeSubmitPrompt",
+  "afterAgentThought",
+  "afterAgentResponse",
+  ...around(["beforeShellExecution"], "Shell", ["afterShellExecution"]),
+  ...around(["beforeReadFile"], "Read", []),
+  ...around([], "Write", ["afterFileEdit"]),
+  ...around([], "Write", ["afterFileEdit"]),
+  ...around([], "LS", []),
+  ...around([], "Glob", []),
+  ...around([], "Grep", []),
+  ...around([], "TodoWrite", []),
+  ...around([], "Delete", []),
+  ...around(["beforeShellExecution"], "Shell", ["afterShellExecution"], "postToolUseFailure"),
+  "afterAgentResponse",
+  "stop",
+];
+
+describe("in print mode", () => {
+  it("every event of the table is fired, the generic one around the specific one", async () => {
+    noteEverything();
+    const run = await workspace.play(everyKind);
+    expect(run.exit, run.stderr).toBe(0);
+    expect(sequence()).toEqual([...everySequence, "sessionEnd"]);
+    expect(run.stderr).toBe("");
+    const lines = toldLines();
+    const first = lines.find(({ hook_event_name }) => hook_event_name === "preToolUse")!;
+    expect(Object.keys(hookEvents.preToolUse.input).every((key) => key in first)).toBe(true);
+    expect(first).toMatchObject({ tool_input: { command: "echo out" }, agent_message: "first", cwd: workspace.path });
+    expect(lines.find(({ tool_name }) => tool_name === "Read")!["tool_input"]).toEqual({
+      file_path: join(workspace.path, "a.txt"),
+    });
+    expect(lines.at(-1)).toMatchObject({ reason: "completed", final_status: "completed" });
+    const ids = new Set(lines.map(({ conversation_id }) => conversation_id).filter(Boolean));
+    expect([...ids]).toEqual([run.lines()[0]!["session_id"]]);
+    expect(existsSync(lines.at(-1)!["transcript_path"] as string)).toBe(true);
+  });
+
+  it("payloads hold what the table promises", async () => {
+    noteEverything();
+    await workspace.play(everyKind);
+    for (const line of toldLines()) {
+      const { input } = hookEvents[line["hook_event_name"] as keyof typeof hookEvents];
+      const missing = Object.entries(input).filter(([key, kind]) => !kind.endsWith("?") && !(key in line));
+      expect(missing, String(line["hook_event_name"])).toEqual([]);
+      for (const [key, kind] of Object.entries(input)) {
+        if (!(key in line)) continue;
+        const type = kind.replace("?", "");
+        const actual = Array.isArray(line[key]) ? "array" : typeof line[key];
+        expect(actual, `${line["hook_event_name"]}.${key}`).toBe(type);
+      }
+    }
+  });
+
+  it("the original's silence can be kept", async () => {
+    noteEverything();
+    await workspace.play(
+      [{ text: "hi", calls: [{ name: "Shell", args: { command: "true" } }] }, { text: "done" }],
+      [],
+      {
+        env: { COURSER_PRINT_HOOKS: "original" },
+      },
+    );
+    expect(sequence()).toEqual(["sessionStart", "preToolUse:Shell", "postToolUse:Shell", "sessionEnd"]);
+  });
+
+  it("a bridge's answer blocks a command, and the run goes on", async () => {
+    const guard = `if grep -q 'rm -rf'; then ${print({ permission: "deny", agent_message: "rm -rf is blocked" })}; exit 2; fi`;
+    userHooks({ preToolUse: [{ command: guard }] });
+    const run = await workspace.play([
+      { calls: [{ name: "Shell", args: { command: "rm -rf a.txt" } }] },
+      { expect: "rm -rf is blocked", text: "Then not." },
+    ]);
+    expect(run.exit, run.stderr).toBe(0);
+    expect(existsSync(join(workspace.path, "a.txt"))).toBe(true);
+    expect(run.lines().at(-1)).toMatchObject({
+      result: "Then not.",
+      permission_denials: [{ reason: "A hook refused it: rm -rf is blocked." }],
+    });
+  });
+
+  it("a stopped prompt is a result with a code, and no model is asked", async () => {
+    userHooks({ beforeSubmitPrompt: [{ command: print({ continue: false, user_message: "no passwords" }) }] });
+    const run = await workspace.play([{ error: { code: "MODEL_REFUSED", message: "was asked" } }]);
+    expect(run.exit).toBe(1);
+    expect(run.lines().map(({ type }) => type)).toEqual(["system", "user", "result"]);
+    expect(run.lines().at(-1)).toMatchObject({ is_error: true, error_code: "PROMPT_BLOCKED" });
+    expect(run.stderr).toContain("A hook stopped the prompt: no passwords");
+  });
+
+  it("a follow-up is a user line, the result is one, and text mode shows the last answer", async () => {
+    const command = `if grep -q '"loop_count":0'; then ${print({ followup_message: "and the tests?" })}; fi`;
+    userHooks({ stop: [{ command }] });
+    const replies = [{ text: "Done." }, { expect: "and the tests?", text: "They pass." }];
+    const run = await workspace.play(replies);
+    const lines = run.lines();
+    expect(lines.map(({ type }) => type)).toEqual(["system", "user", "assistant", "user", "assistant", "result"]);
+    expect(lines.at(-1)).toMatchObject({ result: "Done.They pass.", is_error: false });
+    const text = await workspace.play(replies, ["--output-format", "text"]);
+    expect(text.stdout).toBe("They pass.\n");
+  });
+
+  it("what a session's hook says is known from the beginning, and its variables reach later hooks", async () => {
+    const seen = join(workspace.home, "seen");
+    userHooks({
+      sessionStart: [{ command: print({ additional_context: "The codeword is plum.", env: { CODEWORD: "plum" } }) }],
+      preToolUse: [{ command: `echo "$CODEWORD $CURSOR_PROJECT_DIR" > '${seen}'` }],
+    });
+    const server = await startModelServer([{ toolCalls: [{ name: "LS", args: {} }] }, { text: "ok" }]);
+    try {
+      const args = ["-p", "--force", "-e", `${server.url}/v1`, "--model", "told", "go"];
+      const run = await workspace.run(args, { env: { OPENAI_API_KEY: "test" } });
+      expect(run.exit, run.stderr).toBe(0);
+      expect(server.requests[0]!.body.toString()).toContain("The codeword is plum.");
+    } finally {
+      await server.stop();
+    }
+    expect(readFileSync(seen, "utf8")).toBe(`plum ${workspace.path}\n`);
+  });
+
+  it("twenty hooks on one event make no noise", async () => {
+    userHooks({ preToolUse: Array.from({ length: 20 }, () => ({ command: "cat > /dev/null" })) });
+    const run = await workspace.play([{ calls: [{ name: "LS" }, { name: "LS" }] }, { text: "ok" }]);
+    expect([run.exit, run.stderr]).toEqual([0, ""]);
+  });
+
+  it("a prompt hook asks the run's own model", async () => {
+    userHooks({ beforeShellExecution: [{ type: "prompt", prompt: "Harmless?" } as unknown as Entry] });
+    const run = await workspace.play([
+      { calls: [{ name: "Shell", args: { command: "touch made" } }] },
+      { expect: "touch made", text: '{"ok": false, "reason": "it makes things"}' },
+      { expect: "it makes things", text: "Then not." },
+    ]);
+    expect(run.exit, run.stderr).toBe(0);
+    expect(existsSync(join(workspace.path, "made"))).toBe(false);
+  });
+
+  it("a conversation that is shortened is told before, with its size", async () => {
+    userHooks({ preCompact: [{ command: `${note(told)}; ${print({ user_message: "shortening" })}` }] });
+    const overflow = { error: { code: "MODEL_OVERFLOW", message: "too long" } };
+    const run = await workspace.play([{ calls: [{ name: "LS" }] }, overflow, { text: "ok" }]);
+    expect(run.exit, run.stderr).toBe(0);
+    expect(toldLines()).toMatchObject([{ trigger: "auto", message_count: 3, is_first_compaction: true }]);
+    const { input } = hookEvents.preCompact;
+    expect(Object.keys(input).filter((key) => !(key in toldLines()[0]!))).toEqual([]);
+    expect(run.stderr).toContain("shortening");
+  });
+
+  it("a hung hook does not outlive an interrupted run", async () => {
+    const pids = join(workspace.home, "pids");
+    userHooks({
+      preToolUse: [{ command: `echo $$ >> '${pids}'; sleep 60` }],
+      stop: [{ command: note(told) }],
+      sessionEnd: [{ command: note(told) }],
+    });
+    const run = await workspace.play([{ calls: [{ name: "LS" }] }, { text: "ok" }], [], {
+      onStart: (child) => {
+        const watch = setInterval(() => {
+          if (!existsSync(pids)) return;
+          clearInterval(watch);
+          child.kill("SIGINT");
+        }, 20);
+      },
+    });
+    expect(run.exit).toBe(130);
+    expect(run.ms).toBeLessThan(8000);
+    const alive = readFileSync(pids, "utf8")
+      .split("\n")
+      .filter(
+        (pid) =>
+          pid !== "" &&
+          existsSync(`/proc/${pid}/environ`) &&
+          readFileSync(`/proc/${pid}/stat`, "latin1").includes(") S"),
+      );
+    expect(alive).toEqual([]);
+    expect(toldLines()).toMatchObject([
+      { hook_event_name: "stop", status: "aborted" },
+      { hook_event_name: "sessionEnd", reason: "aborted" },
+    ]);
+  });
+
+  it("project hooks run once they are approved, and wait after a change", async () => {
+    const file = join(workspace.path, ".cursor/hooks.json");
+    write(file, { version: 1, hooks: { sessionStart: [{ command: note(told) }] } });
+    const replies = [{ text: "ok" }];
+    const untrusted = await workspace.play(replies);
+    expect(untrusted.stderr).toContain("until you trust this workspace");
+    expect(toldLines()).toHaveLength(0);
+    const approving = await workspace.play(replies, ["--trust"]);
+    expect(approving.stderr).toBe("");
+    expect(toldLines()).toHaveLength(1);
+    await workspace.play(replies);
+    expect(toldLines()).toHaveLength(2);
+    write(file, { version: 1, hooks: { sessionStart: [{ command: `${note(told)}; true` }] } });
+    const changed = await workspace.play(replies);
+    expect(changed.stderr).toMatch(/has changed since it was approved: its hooks do not run.*--trust/);
+    expect(toldLines()).toHaveLength(2);
+    await workspace.play(replies, ["--trust"]);
+    expect(toldLines()).toHaveLength(3);
+  });
+
+  it("a broken file stops the run, with its place", async () => {
+    write(join(workspace.config, "hooks.json"), '{\n "hooks": {,}\n}');
+    const run = await workspace.play([{ text: "never" }]);
+    expect(run.exit).toBe(1);
+    expect(run.lines().at(-1)).toMatchObject({ error_code: "CONFIG_INVALID" });
+    expect(run.stderr).toMatch(/hooks\.json is not valid: line 2, column \d+/);
+  });
+
+  it("nothing of the trace is kept where nothing is to be kept", async () => {
+    userHooks({ stop: [{ command: "true" }] });
+    await workspace.play([{ text: "ok" }], ["--no-persist"]);
+    const traces = () =>
+      readDirectory(join(workspace.config, "projects")).filter((name) => name.includes("hooks-trace"));
+    expect(traces()).toEqual([]);
+    await workspace.play([{ text: "ok" }]);
+    expect(traces()).toHaveLength(1);
+  });
+});
+
+function readDirectory(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  const { readdirSync } = process.getBuiltinModule("node:fs");
+  return readdirSync(folder, { recursive: true, encoding: "utf8" });
+}
+
+const hasScript = existsSync("/usr/bin/script");
+
+describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`, () => {
+  /** Types each answer when its question has appeared. */
+  async function converse(script: unknown, dialogue: [question: RegExp, answer: string][]): Promise<string> {
+    const file = join(workspace.home, "script.json");
+    write(file, script);
+    const command = `"${process.execPath}" "${cli}" --model script:${file}`;
+    const child = spawn("script", ["-qfec", command, "/dev/null"], {
+      cwd: workspace.path,
+      env: { ...workspace.env, TERM: "xterm", SHELL: "/bin/sh" },
+    });
+    let screen = "";
+    let seen = 0;
+    child.stdout.on("data", (chunk: Buffer) => {
+      screen += chunk.toString();
+      const next = dialogue[0];
+      if (!next?.[0].test(screen.slice(seen))) return;
+      dialogue.shift();
+      seen = screen.length;
+      child.stdin.write(next[1]);
+    });
+    const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
+    await new Promise((resolve) => child.on("close", resolve));
+    clearTimeout(timer);
+    return screen.replaceAll("\r", "");
+  }
+
+  it("the same events are fired, around the whole conversation", async () => {
+    noteEverything();
+    await workspace.play([{ text: "trusted" }], ["--trust"]);
+    rmSync(told);
+    await converse(
+      [{ text: "hello" }, { calls: [{ name: "LS" }] }, { text: "bye" }],
+      [
+        [/\n> /, "one\n"],
+        [/hello[\s\S]*\n> /, "two\n"],
+        [/bye[\s\S]*\n> /, "/quit\n"],
+      ],
+    );
+    expect(sequence()).toEqual([
+      "workspaceOpen",
+      "sessionStart",
+      ...["beforeSubmitPrompt", "afterAgentResponse", "stop"],
+      ...["beforeSubmitPrompt", "preToolUse:LS", "postToolUse:LS", "afterAgentResponse", "stop"],
+      "sessionEnd",
+    ]);
+    expect(toldLines().at(-1)).toMatchObject({ reason: "user_close" });
+    const generations = toldLines()
+      .filter(({ hook_event_name }) => hook_event_name === "beforeSubmitPrompt")
+      .map(({ generation_id }) => generation_id);
+    expect(new Set(generations).size).toBe(2);
+  });
+
+  it("a hook's ask asks, and a changed file is asked about", async () => {
+    const file = join(workspace.path, ".cursor/hooks.json");
+    const hooks = (reason: string) => ({
+      version: 1,
+      hooks: { preToolUse: [{ command: print({ permission: "ask", agent_message: reason }) }] },
+    });
+    write(file, hooks("before"));
+    await workspace.play([{ text: "trusted" }], ["--trust"]);
+    write(file, hooks("sure about that"));
+    const screen = await converse(
+      [{ calls: [{ name: "Write", args: { path: "made", content: "x" } }] }, { text: "bye" }],
+      [
+        [/Run these hooks from now on\?/, "y\n"],
+        [/\n> /, "one\n"],
+        [/Allow\?/, "y\n"],
+        [/bye[\s\S]*\n> /, "/quit\n"],
+      ],
+    );
+    expect(screen).toMatch(/preToolUse: printf/);
+    expect(screen).toContain("A hook wants a person to be asked: sure about that.");
+    expect(readFileSync(join(workspace.path, "made"), "utf8")).toBe("x");
+  });
+});

@@ -1,0 +1,517 @@
+// Hooks as a library: what each is told, what many say together, and what becomes of the agent.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Agent, createSession } from "../../src/agent/agent.ts";
+import { createAgentHooks } from "../../src/agent/hooks/agent-hooks.ts";
+import { type AskModel, createHooks, type Hooks } from "../../src/agent/hooks.ts";
+import { runTurn } from "../../src/agent/loop.ts";
+import { createProcessRunner } from "../../src/agent/process.ts";
+import type { Tool } from "../../src/agent/tools/tool.ts";
+import type { ModelChunk, ModelRequest } from "../../src/model/provider.ts";
+import type { AgentEvent } from "../../src/protocol/event.ts";
+import type { HookEventName } from "../../src/protocol/hook-events.ts";
+import { approveProjectHooks, type Hook, loadHooks } from "../../src/store/hook-files.ts";
+import { hasHookFiles, hookFiles } from "../../src/store/hook-places.ts";
+import { openHookTrace, readHookTrace } from "../../src/store/hook-trace.ts";
+
+let base: string;
+let place: { configDir: string; workspace: string; home: string; enterpriseFile: string };
+let warnings: string[];
+const { signal } = new AbortController();
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "courser-hooks-")));
+  const home = join(base, "home");
+  place = {
+    configDir: join(home, ".cursor"),
+    workspace: join(base, "ws"),
+    home,
+    enterpriseFile: join(base, "enterprise/hooks.json"),
+  };
+  for (const folder of [place.configDir, place.workspace]) mkdirSync(folder, { recursive: true });
+  warnings = [];
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+function write(file: string, content: unknown): string {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+  return file;
+}
+
+type Entry = Partial<Hook> & { event: HookEventName };
+
+function hooksOf(entries: readonly Entry[], more: { askModel?: AskModel } = {}): Hooks {
+  const hooks = entries.map(
+    (entry, index): Hook => ({
+      format: "cursor",
+      level: "user",
+      file: "hooks.json",
+      entry: `hooks.${entry.event}[${index}]`,
+      cwd: base,
+      loopLimit: 5,
+      failClosed: false,
+      ...entry,
+    }),
+  );
+  return createHooks({
+    hooks,
+    facts: {
+      sessionId: "session",
+      model: "Some Model",
+      version: "2026.01.01-abcdef0",
+      workspace: place.workspace,
+      roots: [],
+      transcriptPath: "/t.jsonl",
+      userEmail: null,
+      mode: "default",
+    },
+    processes: createProcessRunner(),
+    env: { PATH: process.env["PATH"], HOME: place.home, SOME_TOKEN: "very-secret-value" },
+    warn: (message) => warnings.push(message),
+    trace: openHookTrace(place, (text) => text.replaceAll("hidden", "[redacted]")),
+    ...more,
+  });
+}
+
+const print = (value: unknown) => `printf '%s' '${JSON.stringify(value)}'`;
+const call = { tool_name: "Shell", tool_input: { command: "ls" }, tool_use_id: "c", cwd: "/" };
+
+describe("files", () => {
+  const stop = (command: string) => ({ version: 1, hooks: { stop: [{ command }] } });
+
+  it("count in the order of their levels, each with a folder of its own", () => {
+    write(place.enterpriseFile, stop("enterprise"));
+    write(join(place.workspace, ".cursor/hooks.json"), stop("project"));
+    write(join(place.configDir, "hooks.json"), stop("user"));
+    const claude = (command: string) => ({ hooks: { Stop: [{ hooks: [{ type: "command", command }] }] } });
+    write(join(place.workspace, ".claude/settings.local.json"), claude("local"));
+    write(join(place.workspace, ".claude/settings.json"), claude("shared"));
+    write(join(place.home, ".claude/settings.json"), { ...claude("own"), model: "opus" });
+    approveProjectHooks(place);
+    const { hooks, warnings: said, waiting } = loadHooks(place, { trusted: true });
+    expect(hooks.map(({ command, level, loopLimit }) => [command, level, loopLimit])).toEqual([
+      ["enterprise", "enterprise", 5],
+      ["project", "project", 5],
+      ["user", "user", 5],
+      ["local", "claude local", null],
+      ["shared", "claude project", null],
+      ["own", "claude user", null],
+    ]);
+    expect(hooks.slice(0, 3).map(({ cwd }) => cwd)).toEqual([
+      dirname(place.enterpriseFile),
+      place.workspace,
+      place.configDir,
+    ]);
+    expect([said, waiting]).toEqual([[], []]);
+  });
+
+  it("lie where each system keeps them", () => {
+    const { enterpriseFile: _given, ...own } = place;
+    const at = (platform: NodeJS.Platform) => hookFiles({ ...own, platform })[0]!.file;
+    expect(at("linux")).toBe("/etc/cursor/hooks.json");
+    expect(at("darwin")).toBe("/Library/Application Support/Cursor/hooks.json");
+    expect(at("win32")).toBe("C:\\ProgramData\\Cursor\\hooks.json");
+    expect(hasHookFiles(place)).toBe(false);
+    write(join(place.configDir, "hooks.json"), "{}");
+    expect(hasHookFiles(place)).toBe(true);
+  });
+
+  it("of the home directory are the user's own when that is the workspace", () => {
+    const home = { ...place, workspace: place.home };
+    write(join(place.configDir, "hooks.json"), stop("user"));
+    expect(loadHooks(home, { trusted: false })).toMatchObject({ hooks: [{ level: "user" }], warnings: [] });
+  });
+
+  it("of a project wait for trust, and for approval after every change", () => {
+    const file = write(join(place.workspace, ".cursor/hooks.json"), stop("one"));
+    expect(loadHooks(place, { trusted: false })).toMatchObject({ hooks: [], waiting: [] });
+    expect(loadHooks(place, { trusted: false }).warnings[0]).toContain("--trust");
+    expect(loadHooks(place, { trusted: true })).toMatchObject({ hooks: [], waiting: [{ file }] });
+    approveProjectHooks(place);
+    expect(loadHooks(place, { trusted: true })).toMatchObject({ hooks: [{ command: "one" }], waiting: [] });
+    write(file, stop("two"));
+    expect(loadHooks(place, { trusted: true })).toMatchObject({ hooks: [], waiting: [{ file }] });
+    write(file, stop("one"));
+    expect(loadHooks(place, { trusted: true }).hooks).toHaveLength(1);
+    // A workspace that shares the folder in the configuration has approved nothing.
+    const other = { ...place, workspace: place.workspace.replace(/\/ws$/, "-ws") };
+    write(join(other.workspace, ".cursor/hooks.json"), stop("one"));
+    expect(loadHooks(other, { trusted: true }).hooks).toEqual([]);
+  });
+
+  it("that are wrong say where", () => {
+    const file = join(place.configDir, "hooks.json");
+    write(file, '{\n  "hooks": {\n    "stop": [\n      { "command": "x", "timeout": "1s" }\n    ]\n  }\n}');
+    expect(() => loadHooks(place, { trusted: true })).toThrow(
+      /hooks\.json, line 4: "hooks\.stop\[0\]\.timeout" must be/,
+    );
+    write(file, '{ "hooks": { "stop": [ { "command": 1 } ] ');
+    expect(() => loadHooks(place, { trusted: true })).toThrow(/line 1, column \d+/);
+  });
+});
+
+describe("a hook", () => {
+  it("reads one JSON object, in the environment that is documented", async () => {
+    const told = join(base, "told.json");
+    const seen = join(base, "env");
+    const hooks = hooksOf([{ event: "preToolUse", command: `cat > '${told}'; env > '${seen}'` }]);
+    hooks.generationId = "generation";
+    await hooks.fire("preToolUse", call, { signal });
+    expect(JSON.parse(readFileSync(told, "utf8"))).toEqual({
+      conversation_id: "session",
+      generation_id: "generation",
+      session_id: "session",
+      model: "Some Model",
+      hook_event_name: "preToolUse",
+      cursor_version: "2026.01.01-abcdef0",
+      workspace_roots: [place.workspace],
+      user_email: null,
+      transcript_path: "/t.jsonl",
+      ...call,
+    });
+    const env = Object.fromEntries(
+      readFileSync(seen, "utf8")
+        .split("\n")
+        .map((line) => line.split(/=(.*)/s).slice(0, 2)),
+    ) as Record<string, string>;
+    expect(env).toMatchObject({
+      CURSOR_PROJECT_DIR: place.workspace,
+      CLAUDE_PROJECT_DIR: place.workspace,
+      CURSOR_VERSION: "2026.01.01-abcdef0",
+      COURSER_VERSION: "2026.01.01-abcdef0",
+      CURSOR_TRANSCRIPT_PATH: "/t.jsonl",
+      HOME: place.home,
+    });
+    expect(env).not.toHaveProperty("SOME_TOKEN");
+    expect(env).not.toHaveProperty("CURSOR_USER_EMAIL");
+  });
+
+  it("of Claude's reads what Claude would tell it", async () => {
+    const told = join(base, "told.json");
+    const hooks = hooksOf([{ event: "postToolUse", format: "claude", command: `cat > '${told}'` }]);
+    await hooks.fire("postToolUse", { ...call, tool_output: "x", duration: 1 }, { signal, tool: "Shell" });
+    const payload = JSON.parse(readFileSync(told, "utf8")) as object;
+    expect(payload).toMatchObject({
+      hook_event_name: "PostToolUse",
+      session_id: "session",
+      tool_name: "Bash",
+      tool_response: "x",
+      permission_mode: "default",
+    });
+    expect(payload).not.toHaveProperty("cursor_version");
+  });
+
+  it("that opens the workspace is told of no conversation", async () => {
+    const told = join(base, "told.json");
+    await hooksOf([{ event: "workspaceOpen", command: `cat > '${told}'` }]).fire("workspaceOpen", {}, { signal });
+    expect(Object.keys(JSON.parse(readFileSync(told, "utf8")) as object).sort()).toEqual([
+      "cursor_version",
+      "hook_event_name",
+      "user_email",
+      "workspace_roots",
+    ]);
+  });
+
+  it("of a session sets variables for those that come after, the higher level last", async () => {
+    const seen = join(base, "seen");
+    const hooks = hooksOf([
+      { event: "sessionStart", command: print({ env: { WHO: "high", "bad name": "x" }, additional_context: "one" }) },
+      { event: "sessionStart", command: print({ env: { WHO: "low", MORE: "1" }, additional_context: "two" }) },
+      { event: "stop", command: `echo "$WHO $MORE" > '${seen}'` },
+    ]);
+    const { context } = await hooks.fire("sessionStart", {}, { signal });
+    await hooks.fire("stop", { status: "completed", loop_count: 0 }, { signal });
+    expect(context).toEqual(["one", "two"]);
+    expect(readFileSync(seen, "utf8")).toBe("high 1\n");
+    expect(warnings.join()).toContain("bad name");
+  });
+
+  it("may prolong a run as often as its limit says", async () => {
+    const command = print({ followup_message: "more" });
+    const stopAt = (loopLimit: number | null, loop_count: number) =>
+      hooksOf([{ event: "stop", command, loopLimit }]).fire("stop", { status: "completed", loop_count }, { signal });
+    expect((await stopAt(5, 4)).followup).toBe("more");
+    expect((await stopAt(5, 5)).followup).toBeUndefined();
+    expect((await stopAt(null, 500)).followup).toBe("more");
+    expect((await stopAt(0, 0)).followup).toBeUndefined();
+    expect(warnings.join()).toContain('"loop_limit" is 5');
+  });
+
+  it.each([
+    ["never reads", "true"],
+    ["closes its input", "exec 0<&-; sleep 0.1"],
+    ["prints before it reads", "head -c 900000 /dev/zero | tr '\\000' ' '; cat > /dev/null"],
+  ])("that %s does not block", async (_name, command) => {
+    const hooks = hooksOf([{ event: "beforeSubmitPrompt", command, failClosed: true, timeoutMs: 5000 }]);
+    const prompt = "x".repeat(5_000_000);
+    expect(await hooks.fire("beforeSubmitPrompt", { prompt, attachments: [] }, { signal })).toMatchObject({
+      reasons: [],
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it("is ended with the run", async () => {
+    const abort = new AbortController();
+    const pid = join(base, "pid");
+    const fired = hooksOf([{ event: "preToolUse", command: `echo $$ > '${pid}'; sleep 30`, failClosed: true }]).fire(
+      "preToolUse",
+      call,
+      { signal: abort.signal },
+    );
+    while (!existsSync(pid) || readFileSync(pid, "utf8") === "")
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    abort.abort();
+    const started = performance.now();
+    expect((await fired).permission).toBe("deny");
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
+
+  it("that fails is reported once, not at every call", async () => {
+    const hooks = hooksOf([{ event: "preToolUse", command: "echo broken >&2; exit 9" }]);
+    for (let round = 0; round < 3; round++) await hooks.fire("preToolUse", call, { signal });
+    expect(warnings).toEqual([expect.stringMatching(/exit code 9: broken/)]);
+  });
+});
+
+describe("a prompt hook", () => {
+  const fire = async (answer: string | Error, event: HookEventName = "preToolUse", entry: Partial<Hook> = {}) => {
+    const asked: { text: string; model?: string }[] = [];
+    const askModel: AskModel = async (question) => {
+      asked.push(question);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    };
+    const hooks = hooksOf([{ event, prompt: "Is it harmless? $ARGUMENTS", ...entry }], { askModel });
+    return { asked, ...(await hooks.fire(event, call, { signal })) };
+  };
+
+  it("puts the event before the user's own model", async () => {
+    const { asked, permission } = await fire('{"ok": true}', "preToolUse", { model: "small" });
+    expect(permission).toBeUndefined();
+    expect(asked).toEqual([expect.objectContaining({ model: "small" })]);
+    expect(asked[0]!.text).toMatch(/^Is it harmless\? \{.*"command":"ls"/);
+    expect((await fire('```json\n{"ok": false, "reason": "too bold"}\n```')).reasons).toEqual(["too bold"]);
+    expect((await fire('{"ok": false, "reason": "go on"}', "stop")).followup).toBe("go on");
+    expect((await fire("{}", "stop", { prompt: "Done?" })).asked[0]!.text).toMatch(/^Done\?\n\n\{/);
+  });
+
+  it.each([
+    ["an unclear answer", "it is fine, I think"],
+    ["two answers", '{"ok": false, "ok": true}'],
+    ["a wrong type", '{"ok": "true"}'],
+  ])("denies at %s", async (_name, answer) => {
+    expect((await fire(answer)).permission).toBe("deny");
+  });
+
+  it("that cannot ask has failed", async () => {
+    expect((await fire(new Error("no network"))).permission).toBeUndefined();
+    expect(warnings.join()).toContain("no network");
+    expect((await fire(new Error("no network"), "preToolUse", { failClosed: true })).permission).toBe("deny");
+    const never: AskModel = () => new Promise(() => {});
+    const hooks = hooksOf([{ event: "preToolUse", prompt: "?", timeoutMs: 50, failClosed: true }], { askModel: never });
+    expect((await hooks.fire("preToolUse", call, { signal })).permission).toBe("deny");
+  });
+});
+
+describe("many hooks", () => {
+  it("run at once", async () => {
+    const fire = async (count: number) => {
+      const entries = Array.from({ length: count }, (): Entry => {
+        return { event: "preToolUse", command: "sleep 0.5", failClosed: true };
+      });
+      const started = performance.now();
+      const { permission } = await hooksOf(entries).fire("preToolUse", call, { signal });
+      expect(permission).toBeUndefined();
+      return performance.now() - started;
+    };
+    const aloneMs = await fire(1);
+    expect(await fire(40)).toBeLessThan(15 * aloneMs); // the exact figure is a line of the benchmark
+  }, 30_000);
+
+  it.each([
+    ["in a session of its own goes on", "setsid sleep 20", /[RS]/],
+    ["of its group ends with it", "sleep 20", /^[ZX]?$/],
+  ])("leave processes: one %s", async (_name, started, state) => {
+    const file = join(base, "pid");
+    const command = `${started} >/dev/null 2>&1 & echo $! > '${file}'; sleep 0.2`;
+    await hooksOf([{ event: "stop", command }]).fire("stop", { loop_count: 0 }, { signal });
+    const pid = Number(readFileSync(file, "utf8"));
+    const seen = stateOf(pid);
+    if (/[RS]/.test(seen)) process.kill(pid, "SIGKILL");
+    expect(seen).toMatch(state);
+  });
+
+  it("say the strictest, in the words of those who said it, the higher level first", async () => {
+    const answer = await hooksOf([
+      { event: "preToolUse", command: print({ permission: "allow", user_message: "fine" }) },
+      { event: "preToolUse", command: `sleep 0.2; ${print({ permission: "deny", agent_message: "first" })}` },
+      { event: "preToolUse", command: print({ permission: "deny", agent_message: "second", user_message: "look" }) },
+    ]).fire("preToolUse", call, { signal });
+    expect(answer).toMatchObject({ permission: "deny", reasons: ["first", "second"], messages: ["look", "fine"] });
+  });
+
+  it("leave a trace of the last run, without secrets", async () => {
+    const hooks = hooksOf([
+      { event: "preToolUse", command: "echo hidden >&2; exit 2" },
+      { event: "stop", command: "true" },
+    ]);
+    await hooks.fire("preToolUse", call, { signal });
+    await hooks.fire("stop", { status: "completed", loop_count: 0 }, { signal });
+    const lines = readHookTrace(place);
+    expect(lines).toMatchObject([
+      { event: "preToolUse", exit: 2, answer: "deny", note: "[redacted]", source: "hooks.json hooks.preToolUse[0]" },
+      { event: "stop", exit: 0, answer: "nothing", note: "" },
+    ]);
+    expect(lines[0]!.ms).toBeGreaterThanOrEqual(0);
+    await hooksOf([{ event: "stop", command: "true" }]).fire("stop", { loop_count: 0 }, { signal });
+    expect(readHookTrace(place)).toHaveLength(1);
+  });
+});
+
+/** R, S, Z, …; empty: gone. */
+function stateOf(pid: number): string {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return text.slice(text.lastIndexOf(")") + 2)[0]!;
+  } catch {
+    return "";
+  }
+}
+
+describe("the agent", () => {
+  /** A tool of every kind, a model that calls it, and hooks that write down what they are told. */
+  async function play(
+    entries: readonly Entry[],
+    replies: (string | { name: string; args: object })[],
+    { isMcp = false } = {},
+  ) {
+    const requests: ModelRequest[] = [];
+    const ran: unknown[] = [];
+    const tool: Tool = {
+      name: isMcp ? "MCP:lookup" : "Shell",
+      wire: isMcp ? "mcp" : "shell",
+      description: "",
+      parameters: {},
+      readOnly: false,
+      parse: (input) => input,
+      wireArgs: (args) => ({ ...args, url: "https://example.com/mcp" }),
+      needs: () => [],
+      run: async (args) => {
+        ran.push(args);
+        return { outcome: { kind: "success", value: { content: "as it was" } }, text: "as it was" };
+      },
+    };
+    const hooks = hooksOf(entries);
+    const agent = {
+      session: createSession(),
+      provider: {
+        id: "told",
+        async *stream(request: ModelRequest): AsyncGenerator<ModelChunk> {
+          requests.push({ ...request, messages: structuredClone(request.messages) });
+          const reply = replies[requests.length - 1] ?? "end";
+          yield typeof reply === "string"
+            ? { type: "part", part: { type: "text", text: reply } }
+            : { type: "part", part: { type: "tool_call", id: "c1", ...reply } };
+        },
+      },
+      model: { id: "m", displayName: "M", contextTokens: 100_000 },
+      system: "",
+      tools: [tool],
+      decide: async () => ({ verdict: "allow", reasons: [] }),
+      hooks: createAgentHooks({
+        hooks,
+        workspace: place.workspace,
+        isResumed: false,
+        warn: (message) => warnings.push(message),
+      }),
+      limits: { maxTurns: 20, loopLimit: 5 },
+      toolContext: { sessionId: "s", workspace: place.workspace, roots: [], resultLimit: 1000 },
+    } as unknown as Agent;
+    const prompt = { text: "go", parts: [{ type: "text" as const, text: "go" }], requestId: "r" };
+    const events: AgentEvent[] = [];
+    for await (const event of runTurn(agent, prompt, signal)) events.push(event);
+    return { events, requests, ran, types: events.map(({ type }) => type) };
+  }
+
+  it("goes on with a follow-up as with a prompt, and ends once", async () => {
+    const command = `if grep -q '"loop_count":0'; then ${print({ followup_message: "and now the tests" })}; fi`;
+    const { events, requests, types } = await play([{ event: "stop", command }], ["one", "two"]);
+    expect(types).toEqual(["user", "text_end", "user", "text_end", "done"]);
+    expect(events[2]).toMatchObject({ text: "and now the tests" });
+    expect(requests[1]!.messages.at(-1)).toEqual({
+      role: "user",
+      parts: [{ type: "text", text: "and now the tests" }],
+    });
+    expect(events.at(-1)).toMatchObject({ type: "done", text: "onetwo" });
+  });
+
+  it("stops following up at the limit", async () => {
+    const endless = print({ followup_message: "again" });
+    const { types } = await play([{ event: "stop", command: endless, loopLimit: 3 }], Array(10).fill("x"));
+    expect(types.filter((type) => type === "user")).toHaveLength(4);
+    const unlimited = await play([{ event: "stop", command: endless, loopLimit: null }], Array(50).fill("x"));
+    expect(unlimited.events.at(-1)).toMatchObject({ type: "fail", code: "MAX_TURNS" });
+  });
+
+  it("gives the model what hooks add, beside the result", async () => {
+    const { requests } = await play(
+      [{ event: "postToolUse", command: print({ additional_context: "mind the gap" }) }],
+      [{ name: "Shell", args: { command: "ls" } }, "done"],
+    );
+    expect(requests[1]!.messages.at(-1)!.parts).toMatchObject([
+      { type: "tool_result" },
+      { type: "text", text: expect.stringContaining("mind the gap") },
+    ]);
+  });
+
+  it("does not send a prompt that a hook stops", async () => {
+    const { events, requests, types } = await play(
+      [{ event: "beforeSubmitPrompt", command: print({ continue: false, user_message: "not on Fridays" }) }],
+      ["never"],
+    );
+    expect(types).toEqual(["user", "fail"]);
+    expect(events[1]).toMatchObject({ code: "PROMPT_BLOCKED", message: "A hook stopped the prompt: not on Fridays" });
+    expect(requests).toEqual([]);
+  });
+
+  it("asks hooks about MCP calls, and lets them replace a result", async () => {
+    const told = join(base, "mcp.json");
+    const replaced = { content: [{ type: "text", text: "cleaned" }] };
+    const { requests, ran } = await play(
+      [
+        { event: "beforeMCPExecution", command: `cat > '${told}'` },
+        { event: "postToolUse", command: print({ updated_mcp_tool_output: replaced }), matcher: "MCP:lookup" },
+      ],
+      [{ name: "MCP:lookup", args: { q: 1 } }, "done"],
+      { isMcp: true },
+    );
+    expect(ran).toEqual([{ q: 1 }]);
+    expect(JSON.parse(readFileSync(told, "utf8"))).toMatchObject({
+      tool_name: "lookup",
+      tool_input: '{"q":1}',
+      url: "https://example.com/mcp",
+    });
+    expect(requests[1]!.messages.at(-1)!.parts[0]).toMatchObject({ type: "tool_result", text: "cleaned" });
+  });
+
+  it("does not let hooks replace other results", async () => {
+    const { requests } = await play(
+      [{ event: "postToolUse", command: print({ updated_mcp_tool_output: { content: [] } }) }],
+      [{ name: "Shell", args: { command: "ls" } }, "done"],
+    );
+    expect(requests[1]!.messages.at(-1)!.parts[0]).toMatchObject({ text: "as it was" });
+  });
+
+  it("runs what a hook made of the input, and shows it", async () => {
+    const { events, ran } = await play(
+      [{ event: "preToolUse", command: print({ updated_input: { command: "pwd" } }) }],
+      [{ name: "Shell", args: { command: "ls" } }, "done"],
+    );
+    expect(ran).toEqual([{ command: "pwd" }]);
+    const shown = events.filter((event) => event.type === "tool_start" || event.type === "tool_end");
+    expect(shown).toMatchObject([{ args: { command: "ls" } }, { args: { command: "pwd" } }]);
+  });
+});
