@@ -27,7 +27,8 @@ export function previewHookFile({ file, plan }: Omit<HookFileChange, "scope">): 
 
 export function saveHookFile(change: HookFileChange): HookFileTexts {
   const { file, scope } = change;
-  if (isUnchanged(previewHookFile(change))) return previewHookFile(change);
+  const seen = previewHookFile(change);
+  if (isUnchanged(seen)) return seen;
   makeFolder(dirname(file), scope);
   return withFileLock(`${file}.lock`, (stillOurs) => {
     const texts = previewHookFile(change);

@@ -1,0 +1,122 @@
+// Where each host keeps its hooks, and what an entry there looks like. A new host is a row.
+import type { HookName, HostName } from "../event.ts";
+
+export type InstallHost = {
+  name: HostName;
+  /** As people call it. */
+  title: string;
+  /** In the project, and in the home directory. It being there means that the host is used. */
+  folder: string;
+  file: string;
+  /** What a new file begins with. */
+  head: Readonly<Record<string, unknown>>;
+  /** Entries stand in groups, `{"matcher": …, "hooks": [{"type": "command", …}]}`; else each stands alone. */
+  grouped: boolean;
+  /** Programs that mean that the host is used. */
+  programs: readonly string[];
+  /** Its names of our events, in the order in which they are written. */
+  events: Readonly<Partial<Record<HookName, string>>>;
+  /** Events that only it has. */
+  further: readonly string[];
+  /** The root of the project, for a shell: hooks do not always run there. */
+  root: string;
+  /** What a matcher calls tools, where that is not the name in the bridge. */
+  tools: Readonly<Record<string, string>>;
+};
+
+const claudeEvents = {
+  SessionStart: "SessionStart",
+  PreToolUse: "PreToolUse",
+  PostToolUse: "PostToolUse",
+  UserPromptSubmit: "UserPromptSubmit",
+  Stop: "Stop",
+  SessionEnd: "SessionEnd",
+  PreCompact: "PreCompact",
+  SubagentStart: "SubagentStart",
+  SubagentStop: "SubagentStop",
+} as const;
+
+export const installHosts: readonly InstallHost[] = [
+  {
+    name: "cursor",
+    title: "Cursor and Courser",
+    folder: ".cursor",
+    file: "hooks.json",
+    head: { version: 1 },
+    grouped: false,
+    programs: ["cursor-agent", "cursor"],
+    events: {
+      SessionStart: "sessionStart",
+      PreToolUse: "preToolUse",
+      PostToolUse: "postToolUse",
+      UserPromptSubmit: "beforeSubmitPrompt",
+      Stop: "stop",
+      SessionEnd: "sessionEnd",
+      PreCompact: "preCompact",
+      SubagentStart: "subagentStart",
+      SubagentStop: "subagentStop",
+      PostToolUseFailure: "postToolUseFailure",
+    },
+    further: [
+      "beforeShellExecution",
+      "afterShellExecution",
+      "beforeMCPExecution",
+      "afterMCPExecution",
+      "beforeReadFile",
+      "afterFileEdit",
+    ],
+    root: ".",
+    tools: { Bash: "Shell", Edit: "Write", MultiEdit: "Write" },
+  },
+  {
+    name: "claude",
+    title: "Claude Code",
+    folder: ".claude",
+    file: "settings.json",
+    head: {},
+    grouped: true,
+    programs: ["claude"],
+    events: { ...claudeEvents, PostToolUseFailure: "PostToolUseFailure" },
+    further: [],
+    root: '"$CLAUDE_PROJECT_DIR"',
+    tools: { Shell: "Bash" },
+  },
+  {
+    name: "codex",
+    title: "Codex",
+    folder: ".codex",
+    file: "hooks.json",
+    head: {},
+    grouped: true,
+    programs: ["codex"],
+    events: claudeEvents,
+    further: [],
+    // It tells its hooks nothing of the project, and runs them where the session was started.
+    root: '"$(git rev-parse --show-toplevel 2>/dev/null || pwd)"',
+    tools: { Shell: "Bash" },
+  },
+];
+
+/** Events with a tool, the only ones whose matchers mean the same on every host. */
+export const toolEvents: readonly HookName[] = ["PreToolUse", "PostToolUse", "PostToolUseFailure"];
+
+/** The words of a matcher in a host's own names. */
+export function matcherFor(host: InstallHost, matcher: string): string {
+  const words = matcher.replace(/\b[A-Za-z]+\b/g, (word) =>
+    Object.hasOwn(host.tools, word) ? host.tools[word]! : word,
+  );
+  // Two names may have become one.
+  return /^\w+(\|\w+)*$/.test(words) ? [...new Set(words.split("|"))].join("|") : words;
+}
+
+/** `script`: from the root of the project, or absolute. As the shell reads it. */
+export function commandFor(host: InstallHost, script: string): string {
+  const word = shellWord(script);
+  const path = /^(\/|[A-Za-z]:)/.test(script) ? word : `${host.root}/${word}`;
+  return `${path} --host ${host.name}`;
+}
+
+/** As it is where a shell would take it so. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,119 @@
+// What installing changes in a host's file: which entries are added and which go. Pure: a content in, edits out.
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import type { InstallHost } from "./hosts.ts";
+
+/** Where a value stands: `["hooks", "stop", 0]`. */
+export type JsonPath = readonly (string | number)[];
+
+export type ConfigEdit =
+  /** At the end of the list, which is made where there is none. */
+  | { type: "append"; path: JsonPath; value: JsonObject }
+  | { type: "set"; path: JsonPath; value: unknown }
+  | { type: "remove"; path: JsonPath };
+
+export type ConfiguredHook = {
+  /** As the host calls it. */
+  event: string;
+  command: string;
+  matcher?: string;
+  path: JsonPath;
+  /** The only one of its group: that goes with it. */
+  groupPath: JsonPath;
+};
+
+/** Something in the file is not what the host wants. */
+export class ConfigShapeError extends Error {
+  constructor(place: string, wanted: string) {
+    super(`"${place}" is no ${wanted}`);
+    this.name = "ConfigShapeError";
+  }
+}
+
+export type WantedHook = { event: string; matcher?: string };
+
+/** The same command with another matcher gives way; everything else stays. */
+export function planInstall(
+  host: InstallHost,
+  content: JsonObject | undefined,
+  { command, hooks }: { command: string; hooks: readonly WantedHook[] },
+): ConfigEdit[] {
+  const there = content ? configuredHooks(host, content) : [];
+  const edits: ConfigEdit[] = [];
+  for (const [key, value] of Object.entries(host.head))
+    if (!content || !Object.hasOwn(content, key)) edits.push({ type: "set", path: [key], value });
+  for (const { event, matcher } of hooks) {
+    const same = there.filter((each) => each.event === event && each.command === command);
+    const kept = same.find((each) => (each.matcher ?? "") === (matcher ?? ""));
+    edits.push(...removals(same.filter((each) => each !== kept)));
+    if (!kept) edits.push({ type: "append", path: ["hooks", event], value: entryOf(host, command, matcher) });
+  }
+  return edits;
+}
+
+/** Takes away what `isOurs` says, and lists that are empty then. */
+export function planUninstall(
+  host: InstallHost,
+  content: JsonObject,
+  isOurs: (hook: ConfiguredHook) => boolean,
+): { edits: ConfigEdit[]; removed: ConfiguredHook[] } {
+  const there = configuredHooks(host, content);
+  const removed = there.filter(isOurs);
+  const edits = removals(removed);
+  for (const event of new Set(removed.map((each) => each.event))) {
+    const list = (content["hooks"] as JsonObject)[event] as unknown[];
+    const gone = removed.filter((each) => each.event === event);
+    const whole = list.every((entry, index) =>
+      host.grouped
+        ? (entry as { hooks: unknown[] }).hooks.length === gone.filter((each) => each.groupPath[2] === index).length
+        : gone.some((each) => each.path[2] === index),
+    );
+    if (!whole) continue;
+    for (const edit of [...edits]) if (edit.path[1] === event) edits.splice(edits.indexOf(edit), 1);
+    edits.push({ type: "remove", path: ["hooks", event] });
+  }
+  return { edits, removed };
+}
+
+/** From the last to the first, so that the places of the others stay true. */
+function removals(hooks: readonly ConfiguredHook[]): ConfigEdit[] {
+  return [...hooks].reverse().map(({ groupPath }) => ({ type: "remove", path: groupPath }));
+}
+
+function entryOf({ grouped }: InstallHost, command: string, matcher: string | undefined): JsonObject {
+  const match = matcher === undefined ? {} : { matcher };
+  return grouped ? { ...match, hooks: [{ type: "command", command }] } : { command, ...match };
+}
+
+/** Every command in the file, ours or not. Throws ConfigShapeError. */
+export function configuredHooks({ grouped }: InstallHost, content: JsonObject): ConfiguredHook[] {
+  if (content["hooks"] === undefined) return [];
+  return Object.entries(objectAt("hooks", content["hooks"])).flatMap(([event, list]) =>
+    listAt(`hooks.${event}`, list).flatMap((entry, index): ConfiguredHook[] => {
+      const place = `hooks.${event}[${index}]`;
+      const groupPath = ["hooks", event, index];
+      const group = objectAt(place, entry);
+      const matcher = typeof group["matcher"] === "string" ? { matcher: group["matcher"] } : {};
+      if (!grouped) {
+        const { command } = group;
+        return typeof command === "string" ? [{ event, command, ...matcher, path: groupPath, groupPath }] : [];
+      }
+      const inner = listAt(`${place}.hooks`, group["hooks"]);
+      return inner.flatMap((hook, at) => {
+        const { command } = objectAt(`${place}.hooks[${at}]`, hook);
+        const path = [...groupPath, "hooks", at];
+        if (typeof command !== "string") return [];
+        return [{ event, command, ...matcher, path, groupPath: inner.length === 1 ? groupPath : path }];
+      });
+    }),
+  );
+}
+
+function objectAt(place: string, value: unknown): JsonObject {
+  if (isObject(value)) return value;
+  throw new ConfigShapeError(place, "object");
+}
+
+function listAt(place: string, value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new ConfigShapeError(place, "list");
+}

@@ -1,0 +1,109 @@
+// Can a hook's command be run at all? Looks at files; starts nothing.
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import { findProgram, type HooksPlace, isExecutable } from "./place.ts";
+
+export type CommandProblem = { message: string; advice: string };
+
+/** What a shell does by itself. */
+const ofShell = new Set(
+  ": . [ alias break case cd command continue echo eval exec exit export false for if printf read return set shift test trap true type ulimit umask unset until while { (".split(
+    " ",
+  ),
+);
+const interpreters = /^(ba|da|z|k)?sh$|^(node|python3?|ruby|perl|bun|deno|php)$/;
+
+export function commandProblems(
+  { command, cwd }: { command: string; cwd: string },
+  place: HooksPlace,
+): CommandProblem[] {
+  const words = firstWords(command, place);
+  const [program, operand] = words;
+  // What only a shell could find out is left to `hooks test`.
+  if (program === undefined || /[$`*?]/.test(program) || ofShell.has(program)) return [];
+  if (!program.includes("/")) {
+    if (!findProgram(program, place.env))
+      return [{ message: `${program} is not in PATH.`, advice: "Install it, or write the whole path." }];
+    const isScript = operand !== undefined && interpreters.test(program) && /^[^-$`][^$`]*\.\w+$/.test(operand);
+    if (isScript && !existsSync(resolve(cwd, operand)))
+      return [
+        { message: `${operand}, which ${program} shall run, does not exist in ${cwd}.`, advice: "Correct the path." },
+      ];
+    return [];
+  }
+  const file = isAbsolute(program) ? program : resolve(cwd, program);
+  return fileProblems(file, program, place);
+}
+
+function fileProblems(file: string, shown: string, place: HooksPlace): CommandProblem[] {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat)
+    return [
+      {
+        message: `${shown} does not exist.`,
+        advice: "Correct the path, or take the entry away: courser hooks uninstall",
+      },
+    ];
+  if (!stat.isFile()) return [{ message: `${shown} is no file.`, advice: "Correct the path." }];
+  if (!isExecutable(file)) return [{ message: `${shown} is not executable.`, advice: `Type: chmod +x ${shown}` }];
+  return shebangProblems(file, shown, place);
+}
+
+/** Programs have none; a script without one is run by the shell, which most are not meant for. */
+function shebangProblems(file: string, shown: string, { env }: HooksPlace): CommandProblem[] {
+  const head = headOf(file);
+  if (/^(\x7fELF|MZ|[\xcf\xce\xca\xfe])/.test(head)) return [];
+  const [first = "", second = ""] = head.split("\n");
+  if (!first.startsWith("#!"))
+    return /\.(ts|js|mjs|cjs|py|rb)$/.test(file)
+      ? [
+          {
+            message: `${shown} has no first line that says what runs it.`,
+            advice: "Begin it with #!/usr/bin/env and the program's name.",
+          },
+        ]
+      : [];
+  if (first.endsWith("\r"))
+    return [
+      {
+        message: `${shown} has line ends of Windows, and its first line names a program with one.`,
+        advice: "Save it with line ends of Unix.",
+      },
+    ];
+  const [program = "", ...rest] = first.slice(2).trim().split(/\s+/);
+  if (!isExecutable(program))
+    return [{ message: `${program}, which shall run ${shown}, does not exist.`, advice: "Correct its first line." }];
+  const asked = rest.filter((word) => !word.startsWith("-"));
+  if (/\/env$/.test(program) && asked[0] !== undefined && !findProgram(asked[0], env))
+    return [{ message: `${asked[0]}, which shall run ${shown}, is not in PATH.`, advice: adviceOn(asked[0]) }];
+  if (second.includes("courser-hook") && !findProgram("courser-hook", env))
+    return [{ message: `courser-hook, which shall run ${shown}, is not in PATH.`, advice: adviceOn("courser-hook") }];
+  return [];
+}
+
+function adviceOn(program: string): string {
+  return program === "courser-hook"
+    ? "Type: npm install --global courser-agent"
+    : `Install ${program}, or correct the first line.`;
+}
+
+function headOf(file: string): string {
+  const bytes = Buffer.alloc(2000);
+  const handle = openSync(file, "r");
+  try {
+    return bytes.subarray(0, readSync(handle, bytes, 0, bytes.length, 0)).toString("latin1");
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** The program and what follows it, with quotes taken off and the variables filled in that hosts set. */
+function firstWords(command: string, { workspace, home }: HooksPlace): string[] {
+  const known: Record<string, string> = { CLAUDE_PROJECT_DIR: workspace, CURSOR_PROJECT_DIR: workspace, HOME: home };
+  const filled = command
+    .replace(/"\$\(git rev-parse --show-toplevel[^)]*\)"/g, workspace)
+    .replace(/\$\{?(\w+)\}?/g, (whole, name: string) => known[name] ?? whole)
+    .replace(/^~(?=\/)/, home);
+  const words = [...filled.matchAll(/(?:[^\s"';&|<>()]|"[^"]*"|'[^']*')+/g)].map(([word]) => word.replace(/["']/g, ""));
+  return words.slice(words.findIndex((word) => !/^\w+=/.test(word)));
+}

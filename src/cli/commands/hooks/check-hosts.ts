@@ -1,0 +1,77 @@
+// The hosts that are used here: which version of each, and what of a hook's answer it honours.
+import { createProcessRunner, type ProcessRunner } from "../../../agent/process.ts";
+import { askTreatment } from "../../../bridge/hosts/cursor-ask.ts";
+import { installHosts } from "../../../bridge/install/hosts.ts";
+import { readJson } from "../../../store/json-file.ts";
+import type { Finding } from "./doctor.ts";
+import type { FoundFile } from "./found.ts";
+import { configFileOf, findProgram, type HooksPlace } from "./place.ts";
+
+export async function hostFindings(files: readonly FoundFile[], place: HooksPlace): Promise<Finding[]> {
+  const found: Finding[] = [...disabledByClaude(files, place)];
+  const processes = createProcessRunner({ env: place.env });
+  try {
+    for (const host of installHosts) {
+      const hooks = files.filter((file) => file.host === host.name).flatMap((file) => file.hooks);
+      const program = host.programs.map((name) => findProgram(name, place.env)).find(Boolean);
+      if (hooks.length === 0 || program === undefined) continue;
+      found.push(...(await rows[host.name]((...args) => said(processes, [program, ...args], place))));
+    }
+  } finally {
+    await processes.endAll();
+  }
+  return found;
+}
+
+/** What a host's program prints; nothing where it cannot be asked. */
+async function said(processes: ProcessRunner, command: readonly string[], place: HooksPlace): Promise<string> {
+  try {
+    return (await processes.run({ command, cwd: place.workspace, timeoutMs: 10_000, keepBytes: 64 * 1024 })).stdout;
+  } catch {
+    return "";
+  }
+}
+
+type Ask = (...args: string[]) => Promise<string>;
+
+const rows: Record<"cursor" | "claude" | "codex", (ask: Ask) => Promise<Finding[]>> = {
+  async cursor(ask) {
+    const version = /\d+(?:\.\d+)+\S*/.exec(await ask("--version"))?.[0];
+    const treated = askTreatment(version);
+    if (treated === "asks") return [];
+    const what = { deny: "refuses", allow: "lets pass", unknown: "was never seen to ask about" }[treated];
+    const message = `The cursor-agent in PATH (${version ?? "of unknown version"}) ${what} what a hook wants to have asked.`;
+    const advice = "The bridge refuses there instead, and says so on stderr. Courser really asks.";
+    return [{ kind: "note", message, advice }];
+  },
+  claude: async () => [],
+  async codex(ask) {
+    const isOn = /^(?:codex_)?hooks\s.*\b(true|false)\s*$/m.exec(await ask("features", "list"))?.[1];
+    if (isOn !== "true") {
+      const message =
+        isOn === undefined ? "The codex in PATH has no hooks." : "The codex in PATH has hooks switched off.";
+      const advice = isOn === undefined ? "Update it." : "Type: codex features enable hooks";
+      return [{ kind: "problem", message, advice }];
+    }
+    const message =
+      "Codex passes hooks over in silence until you trust them, and again after each change. It cannot ask: the bridge refuses there instead.";
+    return [{ kind: "note", message, advice: "Start codex in this folder and type /hooks." }];
+  },
+};
+
+function disabledByClaude(files: readonly FoundFile[], place: HooksPlace): Finding[] {
+  const claude = installHosts.find((host) => host.name === "claude")!;
+  return (["project", "user"] as const).flatMap((scope): Finding[] => {
+    const file = configFileOf(claude, place, scope);
+    if (files.some((each) => each.file === file && each.problem !== undefined)) return [];
+    if (readJson(file)?.["disableAllHooks"] !== true) return [];
+    return [
+      {
+        kind: "problem",
+        file,
+        message: '"disableAllHooks" is true: Claude Code runs no hooks at all.',
+        advice: "Delete it, or set it to false.",
+      },
+    ];
+  });
+}

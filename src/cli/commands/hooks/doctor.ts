@@ -1,0 +1,120 @@
+// What is wrong with the hooks here: each finding with its place and what to do about it.
+import { printable } from "../../call-line.ts";
+import type { Invocation } from "../../main.ts";
+import { answer, answerJson } from "../answer.ts";
+import { commandProblems } from "./check-command.ts";
+import { hostFindings } from "./check-hosts.ts";
+import { type FoundFile, findHooks } from "./found.ts";
+import { type HooksPlace, hooksPlace, shownFile, wantsJson } from "./place.ts";
+
+/** A `problem` keeps a hook from doing its work; a `note` is worth knowing. */
+export type Finding = { kind: "problem" | "note"; file?: string; entry?: string; message: string; advice: string };
+
+export async function checkHooks(invocation: Invocation): Promise<number> {
+  const place = hooksPlace(invocation);
+  const files = findHooks(place);
+  const findings = [
+    ...files.flatMap((file) => [...stateFindings(file, invocation.name), ...entryFindings(file, place)]),
+    ...files.flatMap(duplicates),
+    ...twiceInCourser(files),
+    ...(await hostFindings(files, place)),
+  ];
+  const problems = findings.filter(({ kind }) => kind === "problem").length;
+  const hooks = files.reduce((sum, file) => sum + file.hooks.length, 0);
+  const code = wantsJson(invocation)
+    ? await answerJson({ files: files.length, hooks, problems, findings })
+    : await answer(textOf(findings, hooks, place));
+  return code === 0 && problems > 0 ? 1 : code;
+}
+
+function stateFindings({ file, state, problem, warnings }: FoundFile, name: string): Finding[] {
+  const found: Finding[] = [];
+  if (problem !== undefined) {
+    const advice = "A run ends here until the file is right, because it may hold guards.";
+    found.push({ kind: "problem", file, message: problem.replace(`${file} `, "").replace(`${file}: `, ""), advice });
+  }
+  for (const warning of warnings)
+    found.push({ kind: "problem", file, message: warning.replace(`${file}: `, ""), advice: "Correct it in the file." });
+  const look = `Look at the file, then type: ${name} --trust`;
+  if (state === "untrusted")
+    found.push({
+      kind: "problem",
+      file,
+      message: "Its hooks do not run: this workspace is not trusted.",
+      advice: look,
+    });
+  if (state === "not approved")
+    found.push({
+      kind: "problem",
+      file,
+      message: "Its hooks do not run: it is new, or has changed since it was approved.",
+      advice: look,
+    });
+  return found;
+}
+
+function entryFindings({ file, hooks, host }: FoundFile, place: HooksPlace): Finding[] {
+  return hooks.flatMap((hook) => {
+    const found = hook.command === undefined ? [] : commandProblems({ command: hook.command, cwd: hook.cwd }, place);
+    if (hook.matcher !== undefined && !isPattern(hook.matcher))
+      found.push({
+        message: `The matcher ${hook.matcher} is no regular expression.`,
+        advice: host === "cursor" ? "The hook runs as if it had none. Correct it." : "Correct it.",
+      });
+    return found.map((each): Finding => ({ kind: "problem", file, entry: hook.entry, ...each }));
+  });
+}
+
+function isPattern(text: string): boolean {
+  try {
+    new RegExp(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function duplicates({ file, hooks }: FoundFile): Finding[] {
+  return hooks.flatMap((hook, index): Finding[] => {
+    const first = hooks.findIndex(
+      (other) =>
+        other.event === hook.event &&
+        other.command === hook.command &&
+        other.prompt === hook.prompt &&
+        other.matcher === hook.matcher,
+    );
+    if (first === index) return [];
+    const message = `It stands in ${hooks[first]!.entry} already, and runs twice.`;
+    return [{ kind: "problem", file, entry: hook.entry, message, advice: "Delete one of the two." }];
+  });
+}
+
+/** Courser reads the files of two hosts; a script that is in both is called twice. */
+function twiceInCourser(files: readonly FoundFile[]): Finding[] {
+  const scripts = new Map<string, Set<string>>();
+  for (const { host, state, hooks } of files) {
+    if (state === "foreign") continue;
+    for (const { command } of hooks) {
+      const script = /([^/"' ]+)["']? --host (?:cursor|claude)$/.exec(command ?? "")?.[1];
+      if (script !== undefined) scripts.set(script, (scripts.get(script) ?? new Set()).add(host));
+    }
+  }
+  return [...scripts]
+    .filter(([, hosts]) => hosts.size > 1)
+    .map(([script]) => ({
+      kind: "note",
+      message: `${script} is in the files of Cursor and of Claude, and Courser and Cursor read both: they call it twice.`,
+      advice: "The strictest answer holds, so it does no harm; it costs the time of one more call.",
+    }));
+}
+
+function textOf(findings: readonly Finding[], hooks: number, place: HooksPlace): string {
+  const checked = hooks === 1 ? "1 hook" : `${hooks} hooks`;
+  const problems = findings.filter(({ kind }) => kind === "problem").length;
+  const rows = findings.map(({ kind, file, entry, message, advice }) => {
+    const where = [file === undefined ? "" : shownFile(file, place), entry ?? ""].filter(Boolean).join(" ");
+    return `${kind === "problem" ? "✗" : "·"} ${where === "" ? "" : `${where}: `}${message}\n  ${advice}`;
+  });
+  const end = problems === 0 ? `✓ ${checked}, nothing wrong with them.` : `${checked}, ${problems} to put right.`;
+  return `${[...rows, end].map(printable).join("\n")}\n`;
+}

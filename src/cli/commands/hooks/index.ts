@@ -1,0 +1,109 @@
+// The table of `hooks` commands. Help, the parser and the dispatcher read it.
+import type { Flag } from "../../flags.ts";
+import type { InnerCommand } from "../inner-command.ts";
+import { textOrJson } from "../text-or-json.ts";
+
+const hosts: Flag = {
+  name: "hosts",
+  value: "<names>",
+  group: "Run",
+  help: "cursor, claude, codex, as a comma list (default: those that are used here)",
+};
+const events: Flag = {
+  name: "events",
+  value: "<names>",
+  group: "Run",
+  help: "Events, as a comma list (default: the five that every host has)",
+};
+const matcher: Flag = {
+  name: "matcher",
+  value: "<pattern>",
+  group: "Run",
+  help: "Only for tools with such a name, as in 'Bash|Edit'",
+};
+const global: Flag = { name: "global", group: "Run", help: "In your home directory instead of the project" };
+const dryRun: Flag = { name: "dry-run", group: "Run", help: "Only show what would be changed" };
+
+export const hookCommands: readonly InnerCommand[] = [
+  {
+    name: "init",
+    summary: "Write a hook script to begin with, .hooks/NAME.ts",
+    operands: "[name]",
+    flags: [textOrJson],
+    uses: ["force", "workspace"],
+    examples: ["hooks init", "hooks init guard"],
+    load: async () => (await import("./init.ts")).initHook,
+  },
+  {
+    name: "install",
+    summary: "Have a script called by Cursor, Courser, Claude Code and Codex",
+    operands: "[script]",
+    flags: [hosts, events, matcher, global, dryRun, textOrJson],
+    uses: ["workspace"],
+    examples: [
+      "hooks install",
+      "hooks install .hooks/guard.ts --hosts cursor,claude --dry-run",
+      "hooks install .hooks/guard.ts --events PreToolUse --matcher 'Bash|Edit'",
+    ],
+    load: async () => (await import("./install.ts")).installHook,
+  },
+  {
+    name: "uninstall",
+    summary: "Take what install wrote away again, and nothing else",
+    operands: "[script]",
+    flags: [hosts, global, dryRun, textOrJson],
+    uses: ["workspace"],
+    examples: ["hooks uninstall", "hooks uninstall .hooks/guard.ts --hosts claude"],
+    load: async () => (await import("./install.ts")).uninstallHook,
+  },
+  {
+    name: "list",
+    summary: "All hooks of all levels, and whether they run",
+    flags: [textOrJson],
+    uses: ["trust", "workspace"],
+    load: async () => (await import("./list.ts")).listHooks,
+  },
+  {
+    name: "doctor",
+    summary: "What is wrong with the hooks here, and what to do; exit code 1 if anything is",
+    flags: [textOrJson],
+    uses: ["trust", "workspace"],
+    load: async () => (await import("./doctor.ts")).checkHooks,
+  },
+  {
+    name: "test",
+    summary: "Run the hooks of an event on a payload and show what would happen",
+    operands: "<event>",
+    flags: [
+      {
+        name: "payload",
+        value: "<file>",
+        group: "Run",
+        help: "Fields of the event as JSON; - is stdin (default: a sample)",
+      },
+      {
+        name: "host",
+        value: "<name>",
+        choices: ["courser", "cursor", "claude", "codex"],
+        group: "Run",
+        help: "As courser (default), cursor, claude or codex would run them",
+      },
+      textOrJson,
+    ],
+    uses: ["trust", "workspace"],
+    examples: ["hooks test preToolUse", "hooks test PreToolUse --host claude --payload call.json"],
+    load: async () => (await import("./test.ts")).testHooks,
+  },
+  {
+    name: "trace",
+    summary: "The hook calls of the last run here, with time and answer",
+    flags: [textOrJson],
+    uses: ["workspace"],
+    load: async () => (await import("./trace.ts")).traceHooks,
+  },
+];
+
+/** Every flag of theirs, each name once: the parser reads a line before it is known whose it is. */
+export const hookFlags: readonly Flag[] = hookCommands
+  .flatMap((command) => command.flags ?? [])
+  .filter((flag, index, all) => all.findIndex((other) => other.name === flag.name) === index);

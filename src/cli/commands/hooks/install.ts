@@ -1,0 +1,245 @@
+// Puts a script into the hosts' files and takes it out again. What else stands there stays as it is.
+
+import { unifiedDiff } from "../../../agent/diff.ts";
+import { commandFor, type InstallHost, installHosts, matcherFor, toolEvents } from "../../../bridge/install/hosts.ts";
+import { ConfigShapeError, planInstall, planUninstall, type WantedHook } from "../../../bridge/install/plan.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import type { JsonObject } from "../../../protocol/json-object.ts";
+import {
+  type HookFileChange,
+  type HookFileTexts,
+  isUnchanged,
+  previewHookFile,
+  saveHookFile,
+} from "../../../store/hook-edit.ts";
+import { approveHooks, isApproved } from "../../../store/hook-trust.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { answer, answerJson } from "../answer.ts";
+import {
+  configFileOf,
+  eventsWanted,
+  furtherEvents,
+  type HooksPlace,
+  hooksPlace,
+  hostsWanted,
+  onlyWord,
+  refuseAgents,
+  shownFile,
+  type WantedEvent,
+  wantsJson,
+} from "./place.ts";
+import { isOurs, placesOf, scriptOf, scriptWanted } from "./script.ts";
+
+/** What was done to one host's file. */
+type Done = {
+  host: InstallHost;
+  file: string;
+  texts: HookFileTexts;
+  added: string[];
+  kept: string[];
+  removed: string[];
+};
+
+export async function installHook(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation);
+  const word = onlyWord(words, "install");
+  const place = hooksPlace(invocation);
+  const { flags } = invocation.line;
+  const scope = flags.has("global") ? "user" : "project";
+  const hosts = hostsWanted(invocation, place);
+  const matcher = matcherOf(flagText(flags, "matcher"));
+  const events = eventsWanted(invocation);
+  const script = scriptWanted(invocation, place, { word, isGlobal: scope === "user" });
+  const plans = hosts.map((host) => {
+    const hooks = wantedOn(host, events, matcher);
+    const command = commandFor(host, script);
+    const plan = (content: JsonObject | undefined) => planInstall(host, content, { command, hooks });
+    return { host, hooks, change: { file: configFileOf(host, place, scope), scope, plan } satisfies HookFileChange };
+  });
+  // All are looked at before the first is written.
+  for (const { change } of plans) careful(previewHookFile, change);
+  const done = plans.map(({ host, hooks, change }): Done => {
+    const wanted = hooks.map(({ event }) => event);
+    let added: string[] = [];
+    const plan = (content: JsonObject | undefined) => {
+      const edits = change.plan(content);
+      added = edits.flatMap((edit) => (edit.type === "append" ? String(edit.path[1]) : []));
+      return edits;
+    };
+    const texts = careful(flags.has("dry-run") ? previewHookFile : saveHookFile, { ...change, plan });
+    return {
+      host,
+      file: change.file,
+      texts,
+      added,
+      kept: wanted.filter((event) => !added.includes(event)),
+      removed: [],
+    };
+  });
+  if (!flags.has("dry-run") && scope === "project") approve(done, place);
+  const notes = [...notesOnEvents(done, events), ...(flags.has("dry-run") ? [] : nextSteps(done, invocation, place))];
+  return report(invocation, place, done, notes, { script });
+}
+
+export async function uninstallHook(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation);
+  const word = onlyWord(words, "uninstall");
+  const place = hooksPlace(invocation);
+  const { flags } = invocation.line;
+  const scope = flags.has("global") ? "user" : "project";
+  // Named, it need not be there any more.
+  const named = word === undefined ? undefined : placesOf(word, place);
+  const hosts = flags.has("hosts") ? hostsWanted(invocation, place) : installHosts;
+  const done: Done[] = [];
+  for (const host of hosts) {
+    const file = configFileOf(host, place, scope);
+    let removed: string[] = [];
+    const plan = (content: JsonObject | undefined) => {
+      if (!content) return [];
+      const planned = planUninstall(host, content, (hook) => {
+        const path = scriptOf(hook.command, host, place);
+        return named ? path !== undefined && named.includes(path) : isOurs(hook, host, place);
+      });
+      removed = planned.removed.map(({ event }) => event);
+      return planned.edits;
+    };
+    const texts = careful(flags.has("dry-run") ? previewHookFile : saveHookFile, { file, scope, plan });
+    if (removed.length > 0) done.push({ host, file, texts, added: [], kept: [], removed });
+  }
+  if (!flags.has("dry-run") && scope === "project") approve(done, place);
+  const notes = done.length === 0 ? ["There is nothing of ours in the hosts' files; nothing was changed."] : [];
+  return report(invocation, place, done, notes, {});
+}
+
+function careful(work: (change: HookFileChange) => HookFileTexts, change: HookFileChange): HookFileTexts {
+  try {
+    return work(change);
+  } catch (error) {
+    if (!(error instanceof ConfigShapeError)) throw error;
+    throw new UserError("CONFIG_INVALID", `${change.file}: ${error.message}. Correct it first; it was left as it is.`);
+  }
+}
+
+function matcherOf(text: string | undefined): string | undefined {
+  if (text === undefined || text === "" || text === "*") return undefined;
+  try {
+    new RegExp(text);
+    return text;
+  } catch (error) {
+    throw new UserError("USAGE", `option '--matcher' is no pattern: ${(error as Error).message}.`);
+  }
+}
+
+function wantedOn(host: InstallHost, events: readonly WantedEvent[], matcher: string | undefined): WantedHook[] {
+  return events.flatMap((event): WantedHook[] => {
+    if (typeof event === "object") return host.further.includes(event.only) ? [{ event: event.only }] : [];
+    const native = host.events[event];
+    if (native === undefined) return [];
+    const matches = matcher !== undefined && toolEvents.includes(event);
+    return [{ event: native, ...(matches && { matcher: matcherFor(host, matcher) }) }];
+  });
+}
+
+/** Whoever typed the command has seen what it writes; what stood there unapproved stays so. */
+function approve(done: readonly Done[], place: HooksPlace): void {
+  const ofCourser = done.filter(
+    ({ host, texts }) => host.name !== "codex" && texts.after !== undefined && !isUnchanged(texts),
+  );
+  const approved = ofCourser.filter(
+    ({ file, texts }) => texts.before === undefined || isApproved(place, file, bare(texts.before)),
+  );
+  approveHooks(
+    place,
+    approved.map(({ file, texts }) => ({ file, text: bare(texts.after!) })),
+  );
+}
+
+/** Courser runs nothing of it. */
+function isWaiting({ host, file, texts }: Done, place: HooksPlace): boolean {
+  if (host.name === "codex" || !file.startsWith(place.workspace)) return false;
+  return texts.after !== undefined && !isApproved(place, file, bare(texts.after));
+}
+
+function bare(text: string): string {
+  return text.replace(/^\ufeff/, "");
+}
+
+function notesOnEvents(done: readonly Done[], events: readonly WantedEvent[]): string[] {
+  const notes: string[] = [];
+  for (const { host } of done) {
+    const missing = events.filter((event) =>
+      typeof event === "object" ? !host.further.includes(event.only) : host.events[event] === undefined,
+    );
+    if (missing.length > 0)
+      notes.push(
+        `${host.title} has no ${missing.map((event) => (typeof event === "object" ? event.only : event)).join(", ")}: left out there.`,
+      );
+  }
+  const further = events.filter((event) => typeof event === "string" && furtherEvents.includes(event));
+  if (further.length > 0 && done.some(({ host }) => host.name === "cursor"))
+    notes.push(`For ${further.join(", ")} on Cursor the script must call run(hooks, { events: "all" }).`);
+  return notes;
+}
+
+function nextSteps(done: readonly Done[], { name }: Invocation, place: HooksPlace): string[] {
+  const notes: string[] = [];
+  const has = (host: string) => done.some((each) => each.host.name === host && each.added.length > 0);
+  if (has("cursor") && !place.trusted)
+    notes.push(`Courser runs hooks of a project only where you trust it: ${name} --trust`);
+  const waiting = done.filter((each) => each.added.length > 0 && isWaiting(each, place));
+  if (place.trusted && waiting.length > 0) {
+    const files = waiting.map(({ file }) => shownFile(file, place)).join(" and ");
+    notes.push(`${files} holds hooks that you have not approved: look at it, then type: ${name} --trust`);
+  }
+  if (has("codex"))
+    notes.push("Codex passes new hooks over in silence until you trust them: start codex and type /hooks.");
+  if (has("claude") && has("cursor"))
+    notes.push(
+      "Courser and Cursor read Claude's settings too: there the script is called twice, and the strictest answer holds.",
+    );
+  if (done.some((each) => each.added.length > 0))
+    notes.push(
+      `Try it: ${name} hooks test preToolUse${done.every(({ host }) => host.name === "codex") ? " --host codex" : ""}`,
+    );
+  return notes;
+}
+
+async function report(
+  invocation: Invocation,
+  place: HooksPlace,
+  done: readonly Done[],
+  notes: readonly string[],
+  more: object,
+): Promise<number> {
+  const dryRun = invocation.line.flags.has("dry-run");
+  const diffs = await Promise.all(
+    done.map(async ({ file, texts }) =>
+      texts.after === undefined
+        ? ""
+        : (await unifiedDiff({ path: shownFile(file, place), before: texts.before, after: texts.after })).text,
+    ),
+  );
+  if (wantsJson(invocation)) {
+    const hosts = done.map(({ host, file, texts, added, kept, removed }, index) => ({
+      host: host.name,
+      file,
+      changed: !isUnchanged(texts),
+      added,
+      kept,
+      removed,
+      ...(dryRun && { diff: diffs[index] }),
+    }));
+    return answerJson({ ...more, dryRun, hosts, notes });
+  }
+  const lines = dryRun ? diffs.filter((diff) => diff !== "").map((diff) => diff.trimEnd()) : [];
+  for (const each of done) {
+    const file = shownFile(each.file, place);
+    if (isUnchanged(each.texts)) lines.push(`${file}: it is there already.`);
+    else if (!dryRun)
+      lines.push(
+        `✓ ${file}: ${each.added.length > 0 ? `added ${each.added.join(", ")}` : `removed ${each.removed.join(", ")}`}`,
+      );
+  }
+  return answer(`${[...lines, ...notes].join("\n")}\n`);
+}

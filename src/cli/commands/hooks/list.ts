@@ -1,0 +1,62 @@
+// All hooks of all levels: where they stand, what they match, whether they run.
+import { printable } from "../../call-line.ts";
+import type { Invocation } from "../../main.ts";
+import { answer, answerJson } from "../answer.ts";
+import { type FoundFile, findHooks, type HookState } from "./found.ts";
+import { type HooksPlace, hooksPlace, shownFile, wantsJson } from "./place.ts";
+import { oneLine } from "./trace.ts";
+
+export async function listHooks(invocation: Invocation): Promise<number> {
+  const place = hooksPlace(invocation);
+  const files = findHooks(place);
+  if (wantsJson(invocation)) {
+    const { workspace, trusted } = place;
+    return answerJson({ workspace, trusted, files: files.map(jsonOf) });
+  }
+  if (files.length === 0) return answer(`There are no hooks here. To write one: ${invocation.name} hooks init\n`);
+  return answer(`${files.map((file) => textOf(file, place, invocation.name)).join("\n")}`);
+}
+
+function jsonOf({ level, file, host, state, hooks, warnings, problem }: FoundFile): object {
+  return {
+    level,
+    file,
+    host,
+    state,
+    hooks: hooks.map(({ event, entry, command, prompt, matcher, timeoutMs, failClosed, loopLimit }) => ({
+      event,
+      entry,
+      ...(command !== undefined && { command }),
+      ...(prompt !== undefined && { prompt }),
+      ...(matcher !== undefined && { matcher }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      failClosed,
+      loopLimit,
+    })),
+    warnings,
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+const states: Record<HookState, (name: string) => string> = {
+  runs: () => "",
+  "not approved": (name) => `: does not run, it is new or has changed. Look at it, then type: ${name} --trust`,
+  untrusted: (name) => `: does not run, this workspace is not trusted. Look at it, then type: ${name} --trust`,
+  foreign: () => ": read by Codex only, which runs what you trusted there with /hooks",
+};
+
+function textOf({ level, file, state, hooks, warnings, problem }: FoundFile, place: HooksPlace, name: string): string {
+  const width = Math.max(0, ...hooks.map(({ event }) => event.length));
+  const rows = hooks.map(({ event, command, prompt, matcher, failClosed }) => {
+    const notes = [matcher === undefined ? "" : `matcher ${matcher}`, failClosed ? "fails closed" : ""].filter(Boolean);
+    const what = command === undefined ? `asks a model: ${oneLine(prompt!)}` : oneLine(command);
+    return `  ${event.padEnd(width)}  ${what}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
+  });
+  const lines = [
+    `${level}, ${shownFile(file, place)}${states[state](name)}`,
+    ...rows,
+    ...(problem === undefined ? [] : [`  ${problem}`]),
+    ...warnings.map((warning) => `  Warning: ${warning}`),
+  ];
+  return `${lines.map(printable).join("\n")}\n`;
+}

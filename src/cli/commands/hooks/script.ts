@@ -1,0 +1,89 @@
+// Which script a command speaks of, and which entries in a host's file are ours.
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { InstallHost } from "../../../bridge/install/hosts.ts";
+import type { ConfiguredHook } from "../../../bridge/install/plan.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import type { Invocation } from "../../main.ts";
+import { type HooksPlace, isExecutable, shownFile } from "./place.ts";
+
+export const scriptFolder = ".hooks";
+
+/** From the root of the project where it lies in there, else absolute; `isGlobal`: absolute anyway. */
+export function scriptWanted(
+  invocation: Invocation,
+  place: HooksPlace,
+  { word, isGlobal }: { word: string | undefined; isGlobal: boolean },
+): string {
+  const path = word === undefined ? onlyScript(invocation, place) : givenScript(word, place);
+  if (!isExecutable(path)) {
+    throw new UserError(
+      "USAGE",
+      `${shownFile(path, place)} is not executable, so no host can run it. Type: chmod +x ${shownFile(path, place)}`,
+    );
+  }
+  return isGlobal ? path : fromRoot(path, place);
+}
+
+export function fromRoot(path: string, { workspace }: HooksPlace): string {
+  const inside = relative(workspace, path);
+  return inside.startsWith("..") || isAbsolute(inside) ? path : inside.split(sep).join("/");
+}
+
+function givenScript(word: string, place: HooksPlace): string {
+  const found = placesOf(word, place).find(isFile);
+  if (found !== undefined) return realpathSync(found);
+  throw new UserError("USAGE", `There is no script ${word}. To write one: courser hooks init`);
+}
+
+/** What a name may mean, the nearest first. */
+export function placesOf(word: string, { workspace }: HooksPlace): string[] {
+  const folder = resolve(workspace, scriptFolder);
+  return [resolve(word), resolve(workspace, word), resolve(folder, word), resolve(folder, `${word}.ts`)];
+}
+
+function onlyScript({ name }: Invocation, { workspace }: HooksPlace): string {
+  const folder = join(workspace, scriptFolder);
+  const scripts = filesIn(folder).filter((each) => isExecutable(join(folder, each)));
+  if (scripts.length === 1) return join(folder, scripts[0]!);
+  throw new UserError(
+    "USAGE",
+    scripts.length === 0
+      ? `There is no executable script in ${scriptFolder}. Name one, or write one first: ${name} hooks init`
+      : `Which script? There are ${scripts.join(", ")}. Type: ${name} hooks install ${scriptFolder}/${scripts[0]}`,
+  );
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
+
+export function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** `'./a b.ts' --host cursor` -> the file that it runs; undefined where it is not what install writes. */
+export function scriptOf(
+  command: string,
+  host: InstallHost,
+  { workspace }: Pick<HooksPlace, "workspace">,
+): string | undefined {
+  const end = ` --host ${host.name}`;
+  if (!command.endsWith(end)) return undefined;
+  const path = command.slice(0, -end.length);
+  const rest = path.startsWith(`${host.root}/`) ? path.slice(host.root.length + 1) : path;
+  const word = /^'.*'$/s.test(rest) ? rest.slice(1, -1).replaceAll(String.raw`'\''`, "'") : rest;
+  if (rest === path && !isAbsolute(word)) return undefined;
+  if (!/^'.*'$/s.test(rest) && !/^[\w@%+=:,./-]+$/.test(rest)) return undefined;
+  return resolve(workspace, word);
+}
+
+/** One that install wrote: it runs a script of ours, or one that is gone. Others have to be named. */
+export function isOurs({ command }: ConfiguredHook, host: InstallHost, place: HooksPlace): boolean {
+  const file = scriptOf(command, host, place);
+  return file !== undefined && (!isFile(file) || /\bcourser\b/.test(readFileSync(file, "utf8").slice(0, 100_000)));
+}

@@ -1,0 +1,65 @@
+// What a trial of hooks showed, in words.
+import type { HookAnswer } from "../../../agent/hooks.ts";
+import { type HookEffect, type HookEventName, hookEvents } from "../../../protocol/hook-events.ts";
+import type { JsonObject } from "../../../protocol/json-object.ts";
+import { printable } from "../../call-line.ts";
+import { type HooksPlace, shownFile } from "./place.ts";
+import type { Tried } from "./test.ts";
+import { oneLine } from "./trace.ts";
+
+/** What a run would make of all answers together. */
+export type Outcome = { effect: string; happens: string } & Partial<HookAnswer>;
+
+export function outcomeOf(event: HookEventName, answer: HookAnswer): Outcome {
+  const { effect } = hookEvents[event];
+  return { effect, happens: effects[effect](answer), ...answer };
+}
+
+const effects: Record<HookEffect, (answer: HookAnswer) => string> = {
+  permit({ permission, reasons, updatedInput }) {
+    const changed = updatedInput ? ` with other arguments: ${JSON.stringify(updatedInput)}` : "";
+    const told = reasons.length > 0 ? ` The model is told: ${reasons.join(" ")}` : "";
+    if (permission === "deny") return `It is refused.${told}`;
+    if (permission === "ask") return "A person is asked; in print mode it is refused.";
+    return `It goes on${changed}, if the permissions allow it.`;
+  },
+  prompt({ permission, messages, reasons }) {
+    if (permission === undefined || permission === "allow") return "The prompt goes on.";
+    return `The prompt is stopped. ${[...new Set([...messages, ...reasons])].join(" ")}`.trimEnd();
+  },
+  context: ({ context }) => (context.length > 0 ? `The model is told: ${context.join(" ")}` : "Nothing changes."),
+  followup: ({ followup }) => (followup === undefined ? "The run ends." : `The run goes on with: ${followup}`),
+  observe: () => "Nothing changes: hooks of this event only look on.",
+};
+
+type Trial = {
+  event: HookEventName;
+  sample: boolean;
+  fields: JsonObject;
+  tried: readonly Tried[];
+  outcome: Outcome;
+  place: HooksPlace;
+};
+
+export function testText({ event, sample, fields, tried, outcome, place }: Trial): string {
+  const payload = sample ? `${event} with a sample: ${oneLine(JSON.stringify(fields))}` : `${event} with your payload`;
+  if (tried.length === 0) return `${payload}\nNo hook is set up for ${event} here.\n`;
+  const rows = tried.flatMap((each) => rowsOf(each, place));
+  return `${[payload, ...rows, `→ ${outcome.happens}`].map(printable).join("\n")}\n`;
+}
+
+function rowsOf({ hook, why, line, end, warnings }: Tried, place: HooksPlace): string[] {
+  const what = oneLine(hook.command ?? `asks a model: ${hook.prompt}`);
+  const where = `    ${shownFile(hook.file, place)} ${hook.entry}`;
+  if (!line) return [`- ${what}`, where, `    not asked: ${why}`];
+  const exit = line.exit === null || line.exit === 0 ? "" : `, exit code ${line.exit}`;
+  // What the bridge could not carry over stands on stderr.
+  const losses = (end?.stderr ?? "").split("\n").filter((text) => text.trim() !== "");
+  return [
+    `${line.answer === "failed" ? "✗" : "✓"} ${what}`,
+    where,
+    `    ${line.answer}, ${line.ms} ms${exit}${line.note === "" ? "" : `: ${oneLine(line.note)}`}`,
+    ...losses.slice(0, 10).map((text) => `    stderr: ${oneLine(text)}`),
+    ...warnings.filter((text) => !line.note.includes(text)).map((text) => `    ${oneLine(text)}`),
+  ];
+}

@@ -1,0 +1,190 @@
+// Runs the hooks of an event on a payload, for real, and shows what each says and what a run would make of it.
+import { readFileSync } from "node:fs";
+import { strictest } from "../../../agent/hooks/answer.ts";
+import { createHooks, type HookAnswer, toolNames } from "../../../agent/hooks.ts";
+import { createProcessRunner, type ProcessEnd, type ProcessRunner } from "../../../agent/process.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { type HookEventName, hookEvents, isHookEvent } from "../../../protocol/hook-events.ts";
+import { isObject, type JsonObject, tryParse } from "../../../protocol/json-object.ts";
+import { nearestName } from "../../../protocol/nearest.ts";
+import type { Hook } from "../../../store/hook-files.ts";
+import type { HookTraceLine } from "../../../store/hook-trace.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { answer, answerJson } from "../answer.ts";
+import { type FoundFile, findHooks, type HookState } from "./found.ts";
+import { type HooksPlace, hooksPlace, onlyWord, wantsJson } from "./place.ts";
+import { sampleOf } from "./samples.ts";
+import { outcomeOf, testText } from "./test-text.ts";
+
+/** What one hook did. Without `line` it was not asked, and `why` says so. */
+export type Tried = {
+  hook: Hook;
+  why?: string;
+  line?: HookTraceLine;
+  end?: ProcessEnd;
+  answer: HookAnswer;
+  warnings: string[];
+};
+
+export async function testHooks(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const event = eventOf(onlyWord(words, "test")!);
+  const place = hooksPlace(invocation);
+  const { flags } = invocation.line;
+  const host = flagText(flags, "host") ?? "courser";
+  const given = flagText(flags, "payload");
+  const fields = given === undefined ? sampleOf(event, place.workspace) : payloadIn(given);
+  const files = findHooks(place).filter((file) => isFor(file, host));
+  const problem = files.find((file) => file.problem !== undefined)?.problem;
+  if (problem !== undefined) throw new UserError("CONFIG_INVALID", problem);
+  const tried = await tryAll(files, { event, fields, invocation, place });
+  const outcome = outcomeOf(event, merged(tried.map((each) => each.answer)));
+  const failed = tried.some(({ line }) => line?.answer === "failed");
+  const sample = given === undefined;
+  const code = wantsJson(invocation)
+    ? await answerJson({ event, host, sample, payload: fields, hooks: tried.map(jsonOf), outcome })
+    : await answer(testText({ event, sample, fields, tried, outcome, place }));
+  return code === 0 && failed ? 1 : code;
+}
+
+type Setting = { event: HookEventName; fields: JsonObject; invocation: Invocation; place: HooksPlace };
+
+async function tryAll(files: readonly FoundFile[], setting: Setting): Promise<Tried[]> {
+  const { event, invocation } = setting;
+  const processes = createProcessRunner({ env: invocation.env });
+  const runsAll = invocation.line.flags.has("trust");
+  try {
+    return await Promise.all(
+      files.flatMap(({ state, hooks }) =>
+        hooks
+          .filter((hook) => hook.event === event)
+          .map((hook) => {
+            const why = runsAll ? undefined : whyNot[state];
+            return why === undefined ? tryOne(hook, processes, setting) : { hook, why, answer: silent, warnings: [] };
+          }),
+      ),
+    );
+  } finally {
+    await processes.endAll();
+  }
+}
+
+const silent: HookAnswer = { reasons: [], messages: [], context: [] };
+
+const whyNot: Record<HookState, string | undefined> = {
+  runs: undefined,
+  foreign: undefined,
+  "not approved": "it is new or has changed since it was approved (--trust runs it)",
+  untrusted: "this workspace is not trusted (--trust runs it)",
+};
+
+async function tryOne(
+  hook: Hook,
+  processes: ProcessRunner,
+  { event, fields, invocation, place }: Setting,
+): Promise<Tried> {
+  const warnings: string[] = [];
+  const tried: Tried = { hook, answer: silent, warnings };
+  const listening: ProcessRunner = {
+    ...processes,
+    start(request) {
+      const running = processes.start(request);
+      running.ended.then((end) => (tried.end = end)).catch(() => {});
+      return running;
+    },
+  };
+  const { workspace, roots } = place;
+  const hooks = createHooks({
+    hooks: [hook],
+    facts: {
+      sessionId: "00000000-0000-4000-8000-000000000000",
+      model: "sample",
+      version: invocation.version,
+      workspace,
+      roots: [...roots],
+      transcriptPath: null,
+      userEmail: null,
+      mode: "default",
+    },
+    processes: listening,
+    env: invocation.env,
+    warn: (message) => void warnings.push(message),
+    trace: (line) => void (tried.line = line),
+  });
+  hooks.generationId = "00000000-0000-4000-8000-000000000001";
+  tried.answer = await hooks.fire(event, fields, { signal: new AbortController().signal, ...toolOf(fields) });
+  if (!tried.line) tried.why = `its matcher ${hook.matcher ?? ""} does not match`;
+  return tried;
+}
+
+/** The tool by all of its names: a payload of Claude says Bash where one of Cursor says Shell. */
+function toolOf(fields: JsonObject): { tool?: string; names?: string[] } {
+  const name = fields["tool_name"];
+  if (typeof name !== "string") return {};
+  const own = name === "Bash" ? "Shell" : name;
+  return { tool: own, names: [...new Set([name, ...toolNames(own).names])] };
+}
+
+function isFor({ host, state }: FoundFile, wanted: string): boolean {
+  return wanted === "courser" ? state !== "foreign" : host === wanted;
+}
+
+/** By its own name, or by Claude's. */
+function eventOf(word: string): HookEventName {
+  const names = Object.keys(hookEvents).filter(isHookEvent);
+  const lower = word.toLowerCase();
+  const found = names.find((name) => name.toLowerCase() === lower || hookEvents[name].claude?.toLowerCase() === lower);
+  if (found) return found;
+  const near = nearestName(word, names);
+  throw new UserError(
+    "USAGE",
+    `there is no event '${word}'.${near ? ` Did you mean ${near}?` : ` There are ${names.join(", ")}.`}`,
+  );
+}
+
+function payloadIn(file: string): JsonObject {
+  let text: string;
+  try {
+    text = readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    throw new UserError("FILE_UNREADABLE", `The payload ${file} cannot be read: ${(error as Error).message}.`);
+  }
+  const value = tryParse(text);
+  if (!isObject(value)) throw new UserError("USAGE", `The payload ${file} is no JSON object.`);
+  // Which event it is was said on the command line.
+  const { hook_event_name: _name, ...fields } = value;
+  return fields;
+}
+
+function merged(answers: readonly HookAnswer[]): HookAnswer {
+  const permission = strictest(answers.map((each) => each.permission));
+  const deciding = answers.filter((each) => each.permission === permission);
+  const updatedInput = answers.find((each) => each.updatedInput)?.updatedInput;
+  const followup = answers.find((each) => each.followup !== undefined)?.followup;
+  // What two of them say in the same words is said once.
+  const texts = (lists: readonly string[][]) => [...new Set(lists.flat())];
+  return {
+    ...(permission && { permission }),
+    reasons: texts(deciding.map((each) => each.reasons)),
+    messages: texts(answers.map((each) => each.messages)),
+    context: texts(answers.map((each) => each.context)),
+    ...(updatedInput && { updatedInput }),
+    ...(followup !== undefined && { followup }),
+  };
+}
+
+function jsonOf({ hook, why, line, end, warnings }: Tried): object {
+  const { file, entry, level, command, prompt, matcher } = hook;
+  return {
+    level,
+    file,
+    entry,
+    ...(command !== undefined && { command }),
+    ...(prompt !== undefined && { prompt }),
+    ...(matcher !== undefined && { matcher }),
+    ...(why !== undefined && { skipped: why }),
+    ...(line && { answer: line.answer, ms: line.ms, exit: line.exit, note: line.note }),
+    ...(end && { stdout: end.stdout, stderr: end.stderr }),
+    warnings,
+  };
+}

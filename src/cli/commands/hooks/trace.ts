@@ -1,0 +1,33 @@
+// What the hooks of the last run here were asked and said.
+import { type HookTraceLine, readHookTrace } from "../../../store/hook-trace.ts";
+import { printable } from "../../call-line.ts";
+import type { Invocation } from "../../main.ts";
+import { answer, answerJson } from "../answer.ts";
+import { hooksPlace, wantsJson } from "./place.ts";
+
+export async function traceHooks(invocation: Invocation): Promise<number> {
+  const lines = readHookTrace(hooksPlace(invocation));
+  if (wantsJson(invocation)) return answerJson(lines);
+  if (lines.length === 0) return answer("No run with hooks has been kept here yet.\n");
+  const widest = (column: (line: HookTraceLine) => string) => Math.max(...lines.map((line) => column(line).length));
+  const eventWidth = widest(({ event }) => event);
+  const answerWidth = widest(({ answer }) => answer);
+  const rows = lines.map(({ at, event, answer, ms, exit, command, source, note }) => {
+    const code = exit === null || exit === 0 ? "" : `  exit ${exit}`;
+    const row = `${timeOf(at)}  ${event.padEnd(eventWidth)}  ${answer.padEnd(answerWidth)}  ${`${ms} ms`.padStart(8)}  ${oneLine(command)}${code}`;
+    return [row, `    ${source}`, ...(note === "" ? [] : [`    ${oneLine(note)}`])].map(printable).join("\n");
+  });
+  const total = lines.reduce((sum, { ms }) => sum + ms, 0);
+  const calls = lines.length === 1 ? "1 call" : `${lines.length} calls`;
+  return answer(`${rows.join("\n")}\n${calls}, ${total} ms of hooks.\n`);
+}
+
+function timeOf(at: string): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? at : date.toTimeString().slice(0, 8);
+}
+
+export function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > 160 ? `${line.slice(0, 160)}…` : line;
+}

@@ -1,0 +1,49 @@
+// `courser-hook SCRIPT [arguments…]`: runs a hook script in TypeScript. Loads nothing of the agent: a hook runs at every tool call.
+import { resolve } from "node:path";
+import { runScript } from "./modules.ts";
+
+declare const __VERSION__: string;
+
+const [file, ...rest] = process.argv.slice(2);
+if (file === "--version" || file === "-v") say(`${__VERSION__}\n`, 1);
+else if (file === undefined || file === "--help" || file === "-h") {
+  say(
+    "Usage: courser-hook SCRIPT [--host cursor|claude|codex]\n\nRuns a hook script that 'courser hooks init' made.\n",
+    2,
+  );
+  process.exitCode = file === undefined ? 2 : 0;
+} else {
+  const path = resolve(file);
+  // As if Node itself had been given the script.
+  process.argv.splice(1, process.argv.length - 1, path, ...rest);
+  runScript(path, __VERSION__).catch((error: unknown) => fail(path, error));
+}
+
+function say(text: string, stream: 1 | 2): void {
+  process.getBuiltinModule("node:fs").writeSync(stream, text);
+}
+
+/**
+ * The script could not do its work, so nobody has looked at what is asked. Exit code 2 refuses, for every host; where
+ * there is nothing to refuse it would only make the agent go on and on.
+ */
+function fail(path: string, error: unknown): void {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  say(`[courser-hook] ${path}: ${stack}\n`, 2);
+  const gate = asksForPermission();
+  if (gate) say("Refused, because the hook could not be asked.\n", 2);
+  process.exit(gate ? 2 : 1);
+}
+
+/** By the payload, if it is still to be read. What cannot be read may be anything. */
+function asksForPermission(): boolean {
+  if (process.getBuiltinModule("node:tty").isatty(0)) return true;
+  try {
+    const payload = JSON.parse(process.getBuiltinModule("node:fs").readFileSync(0, "utf8")) as {
+      hook_event_name?: unknown;
+    };
+    return /^(pre(?!Compact)|before|permission|userPrompt|subagentStart)/i.test(String(payload.hook_event_name));
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,132 @@
+// The script and the files that it imports: found, stripped of their types, run. As CommonJS, which starts quicker than
+// ES modules do; the script itself may await at its top level.
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, extname, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { Script } from "node:vm";
+import { createStripper } from "./stripped.ts";
+
+type Load = (id: string) => unknown;
+type Body = (
+  exports: object,
+  load: Load,
+  module: { exports: object },
+  file: string,
+  folder: string,
+  meta: object,
+) => unknown;
+
+declare const require: NodeJS.Require;
+
+/** Our own, whatever the project has installed, and even if it has nothing. */
+const bridge = "courser-agent/hooks";
+const ownExtensions = new Set([".ts", ".mts", ".cts", ".mjs"]);
+const triedEndings = ["", ".ts", ".js", "/index.ts", "/index.js"];
+
+export async function runScript(file: string, version: string): Promise<void> {
+  const strip = createStripper(process.env, version);
+  const loaded = new Map<string, { exports: object }>();
+  // What it imports lies beside the file itself, not beside a link to it.
+  await run(realOf(file), "async ");
+
+  function run(path: string, kind: "async " | ""): unknown {
+    const module = { exports: {} };
+    // Before it runs: two files may import each other.
+    loaded.set(path, module);
+    const body = compile(path, strip(path, readSource(path)), kind);
+    return body(module.exports, loadFrom(path), module, path, dirname(path), metaOf(path, kind !== ""));
+  }
+
+  function loadFrom(importer: string): Load {
+    let native: NodeJS.Require | undefined;
+    const load = (id: string): unknown => {
+      if (id === bridge) return require("./hook/bridge.cjs");
+      if (id.startsWith("node:")) return require(id);
+      native ??= createRequire(importer);
+      if (!/^(\.{0,2}\/|file:)/.test(id)) return loadPackage(id, native, importer);
+      const path = fileOf(id, importer);
+      if (!isOurs(path)) return native(path);
+      if (!loaded.has(path)) run(path, "");
+      return loaded.get(path)!.exports;
+    };
+    load.resolve = (id: string) => (native ??= createRequire(importer)).resolve(id);
+    return load;
+  }
+}
+
+function compile(file: string, code: string, kind: "async " | ""): Body {
+  const wrapped = (text: string) =>
+    new Script(`(${kind}function(exports,require,module,__filename,__dirname,__importMeta){${text}\n})`, {
+      filename: file,
+    }).runInThisContext() as Body;
+  try {
+    return wrapped(code);
+  } catch (error) {
+    // Not allowed outside of ES modules, and so never there by accident when the text compiles.
+    if (!code.includes("import.meta")) throw error;
+    return wrapped(code.replace(/\bimport\.meta\b/g, "__importMeta"));
+  }
+}
+
+function metaOf(file: string, main: boolean): object {
+  return {
+    main,
+    filename: file,
+    dirname: dirname(file),
+    get url() {
+      return pathToFileURL(file).href;
+    },
+    resolve: (id: string) => pathToFileURL(createRequire(file).resolve(id)).href,
+  };
+}
+
+function loadPackage(id: string, native: NodeJS.Require, importer: string): unknown {
+  try {
+    return native(id);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND" || !isAbout(error, id)) throw error;
+    // Entries of our own package are there without being installed in the project.
+    if (id.startsWith("courser-agent/")) return require(id);
+    throw new Error(`The package "${id}" that ${importer} imports is not installed. Type: npm install ${id}`);
+  }
+}
+
+function isAbout(error: unknown, id: string): boolean {
+  return (error as Error).message.includes(`'${id}'`);
+}
+
+/** TypeScript's habits: without an ending, or `.js` for a file that is `.ts`. */
+function fileOf(id: string, importer: string): string {
+  const path = id.startsWith("file:") ? fileURLToPath(id) : resolve(dirname(importer), id);
+  const asTypeScript = path.replace(/\.([cm]?)js$/, ".$1ts");
+  const found = [...triedEndings.map((ending) => path + ending), asTypeScript].find(isFile);
+  if (found !== undefined) return found;
+  throw new Error(`The file ${id} that ${importer} imports does not exist.`);
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** Node 20 says on stderr that ES modules are new to `require`; those of the project are read here. */
+function isOurs(path: string): boolean {
+  const extension = extname(path);
+  return ownExtensions.has(extension) || (extension === ".js" && /^\s*(import|export)\b/m.test(readSource(path)));
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // reading it says what is wrong
+  }
+}
+
+function readSource(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new Error(`It cannot be read: ${(error as Error).message}`);
+  }
+}

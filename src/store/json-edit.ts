@@ -1,0 +1,137 @@
+// Changes a JSON text that people edit: comments, order and every other field stay as they are.
+import { isDeepStrictEqual } from "node:util";
+import type { JsonObject } from "../protocol/json-object.ts";
+import { type JsonPlace, parseJsonc, placesIn } from "./jsonc.ts";
+
+type Path = readonly (string | number)[];
+
+export type JsonEdit =
+  /** At the end of a list, which is made where there is none. */
+  | { type: "append"; path: Path; value: unknown }
+  /** A new member of an object. */
+  | { type: "set"; path: Path; value: unknown }
+  | { type: "remove"; path: Path };
+
+/** Checked: read again, it says what it said, and the changes. Undefined: there is no file yet. */
+export function editJson(text: string | undefined, edits: readonly JsonEdit[]): string {
+  if (text === undefined) return `${JSON.stringify(edits.reduce(applied, {}), null, 2)}\n`;
+  const mark = text.startsWith("\ufeff") ? "\ufeff" : "";
+  const body = text.slice(mark.length);
+  const changed = edits.reduce(edited, body);
+  if (!isDeepStrictEqual(parseJsonc(changed), edits.reduce(applied, parseJsonc(body) as JsonObject)))
+    throw new Error("the edit of a configuration file went wrong; nothing was saved");
+  return mark + changed;
+}
+
+/** The same on values: what the text must say in the end. */
+function applied(content: JsonObject, { path, ...edit }: JsonEdit): JsonObject {
+  const next = structuredClone(content);
+  let holder: unknown = next;
+  for (const [index, key] of path.slice(0, -1).entries()) {
+    const inside = holder as Record<string | number, unknown>;
+    if (inside[key] === undefined && edit.type !== "remove")
+      inside[key] = typeof path[index + 1] === "number" ? [] : {};
+    holder = inside[key];
+  }
+  const last = path.at(-1)!;
+  const inside = holder as Record<string | number, unknown>;
+  if (edit.type === "set") inside[last] = edit.value;
+  else if (edit.type === "append") inside[last] = [...((inside[last] as unknown[]) ?? []), edit.value];
+  else if (Array.isArray(holder)) holder.splice(last as number, 1);
+  else delete inside[last];
+  return next;
+}
+
+function edited(text: string, edit: JsonEdit): string {
+  const places = placesIn(text);
+  if (edit.type === "remove") return removed(text, places, edit.path);
+  const list = edit.type === "append" ? places.get(nameOf(edit.path)) : undefined;
+  if (list) return inserted(text, list, edit.value);
+  // The deepest object on the way that is there gets the rest of the way as its member.
+  let depth = edit.path.length - 1;
+  while (depth > 0 && !places.has(nameOf(edit.path.slice(0, depth)))) depth--;
+  const value = edit.type === "append" ? [edit.value] : edit.value;
+  const member = edit.path.slice(depth + 1).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+  return inserted(text, places.get(nameOf(edit.path.slice(0, depth)))!, member, String(edit.path[depth]));
+}
+
+/** At the end of an object or a list, on lines of its own where the last one has that. */
+function inserted(text: string, { start, end, lastChild }: JsonPlace, value: unknown, key?: string): string {
+  const close = end - 1;
+  const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
+  const name = key === undefined ? "" : `${JSON.stringify(key)}: `;
+  const step = /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
+  const onLines = (indent: string) => name + JSON.stringify(value, null, step).replaceAll("\n", lineBreak + indent);
+  const onOne = () => name + JSON.stringify(value);
+  if (lastChild === undefined) {
+    // In a file of one line it stays on that line; a comment inside may reach to the end of its line.
+    if (text.slice(start + 1, close).trim() === "" && !text.trim().includes("\n"))
+      return `${text.slice(0, start + 1)}${onOne()}${text.slice(close)}`;
+    const indent = indentAt(text, start);
+    const head = text.slice(0, close).trimEnd();
+    return `${head}${lineBreak}${indent}${step}${onLines(indent + step)}${lineBreak}${indent}${text.slice(close)}`;
+  }
+  // Behind the last one may stand a comma, and a comment that belongs to it.
+  const rest = /^([ \t]*,)?((?:[ \t]|\/\*(?:(?!\*\/).)*\*\/)*(?:\/\/[^\r\n]*)?)/.exec(text.slice(lastChild, close))!;
+  const [whole, comma = "", tail = ""] = rest;
+  const after = lastChild + whole.length;
+  const spread = /[\r\n]/.test(text.slice(start, lastChild)) && /^\s*[\r\n]/.test(text.slice(after));
+  const indent = indentAt(text, lastChild);
+  const separator = spread || tail.includes("//") ? lineBreak + indent : " ";
+  const entry = separator === " " ? onOne() : onLines(indent);
+  return `${text.slice(0, lastChild)},${tail.trimEnd()}${separator}${entry}${comma.trim()}${text.slice(after)}`;
+}
+
+/** With its comma, and with its name where it has one. Comments around it stay. */
+function removed(text: string, places: Map<string, JsonPlace>, path: Path): string {
+  const holder = places.get(nameOf(path.slice(0, -1)))!;
+  const children = childrenOf(places, holder);
+  const place = places.get(nameOf(path))!;
+  const index = children.indexOf(place);
+  const before = index === 0 ? holder.start + 1 : children[index - 1]!.end;
+  const comma = pastBlanks(text, place.end);
+  const hasCommaBehind = text[comma] === ",";
+  const first = index === 0 ? pastBlanks(text, before) : pastBlanks(text, pastBlanks(text, before) + 1);
+  const behind = hasCommaBehind ? text.slice(place.end, comma) + text.slice(comma + 1) : text.slice(place.end);
+  // The blanks in front go with it, a comment there does not; the end of its line goes only where another one follows.
+  const gap = text.slice(before, first);
+  const isLine = /\/\/[^\n]*\s*$/.test(gap.replace(/\/\*[\s\S]*?\*\//g, "")) && !/^[ \t]*\r?\n/.test(behind);
+  const from = isLine ? first : first - /\s*$/.exec(gap)![0].length;
+  const head = text.slice(0, from);
+  if (hasCommaBehind || index === 0) {
+    const isEmpty = children.length === 1 && /^\s*$/.test(behind.slice(0, behind.search(/[\]}]/)));
+    return head + (isEmpty && from === holder.start + 1 ? behind.trimStart() : behind);
+  }
+  // The last one: the comma that stood in front of it has nothing to separate any more.
+  const separator = pastBlanks(text, before);
+  return text.slice(0, separator) + text.slice(separator + 1, from) + behind;
+}
+
+/** Only the next level, in order. */
+function childrenOf(places: Map<string, JsonPlace>, holder: JsonPlace): JsonPlace[] {
+  const children: JsonPlace[] = [];
+  for (const place of places.values()) {
+    const isInside = place.start > holder.start && place.end < holder.end;
+    if (isInside && place.start >= (children.at(-1)?.end ?? 0)) children.push(place);
+  }
+  return children;
+}
+
+function pastBlanks(text: string, at: number): number {
+  const blanks = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
+  blanks.lastIndex = at;
+  return at + blanks.exec(text)![0].length;
+}
+
+function nameOf(path: Path): string {
+  return path.reduce<string>(
+    (name, key) => (typeof key === "number" ? `${name}[${key}]` : name === "" ? key : `${name}.${key}`),
+    "",
+  );
+}
+
+/** The blanks that the line of a character begins with. */
+function indentAt(text: string, at: number): string {
+  const from = text.lastIndexOf("\n", at - 1) + 1;
+  return /^[ \t]*/.exec(text.slice(from))![0];
+}

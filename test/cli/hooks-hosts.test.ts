@@ -1,0 +1,40 @@
+// Payloads of the real Claude Code and the real Codex, recorded by `npm run try:hosts`, given to a script of hooks init.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { repository } from "../support/run-cli.ts";
+import { createHookWorkspace, type HookWorkspace } from "./hooks-place.ts";
+
+const recordings = join(repository, "test/recordings/hooks");
+let place: HookWorkspace;
+beforeAll(async () => {
+  place = createHookWorkspace();
+  await place.run(["hooks", "init", "guard"]);
+});
+afterAll(() => place.remove());
+
+const rows = ["claude", "codex"].flatMap((host) =>
+  readdirSync(join(recordings, host)).map((file) => [host, file] as const),
+);
+
+describe("recorded payloads", () => {
+  it.each(rows)("%s %s", async (host, file) => {
+    const payload = readFileSync(join(recordings, host, file), "utf8");
+    const { exit, stdout, stderr } = await place.start(join(place.path, ".hooks/guard.ts"), ["--host", host], payload);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    if (!file.includes("rm-rf")) return expect(stdout.includes("deny")).toBe(false);
+    expect(JSON.parse(stdout).hookSpecificOutput).toMatchObject({
+      hookEventName: "PreToolUse",
+      permissionDecision: "deny",
+      permissionDecisionReason: expect.stringContaining("rm -rf is blocked"),
+    });
+  });
+
+  it("hold nothing of the machine they were recorded on", () => {
+    for (const [host, file] of rows) {
+      const text = readFileSync(join(recordings, host, file), "utf8");
+      expect(text).not.toMatch(/\/(tmp|root|Users|var)\//);
+      for (const id of text.match(/[0-9a-f]{8}-[0-9a-f]{4}-/g) ?? []) expect(id).toBe("00000000-0000-");
+    }
+  });
+});

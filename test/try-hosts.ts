@@ -1,0 +1,241 @@
+// `npm run try:hosts`: the real Claude Code and the real Codex, from npm, on a model on loopback. A script that `hooks init`
+// wrote and `hooks install` put in must block `rm -rf` in both, and without it the command must get through. By hand, because
+// it installs from the network:
+//   npm run try:hosts -- [--only claude|codex] [--into FOLDER] [--record]
+// `--into` keeps the packages for the next time; `--record` writes the payloads to test/recordings/hooks.
+import { spawn } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { startModelServer, type ToolCallAnswer } from "./support/model-server.ts";
+
+const repository = resolve(import.meta.dirname, "..");
+
+type Trial = { folder: string; workspace: string; home: string; env: Record<string, string> };
+
+type HostRow = {
+  package: string;
+  program: string;
+  call(command: string): ToolCallAnswer;
+  /** What to run, and what must be set up for it. */
+  command(trial: Trial, url: string): { args: string[]; env: Record<string, string> };
+  /** What the model reads when no hook is in the way; Codex has an objection of its own. */
+  unguarded(text: string): boolean;
+};
+
+const hosts: Record<string, HostRow> = {
+  claude: {
+    package: "@anthropic-ai/claude-code",
+    program: "claude",
+    call: (command) => ({ name: "Bash", args: { command, description: "tidy up" } }),
+    command: (_trial, url) => ({
+      args: ["-p", "--dangerously-skip-permissions", "go"],
+      env: {
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_API_KEY: "on-loopback",
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        DISABLE_AUTOUPDATER: "1",
+        // It refuses to skip permissions as root outside of a container.
+        IS_SANDBOX: "1",
+      },
+    }),
+    unguarded: (text) => !text.includes("is blocked"),
+  },
+  codex: {
+    package: "@openai/codex",
+    program: "codex",
+    call: (command) => ({ name: "exec_command", args: { cmd: command } }),
+    command({ home, workspace }, url) {
+      mkdirSync(join(home, ".codex"), { recursive: true });
+      const provider = `name = "loopback"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "LOOPBACK_KEY"`;
+      writeFileSync(
+        join(home, ".codex/config.toml"),
+        `model = "gpt-5"\nmodel_provider = "loopback"\n[model_providers.loopback]\n${provider}\n[projects."${workspace}"]\ntrust_level = "trusted"\n`,
+      );
+      return {
+        args: [
+          "exec",
+          "--dangerously-bypass-approvals-and-sandbox",
+          "--dangerously-bypass-hook-trust",
+          "--skip-git-repo-check",
+          "go",
+        ],
+        env: { LOOPBACK_KEY: "on-loopback" },
+      };
+    },
+    unguarded: (text) => text.includes("rm -f style commands are not permitted"),
+  },
+};
+
+export async function main(argv: readonly string[]): Promise<number> {
+  const value = (name: string) => (argv.includes(name) ? argv[argv.indexOf(name) + 1] : undefined);
+  const only = value("--only");
+  const kept = value("--into");
+  const packages = kept === undefined ? mkdtempSync(join(tmpdir(), "courser-hosts-")) : resolve(kept);
+  let failed = 0;
+  try {
+    for (const [name, host] of Object.entries(hosts)) {
+      if (only !== undefined && only !== name) continue;
+      const program = await installed(host, packages);
+      for (const guarded of [true, false]) {
+        const problem = await tryHost(name, host, { program, guarded, record: guarded && argv.includes("--record") });
+        console.log(
+          `${problem === undefined ? "✓" : "✗"} ${name}: ${guarded ? "the hook blocks rm -rf" : "without it, nothing of ours is in the way"}${problem === undefined ? "" : `: ${problem}`}`,
+        );
+        if (problem !== undefined) failed++;
+      }
+    }
+  } finally {
+    if (kept === undefined) rmSync(packages, { recursive: true, force: true });
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+async function installed(host: HostRow, folder: string): Promise<string> {
+  const program = join(folder, "node_modules/.bin", host.program);
+  if (!existsSync(program)) {
+    mkdirSync(folder, { recursive: true });
+    console.error(`installing ${host.package} …`);
+    // Its set-up brings the program itself.
+    const install = ["install", "--no-save", "--prefix", folder, host.package];
+    const { exit, output } = await started("npm", install, { cwd: folder, env: plainEnv() });
+    if (exit !== 0) throw new Error(`${host.package} could not be installed: ${output.slice(-2000)}`);
+    const setUp = join(folder, "node_modules", host.package, "install.cjs");
+    if (existsSync(setUp)) await started(process.execPath, [setUp], { cwd: folder, env: plainEnv() });
+  }
+  const { output } = await started(program, ["--version"], { cwd: folder, env: plainEnv() });
+  console.log(`${host.program} ${output.trim()}`);
+  return program;
+}
+
+/** What went wrong, if anything did. */
+async function tryHost(
+  name: string,
+  host: HostRow,
+  { program, guarded, record }: { program: string; guarded: boolean; record: boolean },
+): Promise<string | undefined> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "courser-host-")));
+  const trial: Trial = { folder, workspace: join(folder, "work"), home: join(folder, "home"), env: {} };
+  const bin = join(folder, "bin");
+  for (const path of [join(trial.workspace, "victim"), trial.home, bin]) mkdirSync(path, { recursive: true });
+  for (const own of ["courser", "courser-hook"]) symlinkSync(join(repository, `dist/${own}.cjs`), join(bin, own));
+  trial.env = { ...plainEnv(), HOME: trial.home, PATH: [bin, process.env["PATH"]].join(delimiter) };
+  const answers: unknown[] = [];
+  const server = await startModelServer((request) => {
+    const { tools, messages, input } = (request.json ?? {}) as Record<string, unknown[]>;
+    if (!tools?.length) return { text: "ok" };
+    const said = JSON.stringify(messages ?? input);
+    answers.push(messages?.at(-1) ?? input?.at(-1));
+    if (!said.includes("call_first")) return { toolCalls: [{ id: "call_first", ...host.call("echo hello") }] };
+    if (!said.includes("call_second")) return { toolCalls: [{ id: "call_second", ...host.call("rm -rf victim") }] };
+    return { text: "done" };
+  });
+  try {
+    if (guarded) {
+      const courser = (...args: string[]) =>
+        started(join(bin, "courser"), ["hooks", ...args], { cwd: trial.workspace, env: trial.env });
+      await courser("init", "guard");
+      await courser("install", ".hooks/guard.ts", "--hosts", name);
+      if (record) addRecorder(trial, name);
+    }
+    const { args, env } = host.command(trial, server.url);
+    const { exit, output } = await started(
+      program,
+      args,
+      { cwd: trial.workspace, env: { ...trial.env, ...env } },
+      120_000,
+    );
+    if (record) keepRecordings(trial, name);
+    const last = JSON.stringify(answers.at(-1) ?? "");
+    if (exit !== 0) return `it ended with ${exit}: ${output.slice(-500)}`;
+    if (guarded && !last.includes("rm -rf is blocked")) return `the model was not told why: ${last.slice(0, 500)}`;
+    if (guarded && !existsSync(join(trial.workspace, "victim"))) return "the folder is gone";
+    if (!guarded && !host.unguarded(last)) return `something else was in the way: ${last.slice(0, 500)}`;
+    if (!guarded && name === "claude" && existsSync(join(trial.workspace, "victim")))
+      return "the folder is still there";
+    return undefined;
+  } finally {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The script keeps what it is given, before it looks at it. */
+function addRecorder({ workspace, folder }: Trial, name: string): void {
+  const script = join(workspace, ".hooks/guard.ts");
+  const recorder = join(workspace, ".hooks/record.sh");
+  const file = join(folder, "payload-$(date +%s%N).json");
+  writeFileSync(recorder, `#!/bin/sh\ntee "${file}" | "${script}" --host ${name}\n`);
+  chmodSync(recorder, 0o755);
+  const config = join(workspace, name === "claude" ? ".claude/settings.json" : ".codex/hooks.json");
+  writeFileSync(config, readFileSync(config, "utf8").replaceAll("/.hooks/guard.ts", "/.hooks/record.sh"));
+}
+
+/** One for each event, the second call apart; names of this machine and ids of this run taken out. */
+function keepRecordings({ folder, workspace, home }: Trial, name: string): void {
+  const target = join(repository, "test/recordings/hooks", name);
+  mkdirSync(target, { recursive: true });
+  const ids: string[] = [];
+  for (const file of readdirSync(folder)
+    .filter((each) => each.startsWith("payload-"))
+    .sort()) {
+    const text = readFileSync(join(folder, file), "utf8")
+      .replaceAll(workspace, "/home/dev/project")
+      .replaceAll(home, "/home/dev")
+      .replaceAll(workspace.replaceAll("/", "-"), "-home-dev-project")
+      .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => {
+        if (!ids.includes(id)) ids.push(id);
+        return `00000000-0000-4000-8000-${String(ids.indexOf(id) + 1).padStart(12, "0")}`;
+      })
+      .replaceAll(/\d{4}\/\d\d\/\d\d\/rollout-[\dT-]+?-(?=0{8})/g, "2026/01/01/rollout-2026-01-01T00-00-00-");
+    const payload = JSON.parse(text) as { hook_event_name: string };
+    const suffix = text.includes("rm -rf") && payload.hook_event_name === "PreToolUse" ? "-rm-rf" : "";
+    writeFileSync(join(target, `${payload.hook_event_name}${suffix}.json`), `${JSON.stringify(payload, null, 2)}\n`);
+  }
+}
+
+function plainEnv(): Record<string, string> {
+  const kept = [
+    "PATH",
+    "HOME",
+    "LANG",
+    "TMPDIR",
+    "npm_config_cache",
+    "npm_config_registry",
+    "HTTPS_PROXY",
+    "NODE_EXTRA_CA_CERTS",
+  ];
+  return Object.fromEntries(
+    kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]!]])),
+  );
+}
+
+function started(
+  program: string,
+  args: readonly string[],
+  place: { cwd: string; env: Record<string, string> },
+  timeoutMs = 600_000,
+): Promise<{ exit: number | null; output: string }> {
+  const child = spawn(program, args, { ...place, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+  return new Promise((settle, reject) => {
+    child.on("error", reject);
+    child.on("close", (exit) => {
+      clearTimeout(timer);
+      settle({ exit, output });
+    });
+  });
+}
