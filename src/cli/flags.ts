@@ -28,9 +28,9 @@ export const flags: readonly Flag[] = [
   {
     name: "mode",
     value: "<mode>",
-    choices: ["plan", "ask"],
+    choices: ["plan", "ask", "agent"],
     group: "Run",
-    help: "Read-only work: plan (ends in a plan) or ask (questions)",
+    help: "Read-only work: plan (ends in a plan) or ask (questions); agent leaves them in a resumed chat",
   },
   { name: "plan", group: "Run", help: "Same as --mode plan" },
   { name: "image", value: "<path>", repeat: true, group: "Run", help: "Attach an image (repeatable)" },
@@ -196,7 +196,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     else if (token === "--") plainWords = words.length;
     else if (token.startsWith("--")) index = takeLong(token, index);
     // `- first point` is the beginning of a list, `-1` a number: neither is an option.
-    else if (/^-\S/.test(token) && !/^-\d+$/.test(token)) index = takeShort(token, index);
+    else if (/^-\S/.test(token) && !isNumber(token)) index = takeShort(token, index);
     else if (words.length === 0 && !command && (command = findCommand(token, commands))) continue;
     else words.push(token);
   }
@@ -250,7 +250,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     if (value === undefined) {
       const next = argv[index + 1];
       if (flag.value.startsWith("[")) {
-        if (next === undefined || next.startsWith("-")) {
+        if (next === undefined || (next.startsWith("-") && !isNumber(next))) {
           values.set(flag.name, true);
           return index;
         }
@@ -273,6 +273,10 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     if (flag.repeat) values.set(flag.name, [...((values.get(flag.name) as string[] | undefined) ?? []), value]);
     else values.set(flag.name, value);
     return index;
+  }
+
+  function isNumber(token: string): boolean {
+    return /^-\d+$/.test(token);
   }
 
   /** So that `--model --force` is a missing value, while `--append-system-prompt "--x"` is a text. */

@@ -3,6 +3,8 @@ import { createInterface, type Interface } from "node:readline";
 import type { Asker } from "../agent/agent.ts";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
+import type { ChatWriter } from "../store/chats/chat.ts";
+import { shownTitle } from "../store/chats/listing.ts";
 import { trust } from "../store/trust.ts";
 import { callLine, printable } from "./call-line.ts";
 import { watchForTheEnd } from "./end-watch.ts";
@@ -10,7 +12,8 @@ import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { createRun } from "./run.ts";
 import { initOf, openSession } from "./session.ts";
-import { setUp } from "./start.ts";
+import { type PermissionMode, setUp } from "./start.ts";
+import { cut } from "./text-width.ts";
 
 export async function runLineMode(invocation: Invocation): Promise<number> {
   for (const flag of ["output-format", "stream-partial-output"]) {
@@ -51,6 +54,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
       /^(y|yes)$/i.test((await question(terminal, `${printable(text)} [y]es, [n]o: `))?.trim() ?? ""),
   });
   show.line(`${setup.model.displayName} in ${setup.workspace}`);
+  if (session.chat && session.chat.turn > 0) show.line(goingOn(session.chat, session.mode));
   show.line("Type /quit or press Ctrl+D to leave; Ctrl+C stops an answer.");
   let code = 0;
   try {
@@ -79,6 +83,13 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
   }
   const reason: unknown = whole.signal.reason;
   return reason instanceof UserError ? exitCodeOf(reason.code) : code;
+}
+
+/** Which chat this is, and what of it could surprise. */
+function goingOn({ facts, turn }: ChatWriter, mode: PermissionMode): string {
+  const title = cut(printable(shownTitle(facts)).replace(/\s+/g, " "), 60);
+  const lasting = mode === "plan" || mode === "ask" ? `, in ${mode} mode` : "";
+  return `Going on with “${title}”: ${turn === 1 ? "one turn" : `${turn} turns`} so far${lasting}.`;
 }
 
 async function trustedSetup(invocation: Invocation, terminal: Interface) {

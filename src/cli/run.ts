@@ -104,7 +104,7 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
   const snapshots = chat && createSnapshots({ configDir, workspace, roots, sessionId, chat });
   const reviews = mode === "default" && (flags.has("auto-review") || settings.approvalMode === "auto-review");
   const contextTokens = settings.courser.contextTokens ?? model.contextTokens;
-  const todos = new TodoList((chat?.state("todos") as Todo[] | undefined) ?? []);
+  const todos = new TodoList((session.state("todos") as Todo[] | undefined) ?? []);
   const pathInstructions = createPathInstructions(instructions, loaded);
   const agent: Agent = {
     session: session.session,

@@ -2,6 +2,7 @@
 import type { Session } from "../agent/agent.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
+import type { Message } from "../protocol/message.ts";
 import type { ChatWriter } from "../store/chats/chat.ts";
 import { isChatId } from "../store/chats/layout.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
@@ -16,6 +17,8 @@ export type RunSession = {
   session: Session;
   /** Absent where nothing is kept. */
   chat?: ChatWriter;
+  /** What the chat was left with: the todo list, the mode. */
+  state(key: "todos" | "mode"): unknown;
   /** Keeps an event; throws when it cannot. */
   record(event: AgentEvent): void;
   /** What a resumed chat tells whoever goes on with it. */
@@ -31,31 +34,39 @@ export async function openSession(setup: Setup): Promise<RunSession> {
   const { flags } = setup.invocation.line;
   const resumed = flags.has("resume") || flags.has("continue");
   const id = chosenId(setup, resumed);
+  if (flags.has("session-id") && !flags.has("no-persist")) await checkFree(setup, id);
   if (flags.has("no-persist")) {
     const { createSession } = await import("../agent/agent.ts");
+    const { messages, state } = resumed ? await readWhole(await chosenFolder(setup)) : nothing;
     return {
       id,
-      mode: setup.mode,
-      session: createSession(resumed ? await messagesOf(await chosenFolder(setup)) : []),
+      mode: modeAfter(state.get("mode"), setup),
+      session: createSession(messages),
+      state: (key) => state.get(key),
       record: () => {},
       warnings: [],
       close: () => {},
     };
   }
   const kept = { mode: setup.mode === "force" ? "auto-run" : "default", model: setup.model.displayName };
+  const warnings: string[] = [];
   const chat = resumed
-    ? openChat(await chosenFolder(setup), kept)
+    ? openChat(await chosenFolder(setup, (message) => warnings.push(message)), kept)
     : createChat({ configDir: setup.configDir, workspace: setup.workspace }, { id, ...kept });
   return {
     id: chat.facts.id,
-    mode: lastingMode(chat, setup.mode),
+    mode: lastingMode(chat, setup),
     session: chat,
     chat,
+    state: (key) => chat.state(key),
     record: (event) => chat.record(event),
-    warnings: chat.interrupted.map(
-      ({ tool, callId }) =>
-        `A call of ${tool} (${callId}) was cut off by the end of an earlier run. It is not run again.`,
-    ),
+    warnings: [
+      ...warnings,
+      ...chat.interrupted.map(
+        ({ tool, callId }) =>
+          `A call of ${tool} (${callId}) was cut off by the end of an earlier run. It is not run again.`,
+      ),
+    ],
     close: () => chat.close(),
   };
 }
@@ -72,9 +83,15 @@ export function initOf(setup: Setup, { id, mode }: RunSession): AgentEvent {
   };
 }
 
-function lastingMode(chat: ChatWriter, asked: PermissionMode): PermissionMode {
+/** As the chat was left, unless a flag says otherwise. */
+function modeAfter(saved: unknown, { mode, invocation }: Setup): PermissionMode {
+  const isAsked = mode !== "default" || invocation.line.flags.has("mode");
+  return !isAsked && lasting.includes(saved) ? (saved as PermissionMode) : mode;
+}
+
+function lastingMode(chat: ChatWriter, setup: Setup): PermissionMode {
   const saved = chat.state("mode");
-  const mode = asked === "default" && lasting.includes(saved) ? (saved as PermissionMode) : asked;
+  const mode = modeAfter(saved, setup);
   if (mode !== saved && (lasting.includes(mode) || saved !== undefined)) chat.saveState("mode", mode);
   return mode;
 }
@@ -96,15 +113,32 @@ function chosenId({ invocation }: Setup, resumed: boolean): string {
   return given.toLowerCase();
 }
 
-/** The folder of the chat to go on with; of its copy where one was asked for. */
-async function chosenFolder({ invocation, configDir, workspace }: Setup): Promise<string> {
-  const { flags } = invocation.line;
-  const { findChat, forkChat } = await import("../store/chats/finding.ts");
-  const folder = findChat(configDir, flagText(flags, "resume") ?? "-1", workspace, invocation.name);
-  if (!flags.has("fork")) return folder;
-  return forkChat(configDir, folder, { id: flagText(flags, "session-id") }).folder;
+/** An id is enough to resume by: no folder may have it already. */
+async function checkFree({ configDir, invocation: { name } }: Setup, id: string): Promise<void> {
+  const { isTaken } = await import("../store/chats/listing.ts");
+  if (isTaken(configDir, id))
+    throw new UserError("USAGE", `There is a chat with the id ${id} already. Go on with it: ${name} --resume ${id}`);
 }
 
-async function messagesOf(folder: string) {
-  return (await import("../store/chats/reading.ts")).readMessages(folder);
+/** The folder of the chat to go on with; of its copy where one was asked for. */
+async function chosenFolder(
+  { invocation, configDir, workspace }: Setup,
+  onLoss?: (message: string) => void,
+): Promise<string> {
+  const { flags } = invocation.line;
+  const { findResumed, forkChat } = await import("../store/chats/finding.ts");
+  const folder = findResumed(configDir, flagText(flags, "resume") ?? "-1", workspace, invocation.name);
+  // What nobody keeps needs no copy.
+  if (!flags.has("fork") || flags.has("no-persist")) return folder;
+  return forkChat(configDir, folder, { id: flagText(flags, "session-id"), onLoss }).folder;
+}
+
+type WholeChat = { messages: Message[]; state: ReadonlyMap<string, unknown> };
+
+const nothing: WholeChat = { messages: [], state: new Map() };
+
+async function readWhole(folder: string): Promise<WholeChat> {
+  const { readMessages } = await import("../store/chats/reading.ts");
+  const { readState } = await import("../store/chats/left-state.ts");
+  return { messages: readMessages(folder), state: readState(folder, ["todos", "mode"]) };
 }

@@ -87,11 +87,13 @@ function isForced(flags: FlagValues): boolean {
 }
 
 function modeOf(flags: FlagValues, { approvalMode }: Settings): PermissionMode {
-  const asked = flags.has("plan") ? "plan" : (flagText(flags, "mode") as PermissionMode | undefined);
-  if (flags.has("plan") && flagText(flags, "mode") === "ask") {
-    throw new UserError("USAGE", "--plan and --mode ask exclude each other. Choose one.");
+  const named = flagText(flags, "mode");
+  if (flags.has("plan") && named !== undefined && named !== "plan") {
+    throw new UserError("USAGE", `--plan and --mode ${named} exclude each other. Choose one.`);
   }
-  return asked ?? (isForced(flags) || approvalMode === "unrestricted" ? "force" : "default");
+  if (flags.has("plan") || named === "plan") return "plan";
+  if (named === "ask") return "ask";
+  return isForced(flags) || approvalMode === "unrestricted" ? "force" : "default";
 }
 
 function limitsOf(flags: FlagValues): { maxTurns?: number; maxTimeMs?: number; maxCost?: number } {

@@ -11,7 +11,10 @@ export async function readPrompt({ line, name }: Invocation, signal: AbortSignal
   const words = line.words.filter((word, index) => word !== "-" || index >= line.plainWords);
   const usedStdin = words.length < line.words.length || words.length === 0;
   const typed = words.join(" ");
-  if (!usedStdin) return { text: typed, usedStdin };
+  if (!usedStdin) {
+    if (typed.trim() === "") throw noPrompt(name);
+    return { text: typed, usedStdin };
+  }
   const { isatty } = await import("node:tty");
   if (isatty(0)) throw noPrompt(name);
   const piped = await readAll(signal);

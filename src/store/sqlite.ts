@@ -1,5 +1,5 @@
 // SQLite: where the library is, how a file is opened, what its errors mean to a user.
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -60,7 +60,7 @@ export function storeError(error: unknown, path: string): UserError {
   if (error instanceof UserError) return error;
   const isKnown = !Number.isNaN(primaryCode(error as Failure)) || /^E[A-Z0-9]+$/.test((error as Failure).code ?? "");
   if (!isKnown) throw error;
-  const code = codeOf(error as Failure);
+  const code = codeOf(error as Failure, path);
   const said = (error as Failure).errstr ?? (error instanceof Error ? error.message : String(error));
   return new UserError(code, texts[code](path, said));
 }
@@ -127,12 +127,30 @@ const systemNumbers: Record<number, StoreCode> = {
   69: "STORE_FULL",
 };
 
-function codeOf(error: Failure): StoreCode {
+function codeOf(error: Failure, path: string): StoreCode {
   const primary = primaryCode(error);
-  if (Number.isNaN(primary)) return systemCodes[error.code ?? ""] ?? "STORE_FAILED";
+  if (Number.isNaN(primary)) return systemCodes[error.code ?? ""] ?? hindranceOf(path) ?? "STORE_FAILED";
   // What the system said is nearer to the cause than "unable to open" and "I/O error".
   const isVague = primary === 10 || primary === 14;
-  return (isVague && systemNumbers[error.systemErrno ?? 0]) || (sqliteCodes[primary] ?? "STORE_FAILED");
+  const named = (isVague && systemNumbers[error.systemErrno ?? 0]) || sqliteCodes[primary];
+  return named ?? (isVague ? hindranceOf(path) : undefined) ?? "STORE_FAILED";
+}
+
+/**
+ * What keeps a file from being written, where the error does not tell: SQLite may say no more than "unable to open", and
+ * Node that a folder is not there when it could not be made on a read-only disk.
+ */
+function hindranceOf(path: string): StoreCode | undefined {
+  for (let place = path; ; place = dirname(place)) {
+    try {
+      accessSync(place, constants.W_OK);
+      return undefined;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT") return systemCodes[code ?? ""];
+      if (place === dirname(place)) return undefined;
+    }
+  }
 }
 
 /** Some of the library's errors carry only the text. */

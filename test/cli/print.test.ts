@@ -138,7 +138,7 @@ describe("the formats", () => {
     [["--max-turns", "0"], "--max-turns 20"],
     [["--max-time", "soon"], "--max-time 90s"],
     [["--max-cost", "-1"], "--max-cost 0.50"],
-    [["--mode", "agent"], "plan, ask"],
+    [["--mode", "edit"], "plan, ask, agent"],
     [["--plan", "--mode", "ask"], "Choose one"],
     [["--froce"], "--force"],
     [["--allowed-tools", "Raed"], "Did you mean Read"],
@@ -147,6 +147,16 @@ describe("the formats", () => {
     expect(run.exit).toBe(2);
     expect(run.stderr).toContain(hint);
     expect(run.stdout).toBe("");
+  });
+});
+
+describe("no prompt", () => {
+  it.each([[""], ["  \n"]])("%j is none, and nothing is made of it", async (prompt) => {
+    const place = workspace();
+    const run = await place.run(["-p", "--force", "--", prompt]);
+    expect(run).toMatchObject({ exit: 2, stdout: "" });
+    expect(run.stderr).toContain("there is no prompt");
+    expect(existsSync(join(place.config, "chats"))).toBe(false);
   });
 });
 

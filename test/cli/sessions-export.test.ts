@@ -1,6 +1,18 @@
 // `sessions export` and `sessions import`, run as a user would: what comes out, what is said, what a resume knows.
-import { appendFileSync, copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { execFile, execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openChat } from "../../src/store/chats/writing.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
@@ -100,8 +112,32 @@ describe("export", () => {
       expect.stringContaining("is a directory. Give the name of a file"),
     ]);
     const missing = await workspace.run(["sessions", "export", id, "-o", "no/such/folder.md"]);
-    expect([missing.exit, missing.stderr]).toEqual([1, expect.stringContaining("[STORE_IO]")]);
+    expect([missing.exit, missing.stderr]).toEqual([1, expect.stringMatching(/mkdir -p .*no\/such \[STORE_IO\]/)]);
     expect(readdirSync(workspace.path).sort()).toEqual(["a.txt", "chat.html"]);
+  });
+
+  it("writes into a pipe, and through a link, and leaves both what they are", async () => {
+    const folder = join(workspace.home, "exports");
+    mkdirSync(folder);
+    const [pipe, file, link] = ["pipe", "file", "link"].map((name) => join(folder, name)) as [string, string, string];
+    execFileSync("mkfifo", [pipe]);
+    const reader = promisify(execFile)("cat", [pipe], { timeout: 20_000 });
+    expect((await workspace.run(["export", id, "-o", pipe])).exit).toBe(0);
+    expect((await reader).stdout).toContain("> fix &lt;b>it");
+    expect(statSync(pipe).isFIFO()).toBe(true);
+    writeFileSync(file, "old");
+    symlinkSync("file", link);
+    expect((await workspace.run(["export", id, "-o", link])).exit).toBe(0);
+    expect(readlinkSync(link)).toBe("file");
+    expect(readFileSync(file, "utf8")).toContain("> fix &lt;b>it");
+    expect(readdirSync(folder).sort()).toEqual(["file", "link", "pipe"]);
+  });
+
+  it("a copy has its own id on every line of stream-json", async () => {
+    const copy = (await workspace.run(["sessions", "fork", id])).stdout.trim();
+    const { lines } = await workspace.run(["export", copy, "--format", "stream-json"]);
+    expect(new Set(lines().map((line) => line["session_id"]))).toEqual(new Set([copy]));
+    await workspace.run(["sessions", "delete", copy, "--yes"]);
   });
 
   it("says what is wrong with the command line", async () => {
@@ -266,6 +302,16 @@ describe("import", () => {
     expect(here).toMatchObject([{ title: "Fix the greeting in hello.txt", workspace: project }]);
   });
 
+  it("a sub-agent's own file does not take the place of the session that it worked for", async () => {
+    const workspace = scratch();
+    const session = basename(recorded.claudeCompacted, ".jsonl");
+    const agent = join(recordings, "claude", session, "subagents/agent-acbccd79764a23185.jsonl");
+    const read = async (file: string) =>
+      JSON.parse((await workspace.run(["sessions", "import", file, "--format", "json"])).stdout).sessions[0];
+    expect(await read(agent)).toMatchObject({ status: "imported", sourceId: "agent-acbccd79764a23185" });
+    expect(await read(recorded.claudeCompacted)).toMatchObject({ status: "imported", sourceId: session });
+  });
+
   it("brings the todo list along", async () => {
     const workspace = scratch();
     const { stdout } = await workspace.run(["sessions", "import", recorded.gemini, "--format", "json"]);
@@ -279,6 +325,7 @@ describe("import", () => {
     const workspace = scratch();
     const empty = await workspace.run(["sessions", "import", "--all"]);
     expect(empty.stdout).toBe("There are no sessions of claude, codex or gemini on this machine.\n");
+    expect((await workspace.run(["sessions", "import", "--all", "--yes"])).stdout).toBe(empty.stdout);
     const places = [
       [recorded.claude, ".claude/projects/-home-user-project"],
       [recorded.codex, ".codex/sessions/2026/11/16"],

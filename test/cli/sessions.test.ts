@@ -1,5 +1,5 @@
 // Finding, listing and managing chats with the built CLI: as programs call it, and on a terminal.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -97,6 +97,35 @@ describe("create-chat", () => {
     const again = await workspace.run(["-p", "--force", "--resume", id.slice(0, 8), "what was my last question?"]);
     expect(again.stdout).toContain("what is 7+7?");
     expect((await workspace.run(["ls", "--format", "json"])).stdout).toContain('"title": "what is 7+7?"');
+  });
+});
+
+const hasBubblewrap = spawnSync("bwrap", ["--dev-bind", "/", "/", "true"]).status === 0;
+
+describe.skipIf(!hasBubblewrap)(`a read-only disk${hasBubblewrap ? "" : " (skipped: bwrap does not run here)"}`, () => {
+  it("is named as such, and chats on it are read", async () => {
+    const workspace = make();
+    addChat(workspace, first, ["what is 7+7?"]);
+    const run = (...args: string[]) =>
+      spawnSync(
+        "bwrap",
+        ["--dev-bind", "/", "/", "--ro-bind", workspace.config, workspace.config, process.execPath, cli, ...args],
+        { cwd: workspace.path, env: workspace.env, encoding: "utf8", timeout: 20_000 },
+      );
+    const attempts = [
+      ["create-chat"],
+      ["-p", "--force", "hi"],
+      ["-p", "--force", "--resume", first, "hi"],
+      ["sessions", "fork", first],
+      ["sessions", "rename", first, "Sums"],
+    ];
+    for (const args of attempts) {
+      const { status, stdout, stderr } = run(...args);
+      expect([status, stdout], args.join(" ")).toEqual([1, ""]);
+      expect(stderr).toMatch(/the disk is read-only\. .* \[STORE_READONLY\]\n$/);
+    }
+    for (const args of [["ls"], ["sessions", "show", first], ["export", first]])
+      expect(run(...args).stdout).toContain("what is 7+7?");
   });
 });
 
@@ -216,6 +245,68 @@ describe("resume", () => {
     expect(run.stdout).toContain("what is 7+7?");
     const { turns } = readChat(join(workspace.config, "chats", projectId(workspace.path), second));
     expect(turns.map((turn) => turn.prompt)).toEqual(["what is 7+7?", "what was my last question?"]);
+  });
+
+  it("counts back with --resume -N, however that is written", async () => {
+    const workspace = make();
+    addChat(workspace, first, ["what is 1+1?"], { age: 60 });
+    addChat(workspace, second, ["what is 7+7?"], { age: 5 });
+    for (const count of [["--resume=-2"], ["--resume", "-2"]]) {
+      const run = await workspace.run(["-p", "--force", "--no-persist", ...count, "what was my last question?"]);
+      expect(run.exit, run.stderr).toBe(0);
+      expect(run.stdout).toContain("what is 1+1?");
+    }
+  });
+
+  it("keeps nothing of a run with --no-persist, a copy least of all", async () => {
+    const workspace = make();
+    addChat(workspace, first, ["what is 7+7?"]);
+    const args = ["-p", "--force", "--no-persist", "--resume", first, "--fork", "what was my last question?"];
+    const run = await workspace.run(args);
+    expect(run.exit, run.stderr).toBe(0);
+    expect(run.stdout).toContain("what is 7+7?");
+    expect(readdirSync(join(workspace.config, "chats", projectId(workspace.path)))).toEqual([first]);
+  });
+
+  it("brings the mode and the todo list back, also where nothing is kept", async () => {
+    const workspace = make();
+    const todo = (args: object) => [{ calls: [{ name: "TodoWrite", args }] }, { text: "Noted." }];
+    const script = workspace.file(
+      "first.json",
+      JSON.stringify(todo({ todos: [{ id: "1", content: "buy milk", status: "pending" }] })),
+    );
+    const more = { merge: true, todos: [{ id: "2", content: "write code", status: "pending" }] };
+    const next = workspace.file("next.json", JSON.stringify(todo(more)));
+    const plan = ["-p", "--trust", "--plan", "--session-id", first, "--model", `script:${script}`, "plan it"];
+    expect((await workspace.run(plan)).exit).toBe(0);
+    for (const flag of [["--no-persist"], ["--no-persist", "--fork"], []]) {
+      const args = ["-p", "--output-format", "stream-json", "--model", `script:${next}`, "--resume", first];
+      const run = await workspace.run([...args, ...flag, "go on"]);
+      expect(run.exit, run.stderr).toBe(0);
+      expect(run.lines()[0]).toMatchObject({ permissionMode: "plan" });
+      expect(run.stdout).toContain('"totalCount":2');
+    }
+    for (const mode of [["--mode", "agent"], []]) {
+      const run = await workspace.run([
+        "-p",
+        "--output-format",
+        "stream-json",
+        ...mode,
+        "--resume",
+        first,
+        "what is 1+1?",
+      ]);
+      expect(run.lines()[0]).toMatchObject({ permissionMode: "default" });
+    }
+  });
+
+  it("refuses an id for a new chat that a chat of another folder has", async () => {
+    const workspace = make();
+    addChat(workspace, first, ["one"], { at: workspace.home });
+    const run = await workspace.run(["-p", "--force", "--session-id", first, "what is 1+1?"]);
+    expect(run).toMatchObject({ exit: 2, stdout: "" });
+    expect(run.stderr).toContain(`There is a chat with the id ${first} already. Go on with it: courser --resume`);
+    expect(JSON.parse((await workspace.run(["ls", "--all", "--format", "json"])).stdout)).toHaveLength(1);
   });
 
   it("has nothing to go on with where there is no chat", async () => {
@@ -388,7 +479,8 @@ describe("a chat that is not there", () => {
       "fix the bug",
       'Session not found: "fix the bug" is no chat id. To go on with the latest chat: courser --continue "fix the bug"',
     ],
-    ["../../../etc/passwd", 'Session not found: "../../../etc/passwd" is no chat id.'],
+    ["../../../etc/passwd", 'Session not found: "../../../etc/passwd" is no chat id. To go on'],
+    ["", "Session not found: the id is empty. Leave --resume out for a new chat; the latest one: courser --continue"],
   ])("is told of %s, and nothing is made", async (id, message) => {
     const workspace = make();
     const run = await workspace.run(["-p", "--force", "--output-format", "json", "--resume", id, "hi"]);
@@ -396,7 +488,10 @@ describe("a chat that is not there", () => {
     expect(run.stderr).toContain(`Error: ${message}`);
     expect(run.lines()).toMatchObject([{ type: "result", is_error: true, error_code: "SESSION_NOT_FOUND" }]);
     expect(existsSync(join(workspace.config, "chats"))).toBe(false);
-    expect((await workspace.run(["sessions", "show", id])).stderr).toContain(message);
+    const shown = await workspace.run(["sessions", "show", id]);
+    expect(shown).toMatchObject({ exit: 1, stdout: "" });
+    expect(shown.stderr).toMatch(/^Error: Session not found: .* courser ls --all \[SESSION_NOT_FOUND\]\n$/);
+    expect(shown.stderr).not.toContain("--continue");
   });
 
   it("names the program as it was called", async () => {
@@ -481,6 +576,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
   it("resume goes on with the latest chat", async () => {
     const { screen, exit } = await type("resume --trust", [[/\n> /, "/quit\r"]]);
     expect(exit, screen).toBe(0);
+    expect(screen).toMatch(/^Going on with “.*”: (one turn|\d turns) so far\.$/m);
   });
 
   it("delete asks, and takes no for an answer", async () => {

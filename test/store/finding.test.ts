@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { UserError } from "../../src/protocol/error-codes.ts";
 import type { ChatWriter } from "../../src/store/chats/chat.ts";
 import { deleteChat } from "../../src/store/chats/deleting.ts";
-import { findChat, forkChat, listChats, nthChat } from "../../src/store/chats/finding.ts";
+import { findChat, findResumed, forkChat, listChats, nthChat } from "../../src/store/chats/finding.ts";
 import { chatsDir, transcriptFile } from "../../src/store/chats/layout.ts";
 import { readChat } from "../../src/store/chats/reading.ts";
 import { createChat, openChat } from "../../src/store/chats/writing.ts";
@@ -97,6 +97,14 @@ describe("listChats", () => {
     expect(contentsOf(place.configDir)).toEqual(before);
   });
 
+  it("knows a chat by a whole line and whole characters of its prompt", () => {
+    const prompts = ["fix it\r\nplease", "\u{1f389}".repeat(400), `x${"\u{1f389}".repeat(400)}`];
+    for (const [index, id] of [first, second, third].entries()) chatOf(id, index, { prompt: prompts[index]! });
+    const shown = listChats(place.configDir).map((chat) => chat.prompt!);
+    expect(shown[0]).toBe("fix it");
+    for (const prompt of shown) expect(prompt).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])/);
+  });
+
   it("passes over what is no chat, and shows what cannot be read", () => {
     chatOf(first, 5);
     const project = dirname(findChat(place.configDir, first, place.workspace));
@@ -156,8 +164,15 @@ describe("findChat", () => {
   });
 
   it("says how a prompt is sent to the latest chat", () => {
-    expect(failure(() => findChat(place.configDir, "fix the bug", place.workspace)).message).toContain(
+    const resumed = (wanted: string) => () => findResumed(place.configDir, wanted, place.workspace, "courser");
+    expect(failure(resumed("fix the bug")).message).toContain(
       'Session not found: "fix the bug" is no chat id. To go on with the latest chat: courser --continue "fix the bug"',
+    );
+    expect(failure(resumed(third)).message).toContain(`the chat ${third} was not found`);
+    const folder = chatOf(first, 1);
+    for (const wanted of [first, "AAAA1", "-1"]) expect(resumed(wanted)()).toBe(folder);
+    expect(failure(() => findChat(place.configDir, "fix the bug", place.workspace)).message).toBe(
+      'Session not found: "fix the bug" is no chat id. The ids: courser ls --all',
     );
   });
 
@@ -307,10 +322,21 @@ describe("forkChat", () => {
     const database = openDatabase(join(chat.facts.folder, "store.db"));
     database.exec(`DELETE FROM blobs WHERE id = (SELECT blob FROM courser_messages WHERE sequence = ${lost.sequence})`);
     database.close();
-    const fork = forkChat(place.configDir, chat.facts.folder);
+    const losses: string[] = [];
+    const fork = forkChat(place.configDir, chat.facts.folder, { onLoss: (message) => losses.push(message) });
     const copy = readChat(fork.folder);
     expect(copy.problems).toEqual([]);
     expect(copy.turns.map((turn) => turn.prompt)).toEqual(["what is 7+7?"]);
+    expect(losses).toEqual([expect.stringMatching(/is not whole; 1 of 3 turns were copied\. .* missing: /)]);
+  });
+
+  it("makes no empty copy of a chat of which nothing is whole", () => {
+    chat.close();
+    const database = openDatabase(join(chat.facts.folder, "store.db"));
+    database.exec("DELETE FROM blobs WHERE id = (SELECT blob FROM courser_messages WHERE sequence = 1)");
+    database.close();
+    expect(failure(() => forkChat(place.configDir, chat.facts.folder)).code).toBe("STORE_MISSING_BLOB");
+    expect(listChats(place.configDir)).toHaveLength(1);
   });
 });
 

@@ -14,6 +14,7 @@ import {
   type TranscriptTurn,
   timeText,
   tokensText,
+  toldOnce,
   transcriptOf,
 } from "./transcript.ts";
 import { escapeHtml } from "./visible-text.ts";
@@ -118,13 +119,12 @@ const groupWords = { ok: "", failed: "failed", refused: "refused", unknown: "no 
 const shownLines = 40;
 
 function callHtml(call: TranscriptCall): string {
+  const { input, error } = toldOnce(call);
   const body = [
-    call.input && (call.input.text !== call.what || call.input.text.includes("\n"))
-      ? preformatted(call.input.text)
-      : "",
+    input ? preformatted(input.text) : "",
     call.diff !== undefined ? diffHtml(call.diff) : "",
     call.output ? preformatted(call.output.text) : "",
-    call.error !== undefined && call.error !== call.output?.text ? `<p class="why">${escapeHtml(call.error)}</p>` : "",
+    error === undefined ? "" : `<p class="why">${escapeHtml(error)}</p>`,
     picturesHtml(call.pictures),
   ].filter((piece) => piece !== "");
   const meta = [groupWords[call.group], call.durationMs === undefined ? "" : durationText(call.durationMs)].filter(

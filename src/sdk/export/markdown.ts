@@ -13,6 +13,7 @@ import {
   type TranscriptTurn,
   timeText,
   tokensText,
+  toldOnce,
   transcriptOf,
 } from "./transcript.ts";
 import { escapeHtml } from "./visible-text.ts";
@@ -92,15 +93,14 @@ function itemText(item: TranscriptItem): string {
 const groupWords = { ok: "", failed: " — failed", refused: " — refused", unknown: " — no result" };
 
 function callText(call: TranscriptCall): string {
+  const { input, error } = toldOnce(call);
   const what = call.what === "" ? "" : ` <code>${escapeHtml(firstLine(call.what, 120))}</code>`;
   const took = call.durationMs === undefined ? "" : ` · ${durationText(call.durationMs)}`;
   const body = [
-    call.input && (call.input.text !== call.what || call.input.text.includes("\n"))
-      ? fenced(call.input.text, call.input.language)
-      : "",
+    input ? fenced(input.text, input.language) : "",
     call.diff !== undefined ? fenced(call.diff, "diff") : "",
     call.output ? fenced(call.output.text, call.output.language) : "",
-    call.error !== undefined && call.error !== call.output?.text ? quoted(sealed(call.error)) : "",
+    error === undefined ? "" : quoted(sealed(error)),
     ...call.pictures.map(pictureText),
   ].filter((piece) => piece !== "");
   const summary = `${escapeHtml(call.tool)}${what}${groupWords[call.group]}${took}`;

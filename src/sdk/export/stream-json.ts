@@ -17,7 +17,9 @@ export function* streamJsonExport(record: ChatRecord): Generator<string> {
   }
 
   function line(event: AgentEvent): string {
-    const encoded = encodeEvent(event, record.facts.id);
+    // A copy was begun under the id of the chat that it is a copy of.
+    const own = event.type === "init" ? { ...event, sessionId: record.facts.id } : event;
+    const encoded = encodeEvent(own, record.facts.id);
     return encoded ? `${JSON.stringify(encoded)}\n` : "";
   }
 }

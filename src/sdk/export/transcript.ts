@@ -185,6 +185,14 @@ function turnOf(
 }
 
 /** Tokens in all. */
+/** What its line does not say already, and what its output does not. */
+export function toldOnce({ input, what, output, error }: TranscriptCall): Pick<TranscriptCall, "input" | "error"> {
+  return {
+    ...(input && (input.text !== what || input.text.includes("\n")) && { input }),
+    ...(error !== undefined && error !== output?.text && { error }),
+  };
+}
+
 export function countOf(usage: Usage): number {
   return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 }

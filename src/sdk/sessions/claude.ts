@@ -69,7 +69,7 @@ function read(path: string): ReadSession {
   const first = entries.find((entry) => typeof entry.cwd === "string");
   return finishSession({
     tool: "claude",
-    id: idOf(path, entries),
+    id: idOf(path, main.length > 0 ? entries : []),
     path,
     title: titles["custom"] ?? titles["ai"] ?? titles["summary"],
     ...(first && { workspace: first.cwd as string }),
@@ -94,6 +94,7 @@ function preservedUuids(boundary: Entry | undefined): string[] {
   return isObject(kept) && Array.isArray(kept.uuids) ? kept.uuids.map(String) : [];
 }
 
+/** Lines of a sub-agent carry the id of the session that it worked for: its file has a name of its own. */
 function idOf(path: string, entries: readonly Entry[]): string {
   const name = basename(path, ".jsonl");
   return /^[0-9a-f-]{36}$/i.test(name) ? name : (textAt(entries.at(-1), "sessionId") ?? name);

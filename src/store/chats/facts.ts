@@ -34,7 +34,9 @@ export function factsOf(store: StoreConnection, folder: string, meta: StoreMeta,
 
 /** As listings show it. */
 export function firstLine(prompt: string): string {
-  return prompt.trim().split("\n", 1)[0]!.slice(0, longestPrompt);
+  const [line = ""] = prompt.trim().split(/\r?\n/, 1);
+  // Not within a character of two parts.
+  return line.slice(0, longestPrompt).replace(/[\ud800-\udbff]$/, "");
 }
 
 function firstPrompt(store: StoreConnection): string | undefined {

@@ -14,8 +14,9 @@ export { listChats } from "./listing.ts";
  */
 export function findChat(configDir: string, wanted: string, workspace: string, program = "courser"): string {
   const id = wanted.trim().toLowerCase();
-  if (/^-[1-9]\d{0,8}$/.test(id)) return nthChat(configDir, workspace, Number(id.slice(1)), program);
-  if (!isBeginning(id)) throw noChatId(wanted, program);
+  if (isNumber(id)) return nthChat(configDir, workspace, Number(id.slice(1)), program);
+  if (!isBeginning(id))
+    throw new UserError("SESSION_NOT_FOUND", `Session not found: ${whyNoId(wanted)}. The ids: ${program} ls --all`);
   const begins = (place?: string) =>
     isChatId(id)
       ? projects(configDir, place)
@@ -60,22 +61,43 @@ export function nthChat(configDir: string, workspace: string, number: number, pr
 
 const pattern = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
 
+function isNumber(text: string): boolean {
+  return /^-[1-9]\d{0,8}$/.test(text);
+}
+
 /** The beginning of a UUID, or a whole one. */
 function isBeginning(text: string): boolean {
   if (!/^[0-9a-f]{4}/.test(text) || text.length > pattern.length) return false;
   return [...text].every((letter, index) => (pattern[index] === "-" ? letter === "-" : /[0-9a-f]/.test(letter)));
 }
 
-/** For what cannot be an id, whatever chats there are. */
+/** The same for `--resume`, where it may be the prompt that stands in the place of the id. */
+export function findResumed(configDir: string, wanted: string, workspace: string, program: string): string {
+  const id = wanted.trim().toLowerCase();
+  if (!isNumber(id) && !isBeginning(id)) throw noChatId(wanted, program);
+  return findChat(configDir, wanted, workspace, program);
+}
+
+/** For what `--resume` cannot mean, whatever chats there are. */
 export function noChatId(wanted: string, program: string): UserError {
-  const shown = JSON.stringify(wanted.length > 200 ? `${wanted.slice(0, 200)}…` : wanted);
-  const rule = /^[0-9a-f]{1,3}$/i.test(wanted.trim())
-    ? "is too short for a chat id: give at least its first 4 digits"
-    : "is no chat id";
+  const way =
+    wanted.trim() === ""
+      ? `Leave --resume out for a new chat; the latest one: ${program} --continue "…"`
+      : `To go on with the latest chat: ${program} --continue ${shown(wanted)}`;
   return new UserError(
     "SESSION_NOT_FOUND",
-    `Session not found: ${shown} ${rule}. To go on with the latest chat: ${program} --continue ${shown}. The ids: ${program} ls --all`,
+    `Session not found: ${whyNoId(wanted)}. ${way}. The ids: ${program} ls --all`,
   );
+}
+
+function whyNoId(wanted: string): string {
+  if (wanted.trim() === "") return "the id is empty";
+  const isShort = /^[0-9a-f]{1,3}$/i.test(wanted.trim());
+  return `${shown(wanted)} is ${isShort ? "too short for a chat id: give at least its first 4 digits" : "no chat id"}`;
+}
+
+function shown(wanted: string): string {
+  return JSON.stringify(wanted.length > 200 ? `${wanted.slice(0, 200)}…` : wanted);
 }
 
 /** As many as a screen can hold. */

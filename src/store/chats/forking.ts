@@ -5,6 +5,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import { storeError } from "../sqlite.ts";
 import type { ChatFacts, ChatRecord, ChatWriter } from "./chat.ts";
 import { openStore } from "./connection.ts";
+import { notWhole } from "./damage.ts";
 import { hasOwnTables, readMeta } from "./history.ts";
 import { isChatId, storeFile } from "./layout.ts";
 import { makeFolder } from "./private-files.ts";
@@ -20,10 +21,12 @@ export type ForkOptions = {
   id?: string | undefined;
   /** The last turn that the copy has. */
   upToTurn?: number | undefined;
+  /** What did not come along, because the chat is not whole. */
+  onLoss?: (message: string) => void;
 };
 
 /** Of a chat that is not whole, its whole turns are copied. */
-export function forkChat(configDir: string, folder: string, { id, upToTurn }: ForkOptions = {}): ChatFacts {
+export function forkChat(configDir: string, folder: string, { id, upToTurn, onLoss }: ForkOptions = {}): ChatFacts {
   const record = readChat(folder, { events: false });
   const turns = record.turns.length;
   if (upToTurn !== undefined && (upToTurn < 1 || upToTurn > turns)) {
@@ -36,7 +39,9 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn }: Fo
   if (existsSync(storeFile(copy)))
     throw new UserError("USAGE", `There is a chat with the id ${newId} already. Go on with it: --resume ${newId}`);
 
-  const last = Math.min(upToTurn ?? turns, record.problems.length > 0 ? record.wholeTurns : turns);
+  const wanted = upToTurn ?? turns;
+  const last = Math.min(wanted, record.problems.length > 0 ? record.wholeTurns : turns);
+  if (wanted > 0 && last === 0) throw notWhole(folder, record.problems, 0);
   const facts = { ...record.facts, id: newId, folder: copy, createdAt: Date.now() };
   try {
     const chat = record.problems.length > 0 ? replay(configDir, record, facts, last) : openCopy(folder, facts);
@@ -46,6 +51,10 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn }: Fo
       chat.close();
     }
     keepSnapshots(configDir, folder, newId);
+    if (last < wanted) {
+      const said = record.problems.map((problem) => problem.message).join(" ");
+      onLoss?.(`The chat ${record.facts.id} is not whole; ${last} of ${wanted} turns were copied. ${said}`);
+    }
     return chat.facts;
   } catch (error) {
     rmSync(copy, { recursive: true, force: true });

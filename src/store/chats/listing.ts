@@ -104,6 +104,11 @@ function entriesOf(folder: string, options?: { withFileTypes: true }): string[] 
   }
 }
 
+/** Whether any workspace has a chat with this id. */
+export function isTaken(configDir: string, id: string): boolean {
+  return projects(configDir).some((project) => isChat(join(project, id)));
+}
+
 /** The store comes last when a chat is made: without it there is none. */
 export function isChat(folder: string): boolean {
   return existsSync(storeFile(folder));

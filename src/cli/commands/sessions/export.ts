@@ -1,6 +1,6 @@
 // Writes a chat as Markdown, JSON, stream-json or HTML: to stdout, or to a file that is whole or not there.
-import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
-import { resolve } from "node:path";
+import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { type ExportFormat, exporters } from "../../../sdk/export/index.ts";
 import { readChat } from "../../../store/chats/reading.ts";
@@ -26,9 +26,15 @@ export async function exportSession(invocation: Invocation, words: readonly stri
 }
 
 function writeWhole(path: string, pieces: Iterable<string>): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory())
     throw new UserError("USAGE", `${path} is a directory. Give the name of a file: --output ${path}/chat.html`);
-  const beside = `${path}.${process.pid}.part`;
+  if (!existsSync(dirname(path)))
+    throw new UserError("STORE_IO", `There is no folder ${dirname(path)}. Make it first: mkdir -p ${dirname(path)}`);
+  // A pipe or a device is written to, never replaced by a file of its name; and a link stays a link.
+  const isStream = stat !== undefined && !stat.isFile();
+  const target = stat?.isFile() ? realpathSync(path) : path;
+  const beside = isStream ? path : `${target}.${process.pid}.part`;
   try {
     // A conversation is nobody else's business until its owner says so.
     const file = openSync(beside, "w", 0o600);
@@ -37,9 +43,9 @@ function writeWhole(path: string, pieces: Iterable<string>): void {
     } finally {
       closeSync(file);
     }
-    renameSync(beside, path);
+    if (!isStream) renameSync(beside, target);
   } catch (error) {
-    rmSync(beside, { force: true });
+    if (!isStream) rmSync(beside, { force: true });
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     throw new UserError(code === "ENOSPC" ? "STORE_FULL" : "STORE_IO", `${path} cannot be written: ${message}.`);

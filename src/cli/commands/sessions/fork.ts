@@ -1,8 +1,10 @@
 // Copies a chat into a new one. Prints the new id and nothing else, as create-chat does.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { forkChat } from "../../../store/chats/forking.ts";
+import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
+import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
 import { chatOf, placeOf } from "./place.ts";
 
@@ -12,6 +14,9 @@ export async function forkSession(invocation: Invocation, words: readonly string
     throw new UserError("USAGE", `--at '${at}' is no number of a turn. Example: --at 3`);
   const folder = chatOf(invocation, words, "fork");
   const { configDir } = placeOf(invocation);
-  const fork = forkChat(configDir, folder, at === undefined ? {} : { upToTurn: Number(at) });
+  const fork = forkChat(configDir, folder, {
+    ...(at !== undefined && { upToTurn: Number(at) }),
+    onLoss: (message) => writeStderr(`Warning: ${printable(message)}\n`),
+  });
   return answer(`${fork.id}\n`);
 }

@@ -30,11 +30,14 @@ export async function importSessions(invocation: Invocation, words: readonly str
   const isJson = flagText(flags, "format") === "json";
   if (flags.has("all") && !flags.has("yes")) return list(invocation, sessions, isJson);
 
+  if (sessions.length === 0 && !isJson) return answer(noSessions);
   const reports = sessions.map((session) => importOne(invocation, session));
   if (isJson) await answerJson({ sessions: reports });
   else await answer(reports.map((report) => reportText(report, invocation)).join("\n"));
   return reports.some((report) => report.status === "failed") ? 1 : 0;
 }
+
+const noSessions = "There are no sessions of claude, codex or gemini on this machine.\n";
 
 function usage(name: string): UserError {
   return new UserError(
@@ -97,7 +100,7 @@ async function list(invocation: Invocation, sessions: readonly ListedSession[], 
   });
   if (isJson) return answerJson({ sessions: shown });
   const { env, name } = invocation;
-  if (sessions.length === 0) return answer("There are no sessions of claude, codex or gemini on this machine.\n");
+  if (sessions.length === 0) return answer(noSessions);
   const rows = shown.map((each) => {
     const mark = each.imported === null ? "" : " (imported)";
     return `${each.tool.padEnd(7)} ${ageOf(each.updatedAt, Date.now()).padStart(9)}  ${printable(each.title ?? "(large, not opened)")}${mark}\n${" ".repeat(19)}${shortPath(each.path, homeDir(env))}`;
