@@ -86,12 +86,15 @@ export interface RunningProcess {
   stop(): void;
 }
 
-export function createProcessRunner(options: { env?: NodeJS.ProcessEnv } = {}): ProcessRunner {
+/** `keys`: values in use, which no tool may see under whatever name. */
+export function createProcessRunner(
+  options: { env?: NodeJS.ProcessEnv; keys?: readonly string[] } = {},
+): ProcessRunner {
   const running = new Set<Pick<Run, "stop" | "endNow"> & { ended: Promise<unknown> }>();
   let environment: Record<string, string> | undefined;
 
   function start(request: ProcessRequest): RunningProcess {
-    const run = new Run(request, request.env ?? (environment ??= toolEnvironment(options.env)));
+    const run = new Run(request, request.env ?? (environment ??= toolEnvironment(options.env, options.keys)));
     running.add(run);
     const ended = run.ended.finally(() => running.delete(run));
     ended.catch(() => {}); // whoever only stops it need not look at `ended`
@@ -100,7 +103,7 @@ export function createProcessRunner(options: { env?: NodeJS.ProcessEnv } = {}): 
 
   async function attach(request: ProcessRequest): Promise<AttachedEnd> {
     const { cwd } = request;
-    const env = { ...(request.env ?? toolEnvironment(options.env)), PWD: cwd };
+    const env = { ...(request.env ?? toolEnvironment(options.env, options.keys)), PWD: cwd };
     const entered = request.sandbox?.enter({ command: request.command, cwd, env });
     const [program, ...args] = entered?.command ?? request.command;
     const { spawn } = process.getBuiltinModule("node:child_process");

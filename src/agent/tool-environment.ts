@@ -1,12 +1,5 @@
 // The environment that commands run in: the user's own, without what could be stolen or could change what a command means.
-
-const secretName =
-  /(^|_)(API_?KEYS?|KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASS|PASSPHRASE|CREDENTIALS?|CREDS|AUTH|JWT|PAT|BEARER|COOKIES?|DSN)(_|$)/i;
-/** camelCase and run-together forms: openaiApiKey, GITHUBTOKEN. */
-const secretEnding = /(api_?key|access_?key|private_?key|token|secret|password|passwd|passphrase)$/i;
-
-/** Names that look secret but say only where something is. */
-const harmless = new Set(["SSH_AUTH_SOCK", "GPG_KEY_ID", "GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS"]);
+import { isSecretName } from "../redact/secret-names.ts";
 
 /**
  * Variables that make the shell run code at its start, or make a permitted name mean something else. The descriptors
@@ -30,14 +23,18 @@ const notInherited = new Set([
 
 /**
  * Everything passes that is not on a list, because a build must work here as it does in the user's own shell, and no list
- * of the variables that builds need would ever be complete. Keys and tokens stay behind, under every name they have.
+ * of the variables that builds need would ever be complete. Keys and tokens stay behind, under every name they have;
+ * so do `keys`, those of the models in use.
  */
-export function toolEnvironment(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
+export function toolEnvironment(
+  env: NodeJS.ProcessEnv = process.env,
+  keys: readonly string[] = [],
+): Record<string, string> {
   const kept: Record<string, string> = {};
-  const secrets = new Set<string>();
+  const secrets = new Set(keys);
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || notInherited.has(name) || name.startsWith("BASH_FUNC_")) continue;
-    if (looksSecret(name)) {
+    if (isSecretName(name)) {
       // Short values are words such as "true" or "none", which other variables share.
       if (value.length >= 12) secrets.add(value);
       continue;
@@ -47,12 +44,4 @@ export function toolEnvironment(env: NodeJS.ProcessEnv = process.env): Record<st
   for (const [name, value] of Object.entries(kept)) if (secrets.has(value)) delete kept[name];
   kept["CURSOR_AGENT"] = "1";
   return kept;
-}
-
-function looksSecret(name: string): boolean {
-  if (harmless.has(name)) return false;
-  // *_FILE, *_PATH and the like name a place; what lies there is guarded by file permissions and path rules.
-  if (/_(FILE|PATH|DIR|HOME|SOCK|URL|ENDPOINT)$/i.test(name) && !/(^|_)(DATABASE|REDIS|MONGO\w*|AMQP)_URL$/i.test(name))
-    return false;
-  return secretName.test(name) || secretEnding.test(name) || /(^|_)(DATABASE|REDIS|MONGO\w*|AMQP)_URL$/i.test(name);
 }

@@ -2,7 +2,7 @@
 import { type ErrorCode, exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 import { type OutputFormat, outputs } from "./outputs.ts";
-import { openStdout, writeStderr } from "./stdout.ts";
+import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
 
 /** A failure before there was a run: no session, no `init`, but still exactly one result. */
 export async function failedBeforeRun(error: unknown, format: OutputFormat, program: string): Promise<number> {
@@ -35,9 +35,9 @@ export function resultText(message: string): string {
 
 /** What happened, for people and by name. Anything but a UserError is a bug and is shown with its stack. */
 export function explainFailure(error: unknown): { code: ErrorCode; message: string } {
-  if (error instanceof UserError) return { code: error.code, message: error.message };
+  if (error instanceof UserError) return { code: error.code, message: withoutSecrets(error.message) };
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { code: "INTERNAL", message: `Unexpected failure, please report it: ${message}` };
+  return { code: "INTERNAL", message: withoutSecrets(`Unexpected failure, please report it: ${message}`) };
 }
 
 /** The format that was asked for, read without the parser: it may be the parser that failed. */

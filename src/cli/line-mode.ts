@@ -148,11 +148,17 @@ function question(terminal: Interface, text: string, signal?: AbortSignal): Prom
     };
     terminal.once("close", off);
     signal?.addEventListener("abort", off, { once: true });
-    terminal.question(text, signal ? { signal } : {}, (answer) => {
-      terminal.off("close", off);
-      signal?.removeEventListener("abort", off);
-      resolve(answer);
-    });
+    try {
+      terminal.question(text, signal ? { signal } : {}, (answer) => {
+        terminal.off("close", off);
+        signal?.removeEventListener("abort", off);
+        resolve(answer);
+      });
+    } catch (error) {
+      // Ctrl+D was pressed while something was being answered.
+      if ((error as NodeJS.ErrnoException).code !== "ERR_USE_AFTER_CLOSE") throw error;
+      off();
+    }
   });
 }
 

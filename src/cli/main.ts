@@ -3,6 +3,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { commands } from "./commands/index.ts";
 import { failedBeforeRun, formatOf } from "./failure.ts";
 import { type CommandLine, flags, parseCommandLine } from "./flags.ts";
+import { hideFlagSecrets } from "./secrets-in-use.ts";
 
 /** What every part of the CLI may know of how it was started. */
 export type Invocation = {
@@ -15,6 +16,7 @@ export type Invocation = {
 
 export async function main(version: string): Promise<void> {
   const argv = process.argv.slice(2);
+  hideFlagSecrets(process.argv);
   const name = (process.argv[1] ?? "").replace(/^.*[\\/]/, "").replace(/\.c?js$/, "") || "courser";
   try {
     const line = parseCommandLine(argv, commands);

@@ -4,7 +4,7 @@ import type { AgentEvent } from "../protocol/event.ts";
 import { errorLine, explainFailure, resultText } from "./failure.ts";
 import { type OutputFormat, type OutputOptions, outputs } from "./outputs.ts";
 import type { RunSession } from "./session.ts";
-import { openStdout, writeStderr } from "./stdout.ts";
+import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
 
 export interface Reporter {
   emit(event: AgentEvent): void;
@@ -63,7 +63,7 @@ export function createReporter({ format, session, ...options }: ReporterOptions,
       return;
     }
     if (event.type === "done" || event.type === "fail") ending = event;
-    const shown = event.type === "fail" ? { ...event, message: resultText(event.message) } : event;
+    const shown = event.type === "fail" ? { ...event, message: withoutSecrets(resultText(event.message)) } : event;
     const text = output.encode(shown);
     if (text) stdout.write(text);
   }

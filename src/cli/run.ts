@@ -17,6 +17,7 @@ import type { AgentEvent } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { hasHookFiles } from "../store/hook-places.ts";
+import { hasSandboxFile } from "../store/sandbox-files.ts";
 import { trust } from "../store/trust.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { type Confinement, createConfinement, unconfined } from "./confinement.ts";
@@ -80,7 +81,7 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
   });
   for (const warning of warnings) warn(warning);
 
-  const processes = createProcessRunner();
+  const processes = createProcessRunner({ keys: model.keys });
   process.once("exit", () => processes.endAllNow());
   const background = new BackgroundShells(processes, tmpdir());
   let confinement = unconfined;
@@ -90,7 +91,8 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
     confinement = await confining;
     return confinement;
   };
-  if (flagText(flags, "sandbox") === "enabled") await confine();
+  // A broken file stops the run before anything is asked or done.
+  if (flagText(flags, "sandbox") === "enabled" || hasSandboxFile(configDir, workspace)) await confine();
   const hooks = hasHookFiles({ configDir, workspace, home })
     ? await (await import("./hooks.ts")).openHooks(setup, {
         session,

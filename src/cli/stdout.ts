@@ -1,5 +1,7 @@
 // The only writer of stdout. Nothing is lost, memory stays bounded, and a reader that went away ends the program quietly.
 import { fstatSync, writeSync } from "node:fs";
+import { createRedactor, type Redactor } from "../redact/redact.ts";
+import { secretsInUse } from "./secrets-in-use.ts";
 
 export interface Sink {
   write(text: string): void;
@@ -84,10 +86,19 @@ export function openStdout(onClosed: () => void, onFailed: (error: NodeJS.ErrnoE
   };
 }
 
+let redactor: Redactor | undefined;
+
+/** What the program says about itself, without the keys it uses and whatever else looks like a secret. */
+export function withoutSecrets(text: string): string {
+  // Made with the first word on stderr: most runs say none.
+  redactor ??= createRedactor({ values: secretsInUse(process.argv.slice(2), process.env) });
+  return redactor.redact(text);
+}
+
 /** Small and synchronous: messages on stderr must be out even when the process ends right after. */
 export function writeStderr(text: string): void {
   try {
-    writeSync(2, text);
+    writeSync(2, withoutSecrets(text));
   } catch {
     // A closed stderr leaves nobody to tell.
   }

@@ -2,6 +2,7 @@
 
 import { findNetError, type NetError } from "../net/net-error.ts";
 import type { ErrorCode } from "../protocol/error-codes.ts";
+import { createRedactor } from "../redact/redact.ts";
 import { ModelError } from "./provider.ts";
 
 /** Who was asked, for the words of an error. */
@@ -115,6 +116,7 @@ function fromNet(net: NetError, asked: Asked, exchange: Exchange): Failure {
     case "refused":
     case "dns":
     case "proxy":
+    case "redirects":
       return {
         code: "MODEL_UNREACHABLE",
         message: `${asked.vendorLabel} cannot be reached. ${net.message.replace(/\.$/, "")}. ${who}`,
@@ -296,10 +298,9 @@ export function retryAfter(headers: Record<string, string>, body = "", now = Dat
   return delay ? Math.ceil(Number(delay) * 1000) : undefined;
 }
 
+/** Servers quote what they were sent. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
-  let hidden = text;
-  for (const secret of secrets) if (secret.length >= 4) hidden = hidden.replaceAll(secret, "[hidden]");
-  return hidden;
+  return createRedactor({ values: secrets }).redact(text);
 }
 
 function brief(text: string): string {

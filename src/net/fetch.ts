@@ -1,7 +1,8 @@
 // The only fetcher: a `fetch` over node:http(s) with proxies and time limits. It never follows redirects.
 // Node 20's own fetch costs 145 ms and 40 MB at its first use, so it stays out of the agent's path.
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
-import type { Readable } from "node:stream";
+import type { LookupFunction } from "node:net";
+import type { Duplex, Readable } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { NetError, netErrorKind } from "./net-error.ts";
 import { type Environment, type ProxyServer, proxyFor } from "./proxy.ts";
@@ -22,7 +23,17 @@ export type FetchOptions = {
   /** Encodings to ask for. An answer that is compressed all the same is unpacked. */
   acceptEncoding?: string;
   tls?: Pick<ConnectionOptions, "ca" | "rejectUnauthorized">;
+  /** Connect to these and nowhere else, whatever the name means by now. A proxy in between makes it void. */
+  pinned?: Pinned;
 };
+
+export type Pinned = {
+  addresses: readonly string[];
+  /** Stands in for the network: gives what HTTP is spoken over, TLS done. */
+  connect?: Connect;
+};
+
+export type Connect = (place: { host: string; port: number; address: string }) => Duplex;
 
 type Route = { url: URL; proxy: ProxyServer | undefined; host: string; through: string | undefined };
 
@@ -63,11 +74,31 @@ function routeTo(url: URL, options: FetchOptions): Route {
 }
 
 async function createAgent(route: Route, options: FetchOptions): Promise<Agent> {
-  // Node tries the next address of a name after 250 ms, which is too soon for a slow line.
-  const patience = { keepAlive: true, autoSelectFamilyAttemptTimeout: 2_000 };
-  if (route.url.protocol === "http:") return new (await import("node:http")).Agent(patience);
+  const pinned = route.proxy ? undefined : options.pinned;
+  const common = {
+    keepAlive: options.pinned === undefined,
+    // Node tries the next address of a name after 250 ms, which is too soon for a slow line.
+    autoSelectFamilyAttemptTimeout: 2_000,
+    ...(pinned && { lookup: lookupOf(pinned) }),
+  };
+  if (route.url.protocol === "http:") return pin(new (await import("node:http")).Agent(common), pinned);
   if (route.proxy) return (await import("./tunnel.ts")).tunnelAgent(route.proxy, options.tls ?? {});
-  return new (await import("node:https")).Agent({ ...patience, ...options.tls });
+  return pin(new (await import("node:https")).Agent({ ...common, ...options.tls }), pinned);
+}
+
+/** Node asks this for names only. An address in the URL is its own answer, and is what was judged. */
+function lookupOf({ addresses }: Pinned): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+  return (_name, { all: wantsAll }, done) =>
+    wantsAll ? done(null, all) : done(null, all[0]?.address ?? "", all[0]?.family ?? 4);
+}
+
+function pin<AnyAgent extends Agent>(agent: AnyAgent, pinned: Pinned | undefined): AnyAgent {
+  const connect = pinned?.connect;
+  if (!connect) return agent;
+  const createConnection = ({ host, port }: { host?: string | null; port?: number | string | null }) =>
+    connect({ host: host ?? "", port: Number(port), address: pinned.addresses[0] ?? "" });
+  return Object.assign(agent, { createConnection });
 }
 
 async function send(route: Route, init: RequestInit, agent: Agent, options: FetchOptions): Promise<Response> {
@@ -178,6 +209,7 @@ const whatHappened = {
   idle: "Silence from",
   reset: "The connection broke with",
   proxy: "The proxy refused",
+  redirects: "Sent on too often by",
 };
 
 async function decode(message: IncomingMessage): Promise<Readable> {

@@ -3,8 +3,9 @@
 /**
  * `refused`: nobody listens there. `dns`: the name has no address. `tls`: the certificate or handshake failed.
  * `timeout`: no answer in time. `idle`: the answer stopped coming. `reset`: the connection broke. `proxy`: the proxy said no.
+ * `redirects`: it only ever sent us on.
  */
-export type NetErrorKind = "refused" | "dns" | "tls" | "timeout" | "idle" | "reset" | "proxy";
+export type NetErrorKind = "refused" | "dns" | "tls" | "timeout" | "idle" | "reset" | "proxy" | "redirects";
 
 export class NetError extends Error {
   readonly kind: NetErrorKind;

@@ -48,10 +48,19 @@ function parseProxy(value: string, variable: string): ProxyServer {
     port: Number(url.port) || (url.protocol === "https:" ? 443 : 80),
   };
   if (url.username) {
-    const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    const pair = `${decoded(url.username)}:${decoded(url.password)}`;
     proxy.authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
   }
   return proxy;
+}
+
+/** A lone % is itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** NO_PROXY: `*`, hosts (with their subdomains), `.suffix`, `*.suffix`, `host:port`, addresses and CIDR blocks. */

@@ -151,6 +151,9 @@ export async function runModelCase(given: Case): Promise<CaseResult> {
     const run = await workspace.run(
       [
         "-p",
+        // The sandbox is off unless a case says otherwise.
+        "--sandbox",
+        "disabled",
         permission,
         "--output-format",
         "stream-json",

@@ -76,7 +76,7 @@ describe("permissions check", () => {
 
   it.each([
     [["permissions", "check", "ls"], /asks nothing/],
-    [["permissions", "check"], /takes <question>/],
+    [["permissions", "check"], /needs <question>/],
     [["permissions", "chek", "x"], /Did you mean permissions check\?/],
     [["permissions", "list", "x"], /takes no words/],
     [["permissions", "check", "--project", "Shell: ls"], /does not take --project/],

@@ -7,6 +7,7 @@ import { cliConfigFile, counts, projectConfigFile, readRuleFiles } from "../../.
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson } from "../answer.ts";
+import { refuseAgents } from "../refuse-agents.ts";
 import { lintPlace, problemText, withLines } from "./lint.ts";
 import { placeOf, wantsJson } from "./place.ts";
 
@@ -19,12 +20,7 @@ export function denyRules(invocation: Invocation, words: readonly string[]): Pro
 }
 
 async function change(list: "allow" | "deny", invocation: Invocation, words: readonly string[]): Promise<number> {
-  if (invocation.env["CURSOR_AGENT"]) {
-    throw new UserError(
-      "UNTRUSTED",
-      "An agent runs this command, and agents do not change their own permissions. Type it in a terminal of your own.",
-    );
-  }
+  refuseAgents(invocation, "their own permissions");
   const place = placeOf(invocation);
   const scope = invocation.line.flags.has("project") ? "project" : "user";
   const file = scope === "project" ? projectConfigFile(place.workspace) : cliConfigFile(place.configDir);

@@ -1,8 +1,9 @@
 // The sandbox as a run in this folder would have it, with what the flags of `sandbox run` add.
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { totalmem } from "node:os";
 import { createProcessRunner, type ProcessRunner } from "../../../agent/process.ts";
 import { createSandbox, planSandbox, type Sandbox } from "../../../agent/sandbox.ts";
+import { absolutePath } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Rule } from "../../../protocol/permission-rule.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
@@ -30,14 +31,20 @@ export async function openForUser({ env, line: { flags } }: Invocation): Promise
   const trusted = isTrusted(folder, workspace);
   const general = loadSettings({ configDir: folder, workspace, trusted });
   const saved = loadSandboxSettings({ configDir: folder, workspace, cliConfig: general.raw });
+  const place = { workspace, roots, home: homeDir(env), configDir: folder };
+  // What is not there cannot be opened or closed, and would be passed over without a word.
+  const paths = (name: string) =>
+    list(name).map((path) => {
+      if (existsSync(absolutePath(path, place))) return path;
+      throw new UserError("USAGE", `--${name}: there is no ${path}. Make it first, or correct the name.`);
+    });
   const settings: SandboxSettings = {
     ...saved,
-    readwritePaths: [...saved.readwritePaths, ...list("allow-paths")],
-    readonlyPaths: [...saved.readonlyPaths, ...list("readonly-paths")],
+    readwritePaths: [...saved.readwritePaths, ...paths("allow-paths")],
+    readonlyPaths: [...saved.readonlyPaths, ...paths("readonly-paths")],
     network: flags.has("network") ? { ...saved.network, default: "allow" } : saved.network,
   };
   const rules = [...general.rules, ...builtInRules(folder), ...list("blocked-patterns").flatMap(blockingRules)];
-  const place = { workspace, roots, home: homeDir(env), configDir: folder };
   const plan = planSandbox(settings, { ...place, rules, totalMemoryMb: Math.floor(totalmem() / 1_048_576) });
   const processes = createProcessRunner();
   process.once("exit", () => processes.endAllNow());

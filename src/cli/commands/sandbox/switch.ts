@@ -1,28 +1,37 @@
 // `sandbox enable`, `disable` and `reset`: what cli-config.json says about the sandbox.
+import { existsSync } from "node:fs";
 import { configDir } from "../../../store/config-dir.ts";
-import { saveSandboxMode, userSandboxFile } from "../../../store/sandbox-settings.ts";
+import { userSandboxFile } from "../../../store/sandbox-files.ts";
+import { saveSandboxMode } from "../../../store/sandbox-settings.ts";
 import type { Invocation } from "../../main.ts";
 import { answer } from "../answer.ts";
+import { refuseAgents } from "../refuse-agents.ts";
 import { openForUser } from "./open.ts";
 
 export async function enable(invocation: Invocation): Promise<number> {
-  saveSandboxMode(configDir(invocation.env), "enabled");
+  save(invocation, "enabled");
   return answer(
     `The sandbox is enabled: commands that no rule allows run in it, with --force too.\n${await whetherItWorks(invocation)}\n`,
   );
 }
 
 export async function disable(invocation: Invocation): Promise<number> {
-  saveSandboxMode(configDir(invocation.env), "disabled");
+  save(invocation, "disabled");
   return answer("The sandbox is disabled: commands run when a rule of permissions.allow or you permit them.\n");
 }
 
 export async function reset(invocation: Invocation): Promise<number> {
-  const folder = configDir(invocation.env);
-  saveSandboxMode(folder, undefined);
+  save(invocation, undefined);
+  const file = userSandboxFile(configDir(invocation.env));
+  const kept = existsSync(file) ? `${file} is yours, and stays as it is.\n` : "";
   return answer(
-    `The sandbox is back to its default: it is used where nobody can be asked, as with -p.\n${await whetherItWorks(invocation)}\n${userSandboxFile(folder)} is yours, and stays as it is.\n`,
+    `The sandbox is back to its default: it is used where nobody can be asked, as with -p.\n${await whetherItWorks(invocation)}\n${kept}`,
   );
+}
+
+function save(invocation: Invocation, mode: "enabled" | "disabled" | undefined): void {
+  refuseAgents(invocation, "the sandbox that they run in");
+  saveSandboxMode(configDir(invocation.env), mode);
 }
 
 async function whetherItWorks(invocation: Invocation): Promise<string> {

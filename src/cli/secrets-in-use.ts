@@ -1,0 +1,45 @@
+// The keys that this run could use: nothing that it says about itself may show them.
+import { marker } from "../redact/redact.ts";
+import { secretValues } from "../redact/secret-names.ts";
+import { readKeys } from "../store/auth.ts";
+import { configDir } from "../store/config-dir.ts";
+import { readCourserSettings } from "../store/courser-settings.ts";
+
+/** From the command line, from the environment, saved by `login`, and from the variables and headers of configured endpoints. */
+export function secretsInUse(argv: readonly string[], env: NodeJS.ProcessEnv): string[] {
+  return [...flagSecrets(argv), ...secretValues(env), ...savedSecrets(env)];
+}
+
+/** Without the parser: it may be the parser that failed. */
+export function flagSecrets(argv: readonly string[]): string[] {
+  return argv.flatMap((word, index) => {
+    const [, flag, inside] = /^(--api-key|--header|-H)(?:=(.*))?$/s.exec(word) ?? [];
+    const value = flag === undefined ? undefined : (inside ?? argv[index + 1]);
+    if (value === undefined) return [];
+    return flag === "--api-key" ? [value] : [value.replace(/^[^:]*:\s*(?:Bearer\s+)?/i, "")];
+  });
+}
+
+/** A file that cannot be read is somebody else's error to tell. */
+function savedSecrets(env: NodeJS.ProcessEnv): string[] {
+  try {
+    const folder = configDir(env);
+    const { providers } = readCourserSettings(`${folder}/courser.json`, []);
+    const configured = Object.values(providers).flatMap(({ keyEnv, keys = [], headers = {} }) => [
+      ...[keyEnv, ...keys].map((name) => (name === undefined ? undefined : env[name])),
+      ...Object.values(headers),
+    ]);
+    return [...Object.values(readKeys(folder)), ...configured.filter((value) => value !== undefined)];
+  } catch {
+    return [];
+  }
+}
+
+/** Other users of the machine can read the command line of a process. The title takes its place, without the keys. */
+export function hideFlagSecrets(argv: readonly string[]): void {
+  const secrets = flagSecrets(argv).filter((secret) => secret !== "");
+  if (secrets.length === 0) return;
+  process.title = argv
+    .map((word) => secrets.reduce((shown, secret) => shown.replaceAll(secret, marker), word))
+    .join(" ");
+}

@@ -1,0 +1,275 @@
+// Fetches what a model asks for: every hop and every address is judged, the judged address is the one that is
+// connected to, and time and size have an end. It goes through the same fetcher as everything else.
+import type { Verdict } from "../policy/need.ts";
+import { judgeAddresses, judgeUrl, type NetworkSituation } from "../policy/network.ts";
+import { type Connect, createFetch } from "./fetch.ts";
+import type { Headers } from "./headers.ts";
+import { NetError, netErrorKind } from "./net-error.ts";
+import { type Environment, proxyFor } from "./proxy.ts";
+
+export type GuardedRequest = NetworkSituation & {
+  /** Origins that somebody has agreed to: they are not asked about again. Denials hold all the same. */
+  permitted?: readonly string[];
+  /** For the first origin. Elsewhere only `accept`, `accept-language` and `user-agent` go along. */
+  headers?: Readonly<Record<string, string>>;
+  signal?: AbortSignal;
+  limits?: Partial<GuardLimits>;
+  /** Where the proxy variables are read; default process.env. */
+  env?: Environment;
+  /** All addresses of a name; default the system's look-up. */
+  resolve?: Resolve;
+  connect?: Connect;
+};
+
+export type GuardLimits = {
+  redirects: number;
+  /** Of the body, after decompression. What is longer is cut. */
+  bytes: number;
+  /** From the first look-up to the last byte. */
+  totalMs: number;
+};
+
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+export type GuardedResponse = {
+  status: number;
+  statusText: string;
+  headers: Headers;
+  /** Where the answer came from, after redirects. */
+  url: string;
+  /** Read it to its end, or leave the loop: either ends the connection. */
+  body: AsyncIterable<Uint8Array>;
+  /** The body was longer than the limit. Known when it has been read. */
+  readonly isTruncated: boolean;
+};
+
+/** A hop that may not be taken: `ask` when a rule or a person could permit it, `deny` when not. */
+export class GuardRefusal extends Error {
+  readonly verdict: Exclude<Verdict, "allow">;
+  readonly reasons: readonly string[];
+  readonly url: string;
+
+  constructor(verdict: Exclude<Verdict, "allow">, reasons: readonly string[], url: string) {
+    super(reasons.join(" "));
+    this.name = "GuardRefusal";
+    this.verdict = verdict;
+    this.reasons = reasons;
+    this.url = url;
+  }
+}
+
+const usualLimits: GuardLimits = { redirects: 10, bytes: 10 * 2 ** 20, totalMs: 30_000 };
+
+/** Behind a proxy our own look-up is only a second opinion, and there may be no name server to give it. */
+const opinionMs = 1_500;
+
+const goesAnywhere = new Set(["accept", "accept-language", "user-agent"]);
+
+/** Throws GuardRefusal where it may not go, NetError where it cannot. */
+export async function guardedFetch(address: string, request: GuardedRequest): Promise<GuardedResponse> {
+  const limits = { ...usualLimits, ...request.limits };
+  const deadline = startDeadline(limits.totalMs, request.signal, address);
+  try {
+    return await follow(address, request, limits, deadline);
+  } catch (error) {
+    deadline.end();
+    throw error;
+  }
+}
+
+async function follow(
+  address: string,
+  request: GuardedRequest,
+  limits: GuardLimits,
+  deadline: Deadline,
+): Promise<GuardedResponse> {
+  let url = permittedUrl(address, request);
+  const { host } = url;
+  let headers = { ...request.headers, ...loginOf(url) };
+  url.username = url.password = "";
+  for (let redirects = 0; ; redirects++) {
+    const response = await askOnce(url, headers, request, deadline.signal);
+    const location = redirectOf(response);
+    if (location === undefined) return bounded(response, url, limits.bytes, deadline);
+    await response.body?.cancel();
+    if (redirects === limits.redirects)
+      throw new NetError("redirects", `${host} sent us on more than ${limits.redirects} times.`, { host });
+    const next = await nextUrl(location, url, request, deadline.signal);
+    if (next.origin !== url.origin) headers = withoutSecrets(headers);
+    url = next;
+  }
+}
+
+function permittedUrl(address: string | URL, request: GuardedRequest): URL {
+  const { verdict, reasons } = judgeUrl(address, request);
+  if (verdict === "deny") throw new GuardRefusal("deny", reasons, String(address));
+  const url = new URL(address);
+  if (verdict === "ask" && !request.permitted?.includes(url.origin)) throw new GuardRefusal("ask", reasons, url.href);
+  return url;
+}
+
+async function nextUrl(location: string, from: URL, request: GuardedRequest, signal: AbortSignal): Promise<URL> {
+  // Servers write names of other scripts as bytes of UTF-8, which Node hands on as Latin-1.
+  const text = Buffer.from(location, "latin1").toString("utf8");
+  const sentOn = (reason: string) => `${from.host} sends us on to ${text.slice(0, 200)}: ${reason}`;
+  if (!URL.canParse(text, from.href)) throw new GuardRefusal("deny", [sentOn("that is no URL.")], text);
+  const next = new URL(text, from.href);
+  const refusal = refusalOf(from, next, request);
+  if (!refusal) return next;
+  if (refusal.verdict === "ask") await closedBehind(next, request, signal);
+  throw new GuardRefusal(refusal.verdict, refusal.reasons.map(sentOn), next.href);
+}
+
+function refusalOf(from: URL, next: URL, request: GuardedRequest): GuardRefusal | undefined {
+  try {
+    permittedUrl(next, request);
+  } catch (error) {
+    if (error instanceof GuardRefusal) return error;
+    throw error;
+  }
+  if (next.username || next.password) return new GuardRefusal("deny", ["it carries a name or a password."], next.href);
+  if (from.protocol === "http:" || next.protocol === "https:") return undefined;
+  return new GuardRefusal("ask", ["that is no longer encrypted. Ask for it by itself if it is meant."], next.href);
+}
+
+/** Nobody is asked about a place that stays closed whatever they say. */
+async function closedBehind(url: URL, request: GuardedRequest, signal: AbortSignal): Promise<void> {
+  try {
+    await judgedAddresses(url, request, signal, isProxied(url, request.env ?? process.env));
+  } catch (error) {
+    if (error instanceof GuardRefusal || signal.aborted) throw error;
+  }
+}
+
+function redirectOf({ status, headers }: Response): string | undefined {
+  return [301, 302, 303, 307, 308].includes(status) ? (headers.get("location") ?? undefined) : undefined;
+}
+
+/** Passwords, cookies and whatever else the caller added stay with the first origin. */
+function withoutSecrets(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => goesAnywhere.has(name.toLowerCase())));
+}
+
+function loginOf({ username, password }: URL): Record<string, string> {
+  if (username === "" && password === "") return {};
+  const pair = `${decoded(username)}:${decoded(password)}`;
+  return { authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a lone % means itself
+  }
+}
+
+async function askOnce(
+  url: URL,
+  headers: Record<string, string>,
+  request: GuardedRequest,
+  signal: AbortSignal,
+): Promise<Response> {
+  const env = request.env ?? process.env;
+  const addresses = await judgedAddresses(url, request, signal, isProxied(url, env));
+  const light = createFetch({ env, pinned: { addresses, ...(request.connect && { connect: request.connect }) } });
+  return await light(url, { headers, signal });
+}
+
+function isProxied(url: URL, env: Environment): boolean {
+  try {
+    return proxyFor(url, env) !== undefined;
+  } catch {
+    return false; // the fetcher says what is wrong with it
+  }
+}
+
+/** Through a proxy it is the proxy that looks the name up: ours can only warn of what we see from here. */
+async function judgedAddresses(
+  url: URL,
+  request: GuardedRequest,
+  signal: AbortSignal,
+  proxied: boolean,
+): Promise<readonly string[]> {
+  const literal = /^\[(.*)\]$|^([\d.]+)$/.exec(url.hostname);
+  if (literal) return [literal[1] ?? literal[2]!]; // judged with the URL
+  let addresses: readonly string[];
+  try {
+    const asked = (request.resolve ?? systemResolve)(url.hostname.replace(/\.$/, ""));
+    addresses = await orAborted(asked, proxied ? AbortSignal.any([signal, AbortSignal.timeout(opinionMs)]) : signal);
+    if (addresses.length === 0) throw Object.assign(new Error("it has no address"), { code: "ENODATA" });
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (proxied) return [];
+    const cause = error as Error;
+    throw new NetError(netErrorKind(cause), `Cannot find the address of ${url.host}: ${cause.message}`, {
+      host: url.host,
+      cause,
+    });
+  }
+  const { verdict, reasons } = judgeAddresses(url, addresses, request);
+  if (verdict !== "allow") throw new GuardRefusal(verdict, reasons, url.href);
+  return addresses;
+}
+
+async function systemResolve(host: string): Promise<string[]> {
+  const { lookup } = await import("node:dns/promises");
+  return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
+}
+
+function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+function bounded(response: Response, url: URL, limit: number, deadline: Deadline): GuardedResponse {
+  let isTruncated = false;
+  async function* body(): AsyncGenerator<Uint8Array> {
+    let left = limit;
+    try {
+      for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+        isTruncated = chunk.byteLength > left;
+        const kept = isTruncated ? chunk.subarray(0, left) : chunk;
+        if (kept.byteLength > 0) yield kept;
+        if (isTruncated) return; // leaving the loop ends the connection
+        left -= kept.byteLength;
+      }
+    } finally {
+      deadline.end();
+    }
+  }
+  return {
+    status: response.status,
+    statusText: response.statusText,
+    headers: response.headers as unknown as Headers,
+    url: url.href,
+    body: body(),
+    get isTruncated() {
+      return isTruncated;
+    },
+  };
+}
+
+type Deadline = { signal: AbortSignal; end(): void };
+
+function startDeadline(totalMs: number, signal: AbortSignal | undefined, address: string): Deadline {
+  const controller = new AbortController();
+  const host = URL.canParse(address) ? new URL(address).host : "";
+  const late = () =>
+    controller.abort(new NetError("timeout", `${host} did not answer in full within ${totalMs / 1000} s.`, { host }));
+  const timer = setTimeout(late, totalMs);
+  const abort = () => controller.abort(signal!.reason);
+  if (signal?.aborted) abort();
+  signal?.addEventListener("abort", abort, { once: true });
+  return {
+    signal: controller.signal,
+    end() {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+// Sets of characters that tokens are made of, as tables: a long text is read once, character by character.
+
+export type CharacterSet = Uint8Array;
+
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const digits = "0123456789";
+
+const members = {
+  alphanumeric: letters + digits,
+  upper: letters.slice(0, 26) + digits,
+  hex: `${digits}abcdefABCDEF`,
+  word: `${letters}${digits}_-`,
+  snake: `${letters}${digits}_`,
+  dotted: `${letters}${digits}_-.`,
+  base64: `${letters}${digits}+/=`,
+  base64Any: `${letters}${digits}+/_-=`,
+  bearer: `${letters}${digits}-._~+/=:%`,
+};
+
+export type SetName = keyof typeof members;
+
+const made = new Map<SetName, CharacterSet>();
+
+export function setOf(name: SetName): CharacterSet {
+  const known = made.get(name);
+  if (known) return known;
+  const set = new Uint8Array(128);
+  for (const character of members[name]) set[character.charCodeAt(0)] = 1;
+  made.set(name, set);
+  return set;
+}
+
+/** Where the run of such characters that begins at `from` ends; no further than `limit`. */
+export function runEnd(text: string, from: number, set: CharacterSet, limit = text.length): number {
+  const stop = Math.min(limit, text.length);
+  let at = from;
+  while (at < stop && set[text.charCodeAt(at)] === 1) at++;
+  return at;
+}
+
+/** The same backwards: where the run that ends before `end` begins, at most `most` characters back. */
+export function runStart(text: string, end: number, set: CharacterSet, most: number): number {
+  let at = end;
+  while (at > 0 && end - at < most && set[text.charCodeAt(at - 1)] === 1) at--;
+  return at;
+}
+
+/** What a stretch of text is made of, by one look at each character. */
+type Mixture = { digits: number; lower: number; upper: number; length: number };
+
+function mixtureOf(text: string): Mixture {
+  const mixture = { digits: 0, lower: 0, upper: 0, length: text.length };
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 48 && code <= 57) mixture.digits++;
+    else if (code >= 97 && code <= 122) mixture.lower++;
+    else if (code >= 65 && code <= 90) mixture.upper++;
+  }
+  return mixture;
+}
+
+/** Letters and digits, mixed as no word is: what a machine made. */
+export function looksRandom(text: string, least = 8): boolean {
+  if (text.length < least) return false;
+  const { digits: count, lower, upper } = mixtureOf(text);
+  if (lower + upper === 0) return count === text.length && count >= 16;
+  return count > 0 || (text.length >= 16 && lower > 0 && upper > 0 && !isJoinedWords(text));
+}
+
+/** Digits, small letters and capitals. */
+export function hasThreeKinds(text: string): boolean {
+  const { digits: count, lower, upper } = mixtureOf(text);
+  return count > 0 && lower > 0 && upper > 0;
+}
+
+/** `accessTokenFromRequest`, `SECRET_KEY`, `my-secret-name`. */
+function isJoinedWords(text: string): boolean {
+  return (
+    /^[\W_]{0,2}[A-Z]?[a-z]+(?:[A-Z][a-z]+)*$/.test(text) || /^[\W_]{0,2}[A-Za-z]+(?:[-_./:][A-Za-z]+)+$/.test(text)
+  );
+}
+
+/** Some stretch without punctuation is as long as no word is, and holds digits and letters. */
+export function hasRandomStretch(text: string, least: number): boolean {
+  const set = setOf("alphanumeric");
+  for (let at = 0; at < text.length; at++) {
+    const end = runEnd(text, at, set);
+    if (end - at >= least) {
+      const { digits: count, length } = mixtureOf(text.slice(at, end));
+      if (count > 0 && count < length) return true;
+    }
+    at = end;
+  }
+  return false;
+}

@@ -1,0 +1,300 @@
+// Values that are known by their name: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, `x-api-key: …`.
+import { hasRandomStretch, hasThreeKinds, looksRandom, runEnd, runStart, setOf } from "./characters.ts";
+import { isBetweenTexts, isCode, isPlaceholder, isSentence } from "./innocent.ts";
+import type { Span } from "./span.ts";
+
+/**
+ * `password`: whatever people think of, so almost any value counts. `machine`: made by a machine, so only what looks so.
+ * `header`: a scheme comes first. `cookie`: pairs. `query`: only in the query of a URL.
+ */
+type Class = "password" | "machine" | "header" | "cookie" | "query";
+
+const classes: readonly [words: string, Class][] = [
+  ["passw(?:or)?d|passphrase|passcode|pwd|pass", "password"],
+  ["secret|token|credential|jwt|pat|dsn|auth(?!or)", "machine"],
+  ["authorization", "header"],
+  ["cookie", "cookie"],
+  ["key|signature|sig", "query"],
+];
+
+/** Keys of these are secrets wherever they stand; other keys are columns, caches and buttons. */
+const secretKey =
+  /(?:api|access|account|private|secret|signing|encryption|decryption|master|licen[cs]e|auth|service|deploy|client|storage|subscription|admin|app|application|webhook|hmac|sharedaccess|consumer|session|write|function|server|ssh|rsa|aes|gpg|root|bot)[-_. ]?$/i;
+
+/** What may follow the word within a name: SECRET_KEY_BASE, token2, PASSWORD_PROD. With others the name means something else. */
+const endings = new Set(
+  "access base key token secret value prod production dev development test live staging main primary secondary old new backup current default b64 base64 encoded encrypted plain plaintext raw hash".split(
+    " ",
+  ),
+);
+
+/** Words that begin or end too many others. */
+const needsBoundary = /^(?:pass|pwd|jwt|pat|dsn|auth|key|sig|signature)$/i;
+
+/** More names than this in a run without a blank or a quote are no assignments. */
+const mostTries = 32;
+
+let trigger: RegExp | undefined;
+
+export function findNamed(text: string): Span[] {
+  trigger ??= new RegExp(classes.map(([words]) => `(${words})`).join("|"), "gi");
+  const spans: Span[] = [];
+  let run = { end: 0, tries: 0 };
+  trigger.lastIndex = 0;
+  for (let match = trigger.exec(text); match; match = trigger.exec(text)) {
+    const name = nameAt(text, match.index, match[0]);
+    const place = name && valuePlace(text, name);
+    if (!name || !place) continue;
+    const group = match.indexOf(match[0], 1) - 1;
+    const span = spanOf(text, name, place, name.isKey ? "machine" : classes[group]![1]);
+    if (span) spans.push(span);
+    // `token=token=token=…`: each try reads on to the end of the run.
+    run = place.end === run.end ? { end: run.end, tries: run.tries + 1 } : { end: place.end, tries: 0 };
+    if (span) trigger.lastIndex = span.end;
+    else if (run.tries > mostTries) trigger.lastIndex = place.end;
+  }
+  trigger.lastIndex = 0;
+  return spans;
+}
+
+/** `isKey`: `apiKey` and its like. */
+type Name = { start: number; end: number; text: string; word: string; isKey: boolean };
+
+/** What can come right after a name that something is assigned to. */
+const afterName = new Set("\"'`\\] \t:=,>?");
+
+function nameAt(text: string, at: number, word: string): Name | undefined {
+  const wordEnd = at + word.length;
+  let end = runEnd(text, wordEnd, setOf("dotted"), wordEnd + 48);
+  while (end > wordEnd && text[end - 1] === ".") end--;
+  if (!afterName.has(text[end] ?? "")) return undefined;
+  const rest = text.slice(wordEnd, end);
+  const isPlural = rest === "s" || rest === "S";
+  if (rest !== "" && !(isPlural && !/token$/i.test(word)) && !isEnding(rest)) return undefined;
+  const start = runStart(text, at, setOf("dotted"), 64);
+  const before = text.slice(start, at);
+  const isKey = /^(?:key|signature)$/i.test(word) && secretKey.test(text.slice(Math.max(0, at - 16), at));
+  if (!isKey && needsBoundary.test(word) && /[A-Za-z0-9]$/.test(before) && !isHump(before, word)) return undefined;
+  return { start, end, text: text.slice(start, end), word, isKey };
+}
+
+function isEnding(rest: string): boolean {
+  const parts = rest.split(/[-_.]|(?<=[a-z])(?=[A-Z0-9])/);
+  return parts.every((part) => part === "" || /^\d{1,3}$/.test(part) || endings.has(part.toLowerCase()));
+}
+
+/** `dbPass`: a capital after a small letter begins a word. */
+function isHump(before: string, word: string): boolean {
+  return /[a-z0-9]$/.test(before) && /^[A-Z][a-z]/.test(word);
+}
+
+type Place = {
+  start: number;
+  end: number;
+  separator: "=" | ":" | " " | "," | ">";
+  /** Blanks before or after the sign. */
+  spaced: boolean;
+  /** What the value stands between, with the backslashes that deeper strings put before it; empty: nothing. */
+  quote: string;
+  /** The same of the name, where the sign after it is a colon: JSON. */
+  nameQuote: string;
+};
+
+const assignment =
+  /^(\\*["'`])?\]?([ \t]*)(:=|=>|={1,3}|\?=|->|:|,|>|value[ \t]*=|(?=[ \t]))([ \t]*)(?:[brfu$@](?=["']))?(\\*["'`])?/;
+
+const type =
+  /^(?:string|String|str|bytes|any|Optional\[str\]|Option<String>|&(?:'static )?str)(?: ?\| ?\w{4,9})?[ \t]*=[ \t]*(\\*["'`])/;
+
+/** Finds where the value of a name stands, if something that assigns comes after the name. */
+function valuePlace(text: string, name: Name): Place | undefined {
+  const found = assignment.exec(text.slice(name.end, name.end + 64));
+  if (!found) return undefined;
+  const [all, nameQuote = "", before = "", sign = "", after = "", opening = ""] = found;
+  const separator = separatorOf(sign, text, name, { nameQuote, opening });
+  if (!separator) return undefined;
+  let start = name.end + all.length;
+  let quote = opening;
+  // `token: string = "…"`: the type comes first.
+  const typed = separator === ":" && quote === "" && type.exec(text.slice(start, start + 64));
+  if (typed) [start, quote] = [start + typed[0].length, typed[1]!];
+  // 'Password: ' and {"a":"password:","b":1}: the quote ends the text that the name stands in.
+  if (nameQuote === "" && quote !== "" && closesText(text, name.start, start, quote)) return undefined;
+  const spaced = before !== "" || after !== "";
+  const isLine = separator === "=" && !spaced && startsLine(text, name.start);
+  const end = quote === "" ? bareEnd(text, start, isLine) : quotedEnd(text, start, quote);
+  return { start, end, separator, spaced, quote, nameQuote: separator === ":" ? nameQuote : "" };
+}
+
+function closesText(text: string, nameStart: number, start: number, quote: string): boolean {
+  return quote === text[nameStart - 1] || /^[ \t]*(?:[,:;)\]}\r\n]|$)/.test(text.slice(start, start + 16));
+}
+
+function separatorOf(
+  sign: string,
+  text: string,
+  name: Name,
+  { nameQuote, opening }: { nameQuote: string; opening: string },
+): Place["separator"] | undefined {
+  const before = text[name.start - 1];
+  // `/etc/passwd:1:` is a path and a line, `secret://` a scheme.
+  if (sign === ":") return before === "/" || text.startsWith("//", name.end + 1) ? undefined : ":";
+  if (sign === ",") return nameQuote !== "" && opening !== "" ? "," : undefined;
+  if (sign === ">") return before === "<" ? ">" : undefined;
+  if (sign !== "") return "=";
+  return isOption(name.text) || isNetrc(text, name) ? " " : undefined;
+}
+
+function isOption(name: string): boolean {
+  return /^--\w/.test(name) || /^-(?:password|token|secret|apikey)$/i.test(name);
+}
+
+/** `machine x login y password z`, on one line or on three. */
+function isNetrc(text: string, { start, end, word }: Name): boolean {
+  if (word !== "password") return false;
+  const window = text.slice(Math.max(0, start - 120), start);
+  const before = window.slice(window.lastIndexOf("\n") + 1);
+  if (/\b(?:login|machine)\s+\S+\s+$/.test(before)) return true;
+  const alone = before.trim() === "" ? /^[ \t]+(\S+)[ \t]*(?:[\r\n]|$)/.exec(text.slice(end, end + 80)) : null;
+  return alone !== null && looksRandom(alone[1]!, 6);
+}
+
+/** As shells and files of variables have it: the value goes on to the next blank, whatever it holds. */
+function startsLine(text: string, at: number): boolean {
+  const before = text.slice(Math.max(0, at - 16), at);
+  if (at < 16 && before.trim() === "") return true;
+  return /(?:[\n\r]|\\n)[ \t]*$|\b(?:export|set|setx|env|ENV)[ \t]+$|\s(?:-e|--env)[ \t]+$/.test(before);
+}
+
+const bareStop = /[\s"'`\\,;&<>(){}[\]|]/g;
+const lineStop = /[\s"'`\\]/g;
+
+function bareEnd(text: string, from: number, isLine: boolean): number {
+  return nextOf(isLine ? lineStop : bareStop, text, from);
+}
+
+function nextOf(stop: RegExp, text: string, from: number): number {
+  stop.lastIndex = from;
+  return stop.exec(text)?.index ?? text.length;
+}
+
+const quoteStops: Record<string, RegExp> = { '"': /["\n]/g, "'": /['"\n]/g, "`": /[`"\n]/g };
+
+/**
+ * A string within strings: its quotes have `depth` backslashes before them, and each backslash in it is twice as many and two.
+ * A quote with fewer ends the string around it. What no quote ends was no string.
+ */
+function quotedEnd(text: string, from: number, opening: string): number {
+  const stop = quoteStops[opening.at(-1)!]!;
+  const depth = opening.length - 1;
+  for (let at = nextOf(stop, text, from); at < text.length; at = nextOf(stop, text, at + 1)) {
+    if (text[at] === "\n") break;
+    let start = at;
+    while (start > from && text[start - 1] === "\\") start--;
+    if (text[at] !== opening.at(-1)) {
+      if (/^"[ \t]*[,:\]}]/.test(text.slice(at, at + 16))) return start; // a text in JSON ends here, and so does all it holds
+      continue;
+    }
+    const slashes = at - start;
+    if (slashes < depth) return start;
+    if (slashes % (2 * depth + 2) === depth) return at - depth;
+  }
+  return bareEnd(text, from, false);
+}
+
+function spanOf(text: string, name: Name, place: Place, kind: Class): Span | undefined {
+  const { start, end, quote, nameQuote } = place;
+  if (end <= start || (place.separator === " " && text[start] === "-")) return undefined;
+  if (place.separator === ">" && !text.startsWith("</", end)) return undefined;
+  if (quote === "" && (text[end] === "(" || text[end] === "[")) return undefined; // a call, a member
+  if (kind === "header") return credentials(text, place);
+  if (kind === "cookie") return cookies(text, place, name);
+  if (kind === "query" && !(place.separator === "=" && /[?&]/.test(text[name.start - 1] ?? ""))) return undefined;
+  const isHere = (stop: number) => isSecret(text.slice(start, Math.min(stop, start + 512)), kind, name, place);
+  // A quote that somebody forgot to close takes the rest of the line with it; its first word is the value.
+  const word = quote === "" || kind === "password" ? end : bareEnd(text, start, false);
+  const stop = isHere(end) ? end : word < end && word > start && isHere(word) ? word : undefined;
+  if (stop === undefined) return undefined;
+  return { start, end: stop, ...(quote === "" && nameQuote !== "" && { quote: nameQuote }) };
+}
+
+const schemes =
+  /^(?:bearer|basic|token|digest|negotiate|ntlm|apikey|api-key|key|oauth|hawk|signature|aws4-hmac-sha256|sharedkey(?:lite)?|github-bearer)[ \t]+/i;
+
+/** `Authorization: <scheme> <all the rest>`; without a scheme only what looks like a token. */
+function credentials(text: string, { start, end, quote, nameQuote }: Place): Span | undefined {
+  const scheme = schemes.exec(text.slice(start, start + 64))?.[0] ?? "";
+  const from = start + scheme.length;
+  const first = /^[^\s,;"'`\\]*/.exec(text.slice(from, from + 512))![0];
+  if (isPlaceholder(first)) return undefined;
+  if (scheme === "") {
+    if (!looksRandom(first, 12)) return undefined;
+    return {
+      start,
+      end: runEnd(text, start, setOf("bearer")),
+      ...(quote === "" && nameQuote !== "" && { quote: nameQuote }),
+    };
+  }
+  if (!looksRandom(first, 6) && first.length < 20 && !first.includes("=")) return undefined; // "Bearer token required"
+  // Digest and its like go on with commas; what follows a bearer's token is something else.
+  const isOne = /^(?:bearer|basic|token)/i.test(scheme);
+  const stop = isOne ? runEnd(text, from, setOf("bearer")) : quote === "" ? lineEnd(text, from) : end;
+  return stop > from ? { start: from, end: stop } : undefined;
+}
+
+function cookies(text: string, { start, end, quote, separator }: Place, name: Name): Span | undefined {
+  if (separator !== ":" && separator !== ",") return undefined;
+  const first = /^[\w.%-]+=(?=[^\s;"'`]{6})/.exec(text.slice(start, start + 512))?.[0];
+  if (first === undefined) return undefined;
+  const stop = quote === "" ? lineEnd(text, start) : end;
+  // What comes after the first pair of Set-Cookie are its attributes.
+  const semicolon = /^set/i.test(name.text) ? text.indexOf(";", start) : -1;
+  return { start: start + first.length, end: semicolon === -1 ? stop : Math.min(semicolon, stop) };
+}
+
+const headerStop = /["'`\n\r\\]/g;
+
+function lineEnd(text: string, from: number): number {
+  return nextOf(headerStop, text, from);
+}
+
+function isSecret(value: string, kind: Class, name: Name, place: Place): boolean {
+  if (!(kind === "password" ? isPassword(value, name, place) : isMachineMade(value, name, place))) return false;
+  if (isPlaceholder(value) || isCode(value, place.quote) || isBetweenTexts(value)) return false;
+  return !isSentence(value) || name.word.toLowerCase() === "passphrase";
+}
+
+function isPassword(value: string, name: Name, place: Place): boolean {
+  if (/^(?:old)?pwd$/i.test(name.text)) return isToken(value) && !/^(?:[/~.]|[A-Z]:)/i.test(value); // or where a shell is
+  // "pass: 12" counts tests, and `'password', 'salt'` is a list of words.
+  if (place.separator === "," || /^pass$/i.test(name.text)) return isAssigned(place) && isToken(value);
+  if (/^pass$/i.test(name.word) && !looksRandom(value, 6) && !(isAssigned(place) && isVariable(name))) return false;
+  if (/^\d+$/.test(value)) return value.length >= 4;
+  return isAssigned(place) ? value.length >= 3 : value.length >= 4 && /[\d!@#$%^&*+~]/.test(value);
+}
+
+function isMachineMade(value: string, name: Name, place: Place): boolean {
+  if (!/^[\w.+/=:~%@!#$-]+$/.test(value)) return false;
+  if (place.separator === ",") return isToken(value);
+  if (!name.isKey && needsBoundary.test(name.word)) return looksRandom(value, 16);
+  if (
+    isAssigned(place) ? looksRandom(value) : looksRandom(value, 20) || (looksRandom(value, 12) && hasThreeKinds(value))
+  )
+    return true;
+  // KEY=value as a file of variables has it: words can be a secret too.
+  return place.separator === "=" && !place.spaced && isVariable(name) && value.length >= 12 && !/[/\\]/.test(value);
+}
+
+/** Where the name says little, the value must say it all. */
+function isToken(value: string): boolean {
+  return !/\s/.test(value) && looksRandom(value) && (hasThreeKinds(value) || hasRandomStretch(value, 12));
+}
+
+function isVariable({ text }: Name): boolean {
+  return /^[A-Z][A-Z0-9_]*$/.test(text);
+}
+
+/** Not as prose or code have it, with a blank after the sign. */
+function isAssigned({ separator, spaced, quote }: Place): boolean {
+  return separator === " " || separator === ">" || quote !== "" || (separator === "=" && !spaced);
+}

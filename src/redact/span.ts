@@ -1,0 +1,60 @@
+// Span: a stretch of a text that must not be seen. Whatever is cut out, a line of JSON stays a line of JSON.
+
+/** `quote`: what a bare value in JSON must be put between, so that the marker is a value too. */
+export type Span = { start: number; end: number; quote?: string };
+
+export const marker = "[redacted]";
+
+/** The text with a marker in place of each span. Without spans it is the very same text. */
+export function cutOut(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text;
+  let out = "";
+  let at = 0;
+  for (const { start, end, quote = "" } of merge(spans.map((span) => wholeEscapes(text, span)))) {
+    out += text.slice(at, start) + quote + marker + quote;
+    at = end;
+  }
+  return out + text.slice(at);
+}
+
+/** In order, overlapping ones joined. */
+function merge(spans: readonly Span[]): Span[] {
+  const sorted = [...spans].sort((one, other) => one.start - other.start || other.end - one.end);
+  const merged: Span[] = [];
+  for (const span of sorted) {
+    const last = merged.at(-1);
+    if (!last || span.start > last.end) {
+      merged.push({ ...span });
+      continue;
+    }
+    if (span.start === last.start && span.quote !== undefined) last.quote = span.quote;
+    last.end = Math.max(last.end, span.end);
+  }
+  return merged;
+}
+
+/** A cut through `\n` or `\u0041` would leave half of it behind. */
+function wholeEscapes(text: string, span: Span): Span {
+  return {
+    ...span,
+    start: escapeAt(text, span.start)?.start ?? span.start,
+    end: escapeAt(text, span.end)?.end ?? span.end,
+  };
+}
+
+/** The escape sequence that begins before `at` and ends after it. */
+function escapeAt(text: string, at: number): Span | undefined {
+  for (let back = 1; back <= 5; back++) {
+    const start = at - back;
+    if (text[start] !== "\\" || !isUnpaired(text, start)) continue;
+    const end = /^\\u[0-9a-fA-F]{4}/.test(text.slice(start, start + 6)) ? start + 6 : start + 2;
+    return end > at && end <= text.length ? { start, end } : undefined;
+  }
+  return undefined;
+}
+
+function isUnpaired(text: string, at: number): boolean {
+  let before = at;
+  while (before > 0 && text[before - 1] === "\\") before--;
+  return (at - before) % 2 === 0;
+}

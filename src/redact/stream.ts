@@ -1,0 +1,73 @@
+// Redaction of text that comes in pieces: whole lines are let through, the last one waits for its end.
+import type { KeyState } from "./places.ts";
+import { cutOut, type Span } from "./span.ts";
+
+/** A line may wait until it is this long; then what is far enough from its end goes on. */
+const longestWait = 262_144;
+/** No secret is longer, so what is further back cannot be part of one that is still coming. */
+const keptBack = 16_384;
+
+export class RedactedStream {
+  readonly #find: (text: string, state: KeyState) => Span[];
+  readonly #state: KeyState = { left: 0 };
+  #pieces: string[] = [];
+  #length = 0;
+  /** A secret was longer than could be waited for: the rest of it is still coming. */
+  #isInside = false;
+
+  constructor(find: (text: string, state: KeyState) => Span[]) {
+    this.#find = find;
+  }
+
+  /** What can be shown by now. */
+  push(chunk: string): string {
+    const rest = this.#isInside ? this.#afterSecret(chunk) : chunk;
+    const lineEnd = rest.lastIndexOf("\n") + 1;
+    const ready = lineEnd > 0 ? this.#take() + rest.slice(0, lineEnd) : "";
+    this.#hold(rest.slice(lineEnd));
+    return this.#clean(ready) + (this.#length < longestWait ? "" : this.#overlong());
+  }
+
+  /** The rest. */
+  end(): string {
+    return this.#clean(this.#take());
+  }
+
+  #hold(text: string): void {
+    if (text === "") return;
+    this.#pieces.push(text);
+    this.#length += text.length;
+  }
+
+  #take(): string {
+    const text = this.#pieces.join("");
+    this.#pieces = [];
+    this.#length = 0;
+    return text;
+  }
+
+  #clean(text: string): string {
+    return text === "" ? "" : cutOut(text, this.#find(text, this.#state));
+  }
+
+  #afterSecret(chunk: string): string {
+    const end = chunk.search(/[\s"'`,;&<>|\\]/);
+    if (end === -1) return "";
+    this.#isInside = false;
+    return chunk.slice(end);
+  }
+
+  /** The beginning of a line that is too long to wait for, cut between two words and not within a secret. */
+  #overlong(): string {
+    const text = this.#take();
+    const spans = this.#find(text, { ...this.#state });
+    let cut = text.length - keptBack;
+    while (cut > 0 && !/[\s,;"']/.test(text[cut - 1]!)) cut--;
+    if (cut === 0) cut = text.length - keptBack;
+    const crossing = spans.filter(({ start, end }) => start < cut && end > cut);
+    this.#isInside = crossing.some(({ end }) => end === text.length);
+    cut = Math.max(cut, ...crossing.map(({ end }) => end));
+    this.#hold(text.slice(cut));
+    return this.#clean(text.slice(0, cut));
+  }
+}

@@ -1,0 +1,111 @@
+// The same text as a reader of it sees it: without colours, with its escapes undone. Secrets hide behind those.
+import type { Span } from "./span.ts";
+
+export type View = {
+  text: string;
+  /** The stretch of the original that a stretch of the view came from. */
+  original(span: Span): Span;
+  /** Something was taken out right before this character. */
+  isSeam(at: number): boolean;
+};
+
+/**
+ * Terminal sequences; percent signs, also doubled; JSON escapes at any depth; HTML entities; characters without width.
+ * Every repetition has an end: a million of something must not fill the stack.
+ */
+const hidden =
+  /(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b[\]PX^_][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\)|\x1b[ -/]{0,4}[0-~]|%(?:25){0,8}[0-9a-fA-F]{2}|\\{1,64}(?:(?:u001[bB]|x1[bB]|033|e)\[[0-?]{0,64}[ -/]{0,8}[@-~]|u[0-9a-fA-F]{4}|[nrtbf/"'])?|&(?:quot|apos|amp|lt|gt|#\d{2,5}|#x[0-9a-fA-F]{2,4});|[\u00ad\u200b-\u200d\u2060\ufeff]/g;
+
+const escapes: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
+const entities: Record<string, string> = { quot: '"', apos: "'", amp: "&", lt: "<", gt: ">" };
+
+/** Undefined when there is nothing to undo, which is the usual case. */
+export function viewOf(text: string): View | undefined {
+  if (!/[\x1b\x9b%\\&\u00ad\u200b-\u200d\u2060\ufeff]/.test(text)) return undefined;
+  /** For each change: its place in the view, where it began and ended in the original, and how long it is in the view. */
+  let changes = new Int32Array(256);
+  let count = 0;
+  let shorter = 0;
+  const changed = text.replace(hidden, (sequence: string, at: number) => {
+    const shown = undone(sequence);
+    if (shown === sequence) return sequence;
+    if (count === changes.length) {
+      const larger = new Int32Array(count * 2);
+      larger.set(changes);
+      changes = larger;
+    }
+    changes[count] = at - shorter;
+    changes[count + 1] = at;
+    changes[count + 2] = at + sequence.length;
+    changes[count + 3] = shown.length;
+    count += 4;
+    shorter += sequence.length - shown.length;
+    return shown;
+  });
+  return count === 0 ? undefined : new ChangedView(changed, changes.subarray(0, count));
+}
+
+function undone(sequence: string): string {
+  if (sequence[0] === "%") return character(Number.parseInt(sequence.slice(-2), 16), sequence);
+  if (sequence[0] === "&") {
+    const number = /#(x?)([0-9a-fA-F]+);$/.exec(sequence);
+    if (number) return character(Number.parseInt(number[2]!, number[1] ? 16 : 10), sequence);
+    return entities[sequence.slice(1, -1)] ?? sequence;
+  }
+  if (sequence[0] !== "\\") return "";
+  const last = sequence.at(-1)!;
+  if (last === "\\") return sequence;
+  if (sequence.at(-2) === "\\") return escapes[last] ?? last;
+  const code = /u([0-9a-fA-F]{4})$/.exec(sequence)?.[1];
+  return code ? character(Number.parseInt(code, 16), sequence) : ""; // a colour, spelt out
+}
+
+function character(code: number, otherwise: string): string {
+  return code >= 0x20 && code < 0x7f ? String.fromCharCode(code) : code === 10 || code === 13 ? "\n" : otherwise;
+}
+
+class ChangedView implements View {
+  readonly text: string;
+  readonly #changes: Int32Array;
+
+  constructor(text: string, changes: Int32Array) {
+    this.text = text;
+    this.#changes = changes;
+  }
+
+  original({ start, end }: Span): Span {
+    return { start: this.#place(start).start, end: this.#place(end - 1).end };
+  }
+
+  isSeam(at: number): boolean {
+    const change = this.#lastUpTo(at);
+    if (change < 0) return false;
+    return this.#changes[change] === at && this.#changes[change + 3] === 0;
+  }
+
+  #place(at: number): Span {
+    const change = this.#lastUpTo(at);
+    if (change < 0) return { start: at, end: at + 1 };
+    const [place, start, end, length] = this.#changes.subarray(change, change + 4) as unknown as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    if (at < place + length) return { start, end };
+    const from = end + (at - place - length);
+    return { start: from, end: from + 1 };
+  }
+
+  /** Index of the last change at or before a character; -1 when there is none. */
+  #lastUpTo(at: number): number {
+    let low = 0;
+    let high = this.#changes.length / 4;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#changes[middle * 4]! <= at) low = middle + 1;
+      else high = middle;
+    }
+    return (low - 1) * 4;
+  }
+}

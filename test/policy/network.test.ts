@@ -1,0 +1,289 @@
+// Addresses by number, URLs by rule.
+import { describe, expect, it } from "vitest";
+import {
+  judgeAddress,
+  judgeAddresses,
+  judgeUrl,
+  type NetworkSituation,
+  parseAddress,
+} from "../../src/policy/network.ts";
+import { random } from "../protocol/random.ts";
+import { rulesOf } from "./fixture.ts";
+
+describe("an address", () => {
+  it.each<[kind: string, addresses: string[]]>([
+    [
+      "public",
+      ["93.184.216.34", "1.1.1.1", "8.8.8.8", "172.15.255.255", "172.32.0.0", "100.63.255.255", "100.128.0.0"],
+    ],
+    ["public", ["9.255.255.255", "11.0.0.0", "126.255.255.255", "128.0.0.0", "169.253.255.255", "169.255.0.0"]],
+    ["public", ["192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0", "223.255.255.255", "168.63.129.17"]],
+    ["public", ["2606:4700:4700::1111", "2a00:1450:4001::200e", "2001:4860:4860::8888", "2620:fe::fe", "3ffe::1"]],
+    ["loopback", ["127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "::1", "::", "0:0:0:0:0:0:0:1"]],
+    ["private", ["10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.0.1", "fc00::1", "fd12:3456::1", "fec0::1"]],
+    ["link-local", ["169.254.169.254", "169.254.170.2", "fe80::1", "fe80::1%eth0", "febf::1"]],
+    ["shared", ["100.64.0.1", "100.100.100.200", "100.127.255.255"]],
+    ["metadata", ["168.63.129.16", "fd00:ec2::254", "fd20:ce::254"]],
+    ["benchmark", ["198.18.0.1", "198.19.255.255", "2001:2::1"]],
+    ["documentation", ["192.0.2.1", "198.51.100.7", "203.0.113.255", "2001:db8::1", "3fff:fff::1"]],
+    ["multicast", ["224.0.0.1", "239.255.255.255", "ff02::1"]],
+    [
+      "reserved",
+      ["240.0.0.1", "255.255.255.255", "192.0.0.8", "192.88.99.1", "2001:10::1", "100::1", "4000::1", "e000::1"],
+    ],
+    // Spellings.
+    [
+      "loopback",
+      ["2130706433", "0177.0.0.1", "0x7f.0.0.1", "0x7f000001", "127.1", "127.0.1", "017700000001", "0x7F.1"],
+    ],
+    ["loopback", ["[::1]", "127.0.0.1.", "0", "00", "0x0", "0.0", "::0:0", "0000:0000::0001"]],
+    ["private", ["167772161", "0xa.0.0.1", "012.0.0.1", "10.1", "0xc0.0xa8.0.1", "3232235521"]],
+    // One inside another.
+    [
+      "loopback",
+      ["::ffff:127.0.0.1", "::ffff:7f00:1", "0:0:0:0:0:ffff:7f00:0001", "::ffff:0:127.0.0.1", "::127.0.0.1"],
+    ],
+    [
+      "loopback",
+      [
+        "64:ff9b::7f00:1",
+        "64:ff9b::127.0.0.1",
+        "2002:7f00:1::",
+        "2002:7f00:0001:1:2:3:4:5",
+        "2001:0:1:2:3:4:80ff:fffe",
+      ],
+    ],
+    [
+      "private",
+      ["::ffff:10.0.0.1", "64:ff9b::10.1.2.3", "2002:c0a8:101::1", "2001:470:1:2:0:5efe:c0a8:1", "64:ff9b:1::1"],
+    ],
+    ["private", ["2001:470:1:2:200:5efe:10.0.0.1"]],
+    ["link-local", ["::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::"]],
+    ["public", ["::ffff:93.184.216.34", "64:ff9b::5db8:d822", "2002:5db8:d822::1", "2001:470:1:2:0:5efe:5db8:d822"]],
+    ["reserved", ["2001:0:1:2:3:4:a247:27dd", "::93.184.216.34"]],
+    [
+      "unreadable",
+      ["", "x", "1.2.3.4.5", "256.1.1.1", "4294967296", "1.2.3.256", "08.0.0.1", "::1::", "1:2:3", ":::", "g::1"],
+    ],
+    ["unreadable", ["1..2", "::1.2.3", "12345::1", "1:2:3:4:5:6:7:8:9", "-1", "1e3", "127.0.0.1/8"]],
+  ])("%s: %j", (kind, addresses) => {
+    expect(addresses.map((address) => [address, judgeAddress(address).kind])).toEqual(
+      addresses.map((address) => [address, kind]),
+    );
+  });
+
+  it("is named in the reason, with what it holds", () => {
+    expect(judgeAddress("0x7f.1")).toMatchObject({ why: "127.0.0.1 is this machine" });
+    expect(judgeAddress("64:ff9b::7f00:1")).toMatchObject({
+      why: "64:ff9b::7f00:1 (NAT64) holds 127.0.0.1 is this machine",
+    });
+    expect(judgeAddress("2001:db8:0:0:1::1")).toMatchObject({ why: expect.stringContaining("2001:db8::1:0:0:1") });
+  });
+
+  it("is the number that the parser of URLs reads, however it is spelt", () => {
+    const { below, pick } = random(11);
+    const spell = (value: number) =>
+      pick([
+        String(value),
+        `0x${value.toString(16)}`,
+        `0${value.toString(8)}`,
+        `0X${value.toString(16).toUpperCase()}`,
+      ]);
+    for (let round = 0; round < 3000; round++) {
+      const bytes = Array.from({ length: 4 }, () => pick([0, 1, 10, 127, 169, 192, 254, below(256)]));
+      const parts = 1 + below(4);
+      const last = bytes.slice(parts - 1).reduce((sum, byte) => sum * 256 + byte, 0);
+      const text = [...bytes.slice(0, parts - 1), last].map(spell).join(".");
+      expect([text, parseAddress(text)?.join(".")]).toEqual([text, bytes.join(".")]);
+      expect(new URL(`http://${text}/`).hostname).toBe(bytes.join("."));
+    }
+  });
+
+  it("of version 6 is read as the parser of URLs reads it", () => {
+    const { below, pick } = random(12);
+    for (let round = 0; round < 3000; round++) {
+      const groups = Array.from({ length: 8 }, () => pick([0, 0, 1, 0xffff, below(65_536)]));
+      const full = groups.map((group) => pick([group.toString(16), group.toString(16).padStart(4, "0")])).join(":");
+      const short = new URL(`http://[${full}]/`).hostname;
+      expect(parseAddress(short)).toEqual(parseAddress(full));
+      expect(parseAddress(full)).toEqual(new Uint8Array(groups.flatMap((group) => [group >> 8, group & 255])));
+    }
+  });
+});
+
+function situation(
+  allow: string[],
+  changes: { deny?: string[]; scope?: "user" | "project"; mode?: NetworkSituation["mode"] } = {},
+): NetworkSituation {
+  return {
+    mode: changes.mode ?? "default",
+    rules: rulesOf({ allow, deny: changes.deny ?? [] }, changes.scope ?? "user"),
+  };
+}
+
+describe("a URL", () => {
+  const everything = situation(["WebFetch(*)"]);
+
+  it.each([
+    "http://127.0.0.1:8080/",
+    "http://127.9.9.9/",
+    "http://LOCALHOST/",
+    "http://localhost./",
+    "http://app.localhost:3000/",
+    "http://localhost.localdomain/",
+    "http://ip6-localhost/",
+    "http://ip6-loopback:80/",
+    "http://[::]/",
+    "http://[::ffff:10.0.0.1]/",
+    "http://[2002:7f00:1::]/",
+    "http://017700000001/",
+    "http://0x7f.1/",
+    "http://1.2.3.4.5.127.1.localhost/",
+    "http://１２７.０.０.１/",
+    "http://127。0。0。1/",
+    "http://⑫⑦.1/",
+    "http://%31%32%37.0.0.1/",
+    "http:\\\\127.0.0.1\\",
+    "http:/127.0.0.1/",
+    " \thttp://127.0.0.1/\n",
+    "http://1\t27.0.0.1/",
+    "http://x@127.0.0.1/",
+    "http://metadata/",
+    "http://metadata.google.internal/",
+    "http://metadata.goog/",
+    "http://router.lan/",
+    "http://printer.local/",
+    "http://kubernetes.default.svc.cluster.local/",
+    "http://host.docker.internal:2375/",
+    "http://intranet/",
+    "https://168.63.129.16/",
+    "ftp://pub.test/",
+    "file:///etc/passwd",
+    "file://pub.test/etc/passwd",
+    "data:text/html,hi",
+    "javascript:alert(1)",
+    "gopher://pub.test/",
+    "blob:https://pub.test/1",
+    "ws://pub.test/",
+    "view-source:https://pub.test/",
+    "pub.test",
+    "//pub.test/",
+    "",
+    "http://",
+    "http://a b/",
+    "http://256.1.1.1/",
+  ])("%j is denied, whatever is allowed", (url) => {
+    expect(judgeUrl(url, everything).verdict).toBe("deny");
+    expect(judgeUrl(url, situation(["WebFetch(*)"], { mode: "force" })).verdict).toBe("deny");
+  });
+
+  it.each<[url: string, allow: string[], verdict: string]>([
+    ["https://docs.test/", ["WebFetch(docs.test)"], "allow"],
+    ["https://DOCS.test./x", ["WebFetch(Docs.Test)"], "allow"],
+    ["http://docs.test:80/", ["WebFetch(docs.test)"], "allow"],
+    ["https://docs.test/", [], "ask"],
+    ["https://a.docs.test/", ["WebFetch(docs.test)"], "ask"],
+    ["https://a.docs.test/", ["WebFetch(*.docs.test)"], "allow"],
+    ["https://a.b.docs.test/", ["WebFetch(*.docs.test)"], "allow"],
+    ["https://docs.test/", ["WebFetch(*.docs.test)"], "ask"],
+    ["https://notdocs.test/", ["WebFetch(*.docs.test)", "WebFetch(docs.test)"], "ask"],
+    ["https://docs.test.evil.test/", ["WebFetch(docs.test)"], "ask"],
+    ["https://docs.test@evil.test/", ["WebFetch(docs.test)"], "ask"],
+    ["https://docs.test%40evil.test/", ["WebFetch(docs.test)"], "deny"],
+    ["https://docs.test:443@evil.test/", ["WebFetch(docs.test)"], "ask"],
+    ["https://me:pw@docs.test/", ["WebFetch(docs.test)"], "ask"],
+    ["https://evil.test\\@docs.test/", ["WebFetch(docs.test)"], "ask"],
+    ["https://evil.test/docs.test", ["WebFetch(docs.test)"], "ask"],
+    ["https://evil.test#@docs.test/", ["WebFetch(docs.test)"], "ask"],
+    ["https://evil.test?@docs.test/", ["WebFetch(docs.test)"], "ask"],
+    ["https://dоcs.test/", ["WebFetch(docs.test)"], "ask"],
+    ["https://dоcs.test/", ["WebFetch(dоcs.test)"], "allow"],
+    ["https://xn--bcher-kva.test/", ["WebFetch(bücher.test)"], "allow"],
+    ["https://ｄｏｃｓ.test/", ["WebFetch(docs.test)"], "allow"],
+    ["https://docs.test:8443/", ["WebFetch(docs.test)"], "ask"],
+    ["https://docs.test:8443/", ["WebFetch(*)"], "ask"],
+    ["https://docs.test:8443/", ["WebFetch(docs.test:8443)"], "allow"],
+    ["https://docs.test:8443/", ["WebFetch(*:8443)"], "allow"],
+    ["https://docs.test/", ["WebFetch(docs.test:8443)"], "ask"],
+    ["https://docs.test/", ["WebFetch(docs.test:443)"], "allow"],
+    ["http://pub.test:22/", ["WebFetch(*)"], "ask"],
+    ["http://93.184.216.34/", ["WebFetch(*)"], "allow"],
+    ["http://93.184.216.34/", ["WebFetch(docs.test)"], "ask"],
+    ["http://1572395042/", ["WebFetch(93.184.216.34)"], "allow"],
+    ["http://[2606:4700::1111]/", ["WebFetch([2606:4700::1111])"], "allow"],
+    ["http://[2606:4700::1111]/", ["WebFetch(2606:4700:0::1111)"], "allow"],
+    // One local service, by a rule that names host and port.
+    ["http://localhost:3000/x", ["WebFetch(localhost:3000)"], "allow"],
+    ["http://127.0.0.1:3000/", ["WebFetch(127.0.0.1:3000)"], "allow"],
+    ["http://2130706433:3000/", ["WebFetch(127.0.0.1:3000)"], "allow"],
+    ["http://[::1]:3000/", ["WebFetch([::1]:3000)"], "allow"],
+    ["http://192.168.1.10/", ["WebFetch(192.168.1.10:80)"], "allow"],
+    ["http://localhost:3001/", ["WebFetch(localhost:3000)"], "deny"],
+    ["http://127.0.0.1:3000/", ["WebFetch(localhost:3000)"], "deny"],
+    ["http://localhost:3000/", ["WebFetch(localhost)"], "deny"],
+    ["http://localhost:3000/", ["WebFetch(*:3000)"], "deny"],
+    ["http://a.localhost:3000/", ["WebFetch(*.localhost:3000)"], "deny"],
+    ["http://localhost:3000/", ["WebFetch(user@localhost:3000)"], "deny"],
+  ])("%s with %j: %s", (url, allow, verdict) => {
+    expect(judgeUrl(url, situation(allow))).toMatchObject({ verdict });
+  });
+
+  it("a project's rule opens nothing that is closed", () => {
+    const rules = situation(["WebFetch(localhost:3000)"], { scope: "project" });
+    expect(judgeUrl("http://localhost:3000/", rules).verdict).toBe("deny");
+    expect(judgeUrl("http://docs.test/", situation(["WebFetch(docs.test)"], { scope: "project" })).verdict).toBe(
+      "allow",
+    );
+  });
+
+  it.each([
+    ["https://evil.test/", "WebFetch(evil.test)"],
+    ["https://a.evil.test/", "WebFetch(*.evil.test)"],
+    ["https://evil.test/", "WebFetch(*.evil.test)"],
+    ["https://my-evil-site.test/", "WebFetch(*evil*)"],
+    ["https://b.test/", "WebFetch({a,b}.test)"],
+    ["http://localhost:3000/", "WebFetch(localhost)"],
+    ["http://2130706433:3000/", "WebFetch(127.0.0.1)"],
+  ])("%s is denied by %s, also when it is allowed by name", (url, rule) => {
+    const allow = ["WebFetch(*)", "WebFetch(localhost:3000)", "WebFetch(127.0.0.1:3000)"];
+    for (const mode of ["default", "force"] as const) {
+      const answer = judgeUrl(url, situation(allow, { deny: [rule], mode }));
+      expect(answer.verdict).toBe("deny");
+      expect(answer.reasons.join()).toContain(rule);
+    }
+  });
+
+  it("--force allows what would be asked", () => {
+    for (const url of ["https://docs.test/", "https://docs.test:22/", "https://me:pw@docs.test/"])
+      expect(judgeUrl(url, situation([], { mode: "force" })).verdict).toBe("allow");
+  });
+
+  it("the reason says which rule would open it", () => {
+    expect(judgeUrl("http://localhost:3000/", everything).reasons.join()).toContain('"WebFetch(localhost:3000)"');
+    expect(judgeUrl("https://docs.test:8443/", everything).reasons.join()).toContain('"WebFetch(docs.test:8443)"');
+    expect(judgeUrl("https://dоcs.test/", situation([])).reasons.join()).toContain("xn--");
+  });
+});
+
+describe("the addresses of a name", () => {
+  const url = new URL("https://pub.test/");
+  it.each<[addresses: string[], allow: string[], verdict: string]>([
+    [["93.184.216.34", "2606:4700::1111"], ["WebFetch(*)"], "allow"],
+    [["93.184.216.34", "127.0.0.1"], ["WebFetch(*)"], "deny"],
+    [["93.184.216.34", "::1"], ["WebFetch(*)"], "deny"],
+    [["fe80::1%eth0"], ["WebFetch(*)"], "deny"],
+    [["::ffff:10.0.0.1"], ["WebFetch(*)"], "deny"],
+    [["nonsense"], ["WebFetch(*)"], "deny"],
+    [["10.0.0.1"], ["WebFetch(pub.test:443)"], "allow"],
+    [["10.0.0.1"], ["WebFetch(pub.test)"], "deny"],
+    [["10.0.0.1"], ["WebFetch(10.0.0.1:443)"], "deny"],
+  ])("%j with %j: %s", (addresses, allow, verdict) => {
+    expect(judgeAddresses(url, addresses, situation(allow)).verdict).toBe(verdict);
+  });
+
+  it("a rule may deny an address, whatever names lead there", () => {
+    const rules = situation(["WebFetch(*)"], { deny: ["WebFetch(93.184.216.34)"] });
+    expect(judgeAddresses(url, ["93.184.216.34"], rules).verdict).toBe("deny");
+    expect(judgeAddresses(url, ["93.184.216.35"], rules).verdict).toBe("allow");
+  });
+});

@@ -1,0 +1,174 @@
+// Keys of a run: which they are, that tools do not get them, that nothing said about the run shows them.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { createProcessRunner, toolEnvironment } from "../../src/agent/process.ts";
+import { flagSecrets, secretsInUse } from "../../src/cli/secrets-in-use.ts";
+import { isSecretName, secretValues } from "../../src/redact/secret-names.ts";
+import { saveKey } from "../../src/store/auth.ts";
+import { bundle } from "../agent/process-bundle.ts";
+import { runSecretsCase } from "./secrets-driver.ts";
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function home(): string {
+  const folder = mkdtempSync(join(tmpdir(), "courser-keys-"));
+  folders.push(folder);
+  mkdirSync(join(folder, ".cursor"));
+  return folder;
+}
+
+describe("names of variables", () => {
+  it.each([
+    "OPENAI_API_KEY",
+    "CURSOR_API_KEY",
+    "GH_TOKEN",
+    "GITHUB_PAT",
+    "DB_PASSWORD",
+    "PGPASSWORD",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "NPM_TOKEN",
+    "JWT",
+    "SENTRY_DSN",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "openaiApiKey",
+    "GITHUBTOKEN",
+    "TWILIO_AUTH",
+  ])("%s is secret", (name) => {
+    expect(isSecretName(name)).toBe(true);
+  });
+
+  it.each([
+    "PATH",
+    "HOME",
+    "SSH_AUTH_SOCK",
+    "GIT_ASKPASS",
+    "GOOGLE_APPLICATION_CREDENTIALS_FILE",
+    "KEYBOARD",
+    "MONKEY",
+    "TOKENIZERS_PARALLELISM",
+    "AUTHOR",
+    "BASE_URL",
+  ])("%s is not", (name) => {
+    expect(isSecretName(name)).toBe(false);
+  });
+
+  it("short values are words", () => {
+    expect(
+      secretValues({
+        API_TOKEN: "true",
+        API_KEY: "12345678",
+        AUTH_MODE: "disabled",
+        HOME: "/home/somebody",
+        X_SECRET: undefined,
+      }),
+    ).toEqual(["12345678"]);
+  });
+});
+
+describe("keys in use", () => {
+  it.each([
+    [["--api-key", "k-1"], ["k-1"]],
+    [["--api-key=k-1", "-p"], ["k-1"]],
+    [
+      ["-H", "Authorization: Bearer t-1", "--header", "X-Team:  t-2"],
+      ["t-1", "t-2"],
+    ],
+    [["--header=X-Key: t=3"], ["t=3"]],
+    [["-p", "hi", "--api-key"], []],
+    [["--model", "x"], []],
+  ])("%j: %j", (argv, secrets) => {
+    expect(flagSecrets(argv)).toEqual(secrets);
+  });
+
+  it("come from flags, variables, saved logins, and what courser.json names", () => {
+    const folder = home();
+    const config = join(folder, ".cursor");
+    saveKey(config, "openai", "saved-key-1");
+    const providers = {
+      mine: {
+        type: "openai-compatible",
+        baseUrl: "http://127.0.0.1:9",
+        keyEnv: "WEIRD_NAME",
+        headers: { "x-a": "header-value-1" },
+      },
+    };
+    writeFileSync(join(config, "courser.json"), JSON.stringify({ providers }));
+    const env = { HOME: folder, WEIRD_NAME: "correct-horse-battery", MY_TOKEN: "variable-1" };
+    expect(secretsInUse(["--api-key", "flag-key-1"], env).sort()).toEqual(
+      ["correct-horse-battery", "flag-key-1", "header-value-1", "saved-key-1", "variable-1"].sort(),
+    );
+  });
+
+  it("a broken file hides no other key", () => {
+    const folder = home();
+    writeFileSync(join(folder, ".cursor/auth.json"), "{");
+    expect(secretsInUse([], { HOME: folder, MY_TOKEN: "variable-1" })).toEqual(["variable-1"]);
+  });
+});
+
+describe("tools", () => {
+  const secret = "a-secret-of-some-length-1";
+
+  it("get no variable that is secret by name, nor its value under another", () => {
+    const env = { PATH: "/bin", MY_API_KEY: secret, COPY: secret, GH_TOKEN: "short", PLAIN: "yes" };
+    expect(toolEnvironment(env)).toEqual({ PATH: "/bin", PLAIN: "yes", CURSOR_AGENT: "1" });
+  });
+
+  it("get no key in use, whatever the variable is called", () => {
+    expect(toolEnvironment({ WEIRD_NAME: "k-1", PLAIN: "yes" }, ["k-1"])).toEqual({ PLAIN: "yes", CURSOR_AGENT: "1" });
+  });
+
+  it("see no key in their environment, nor on any command line", async () => {
+    const env = { PATH: process.env["PATH"] ?? "", ANTHROPIC_API_KEY: secret, CURSOR_API_KEY: secret, COPY: secret };
+    const runner = createProcessRunner({ env });
+    const command = `env; tr '\\0' ' ' < /proc/$$/cmdline; tr '\\0' ' ' < /proc/$$/environ`;
+    const outcome = await runner.run({
+      command: ["/bin/bash", "-c", command],
+      cwd: tmpdir(),
+      signal: new AbortController().signal,
+    });
+    await runner.endAll();
+    expect(JSON.stringify(outcome)).toContain("CURSOR_AGENT=1");
+    expect(JSON.stringify(outcome)).not.toContain(secret);
+  });
+});
+
+describe("sinks", () => {
+  const key = "correct-horse-battery";
+
+  it.each(["log", "debug", "error", "bug", "model"])("%s shows no key in use, whatever its looks", async (sink) => {
+    const program = await bundle("test/redact/sink-probe.ts");
+    const env = { PATH: process.env["PATH"] ?? "", HOME: home(), MY_TOKEN: key };
+    const said = spawnSync(process.execPath, [program, sink], {
+      env,
+      input: `it holds ${key} and more`,
+      encoding: "utf8",
+    });
+    expect(said.stdout + said.stderr).toContain("it holds [redacted] and more");
+    expect(said.stdout + said.stderr).not.toContain(key);
+    for (const line of said.stdout.split("\n").filter((each) => each.startsWith("{"))) JSON.parse(line);
+  });
+});
+
+describe("the driver of the cases can fail", () => {
+  const base = { id: "x", group: "secrets", why: "", config: { sink: "log" } };
+  it.each([
+    [{ parts: ["nothing here"] }, { absent_indexes: [0] }],
+    [{ text: "nothing here" }, { absent: ["nothing"] }],
+    [{ text: "DB_PASSWORD=abc12345" }, { kept: ["abc12345"] }],
+    [{ chunks_parts: [["plain text that"], ["is no secret"]] }, { absent_joined: true }],
+    [{ text_gen: { prefix: "a", byte: "b", count: 1000 } }, { max_ms: 0 }],
+    [{ text: "x" }, { something_new: true }],
+  ])("%j %j", async (input, expected) => {
+    const result = await runSecretsCase({ ...base, input, expect: expected }, { driver: "library" });
+    expect(result.pass).toBe(false);
+  });
+});
