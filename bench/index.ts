@@ -13,6 +13,7 @@ import { launchRatio } from "./hooks-launch.ts";
 import { installedMegabytes } from "./install-size.ts";
 import { interleave, median, type Program, runOnce } from "./measure.ts";
 import { type Bar, plot } from "./plot.ts";
+import { policyTimes } from "./policy.ts";
 import { sessionTimes } from "./sessions.ts";
 import { storeFigures } from "./store.ts";
 
@@ -57,6 +58,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   turns,
   codec,
   search,
+  policy,
   sessions,
   store,
   hooks,
@@ -177,6 +179,14 @@ async function codec(): Promise<Line[]> {
   return [
     { name: "decoder, share of bare JSON.parse", value: ratio, limit: 0.5, unit: "×", better: "more" },
     { name: "decoder, memory growth over 50 MB", value: peakRssGrowthMb, unit: "MB", better: "less" },
+  ];
+}
+
+async function policy(): Promise<Line[]> {
+  const { everydayMs, hostileMs, slowest } = await policyTimes();
+  return [
+    { name: "decision on an everyday command", value: everydayMs, limit: 0.2, unit: "ms", better: "less" },
+    { name: `decision on a hostile 60 kB line (${slowest})`, value: hostileMs, limit: 50, unit: "ms", better: "less" },
   ];
 }
 

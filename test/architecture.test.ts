@@ -150,6 +150,7 @@ function folderOf(file: string): string {
 
 function code(file: string): string {
   return readFileSync(file, "utf8")
+    .replace(/String\.raw`#![^`]*`/g, "``") // a script for users is a text
     .replace(/\/\*[\s\S]*?\*\//g, "")
     .replace(/(^|\s)\/\/.*$/gm, "$1");
 }

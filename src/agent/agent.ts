@@ -1,8 +1,8 @@
 // Agent: everything a turn works with. Made once by the composition root, handed to the loop.
 import type { Price } from "../model/prices.ts";
-import type { Effort, Provider } from "../model/provider.ts";
+import type { Effort, ModelChunk, Provider } from "../model/provider.ts";
 import type { Decision, Need } from "../policy/need.ts";
-import type { Usage } from "../protocol/event.ts";
+import type { AgentEvent, Usage } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import type { AgentHooks } from "./hooks/agent-hooks.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
@@ -74,6 +74,11 @@ export function createSession(messages: Message[] = []): Session {
       messages = [...shorter];
     },
   };
+}
+
+/** Told wherever a model was asked and another one answers. */
+export function modelChange({ model, reason }: Extract<ModelChunk, { type: "model" }>): AgentEvent {
+  return { type: "notice", kind: "model_change", message: reason, fields: { model }, at: Date.now() };
 }
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };

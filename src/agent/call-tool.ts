@@ -169,7 +169,7 @@ async function decideCall(agent: Agent, { needs }: Prepared): Promise<Decision> 
   try {
     return await agent.decide(needs);
   } catch (error) {
-    return { verdict: "deny", reasons: [`It could not be judged: ${messageOf(error)}.`] };
+    return { verdict: "deny", reasons: [`It could not be judged: ${messageOf(error).replace(/\.$/, "")}.`] };
   }
 }
 

@@ -1,12 +1,13 @@
 // runTurn: from a prompt to an answer, as a stream of events. It always ends in exactly one `done` or `fail`.
 
+import { setMaxListeners } from "node:events";
 import { costOf } from "../model/prices.ts";
 import { ModelError, type ModelFacts } from "../model/provider.ts";
 import { isBlankText } from "../protocol/blank.ts";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Denial, Usage } from "../protocol/event.ts";
 import { type Message, type Part, textOf } from "../protocol/message.ts";
-import { type Agent, addUsage, noUsage } from "./agent.ts";
+import { type Agent, addUsage, modelChange, noUsage } from "./agent.ts";
 import {
   type CallEnd,
   callTool,
@@ -58,6 +59,7 @@ type Turn = {
 
 export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal): AsyncGenerator<AgentEvent> {
   const startedAt = Date.now();
+  setMaxListeners(0, signal); // each call of a tool listens, and a reply may hold many
   const turn: Turn = {
     agent,
     prompt,
@@ -240,13 +242,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
           break;
         case "model":
           if (chunk.facts) turn.facts = chunk.facts;
-          yield {
-            type: "notice",
-            kind: "model_change",
-            message: chunk.reason,
-            fields: { model: chunk.model },
-            at: Date.now(),
-          };
+          yield modelChange(chunk);
           break;
       }
     }

@@ -46,7 +46,7 @@ const byTool = { field: "tool_name" };
 const events = {
   sessionStart: {
     effect: "context",
-    input: { is_background_agent: "boolean", composer_mode: "string?" },
+    input: { is_background_agent: "boolean", is_resumed: "boolean?", composer_mode: "string?" },
     answer: { env: "object", additional_context: "string" },
     claude: "SessionStart",
   },
@@ -222,6 +222,16 @@ const events = {
 export type HookEventName = keyof typeof events;
 
 export const hookEvents: Readonly<Record<HookEventName, HookEvent>> = events;
+
+/** Claude's names of tools -> Cursor's, where they differ. */
+export const cursorToolNames: Readonly<Record<string, string>> = { Bash: "Shell", Edit: "Write", MultiEdit: "Write" };
+
+/** The words of a matcher in other names. */
+export function renamedTools(matcher: string, names: Readonly<Record<string, string>>): string {
+  const words = matcher.replace(/\b[A-Za-z]+\b/g, (word) => (Object.hasOwn(names, word) ? names[word]! : word));
+  // Two names may have become one.
+  return /^\w+(\|\w+)*$/.test(words) ? [...new Set(words.split("|"))].join("|") : words;
+}
 
 export function isHookEvent(name: string): name is HookEventName {
   return Object.hasOwn(events, name);

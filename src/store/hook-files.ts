@@ -1,6 +1,7 @@
 // Hooks as they stand in the files: which may run, and what each says, the highest level first.
 import { type HookEntry, readClaudeHooks, readCursorHooks } from "./hook-entries.ts";
 import { type HookFile, type HookPlace, hookFiles, isThere } from "./hook-places.ts";
+import { withoutRepeats } from "./hook-repeats.ts";
 import { approveHooks, isApproved } from "./hook-trust.ts";
 import { readJsonText } from "./json-file.ts";
 
@@ -32,14 +33,14 @@ export function loadHooks(place: HookPlace, { trusted }: { trusted: boolean }): 
     if (!each.ofProject || hooks.length === 0 || isApproved(place, file, text)) loaded.hooks.push(...hooks);
     else loaded.waiting.push({ file, text, hooks });
   }
-  return loaded;
+  return { ...loaded, hooks: withoutRepeats(loaded.hooks) };
 }
 
 /** All hooks, with those that waited, in the order of their levels. */
 export function withWaiting({ hooks, waiting }: LoadedHooks, place: HookPlace): Hook[] {
   const rank = hookFiles(place).map(({ file }) => file);
   const all = [...hooks, ...waiting.flatMap((each) => each.hooks)];
-  return all.sort((left, right) => rank.indexOf(left.file) - rank.indexOf(right.file));
+  return withoutRepeats(all).sort((left, right) => rank.indexOf(left.file) - rank.indexOf(right.file));
 }
 
 /** What the user has just seen or written runs from now on: with trust given, and after `hooks install`. */

@@ -72,15 +72,27 @@ function reportUserFile(file: string, warnings: string[]): void {
 }
 
 function readPermissions(file: string, content: JsonObject, scope: Rule["scope"], found: RuleFiles): void {
+  if (scope === "user") reportUnplaced(file, content, found.warnings);
   if (!Object.hasOwn(content, "permissions")) return;
   const permissions = content["permissions"];
   if (!isObject(permissions))
     throw wrong(file, `"permissions" must be an object with "allow" and "deny", not ${shape(permissions)}`);
-  reportMisspelt(file, permissions, ["allow", "deny"], found.warnings, "permissions.");
+  const misspelt = reportMisspelt(file, permissions, ["allow", "deny"], found.warnings, "permissions.");
+  // Whoever writes "denied" means a guard: here, unlike elsewhere, nothing passes in silence.
+  for (const key of Object.keys(permissions))
+    if (!["allow", "deny", ...misspelt].includes(key))
+      found.warnings.push(`${file}: "permissions.${key}" is unknown: only "allow" and "deny" count here.`);
   for (const verdict of ["deny", "allow"] as const) {
     const origin: RuleOrigin = { verdict, scope, source: file, entry: `permissions.${verdict}` };
     readList(listed(permissions, verdict), origin, (entry) => entry, found);
   }
+}
+
+/** Lists that stand beside "permissions" instead of in it. In a project's file they are reported with all that is ignored. */
+function reportUnplaced(file: string, content: JsonObject, warnings: string[]): void {
+  for (const key of ["allow", "deny"])
+    if (Object.hasOwn(content, key))
+      warnings.push(`${file}: "${key}" belongs into "permissions"; where it stands it does not count.`);
 }
 
 /** permissions.json, which the editor shares: lists of commands and of MCP tools, and sentences for a reviewer. */
@@ -188,7 +200,7 @@ function wrong(file: string, why: string, entry?: string): UserError {
   const line = linesOf(file)(entry);
   return new UserError(
     "CONFIG_INVALID",
-    `${file}${line === undefined ? "" : `, line ${line}`}: ${why}. Correct it: a deny rule that cannot be understood would protect nothing.`,
+    `${file}${line === undefined ? "" : `, line ${line}`}: ${why.replace(/[.?]?$/, (end) => end || ".")} Correct it: a deny rule that cannot be understood would protect nothing.`,
   );
 }
 

@@ -1,10 +1,18 @@
 // sandbox.json of the user and of the project, and the sandbox fields of cli-config.json: what commands may touch.
 // A project's file may only narrow: what would widen is left out, and the user is told.
 import { join } from "node:path";
-import { UserError } from "../protocol/error-codes.ts";
 import { isObject, type JsonObject } from "../protocol/json-object.ts";
-import { nearestName } from "../protocol/nearest.ts";
+import {
+  type Check,
+  checkFields,
+  isVariableName,
+  type SettingsFile,
+  textList,
+  wholeFrom,
+  wrongField,
+} from "./checked-fields.ts";
 import { readJson, saveJson } from "./json-file.ts";
+import { projectSandboxFile, userSandboxFile } from "./sandbox-files.ts";
 
 /** `auto`: nothing was said. */
 export type SandboxMode = "enabled" | "disabled" | "auto";
@@ -52,19 +60,18 @@ type SandboxFile = {
   limits?: { memoryMb?: number; processes?: number };
 };
 
-export function userSandboxFile(configDir: string): string {
-  return join(configDir, "sandbox.json");
-}
-
 export function loadSandboxSettings({ configDir, workspace, cliConfig }: SandboxSettingsPlace): SandboxSettings {
   const warnings: string[] = [];
   const userFile = userSandboxFile(configDir);
-  const projectFile = join(workspace, ".cursor", "sandbox.json");
+  const projectFile = projectSandboxFile(workspace);
   const user = readFile(userFile, warnings);
   // Working in the home directory: its .cursor is the user's own.
   const project = projectFile === userFile ? {} : readFile(projectFile, warnings);
+  const configFile = join(configDir, "cli-config.json");
   const config = isObject(cliConfig["sandbox"]) ? cliConfig["sandbox"] : {};
-  const settings = settingsOf(user, config, join(configDir, "cli-config.json"), warnings);
+  if (cliConfig["sandbox"] !== undefined && !isObject(cliConfig["sandbox"]))
+    warnings.push(`${configFile}: "sandbox" must be an object, such as {"mode": "enabled"}; it does not count.`);
+  const settings = settingsOf(user, config, configFile, warnings);
   return narrow(settings, project, projectFile);
 }
 
@@ -191,67 +198,39 @@ function wordOf<Value extends string>(
   return meant;
 }
 
-/** The value, or a thrown sentence: `must be …`. */
-type Check = (value: unknown) => unknown;
-
 const checks: Record<keyof SandboxFile, Check> = {
   type: oneOf("workspace_readwrite", "workspace_readonly", "insecure_none"),
-  additionalReadwritePaths: texts,
-  additionalReadonlyPaths: texts,
+  additionalReadwritePaths: textList,
+  additionalReadonlyPaths: textList,
   readBoundary: oneOf("system", "workspace"),
-  additionalReadPaths: texts,
+  additionalReadPaths: textList,
   disableTmpWrite: truth,
   enableSharedBuildCache: truth,
   networkPolicy: (value) => value,
   environment: variables,
   limits: (value) => value,
 };
-const networkChecks = { default: oneOf("allow", "deny"), allow: texts, deny: texts };
-const limitChecks = { memoryMb: whole, processes: whole };
+const networkChecks = { default: oneOf("allow", "deny"), allow: textList, deny: textList };
+const limitChecks = { memoryMb: wholeFrom(1), processes: wholeFrom(1) };
 
 function readFile(file: string, warnings: string[]): SandboxFile {
   const content = readJson(file);
   if (content === undefined) return {};
-  const checked = check(file, "", content, checks, warnings) as SandboxFile;
+  const settings: SettingsFile = {
+    file,
+    remedy: "Correct it: a guard that is not understood is none.",
+    warnings,
+    // A field of a later version is kept in silence.
+    adviceOn: ({ meant }) => (meant === undefined ? undefined : `did you mean "${meant}"?`),
+  };
+  const checked = checkFields(settings, "", content, checks) as SandboxFile;
   const nested = (key: "networkPolicy" | "limits", table: Record<string, Check>) => {
     const value: unknown = checked[key];
     if (value === undefined) return {};
-    if (!isObject(value)) throw wrong(file, key, "must be an object");
-    return { [key]: check(file, `${key}.`, value, table, warnings) };
+    if (!isObject(value)) throw wrongField(settings, key, "must be an object");
+    return { [key]: checkFields(settings, `${key}.`, value, table) };
   };
   return { ...checked, ...nested("networkPolicy", networkChecks), ...nested("limits", limitChecks) };
-}
-
-function check(
-  file: string,
-  path: string,
-  content: JsonObject,
-  table: Record<string, Check>,
-  warnings: string[],
-): JsonObject {
-  const result: JsonObject = {};
-  for (const [key, value] of Object.entries(content)) {
-    const test = Object.hasOwn(table, key) ? table[key] : undefined;
-    if (!test) {
-      const meant = nearestName(key, Object.keys(table));
-      // A field of a later version is kept in silence.
-      if (meant) warnings.push(`${file}: "${path}${key}" is unknown: did you mean "${path}${meant}"?`);
-      continue;
-    }
-    try {
-      result[key] = test(value);
-    } catch (error) {
-      throw wrong(file, path + key, (error as Error).message);
-    }
-  }
-  return result;
-}
-
-function wrong(file: string, path: string, why: string): UserError {
-  return new UserError(
-    "CONFIG_INVALID",
-    `${file}: "${path}" ${why}. Correct it: a guard that is not understood is none.`,
-  );
 }
 
 function oneOf(...words: readonly string[]): Check {
@@ -261,26 +240,15 @@ function oneOf(...words: readonly string[]): Check {
   };
 }
 
-function texts(value: unknown): string[] {
-  if (Array.isArray(value) && value.every((each) => typeof each === "string" && each !== "" && !each.includes("\0")))
-    return value as string[];
-  throw new Error("must be a list of texts");
-}
-
 function variables(value: unknown): string[] {
-  const names = texts(value);
-  if (names.every((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name))) return names;
+  const names = textList(value);
+  if (names.every(isVariableName)) return names;
   throw new Error("must be a list of names of variables");
 }
 
 function truth(value: unknown): boolean {
   if (typeof value === "boolean") return value;
   throw new Error("must be true or false");
-}
-
-function whole(value: unknown): number {
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return value;
-  throw new Error("must be a whole number, at least 1");
 }
 
 /** Undefined: back to saying nothing, for the network as well. */

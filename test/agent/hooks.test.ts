@@ -12,7 +12,7 @@ import type { Tool } from "../../src/agent/tools/tool.ts";
 import type { ModelChunk, ModelRequest } from "../../src/model/provider.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { HookEventName } from "../../src/protocol/hook-events.ts";
-import { approveProjectHooks, type Hook, loadHooks } from "../../src/store/hook-files.ts";
+import { approveProjectHooks, type Hook, loadHooks, withWaiting } from "../../src/store/hook-files.ts";
 import { hasHookFiles, hookFiles } from "../../src/store/hook-places.ts";
 import { openHookTrace, readHookTrace } from "../../src/store/hook-trace.ts";
 
@@ -142,6 +142,40 @@ describe("files", () => {
     expect(loadHooks(other, { trusted: true }).hooks).toEqual([]);
   });
 
+  it("of a script that stands in Cursor's and in Claude's file run once, and only where nothing is lost by it", () => {
+    const shared = (entry: object, group: object, command = '"$CLAUDE_PROJECT_DIR"/.hooks/a.ts --host claude') => {
+      const cursor = { command: "./.hooks/a.ts --host cursor", ...entry };
+      write(join(place.workspace, ".cursor/hooks.json"), { version: 1, hooks: { preToolUse: [cursor] } });
+      const claude = { PreToolUse: [{ ...group, hooks: [{ type: "command", command }] }] };
+      write(join(place.workspace, ".claude/settings.json"), { hooks: claude });
+      const before = loadHooks(place, { trusted: true });
+      const asked = withWaiting(before, place).map(({ format }) => format);
+      approveProjectHooks(place);
+      const loaded = loadHooks(place, { trusted: true }).hooks.map(({ format }) => format);
+      expect(asked).toEqual(loaded);
+      return loaded;
+    };
+    expect(shared({}, {})).toEqual(["cursor"]);
+    expect(shared({}, { matcher: "Bash" })).toEqual(["cursor"]);
+    expect(shared({ matcher: "Shell|Write" }, { matcher: "Bash|Edit|MultiEdit" })).toEqual(["cursor"]);
+    expect(shared({ matcher: "Shell" }, { matcher: "Edit" })).toEqual(["cursor", "claude"]);
+    expect(shared({ matcher: "Shell" }, {})).toEqual(["cursor", "claude"]);
+    expect(shared({}, {}, '"$CLAUDE_PROJECT_DIR"/.hooks/b.ts --host claude')).toEqual(["cursor", "claude"]);
+    expect(shared({ command: "./.hooks/a.ts" }, {})).toEqual(["cursor", "claude"]);
+    // What was not approved guards nothing, so the other one stays.
+    write(join(place.workspace, ".cursor/hooks.json"), {
+      version: 1,
+      hooks: { preToolUse: [{ command: "./.hooks/a.ts --host cursor", timeout: 7 }] },
+    });
+    expect(loadHooks(place, { trusted: true }).hooks.map(({ format }) => format)).toEqual(["claude"]);
+    // The same words of another folder are another script.
+    write(join(place.configDir, "hooks.json"), {
+      version: 1,
+      hooks: { preToolUse: [{ command: "./.hooks/a.ts --host cursor" }] },
+    });
+    expect(loadHooks(place, { trusted: true }).hooks.map(({ format }) => format)).toEqual(["cursor", "claude"]);
+  });
+
   it("that are wrong say where", () => {
     const file = join(place.configDir, "hooks.json");
     write(file, '{\n  "hooks": {\n    "stop": [\n      { "command": "x", "timeout": "1s" }\n    ]\n  }\n}');
@@ -202,6 +236,26 @@ describe("a hook", () => {
       permission_mode: "default",
     });
     expect(payload).not.toHaveProperty("cursor_version");
+    const responseTo = async (tool_output: string) => {
+      await hooks.fire("postToolUse", { ...call, tool_output, duration: 1 }, { signal, tool: "Shell" });
+      return (JSON.parse(readFileSync(told, "utf8")) as { tool_response: unknown }).tool_response;
+    };
+    // An object, as scripts for Claude take it apart.
+    expect(await responseTo('{"output":"hi\\n","exitCode":0}')).toMatchObject({
+      stdout: "hi\n",
+      stderr: "",
+      exitCode: 0,
+    });
+    expect(await responseTo('{"path":"/a","linesAdded":1}')).toEqual({ path: "/a", linesAdded: 1 });
+  });
+
+  it("run, whatever PATH another one set for them", async () => {
+    const hooks = hooksOf([
+      { event: "sessionStart", command: `echo '{"env":{"PATH":"/nowhere"}}'` },
+      { event: "preToolUse", command: `echo '{"permission":"deny"}'` },
+    ]);
+    await hooks.fire("sessionStart", { is_background_agent: false }, { signal });
+    expect(await hooks.fire("preToolUse", call, { signal, tool: "Shell" })).toMatchObject({ permission: "deny" });
   });
 
   it("that opens the workspace is told of no conversation", async () => {

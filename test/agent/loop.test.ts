@@ -9,10 +9,12 @@ import type { AgentEvent } from "../../src/protocol/event.ts";
 type Call = { id: string; args: unknown };
 type Reply = string | Call[];
 
+type PlayOptions = { loopLimit?: number; changes?: boolean; during?(signal: AbortSignal): Promise<unknown> };
+
 /** `runs`: the arguments of every call that was really run. */
 async function play(
   replies: Reply[],
-  { loopLimit = 5, changes = true } = {},
+  { loopLimit = 5, changes = true, during = async () => {} }: PlayOptions = {},
 ): Promise<{ runs: unknown[]; end: AgentEvent; asked: number }> {
   const runs: unknown[] = [];
   let asked = 0;
@@ -25,8 +27,9 @@ async function play(
     parse: (input) => input,
     wireArgs: (args) => args as Record<string, unknown>,
     needs: () => (changes ? [{ kind: "Shell", target: "note" }] : []),
-    run: async (args) => {
+    run: async (args, { signal }) => {
       runs.push(args);
+      await during(signal);
       return { outcome: { kind: "success", value: {} }, text: "noted" };
     },
   };
@@ -52,6 +55,23 @@ async function play(
   for await (const event of runTurn(agent, prompt, new AbortController().signal)) end = event;
   return { runs, end: end!, asked };
 }
+
+it("may hold many calls that wait for the end of the run", async () => {
+  const warnings: Error[] = [];
+  const hear = (warning: Error) => warnings.push(warning);
+  process.on("warning", hear);
+  const calls = Array.from({ length: 30 }, (_, index) => ({ id: `c${index}`, args: { index } }));
+  const { runs } = await play([calls], {
+    during: (signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", resolve);
+        setTimeout(resolve, 20);
+      }),
+  });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  process.off("warning", hear);
+  expect([runs.length, warnings.map(({ name }) => name)]).toEqual([30, []]);
+});
 
 describe("an id", () => {
   it("counts once in a reply", async () => {

@@ -51,6 +51,24 @@ describe.skipIf(missing)(name("rules in the sandbox"), () => {
     expect(readFileSync(join(workspace, ".env"), "utf8")).toBe("KEY=1\n");
   });
 
+  it("keeps from coming to be what may not be written", async () => {
+    const { run, workspace } = await open((fixture) => {
+      write(fixture.workspace, { "config/old.yml": "1", "config/.keep": "" });
+      return { rules: ["Write(config/*.yml)", "Write(lock.json)", "Write(made/**)", "Write(deep/er/x)"] };
+    });
+    const end = await run(
+      "echo 1 > lock.json; touch made/a; echo 2 > config/new.yml; touch config/fine; mkdir -p deep/er; touch deep/er/x deep/er/y; echo 2 > config/old.yml",
+    );
+    expect(end.stderr.match(/Is a directory|Read-only file system/g)).toHaveLength(3);
+    expect(end.notes).toEqual([
+      expect.stringMatching(/deep\/er\/x is protected: .* is now .*x\.blocked$/),
+      expect.stringMatching(/config\/new\.yml is protected: .* is now .*new\.yml\.blocked$/),
+    ]);
+    const paths = ["lock.json", "made", "config/new.yml", "config/fine", "deep/er/x", "deep/er/y", "config/old.yml"];
+    const there = paths.filter((path) => existsSync(join(workspace, path)));
+    expect(there).toEqual(["config/fine", "deep/er/y", "config/old.yml"]);
+  });
+
   it("does not follow a link to what is hidden", async () => {
     const { run } = await open((fixture) => {
       symlinkSync(".env", join(fixture.workspace, "plain.txt"));
@@ -155,6 +173,24 @@ describe.skipIf(missing)(name("settings of the sandbox"), () => {
     const plan = planSandbox(plainSettings, place);
     const problem = await createSandbox({ plan, processes: createProcessRunner() }).problem();
     expect(problem).toMatch(/^The sandbox is not available: \/ holds the system itself/);
+  });
+});
+
+describe.skipIf(missing)(name("git in the sandbox"), () => {
+  it("does not stumble over the folders that hold names", async () => {
+    const { run, workspace } = await open((fixture) => {
+      git(fixture.workspace, "add", "-A");
+      git(fixture.workspace, "commit", "-qm", "all");
+      return { rules: ["Write(lock #1.json)"] };
+    });
+    const list = join(workspace, ".git/info/exclude");
+    const before = readFileSync(list, "utf8");
+    const end = await run(
+      "touch a && git clean -fd && touch b && git -c user.name=a -c user.email=a@b stash -u && git stash pop && git status --short --ignored; echo x > .git/info/exclude",
+    );
+    expect([end.stdout.split("\n").at(-2), end.stderr]).toEqual(["?? b", ""]);
+    expect(existsSync(join(workspace, "b"))).toBe(true);
+    expect(readFileSync(list, "utf8")).toBe(before);
   });
 });
 

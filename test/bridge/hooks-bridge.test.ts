@@ -148,6 +148,8 @@ describe("the table of ask", () => {
     ).toEqual(["asks", "asks", "deny", "deny", "allow", "allow", "unknown"]);
     expect(askTreatment("2.4.21-nightly.3")).toBe("deny");
     for (const odd of [undefined, "", "nightly", "x.y"]) expect(askTreatment(odd)).toBe("unknown");
+    const empty = cursor.serialize({ decision: "ask" }, cursor.parse({ ...shell, cursor_version: "" }));
+    expect(empty.stderr).toMatch(/^\[agent-hooks-bridge\] cursor of unknown version: /);
     expect(askTreatment("2026.11.16-0000000", "courser")).toBe("asks");
     expect(askTable.filter((row) => row.lastVerified)).toHaveLength(1);
   });

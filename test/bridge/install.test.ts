@@ -26,7 +26,7 @@ function uninstall(host: InstallHost, text: string): string {
 }
 
 describe("a new file", () => {
-  it("is the one of seed 002 for Cursor, byte for byte", () => {
+  it("is one entry for each of the five events for Cursor, byte for byte", () => {
     const entry = '[\n      {\n        "command": "./.hooks/format.ts --host cursor"\n      }\n    ]';
     const events = ["sessionStart", "preToolUse", "postToolUse", "beforeSubmitPrompt", "stop"];
     const wanted = `{\n  "version": 1,\n  "hooks": {\n${events.map((event) => `    "${event}": ${entry}`).join(",\n")}\n  }\n}\n`;

@@ -1,4 +1,4 @@
-// install and uninstall: three links in ~/.local/bin, all or none, and never over somebody else's program.
+// install and uninstall: four links in ~/.local/bin, all or none, and never over somebody else's program.
 import {
   existsSync,
   lstatSync,
@@ -10,11 +10,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cli, createWorkspace, runCli, type Workspace } from "../support/run-cli.ts";
 
-const names = ["agent", "courser", "cursor-agent"];
+const names = ["agent", "courser", "courser-hook", "cursor-agent"];
+const targetOf = (name: string) => realpathSync(name === "courser-hook" ? join(dirname(cli), "courser-hook.cjs") : cli);
 let workspace: Workspace;
 let bin: string;
 beforeEach(() => {
@@ -24,15 +25,19 @@ beforeEach(() => {
 afterEach(() => workspace.remove());
 
 describe("install", () => {
-  it("links the three names, which then work, and says how to reach them", async () => {
+  it("links the three names and courser-hook, which then work, and says how to reach them", async () => {
     const { exit, stdout, stderr } = await workspace.run(["install"]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(readdirSync(bin).sort()).toEqual(names);
-    for (const name of names) expect(realpathSync(join(bin, name))).toBe(realpathSync(cli));
+    for (const name of names) expect(realpathSync(join(bin, name))).toBe(targetOf(name));
     expect(stdout).toContain(`${bin} is not in PATH`);
     expect(stdout).toContain('export PATH="$HOME/.local/bin:$PATH"');
     const version = await runCli(["--version"], { name: join(bin, "cursor-agent"), env: workspace.env });
     expect(version.stdout).toMatch(/^\d{4}\.\d\d\.\d\d-\w+\n$/);
+    const script = join(workspace.path, "hook.ts");
+    writeFileSync(script, "const word: string = 'ran';\nconsole.log(word);\n");
+    const hook = await runCli([script], { name: join(bin, "courser-hook"), env: workspace.env });
+    expect(hook).toMatchObject({ exit: 0, stdout: "ran\n" });
   });
 
   it("a second time changes nothing, and in PATH there is nothing to advise", async () => {
@@ -40,7 +45,7 @@ describe("install", () => {
     const before = names.map((name) => lstatSync(join(bin, name)).ino);
     const { exit, stdout } = await workspace.run(["install"], { env: { PATH: `${bin}:${workspace.env["PATH"]}` } });
     expect(exit).toBe(0);
-    expect(stdout.match(/already there/g)).toHaveLength(3);
+    expect(stdout.match(/already there/g)).toHaveLength(4);
     expect(stdout).not.toContain("PATH");
     expect(names.map((name) => lstatSync(join(bin, name)).ino)).toEqual(before);
   });
@@ -48,7 +53,7 @@ describe("install", () => {
   it("run through its own link it points to the real file", async () => {
     await workspace.run(["install"]);
     const again = await workspace.run(["install"], { name: join(bin, "agent") });
-    expect(again.stdout.match(/already there/g)).toHaveLength(3);
+    expect(again.stdout.match(/already there/g)).toHaveLength(4);
     expect(readlinkSync(join(bin, "courser"))).toBe(realpathSync(cli));
   });
 
@@ -65,7 +70,7 @@ describe("install", () => {
 
     const forced = await workspace.run(["install", "--force"]);
     expect(forced.exit).toBe(0);
-    for (const name of names) expect(realpathSync(join(bin, name))).toBe(realpathSync(cli));
+    for (const name of names) expect(realpathSync(join(bin, name))).toBe(targetOf(name));
   });
 
   it("a link to another program is foreign too; a folder is never replaced", async () => {
@@ -110,7 +115,7 @@ describe("uninstall", () => {
     writeFileSync(join(bin, "other"), "");
     const { exit, stdout } = await workspace.run(["uninstall"]);
     expect(exit).toBe(0);
-    expect(stdout.match(/^removed /gm)).toHaveLength(3);
+    expect(stdout.match(/^removed /gm)).toHaveLength(4);
     expect(readdirSync(bin)).toEqual(["other"]);
     expect(await workspace.run(["uninstall"])).toMatchObject({ exit: 0, stdout: `Nothing to remove in ${bin}.\n` });
   });

@@ -55,6 +55,14 @@ describe("switching", () => {
     expect(config()).not.toHaveProperty("sandbox");
   });
 
+  it("is not for an agent", async () => {
+    for (const word of ["enable", "disable", "reset"]) {
+      const run = await courser([word], { env: { CURSOR_AGENT: "1" } });
+      expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining("agents do not change the sandbox") });
+    }
+    expect(existsSync(join(fixture.configDir, "cli-config.json"))).toBe(false);
+  });
+
   it("takes no other words, and guesses", async () => {
     expect(await courser(["enabel"])).toMatchObject({
       status: 2,
@@ -113,6 +121,15 @@ describe.skipIf(missing)(name("running"), () => {
       existsSync(join(fixture.base, path)),
     );
     expect(made).toEqual(["more/a", "ws/d"]);
+  });
+
+  it("keeps from coming to be what its flags block, and opens nothing that is not there", async () => {
+    const line = "touch .env.local fine; mkdir -p secrets; ls secrets";
+    const run = await courser(["run", "--blocked-patterns", ".env*,secrets/**", line]);
+    const there = [".env.local", "secrets", "fine"].filter((path) => existsSync(join(fixture.workspace, path)));
+    expect([there, run.stderr]).toEqual([["fine"], expect.stringContaining(".env.local.blocked")]);
+    const refused = await courser(["run", "--allow-paths", "../nope", "true"]);
+    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining("there is no ../nope") });
   });
 
   it("has no keys in its environment, and no network unless asked", async () => {

@@ -1,6 +1,6 @@
 // `hooks install | uninstall | list | doctor | test | trace` in the built program.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createHookWorkspace, type HookWorkspace } from "./hooks-place.ts";
 
@@ -18,7 +18,7 @@ const text = (file: string) => readFileSync(join(place.path, file), "utf8");
 const trusted = () => place.run(["-p", "--trust", "--model", "offline", "what is 1+1?"]);
 
 describe("install", () => {
-  it("writes the config of seed 002, and does not touch it again", async () => {
+  it("writes one entry for each of the five events, and does not touch it again", async () => {
     await hooks("init");
     expect((await hooks("install", "--hosts", "cursor")).exit).toBe(0);
     const first = text(".cursor/hooks.json");
@@ -246,6 +246,18 @@ describe("list and doctor", () => {
     expect(broken.stdout).toContain("the text ends too early");
   });
 
+  it("init and doctor look for courser-hook where the script itself does", async () => {
+    await trusted();
+    const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
+    const alone = await place.run(["hooks", "init", "one"], { env });
+    expect(alone.stdout).toContain("Note: courser-hook, which runs it, was not found.");
+    await place.run(["hooks", "install", "one", "--hosts", "cursor"], { env });
+    expect((await place.run(["hooks", "doctor"], { env })).stdout).toContain("courser-hook, which shall run");
+    place.script("node_modules/.bin/courser-hook", "#!/bin/sh\n");
+    expect((await place.run(["hooks", "init", "two"], { env })).stdout).not.toContain("Note");
+    expect(await place.run(["hooks", "doctor"], { env })).toMatchObject({ exit: 0 });
+  });
+
   it("doctor has nothing to say about what install wrote, and knows what hosts do", async () => {
     await trusted();
     await hooks("init");
@@ -254,8 +266,13 @@ describe("list and doctor", () => {
     const { exit, stdout } = await hooks("doctor");
     expect(exit).toBe(0);
     expect(stdout).toContain("Codex passes hooks over in silence until you trust them");
-    expect(stdout).toContain("they call it twice");
+    expect(stdout).toContain("calls it twice; Courser calls it once");
     expect(stdout).toContain("✓ 15 hooks, nothing wrong with them.\n");
+    // What stands in both files runs once, and the others say so.
+    const list = (await hooks("list")).stdout;
+    expect(list.match(/--host claude {2}\(runs once, from \.cursor\/hooks\.json\)$/gm)).toHaveLength(5);
+    const tried = (await hooks("test", "preToolUse")).stdout;
+    expect(tried).toContain("not asked: it runs once, from .cursor/hooks.json hooks.preToolUse[0]");
     const off = await place.run(["hooks", "doctor"], { env: { CODEX_HOOKS: "false" } });
     expect(off.exit).toBe(1);
   });

@@ -1,6 +1,6 @@
 // The plain conversation on a terminal: a real one, made by `script`.
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
@@ -64,6 +64,20 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
     expect(screen).toContain("6 * 7 = 42");
     expect(existsSync(join(workspace.path, "one.txt"))).toBe(false);
     expect(readFileSync(join(workspace.path, "two.txt"), "utf8")).toBe("two\n");
+  });
+
+  it("leaves in order when Ctrl+D is pressed while something is being answered", async () => {
+    const workspace = make();
+    const file = join(workspace.path, "slow.json");
+    writeFileSync(file, JSON.stringify([{ delayMs: 600, text: "the answer" }]));
+    const { screen, exit } = await converse(
+      `--trust --model script:${file} go`,
+      [[/Ctrl\+D to leave/, "\u0004"]],
+      workspace,
+    );
+    expect(exit, screen).toBe(0);
+    expect(screen).toContain("the answer");
+    expect(screen).not.toContain("Unexpected failure");
   });
 
   it("remembers `always` for the same command", async () => {

@@ -363,6 +363,17 @@ describe("a run", () => {
     expect(existsSync(join(project.path, "made"))).toBe(false);
   });
 
+  it("is stopped by a broken sandbox.json, with line and column, before anything is done", async () => {
+    const workspace = make();
+    mkdirSync(join(workspace.path, ".cursor"), { recursive: true });
+    writeFileSync(join(workspace.path, ".cursor/sandbox.json"), '{\n  "type": workspace_readonly\n}');
+    const file = join(workspace.path, "script.json");
+    writeFileSync(file, JSON.stringify([{ calls: [{ name: "Write", args: { path: "made", contents: "" } }] }, {}]));
+    const run = await workspace.run(["-p", "--trust", "--model", `script:${file}`, "go"]);
+    expect([run.exit, existsSync(join(workspace.path, "made"))]).toEqual([1, false]);
+    expect(run.stderr).toMatch(/sandbox\.json is not valid: line 2, column 11: .*\[CONFIG_INVALID\]/);
+  });
+
   it("does not let the agent change its own permissions", async () => {
     const workspace = make({ allow: ["Shell(courser)", "Shell(node)", "Shell(**)"] });
     const before = readFileSync(configOf(workspace), "utf8");

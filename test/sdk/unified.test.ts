@@ -42,7 +42,7 @@ describe("our messages", () => {
   const record = recordOf([{ messages: conversation }]);
   const unified = unifiedChat(record);
 
-  it("come as the seed names them", () => {
+  it("come by the names of the format", () => {
     expect(unified.map((message) => message.role)).toEqual(["user", "assistant", "user", "assistant"]);
     expect(unified[0]).toMatchObject({
       id: `${chatId}-1`,

@@ -14,9 +14,13 @@ afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 describe("withRule", () => {
   it.each([
-    ["an empty object", "{}", '{"permissions": { "allow": ["X"] }}'],
-    ["other fields", '{"a":1}', '{"a":1, "permissions": { "allow": ["X"] }}'],
-    ["other fields on lines", '{\n  "a": 1\n}\n', '{\n  "a": 1,\n  "permissions": { "allow": ["X"] }\n}\n'],
+    ["an empty object", "{}", '{"permissions": {"allow":["X"]}}'],
+    ["other fields", '{"a":1}', '{"a":1, "permissions": {"allow":["X"]}}'],
+    [
+      "other fields on lines",
+      '{\n  "a": 1\n}\n',
+      '{\n  "a": 1,\n  "permissions": {\n    "allow": [\n      "X"\n    ]\n  }\n}\n',
+    ],
     ["the other list", '{"permissions":{"deny":[]}}', '{"permissions":{"deny":[], "allow": ["X"]}}'],
     ["an empty list", '{"permissions":{"allow":[]}}', '{"permissions":{"allow":["X"]}}'],
     ["one entry", '{"permissions":{"allow":["a"]}}', '{"permissions":{"allow":["a", "X"]}}'],
@@ -47,7 +51,7 @@ describe("withRule", () => {
       '{"permissions":{"allow":["]", "//"]}}',
       '{"permissions":{"allow":["]", "//", "X"]}}',
     ],
-    ["a key called __proto__", '{"__proto__":{"x":1}}', '{"__proto__":{"x":1}, "permissions": { "allow": ["X"] }}'],
+    ["a key called __proto__", '{"__proto__":{"x":1}}', '{"__proto__":{"x":1}, "permissions": {"allow":["X"]}}'],
   ])("%s", (_, text, expected) => {
     expect(withRule(text, "allow", "X")).toBe(expected);
   });

@@ -107,6 +107,12 @@ describe("the user", () => {
     expect(() => load({ project: user })).toThrow(message);
   });
 
+  it("hears that a word alone is no setting of cli-config.json", () => {
+    const place = { configDir: join(base, "config"), workspace: join(base, "work") };
+    const { mode, warnings } = loadSandboxSettings({ ...place, cliConfig: { sandbox: "disabled" } });
+    expect([mode, warnings]).toEqual(["auto", [expect.stringContaining('"sandbox" must be an object')]]);
+  });
+
   it("hears of misspellings; what resembles nothing belongs to a later version", () => {
     const { warnings } = load({ user: { additionalReadWritePaths: ["/"], networkPolicy: { denny: [] }, later: 1 } });
     expect(warnings.map((each) => each.replace(/^.*: "/, '"'))).toEqual([

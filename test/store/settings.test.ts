@@ -132,6 +132,14 @@ describe("loadSettings", () => {
     expect(settings.raw["futureThing"]).toBe(1);
   });
 
+  it("keeps silent about nothing that stands where rules belong, or rules where nothing belongs", () => {
+    const settings = load({ [config]: { permissions: { denied: ["Shell(rm)"], allow: [] }, deny: ["Shell(rm)"] } });
+    expect(settings.warnings).toEqual([
+      expect.stringContaining('"deny" belongs into "permissions"'),
+      expect.stringContaining('"permissions.denied" is unknown: only "allow" and "deny" count here.'),
+    ]);
+  });
+
   it("lets a project set permissions only", () => {
     const settings = load({
       [project]: {

@@ -1,7 +1,7 @@
 // Asks the user's own model what an agent must remember of older turns. One request, no tools, a short answer.
 import type { ModelFacts, Provider } from "../../model/provider.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
-import { type Agent, addUsage, noUsage } from "../agent.ts";
+import { type Agent, addUsage, modelChange, noUsage } from "../agent.ts";
 import type { Summary } from "../compact.ts";
 
 /** Absent where the model cannot be asked: the offline one, and scripts without a summary. */
@@ -52,13 +52,7 @@ async function ask(
         break;
       case "model":
         facts = chunk.facts ?? facts;
-        events.push({
-          type: "notice",
-          kind: "model_change",
-          message: chunk.reason,
-          fields: { model: chunk.model },
-          at: Date.now(),
-        });
+        events.push(modelChange(chunk));
         break;
       case "thinking":
         break;

@@ -21,6 +21,8 @@ export type HookRunPlace = {
 /** `exit`: null where no command ended by itself. */
 export type HookRun = { reply: HookReply; exit: number | null; ms: number };
 
+/** By its place where it has one: a hook may have set another PATH for those that come after it. */
+const shell = ["linux", "darwin"].includes(process.platform) ? "/bin/sh" : "sh";
 const mostBytes = 1024 * 1024;
 const graceMs = 500;
 const defaultTimeoutMs = 60_000;
@@ -47,7 +49,7 @@ async function runCommand(hook: Hook, payload: string, place: HookRunPlace, sign
   let end: ProcessEnd;
   try {
     const running = place.processes.start({
-      command: ["sh", "-c", command!],
+      command: [shell, "-c", command!],
       cwd,
       env: place.env,
       input: payload,

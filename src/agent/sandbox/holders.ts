@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
-import { withFileLock } from "../../store/file-lock.ts";
+import { isAlive, withFileLock } from "../../store/file-lock.ts";
 
 type Holder = { pid: number; folders: readonly string[]; blanks: readonly string[] };
 
@@ -116,15 +116,6 @@ function writeHolder(file: string, holder: Holder): void {
   writeFileSync(file, JSON.stringify(holder), { mode: 0o600 });
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
 /** What was watched is put back as it was; what stands there instead is moved aside, and named. */
 export function putBack(watched: ReadonlyMap<string, string | undefined>): string[] {
   const notes: string[] = [];
@@ -144,7 +135,8 @@ export function putBack(watched: ReadonlyMap<string, string | undefined>): strin
       );
     }
   }
-  return notes;
+  const most = 20;
+  return notes.length <= most ? notes : [...notes.slice(0, most), `so it is with ${notes.length - most} more`];
 }
 
 /** Where a link leads; undefined: nothing there. Anything else is no link that was there before. */

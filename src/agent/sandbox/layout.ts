@@ -2,7 +2,7 @@
 import { isInside } from "../../policy/paths.ts";
 
 /**
- * `covered`: an empty folder that what lies deeper may show through. `private`: a folder of the run's own. `visible`: read-only,
+ * `covered`: an empty folder that what lies deeper may show through. `private`: a folder or a file of the run's own. `visible`: read-only,
  * through a cover. `writable`. `pinned`: in something writable, and fixed to its place. `readOnly`: in something writable.
  * `hidden`: neither it nor what is below it.
  */

@@ -17,12 +17,14 @@ import {
 } from "./bubblewrap.ts";
 import { type ControlGroup, makeControlGroup, removeLeftGroups } from "./control-groups.ts";
 import { confinedEnvironment, privateCaches } from "./environment.ts";
+import { excludeHolders } from "./git-exclude.ts";
 import { holdNames, putBack } from "./holders.ts";
 import type { HostProxy } from "./host-proxy.ts";
 import { signalInside, watchInside } from "./inside.ts";
+import type { Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
 import { proxyVariables, relayPort } from "./relay.ts";
-import type { Hiding } from "./ruled-paths.ts";
+import { type Hiding, newRuledPaths } from "./ruled-paths.ts";
 import { seccompFilter } from "./seccomp.ts";
 import { newWorkspaceFiles, survey } from "./survey.ts";
 
@@ -115,7 +117,9 @@ function enter(room: Room, { command, cwd, env, readable = [] }: EnterRequest): 
     group = room.canGroup ? makeControlGroup(plan.limits) : undefined;
     if (room.canGroup && !group) throw new Error("A control group for the limits of the sandbox could not be made.");
     // Where a name could not be held, the command cannot make it either.
-    const layout = prepared.layout.filter(({ at }) => !prepared.blanks.includes(at) || existsSync(at));
+    const held = prepared.layout.filter(({ at }) => !prepared.blanks.includes(at) || existsSync(at));
+    const isHidden = (path: string) => held.some(({ at, as }) => as === "hidden" && isInside(path, at));
+    const layout = [...held, ...excludes(room, prepared.blanks).filter(({ at }) => !isHidden(at))];
     const confinement = { layout, cwd, limits: plan.limits, ...(way && { relay: { node, socket: way.socket } }) };
     return {
       command: bubblewrapCommand(
@@ -134,7 +138,9 @@ function enter(room: Room, { command, cwd, env, readable = [] }: EnterRequest): 
       leave() {
         watch?.stop();
         if (group) room.removals.push(group.remove());
-        for (const path of newWorkspaceFiles(plan, layout)) prepared.watched.set(path, undefined);
+        // Where not all was seen before, what is seen now need not be new.
+        const ruled = prepared.notes.length > 0 ? [] : newRuledPaths(plan, layout);
+        for (const path of [...newWorkspaceFiles(plan, layout), ...ruled]) prepared.watched.set(path, undefined);
         const notes = watch?.hasEnded ? [`it was ended: it had more than ${plan.limits.processes} processes`] : [];
         notes.push(...prepared.notes, ...putBack(prepared.watched), ...(way?.proxy.takeRefusals() ?? []));
         try {
@@ -150,6 +156,12 @@ function enter(room: Room, { command, cwd, env, readable = [] }: EnterRequest): 
     hold.release();
     throw error;
   }
+}
+
+/** Laid last, over what is read-only otherwise. */
+function excludes({ plan, folder }: Room, blanks: readonly string[]): Mount[] {
+  const copies = mkdtempSync(join(folder, "exclude-"));
+  return plan.writable.flatMap((root, index) => excludeHolders(root, blanks, join(copies, String(index))) ?? []);
 }
 
 /** The shell that we add ourselves is the system's, whatever PATH names first. */

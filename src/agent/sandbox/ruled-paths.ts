@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import { hasWildcard } from "../../policy/glob.ts";
 import { isInside, realOrSame } from "../../policy/paths.ts";
 import { absolutePattern, coversPath } from "../../policy/rules.ts";
-import type { Mount } from "./layout.ts";
+import type { Rule } from "../../protocol/permission-rule.ts";
+import type { Layout, Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
 import { entriesOf, factsOf } from "./protected-paths.ts";
 
@@ -19,27 +20,54 @@ const mostFiles = { inside: 100_000, outside: 5_000 };
 /** How far below a folder a pattern can reach. */
 type Walk = { from: string; depth: number };
 
-export function ruledPaths(
-  plan: SandboxPlan,
-  { isHidden, hasIgnoreFile }: Hiding,
-): { mounts: Mount[]; notes: string[] } {
-  const mounts: Mount[] = [];
-  const notes: string[] = [];
-  const denying = plan.rules.filter((rule) => rule.verdict === "deny");
-  const closing = denying.filter((rule) => rule.kind === "Write");
-  const roots = [plan.workspace, ...plan.roots];
-  const walks: Walk[] = hasIgnoreFile ? roots.map((from) => ({ from, depth: Number.POSITIVE_INFINITY })) : [];
-  for (const { pattern } of denying) {
-    const { from, depth } = walkOf(absolutePattern(pattern, plan));
-    if (depth === 0) judge(realOrSame(from));
-    else walks.push({ from: realOrSame(from), depth });
-  }
-  for (const walk of widest(walks)) look(walk);
-  if (mounts.length > mostMounts)
+/** `absent`: not there, and closed by a rule without wildcards. */
+export type Ruled = { mounts: Mount[]; absent: string[]; notes: string[] };
+
+export function ruledPaths(plan: SandboxPlan, hiding: Hiding): Ruled {
+  const ruled = ruledNow(plan, hiding);
+  if (ruled.mounts.length > mostMounts)
     throw new Error(
       `Deny rules and ignore files name more than ${mostMounts} files, which is more than the sandbox can hide: name their folder instead.`,
     );
-  return { mounts, notes };
+  return ruled;
+}
+
+/**
+ * What has come to be since the layout was made, although a Write rule denies it: a pattern cannot be held before there is
+ * something to hold. Of a folder and what is in it, the folder.
+ */
+export function newRuledPaths(plan: SandboxPlan, layout: Layout): string[] {
+  const rules = closingRules(plan);
+  if (rules.length === 0) return [];
+  const closed = layout.filter(({ as }) => as === "readOnly" || as === "hidden").map(({ at }) => at);
+  const isNew = (path: string) =>
+    plan.writable.some((root) => path !== root && isInside(path, root)) && !closed.some((at) => isInside(path, at));
+  const { mounts } = ruledNow({ ...plan, rules }, { isHidden: () => false, hasIgnoreFile: false });
+  const found = mounts.map(({ at }) => at).filter(isNew);
+  return found.filter((path) => !found.some((other) => other !== path && isInside(path, other)));
+}
+
+function closingRules({ rules }: SandboxPlan): Rule[] {
+  return rules.filter((rule) => rule.verdict === "deny" && rule.kind === "Write");
+}
+
+function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: Hiding): Ruled {
+  const mounts: Mount[] = [];
+  const absent: string[] = [];
+  const notes: string[] = [];
+  const denying = plan.rules.filter((rule) => rule.verdict === "deny");
+  const closing = closingRules(plan);
+  const roots = [plan.workspace, ...plan.roots];
+  const walks: Walk[] = hasIgnoreFile ? roots.map((from) => ({ from, depth: Number.POSITIVE_INFINITY })) : [];
+  for (const { pattern, kind } of denying) {
+    const { from, depth } = walkOf(absolutePattern(pattern, plan));
+    const path = realOrSame(from);
+    if (depth > 0) walks.push({ from: path, depth });
+    else if (kind === "Write" && !factsOf(path)) absent.push(path);
+    else judge(path);
+  }
+  for (const walk of widest(walks)) look(walk);
+  return { mounts, absent, notes };
 
   /** True: there is nothing more to be found below it. */
   function judge(path: string): boolean {

@@ -1,6 +1,6 @@
 // Survey: what of a plan there is on disk at the moment, as a layout for one command.
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { floorOf, isInside, realOrSame } from "../../policy/paths.ts";
 import { arrange, type Layout, type Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
@@ -57,8 +57,21 @@ export function survey({ plan, hiding, temporary, needed, alone, socket }: Surve
 
   const ruled = ruledPaths(plan, hiding);
   mounts.push(...ruled.mounts, ...socketsInSight().filter(({ at }) => at !== socket));
+  blanks.push(...ruled.absent.filter((path) => canBeMade(path, plan, mounts)));
   for (const at of blanks) mounts.push({ at, as: "readOnly" });
   return { layout: arrange(mounts), blanks, watched, notes: ruled.notes };
+}
+
+/** Is there a folder for it that a command may write? */
+function canBeMade(path: string, plan: SandboxPlan, mounts: readonly Mount[]): boolean {
+  const folder = dirname(path);
+  const isClosed = ({ at, as }: Mount) => (as === "readOnly" || as === "hidden") && isInside(path, at);
+  return (
+    plan.writable.some((root) => isInside(folder, root)) &&
+    factsOf(folder)?.isDirectory() === true &&
+    !isProtected(path, plan) &&
+    !mounts.some(isClosed)
+  );
 }
 
 /** Files of editors that came to be since: their names cannot be known before. */

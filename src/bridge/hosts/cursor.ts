@@ -235,7 +235,7 @@ function settleAsk(
   if (cursorAskFallback === "ask" || askTreatment(version, cursorSurface) === "asks") return { decision: "ask" };
   const facts = "silently treated as 'deny' on 2.4.21-2.x, 'allow' on 3.x; last verified on 3.2.16";
   const text =
-    `cursor ${version ?? "of unknown version"}: 'permission: "ask"' is not honored (${facts}); ` +
+    `cursor ${version || "of unknown version"}: 'permission: "ask"' is not honored (${facts}); ` +
     `downgrading to '${cursorAskFallback}'. Pass cursorAskFallback: "ask" to opt out.`;
   return { decision: cursorAskFallback, warning: warning(text) };
 }

@@ -1,4 +1,5 @@
 // Where each host keeps its hooks, and what an entry there looks like. A new host is a row.
+import { cursorToolNames, renamedTools } from "../../protocol/hook-events.ts";
 import type { HookName, HostName } from "../event.ts";
 
 export type InstallHost = {
@@ -66,7 +67,7 @@ export const installHosts: readonly InstallHost[] = [
       "afterFileEdit",
     ],
     root: ".",
-    tools: { Bash: "Shell", Edit: "Write", MultiEdit: "Write" },
+    tools: cursorToolNames,
   },
   {
     name: "claude",
@@ -102,11 +103,7 @@ export const toolEvents: readonly HookName[] = ["PreToolUse", "PostToolUse", "Po
 
 /** The words of a matcher in a host's own names. */
 export function matcherFor(host: InstallHost, matcher: string): string {
-  const words = matcher.replace(/\b[A-Za-z]+\b/g, (word) =>
-    Object.hasOwn(host.tools, word) ? host.tools[word]! : word,
-  );
-  // Two names may have become one.
-  return /^\w+(\|\w+)*$/.test(words) ? [...new Set(words.split("|"))].join("|") : words;
+  return renamedTools(matcher, host.tools);
 }
 
 /** `script`: from the root of the project, or absolute. As the shell reads it. */

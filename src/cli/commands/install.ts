@@ -1,4 +1,4 @@
-// Puts the program into ~/.local/bin under its three names, and takes it away again. Foreign programs stay.
+// Puts the program into ~/.local/bin under its three names, with the program that runs hook scripts, and takes them away again. Foreign programs stay.
 import {
   accessSync,
   constants,
@@ -18,11 +18,17 @@ import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
 import { installationOf, packageVersion, runningFile } from "./installation.ts";
 
-const names = ["courser", "cursor-agent", "agent"];
+type Link = { path: string; target: string };
+
+/** The program that runs hook scripts lies beside the file that runs. */
+function linksTo(file: string, folder: string): Link[] {
+  const own = ["courser", "cursor-agent", "agent"].map((name) => ({ path: join(folder, name), target: file }));
+  return [...own, { path: join(folder, "courser-hook"), target: join(dirname(file), "courser-hook.cjs") }];
+}
 
 export async function install({ name, env, line }: Invocation): Promise<number> {
-  const target = runningFile();
-  const installation = installationOf(target);
+  const file = runningFile();
+  const installation = installationOf(file);
   if (installation.type === "cache") {
     throw new UserError(
       "INSTALL_REFUSED",
@@ -30,7 +36,7 @@ export async function install({ name, env, line }: Invocation): Promise<number> 
     );
   }
   const folder = binFolder(env);
-  const links = names.map((each) => ({ path: join(folder, each), found: look(join(folder, each), target) }));
+  const links = linksTo(file, folder).map((each) => ({ ...each, found: look(each) }));
   const foreign = links.filter(({ found }) => found === "folder" || (found === "foreign" && !line.flags.has("force")));
   if (foreign.length > 0) {
     const blocked = foreign.map(({ path }) => path).join(", ");
@@ -42,7 +48,7 @@ export async function install({ name, env, line }: Invocation): Promise<number> 
 
   try {
     mkdirSync(folder, { recursive: true });
-    for (const { path, found } of links) if (found !== "this") link(target, path);
+    for (const each of links) if (each.found !== "this") link(each);
   } catch (error) {
     throw new UserError(
       "INSTALL_REFUSED",
@@ -50,17 +56,16 @@ export async function install({ name, env, line }: Invocation): Promise<number> 
     );
   }
   const done = links.map(
-    ({ path, found }) => `${found === "this" ? "already there" : "linked"}  ${path} -> ${target}\n`,
+    ({ path, target, found }) => `${found === "this" ? "already there" : "linked"}  ${path} -> ${target}\n`,
   );
-  return answer(done.join("") + pathAdvice(folder, target, env));
+  return answer(done.join("") + pathAdvice(folder, links, env));
 }
 
 export async function uninstall({ env }: Invocation): Promise<number> {
-  const target = runningFile();
   const folder = binFolder(env);
   const lines: string[] = [];
-  for (const path of names.map((each) => join(folder, each))) {
-    const found = look(path, target);
+  for (const { path, target } of linksTo(runningFile(), folder)) {
+    const found = look({ path, target });
     if (found === "nothing") continue;
     if (found !== "this" && found !== "leads nowhere") {
       lines.push(
@@ -88,7 +93,7 @@ function binFolder(env: NodeJS.ProcessEnv): string {
 /** What stands at a path, as far as installing there is concerned. A link that leads nowhere counts only if it led to a copy of ours. */
 type Found = "nothing" | "this" | "another copy" | "leads nowhere" | "foreign" | "folder";
 
-function look(path: string, target: string): Found {
+function look({ path, target }: Link): Found {
   const entry = entryAt(path);
   if (!entry) return "nothing";
   if (entry.isDirectory()) return "folder";
@@ -112,7 +117,7 @@ function entryAt(path: string): Stats | undefined {
 }
 
 /** Made aside and moved into place, so that the name is never missing. */
-function link(target: string, path: string): void {
+function link({ path, target }: Link): void {
   const aside = `${path}.${process.pid}.new`;
   symlinkSync(target, aside);
   try {
@@ -123,15 +128,15 @@ function link(target: string, path: string): void {
   }
 }
 
-function pathAdvice(folder: string, target: string, env: NodeJS.ProcessEnv): string {
+function pathAdvice(folder: string, links: readonly Link[], env: NodeJS.ProcessEnv): string {
   const searched = (env["PATH"] ?? "").split(delimiter).filter((each) => each !== "");
   if (!searched.some((each) => isSameFolder(each, folder))) {
     const startUp = basename(env["SHELL"] ?? "") === "zsh" ? "~/.zshrc" : "~/.bashrc";
     return `\n${folder} is not in PATH. Type this, and add it to ${startUp}:\n\n  export PATH="$HOME/.local/bin:$PATH"\n`;
   }
-  const hidden = names.flatMap((each) => {
-    const first = searched.map((place) => join(place, each)).find(isExecutable);
-    return first !== undefined && look(first, target) === "foreign" ? [first] : [];
+  const hidden = links.flatMap(({ path, target }) => {
+    const first = searched.map((place) => join(place, basename(path))).find(isExecutable);
+    return first !== undefined && look({ path: first, target }) === "foreign" ? [first] : [];
   });
   return hidden.map((path) => `\nNote: ${path} comes first in PATH and is another program.\n`).join("");
 }

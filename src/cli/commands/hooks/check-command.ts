@@ -1,6 +1,7 @@
 // Can a hook's command be run at all? Looks at files; starts nothing.
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
+import { findLauncher } from "./launcher.ts";
 import { findProgram, type HooksPlace, isExecutable } from "./place.ts";
 
 export type CommandProblem = { message: string; advice: string };
@@ -50,7 +51,7 @@ function fileProblems(file: string, shown: string, place: HooksPlace): CommandPr
 }
 
 /** Programs have none; a script without one is run by the shell, which most are not meant for. */
-function shebangProblems(file: string, shown: string, { env }: HooksPlace): CommandProblem[] {
+function shebangProblems(file: string, shown: string, place: HooksPlace): CommandProblem[] {
   const head = headOf(file);
   if (/^(\x7fELF|MZ|[\xcf\xce\xca\xfe])/.test(head)) return [];
   const [first = "", second = ""] = head.split("\n");
@@ -74,10 +75,10 @@ function shebangProblems(file: string, shown: string, { env }: HooksPlace): Comm
   if (!isExecutable(program))
     return [{ message: `${program}, which shall run ${shown}, does not exist.`, advice: "Correct its first line." }];
   const asked = rest.filter((word) => !word.startsWith("-"));
-  if (/\/env$/.test(program) && asked[0] !== undefined && !findProgram(asked[0], env))
+  if (/\/env$/.test(program) && asked[0] !== undefined && !findProgram(asked[0], place.env))
     return [{ message: `${asked[0]}, which shall run ${shown}, is not in PATH.`, advice: adviceOn(asked[0]) }];
-  if (second.includes("courser-hook") && !findProgram("courser-hook", env))
-    return [{ message: `courser-hook, which shall run ${shown}, is not in PATH.`, advice: adviceOn("courser-hook") }];
+  if (second.includes("courser-hook") && !findLauncher(file, place))
+    return [{ message: `courser-hook, which shall run ${shown}, was not found.`, advice: adviceOn("courser-hook") }];
   return [];
 }
 

@@ -16,7 +16,7 @@ export async function checkHooks(invocation: Invocation): Promise<number> {
   const findings = [
     ...files.flatMap((file) => [...stateFindings(file, invocation.name), ...entryFindings(file, place)]),
     ...files.flatMap(duplicates),
-    ...twiceInCourser(files),
+    ...twiceInCursor(files),
     ...(await hostFindings(files, place)),
   ];
   const problems = findings.filter(({ kind }) => kind === "problem").length;
@@ -89,8 +89,8 @@ function duplicates({ file, hooks }: FoundFile): Finding[] {
   });
 }
 
-/** Courser reads the files of two hosts; a script that is in both is called twice. */
-function twiceInCourser(files: readonly FoundFile[]): Finding[] {
+/** Cursor reads the files of two hosts; a script that is in both is called twice. */
+function twiceInCursor(files: readonly FoundFile[]): Finding[] {
   const scripts = new Map<string, Set<string>>();
   for (const { host, state, hooks } of files) {
     if (state === "foreign") continue;
@@ -103,7 +103,7 @@ function twiceInCourser(files: readonly FoundFile[]): Finding[] {
     .filter(([, hosts]) => hosts.size > 1)
     .map(([script]) => ({
       kind: "note",
-      message: `${script} is in the files of Cursor and of Claude, and Courser and Cursor read both: they call it twice.`,
+      message: `${script} is in the files of Cursor and of Claude. Cursor reads both and calls it twice; Courser calls it once.`,
       advice: "The strictest answer holds, so it does no harm; it costs the time of one more call.",
     }));
 }

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson } from "../answer.ts";
-import { findProgram, hooksPlace, onlyWord, shownFile, wantsJson } from "./place.ts";
+import { findLauncher } from "./launcher.ts";
+import { hooksPlace, onlyWord, shownFile, wantsJson } from "./place.ts";
 import { isFile, scriptFolder } from "./script.ts";
 import { scriptText } from "./template.ts";
 
@@ -35,10 +36,10 @@ export async function initHook(invocation: Invocation, words: readonly string[])
   }
   const shown = shownFile(file, place);
   const next = `${invocation.name} hooks install ${shown}`;
-  const found = findProgram("courser-hook", place.env) !== undefined;
+  const found = findLauncher(file, place) !== undefined;
   if (wantsJson(invocation)) return answerJson({ file, next, launcherFound: found });
   const advice = found
     ? ""
-    : "Note: courser-hook, which runs it, is not in PATH. Type: npm install --global courser-agent\n";
+    : "Note: courser-hook, which runs it, was not found. Type: npm install --global courser-agent\n";
   return answer(`✓ ${shown}\nRead it, change it, then have it called: ${next}\n${advice}`);
 }

@@ -16,6 +16,7 @@ import { approveHooks, isApproved } from "../../../store/hook-trust.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson } from "../answer.ts";
+import { refuseAgents } from "../refuse-agents.ts";
 import {
   configFileOf,
   eventsWanted,
@@ -24,7 +25,6 @@ import {
   hooksPlace,
   hostsWanted,
   onlyWord,
-  refuseAgents,
   shownFile,
   type WantedEvent,
   wantsJson,
@@ -42,7 +42,7 @@ type Done = {
 };
 
 export async function installHook(invocation: Invocation, words: readonly string[]): Promise<number> {
-  refuseAgents(invocation);
+  refuseAgents(invocation, "the hooks that watch them");
   const word = onlyWord(words, "install");
   const place = hooksPlace(invocation);
   const { flags } = invocation.line;
@@ -83,7 +83,7 @@ export async function installHook(invocation: Invocation, words: readonly string
 }
 
 export async function uninstallHook(invocation: Invocation, words: readonly string[]): Promise<number> {
-  refuseAgents(invocation);
+  refuseAgents(invocation, "the hooks that watch them");
   const word = onlyWord(words, "uninstall");
   const place = hooksPlace(invocation);
   const { flags } = invocation.line;
@@ -196,7 +196,7 @@ function nextSteps(done: readonly Done[], { name }: Invocation, place: HooksPlac
     notes.push("Codex passes new hooks over in silence until you trust them: start codex and type /hooks.");
   if (has("claude") && has("cursor"))
     notes.push(
-      "Courser and Cursor read Claude's settings too: there the script is called twice, and the strictest answer holds.",
+      "Cursor reads Claude's settings too and calls the script twice; the strictest answer holds. Courser calls it once.",
     );
   if (done.some((each) => each.added.length > 0))
     notes.push(

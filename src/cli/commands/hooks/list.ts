@@ -1,4 +1,6 @@
 // All hooks of all levels: where they stand, what they match, whether they run.
+import type { Hook } from "../../../store/hook-files.ts";
+import { repeatedBy } from "../../../store/hook-repeats.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson } from "../answer.ts";
@@ -9,30 +11,36 @@ import { oneLine } from "./trace.ts";
 export async function listHooks(invocation: Invocation): Promise<number> {
   const place = hooksPlace(invocation);
   const files = findHooks(place);
+  const running = files.flatMap(({ state, hooks }) => (state === "runs" ? hooks : []));
   if (wantsJson(invocation)) {
     const { workspace, trusted } = place;
-    return answerJson({ workspace, trusted, files: files.map(jsonOf) });
+    return answerJson({ workspace, trusted, files: files.map((file) => jsonOf(file, running)) });
   }
   if (files.length === 0) return answer(`There are no hooks here. To write one: ${invocation.name} hooks init\n`);
-  return answer(`${files.map((file) => textOf(file, place, invocation.name)).join("\n")}`);
+  return answer(`${files.map((file) => textOf(file, { place, name: invocation.name, running })).join("\n")}`);
 }
 
-function jsonOf({ level, file, host, state, hooks, warnings, problem }: FoundFile): object {
+function jsonOf({ level, file, host, state, hooks, warnings, problem }: FoundFile, running: readonly Hook[]): object {
   return {
     level,
     file,
     host,
     state,
-    hooks: hooks.map(({ event, entry, command, prompt, matcher, timeoutMs, failClosed, loopLimit }) => ({
-      event,
-      entry,
-      ...(command !== undefined && { command }),
-      ...(prompt !== undefined && { prompt }),
-      ...(matcher !== undefined && { matcher }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      failClosed,
-      loopLimit,
-    })),
+    hooks: hooks.map((hook) => {
+      const { event, entry, command, prompt, matcher, timeoutMs, failClosed, loopLimit } = hook;
+      const instead = repeatedBy(hook, running);
+      return {
+        event,
+        entry,
+        ...(command !== undefined && { command }),
+        ...(prompt !== undefined && { prompt }),
+        ...(matcher !== undefined && { matcher }),
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        failClosed,
+        loopLimit,
+        ...(instead && { repeats: `${instead.file} ${instead.entry}` }),
+      };
+    }),
     warnings,
     ...(problem !== undefined && { problem }),
   };
@@ -45,10 +53,19 @@ const states: Record<HookState, (name: string) => string> = {
   foreign: () => ": read by Codex only, which runs what you trusted there with /hooks",
 };
 
-function textOf({ level, file, state, hooks, warnings, problem }: FoundFile, place: HooksPlace, name: string): string {
+type Setting = { place: HooksPlace; name: string; running: readonly Hook[] };
+
+function textOf(found: FoundFile, { place, name, running }: Setting): string {
+  const { level, file, state, hooks, warnings, problem } = found;
   const width = Math.max(0, ...hooks.map(({ event }) => event.length));
-  const rows = hooks.map(({ event, command, prompt, matcher, failClosed }) => {
-    const notes = [matcher === undefined ? "" : `matcher ${matcher}`, failClosed ? "fails closed" : ""].filter(Boolean);
+  const rows = hooks.map((hook) => {
+    const { event, command, prompt, matcher, failClosed } = hook;
+    const instead = repeatedBy(hook, running);
+    const notes = [
+      matcher === undefined ? "" : `matcher ${matcher}`,
+      failClosed ? "fails closed" : "",
+      instead ? `runs once, from ${shownFile(instead.file, place)}` : "",
+    ].filter(Boolean);
     const what = command === undefined ? `asks a model: ${oneLine(prompt!)}` : oneLine(command);
     return `  ${event.padEnd(width)}  ${what}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
   });

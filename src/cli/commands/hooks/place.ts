@@ -17,15 +17,6 @@ export function hooksPlace(invocation: Invocation): HooksPlace {
   return { ...placeOf(invocation), env: invocation.env };
 }
 
-/** Hooks are for people to set up: an agent could take its own guards away. */
-export function refuseAgents({ env }: Invocation): void {
-  if (!env["CURSOR_AGENT"]) return;
-  throw new UserError(
-    "UNTRUSTED",
-    "An agent runs this command, and agents do not change the hooks that watch them. Type it in a terminal of your own.",
-  );
-}
-
 /** More words than one would be passed over. */
 export function onlyWord(words: readonly string[], command: string): string | undefined {
   if (words.length <= 1) return words[0];

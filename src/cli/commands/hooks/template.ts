@@ -1,11 +1,12 @@
 // The text of a new hook script.
+import { furtherFolders } from "./launcher.ts";
 
 /**
  * The second line is a comment to TypeScript and a program to the shell. With `#!/usr/bin/env courser-hook` alone, a PATH
  * without it would mean exit code 127, which every host takes for a hook that has no objection.
  */
 export const scriptText = String.raw`#!/bin/sh
-//usr/bin/env true; PATH="$PATH:$HOME/.local/bin:/opt/homebrew/bin:/usr/local/bin:\${0%/*}/../node_modules/.bin"; command -v courser-hook >/dev/null && exec courser-hook "$0" "$@"; echo "$0: courser-hook is not in PATH. Type: npm install --global courser-agent" >&2; exit 2
+//usr/bin/env true; PATH="$PATH:${furtherFolders.join(":")}"; command -v courser-hook >/dev/null && exec courser-hook "$0" "$@"; echo "$0: courser-hook is not in PATH. Type: npm install --global courser-agent" >&2; exit 2
 
 // One script for Cursor, Courser, Claude Code and Codex. The lines above start it; below is yours.
 import { execFileSync } from "node:child_process";
@@ -45,4 +46,4 @@ function removesRecursively(command: string): boolean {
 }
 
 await run(hooks);
-`.replaceAll("\\${", "${");
+`;

@@ -8,12 +8,13 @@ import { type HookEventName, hookEvents, isHookEvent } from "../../../protocol/h
 import { isObject, type JsonObject, tryParse } from "../../../protocol/json-object.ts";
 import { nearestName } from "../../../protocol/nearest.ts";
 import type { Hook } from "../../../store/hook-files.ts";
+import { repeatedBy } from "../../../store/hook-repeats.ts";
 import type { HookTraceLine } from "../../../store/hook-trace.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson } from "../answer.ts";
 import { type FoundFile, findHooks, type HookState } from "./found.ts";
-import { type HooksPlace, hooksPlace, onlyWord, wantsJson } from "./place.ts";
+import { type HooksPlace, hooksPlace, onlyWord, shownFile, wantsJson } from "./place.ts";
 import { sampleOf } from "./samples.ts";
 import { outcomeOf, testText } from "./test-text.ts";
 
@@ -50,16 +51,22 @@ export async function testHooks(invocation: Invocation, words: readonly string[]
 type Setting = { event: HookEventName; fields: JsonObject; invocation: Invocation; place: HooksPlace };
 
 async function tryAll(files: readonly FoundFile[], setting: Setting): Promise<Tried[]> {
-  const { event, invocation } = setting;
+  const { event, invocation, place } = setting;
   const processes = createProcessRunner({ env: invocation.env });
   const runsAll = invocation.line.flags.has("trust");
+  const running = files.flatMap(({ state, hooks }) => (runsAll || whyNot[state] === undefined ? hooks : []));
   try {
     return await Promise.all(
       files.flatMap(({ state, hooks }) =>
         hooks
           .filter((hook) => hook.event === event)
           .map((hook) => {
-            const why = runsAll ? undefined : whyNot[state];
+            const instead = repeatedBy(hook, running);
+            const why = instead
+              ? `it runs once, from ${shownFile(instead.file, place)} ${instead.entry}`
+              : runsAll
+                ? undefined
+                : whyNot[state];
             return why === undefined ? tryOne(hook, processes, setting) : { hook, why, answer: silent, warnings: [] };
           }),
       ),
