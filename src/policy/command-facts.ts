@@ -28,8 +28,6 @@ const readers = words(`
   bash sh zsh python python3 node perl ruby php`);
 /** Their first operand is a pattern or a program, unless an option gives it. */
 const patternReaders = words("grep egrep fgrep zgrep rg ag ack sed awk gawk mawk jq yq");
-/** Their operands are places to look in, and patterns of names. */
-const finders = words("find fd ls tree du");
 const gitReaders = words("diff show blame log grep cat-file add hash-object archive apply am");
 
 /** A file that is written. `isPurpose`: writing it is what the command is for. */
@@ -157,7 +155,7 @@ export function readsOf({ name, args }: Invocation): ShellWord[] {
       .filter((arg) => arg.value.includes("@") || /^(-T|--upload-file|--post-file|file:)/.test(arg.value))
       .map((arg) => ({ ...arg, value: arg.value.replace(/^.*?@|^file:\/\/|^--?[\w-]+=?/s, "") }));
   if (base === "dd") return operands(args).map((word) => ({ ...word, value: word.value.replace(/^if=/, "") }));
-  if (readers.has(base) || finders.has(base)) return [...operands(args), ...attachedFiles(args)];
+  if (readers.has(base)) return [...operands(args), ...attachedFiles(args)];
   if (!patternReaders.has(base)) return [];
   const given = args.some((arg) => /^(-[a-zA-Z]*[ef]|--(regexp|file|expression)(=.*)?)$/s.test(arg.value));
   return [...operands(args).slice(given ? 0 : 1), ...attachedFiles(args)];
@@ -292,6 +290,7 @@ function gitWrites(args: readonly ShellWord[]): Written[] {
     case "checkout":
       return [...options, ...purpose(paths)];
     case "clone":
+      return [...options, ...purpose(withoutValues(plain, rest, cloneValues).slice(1, 2))];
     case "bundle":
       return [...options, ...purpose(plain.slice(1, 2))];
     case "init":
@@ -305,6 +304,14 @@ function gitWrites(args: readonly ShellWord[]): Written[] {
     default:
       return options;
   }
+}
+
+const cloneValues =
+  /^(-[bojc]|--(branch|depth|origin|reference|jobs|filter|shallow-since|shallow-exclude|server-option|bundle-uri))$/;
+
+/** Operands that are not the value of the option before them. */
+function withoutValues(plain: readonly ShellWord[], args: readonly ShellWord[], valued: RegExp): ShellWord[] {
+  return plain.filter((word) => !valued.test(args[args.indexOf(word) - 1]?.value ?? ""));
 }
 
 /** Settings of git name programs: changing them is writing the file that holds them. */
@@ -340,6 +347,11 @@ function valuesOf(args: readonly ShellWord[], options: Options): ShellWord[] {
     if (arg.value === "--") break;
     const value = optionValue(arg.value, args[index + 1], options)?.word;
     if (value) found.push(value.dynamic && !value.origin && arg.origin ? { ...value, origin: arg.origin } : value);
+    // `--output=${x:-file}`: the words that it may become.
+    for (const other of arg.others ?? []) {
+      const named = optionValue(other.value, undefined, options)?.word;
+      if (named) found.push(named);
+    }
   }
   return found;
 }

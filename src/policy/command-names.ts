@@ -1,6 +1,6 @@
 // How programs are called: base names, shells and interpreters. Small things that every part of the shell's judgement needs.
 
-const shells = words("sh bash zsh dash ksh mksh ash fish rbash");
+const shells = words("sh bash zsh dash ksh mksh ash fish rbash csh tcsh posh yash xonsh nu");
 const interpreters =
   /^(python[\d.]*|pypy3?|ipython3?|perl|ruby|irb|node|nodejs|deno|bun|tsx|ts-node|php|lua[\d.]*|luajit|tclsh|wish|expect|osascript|pwsh|powershell|Rscript|R|octave|gnuplot|groovy|scala|jshell|ghci|erl|iex|m4|dc|ed|ex|gdb|lldb|sqlite3|psql|mysql)$/;
 

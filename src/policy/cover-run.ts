@@ -34,7 +34,27 @@ function coveringRules({ args }: Run, bare: string, allowing: readonly Rule[]): 
   const words = args.map((arg) => arg.value);
   // Two names for the same built-in.
   const names = bare === "[" ? ["[", "test"] : bare === ":" ? [":", "true"] : [bare];
-  return allowing.filter((rule) => names.some((each) => allowsCommand(rule, { name: each, args: words })));
+  const { named, open } = indexOf(allowing);
+  return names.flatMap((name) =>
+    [...(named.get(name) ?? []), ...open].filter((rule) => allowsCommand(rule, { name, args: words })),
+  );
+}
+
+type RuleIndex = { named: Map<string, Rule[]>; open: Rule[] };
+const indexes = new WeakMap<readonly Rule[], RuleIndex>();
+
+/** Rules by the program that they name, for lists of hundreds; `open`: those that may name any. */
+function indexOf(allowing: readonly Rule[]): RuleIndex {
+  const known = indexes.get(allowing);
+  if (known) return known;
+  const index: RuleIndex = { named: new Map(), open: [] };
+  for (const rule of allowing) {
+    const name = /^[^\s:*?{}[\]]+(?=$|[\s:])/.exec(rule.pattern)?.[0];
+    if (name === undefined) index.open.push(rule);
+    else index.named.set(name, [...(index.named.get(name) ?? []), rule]);
+  }
+  indexes.set(allowing, index);
+  return index;
 }
 
 /** A rule that names the inner command too, as `Shell(npx vitest)` does, covers its start. */

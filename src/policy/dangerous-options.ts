@@ -2,10 +2,18 @@
 import { baseName, own } from "./command-names.ts";
 import { dangerousGit } from "./git-options.ts";
 import { dangerousAwk, dangerousSed } from "./inner-code.ts";
-import { longIn, type Options, optionValue, shortIn } from "./read-options.ts";
+import { longIn, type Options, optionValue, parseOptions, shortIn } from "./read-options.ts";
 import type { Invocation, ShellWord } from "./shell-words.ts";
+import { wrappers } from "./wrapper-table.ts";
 
 type Dangerous = Options & {
+  /** What the first operands say, joined with a blank. */
+  operands?: RegExp;
+  /**
+   * Options without a value that may stand before the script of an interpreter. With only these before it, what follows
+   * the script is the script's own.
+   */
+  leads?: RegExp;
   /** Options that are dangerous only with such a value. */
   valued?: readonly (Options & { value: RegExp })[];
 };
@@ -45,18 +53,24 @@ const dangerous: Record<string, Dangerous> = {
   vim: { exact: /^(\+|-[a-zA-Z]*[cSsuwWUir]|--cmd|--remote|--servername)/ },
   emacs: { exact: /^(-f|-l|-L|--?(eval|execute|funcall|load|script|batch|directory|insert|kill))/ },
   nano: { short: "s", long: ["speller", "rcfile"] },
-  perl: { exact: /^-[a-zA-Z0]*[eEiMmIxd]/ },
-  ruby: { exact: /^-[a-zA-Z]*[eirIxC]/ },
+  perl: { exact: /^-[a-zA-Z0]*[eEiMmIxd]/, leads: /^-[wnplaTtcsSuUWX0-9]+$/ },
+  ruby: { exact: /^-[a-zA-Z]*[eirIxC]/, leads: /^-[wnplaSsvcW0-9]+$/ },
   python: {
+    leads: /^-[BEIOPqsSuvbdtR]+$/,
     exact: /^(-[a-zA-Z]*[cix]$|-c|-$)/,
     valued: [{ short: "m", value: /^(timeit|code|pdb|idlelib|runpy|webbrowser)(\.|$)/ }],
   },
   node: {
     exact:
-      /^(-[epri]{1,3}|-|--(eval|print|require|import|loader|experimental-loader|interactive|env-file.*|inspect-brk|inspect-wait|openssl-config|build-snapshot.*|run|experimental-config-file))(=|$)/s,
+      /^(-[epri]{1,3}|-|--(eval|print|require|import|loader|experimental-loader|interactive|env-file.*|inspect-brk|inspect-wait|openssl-config|build-snapshot.*|experimental-config-file))(=|$)/s,
+    leads:
+      /^(-[vhc]|--[\w-]+=.*|--(test|watch|inspect|check|prof|version|expose-gc|trace-[\w-]+|enable-source-maps|no-[\w-]+|harmony[\w-]*|preserve-symlinks|throw-deprecation|pending-deprecation|abort-on-uncaught-exception))$/s,
   },
-  php: { exact: /^(-[a-zA-Z]*[rBREFdzS]|--run|--process-code|--process-begin|--process-end|--define|-$)/ },
-  lua: { exact: /^(-[a-zA-Z]*[el]|-$)/ },
+  php: {
+    exact: /^(-[a-zA-Z]*[rBREFdzS]|--run|--process-code|--process-begin|--process-end|--define|-$)/,
+    leads: /^-[lnqsvw]+$/,
+  },
+  lua: { exact: /^(-[a-zA-Z]*[el]|-$)/, leads: /^-[vWE]$/ },
   deno: { exact: /^(eval|repl)$/ },
   bun: { exact: /^(-e|--eval|-p|--print|-r|--preload|--require)(=|$)/s },
   tsx: { exact: /^(-e|--eval|-p|--print|-r|--require|--import|-$)/ },
@@ -91,18 +105,17 @@ const dangerous: Record<string, Dangerous> = {
   wget: { short: "ei", values: "OPoaUtTwQlADIRXB", long: ["execute", "input-file", "use-askpass", "config"] },
   npm: {
     exact:
-      /^(--script-shell|--node-options|set|--init-module|--ignore-scripts=false|--userconfig|--globalconfig|--git|--editor|--shell)(=|$)/s,
+      /^(--script-shell|--node-options|--init-module|--ignore-scripts=false|--userconfig|--globalconfig|--git|--editor|--shell)(=|$)/s,
+    operands: /^(set|config (set|edit|delete|rm|fix))\b/,
   },
   pnpm: { exact: /^(--config\..*|--script-shell|-c|--shell-mode)(=|$)/s },
-  npx: { short: "p", long: ["package", "shell"] },
   printf: { exact: /^-v/ },
   test: { exact: /^-[vR]$/ },
   tsc: { exact: /^--?(plugins|generateTrace|generateCpuProfile)(=|$)/is },
   date: { short: "s", long: ["set"] },
-  xargs: { short: "a", long: ["arg-file"] },
   jq: { short: "L", long: ["library-path"] },
-  less: { exact: /^(\+|-[a-zA-Z]*[kTp]|--(lesskey|tag-file|pattern))/ },
-  more: { exact: /^\+/ },
+  less: { exact: /^(\+(?!(F|G|g|\d+g?|\/[^!]*)$)|-[a-zA-Z]*[kT]|--(lesskey|tag-file))/ },
+  more: { exact: /^\+(?!\d+$|\/[^!]*$)/ },
   crontab: { exact: /^(?!-l$)/ },
   docker: {
     exact: /^--(privileged|pid|ipc|uts|userns|cap-add|device|security-opt)(=|$)|^--(net|network)=host$/s,
@@ -148,22 +161,60 @@ const sameTable: Record<string, string> = {
   podman: "docker",
 };
 
+/** Options of wrappers, which end where the command begins. */
+const wrapperOptions: Record<string, readonly string[]> = {
+  npx: ["p", "package", "shell"],
+  bunx: ["p", "package"],
+  xargs: ["a", "arg-file"],
+};
+
 /** Every argument that does more than its command is known for. */
 export function dangerousArguments({ name, args }: Invocation): DangerousArgument[] {
   const base = baseName(name.value);
   if (base === "git") return dangerousGit(args);
   if (base === "sed" || base === "gsed") return dangerousSed(args);
   if (/^[gmn]?awk$/.test(base)) return dangerousAwk(args);
+  const wrapped = own(wrapperOptions, base);
+  if (wrapped) return dangerousInWrapper(base, wrapped, args);
   const table = tableOf(base);
   if (!table) return [];
-  return args.flatMap((arg, at) => {
+  const found: DangerousArgument[] = [];
+  const operands = args.filter((arg) => !arg.value.startsWith("-"));
+  const said = table.operands?.exec(operands.map((arg) => arg.value).join(" "));
+  if (said) found.push({ name: said[0], text: said[0], at: args.indexOf(operands[0]!) });
+  const end = scriptAt(args, table);
+  for (const [at, arg] of args.slice(0, end).entries()) {
     // `tar xfI`: the first word is options, without a dash, and their values come later.
     const isOld = at === 0 && /tar$/.test(base) && /^[a-zA-Z]+$/.test(arg.value);
-    const found = isOld
+    const option = isOld
       ? shortIn(`-${arg.value}`, { short: table.short! })
       : (nameIn(arg.value, table) ?? valuedIn(arg.value, args[at + 1], table));
-    return found === undefined ? [] : [{ name: found, text: arg.value, at }];
-  });
+    if (option !== undefined) found.push({ name: option, text: arg.value, at });
+  }
+  return found;
+}
+
+/** Where the script of an interpreter stands, and its own arguments begin; the end where that is not sure. */
+function scriptAt(args: readonly ShellWord[], { leads }: Dangerous): number {
+  if (!leads) return args.length;
+  for (const [at, { value, dynamic }] of args.entries()) {
+    if (dynamic || value === "-") return args.length;
+    // `python -m module`: what follows is the module's.
+    if (/^-[A-Za-z]*m$/.test(value)) return at + 2;
+    if (!value.startsWith("-")) return at;
+    if (!leads.test(value)) return args.length;
+  }
+  return args.length;
+}
+
+function dangerousInWrapper(base: string, names: readonly string[], args: readonly ShellWord[]): DangerousArgument[] {
+  const { values } = parseOptions(args, wrappers[base]!);
+  return names
+    .filter((name) => values.has(name))
+    .map((name) => {
+      const option = name.length === 1 ? `-${name}` : `--${name}`;
+      return { name: option, text: option, at: Math.max(0, args.indexOf(values.get(name)!)) };
+    });
 }
 
 /** The first of them, as given; undefined for ordinary use. */

@@ -45,7 +45,7 @@ export async function decide(needs: readonly Need[], situation: Situation): Prom
     if (strictness[part.verdict] > strictness[verdict]) [verdict, deciding] = [part.verdict, []];
     if (part.verdict === verdict) deciding.push(part);
   }
-  const reasons = [...new Set(deciding.flatMap((part) => part.reasons))];
+  const reasons = fewOf([...new Set(deciding.flatMap((part) => part.reasons))]);
   if (verdict === "ask" && !situation.interactive) reasons.push(nobodyToAsk);
   return {
     verdict,
@@ -56,6 +56,13 @@ export async function decide(needs: readonly Need[], situation: Situation): Prom
     approved,
     mayRead: (path) => !isHidden(path),
   };
+}
+
+/** A folder that is copied can hold protected files by the dozen: some of them are enough to know why. */
+function fewOf(reasons: string[]): string[] {
+  const most = 8;
+  if (reasons.length <= most) return reasons;
+  return [...reasons.slice(0, most - 1), `There are ${reasons.length - most + 1} more reasons of this kind.`];
 }
 
 async function judge(need: Need, situation: Situation, ignored: IgnoreCheck): Promise<Part> {

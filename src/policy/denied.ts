@@ -1,13 +1,14 @@
 // What deny rules say about a line: generously, in everything that it would start, read or write.
 import type { Rule } from "../protocol/permission-rule.ts";
 import { patternsMeet } from "./glob.ts";
+import { rulesFor } from "./rule-lists.ts";
 import { absolutePattern, coversPath, deniesCommand, nameOf } from "./rules.ts";
 import type { ShellSituation, Touch } from "./shell-paths.ts";
 import { show } from "./show.ts";
 import type { Run, Runs } from "./wrappers.ts";
 
-export function deniedRuns(command: string, { runs, lines }: Runs, rules: readonly Rule[]): string[] {
-  const denying = shellDenies(rules);
+export function deniedRuns(command: string, { runs, lines, unreadable }: Runs, rules: readonly Rule[]): string[] {
+  const denying = rulesFor(rules, "Shell", "deny");
   if (denying.length === 0) return [];
   const reasons = new Set<string>();
   for (const run of runs) {
@@ -15,25 +16,40 @@ export function deniedRuns(command: string, { runs, lines }: Runs, rules: readon
     const line = { name: run.name.value, args: run.args.map((arg) => arg.value) };
     for (const rule of denying) if (deniesCommand(rule, line)) reasons.add(`${nameOf(rule)} denies ${run.name.value}.`);
   }
-  // A line too long to be parsed is still searched for denied names.
-  if (lines.some((line) => line.errors.length > 0)) {
-    const names = command.split(/[\s;|&()<>`'"\\{}$=]+/).filter(Boolean);
+  // What cannot be parsed is still searched for denied names.
+  const texts = lines.some((line) => line.errors.length > 0) ? [command, ...unreadable] : unreadable;
+  for (const text of texts) {
+    const names = text.split(/[\s;|&()<>`'"\\{}$=!]+/).filter(Boolean);
     for (const rule of denying) {
-      const hit = names.find((name, index) => deniesCommand(rule, { name, args: names.slice(index + 1, index + 20) }));
+      const hit = deniedName(rule, names);
       if (hit) reasons.add(`${nameOf(rule)} denies ${hit}, and the line cannot be read.`);
     }
   }
   return [...reasons];
 }
 
+/** The first word that the rule denies, with those after it as its arguments. */
+function deniedName(rule: Rule, names: readonly string[]): string | undefined {
+  const wanted = /^[^\s:*?{}[\]]+(?=$|[\s:])/.exec(rule.pattern)?.[0].toLowerCase();
+  const end = wanted?.slice(wanted.lastIndexOf("/") + 1);
+  return names.find(
+    (name, index) =>
+      (end === undefined || name.toLowerCase().includes(end)) &&
+      deniesCommand(rule, { name, args: names.slice(index + 1, index + 20) }),
+  );
+}
+
 /** Words that could be what a deny rule names, if only the shell made them so: `git $x` against `Shell(git push)`. */
 export function unseenArguments({ runs }: Runs, rules: readonly Rule[]): string[] {
-  const denying = shellDenies(rules).filter((rule) => /[\s:]/.test(rule.pattern));
+  const denying = rulesFor(rules, "Shell", "deny").filter((rule) => /[\s:]/.test(rule.pattern));
   if (denying.length === 0) return [];
   return runs
     .filter((run) => !run.name.dynamic && !run.name.glob && denying.some((rule) => mayMatch(rule, run)))
     .map((run) => `what ${run.name.value} is given is not known before`);
 }
+
+/** What a rule names stands near the name of the program. */
+const mostArguments = 50;
 
 /** Would the rule match with its own words in the place of those that are not known? */
 function mayMatch(rule: Rule, { name, args }: Run): boolean {
@@ -42,24 +58,18 @@ function mayMatch(rule: Rule, { name, args }: Run): boolean {
     .replaceAll("*", "")
     .split(/\s+/)
     .filter(Boolean);
-  return args.some((arg, at) => {
+  if (!deniesCommand(rule, { name: name.value, args: wanted })) return false;
+  return args.slice(0, mostArguments).some((arg, at) => {
     const isOpen = arg.dynamic || arg.glob || (arg.others?.length ?? 0) > 0;
     if (!isOpen) return false;
-    const filled = [
-      ...args.slice(0, at).map((each) => each.value),
-      ...wanted,
-      ...args.slice(at + 1).map((each) => each.value),
-    ];
+    const values = args.slice(0, mostArguments).map((each) => each.value);
+    const filled = [...values.slice(0, at), ...wanted, ...values.slice(at + 1)];
     return deniesCommand(rule, { name: name.value, args: filled });
   });
 }
 
-function shellDenies(rules: readonly Rule[]): Rule[] {
-  return rules.filter((rule) => rule.kind === "Shell" && rule.verdict === "deny");
-}
-
 export function deniedTouches(kind: "Read" | "Write", touches: readonly Touch[], situation: ShellSituation): string[] {
-  const denying = situation.rules.filter((rule) => rule.kind === kind && rule.verdict === "deny");
+  const denying = rulesFor(situation.rules, kind, "deny");
   const reasons = new Set<string>();
   for (const rule of denying) {
     for (const { word, paths } of touches) {

@@ -1,22 +1,38 @@
 // What options would run: commands that they name, for deny rules to see, and code of other languages.
-import { baseName, isInterpreter } from "./command-names.ts";
+import { baseName, isInterpreter, words } from "./command-names.ts";
 import { dangerousArguments } from "./dangerous-options.ts";
 import type { Invocation, ShellWord } from "./shell-words.ts";
+
+/** Programs whose options hold commands for the shell, or names of programs. */
+const hosts = words(`
+  git tar gtar bsdtar cpio split ssh scp sftp rsync man zip sort gsort rg ag ack gcc cc g++ c++ clang clang++ ld go wget
+  nano npm pnpm`);
+
+const mostOptions = 40;
+
+/** Settings of git whose value is run. */
+const programSetting =
+  /^(alias|pager|filter|credential|browser|man|include|includeif|sendemail|difftool|mergetool|guitool|trailer|interactive)\.|\.(pager|editor|sshcommand|fsmonitor|askpass|gitproxy|external|command|cmd|textconv|driver|process|program|helper|uploadpack|receivepack|packobjectshook|hookspath)$/i;
 
 /** Texts that may be commands: the values of options that execute. Each is only a guess. */
 export function commandsInOptions(command: Invocation): string[] {
   const base = baseName(command.name.value);
   const { args } = command;
-  if (base === "find" || base === "fd" || isInterpreter(base) || /^(g?sed|[gmn]?awk|npx)$/.test(base)) return [];
-  const texts: string[] = builtinCallbacks(base, args);
-  for (const { name, text, at } of dangerousArguments(command)) {
-    const rest = args.slice(at + 1).map((arg) => arg.value);
+  if (!hosts.has(base)) return builtinCallbacks(base, args);
+  const texts: string[] = [];
+  // A few are enough to see: with more of them than this nothing is allowed anyway.
+  for (const { name, text, at } of dangerousArguments(command).slice(0, mostOptions)) {
+    const rest = args.slice(at + 1, at + 1 + mostOptions).map((arg) => arg.value);
+    if (base === "git" && name === "-c") {
+      const [key, value] = (text === "-c" ? (rest[0] ?? "") : text.slice(2)).split(/=(.*)/s);
+      if (value !== undefined && programSetting.test(key!)) texts.push(value);
+      continue;
+    }
     // `--checkpoint-action=exec=…`, `-oProxyCommand=…`: what follows each equals sign.
     const pieces = text.split("=");
     for (let index = 1; index < Math.min(pieces.length, 4); index++) texts.push(pieces.slice(index).join("="));
     if (/^-[a-zA-Z]./.test(text)) texts.push(text.slice(2));
-    if (/^[+:]/.test(text)) texts.push(text);
-    const next = rest[0];
+    const next = pieces.length === 1 ? rest[0] : undefined;
     if (next !== undefined) texts.push(next, ...(next.includes("=") ? [next.slice(next.indexOf("=") + 1)] : []));
     // `git bisect run rm x`: the rest is the command; `git filter-branch --tree-filter 'rm x'`: one of the words is.
     if (!name.startsWith("-")) texts.push(rest.join(" "), ...rest.slice(1));

@@ -63,8 +63,8 @@ function sameFileIn(folder: string, search: Search): string | undefined {
 
 function linkedFile(path: string): { dev: number; ino: number } | undefined {
   try {
-    const stat = lstatSync(path);
-    return stat.isFile() && stat.nlink > 1 ? stat : undefined;
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat?.isFile() && stat.nlink > 1 ? stat : undefined;
   } catch {
     return undefined;
   }

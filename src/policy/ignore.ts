@@ -1,5 +1,5 @@
 // .cursorignore: what the agent's own tools must not read.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { isDirectory, isInside, type ResolvedPath } from "./paths.ts";
 
@@ -41,6 +41,17 @@ function read(file: string): string | "unreadable" | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    return ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "") ? undefined : "unreadable";
+    const { code = "" } = error as NodeJS.ErrnoException;
+    const isMissing = ["ENOENT", "ENOTDIR"].includes(code) || (code === "EISDIR" && isEmptyFolder(file));
+    return isMissing ? undefined : "unreadable";
+  }
+}
+
+/** The sandbox holds the name with one while a command runs. There is nothing in it that could have been meant. */
+function isEmptyFolder(path: string): boolean {
+  try {
+    return readdirSync(path).length === 0;
+  } catch {
+    return false;
   }
 }

@@ -10,6 +10,7 @@ import { deniedRuns, deniedTouches, unseenArguments } from "./denied.ts";
 import { isNumeric, meaningOf, type Scope } from "./meaning.ts";
 import type { Judgement } from "./need.ts";
 import { floorOf, isInside, type ResolvedPath, rootOf } from "./paths.ts";
+import { rulesFor } from "./rule-lists.ts";
 import { coversPath, nameOf, namesPath } from "./rules.ts";
 import type { ShellLine, ShellWord } from "./shell.ts";
 import {
@@ -47,16 +48,18 @@ export type ShellFindings = {
 };
 
 /** Beyond this the line is asked about in every mode. */
-const mostFiles = 1000;
+const mostFiles = 400;
 
 export function inspectShell(command: string, cwd: string, situation: ShellSituation): ShellFindings {
   const runs = runsOf(command);
   const directories = directoriesOf(runs, cwd, situation);
   const written = distinct([
     ...redirectTargets(runs, "out").map((word) => ({ ...word, isPurpose: false })),
+    ...runs.guessedTargets.map((word) => ({ ...word, isPurpose: true })),
     ...runs.runs.flatMap((run) => writesOf(run).map((word) => (run.inOption ? { ...word, isPurpose: true } : word))),
   ]);
-  const read = distinct([...redirectTargets(runs, "in"), ...runs.runs.flatMap(readsOf)]);
+  const readsMatter = rulesFor(situation.rules, "Read", "deny").length > 0;
+  const read = distinct([...redirectTargets(runs, "in"), ...(readsMatter ? runs.runs.flatMap(readsOf) : [])]);
   const touch = <Word extends ShellWord>(word: Word): Touch => touchOf(word, directories.paths, situation);
   const writes = written
     .filter((word) => word.dynamic || !isSink(word.value))
@@ -70,10 +73,11 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   ];
   const copied = runs.runs.flatMap((run) => copiedPaths(run, directories.paths, situation));
   const floor = floorReasons({ writes, copied, directories }, situation, denied);
-  const readsMatter = situation.rules.some((rule) => rule.kind === "Read" && rule.verdict === "deny");
   if (written.length > mostFiles || (readsMatter && read.length > mostFiles)) {
     floor.push(`It names more than ${mostFiles} files.`);
   }
+  if (runs.isMisread || runs.lines.some((line) => line.isMisread))
+    floor.push("It is written in a way that may be read as something else.");
   if (directories.paths.length > mostDirectories) floor.push("It changes directory too often.");
   const unseen = [...unseenParts(runs, situation.rules), ...madeByLine(runs, writes, directories, situation)];
   return { denied, floor, unseen: [...new Set(unseen)], runs, writes, reads, directories };
@@ -89,7 +93,8 @@ function redirectTargets({ lines, scopes }: Runs, direction: "in" | "out"): Shel
 }
 
 function distinct<Word extends ShellWord>(words: readonly Word[]): Word[] {
-  const key = (word: ShellWord & Partial<Written>) => `${word.isPurpose}\n${word.text}\n${word.value}`;
+  const key = ({ text, value, origin, others, isPurpose }: ShellWord & Partial<Written>) =>
+    [isPurpose, origin, text, value, ...(others ?? []).map((other) => other.value)].join("\n");
   return [...new Map(words.map((word) => [key(word), word])).values()];
 }
 
@@ -119,9 +124,8 @@ function floorReasons(
 /** A rule of the user that names one file of the project, letter by letter. */
 function isLifted(path: ResolvedPath, situation: ShellSituation): boolean {
   if (rootOf(path.real, situation) === undefined) return false;
-  return situation.rules.some(
-    (rule) =>
-      rule.kind === "Write" && rule.verdict === "allow" && rule.scope === "user" && namesPath(rule, path, situation),
+  return rulesFor(situation.rules, "Write", "allow").some(
+    (rule) => rule.scope === "user" && namesPath(rule, path, situation),
   );
 }
 
@@ -131,7 +135,19 @@ function unseenParts(runs: Runs, rules: readonly Rule[]): string[] {
   for (const run of runs.runs)
     if (run.name.dynamic || run.name.glob) parts.add(`which program ${show(run.name.text)} is, only the shell knows`);
   for (const part of unseenArguments(runs, rules)) parts.add(part);
+  for (const [index, line] of runs.lines.entries())
+    for (const part of evaluatedParts(line, runs.scopes[index]!)) parts.add(part);
   return [...parts];
+}
+
+/** Data that becomes code: what it runs is in no command of the line. */
+function evaluatedParts(line: ShellLine, scope: Scope): string[] {
+  return [
+    ...line.evaluates.map((text) => `${show(text)} evaluates data as code`),
+    ...line.computed
+      .filter((word) => !isNumeric(word, scope))
+      .map((word) => `${show(word.text)} is computed, and may be more than a number`),
+  ];
 }
 
 /** A script that the line itself writes is code that nobody has seen. */
@@ -162,7 +178,7 @@ export function judgeByRules(
   situation: ShellSituation,
 ): Judgement {
   const { runs, unseen } = findings;
-  const allowing = situation.rules.filter((rule) => rule.kind === "Shell" && rule.verdict === "allow");
+  const allowing = rulesFor(situation.rules, "Shell", "allow");
   const everything = allowing.find((rule) => /^\*+(:\*+)?$/.test(rule.pattern));
   if (everything && unseen.length === 0) return { verdict: "allow", reasons: [`${nameOf(everything)} allows it.`] };
   const open = new Set<string>(unseen.map((part) => `${capital(part)}.`));
@@ -170,7 +186,7 @@ export function judgeByRules(
     for (const reason of reasons) open.add(reason);
   };
   add(suspiciousText(command, runs));
-  for (const [index, line] of runs.lines.entries()) add(structureReasons(line, runs.scopes[index]!));
+  for (const line of runs.lines) add(structureReasons(line));
   for (const { text, name, isKnown, by } of runs.assigned)
     if (!harmlessVariables.test(name) || !isKnown) open.add(`${show(text)} changes what ${by} runs.`);
   for (const name of runs.privileged) open.add(`${name} changes who runs the rest.`);
@@ -197,12 +213,9 @@ function runReasons(runs: readonly Run[], allowing: readonly Rule[], situation: 
   return reasons;
 }
 
-function structureReasons(line: ShellLine, scope: Scope): string[] {
+function structureReasons(line: ShellLine): string[] {
   const reasons = line.functions.map((name) => `It defines ${show(name)} anew.`);
-  for (const text of line.evaluates) reasons.push(`${show(text)} evaluates data as code.`);
   for (const text of line.assigns) reasons.push(`${show(text)} changes the shell itself.`);
-  for (const word of line.computed)
-    if (!isNumeric(word, scope)) reasons.push(`${show(word.text)} is computed, and may be more than a number.`);
   for (const { assignments, name } of line.commands) {
     for (const assignment of assignments) {
       if (!name) reasons.push(`${show(assignment.text)} changes the shell itself.`);
@@ -216,7 +229,7 @@ function structureReasons(line: ShellLine, scope: Scope): string[] {
 
 /** Writes need a Write rule, except by commands whose purpose they are, inside the workspace. */
 function writeReasons({ writes }: ShellFindings, situation: ShellSituation): string[] {
-  const allowing = situation.rules.filter((rule) => rule.kind === "Write" && rule.verdict === "allow");
+  const allowing = rulesFor(situation.rules, "Write", "allow");
   const reasons: string[] = [];
   for (const { word, paths, isUnknown, isPurpose } of writes) {
     if (isUnknown || paths.length === 0) reasons.push(`Where ${show(word.text)} leads, only the shell knows.`);
@@ -233,7 +246,7 @@ function writeReasons({ writes }: ShellFindings, situation: ShellSituation): str
 function readReasons({ reads }: ShellFindings, { rules }: ShellSituation): string[] {
   const socket = reads.find(({ word }) => /^\/dev\/(tcp|udp)\//.test(word.value));
   if (socket) return [`${show(socket.word.value)} is a connection, not a file.`];
-  if (!rules.some((rule) => rule.kind === "Read" && rule.verdict === "deny")) return [];
+  if (rulesFor(rules, "Read", "deny").length === 0) return [];
   return reads
     .filter(({ word, isUnknown }) => isUnknown && word.origin === "made")
     .map(({ word }) => `Which file ${show(word.text)} is, only the shell knows, and there are Read deny rules.`);

@@ -6,7 +6,13 @@ import type { Origin, Piece, ShellWord } from "./shell-words.ts";
 export type Variables = ReadonlyMap<string, readonly ShellWord[] | "unknown">;
 
 /** `isNested`: where `$1` is what the line says. `isOpen`: something may have set any variable. */
-export type Scope = { variables: Variables; isNested: boolean; isOpen: boolean };
+export type Scope = {
+  variables: Variables;
+  isNested: boolean;
+  isOpen: boolean;
+  /** How much may still be looked up: variables that hold each other multiply. */
+  budget: { left: number };
+};
 
 const mostTexts = 64;
 const deepest = 8;
@@ -23,9 +29,11 @@ type Value = { texts: string[]; glob: boolean; origin?: Origin };
 /** No longer dynamic where the line says what it becomes; otherwise it says where it comes from, and `others` may be it. */
 export function meaningOf(word: ShellWord, scope: Scope, depth = 0): ShellWord {
   if (!word.dynamic) return word;
-  const pieces = depth > deepest ? unknown : (word.pieces ?? unknown);
+  const isTooMuch = depth > deepest || --scope.budget.left < 0;
+  const pieces = isTooMuch ? unknown : (word.pieces ?? unknown);
   const { texts, glob, origin } = combined(pieces, scope, depth);
-  const words = texts.flatMap((text) => splitWords(text, word, glob));
+  const all = texts.flatMap((text) => splitWords(text, word, glob));
+  const words = all.filter((each) => each.value !== "");
   // An option that only shows when the line runs is not what it looks like.
   const hides = leadingText(word) === "" && words.some((each) => each.value.startsWith("-"));
   if (origin || hides) return { ...word, origin: hides ? "made" : origin!, ...(words.length > 0 && { others: words }) };
@@ -123,6 +131,8 @@ function variableValue({ name, quoted }: { name: string; quoted: boolean }, cont
   const { scope, depth, isAlone } = context;
   if (numbers.test(name)) return digits;
   const words = scope.variables.get(name);
+  scope.budget.left -= words?.length ?? 0;
+  if (scope.budget.left < 0) return made;
   // Where words end is itself a variable.
   if (words === "unknown" || ownWords.test(name) || (!quoted && scope.variables.has("IFS"))) return made;
   const isOurs = scope.isOpen || (scope.isNested && isPositional(name));

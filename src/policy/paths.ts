@@ -1,5 +1,5 @@
 // Paths: where they really lead, what is inside, and the protected ones that no wildcard covers.
-import { readlinkSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fold } from "./glob.ts";
 import { protectedLink } from "./hard-links.ts";
@@ -45,11 +45,14 @@ export function absolutePath(
 
 /** Throws for loops and for folders that may not be searched: what cannot be resolved is not permitted. */
 export function realTarget(path: string, hops = 40): string {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if ((code !== "ENOENT" && code !== "ENOTDIR") || dirname(path) === path) throw error;
+  // Asked first, because most new files are not there, and an error costs more than a question.
+  if (isThere(path) || dirname(path) === path) {
+    try {
+      return realpathSync.native(path);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if ((code !== "ENOENT" && code !== "ENOTDIR") || dirname(path) === path) throw error;
+    }
   }
   if (hops === 0) throw Object.assign(new Error(path), { code: "ELOOP" });
   const name = basename(path);
@@ -58,6 +61,15 @@ export function realTarget(path: string, hops = 40): string {
   if (name === ".") return folder;
   const link = linkAt(join(folder, name));
   return link === undefined ? join(folder, name) : realTarget(resolve(folder, link), hops - 1);
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // A file in the place of a folder, or a folder that may not be searched: the next question says which.
+    return true;
+  }
 }
 
 /** The real path, or the path itself where it cannot be resolved. */
@@ -71,7 +83,7 @@ export function realOrSame(path: string): string {
 
 function linkAt(path: string): string | undefined {
   try {
-    return readlinkSync(path);
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
     return undefined;
   }

@@ -63,7 +63,7 @@ const producers: Record<string, readonly Producer[]> = {
     {
       gives: "names",
       flags:
-        /^(-[liwFSUgtTe]+|--(files|files-with(out)?-match(es)?|hidden|no-ignore|ignore-case|type|glob|sort)(=.*)?)$/s,
+        /^(-[liwFSUgtTe0]+|--(files|files-with(out)?-match(es)?|hidden|no-ignore|ignore-case|type|glob|sort)(=.*)?)$/s,
       operands: /^[^-]/,
       needs: /^(-\w*l\w*|--files.*)$/,
     },
@@ -71,7 +71,7 @@ const producers: Record<string, readonly Producer[]> = {
   grep: [
     {
       gives: "names",
-      flags: /^(-[rRiwxEFPlLsIe]+|--(include|exclude|exclude-dir)=.*|--files-with(out)?-match(es)?|--recursive)$/s,
+      flags: /^(-[rRiwxEFPlLsIeZ]+|--(include|exclude|exclude-dir)=.*|--files-with(out)?-match(es)?|--recursive)$/s,
       operands: /^[^-]/,
       needs: /^(-\w*[lL]\w*|--files.*)$/,
     },
@@ -79,9 +79,9 @@ const producers: Record<string, readonly Producer[]> = {
   docker: ["ps", "images", "container", "compose", "volume", "network", "image"].map((first) => ({
     gives: "names",
     first,
-    flags: /^(-[aqf]+|--(all|quiet|filter|no-trunc)(=[\w./:=-]+)?)$/,
+    flags: /^(-[aqfln]+|--(all|quiet|filter|no-trunc)(=[\w./:=-]+)?)$/,
     operands: /^(ls|ps|[a-z][\w.-]*(=[\w./:-]+)?)$/,
-    needs: /^(-[af]*q[af]*|--quiet)$/,
+    needs: /^(-[afln]*q[afln]*|--quiet)$/,
   })),
   git: [
     {

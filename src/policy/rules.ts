@@ -169,5 +169,5 @@ function startsAfterOptions(args: readonly string[]): number[] {
 
 /** For reasons: the rule and the file that holds it. */
 export function nameOf(rule: Rule): string {
-  return `${rule.text} in ${rule.source}`;
+  return rule.source === "built in" ? `${rule.text}, which is built in,` : `${rule.text} in ${rule.source}`;
 }

@@ -144,6 +144,9 @@ function pieceOf(part: WordPart, { quoted }: { quoted: boolean }): Piece[] {
       const commands = part.script && outputCommands(part.script);
       return [commands ? { kind: "output", commands, quoted } : { kind: "unknown" }];
     }
+    case "ProcessSubstitution":
+      // What runs inside is judged by itself; the word becomes the name of a pipe.
+      return [{ kind: "text", value: "/dev/fd/63" }];
     default:
       return [{ kind: "unknown" }];
   }

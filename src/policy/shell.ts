@@ -1,6 +1,7 @@
 // The bash grammar, reduced to what permission and the wire need: simple commands, words, redirects.
 import type { Redirection, SyntaxNode, WordPart } from "unbash";
 import { forEachChild, parse } from "unbash";
+import { ParseCheck } from "./parse-check.ts";
 import { noteEvaluation, noteVariables } from "./shell-notes.ts";
 import { argumentsOf, type Invocation, pipelineOf, type ShellWord, wordOf } from "./shell-words.ts";
 
@@ -11,7 +12,14 @@ export type { ShellWord } from "./shell-words.ts";
  * quadratic time for piles of substitutions, here-documents and braces, so those are counted before it starts.
  */
 const longestLine = 128 * 1024;
-const mostNested = 1000;
+const mostNested = 300;
+const deepestNesting = 150;
+/** Beyond these the rest is not visited: what was found until then still counts for deny rules. */
+const mostNodes = 12_000;
+const longestPipeline = 50;
+const longestArithmetic = 4000;
+const mostCommands = 500;
+const mostWords = 3000;
 
 export type ShellRedirect = {
   operator: string;
@@ -31,8 +39,8 @@ export type ShellCommand = {
   redirects: ShellRedirect[];
   /** Reads what another command of the line writes. */
   piped: boolean;
-  /** The commands before it in its pipeline, where all of them are simple ones. */
-  upstream?: readonly Invocation[];
+  /** The commands before it in its pipeline; undefined where not all of them are simple ones. */
+  upstream?(): readonly Invocation[] | undefined;
   /** Stands inside `$( )`, backticks or a process substitution. */
   substituted: boolean;
   /** Its place among the commands of the line that run one after another: the number of its statement, and whether all of that runs. */
@@ -60,6 +68,8 @@ export type ShellLine = {
   substitutes: boolean;
   /** Why the line could not be read; what cannot be read is not allowed. */
   errors: string[];
+  /** The shell may well read it where the parser did not. */
+  isMisread: boolean;
 };
 
 /** `source`: what positions count in; `whole`: the command itself. `pipeline`: the members that a command stands among. */
@@ -85,6 +95,7 @@ export function parseShell(command: string): ShellLine {
     quoted: [],
     substitutes: false,
     errors: [],
+    isMisread: false,
   };
   if (command.includes("\0")) line.errors.push("it holds a NUL character");
   const excess = excessOf(command);
@@ -103,17 +114,42 @@ export function parseShell(command: string): ShellLine {
 
 function excessOf(command: string): string | undefined {
   if (command.length > longestLine) return `it is longer than ${longestLine} characters`;
+  return nestingExcess(command) ?? floodExcess(command);
+}
+
+function nestingExcess(command: string): string | undefined {
   let nested = 0;
+  let depth = 0;
   let braces = 0;
   for (let index = 0; index < command.length; index++) {
     const code = command.charCodeAt(index);
     const next = command.charCodeAt(index + 1);
     if (code <= 32) braces = 0;
     else if (code === 123) braces++;
-    else if ((code === 36 || code === 60 || code === 62) && next === 40) nested++;
-    else if (code === 60 && next === 60) nested++;
+    else if (code === 41) depth = Math.max(0, depth - 1);
+    else if ((code === 36 || code === 60 || code === 62) && next === 40) {
+      nested++;
+      depth++;
+    } else if ((code === 60 && next === 60) || code === 96) nested++;
     if (nested > mostNested) return `it holds more than ${mostNested} substitutions and here-documents`;
+    if (depth > deepestNesting) return `its substitutions are nested more than ${deepestNesting} deep`;
     if (braces > mostNested) return `a word of it holds more than ${mostNested} braces`;
+  }
+  return undefined;
+}
+
+/** Too many words or commands, as far as that shows without a parser: outside of quotes, and before any here-document. */
+function floodExcess(command: string): string | undefined {
+  let words = 0;
+  let separators = 0;
+  const marks = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|<<|[;|&\n]+|[ \t]+/g;
+  for (let mark = marks.exec(command); mark; mark = marks.exec(command)) {
+    const [text] = mark;
+    if (text === "<<") return undefined;
+    if (/^[ \t]/.test(text)) words++;
+    else if (/^[;|&\n]/.test(text)) separators++;
+    if (words > mostWords) return `it holds more than ${mostWords} words`;
+    if (separators > mostCommands) return `it holds more than ${mostCommands} commands`;
   }
   return undefined;
 }
@@ -124,12 +160,23 @@ function visitAll(root: SyntaxNode, source: string, line: ShellLine): void {
     { node: root, source, whole: source, piped: false, substituted: false, chain: { statement: -1, isFirst: true } },
   ];
   const children: SyntaxNode[] = [];
+  const check = /[$<>]\(|`/.test(source) ? new ParseCheck() : undefined;
+  let nodes = 0;
   for (let visit = stack.pop(); visit; visit = stack.pop()) {
     const { node } = visit;
+    if (++nodes > mostNodes || line.commands.length > mostCommands) {
+      line.errors.push("it is too long to be read to the end");
+      return;
+    }
     const { source, piped, substituted } = note(node, visit, line);
+    check?.note(node, visit.source);
     const pipeline = node.type === "Pipeline" ? node.commands : undefined;
     const chainOf = chains(node, visit);
     children.length = 0;
+    if (node.type.startsWith("Arithmetic") && node.end - node.pos > longestArithmetic) {
+      line.errors.push("an arithmetic expression of it is too long");
+      continue;
+    }
     forEachChild(node, (child) => void children.push(child));
     for (let index = children.length - 1; index >= 0; index--) {
       const child = children[index]!;
@@ -144,6 +191,11 @@ function visitAll(root: SyntaxNode, source: string, line: ShellLine): void {
         ...chainOf(child, index),
       });
     }
+  }
+  const problem = check?.problem();
+  if (problem) {
+    line.errors.push(problem);
+    line.isMisread = true;
   }
 }
 
@@ -167,6 +219,8 @@ function note(node: SyntaxNode, visit: Visit, line: ShellLine): Visit {
       for (const error of node.errors ?? []) line.errors.push(error.message);
       return node.source === undefined ? visit : { ...visit, source: node.source };
     case "Command": {
+      if (node.args.length > mostWords || node.redirects.length > mostWords)
+        line.errors.push(`it holds more than ${mostWords} words`);
       const command = simpleCommand(node, visit);
       line.commands.push(command);
       line.redirects.push(...command.redirects);
@@ -202,21 +256,22 @@ function note(node: SyntaxNode, visit: Visit, line: ShellLine): Visit {
 
 function simpleCommand(node: Extract<SyntaxNode, { type: "Command" }>, visit: Visit): ShellCommand {
   const args: ShellWord[] = [];
-  for (const argument of node.args) args.push(...argumentsOf(argument));
+  for (const argument of node.args.slice(0, mostWords)) args.push(...argumentsOf(argument));
   const assignments: ShellCommand["assignments"] = [];
   for (const prefix of node.prefix) {
     if (prefix.type !== "Assignment") continue;
     const value = prefix.value.type === "Word" ? wordOf(prefix.value) : undefined;
     assignments.push({ name: prefix.name, value, text: prefix.text });
   }
-  const upstream = visit.pipeline && pipelineOf(visit.pipeline.slice(0, visit.pipeline.indexOf(node)));
+  const { pipeline } = visit;
   return {
     ...(node.name ? { name: wordOf(node.name) } : {}),
     args,
     assignments,
-    redirects: node.redirects.map(redirectOf),
+    redirects: node.redirects.slice(0, mostWords).map(redirectOf),
     piped: visit.piped,
-    ...(upstream && upstream.length > 0 && { upstream }),
+    ...(pipeline &&
+      pipeline.length <= longestPipeline && { upstream: () => pipelineOf(pipeline.slice(0, pipeline.indexOf(node))) }),
     substituted: visit.substituted,
     ...(visit.chain && { chain: visit.chain }),
     text: textOf(node, visit.source),

@@ -8,6 +8,8 @@ const setters = words("read mapfile readarray getopts printf wait unset let decl
 /** After these any variable may hold anything. */
 const openers = words("eval source . trap enable");
 
+const mostLookUps = 2000;
+
 /** The scope of a line: its own variables, and those of the line that it stands in. */
 export function scopeOf(line: ShellLine, outer: Scope | undefined): Scope {
   const variables = new Map<string, readonly ShellWord[] | "unknown">(outer?.variables);
@@ -28,7 +30,7 @@ export function scopeOf(line: ShellLine, outer: Scope | undefined): Scope {
     if (base === "set" || base === "shift") isNested = true;
     if (setters.has(base)) for (const arg of args) setByWord(arg, variables);
   }
-  return { variables, isNested, isOpen };
+  return { variables, isNested, isOpen, budget: outer?.budget ?? { left: mostLookUps } };
 }
 
 function setByWord(word: ShellWord, variables: Map<string, readonly ShellWord[] | "unknown">): void {

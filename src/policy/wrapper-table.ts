@@ -8,6 +8,8 @@ export type Wrapper = {
   longValues?: readonly string[];
   /** Operands before the command. */
   operands?: number;
+  /** Or perhaps none. */
+  mayHaveOperand?: true;
   /** `NAME=value` before the command. */
   assignments?: true;
   /** Runs only what it is given, and changes nothing else: needs no rule of its own. */
@@ -160,7 +162,7 @@ export const wrappers: Record<string, Wrapper> = {
   unbuffer: { flags: "p" },
   faketime: { flags: "fm", operands: 1 },
   fakeroot: { flags: "uhv", values: "lsibf" },
-  setarch: { flags: "3BFILRSTXZv", operands: 1 },
+  setarch: { flags: "3BFILRSTXZv", mayHaveOperand: true },
   linux64: { flags: "3BFILRSTXZv" },
   linux32: { flags: "3BFILRSTXZv" },
   eatmydata: plain,

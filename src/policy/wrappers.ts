@@ -1,11 +1,14 @@
 // Commands that run other commands: what `env`, `sudo`, `xargs`, `find -exec`, `bash -c` would start.
-import { baseName, isInterpreter, isShell, own } from "./command-names.ts";
-import { dangerousArgument } from "./dangerous-options.ts";
+import { baseName, isInterpreter, isShell, own, words } from "./command-names.ts";
+import { dangerousArguments } from "./dangerous-options.ts";
+import { hidesCode, isMade } from "./evaluating.ts";
 import { commandsInOptions, inlineCode, mayStartPrograms } from "./executing-options.ts";
+import { withFound, withInput } from "./fed-words.ts";
 import { meaningOf, type Scope } from "./meaning.ts";
-import { outputOf } from "./producers.ts";
+import { readsAlike } from "./portable-script.ts";
 import { isOption, parseOptions } from "./read-options.ts";
 import { parseShell, type ShellCommand, type ShellLine, type ShellWord } from "./shell.ts";
+import { show } from "./show.ts";
 import { scopeOf } from "./variables.ts";
 import { loaderName, runnerOptions, runners, type Wrapper, wrappers } from "./wrapper-table.ts";
 
@@ -45,6 +48,12 @@ export type Runs = {
   files: { word: ShellWord; by: string }[];
   /** Variables that are set for a program by another way than the shell's own. */
   assigned: { text: string; name: string; isKnown: boolean; by: string }[];
+  /** Scripts and values of options that cannot be read for sure. */
+  unreadable: string[];
+  /** One of them is for the plain shell, which may read it in another way than bash does. */
+  isMisread: boolean;
+  /** Where commands in the values of options would write. */
+  guessedTargets: ShellWord[];
   /** Folders that programs are started in. */
   folders: ShellWord[];
   /** How many starts are only guesses. */
@@ -53,8 +62,8 @@ export type Runs = {
 
 const deepest = 12;
 /** Beyond these nothing more is followed, and the line counts as not seen through. */
-const mostRuns = 50_000;
-const mostGuesses = 300;
+const mostRuns = 2000;
+const mostGuesses = 60;
 
 export function runsOf(command: string): Runs {
   const found: Runs = {
@@ -67,6 +76,9 @@ export function runsOf(command: string): Runs {
     privileged: [],
     files: [],
     assigned: [],
+    unreadable: [],
+    isMisread: false,
+    guessedTargets: [],
     folders: [],
     guesses: 0,
   };
@@ -131,7 +143,7 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   if (isShell(base)) followShell(base, args, trail);
   else if (base === "eval") script(args, trail, "eval");
   else if (base === "trap" && args[0] && !isOption(args[0])) script([args[0]], trail, "trap");
-  else if (base === "alias") for (const arg of args) guessScript(arg.value.replace(/^[^=]*=/s, ""), trail);
+  else if (renamers.has(base)) followRenaming(base, args, trail);
   else if (base === "source" || base === ".") followFile(args[0], base, trail);
   else if (base === "find" || base === "fd") followFind(args, trail);
   else if (isInterpreter(baseName(name.value))) followInterpreter(baseName(name.value), args, trail);
@@ -140,27 +152,46 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   followOptions(run, trail);
 }
 
+/** Built-ins that give a name another meaning: later words of the line are not what they look like. */
+const renamers = words("alias hash enable");
+
+function followRenaming(base: string, args: readonly ShellWord[], trail: Trail): void {
+  if (!args.some((arg) => arg.value.includes("=") || /^-[a-z]*[pf]/.test(arg.value))) return;
+  trail.found.opaque.push(`${base} gives a name another meaning`);
+  for (const arg of args) guessScript(arg.value.replace(/^[^=]*=/s, ""), trail);
+}
+
+/** Programs with a language of their own: what their options run is not the shell's. */
+const otherLanguages = words(`
+  make gmake vim vi nvim ex view emacs nano less more gdb lldb expect osascript sqlite3 psql mysql ed tcpdump hyperfine
+  nodemon crontab sed gsed awk gawk mawk nawk dc m4 gnuplot tclsh wish`);
+
 /** Options that name a program, and programs that are themselves a language. */
 function followOptions(run: Run, trail: Trail): void {
   const { found } = trail;
+  const base = baseName(run.name.value);
   for (const text of commandsInOptions(run)) guessScript(text, trail);
-  for (const code of inlineCode(run)) {
-    if (code.dynamic) found.opaque.push(`${baseName(run.name.value)} runs code that is not known before`);
-    else if (mayStartPrograms(code.value))
-      found.opaque.push(`${baseName(run.name.value)} is given code that may start programs`);
-  }
-  if (/^(g?sed|[gmn]?awk)$/.test(baseName(run.name.value)) && dangerousArgument(run) !== undefined)
-    found.opaque.push(`${baseName(run.name.value)} is given code that may start programs`);
+  const dangers = dangerousArguments(run);
+  const code = inlineCode(run);
+  if (code.some((each) => each.dynamic)) found.opaque.push(`${base} runs code that is not known before`);
+  else if (code.some((each) => mayStartPrograms(each.value)))
+    found.opaque.push(`${base} is given code that may start programs`);
+  else if (dangers.length > 0 && (otherLanguages.has(base) || (isInterpreter(base) && code.length === 0)))
+    found.opaque.push(`${base} ${show(dangers[0]!.text)} may start programs`);
+  if (dangers.some(({ at }) => isMade(run.args[at]) || isMade(run.args[at + 1])))
+    found.opaque.push(`what ${base} runs is not known before`);
+  if (hidesCode(run)) found.opaque.push(`${base} evaluates text that holds a command`);
 }
 
 function followWrapper(base: string, table: Wrapper, args: ShellWord[], run: Run, trail: Trail): void {
   const { found } = trail;
   if (table.privileged) found.privileged.push(base);
-  if (base === "command" && args.some((arg) => /^-[pvV]*[vV]/.test(arg.value))) return;
+  if (base === "command" && args.find((arg) => !/^-p+$/.test(arg.value))?.value.match(/^-[pvV]*[vV]/)) return;
   if (base === "jobs" && !args.some((arg) => arg.value === "-x")) return;
   if (base === "parallel") found.opaque.push("what parallel reads decides what it runs");
   if (base === "at" || base === "batch") found.opaque.push(`${base} runs what it is given later`);
-  const { operands: rest, values, isUnsure } = parseOptions(args, table);
+  const { operands: rest, values, ...options } = parseOptions(args, table);
+  const isUnsure = options.isUnsure || table.mayHaveOperand === true;
   let operands = rest;
   if (table.assignments) operands = withoutAssignments(operands, base, run, trail);
   operands = operands.slice(table.operands ?? 0);
@@ -188,10 +219,25 @@ function followWrapper(base: string, table: Wrapper, args: ShellWord[], run: Run
     return;
   }
   const next = { ...trail, depth: trail.depth + 1 };
-  if (base === "xargs") operands = withInput(operands, values, args, next);
+  if (base === "xargs") {
+    const fed = withInput(operands, { args, values, command: next.command, scope: next.scope });
+    found.opaque.push(...fed.opaque);
+    operands = fed.words;
+  }
+  if (isPackageRunner(base)) operands = [withoutVersion(operands[0]!), ...operands.slice(1)];
   if (next.depth > deepest) found.opaque.push("it is nested too deeply");
   else if (isUnsure || late?.isUnsure) guess(operands, next);
   else follow(operands[0]!, operands.slice(1), next);
+}
+
+function isPackageRunner(base: string): boolean {
+  return /^(npx|bunx|pnpx|uvx)$/.test(base) || own(runners, base) !== undefined;
+}
+
+/** `vitest@2` is vitest; a version that is an address is not. */
+function withoutVersion(word: ShellWord): ShellWord {
+  const value = word.value.replace(/^([\w.-]+)@(\d[\w.]*|latest|next)$/, "$1");
+  return value === word.value ? word : { ...word, value };
 }
 
 /** Variables decide what a program loads: such a wrapper is not a mere wrapper. */
@@ -213,65 +259,6 @@ function guess(operands: readonly ShellWord[], trail: Trail): void {
     }
     follow(operands[at]!, operands.slice(at + 1), { ...trail, certain: false });
   }
-}
-
-/** What xargs reads becomes arguments; given to something that runs its arguments, it becomes the command. */
-function withInput(
-  operands: ShellWord[],
-  values: ReadonlyMap<string, ShellWord>,
-  args: readonly ShellWord[],
-  trail: Trail,
-): ShellWord[] {
-  const { command, found, scope } = trail;
-  const inner = baseName(operands[0]!.value).toLowerCase();
-  if (own(wrappers, inner) || isShell(inner) || isInterpreter(inner) || inner === "eval")
-    found.opaque.push(`what xargs reads decides what ${inner} runs`);
-  const upstream = command.upstream?.map(({ name, args }) => ({
-    name,
-    args: args.map((arg) => meaningOf(arg, scope)),
-  }));
-  const isElsewhere = command.redirects.some(
-    (redirect) => redirect.direction === "in" || redirect.direction === "text",
-  );
-  const { gives, mentions } =
-    upstream && !isElsewhere ? outputOf(upstream) : ({ gives: "made", mentions: [] } as const);
-  const origin = gives === "token" ? "names" : gives;
-  const mark = replacedBy(values, args);
-  const input: ShellWord = {
-    text: "(input)",
-    value: "",
-    dynamic: true,
-    glob: false,
-    tilde: false,
-    origin,
-    others: mentions,
-  };
-  if (mark === undefined) return [...operands, input];
-  if (operands[0]!.value.includes(mark)) found.opaque.push("what xargs reads decides what it runs");
-  return operands.map((word) => (word.value.includes(mark) ? filledIn(word, mark, input) : word));
-}
-
-/** The mark of `-I`, which stands for what is read. */
-function replacedBy(values: ReadonlyMap<string, ShellWord>, args: readonly ShellWord[]): string | undefined {
-  const own = args.find((arg) => /^-i|^--replace/.test(arg.value))?.value.replace(/^-i|^--replace=?/, "");
-  return values.get("I")?.value ?? (own === "" ? "{}" : own);
-}
-
-/** `dir/{}`: the part before the mark is known. */
-function filledIn(word: ShellWord, mark: string, { origin, others }: ShellWord): ShellWord {
-  const lead = word.value.slice(0, word.value.indexOf(mark));
-  return {
-    ...word,
-    dynamic: true,
-    pieces: [
-      { kind: "text", value: lead },
-      { kind: "variable", name: mark, quoted: true },
-    ],
-    ...(origin && { origin }),
-    ...(others && {
-      others: others.map((each) => ({ ...each, value: word.value.replaceAll(mark, () => each.value) })),
-    }),
-  };
 }
 
 function followRunner(base: string, args: ShellWord[], run: Run, trail: Trail): void {
@@ -311,7 +298,7 @@ function followShell(base: string, args: ShellWord[], trail: Trail): void {
   const texts = command.redirects.filter((redirect) => redirect.direction === "text");
   for (const { body } of texts) {
     if (body === undefined) found.opaque.push(`what ${base} is given to run is made by the line itself`);
-    else descend(body, { ...trail, depth: trail.depth + 1 });
+    else descendIn(base, body, trail);
   }
   if (command.redirects.some((redirect) => redirect.direction === "in")) found.opaque.push(`${base} runs a file`);
   else if (texts.length === 0 && command.piped) found.opaque.push(`${base} runs what another command writes`);
@@ -336,41 +323,41 @@ function followInterpreter(base: string, args: ShellWord[], trail: Trail): void 
   }
   const text = command.redirects.find((redirect) => redirect.direction === "text");
   if (text) found.inline.push(`${base} runs what the line gives it to read`);
-  if (text && (text.body === undefined || mayStartPrograms(text.body)))
+  if (text && (text.body === undefined || otherLanguages.has(base) || mayStartPrograms(text.body)))
     found.opaque.push(`${base} is given code that may start programs`);
   else if (command.redirects.some((redirect) => redirect.direction === "in")) found.opaque.push(`${base} runs a file`);
   else if (command.piped && !text) found.opaque.push(`${base} runs what another command writes`);
 }
 
 function followFind(args: ShellWord[], trail: Trail): void {
-  const { found } = trail;
-  const tests = args.findIndex(isOption);
-  const places = tests === -1 ? args : args.slice(0, tests);
-  const patterns = args.filter((_, index) => /^-i?(path|wholename|name)$/.test(args[index - 1]?.value ?? ""));
   for (let at = 0; at < args.length; at++) {
     if (!/^(-exec|-execdir|-ok|-okdir|--exec|--exec-batch|-x|-X)$/.test(args[at]!.value)) continue;
     const from = at + 1;
     while (++at < args.length && args[at]!.value !== ";" && !(args[at]!.value === "+" && args[at - 1]!.value === "{}"));
-    const input = {
-      text: "{}",
-      value: "",
-      dynamic: true,
-      glob: false,
-      tilde: false,
-      origin: "names",
-      others: [...places, ...patterns],
-    } as const;
-    const words = args.slice(from, at).map((word) => (word.value.includes("{}") ? filledIn(word, "{}", input) : word));
-    if (words.length === 0) continue;
-    if (words[0]!.dynamic) found.opaque.push("find runs what it finds");
-    follow(words[0]!, words.slice(1), { ...trail, depth: trail.depth + 1 });
+    const [name, ...rest] = withFound(args.slice(from, at), args);
+    if (!name) continue;
+    if (name.dynamic) trail.found.opaque.push("find runs what it finds");
+    follow(name, rest, { ...trail, depth: trail.depth + 1 });
   }
 }
 
 function script(words: readonly ShellWord[], trail: Trail, base: string): void {
   if (words.some((word) => word.dynamic || word.others))
     trail.found.opaque.push(`what ${base} runs is not known before`);
-  descend(words.map((word) => word.value).join(" "), { ...trail, depth: trail.depth + 1 });
+  descendIn(base, words.map((word) => word.value).join(" "), trail);
+}
+
+/** A script that a shell is given. Only bash reads as the parser does. */
+function descendIn(shell: string, source: string, trail: Trail): void {
+  if (!readsAlike(source, shell)) noteMisread(source, shell, trail.found);
+  descend(source, { ...trail, depth: trail.depth + 1 });
+}
+
+function noteMisread(text: string, shell: string, found: Runs): void {
+  found.opaque.push(`${shell} may read ${show(text)} in another way than bash`);
+  found.unreadable.push(text);
+  // The languages of other shells are no secret to those who use them; the plain shell passes for bash.
+  if (!/^(zsh|fish|csh|tcsh|xonsh|nu)$/.test(shell)) found.isMisread = true;
 }
 
 /** A text that may be a command: what it would start counts against the line, never for it. */
@@ -381,8 +368,16 @@ function guessScript(text: string, trail: Trail): void {
     return;
   }
   const inside = { ...trail, depth: trail.depth + 1, certain: false, inOption: true } as const;
-  for (const command of parseShell(text).commands)
-    if (command.name) follow(command.name, command.args, { ...inside, command });
+  const line = parseShell(text);
+  const scope = scopeOf(line, trail.scope);
+  if (line.errors.length > 0 || !readsAlike(text, "sh")) noteMisread(text, "sh", found);
+  if (line.evaluates.length > 0) found.opaque.push(`${show(text)} evaluates data as code`);
+  for (const { direction, target } of line.redirects)
+    if (direction === "out" && target) found.guessedTargets.push(meaningOf(target, scope));
+  for (const command of line.commands) {
+    const args = command.args.map((arg) => meaningOf(arg, scope));
+    if (command.name) follow(command.name, args, { ...inside, command, scope });
+  }
 }
 
 function plain(path: string | undefined): string {

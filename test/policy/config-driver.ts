@@ -209,7 +209,7 @@ async function verdictOf(
     home,
     configDir: join(home, ".cursor"),
     rules: settings.rules,
-    shellAllowed: "rules",
+    sandbox: "off",
   });
   return answer.verdict;
 }

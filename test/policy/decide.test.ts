@@ -266,6 +266,20 @@ describe("paths", () => {
     for (const path of ["ok.secret", "README.md", "."]) expect(await verdict("Read", path)).toBe("allow");
   });
 
+  it("takes an empty folder named .cursorignore for none, and anything else that cannot be read for all", async () => {
+    const other = makeFixture();
+    const file = join(other.workspace, ".cursorignore");
+    const read = async () => (await decide([{ kind: "Read", target: "README.md" }], situationOf(other))).verdict;
+    try {
+      mkdirSync(file);
+      expect(await read()).toBe("allow");
+      writeFileSync(join(file, "x"), "");
+      expect(await read()).toBe("deny");
+    } finally {
+      removeFixture(other);
+    }
+  });
+
   it("knows further roots", async () => {
     expect(await verdict("Read", "../outside.txt", { roots: [fixture.base] })).toBe("allow");
   });
@@ -288,6 +302,13 @@ describe("answers", () => {
   it("say when nobody can be asked", async () => {
     const { reasons } = await decide([{ kind: "Shell", target: "ls" }], situationOf(fixture, { interactive: false }));
     expect(reasons.join(" ")).toBe("No allow rule covers ls. Nobody can be asked in print mode.");
+  });
+
+  it("name a few of many reasons", async () => {
+    const line = Array.from({ length: 30 }, (_, index) => `tool-${index}`).join("; ");
+    const { reasons } = await decide([{ kind: "Shell", target: line }], situationOf(fixture));
+    expect(reasons).toHaveLength(8);
+    expect(reasons.at(-1)).toBe("There are 23 more reasons of this kind.");
   });
 
   it("are given for any text", async () => {

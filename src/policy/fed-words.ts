@@ -1,0 +1,85 @@
+// Words that a command gets from elsewhere: what xargs reads, what find finds.
+import { baseName, isInterpreter, isShell, own } from "./command-names.ts";
+import { meaningOf, type Scope } from "./meaning.ts";
+import { outputOf } from "./producers.ts";
+import type { ShellCommand, ShellWord } from "./shell.ts";
+import { wrappers } from "./wrapper-table.ts";
+
+type Feed = {
+  args: readonly ShellWord[];
+  values: ReadonlyMap<string, ShellWord>;
+  command: ShellCommand;
+  scope: Scope;
+};
+
+/** The operands of xargs with what it reads added or filled in. `opaque`: where that decides what runs. */
+export function withInput(
+  operands: ShellWord[],
+  { args, values, command, scope }: Feed,
+): { words: ShellWord[]; opaque: string[] } {
+  const opaque: string[] = [];
+  const inner = baseName(operands[0]!.value).toLowerCase();
+  if (own(wrappers, inner) || isShell(inner) || isInterpreter(inner) || inner === "eval")
+    opaque.push(`what xargs reads decides what ${inner} runs`);
+  const upstream = command.upstream?.()?.map(({ name, args }) => ({
+    name,
+    args: args.map((arg) => meaningOf(arg, scope)),
+  }));
+  const isElsewhere = command.redirects.some(({ direction }) => direction === "in" || direction === "text");
+  const { gives, mentions } =
+    upstream && !isElsewhere ? outputOf(upstream) : ({ gives: "made", mentions: [] } as const);
+  const origin = gives === "token" ? "names" : gives;
+  const input: ShellWord = {
+    text: "(input)",
+    value: "",
+    dynamic: true,
+    glob: false,
+    tilde: false,
+    origin,
+    others: mentions,
+  };
+  const mark = replacedBy(values, args);
+  if (mark === undefined) return { words: [...operands, input], opaque };
+  if (operands[0]!.value.includes(mark)) opaque.push("what xargs reads decides what it runs");
+  return { words: operands.map((word) => (word.value.includes(mark) ? filledIn(word, mark, input) : word)), opaque };
+}
+
+/** The mark of `-I`, which stands for what is read. */
+function replacedBy(values: ReadonlyMap<string, ShellWord>, args: readonly ShellWord[]): string | undefined {
+  const own = args.find((arg) => /^-i|^--replace/.test(arg.value))?.value.replace(/^-i|^--replace=?/, "");
+  return values.get("I")?.value ?? (own === "" ? "{}" : own);
+}
+
+/** The words of `find -exec`, with what may be found in the place of `{}`. */
+export function withFound(words: readonly ShellWord[], findArgs: readonly ShellWord[]): ShellWord[] {
+  const tests = findArgs.findIndex((arg) => arg.value.startsWith("-"));
+  const places = tests === -1 ? findArgs : findArgs.slice(0, tests);
+  const patterns = findArgs.filter((_, at) => /^-i?(path|wholename|name)$/.test(findArgs[at - 1]?.value ?? ""));
+  const found: ShellWord = {
+    text: "{}",
+    value: "",
+    dynamic: true,
+    glob: false,
+    tilde: false,
+    origin: "names",
+    others: [...places, ...patterns],
+  };
+  return words.map((word) => (word.value.includes("{}") ? filledIn(word, "{}", found) : word));
+}
+
+/** `dir/{}`: the part before the mark is known. */
+function filledIn(word: ShellWord, mark: string, { origin, others }: ShellWord): ShellWord {
+  const lead = word.value.slice(0, word.value.indexOf(mark));
+  return {
+    ...word,
+    dynamic: true,
+    pieces: [
+      { kind: "text", value: lead },
+      { kind: "variable", name: mark, quoted: true },
+    ],
+    ...(origin && { origin }),
+    ...(others && {
+      others: others.map((each) => ({ ...each, value: word.value.replaceAll(mark, () => each.value) })),
+    }),
+  };
+}

@@ -1,0 +1,103 @@
+// The black box: the built CLI in the fixture, with a scripted model that makes one tool call.
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Verdict } from "../../src/policy/need.ts";
+import { trust } from "../../src/store/trust.ts";
+import { type CliRun, runCli } from "../support/run-cli.ts";
+import type { Fixture } from "./fixture.ts";
+import { happened, type PolicyConfig, type PolicyInput, type Seen, toolCall } from "./policy-driver.ts";
+
+/** Programs that would reach for the network, or are missing here: they do nothing. */
+const standIns = ["npm", "npx", "curl", "wget", "ssh", "tsc", "docker", "sudo", "doas", "su", "jq", "rg", "man"];
+
+/** `expected`: what the library said; a denial is then also tried with --force. */
+export async function runInCli(
+  fixture: Fixture,
+  config: PolicyConfig,
+  input: PolicyInput,
+  expected: Verdict,
+): Promise<Seen> {
+  const place = prepare(fixture, config, input);
+  const first = await call(fixture, place, { force: config.mode === "force", trusted: config.trusted !== false });
+  if (first.ended === "completed") {
+    const missing = input.runnable && input.effect && input.effect !== "none" && !happened(input.effect, fixture);
+    const reasons = missing ? [`it ran, but ${input.effect} did not happen`] : [];
+    return { verdict: missing ? "ask" : "allow", reasons, output: first.output, ms: first.ms };
+  }
+  const { reasons, output, ms } = first;
+  if (expected !== "deny" || config.mode === "force")
+    return { verdict: expected === "deny" ? "deny" : "ask", reasons, output, ms };
+  const forced = await call(fixture, place, { force: true, trusted: config.trusted !== false });
+  return { verdict: forced.ended === "completed" ? "ask" : "deny", reasons, output, ms };
+}
+
+type Place = { config: string; script: string; path: string };
+
+function prepare({ base, workspace }: Fixture, config: PolicyConfig, input: PolicyInput): Place {
+  const place = {
+    config: join(base, "config"),
+    script: join(base, "config-script.json"),
+    path: join(base, "config-bin"),
+  };
+  mkdirSync(place.config);
+  mkdirSync(place.path);
+  for (const name of standIns) {
+    writeFileSync(join(place.path, name), "#!/bin/sh\nexit 0\n");
+    chmodSync(join(place.path, name), 0o755);
+  }
+  const permissions = { allow: config.allow ?? [], deny: config.deny ?? [] };
+  const isProject = config.source === "project";
+  const own = { permissions: isProject ? { allow: [], deny: [] } : permissions };
+  writeFileSync(join(place.config, "cli-config.json"), JSON.stringify({ version: 1, ...own }));
+  if (isProject) writeFileSync(join(workspace, ".cursor/cli.json"), JSON.stringify({ permissions }));
+  const { tool, args } = toolCall(input);
+  writeFileSync(place.script, JSON.stringify([{ calls: [{ name: tool, args }] }, { text: "done" }]));
+  return place;
+}
+
+type Ended = { ended: "completed" | "refused"; reasons: string[]; output: string; ms: number };
+
+async function call(
+  { workspace, home }: Fixture,
+  { config, script, path }: Place,
+  { force, trusted }: { force: boolean; trusted: boolean },
+): Promise<Ended> {
+  if (trusted) trust(config, workspace);
+  const run = await runCli(
+    [
+      "-p",
+      "--output-format",
+      "stream-json",
+      "--sandbox",
+      "disabled",
+      "--model",
+      `script:${script}`,
+      ...(force ? ["--force"] : []),
+      "go",
+    ],
+    {
+      cwd: workspace,
+      env: { PATH: `${path}:${process.env["PATH"] ?? ""}`, HOME: home, CURSOR_CONFIG_DIR: config, LANG: "C.UTF-8" },
+      timeoutMs: 20_000,
+    },
+  );
+  return readRun(run);
+}
+
+/** A call that was not permitted, or that the tool itself would not take, changed nothing; an untrusted workspace starts nothing. */
+function readRun(run: CliRun): Ended {
+  const lines = run.lines();
+  const end = lines.find((line) => line["type"] === "tool_call" && line["subtype"] === "completed");
+  const result = lines.find((line) => line["type"] === "result");
+  if (!end) {
+    if (result?.["error_code"] !== "UNTRUSTED") throw new Error(`no tool call was made: ${run.stdout}${run.stderr}`);
+    return { ended: "refused", reasons: [result["result"]], output: "", ms: run.ms };
+  }
+  const shape = Object.entries(end["tool_call"] as Record<string, any>).find(([key]) => key.endsWith("ToolCall"))![1];
+  const [kind, value] = Object.entries(shape["result"] as Record<string, any>)[0]!;
+  const output = JSON.stringify(value);
+  if (kind === "rejected") return { ended: "refused", reasons: [value.reason], output: "", ms: run.ms };
+  // What the tool's own check of its arguments refuses was never started: `Read: "path" must be …`.
+  const isUnused = kind === "error" && /^\w+: "[\w.]+" (must|is) /.test(value.errorMessage ?? "");
+  return { ended: isUnused ? "refused" : "completed", reasons: [], output, ms: run.ms };
+}

@@ -1,0 +1,231 @@
+// Runs a case of the groups `shell`, `benign` and `paths`: as a library, and as a black box with the built CLI.
+import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { builtInTools, findTool } from "../../src/agent/tools/index.ts";
+import { ToolFailure } from "../../src/agent/tools/tool.ts";
+import { decide } from "../../src/policy/decide.ts";
+import type { Decision, Verdict } from "../../src/policy/need.ts";
+import type { Case, CaseResult } from "../support/case.ts";
+import { toolContext } from "../support/tool-context.ts";
+import {
+  type Fixture,
+  makeRepository,
+  removeFixture,
+  rulesOf,
+  type Setup,
+  setUpFixture,
+  situationOf,
+} from "./fixture.ts";
+import { runInCli } from "./policy-cli.ts";
+
+export type PolicyConfig = {
+  mode?: "default" | "print" | "force";
+  allow?: string[];
+  deny?: string[];
+  source?: "user" | "project";
+  trusted?: boolean;
+};
+
+export type PolicyInput = {
+  tool: string;
+  command?: string;
+  workingDirectory?: string;
+  effect?: string;
+  runnable?: boolean;
+  setup?: Setup;
+  race?: { swap_dir_to_symlink: string };
+} & Record<string, unknown>;
+
+/** What was seen: the answer, what the call printed, and how long all of it took. */
+export type Seen = { verdict: Verdict; reasons: string[]; output: string; ms: number };
+
+export async function runPolicyCase(
+  given: Case,
+  { driver }: { driver: "library" | "cli" } = { driver: "library" },
+): Promise<CaseResult> {
+  const library = await inFixture(given, (fixture, config, input) => runAsLibrary(fixture, config, input));
+  if (driver === "library" || given.input["race"]) return judged(given, library.seen, library.faults);
+  // Nothing that must not run is run, not even to see whether it does.
+  const mayRun = given.input["runnable"] !== false || given.expect["acceptable"].includes("allow");
+  if (library.seen.verdict === "allow" && !mayRun) return judged(given, library.seen, library.faults);
+  const cli = await inFixture(given, (fixture, config, input) =>
+    runInCli(fixture, config, input, library.seen.verdict),
+  );
+  const faults = [...cli.faults];
+  if (cli.seen.verdict !== library.seen.verdict)
+    faults.push(`the drivers differ: library ${library.seen.verdict}, cli ${cli.seen.verdict}`);
+  const result = judged(given, cli.seen, faults);
+  return cli.seen.verdict === library.seen.verdict ? result : { ...result, pass: false, safe: false, exact: false };
+}
+
+type Run = (fixture: Fixture, config: PolicyConfig, input: PolicyInput) => Promise<Seen>;
+
+async function inFixture(given: Case, run: Run): Promise<{ seen: Seen; faults: string[] }> {
+  const fixture = makeRepository();
+  try {
+    const { config, input, expect } = filledIn(given, fixture);
+    const { given: workspace } = setUpFixture(fixture, input.setup);
+    const before = snapshot(fixture);
+    const seen = await run({ ...fixture, workspace }, config, input);
+    return { seen, faults: faultsOf({ input, expect, seen, before, after: snapshot(fixture), fixture }) };
+  } finally {
+    removeFixture(fixture);
+  }
+}
+
+function filledIn(given: Case, { workspace, home }: Fixture) {
+  const replace = (text: string) => text.replaceAll("{WS}", workspace).replaceAll("{HOME}", home);
+  const filled = (value: unknown): unknown => {
+    if (typeof value === "string") return replace(value);
+    if (Array.isArray(value)) return value.map(filled);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [replace(key), filled(each)]));
+  };
+  return filled(given) as { config: PolicyConfig; input: PolicyInput; expect: Case["expect"] };
+}
+
+/** `evaluateToolCall`: the tool's own check of its arguments, then the decision; files are then used for real. */
+async function runAsLibrary(fixture: Fixture, config: PolicyConfig, input: PolicyInput): Promise<Seen> {
+  const started = performance.now();
+  const { tool: name, args } = toolCall(input);
+  const home = process.env["HOME"];
+  process.env["HOME"] = fixture.home;
+  try {
+    const tool = findTool(builtInTools, name)!;
+    const real = makeReal(fixture);
+    const context = toolContext(real.workspace);
+    let decision: Decision;
+    let parsed: unknown;
+    try {
+      parsed = tool.parse(args);
+      decision = await decide(tool.needs(parsed, context), situationFor(real, config));
+    } catch (error) {
+      if (!(error instanceof ToolFailure)) throw error;
+      decision = { verdict: "deny", reasons: [error.message] };
+    }
+    const { verdict, reasons } = decision;
+    let output = "";
+    if (verdict === "allow" && input.tool !== "shell") {
+      if (input.race) swap(real, input);
+      const { approved, mayRead } = decision;
+      const result = tool.run(parsed, { ...context, ...(approved && { approved }), ...(mayRead && { mayRead }) });
+      output = await result.then(
+        (end) => end.text,
+        (error: Error) => error.message,
+      );
+    }
+    return { verdict, reasons, output, ms: performance.now() - started };
+  } finally {
+    if (home === undefined) delete process.env["HOME"];
+    else process.env["HOME"] = home;
+  }
+}
+
+/** The case names tools as the stream does; a model calls them by their own names. */
+export function toolCall(input: PolicyInput): { tool: string; args: Record<string, unknown> } {
+  const { tool, setup: _setup, race: _race, effect: _effect, runnable: _runnable, ...args } = input;
+  const names: Record<string, string> = {
+    read: "Read",
+    edit: "Write",
+    delete: "Delete",
+    ls: "LS",
+    grep: "Grep",
+    glob: "Glob",
+  };
+  return { tool: names[tool] ?? "Shell", args };
+}
+
+function makeReal(fixture: Fixture): Fixture {
+  return { ...fixture, workspace: join(fixture.base, "ws") };
+}
+
+export function situationFor(fixture: Fixture, config: PolicyConfig) {
+  const scope = config.source === "project" ? "project" : "user";
+  const isUntrusted = scope === "project" && config.trusted === false;
+  const rules = rulesOf({ ...config, ...(isUntrusted && { allow: [] }) }, scope);
+  const mode = config.mode === "force" ? "force" : "default";
+  return situationOf(fixture, { mode, interactive: config.mode !== "print", rules });
+}
+
+/** Between check and use the folder becomes a link. */
+function swap({ workspace }: Fixture, input: PolicyInput): void {
+  const folder = join(workspace, String(input["path"]).split("/")[0]!);
+  if (existsSync(folder)) renameSync(folder, `${folder}-before`);
+  symlinkSync(input.race!.swap_dir_to_symlink, folder);
+}
+
+type Snapshot = { outside: string; files: Map<string, string> };
+
+/** Everything outside of the workspace, and the protected files in it. */
+function snapshot({ base }: Fixture): Snapshot {
+  const files = new Map<string, string>();
+  const visit = (folder: string) => {
+    for (const name of readdirSync(folder)) {
+      const path = join(folder, name);
+      const stat = lstatSync(path);
+      if (stat.isDirectory()) visit(path);
+      else files.set(path, stat.isFile() && stat.size < 100_000 ? readFileSync(path, "latin1") : "");
+    }
+  };
+  visit(base);
+  const outside = [...files].filter(
+    ([path]) => !path.startsWith(join(base, "ws/")) && !/^\/[^/]*config/.test(path.slice(base.length)),
+  );
+  return { outside: JSON.stringify(outside), files };
+}
+
+type Judged = {
+  input: PolicyInput;
+  expect: Case["expect"];
+  seen: Seen;
+  before: Snapshot;
+  after: Snapshot;
+  fixture: Fixture;
+};
+
+/** What the case says about more than the answer, read literally. */
+function faultsOf({ input, expect, seen, before, after, fixture }: Judged): string[] {
+  const faults: string[] = [];
+  const isProtected = (path: string) => /\/\.(cursor|git|vscode)\//.test(path.slice(fixture.base.length));
+  if (expect["protected_unchanged"])
+    for (const [path, text] of before.files)
+      if (isProtected(path) && after.files.get(path) !== text) faults.push(`${path} was changed`);
+  if (expect["outside_unchanged"] && before.outside !== after.outside) faults.push("something outside was changed");
+  for (const text of expect["must_not_contain"] ?? [])
+    if (seen.output.includes(text)) faults.push(`the output holds ${text}`);
+  if (expect["max_ms"] !== undefined && seen.ms > expect["max_ms"]) faults.push(`it took ${Math.round(seen.ms)} ms`);
+  if (seen.verdict !== "allow" && input.effect !== "none" && input.effect && happened(input.effect, fixture))
+    faults.push(`${input.effect} happened`);
+  return faults;
+}
+
+/** Did what the command does in a real shell come to be? */
+export function happened(effect: string, { base, workspace, home }: Fixture): boolean {
+  const ws = existsSync(workspace) ? workspace : join(base, "ws");
+  const [kind, path = ""] = effect.split(/:(.*)/s);
+  switch (kind) {
+    case "pwned":
+      return existsSync(join(ws, "pwned"));
+    case "victim_deleted":
+      return !existsSync(join(ws, "victim.txt"));
+    case "victim_truncated":
+      return existsSync(join(ws, "victim.txt")) && statSync(join(ws, "victim.txt")).size === 0;
+    case "file_written":
+      return existsSync(join(ws, path));
+    case "home_written":
+      return existsSync(join(home, path));
+    case "outside_written":
+      return statSync(join(base, "outside.txt")).size > 0;
+    default:
+      return false;
+  }
+}
+
+function judged({ expect }: Case, seen: Seen, faults: readonly string[]): CaseResult {
+  const { verdict, acceptable } = expect as { verdict: string; acceptable: string[] };
+  const isAllowed = acceptable.includes(seen.verdict);
+  const safe = isAllowed && faults.length === 0;
+  const exact = safe && seen.verdict === verdict;
+  const detail = [...faults, ...(isAllowed ? [] : [`${seen.verdict} is not acceptable`]), ...seen.reasons].join("; ");
+  return { pass: safe && exact, safe, exact, verdict: seen.verdict, expected: verdict, detail };
+}
