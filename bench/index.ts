@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startModelServer } from "../test/support/model-server.ts";
 import { bridgeTimes } from "./bridge.ts";
+import { compactRatio } from "./compact.ts";
 import { decoderRatio } from "./decoder.ts";
 import { grepRatio } from "./grep.ts";
 import { hookTimes } from "./hooks.ts";
@@ -219,6 +220,13 @@ async function store(folder: string, { rounds }: Options): Promise<Line[]> {
   return [
     { name: "10,000th message over the 10th", value: append, limit: 2, unit: "×", better: "less" },
     { name: "resuming 10,000 messages", value: resumeMs, limit: 300, unit: "ms", better: "less" },
+    {
+      name: "shortening 10,000 messages over 1,000",
+      value: await compactRatio(rounds),
+      limit: 20,
+      unit: "×",
+      better: "less",
+    },
     { name: "keeping a short run", value: keep, limit: 0.6, unit: "×", better: "less", floor },
   ];
 }

@@ -2,13 +2,14 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { bundleHookLauncher } from "./hook-launcher.mjs";
 import { lightPackages } from "./light-packages.mjs";
+import { packChunks } from "./packs.mjs";
+import { startTinyModel } from "./tiny-model.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
@@ -18,6 +19,9 @@ const libraries = [
   { protocol: "src/protocol/index.ts", policy: "src/policy/index.ts" },
   { hooks: "src/bridge/index.ts" },
 ];
+
+/** What every start loads; what print mode needs to say `init`; what a turn needs. */
+const packs = { "start.cjs": "src/cli/main.ts", "print.cjs": "src/cli/print.ts", "turn.cjs": "src/cli/run.ts" };
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(join(dist, "cli"), { recursive: true });
@@ -52,6 +56,7 @@ async function bundleCli() {
     metafile: true,
     logLevel: "warning",
   });
+  const chunks = new Map();
   for (const file of bundled.outputFiles) {
     const commonJs = await transform(file.text, {
       format: "cjs",
@@ -63,8 +68,9 @@ async function bundleCli() {
       define: { "import.meta.url": "__fileUrl" },
     });
     const code = commonJs.code.replace(/(require\("\.\/[^"]+)\.js"\)/g, '$1.cjs")');
-    writeFileSync(file.path.replace(/\.js$/, ".cjs"), code);
+    chunks.set(basename(file.path).replace(/\.js$/, ".cjs"), code);
   }
+  for (const [name, text] of packChunks(bundled.metafile, chunks, packs)) writeFileSync(join(dist, "cli", name), text);
   writeFileSync(join(dist, "meta.json"), JSON.stringify(bundled.metafile));
   return bundled.outputFiles;
 }
@@ -123,7 +129,7 @@ function writeTypes() {
   if (run.status !== 0) process.exit(run.status ?? 1);
 }
 
-/** Real runs of everything that a headless turn loads, so that the cache holds the functions that are used. */
+/** Real runs of what is done most, so that the cache holds the functions that are used. */
 async function warmCodeCache() {
   const home = mkdtempSync(join(tmpdir(), "courser-build-"));
   const server = await startTinyModel();
@@ -131,6 +137,10 @@ async function warmCodeCache() {
     PATH: process.env.PATH,
     HOME: home,
     CURSOR_CONFIG_DIR: join(home, "config"),
+    ANTHROPIC_API_KEY: "none",
+    ANTHROPIC_BASE_URL: server.url,
+    OPENAI_API_KEY: "none",
+    OPENAI_BASE_URL: server.url,
     COURSER_CODE_CACHE: "write",
   };
   const warm = (...args) =>
@@ -152,36 +162,15 @@ async function warmCodeCache() {
       "read a.txt then run echo hi; list all files; search for a; write 'b' to b.txt; what is 2+2?",
     );
     await warm(...run, "warm", "-e", server.url, "hi");
+    await warm(...run, "anthropic/warm", "hi");
+    await warm(...run, "openai/warm", "hi");
     // Resumed, and in the sandbox where there is one.
     await warm("-p", "--trust", "--continue", "--model", "offline", "run touch c.txt");
+    await warm("create-chat");
+    await warm("ls");
+    await warm("ls", "--search", "hi", "--format", "json");
   } finally {
     server.stop();
     rmSync(home, { recursive: true, force: true });
   }
-}
-
-/** Calls one tool, then says a word. */
-async function startTinyModel() {
-  let requests = 0;
-  const line = (delta, finish = null) =>
-    `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", model: "warm", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-  const call = { index: 0, id: "1", type: "function", function: { name: "Shell", arguments: '{"command":"echo hi"}' } };
-  const server = createServer((request, response) => {
-    request.resume();
-    request.on("end", () => {
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      const first = requests++ === 0;
-      response.end(
-        `${first ? line({ tool_calls: [call] }) : line({ content: "ok" })}${line({}, first ? "tool_calls" : "stop")}data: [DONE]\n\n`,
-      );
-    });
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${server.address().port}/v1`,
-    stop() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }

@@ -4,7 +4,7 @@ import type { ModelFacts } from "../model/provider.ts";
 import type { AgentEvent, Usage } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import { cutNewest, cutOldest, isRequest, materialOf, shortenOld, turnsOf, wordsOf } from "./compact/cutting.ts";
-import { estimateTokens } from "./compact/estimate.ts";
+import { countTokens, estimateTokens } from "./compact/estimate.ts";
 
 export { estimateTokens } from "./compact/estimate.ts";
 
@@ -65,7 +65,7 @@ export async function makeRoom(messages: readonly Message[], options: CompactOpt
   const goal = Math.floor(options.room * goalShare);
   const light = shortenOld(older);
   const asked = await summarised(light, { latest, goal, options });
-  let shorter = asked.older ?? cutOldest(light, (rest) => estimateTokens([...rest, ...latest]) <= goal);
+  let shorter = asked.older ?? cutOldest(light, goal - countTokens(latest));
   shorter = [...shorter, ...latest];
   if (estimateTokens(shorter) > options.room) shorter = cutNewest(shorter, options.room);
 

@@ -17,34 +17,48 @@ function start(): void {
   const folder = `${__dirname}/cli/`;
   // V8 refuses data of another version or architecture; naming them keeps several caches side by side.
   const tag = `${process.versions.v8}-${process.arch}`;
+  type Chunk = (...values: unknown[]) => void;
+  const files = new Map<string, Chunk & Record<string, Chunk>>();
   const loaded = new Map<string, { exports: unknown }>();
   const fresh: [file: string, script: import("node:vm").Script][] = [];
   const useCache = process.env["COURSER_CODE_CACHE"] !== "off";
-  const rewriteCache = process.env["COURSER_CODE_CACHE"] === "write";
+  const addToCache = process.env["COURSER_CODE_CACHE"] === "write";
 
-  const load = (name: string): unknown => {
-    const known = loaded.get(name);
-    if (known) return known.exports;
+  /** A chunk by itself, or several in one file. */
+  const compile = (name: string): Chunk & Record<string, Chunk> => {
+    const known = files.get(name);
+    if (known) return known;
     const filename = folder + name;
     const source = fs.readFileSync(filename, "utf8");
     const cacheFile = `${filename}.${tag}.bin`;
     let cachedData: Buffer | undefined;
-    if (useCache && !rewriteCache) {
+    if (useCache) {
       try {
         cachedData = fs.readFileSync(cacheFile);
       } catch {}
     }
-    const wrapped = `(function(exports,require,module,__filename,__dirname,__fileUrl){${source}\n})`;
-    const script = new vm.Script(wrapped, { filename, ...(cachedData && { cachedData }) });
+    const script = new vm.Script(source, { filename, ...(cachedData && { cachedData }) });
     // Data that is there but refused was made under other flags of V8: runs without those flags still want it.
-    if (useCache && !cachedData) fresh.push([cacheFile, script]);
+    // The build makes runs of several kinds, and each adds the functions that it used.
+    if (useCache && (!cachedData || addToCache)) fresh.push([cacheFile, script]);
+    const compiled = script.runInThisContext();
+    files.set(name, compiled);
+    return compiled;
+  };
+
+  const load = (id: string): unknown => {
+    const known = loaded.get(id);
+    if (known) return known.exports;
+    const [file, chunk] = id.split("#") as [string, string?];
+    const run = chunk === undefined ? compile(file) : compile(file)[chunk]!;
+    const filename = folder + file;
     const module = { exports: {} };
-    loaded.set(name, module);
-    const requireChunk = (id: string): unknown => (id.startsWith("./") ? load(id.slice(2)) : require(id));
-    requireChunk.resolve = require.resolve;
-    script.runInThisContext()(module.exports, requireChunk, module, filename, folder, `file://${filename}`);
+    loaded.set(id, module);
+    run(module.exports, requireChunk, module, filename, folder, `file://${filename}`);
     return module.exports;
   };
+  const requireChunk = (id: string): unknown => (id.startsWith("./") ? load(id.slice(2)) : require(id));
+  requireChunk.resolve = require.resolve;
 
   process.on("exit", () => {
     // Taken at the end, the data also holds the functions that were compiled on the way.
@@ -59,6 +73,6 @@ function start(): void {
     }
   });
 
-  const program = load("main.cjs") as { main(version: string): Promise<void> };
+  const program = load("start.cjs#main.cjs") as { main(version: string): Promise<void> };
   void program.main(__VERSION__);
 }

@@ -31,6 +31,7 @@ export function padded(text: string, width: number): string {
 }
 
 function characterWidth(character: string): number {
+  if (character < "\u0300") return 1;
   if (unseen.test(character)) return 0;
   return wide.test(character) ? 2 : 1;
 }

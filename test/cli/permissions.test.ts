@@ -191,7 +191,7 @@ describe("permissions allow and deny", () => {
     expect(first.stderr).toMatch(/^Warning: .*wide: allow Shell\(bash\)/);
     expect((await workspace.run(["permissions", "deny", "Shell(rm)"])).exit).toBe(0);
     const expected =
-      '{\n  // mine\n  "permissions": {\n    "allow": [\n      "Shell(ls)", // list\n      "Shell(npm test)",\n      "Shell(bash)",\n    ],\n    "deny": ["Shell(rm)"],\n  },\n  "later": 1,\n}\n';
+      '{\n  // mine\n  "permissions": {\n    "allow": [\n      "Shell(ls)", // list\n      "Shell(npm test)",\n      "Shell(bash)",\n    ],\n    "deny": [\n      "Shell(rm)"\n    ],\n  },\n  "later": 1,\n}\n';
     expect(readFileSync(file, "utf8")).toBe(expected);
     const again = await workspace.run(["permissions", "allow", "--format", "json", "Shell(npm test)"]);
     expect(JSON.parse(again.stdout)).toEqual({

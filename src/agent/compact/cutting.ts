@@ -1,6 +1,6 @@
 // What can go from a conversation, least missed first. Nothing here asks a model, and nothing cuts what the user said.
 import { type Message, type Part, textOf } from "../../protocol/message.ts";
-import { estimateTokens } from "./estimate.ts";
+import { countTokens, estimateTokens } from "./estimate.ts";
 
 /** Of an old result, call or attachment so many characters stay. */
 const shortText = 200;
@@ -42,14 +42,18 @@ export function wordsOf(turn: readonly Message[]): Message[] {
   });
 }
 
-/** Turn by turn from the oldest: the words stay, and the beginning of the answer. */
-export function cutOldest(messages: readonly Message[], fits: (rest: readonly Message[]) => boolean): Message[] {
+/** Turn by turn from the oldest, until they take no more than `room`: the words stay, and the beginning of the answer. */
+export function cutOldest(messages: readonly Message[], room: number): Message[] {
   const turns = turnsOf(messages);
-  let rest = [...messages];
-  for (let count = 1; count <= turns.length && !fits(rest); count++) {
-    rest = [...turns.slice(0, count).flatMap(inShort), ...turns.slice(count).flat()];
+  const cut: Message[] = [];
+  let tokens = countTokens(messages);
+  let count = 0;
+  for (; count < turns.length && tokens > room; count++) {
+    const short = inShort(turns[count]!);
+    tokens += countTokens(short) - countTokens(turns[count]!);
+    cut.push(...short);
   }
-  return rest;
+  return [...cut, ...turns.slice(count).flat()];
 }
 
 function inShort(turn: readonly Message[]): Message[] {
@@ -75,7 +79,7 @@ export function cutNewest(messages: readonly Message[], room: number): Message[]
     if (fits(list)) return list;
     list = list.map((message, index) => (index > start && index < list.length - 2 ? cutTo(message, keep) : message));
   }
-  list = withoutOldCalls(list, start, fits);
+  list = withoutOldCalls(list, start, room);
   for (const keep of [room / 2, shortAnswer]) {
     if (fits(list)) return list;
     list = list.map((message, index) => (index > start ? cutTo(message, keep) : message));
@@ -83,27 +87,23 @@ export function cutNewest(messages: readonly Message[], room: number): Message[]
   return fits(list) ? list : list.map((message) => cutTo(message, shortAnswer));
 }
 
-function withoutOldCalls(messages: Message[], start: number, fits: (list: readonly Message[]) => boolean): Message[] {
-  let list = messages;
-  let removed = 0;
-  // A call and its results go together; the latest of them stay.
-  while (!fits(list) && list.length > start + 3 && list[start + 1]?.role === "assistant") {
-    const rules = wordsOf([list[start + 2]!]);
-    list = [...list.slice(0, start + 1), ...rules, ...list.slice(start + 3)];
-    if (rules.length > 0) list = mergedRules(list, start);
-    removed++;
+/** A call and its results go together, the latest of them stay. Rules that were told beside a result go on standing behind the request. */
+function withoutOldCalls(messages: Message[], start: number, room: number): Message[] {
+  const request = messages[start]!;
+  const rules: Part[] = [];
+  let tokens = countTokens(messages);
+  let next = start + 1;
+  while (Math.ceil(tokens) > room && next + 2 < messages.length && messages[next]!.role === "assistant") {
+    const told = wordsOf([messages[next + 1]!]);
+    tokens += countTokens(told) - countTokens(messages.slice(next, next + 2));
+    rules.push(...told.flatMap(({ parts }) => parts));
+    next += 2;
   }
-  if (removed === 0) return list;
-  const request = list[start]!;
+  const removed = (next - start - 1) / 2;
+  if (removed === 0) return messages;
   const note: Part = { type: "text", text: `[The first ${removed} steps of this turn were removed to save space.]` };
-  return [...list.slice(0, start), { ...request, parts: [...request.parts, note] }, ...list.slice(start + 1)];
-}
-
-/** Rules that were told beside a result go on standing behind the request. */
-function mergedRules(list: readonly Message[], start: number): Message[] {
-  const request = list[start]!;
-  const parts = [...request.parts, ...list[start + 1]!.parts];
-  return [...list.slice(0, start), { ...request, parts }, ...list.slice(start + 2)];
+  const parts = [...request.parts, ...rules, note];
+  return [...messages.slice(0, start), { ...request, parts }, ...messages.slice(next)];
 }
 
 /** The older turns as a text for whoever sums them up: a share of the room for each part, so that none is passed over. */

@@ -56,11 +56,9 @@ async function listedChats(invocation: Invocation, { configDir, workspace }: Pla
   const text = flagText(flags, "search");
   if (text !== undefined) {
     const { searchChats } = await import("../../store/chats/search.ts");
-    const { isatty } = await import("node:tty");
-    const progress = isatty(2) ? indexingProgress() : undefined;
     const hits = searchChats(configDir, text, {
       limit: mostHits,
-      ...(progress && { onProgress: progress }),
+      onProgress: indexingProgress(),
       onNotice: (notice) => writeStderr(`Note: ${notice}\n`),
     });
     return hits.map(({ facts, snippet }) => ({ chat: facts, snippet }));
@@ -69,11 +67,13 @@ async function listedChats(invocation: Invocation, { configDir, workspace }: Pla
   return chats.map((chat) => ({ chat }));
 }
 
-/** One line that is written over, and gone at the end. */
+/** One line that is written over, and gone at the end; none where nobody looks. */
 function indexingProgress(): (done: number, total: number) => void {
   let shown = 0;
+  let isSeen: boolean | undefined;
   return (done, total) => {
-    if (done < total && Date.now() - shown < 100) return;
+    isSeen ??= process.getBuiltinModule("node:tty").isatty(2);
+    if (!isSeen || (done < total && Date.now() - shown < 100)) return;
     shown = Date.now();
     writeStderr(done < total ? `\rReading chats for the search: ${done} of ${total}` : "\r\x1b[K");
   };

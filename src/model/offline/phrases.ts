@@ -40,14 +40,7 @@ function named(given: string, scene: Scene, options: { bare?: boolean }): FileMe
     `^(${DETERMINERS})(?:(${FILE_NOUNS})\\s*,?\\s*|(${FOLDER_NOUNS})\\s*,?\\s*)?(?:(${NAMED})\\s*(?=\\S))?([\\uE000-\\uF8FF]|[^\\s\\uE000-\\uF8FF]+)`,
     "i",
   );
-  // "a file in src called a.txt" -> "a file called a.txt in src"
-  const words = given
-    .replace(/^((?:\w+\s+)*?files?)\s+\(([^\s()]+)\)/i, "$1 $2")
-    .replace(/^((?:\w+\s+)*?(?:files?|folders?|directory))\s+(?:for (?:me|us)|please)\s+(?=called\b|named\b)/i, "$1 ")
-    .replace(
-      /^((?:\w+\s+)*?files?)\s+((?:in|inside|under|within)\s+(?:the\s+)?(?:(?:folder|directory)\s+)?\S+(?:\s+(?:folder|directory))?)\s+(called|named)\s+(\S+)/i,
-      "$1 $3 $4 $2",
-    );
+  const words = /[(]|called|named/i.test(given) ? withNameFirst(given) : given;
   const match = pattern.exec(words);
   if (!match) return undefined;
   const [whole, determiners = "", fileNoun, folderNoun, marker, token = ""] = match;
@@ -87,15 +80,27 @@ function named(given: string, scene: Scene, options: { bare?: boolean }): FileMe
     if (!marked && determiners !== "" && !/^(?:the|this|that|my|our)\s+$/i.test(determiners)) return undefined;
   }
   let after = rest.replace(/^(?:'s|’s)/, "");
+  if (/\/$/.test(bareToken)) folder = true;
+  if (after.trim() === "") return { path: bareToken, rest: after, folder };
   const noun = new RegExp(`^\\s+(?:(${FILE_NOUNS})|(${FOLDER_NOUNS}))(?![\\w.-])`, "i").exec(after);
   if (noun) {
     after = after.slice(noun[0].length);
     folder ||= noun[2] !== undefined;
   }
-  if (/\/$/.test(bareToken)) folder = true;
   const place = takePlace(after, scene, { nested: true });
   const path = place?.folder && !folder ? joinPath(place.folder, bareToken) : bareToken;
   return { path, rest: place ? place.rest : after, folder };
+}
+
+/** "a file in src called a.txt" -> "a file called a.txt in src" */
+function withNameFirst(words: string): string {
+  return words
+    .replace(/^((?:\w+\s+)*?files?)\s+\(([^\s()]+)\)/i, "$1 $2")
+    .replace(/^((?:\w+\s+)*?(?:files?|folders?|directory))\s+(?:for (?:me|us)|please)\s+(?=called\b|named\b)/i, "$1 ")
+    .replace(
+      /^((?:\w+\s+)*?files?)\s+((?:in|inside|under|within)\s+(?:the\s+)?(?:(?:folder|directory)\s+)?\S+(?:\s+(?:folder|directory))?)\s+(called|named)\s+(\S+)/i,
+      "$1 $3 $4 $2",
+    );
 }
 
 /** "it", "that file": the one last spoken of. */
@@ -163,6 +168,7 @@ export function takePlace(
   scene: Scene,
   options: { nested?: boolean; bare?: boolean } = {},
 ): Place | undefined {
+  if (words.trim() === "") return undefined;
   const here =
     /^\s*,?\s*(?:(?:that (?:are|is|exist)|located|stored|found|present)\s+)?(?:(?:in|inside|within|from|under|of|at|on|for|across|throughout|to|into|through|over|around)\s+)?(?:here|there|disk|(?:(?:all (?:of )?)?(?:the|this|my|our|your|its)\s+)?(?:(?:current|present|working|whole|entire|same|project|root|workspace|top|repo(?:sitory)?'?s?|project'?s)\s+)*(?:working\s+)?(?:director(?:y|ies)|folder|dir|workspace|project|repo|repository|root|codebase|code base|code|source code|cwd|place|tree|source|sources|files))(?![\w./'-])/i.exec(
       words,
@@ -230,6 +236,7 @@ export function joinPath(folder: string, name: string): string {
 
 /** Nothing but filler is left. */
 export function isSpent(rest: string): boolean {
+  if (rest === "") return true;
   return /^(?:[\s.,;:!?]|(?:please|for me|to me|for us|out loud|aloud|printed|shown|displayed|afterwards?|after that|right after|here|now|file|files|again|back|out|too|as well|on (?:the )?(?:screen|console|terminal|stdout)|to (?:the )?(?:screen|console|terminal|stdout)|in (?:the )?(?:chat|terminal|console)|in full|completely|entirely|from disk|permanently|if it exists)(?![\w-]))*$/i.test(
     rest,
   );

@@ -37,6 +37,7 @@ export function talk(words: string, scene: Scene): Understood {
   // All of it is short, or asks: most instructions need not be compared at all.
   if (
     text.length > 120 ||
+    !openings.has(text.split(/\s/, 1)[0]!) ||
     !/^(?:\S+(?:\s+\S+){0,2}$|(?:who|what|which|how|are|is|do|does|can|tell|list|show|describe|explain|help|hi|hello|hey|good|thanks?|continue|resume|this|please|so|say|i|let's|introduce|anyone|carry|keep|go)\b)/.test(
       text,
     )
@@ -80,6 +81,16 @@ export function talk(words: string, scene: Scene): Understood {
   }
   return undefined;
 }
+
+/** The first word of everything that is compared. */
+const openings = new Set(
+  (
+    "hi hello hey hiya howdy yo greetings good hallo sup how how's what's bye goodbye see exit quit thank thanks thx cheers " +
+    "great nice ok okay cool well perfect ping test testing this just are do does is can you anyone please help usage commands " +
+    "options capabilities show get i /help so what which list tell describe explain who say introduce identify continue go " +
+    "proceed carry keep resume let's next"
+  ).split(" "),
+);
 
 function isAboutAbilities(text: string): boolean {
   return [

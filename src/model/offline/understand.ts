@@ -150,15 +150,17 @@ function understandClause(words: string, scene: Scene): Understood {
     ),
   ];
   for (const form of forms) {
-    const found = oneForm(form, scene);
+    const found = form === words ? instruction(form, scene) : oneForm(form, scene);
     if (found) return found;
   }
   return undefined;
 }
 
 function oneForm(words: string, scene: Scene): Understood {
-  const spoken = recall(words, scene) ?? talk(words, scene);
-  if (spoken) return spoken;
+  return recall(words, scene) ?? talk(words, scene) ?? instruction(words, scene);
+}
+
+function instruction(words: string, scene: Scene): Understood {
   const figures = sum(words);
   if (figures) return figures;
   const hoisted = placeLast(words, scene);

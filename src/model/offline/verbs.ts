@@ -63,42 +63,54 @@ const rows: [words: string, intents: string][] = [
   ],
 ];
 
-let table: Map<string, { verb: string; intents: readonly string[] }> | undefined;
-let longest: RegExp | undefined;
+type Entry = { verb: string; intents: readonly string[] };
+
+let table: Map<string, Entry> | undefined;
+/** Verbs of several words, by their first word, the longest first: "look for" before "look". */
+let several: Map<string, string[]> | undefined;
 
 /** The verb that the words begin with. */
 export function verbAt(words: string): Verb | undefined {
   const known = (table ??= build());
-  // Longest first: "look for" before "look".
-  longest ??= new RegExp(
-    `^(?:${[...known.keys()]
-      .filter((verb) => verb.includes(" "))
-      .sort((a, b) => b.length - a.length)
-      .join("|")})(?![\\w'.-])`,
-    "i",
-  );
-  const several = longest.exec(words)?.[0].toLowerCase();
-  if (several) return { ...known.get(several)!, rest: words.slice(several.length).replace(/^\s*[:,]\s*|^\s+/, "") };
+  several ??= grouped([...known.keys()].filter((verb) => verb.includes(" ")));
+  const first = /^[a-z]+/i.exec(words)?.[0].toLowerCase() ?? "";
+  const long = several.get(first)?.find((verb) => begins(words, verb));
+  if (long !== undefined)
+    return { ...known.get(long)!, rest: words.slice(long.length).replace(/^\s*[:,]\s*|^\s+/, "") };
   const one = /^[a-z]+(?![\w'/.-]|\.\w)/i.exec(words)?.[0];
   if (!one) return undefined;
   const entry = known.get(one.toLowerCase()) ?? gerund(one.toLowerCase(), known);
   return entry && { ...entry, rest: words.slice(one.length).replace(/^\s*[:,]\s*|^\s+/, "") };
 }
 
+function begins(words: string, verb: string): boolean {
+  return words.slice(0, verb.length).toLowerCase() === verb && !/[\w'.-]/.test(words.charAt(verb.length));
+}
+
 /** Meanings joined when a word stands in several rows. */
-function build(): Map<string, { verb: string; intents: readonly string[] }> {
-  const known = new Map<string, { verb: string; intents: readonly string[] }>();
+function build(): Map<string, Entry> {
+  const known = new Map<string, Entry>();
   for (const [words, meanings] of rows) {
+    const intents = meanings === "" ? [] : meanings.split(" ");
     for (const verb of words.split("|")) {
-      const intents = [...(known.get(verb)?.intents ?? []), ...meanings.split(" ").filter(Boolean)];
-      known.set(verb, { verb, intents: [...new Set(intents)] });
+      const before = known.get(verb)?.intents;
+      known.set(verb, { verb, intents: before ? [...new Set([...before, ...intents])] : intents });
     }
   }
   return known;
 }
 
+function grouped(verbs: readonly string[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const verb of [...verbs].sort((a, b) => b.length - a.length)) {
+    const first = verb.slice(0, verb.indexOf(" "));
+    groups.set(first, [...(groups.get(first) ?? []), verb]);
+  }
+  return groups;
+}
+
 /** "would you mind reading …" */
-function gerund<Entry>(word: string, known: Map<string, Entry>): Entry | undefined {
+function gerund(word: string, known: Map<string, Entry>): Entry | undefined {
   if (!word.endsWith("ing")) return undefined;
   const stem = word.slice(0, -3);
   return known.get(stem) ?? known.get(stem + "e") ?? (/(.)\1$/.test(stem) ? known.get(stem.slice(0, -1)) : undefined);

@@ -87,21 +87,28 @@ export function readHistory(store: StoreConnection, meta = readMeta(store)): His
   return { ...assemble(rows, blobs), problems, isOurs };
 }
 
-/**
- * What the model is told: the newest shortened conversation and what was said since, or everything. A shortened one that was
- * altered is passed over, because the history behind it is whole.
- */
-export function modelView(store: StoreConnection, messages: readonly StoredMessage[]): Message[] {
+/** A shortened conversation, which stands for everything up to the message `after`. */
+export type View = { after: number; messages: Message[] };
+
+/** Where nothing was shortened. */
+export const noView: View = { after: 0, messages: [] };
+
+/** The newest. One that was altered is passed over, because the history behind it is whole. */
+export function readView(store: StoreConnection): View {
   const view = store.statement("SELECT after, hash, body FROM courser_views ORDER BY sequence DESC LIMIT 1").get();
   const body = String(view?.["body"]);
-  const isWhole = view !== undefined && sha256(body) === view["hash"];
-  const after = isWhole ? Number(view["after"]) : 0;
+  if (view === undefined || sha256(body) !== view["hash"]) return noView;
+  return { after: Number(view["after"]), messages: parseStored(body) as Message[] };
+}
+
+/** What the model is told: the shortened conversation and what was said since. */
+export function modelView({ after, messages: shortened }: View, messages: readonly StoredMessage[]): Message[] {
   const since = messages.filter(({ sequence }) => sequence > after).map(({ message }) => message);
-  return isWhole ? [...(parseStored(body) as Message[]), ...since] : since;
+  return [...shortened, ...since];
 }
 
 /** Messages as text, nodes as bytes, in the order of the table. */
-type Blobs = Map<string, string | Uint8Array>;
+export type Blobs = Map<string, string | Uint8Array>;
 
 const everyBlob =
   "SELECT id, CASE WHEN hex(substr(data, 1, 1)) = '7B' THEN CAST(data AS TEXT) ELSE data END FROM blobs ORDER BY rowid";
@@ -121,8 +128,12 @@ function readBlobs(store: StoreConnection): { blobs: Blobs; altered: Set<string>
   return { blobs, altered };
 }
 
-function readRows(store: StoreConnection): HistoryRow[] {
-  const found = store.rows("SELECT sequence, turn, at, blob FROM courser_messages ORDER BY sequence");
+/** Those after `after`, and always the last. */
+export function readRows(store: StoreConnection, after = 0): HistoryRow[] {
+  const found = store.rows(
+    "SELECT sequence, turn, at, blob FROM courser_messages WHERE sequence > min(?, (SELECT max(sequence) - 1 FROM courser_messages)) ORDER BY sequence",
+    after,
+  );
   return (found as [number, number, number | null, string][]).map(([sequence, turn, at, blob]) =>
     at === null ? { sequence, turn, blob } : { sequence, turn, at, blob },
   );
@@ -174,7 +185,10 @@ const unknownTurn = -1;
  * Puts blobs together to messages. A prompt of somebody else begins a turn. The first blob that is not there ends what is
  * whole.
  */
-function assemble(rows: HistoryRow[], blobs: Blobs): Pick<History, "messages" | "rows" | "wholeTurns" | "lastNumber"> {
+export function assemble(
+  rows: HistoryRow[],
+  blobs: Blobs,
+): Pick<History, "messages" | "rows" | "wholeTurns" | "lastNumber"> {
   const messages: StoredMessage[] = [];
   let turn = 0;
   let lastNumber = 0;

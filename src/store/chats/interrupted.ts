@@ -88,10 +88,8 @@ function missingResults(messages: readonly Message[], index: number, text: (id: 
   const calls = messages[index]?.parts.filter((part) => part.type === "tool_call") ?? [];
   if (calls.length === 0) return [];
   const answered = new Set<string>();
-  for (const message of messages.slice(index + 1)) {
-    if (message.role === "assistant") break;
-    for (const part of message.parts) if (part.type === "tool_result") answered.add(part.id);
-  }
+  for (let next = index + 1; next < messages.length && messages[next]!.role !== "assistant"; next++)
+    for (const part of messages[next]!.parts) if (part.type === "tool_result") answered.add(part.id);
   return calls
     .filter((call) => !answered.has(call.id))
     .map((call) => ({ type: "tool_result", id: call.id, text: text(call.id), isError: true }));

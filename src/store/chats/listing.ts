@@ -11,14 +11,15 @@ import { readFactsFile } from "./side-files.ts";
 
 /** Newest first; those of one workspace, or all. */
 export function listChats(configDir: string, { workspace }: { workspace?: string } = {}): ChatFacts[] {
-  const known = workspace === undefined ? {} : { workspace };
-  return folders(configDir, workspace)
-    .flatMap((folder) => {
-      // The quick way first: thousands of chats are listed in a moment.
-      const facts = readFactsFile(folder) ?? (isChat(folder) ? factsAtAGlance(folder) : undefined);
-      return facts ? [{ ...known, ...facts }] : [];
-    })
-    .sort(newestFirst);
+  const found: ChatFacts[] = [];
+  for (const folder of folders(configDir, workspace)) {
+    // The quick way first: thousands of chats are listed in a moment.
+    const facts = readFactsFile(folder) ?? (isChat(folder) ? factsAtAGlance(folder) : undefined);
+    if (!facts) continue;
+    if (workspace !== undefined) facts.workspace ??= workspace;
+    found.push(facts);
+  }
+  return found.sort(newestFirst);
 }
 
 /** The folders of workspaces: of one, or all that there are. */

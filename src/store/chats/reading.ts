@@ -10,7 +10,16 @@ import type { ChatFacts, ChatProblem, ChatRecord, ChatTurn, StoredEvent, StoredM
 import { openStore, type StoreConnection, type StoreMode } from "./connection.ts";
 import { checkStore, failureOf, notWhole } from "./damage.ts";
 import { factsOf } from "./facts.ts";
-import { hasOwnTables, isPrompt, modelView, readHistory, readMeta, type StoreMeta } from "./history.ts";
+import {
+  hasOwnTables,
+  isPrompt,
+  modelView,
+  noView,
+  readHistory,
+  readMeta,
+  readView,
+  type StoreMeta,
+} from "./history.ts";
 import { findCut, owedResults, withEveryResult } from "./interrupted.ts";
 import { storeFile } from "./layout.ts";
 import { readFactsFile } from "./side-files.ts";
@@ -39,7 +48,7 @@ export function readMessages(folder: string): Message[] {
     const history = readHistory(store);
     if (history.problems.length > 0) throw notWhole(folder, history.problems, history.wholeTurns);
     const isOurs = hasOwnTables(store);
-    const messages = isOurs ? modelView(store, history.messages) : history.messages.map(({ message }) => message);
+    const messages = modelView(isOurs ? readView(store) : noView, history.messages);
     const owed = owedResults(messages, isOurs ? findCut(store) : undefined);
     return [...withEveryResult(messages), ...(owed ? [owed] : [])];
   });

@@ -4,6 +4,8 @@ import { sha256 } from "./sha256.ts";
 /** Field 1, 32 bytes. */
 const referenceTag = [0x0a, 0x20] as const;
 const referenceBytes = 34;
+/** The tag in hexadecimal digits, as ids are written. */
+export const referenceDigits = "0a20";
 
 /**
  * After the references, in field 1000, which decoders pass over: a little JSON. One popular reader looks only at nodes that
@@ -20,16 +22,28 @@ export const emptyRoot = { id: "7d04a955b63a86fdb6eb992589111c4faead43524a512aaf
 
 /** A root that grows: adding a message costs the same at any length. */
 export class RootBuilder {
-  #references = Buffer.alloc(referenceBytes * 64);
-  #length = 0;
+  #references: Buffer;
+  #length: number;
+
+  constructor(references = Buffer.alloc(0)) {
+    this.#references = references;
+    this.#length = references.length;
+  }
 
   add(id: string): void {
     if (this.#length + referenceBytes > this.#references.length)
-      this.#references = Buffer.concat([this.#references], this.#references.length * 2);
+      this.#references = Buffer.concat([this.#references], (this.#length + referenceBytes * 32) * 2);
     this.#references[this.#length] = referenceTag[0];
     this.#references[this.#length + 1] = referenceTag[1];
     this.#references.write(id, this.#length + 2, 32, "hex");
     this.#length += referenceBytes;
+  }
+
+  /** Whether a node is what this root is, or was when it named less. */
+  was(node: Uint8Array): boolean {
+    const length = node.length - tail.length;
+    const names = this.#references.subarray(0, Math.max(0, length));
+    return length <= this.#length && length % referenceBytes === 0 && Buffer.concat([names, tail]).equals(node);
   }
 
   build(): { id: string; data: Buffer } {
@@ -42,6 +56,11 @@ export function rootOf(ids: readonly string[]): RootBuilder {
   const root = new RootBuilder();
   for (const id of ids) root.add(id);
   return root;
+}
+
+/** The same from ids with `referenceDigits` between them. */
+export function rootOfDigits(ids: string): RootBuilder {
+  return new RootBuilder(Buffer.from(ids === "" ? "" : referenceDigits + ids, "hex"));
 }
 
 /** The ids in field 1; undefined when the bytes are no such node. */

@@ -1,13 +1,13 @@
 // What lies beside a store for other programs: facts for listings, a transcript, the log that names the workspace.
 // A run never fails because of them, except when the disk is full.
 import { closeSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Message } from "../../protocol/message.ts";
 import { projectDir } from "../project.ts";
 import { storeError } from "../sqlite.ts";
 import { asQuery } from "./blobs.ts";
 import type { ChatFacts, StoredMessage } from "./chat.ts";
-import { factsFile, placeOfChat, transcriptFile } from "./layout.ts";
+import { factsFile, transcriptFile } from "./layout.ts";
 import { makeFolder, openPrivate } from "./private-files.ts";
 
 const schemaVersion = 1;
@@ -37,14 +37,17 @@ export function writeFacts(facts: ChatFacts): void {
   withoutFailing(file, () => replace(file, text));
 }
 
+/** Made once: with the encoding as a word, Node makes such an object for each file. */
+const asText = { encoding: "utf8", flag: "r" } as const;
+
 /** From the file beside the store; undefined where it is not there, or not ours. */
 export function readFactsFile(folder: string): ChatFacts | undefined {
   try {
-    const found = JSON.parse(readFileSync(factsFile(folder), "utf8")) as FactsText;
+    const found = JSON.parse(readFileSync(factsFile(folder), asText)) as FactsText;
     const { createdAtMs, updatedAtMs, hasConversation, cwd, courser } = found;
     if (!courser || createdAtMs === undefined || updatedAtMs === undefined) return undefined;
     return {
-      id: placeOfChat(folder).id,
+      id: basename(folder),
       folder,
       ...(cwd !== undefined && { workspace: cwd }),
       title: courser.title ?? "New Agent",

@@ -8,7 +8,7 @@ import { encodeMessage } from "./blobs.ts";
 import type { ChatFacts, ChatWriter, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { firstLine } from "./facts.ts";
-import { isPrompt, modelView, ownState, readHistory, type StoreMeta } from "./history.ts";
+import { isPrompt, modelView, ownState, readHistory, readView, type StoreMeta } from "./history.ts";
 import { placeOfChat, storeFile } from "./layout.ts";
 import { type RootBuilder, rootOf } from "./root.ts";
 import { type Delta, Segments } from "./segments.ts";
@@ -25,11 +25,11 @@ export type OpenedChat = {
   facts: ChatFacts;
   meta: StoreMeta;
   messages: Message[];
-  /** The blobs of the conversation in order: what a root names. */
-  blobs: readonly string[];
+  /** Names the blobs of the conversation in order. */
+  root: RootBuilder;
   /** The root in the store, and the one before it. */
-  root: string;
-  previousRoot?: string;
+  rootId: string;
+  previousRootId?: string;
   turn: number;
   /** The numbers that were given last. */
   lastSequence: number;
@@ -75,9 +75,9 @@ export class Writer implements ChatWriter {
     this.#facts = opened.facts;
     this.#meta = opened.meta;
     this.#messages = opened.messages;
-    this.#root = rootOf(opened.blobs);
-    this.#rootId = opened.root;
-    this.#previousRootId = opened.previousRoot;
+    this.#root = opened.root;
+    this.#rootId = opened.rootId;
+    this.#previousRootId = opened.previousRootId;
     this.#turn = opened.turn;
     this.#lastSequence = opened.lastSequence;
     this.#lastNumber = opened.lastNumber;
@@ -180,7 +180,7 @@ export class Writer implements ChatWriter {
     this.#turn = number - 1;
     this.#segments.forget();
     const { messages } = readHistory(this.#store);
-    this.#messages = modelView(this.#store, messages);
+    this.#messages = modelView(readView(this.#store), messages);
     this.#facts.hasConversation = messages.length > 0;
     if (number === 1) delete this.#facts.prompt;
     this.rewriteTranscript(messages);

@@ -7,12 +7,23 @@ import type { ChatFacts, ChatWriter } from "./chat.ts";
 import { openStore, type StoreConnection } from "./connection.ts";
 import { checkStore, failureOf, keptAside, notWhole } from "./damage.ts";
 import { factsOf } from "./facts.ts";
-import { type History, hasOwnTables, modelView, ownState, readHistory, readMeta, type StoreMeta } from "./history.ts";
+import {
+  type History,
+  hasOwnTables,
+  modelView,
+  noView,
+  ownState,
+  readHistory,
+  readMeta,
+  readView,
+  type StoreMeta,
+} from "./history.ts";
 import { findCut, owedEvents, owedResults, withEveryResult } from "./interrupted.ts";
 import { chatFolder, chatsDir, storeFile } from "./layout.ts";
 import { makeFolder } from "./private-files.ts";
-import { emptyRoot } from "./root.ts";
+import { emptyRoot, RootBuilder, rootOf } from "./root.ts";
 import { addOwnTables, makeStore, quoted } from "./tables.ts";
+import { readTail } from "./tail.ts";
 import { metaText, Writer } from "./writer.ts";
 import { type Holder, takeWriterLock, type WriterLock } from "./writer-lock.ts";
 
@@ -58,8 +69,8 @@ export function createChat(place: ChatPlace, { id, mode, model, title, createdAt
         facts,
         meta: {},
         messages: [],
-        blobs: [],
-        root: emptyRoot.id,
+        root: new RootBuilder(),
+        rootId: emptyRoot.id,
         turn: 0,
         lastSequence: 0,
         lastNumber: 0,
@@ -86,13 +97,13 @@ export function openChat(folder: string, changes: { mode?: string; model?: strin
     const found = lookInto(store, folder);
     // Everything was read before anything is written: a damaged store stays as it is.
     if (!found.isUsual) checkSoundness(store);
-    if (!found.history.isOurs) takeOver(store, found.history, found.meta);
+    const { history, meta, cut, results } = found;
+    if (history && !history.isOurs) takeOver(store, history, meta);
     setOwnState(store, ".writer", holder());
 
-    const { history, cut, results } = found;
     const writer = new Writer({ ...found, store, lock, facts: { ...found.facts, ...changes } });
     if (cut || results) writer.mend(cut?.turn ?? writer.turn, cut ? owedEvents(cut) : [], results);
-    if (!found.isUsual) writer.rewriteTranscript(history.messages);
+    if (!found.isUsual) writer.rewriteTranscript((history ?? readHistory(store, meta)).messages);
     return writer;
   } catch (error) {
     store?.close();
@@ -101,33 +112,46 @@ export function openChat(folder: string, changes: { mode?: string; model?: strin
   }
 }
 
-/** All that is known of a chat before it is gone on with. `isUsual`: it was left as a run leaves it that came to its end. */
+/**
+ * All that is known of a chat before it is gone on with. `isUsual`: it was left as a run leaves it that came to its end.
+ * `history`: of the others, and of chats that somebody else wrote last.
+ */
 function lookInto(store: StoreConnection, folder: string) {
   const meta = readMeta(store);
-  const history = readHistory(store, meta);
-  if (history.problems.length > 0) throw notWhole(folder, history.problems, history.wholeTurns);
   const hasTables = hasOwnTables(store);
-  const messages = hasTables ? modelView(store, history.messages) : history.messages.map(({ message }) => message);
+  const view = hasTables ? readView(store) : noView;
   const cut = hasTables ? findCut(store) : undefined;
-  const results = owedResults(messages, cut);
-  const previousRoot = hasTables ? ownState(store, ".previous_root") : undefined;
   const wasCutOff = hasTables && ownState(store, ".writer") !== undefined;
+  const previousRootId = hasTables ? ownState(store, ".previous_root") : undefined;
+  const tail = hasTables && !wasCutOff && !cut ? readTail(store, meta.latestRootBlobId, view.after) : undefined;
+  const history = tail ? undefined : readWhole(store, folder, meta);
+  const { messages, turn, root, lastSequence, lastNumber } = tail ?? history!;
+  const told = modelView(view, messages);
+  const results = owedResults(told, cut);
   return {
     meta,
     history,
     cut,
     results,
-    isUsual: history.isOurs && !wasCutOff && !cut && !results,
+    isUsual: (tail || history?.isOurs) && !wasCutOff && !cut && !results,
     facts: factsOf(store, folder, meta),
-    messages: withEveryResult(messages),
-    blobs: history.rows.map((row) => row.blob),
-    root: meta.latestRootBlobId ?? "",
-    ...(typeof previousRoot === "string" && { previousRoot }),
-    turn: Math.max(hasTables ? lastOf(store, "turn", "WHERE kind = 'user'") : 0, history.rows.at(-1)?.turn ?? 0),
-    lastSequence: history.rows.at(-1)?.sequence ?? 0,
-    lastNumber: history.lastNumber,
-    lastEvent: hasTables ? lastOf(store, "sequence") : 0,
+    messages: withEveryResult(told),
+    root,
+    rootId: meta.latestRootBlobId ?? "",
+    ...(typeof previousRootId === "string" && { previousRootId }),
+    turn: Math.max(hasTables ? lastEvent(store, "turn", "WHERE kind = 'user'") : 0, turn),
+    lastSequence,
+    lastNumber,
+    lastEvent: hasTables ? lastEvent(store, "sequence") : 0,
   };
+}
+
+function readWhole(store: StoreConnection, folder: string, meta: StoreMeta) {
+  const history = readHistory(store, meta);
+  if (history.problems.length > 0) throw notWhole(folder, history.problems, history.wholeTurns);
+  const { rows } = history;
+  const { turn = 0, sequence: lastSequence = 0 } = rows.at(-1) ?? {};
+  return { ...history, root: rootOf(rows.map((row) => row.blob)), turn, lastSequence };
 }
 
 /** Takes a moment in a long chat, so it is asked only where something is unusual. The code is that of a damaged database. */
@@ -187,6 +211,7 @@ function holder(): Holder {
   return { pid: process.pid, since: Date.now() };
 }
 
-function lastOf(store: StoreConnection, column: "turn" | "sequence", where = ""): number {
-  return Number(store.statement(`SELECT max(${column}) AS last FROM courser_events ${where}`).get()?.["last"] ?? 0);
+function lastEvent(store: StoreConnection, column: "turn" | "sequence", where = ""): number {
+  const last = store.statement(`SELECT ${column} FROM courser_events ${where} ORDER BY sequence DESC LIMIT 1`).get();
+  return Number(last?.[column] ?? 0);
 }

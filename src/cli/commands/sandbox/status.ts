@@ -14,7 +14,7 @@ export async function sandboxStatus(invocation: Invocation): Promise<number> {
     return answerJson({ mode, available: problem === undefined, problem, type, readBoundary, network, limits });
   const rows = [
     ["Sandbox", { enabled: "enabled", disabled: "disabled", auto: "used where nobody can be asked (-p)" }[mode]],
-    ["Available", problem === undefined ? "yes" : `no. ${problem}`],
+    ["Available", problem === undefined ? "yes" : `no: ${problem.replace(/^The sandbox is not available: /, "")}`],
     ["Writable", type === "workspace_readonly" ? "nothing" : ["the workspace", ...settings.readwritePaths].join(", ")],
     ["Readable", readBoundary === "system" ? "all but what deny rules hide" : "the workspace and the system"],
     ["Network", network.default === "allow" ? "public hosts" : network.allow.join(", ") || "none"],

@@ -1,0 +1,73 @@
+// The end of a chat that a run of ours left in order: what a model is told is read, all that comes before is only checked.
+import type { StoredMessage } from "./chat.ts";
+import type { StoreConnection } from "./connection.ts";
+import { assemble, type Blobs, ownState, readRows } from "./history.ts";
+import { type RootBuilder, referenceDigits, rootOfDigits } from "./root.ts";
+import { hasherFor } from "./sha256.ts";
+
+export type Tail = {
+  messages: StoredMessage[];
+  root: RootBuilder;
+  turn: number;
+  lastSequence: number;
+  lastNumber: number;
+};
+
+/**
+ * The messages after `after`, and always the last. Undefined where something is not as our runs leave it: a blob that is
+ * missing or altered, another order, a last word by somebody else. Then the whole history tells what it is.
+ */
+export function readTail(store: StoreConnection, rootId: string | undefined, after: number): Tail | undefined {
+  if (rootId === undefined || ownState(store, ".root") !== rootId) return undefined;
+  const rows = readRows(store, after);
+  const checked = checkBlobs(store, new Set([rootId, ...rows.map(({ blob }) => blob)]));
+  if (!checked || checked.order !== orderOf(store)) return undefined;
+  const root = rootOfDigits(checked.order);
+  const node = checked.wanted.get(rootId);
+  if (!(node instanceof Uint8Array) || !root.was(node)) return undefined;
+  const { messages, lastNumber } = assemble(rows, checked.wanted);
+  const last = rows.at(-1);
+  if (last && lastNumber === 0) return undefined;
+  return { messages, root, turn: last?.turn ?? 0, lastSequence: last?.sequence ?? 0, lastNumber };
+}
+
+/** Some at a time, because there may be many pictures among them. Put together by SQLite: a row for each takes twice as long. */
+const nextBlobs = `
+  SELECT max(place), group_concat(id, ''), CAST(group_concat(CAST(data AS TEXT), '') AS BLOB), group_concat(length(data))
+  FROM (SELECT rowid AS place, id, data FROM blobs WHERE rowid > ? ORDER BY rowid LIMIT 256)`;
+
+/** Every blob against its id. `order`: the messages as they lie in the table. `ids`: whose content is wanted. */
+function checkBlobs(store: StoreConnection, ids: ReadonlySet<string>): { order: string; wanted: Blobs } | undefined {
+  const wanted: Blobs = new Map();
+  const order: string[] = [];
+  for (let place: unknown = 0; ; ) {
+    const [last, expected, data, lengths] = store.rows(nextBlobs, Number(place))[0] ?? [];
+    if (typeof last !== "number") break;
+    if (!(data instanceof Uint8Array)) return undefined;
+    const hash = hasherFor(data.length);
+    let end = 0;
+    const found = String(lengths)
+      .split(",", 256)
+      .map((length) => {
+        const content = data.subarray(end, (end += Number(length)));
+        const id = hash(content);
+        const isMessage = content[0] === firstOfMessage;
+        if (isMessage) order.push(id);
+        if (ids.has(id)) wanted.set(id, isMessage ? Buffer.from(content).toString() : content);
+        return id;
+      });
+    if (found.join("") !== expected) return undefined;
+    place = last;
+  }
+  return { order: order.join(referenceDigits), wanted };
+}
+
+const firstOfMessage = "{".charCodeAt(0);
+
+/** The messages as our table has them. */
+function orderOf(store: StoreConnection): string {
+  const ids = store.rows(
+    `SELECT group_concat(blob, '${referenceDigits}') FROM (SELECT blob FROM courser_messages ORDER BY sequence)`,
+  );
+  return String(ids[0]?.[0] ?? "");
+}
