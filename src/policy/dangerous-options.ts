@@ -235,7 +235,7 @@ function tableOf(base: string): Dangerous | undefined {
 
 function nameIn(value: string, table: Dangerous): string | undefined {
   const exact = table.exact?.exec(value);
-  if (exact) return value.startsWith("-") ? value.replace(/=.*$/s, "") : exact[0].replace(/=$/, "");
+  if (exact) return value.startsWith("-") ? value.replace(/=.*$/s, "") : exact[0].replace(/=$/, "") || value;
   return shortIn(value, table) ?? longIn(value, table.long);
 }
 
@@ -250,6 +250,7 @@ function valuedIn(value: string, next: ShellWord | undefined, table: Dangerous):
 
 /** Does the text of a rule name this option, as a word of its own? */
 export function namesOption(pattern: string, { name }: DangerousArgument): boolean {
+  if (name === "") return false;
   for (let at = pattern.indexOf(name); at !== -1; at = pattern.indexOf(name, at + 1)) {
     const before = pattern[at - 1] ?? " ";
     const after = pattern[at + name.length] ?? " ";

@@ -20,7 +20,7 @@ export type Tail = {
 export function readTail(store: StoreConnection, rootId: string | undefined, after: number): Tail | undefined {
   if (rootId === undefined || ownState(store, ".root") !== rootId) return undefined;
   const rows = readRows(store, after);
-  const checked = checkBlobs(store, new Set([rootId, ...rows.map(({ blob }) => blob)]));
+  const checked = attempt(() => checkBlobs(store, new Set([rootId, ...rows.map(({ blob }) => blob)])));
   if (!checked || checked.order !== orderOf(store)) return undefined;
   const root = rootOfDigits(checked.order);
   const node = checked.wanted.get(rootId);
@@ -29,6 +29,15 @@ export function readTail(store: StoreConnection, rootId: string | undefined, aft
   const last = rows.at(-1);
   if (last && lastNumber === 0) return undefined;
   return { messages, root, turn: last?.turn ?? 0, lastSequence: last?.sequence ?? 0, lastNumber };
+}
+
+/** What SQLite cannot put together for its size is read one by one; what is damaged is told by whoever reads it all. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Some at a time, because there may be many pictures among them. Put together by SQLite: a row for each takes twice as long. */
@@ -40,8 +49,8 @@ const nextBlobs = `
 function checkBlobs(store: StoreConnection, ids: ReadonlySet<string>): { order: string; wanted: Blobs } | undefined {
   const wanted: Blobs = new Map();
   const order: string[] = [];
-  for (let place: unknown = 0; ; ) {
-    const [last, expected, data, lengths] = store.rows(nextBlobs, Number(place))[0] ?? [];
+  for (let place = 0; ; ) {
+    const [last, expected, data, lengths] = store.rows(nextBlobs, place)[0] ?? [];
     if (typeof last !== "number") break;
     if (!(data instanceof Uint8Array)) return undefined;
     const hash = hasherFor(data.length);
