@@ -185,7 +185,7 @@ export function writesOf({ name, args }: Invocation): Written[] {
 
 function purposeWrites(base: string, plain: readonly ShellWord[], args: readonly ShellWord[]): readonly ShellWord[] {
   if (allOperands.has(base)) return plain;
-  if (lastOperand.has(base)) return intoFolder(plain, args);
+  if (lastOperand.has(base)) return lastTarget(plain, args);
   if (lateOperands.has(base)) return plain.slice(1);
   if (compressors.has(base)) return args.some((arg) => /^-[a-zA-Z]*[ct]|^--(stdout|test)/.test(arg.value)) ? [] : plain;
   switch (base) {
@@ -225,16 +225,10 @@ function purposeWrites(base: string, plain: readonly ShellWord[], args: readonly
   }
 }
 
-/** `cp a b folder`: what is written is `folder/a` and `folder/b`, and the folder itself may be a file. */
-function intoFolder(plain: readonly ShellWord[], args: readonly ShellWord[]): ShellWord[] {
+/** `cp a b folder`: the folder, whose new entries are another matter. */
+function lastTarget(plain: readonly ShellWord[], args: readonly ShellWord[]): ShellWord[] {
   const named = valuesOf(args, { short: "t", long: ["target-directory"] });
-  const target = named[0] ?? plain.at(-1);
-  const sources = named.length > 0 ? plain : plain.slice(0, -1);
-  if (!target) return [];
-  const inside = sources
-    .filter((source) => !source.dynamic && !target.dynamic)
-    .map((source) => ({ ...source, value: `${target.value}/${lastPart(source.value)}`, tilde: target.tilde }));
-  return [target, ...inside];
+  return named.length > 0 ? named : plain.slice(-1);
 }
 
 function lastPart(path: string): string {
@@ -282,7 +276,7 @@ function gitWrites(args: readonly ShellWord[]): Written[] {
   const paths = later === -1 ? [] : rest.slice(later + 1);
   switch (sub) {
     case "mv":
-      return [...options, ...purpose(intoFolder(plain, [])), ...purpose(plain)];
+      return [...options, ...purpose(plain)];
     case "rm":
     case "restore":
     case "clean":

@@ -1,5 +1,5 @@
 // What copying and moving puts into a folder: the names of the sources, and what folders among them hold.
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { words } from "./command-names.ts";
 import type { ResolvedPath } from "./paths.ts";
@@ -11,8 +11,15 @@ const copiers = words("cp mv install rsync ditto ln");
 const mostEntries = 300;
 const deepest = 3;
 
+/** `makesFolders`: the line makes folders, so a target that is not there yet may become one. */
+export type CopyPlace = { directories: readonly string[]; makesFolders: boolean };
+
 /** Paths that come to be by a copy, beside the target that it names. */
-export function copiedPaths(run: Run, directories: readonly string[], situation: ShellSituation): ResolvedPath[] {
+export function copiedPaths(
+  run: Run,
+  { directories, makesFolders }: CopyPlace,
+  situation: ShellSituation,
+): ResolvedPath[] {
   const isGitMove = baseName(run.name.value) === "git" && run.args[0]?.value === "mv";
   if (!copiers.has(baseName(run.name.value)) && !isGitMove) return [];
   const args = isGitMove ? run.args.slice(1) : run.args;
@@ -22,10 +29,19 @@ export function copiedPaths(run: Run, directories: readonly string[], situation:
   if (!target || (plain.length < 2 && !named)) return [];
   const sources = named ? plain : plain.slice(0, -1);
   const targets = touchOf(target, directories, situation).paths;
+  const isInto =
+    named !== undefined ||
+    sources.length > 1 ||
+    target.dynamic ||
+    target.glob ||
+    /(^|\/)\.{0,2}$/.test(target.value) ||
+    targets.some(({ real }) => isFolder(real) || (makesFolders && !existsSync(real)));
   const found: ResolvedPath[] = [];
   for (const source of sources) {
     for (const { real, given } of touchOf(source, directories, situation).paths) {
-      for (const name of namesBelow(real, basename(given))) {
+      // A folder that gets a new name keeps what it holds.
+      const names = namesBelow(real, basename(given)).filter((name) => isInto || name !== basename(given));
+      for (const name of names) {
         for (const into of targets) {
           found.push({ given: join(into.given, name), real: join(into.real, name) });
           if (found.length > mostEntries) return found;

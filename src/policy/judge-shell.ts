@@ -71,7 +71,9 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
     ...deniedTouches("Read", reads, situation),
     ...deniedTouches("Write", writes, situation),
   ];
-  const copied = runs.runs.flatMap((run) => copiedPaths(run, directories.paths, situation));
+  const makesFolders = runs.runs.some((run) => baseName(run.name.value) === "mkdir");
+  const place = { directories: directories.paths, makesFolders };
+  const copied = runs.runs.flatMap((run) => copiedPaths(run, place, situation));
   const floor = floorReasons({ writes, copied, directories }, situation, denied);
   if (written.length > mostFiles || (readsMatter && read.length > mostFiles)) {
     floor.push(`It names more than ${mostFiles} files.`);

