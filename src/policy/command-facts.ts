@@ -330,9 +330,7 @@ export function foldersOf({ name, args }: Invocation): ShellWord[] {
 
 function operands(args: readonly ShellWord[]): ShellWord[] {
   const end = args.findIndex((arg) => arg.value === "--");
-  return args.filter(
-    (arg, index) => (end !== -1 && index > end) || (!arg.value.startsWith("-") && (arg.value !== "" || arg.dynamic)),
-  );
+  return args.filter((arg, index) => (end !== -1 && index > end) || !arg.value.startsWith("-"));
 }
 
 function valuesOf(args: readonly ShellWord[], options: Options): ShellWord[] {
