@@ -458,7 +458,7 @@ describe("sweeping", () => {
   });
 });
 
-it.skipIf(process.getuid?.() === 0)("names what nobody may read (skipped for root)", async () => {
+it.skipIf(process.getuid?.() === 0)("names what nobody may read (skipped: root may read everything)", async () => {
   const bench = snapshotBench();
   put(bench, "closed/a.txt", "one");
   put(bench, "b.txt", "one");
