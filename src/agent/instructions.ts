@@ -8,9 +8,10 @@ import {
 } from "./instructions/project.ts";
 import { basePrompt } from "./instructions/system-prompt.ts";
 
-export { listCommands } from "./instructions/commands.ts";
+export { type Callable, listCommands } from "./instructions/commands.ts";
 export { type ExpandedPrompt, expandPrompt } from "./instructions/expand-prompt.ts";
 export { createPathInstructions } from "./instructions/path-instructions.ts";
+export { createSkillBook, withSkills } from "./instructions/skill-book.ts";
 
 export type SystemPromptInput = InstructionPlace &
   Surroundings & {
@@ -18,6 +19,8 @@ export type SystemPromptInput = InstructionPlace &
     /** Takes the place of our own text; environment and project instructions stay. */
     systemPrompt?: string;
     appendSystemPrompt?: string;
+    /** What the model may reach for: skills, subagents. */
+    sections?: readonly string[];
   };
 
 type SystemPrompt = {
@@ -33,6 +36,7 @@ export function buildSystemPrompt(input: SystemPromptInput, loaded = loadInstruc
   const system = [
     input.systemPrompt ?? basePrompt(input),
     loaded.text,
+    ...(input.sections ?? []),
     environmentBlock(input, loaded.git),
     input.appendSystemPrompt ?? "",
   ];

@@ -5,7 +5,14 @@ import { resolve } from "node:path";
 import type { Agent, Asker } from "../agent/agent.ts";
 import { BackgroundShells } from "../agent/background.ts";
 import { imageKind, largestImage } from "../agent/image.ts";
-import { buildSystemPrompt, createPathInstructions, type ExpandedPrompt, expandPrompt } from "../agent/instructions.ts";
+import {
+  buildSystemPrompt,
+  createPathInstructions,
+  createSkillBook,
+  type ExpandedPrompt,
+  expandPrompt,
+  withSkills,
+} from "../agent/instructions.ts";
 import { runTurn } from "../agent/loop.ts";
 import { createProcessRunner } from "../agent/process.ts";
 import { createSnapshots } from "../agent/snapshots.ts";
@@ -68,6 +75,7 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
   const { loadHidden } = await import("../policy/hidden.ts");
   const isIgnored = await loadHidden({ workspace, roots, home, configDir, rules: setup.rules });
   const instructions = { workspace, roots, configDir, home, isIgnored };
+  const skills = createSkillBook({ ...instructions, trusted: setup.trusted });
   const { system, warnings, loaded } = buildSystemPrompt({
     ...instructions,
     mode,
@@ -78,8 +86,9 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
     today: new Date(),
     systemPrompt: flagText(flags, "system-prompt"),
     appendSystemPrompt: flagText(flags, "append-system-prompt"),
+    sections: [skills.section],
   });
-  for (const warning of warnings) warn(warning);
+  for (const warning of [...warnings, ...skills.takeWarnings()]) warn(warning);
 
   const processes = createProcessRunner({ keys: model.keys });
   process.once("exit", () => processes.endAllNow());
@@ -107,7 +116,7 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
   const reviews = mode === "default" && (flags.has("auto-review") || settings.approvalMode === "auto-review");
   const contextTokens = settings.courser.contextTokens ?? model.contextTokens;
   const todos = new TodoList((session.state("todos") as Todo[] | undefined) ?? []);
-  const pathInstructions = createPathInstructions(instructions, loaded);
+  const pathInstructions = withSkills(createPathInstructions(instructions, loaded), skills);
   const agent: Agent = {
     session: session.session,
     provider,
@@ -132,7 +141,7 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
         roots: background.folder ? [...roots, background.folder] : roots,
         home,
         configDir,
-        rules: setup.rules,
+        rules: [...setup.rules, ...skills.readRules()],
         sandbox: confined.reach,
       });
       return confined.check(decision);
@@ -176,7 +185,7 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
         hasBegun = true;
         agent.system = [system, ...(await hooks.begin(signal))].join("\n\n");
       }
-      const expanded = expandPrompt(text, { ...instructions, instructions: pathInstructions });
+      const expanded = expandPrompt(text, { ...instructions, instructions: pathInstructions, callable: [skills] });
       for (const warning of expanded.warnings) warn(warning);
       const pictures = images.map((path) => imagePart(resolve(path)));
       const piped: Part[] = data === undefined ? [] : [{ type: "text", text: data }];

@@ -21,6 +21,8 @@ export type Setup = {
   roots: string[];
   configDir: string;
   home: string;
+  /** By --trust, or as it was remembered. */
+  trusted: boolean;
   settings: Settings;
   /** The settings' rules, and the one that keeps saved keys from the agent. */
   rules: readonly Rule[];
@@ -64,6 +66,7 @@ export function setUp(invocation: Invocation, options: { gate: boolean }): Setup
     roots,
     configDir: config,
     home,
+    trusted,
     settings,
     rules: [...settings.rules, ...builtInRules(config)],
     model,

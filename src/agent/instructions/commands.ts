@@ -3,19 +3,30 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { realOrSame, shownPath } from "../../policy/paths.ts";
 import { nearestName } from "../../protocol/nearest.ts";
+import { withArguments } from "./command-arguments.ts";
 import { parseFrontmatter } from "./frontmatter.ts";
 import { readText } from "./read-text.ts";
 import { cutWarning, largestInstruction } from "./rules.ts";
 
-type CommandPlace = { workspace: string; roots: readonly string[]; configDir: string };
+type CommandPlace = {
+  workspace: string;
+  roots: readonly string[];
+  configDir: string;
+  /** What else a `/name` may mean; files of commands come first. */
+  callable?: readonly Callable[];
+};
 
 type ExpandedCommand = { text: string; path?: string; warnings: string[] };
+
+/** Things that are called by `/name rest`: skills, subagents. */
+export type Callable = { names(): string[]; call(name: string, rest: string): ExpandedCommand | undefined };
 
 /** The prompt itself where it names no command. */
 export function expandCommand(prompt: string, place: CommandPlace): ExpandedCommand {
   const match = /^\s*\/([A-Za-z0-9][\w.:-]*(?:\/[A-Za-z0-9][\w.:-]*)*)(?=\s|$)/.exec(prompt);
   if (!match) return { text: prompt, warnings: [] };
   const name = match[1]!;
+  const rest = prompt.slice(match[0].length).trim();
   const warnings: string[] = [];
   for (const { folder, within } of commandFolders(place)) {
     const path = join(folder, `${name}.md`);
@@ -28,9 +39,14 @@ export function expandCommand(prompt: string, place: CommandPlace): ExpandedComm
     }
     if (read.isCut) warnings.push(cutWarning(`Command ${shown}`, read.size));
     const body = parseFrontmatter(read.text).body.trim();
-    return { text: withArguments(body, prompt.slice(match[0].length).trim()), path, warnings };
+    return { text: withArguments(body, rest), path, warnings };
   }
-  const meant = name.includes("/") ? undefined : nearestName(name, listCommands(place));
+  for (const callable of place.callable ?? []) {
+    const called = callable.call(name, rest);
+    if (called) return { ...called, warnings: [...warnings, ...called.warnings] };
+  }
+  const known = [...listCommands(place), ...(place.callable ?? []).flatMap((callable) => callable.names())];
+  const meant = name.includes("/") ? undefined : nearestName(name, known);
   if (meant) warnings.push(`There is no command /${name} (did you mean /${meant}?). It was sent to the model as text.`);
   return { text: prompt, warnings };
 }
@@ -52,26 +68,6 @@ function commandFolders(place: CommandPlace): { folder: string; within?: string[
     ...roots.map((root) => ({ folder: join(root, ".cursor", "commands"), within })),
     { folder: join(place.configDir, "commands") },
   ];
-}
-
-/** One pass, so that an argument that looks like a variable stays what it is. */
-function withArguments(body: string, rest: string): string {
-  const words = wordsOf(rest);
-  // Without a $1, a "$5" in the text is a price.
-  const isNumbered = /\$1(?!\w)/.test(body);
-  const variable = /\$(ARGUMENTS|[1-9])(?!\w)/g;
-  if (isNumbered || /\$ARGUMENTS(?!\w)/.test(body)) {
-    return body.replace(variable, (all, name: string) => {
-      if (name === "ARGUMENTS") return rest;
-      return isNumbered ? (words[Number(name) - 1] ?? "") : all;
-    });
-  }
-  return rest === "" ? body : `${body}\n\n${rest}`;
-}
-
-/** Split at blanks; quotes hold words together. */
-function wordsOf(text: string): string[] {
-  return (text.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/s, "$2"));
 }
 
 function namesIn(folder: string): string[] {

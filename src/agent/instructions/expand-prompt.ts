@@ -2,12 +2,14 @@
 import { shownPath } from "../../policy/paths.ts";
 import type { Part } from "../../protocol/message.ts";
 import { type Attachment, type AttachPlace, attach, type Found, findTarget, refusalOf } from "./attach.ts";
-import { expandCommand } from "./commands.ts";
+import { type Callable, expandCommand } from "./commands.ts";
 import { findMentions, type Mention } from "./mentions.ts";
 import type { PathInstructions } from "./path-instructions.ts";
 
 export type ExpandInput = AttachPlace & {
   configDir: string;
+  /** What `/name` may mean beside commands. */
+  callable?: readonly Callable[];
   /** Shared with the loop, so that a rule that a mention brought is not given again. */
   instructions?: PathInstructions;
 };

@@ -124,7 +124,7 @@ export function createPathInstructions(place: InstructionPlace, loaded?: LoadedI
 type Target = { path: string; root: string; isFolder: boolean };
 
 /** Undefined outside of all roots. The nearest root counts. */
-function placeOf(path: string, place: InstructionPlace): Target | undefined {
+export function placeOf(path: string, place: Pick<InstructionPlace, "workspace" | "roots">): Target | undefined {
   const roots = [place.workspace, ...place.roots].sort((left, right) => right.length - left.length);
   for (const candidate of [path, realOrSame(path)]) {
     const root = roots.find((root) => isInside(candidate, root));
@@ -135,7 +135,7 @@ function placeOf(path: string, place: InstructionPlace): Target | undefined {
 }
 
 /** From the root down to the folder of the file; nothing below a folder that holds the work of others. */
-function foldersTo(target: Target, isInRepository: boolean): string[] {
+export function foldersTo(target: Target, isInRepository: boolean): string[] {
   const last = target.isFolder ? target.path : dirname(target.path);
   const folders = [target.root];
   let folder = target.root;
@@ -153,7 +153,7 @@ function isFolder(path: string): boolean {
   return statOrNothing(path)?.isDirectory() ?? false;
 }
 
-function slashed(from: string, to: string): string {
+export function slashed(from: string, to: string): string {
   const way = relative(from, to);
   return sep === "/" ? way : way.replaceAll(sep, "/");
 }

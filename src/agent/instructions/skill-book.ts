@@ -1,0 +1,111 @@
+// The skills of a session: told at the start, told when a file is touched, called by name, readable wherever they lie.
+import { resolve } from "node:path";
+import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
+import type { Rule } from "../../protocol/permission-rule.ts";
+import { block } from "./block.ts";
+import { withArguments } from "./command-arguments.ts";
+import type { Callable } from "./commands.ts";
+import { findGit } from "./environment.ts";
+import { parseFrontmatter } from "./frontmatter.ts";
+import { pathMatcher } from "./glob.ts";
+import { foldersTo, type PathInstructions, placeOf, slashed } from "./path-instructions.ts";
+import { readText } from "./read-text.ts";
+import { cutNote, cutWarning, largestInstruction } from "./rules.ts";
+import { findNestedSkills, findSkills, type Skill, type SkillPlace, skillLines } from "./skills.ts";
+
+/** `names`, `call`: what the user may say as `/name rest`. */
+export type SkillBook = Callable & {
+  /** For the system prompt; empty where there is nothing to tell. */
+  section: string;
+  /** Skills that wait for a touched file or folder, told once. Relative paths start at the workspace. */
+  forPath(path: string): string | undefined;
+  /** The user's own skills lie outside of the workspace: what the model is told of, it may read. */
+  readRules(): Rule[];
+  /** What was wrong since the last time this was called. */
+  takeWarnings(): string[];
+};
+
+const advice = "Read a skill below before work that its description covers, and follow it:";
+
+export function createSkillBook(place: SkillPlace): SkillBook {
+  const { skills, warnings: found } = findSkills(place);
+  let warnings = found;
+  const told = new Set<Skill>();
+  const visited = new Set([place.workspace, ...place.roots]);
+  const tell = (these: readonly Skill[]): string[] => {
+    const fresh = these.filter((skill) => skill.isListed && !told.has(skill));
+    for (const skill of fresh) told.add(skill);
+    return fresh.length > 0 ? [advice, ...skillLines(fresh, place.workspace)] : [];
+  };
+  let isInRepository: boolean | undefined;
+  const atStart = tell(skills.filter((skill) => skill.globs.length === 0));
+  return {
+    section: atStart.length > 0 ? ["# Skills", ...atStart].join("\n") : "",
+    forPath(path) {
+      const target = placeOf(resolve(place.workspace, path), place);
+      if (!target) return undefined;
+      isInRepository ??= findGit(place.workspace) !== undefined;
+      for (const folder of foldersTo(target, isInRepository)) {
+        if (visited.has(folder)) continue;
+        visited.add(folder);
+        const nested = findNestedSkills(folder, place);
+        warnings.push(...nested.warnings);
+        skills.push(...nested.skills);
+      }
+      const fits = skills.filter(({ owner, globs }) => {
+        if (owner === undefined && globs.length === 0) return false;
+        if (owner !== undefined && !isInside(target.path, owner)) return false;
+        if (globs.length === 0) return true;
+        const matches = pathMatcher(globs);
+        return [owner ?? target.root, target.root].some((base) => matches(slashed(base, target.path)));
+      });
+      const lines = tell(fits);
+      return lines.length > 0 ? lines.join("\n") : undefined;
+    },
+    names: () => [...new Set(skills.filter((skill) => skill.isInvocable).map((skill) => skill.name))],
+    call(name, rest) {
+      const skill = skills.find((each) => each.isInvocable && each.name === name);
+      if (!skill) return undefined;
+      const within = skill.scope === "project" ? [place.workspace, ...place.roots].map(realOrSame) : undefined;
+      const read = readText(skill.path, { limit: largestInstruction, ...(within && { within }) });
+      if (read.type !== "text") return undefined;
+      told.add(skill);
+      const shown = shownPath(skill.path, place.workspace);
+      const body = withArguments(parseFrontmatter(read.text).body.trim(), rest);
+      const text = [
+        `Follow this skill. Paths in it start at ${skill.folder}`,
+        block("skill", { name: skill.name, path: shown }, read.isCut ? `${body}\n${cutNote(shown, read.size)}` : body),
+      ];
+      return {
+        text: text.join("\n"),
+        path: skill.path,
+        warnings: read.isCut ? [cutWarning(`Skill ${shown}`, read.size)] : [],
+      };
+    },
+    readRules: () => skills.filter((skill) => skill.scope === "user").flatMap(readRuleOf),
+    takeWarnings() {
+      const taken = warnings;
+      warnings = [];
+      return taken;
+    },
+  };
+}
+
+/** A folder whose name is a pattern is left to be asked about. */
+function readRuleOf({ folder, path }: Skill): Rule[] {
+  if (/[*?[\]{}!]/.test(folder)) return [];
+  const pattern = `${folder}/**`;
+  return [{ verdict: "allow", kind: "Read", pattern, scope: "user", source: path, text: `Read(${pattern})` }];
+}
+
+/** What a touched path brings: rules, and with them skills. */
+export function withSkills(instructions: PathInstructions, skills: SkillBook): PathInstructions {
+  return {
+    ...instructions,
+    forPath(path) {
+      const texts = [instructions.forPath(path), skills.forPath(path)].filter((text) => text !== undefined);
+      return texts.length > 0 ? texts.join("\n") : undefined;
+    },
+    takeWarnings: () => [...instructions.takeWarnings(), ...skills.takeWarnings()],
+  };
+}

@@ -1,0 +1,178 @@
+// Skills: folders with a SKILL.md. The model is told their names and descriptions, and reads one when its work needs it.
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
+import { oneLine } from "./block.ts";
+import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "./frontmatter.ts";
+import { problemOf, readText } from "./read-text.ts";
+import { largestInstruction } from "./rules.ts";
+
+export type Skill = {
+  name: string;
+  description: string | undefined;
+  /** Its SKILL.md as it was found, and the real folder that holds it. */
+  path: string;
+  folder: string;
+  /** The folder whose files it is about; undefined: all files. */
+  owner: string | undefined;
+  scope: "project" | "user";
+  /** Told to the model only when a matching file is touched. */
+  globs: string[];
+  /** May the model be told of it, may the user call it by `/name`? */
+  isListed: boolean;
+  isInvocable: boolean;
+};
+
+export type SkillPlace = {
+  workspace: string;
+  roots: readonly string[];
+  configDir: string;
+  home: string;
+  /** Skills of a project that nobody trusts are not looked at. */
+  trusted: boolean;
+  isIgnored?(path: string): boolean;
+};
+
+type SkillList = { skills: Skill[]; warnings: string[] };
+
+/** The more specific folder comes first: of two skills with one name, the first counts. */
+const folderNames = [".cursor", ".agents", ".claude", ".codex"];
+
+const fieldNames = [
+  "name",
+  "description",
+  "paths",
+  "globs",
+  "disable-model-invocation",
+  "user-invocable",
+  "license",
+  "metadata",
+  "icon",
+  "color",
+  "allowed-tools",
+  "compatibility",
+];
+
+const deepest = 6;
+const mostSkills = 300;
+
+/** Those that hold everywhere: of the workspace and its further roots, then the user's own. */
+export function findSkills(place: SkillPlace): SkillList {
+  const list: SkillList = { skills: [], warnings: [] };
+  for (const root of place.trusted ? [place.workspace, ...place.roots] : []) addProjectSkills(root, place, list);
+  for (const folder of userFolders(place)) addSkills(folder, { place, scope: "user" }, list);
+  return { skills: onlyFirst(list.skills), warnings: list.warnings };
+}
+
+/** Those of a subproject, which are about its files alone. */
+export function findNestedSkills(owner: string, place: SkillPlace): SkillList {
+  const list: SkillList = { skills: [], warnings: [] };
+  if (place.trusted) addProjectSkills(owner, place, list, owner);
+  return list;
+}
+
+function addProjectSkills(root: string, place: SkillPlace, list: SkillList, owner?: string): void {
+  // A project's links may not lead out of it; the user's own may lead anywhere.
+  const within = [place.workspace, ...place.roots].map(realOrSame);
+  for (const name of folderNames)
+    addSkills(join(root, name, "skills"), { place, scope: "project", within, ...(owner && { owner }) }, list);
+}
+
+function userFolders({ configDir, home }: SkillPlace): string[] {
+  const others = folderNames.map((name) => join(home, name, "skills"));
+  return [...new Set([join(configDir, "skills"), ...others, join(configDir, "skills-cursor")])];
+}
+
+type Origin = { place: SkillPlace; scope: Skill["scope"]; within?: readonly string[]; owner?: string };
+
+function addSkills(top: string, origin: Origin, list: SkillList): void {
+  const { place, within } = origin;
+  const seen = new Set<string>();
+  const visit = (folder: string, depth: number): void => {
+    const real = realOrSame(folder);
+    // A link back up would go round for ever.
+    if (seen.has(real) || (within && !within.some((each) => isInside(real, each)))) return;
+    seen.add(real);
+    const entries = entriesOf(folder, place, list.warnings);
+    if (depth > 0 && entries.some((entry) => entry.name === "SKILL.md")) {
+      const skill = readSkill(folder, origin, list.warnings);
+      if (skill && list.skills.length < mostSkills) list.skills.push(skill);
+      return; // what lies below belongs to the skill
+    }
+    if (depth >= deepest) return;
+    for (const entry of entries) {
+      if (entry.name.startsWith(".") || !(entry.isDirectory() || entry.isSymbolicLink())) continue;
+      visit(join(folder, entry.name), depth + 1);
+    }
+  };
+  visit(top, 0);
+}
+
+function readSkill(folder: string, { place, scope, within, owner }: Origin, warnings: string[]): Skill | undefined {
+  const path = join(folder, "SKILL.md");
+  const shown = shownPath(path, place.workspace);
+  if (place.isIgnored?.(path)) return undefined;
+  const read = readText(path, { limit: largestInstruction, ...(within && { within }) });
+  if (read.type === "problem") warnings.push(`Skill ${shown} was left out: ${read.reason}.`);
+  if (read.type !== "text") return undefined;
+  const { fields, warnings: problems } = parseFrontmatter(read.text);
+  problems.push(...misspelt(fields, fieldNames));
+  const given = textOf(fields.get("name"));
+  const name = given !== undefined && /^[\w.:-]{1,64}$/.test(given) ? given : basename(folder);
+  if (given === undefined) problems.push(`it has no name; it is called ${name}, as its folder`);
+  else if (given !== name)
+    problems.push(`${JSON.stringify(given.slice(0, 80))} is no name for a skill; it is called ${name}`);
+  else if (name !== basename(folder))
+    problems.push(`its name is ${name}, and its folder is called ${basename(folder)}: other programs want them alike`);
+  const description = textOf(fields.get("description"));
+  if (description === undefined) problems.push("it has no description, so the model is not told of it");
+  const isManual = booleanOf(fields.get("disable-model-invocation")) ?? false;
+  for (const problem of problems) warnings.push(`Skill ${shown}: ${problem}.`);
+  return {
+    name,
+    description: description === undefined ? undefined : oneLine(description, longestDescription),
+    path,
+    folder: dirname(read.real),
+    owner,
+    scope,
+    globs: [...listOf(fields.get("paths")), ...listOf(fields.get("globs"))],
+    isListed: !isManual && description !== undefined,
+    isInvocable: booleanOf(fields.get("user-invocable") ?? "true") ?? true,
+  };
+}
+
+function entriesOf(folder: string, { workspace }: SkillPlace, warnings: string[]) {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem.type === "problem")
+      warnings.push(`Skills in ${shownPath(folder, workspace)} were left out: ${problem.reason}.`);
+    return [];
+  }
+}
+
+function onlyFirst(skills: readonly Skill[]): Skill[] {
+  const names = new Set<string>();
+  return skills.filter(({ name }) => !names.has(name) && names.add(name));
+}
+
+/** Characters of one description, and of the whole list. */
+const longestDescription = 300;
+const longestList = 6000;
+
+/** One line each, as far as there is room; of the rest the names, so that they can be looked up. */
+export function skillLines(skills: readonly Skill[], workspace: string): string[] {
+  const lines: string[] = [];
+  const left: string[] = [];
+  let room = longestList;
+  for (const skill of skills) {
+    const line = `- ${skill.name} (${shownPath(skill.path, workspace)}): ${skill.description}`;
+    room -= line.length;
+    if (room > 0) lines.push(line);
+    else left.push(skill.name);
+  }
+  if (left.length > 0) lines.push(`- ${left.length} more: ${oneLine(left.join(", "), 1000)}`);
+  return lines;
+}

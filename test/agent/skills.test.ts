@@ -1,0 +1,186 @@
+// Skills: which are found, what the model is told of them and when, how a prompt calls one, and what may be read.
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { buildSystemPrompt, createSkillBook, expandPrompt } from "../../src/agent/instructions.ts";
+import { createWorkspace } from "../support/run-cli.ts";
+import { type Fixture, fixture } from "./instructions-support.ts";
+
+function skill(name: string, more = "", body = `Do ${name}.`): string {
+  return `---\nname: ${name}\ndescription: About ${name}\n${more}---\n${body}\n`;
+}
+
+function bookOf({ workspace, folder, configDir }: Fixture, options: { trusted?: boolean } = {}) {
+  return createSkillBook({ workspace, roots: [], configDir, home: folder, trusted: options.trusted ?? true });
+}
+
+describe("skills are found", () => {
+  it("in every usual folder, below other folders, the project's before the user's and .cursor first", () => {
+    const place = fixture({
+      "ws/.cursor/skills/one/SKILL.md": skill("one"),
+      "ws/.agents/skills/two/SKILL.md": skill("two"),
+      "ws/.claude/skills/three/SKILL.md": skill("three"),
+      "ws/.codex/skills/deep/er/four/SKILL.md": skill("four"),
+      "ws/.claude/skills/one/SKILL.md": skill("one", "", "not this one"),
+      "config/skills/five/SKILL.md": skill("five"),
+      "config/skills-cursor/six/SKILL.md": skill("six"),
+      ".agents/skills/seven/SKILL.md": skill("seven"),
+      ".claude/skills/eight/SKILL.md": skill("eight"),
+      ".codex/skills/two/SKILL.md": skill("two", "", "nor this"),
+    });
+    const book = bookOf(place);
+    const names = ["one", "two", "three", "four", "five", "seven", "eight", "six"];
+    expect(book.names()).toEqual(names);
+    expect(book.section.split("\n").slice(2)).toEqual([
+      "- one (.cursor/skills/one/SKILL.md): About one",
+      "- two (.agents/skills/two/SKILL.md): About two",
+      "- three (.claude/skills/three/SKILL.md): About three",
+      "- four (.codex/skills/deep/er/four/SKILL.md): About four",
+      ...["config/skills/five", ".agents/skills/seven", ".claude/skills/eight", "config/skills-cursor/six"].map(
+        (path) => `- ${path.split("/").at(-1)} (${place.folder}/${path}/SKILL.md): About ${path.split("/").at(-1)}`,
+      ),
+    ]);
+    expect(book.call("one", "")?.text).toContain("Do one.");
+    expect(book.takeWarnings()).toEqual([]);
+    const { system } = buildSystemPrompt({ ...place.input, sections: [book.section] });
+    expect(system).toContain("# Skills\nRead a skill below");
+  });
+
+  it("not in hidden folders, not inside of a skill, not by links out of the project, and links in a circle end", () => {
+    const place = fixture({
+      "ws/.cursor/skills/.hidden/SKILL.md": skill("hidden"),
+      "ws/.cursor/skills/one/SKILL.md": skill("one"),
+      "ws/.cursor/skills/one/examples/two/SKILL.md": skill("two"),
+      "elsewhere/stolen/SKILL.md": skill("stolen"),
+      "ws/shared/three/SKILL.md": skill("three"),
+      "mine/four/SKILL.md": skill("four"),
+    });
+    symlinkSync(join(place.folder, "elsewhere"), join(place.workspace, ".cursor/skills/out"));
+    symlinkSync(join(place.workspace, "shared"), join(place.workspace, ".cursor/skills/in"));
+    symlinkSync(join(place.workspace, ".cursor/skills"), join(place.workspace, ".cursor/skills/round"));
+    mkdirSync(join(place.configDir, "skills"));
+    symlinkSync(join(place.folder, "mine"), join(place.configDir, "skills/mine"));
+    expect(bookOf(place).names()).toEqual(["three", "one", "four"]);
+  });
+
+  it("of a project only where it is trusted", () => {
+    const place = fixture({
+      "ws/.cursor/skills/one/SKILL.md": skill("one"),
+      "ws/packages/a/.cursor/skills/two/SKILL.md": skill("two"),
+      "config/skills/three/SKILL.md": skill("three"),
+    });
+    const book = bookOf(place, { trusted: false });
+    expect(book.forPath("packages/a/x.ts")).toBeUndefined();
+    expect(book.names()).toEqual(["three"]);
+  });
+
+  it("and what is wrong with one is said", () => {
+    const place = fixture({
+      "ws/.cursor/skills/a/SKILL.md": "---\ndescription: x\n---\ntext",
+      "ws/.cursor/skills/b/SKILL.md": "---\nname: b\n---\ntext",
+      "ws/.cursor/skills/c/SKILL.md": "---\nname: other\ndescription: x\ndisable-model-invocatoin: true\n---\ntext",
+      "ws/.cursor/skills/d/SKILL.md": "---\nname: ../../etc\ndescription: x\n---\ntext",
+      "ws/.cursor/skills/e/SKILL.md": Buffer.from([0, 1, 2, 3]),
+    });
+    const book = bookOf(place);
+    expect(book.names()).toEqual(["a", "b", "other", "d"]);
+    expect(book.section).not.toContain("- b (");
+    expect(book.takeWarnings().join("\n")).toMatch(
+      /a\/SKILL.md: it has no name.*\n.*b\/SKILL.md: it has no description.*\n.*did you mean disable-model-invocation.*\n.*its name is other, and its folder is called c.*\n.*"\.\.\/\.\.\/etc" is no name for a skill.*\n.*e\/SKILL.md was left out: it is not text/,
+    );
+  });
+});
+
+describe("the model is told", () => {
+  it("of skills with paths, and of those of a subproject, when a file of theirs is touched, once", () => {
+    const place = fixture({
+      "ws/.cursor/skills/sql/SKILL.md": skill("sql", "paths: ['**/*.sql']\n"),
+      "ws/.cursor/skills/css/SKILL.md": skill("css", "globs: web/**/*.css, *.scss\n"),
+      "ws/packages/a/.cursor/skills/pack/SKILL.md": skill("pack"),
+      "ws/packages/a/.agents/skills/tests/SKILL.md": skill("tests", "paths: test/**\n"),
+      "ws/node_modules/x/.cursor/skills/foreign/SKILL.md": skill("foreign"),
+    });
+    const book = bookOf(place);
+    expect(book.section).toBe("");
+    expect(book.forPath("README.md")).toBeUndefined();
+    expect(book.forPath("db/one.sql")).toMatch(/^Read a skill below.*\n- sql \(.*\): About sql$/);
+    expect(book.forPath("db/two.sql")).toBeUndefined();
+    expect(book.forPath("web/a/b.css")).toContain("- css (");
+    expect(book.forPath(join(place.workspace, "packages/a/src/x.ts"))).toMatch(/^.*\n- pack \(.*$/);
+    expect(book.forPath("packages/a/test/x.ts")).toMatch(/^.*\n- tests \(.*$/);
+    expect(book.forPath("packages/b/test/x.ts")).toBeUndefined();
+    expect(book.forPath("node_modules/x/index.js")).toBeUndefined();
+    expect(book.forPath("/etc/passwd")).toBeUndefined();
+  });
+
+  it("within bounds", () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 200 }, (_, index) => [
+        `ws/.cursor/skills/s${index}/SKILL.md`,
+        `---\nname: s${index}\ndescription: ${"word ".repeat(200)}\n---\nx`,
+      ]),
+    );
+    const { section } = bookOf(fixture(files));
+    expect(section.length).toBeLessThan(8000);
+    expect(section).toMatch(/\n- \d+ more: s/);
+  });
+
+  it("nothing of those that only the user calls; the user cannot call those of the model", () => {
+    const place = fixture({
+      "ws/.cursor/skills/mine/SKILL.md": skill("mine", "disable-model-invocation: true\n"),
+      "ws/.cursor/skills/yours/SKILL.md": skill("yours", "user-invocable: false\n"),
+    });
+    const book = bookOf(place);
+    expect(book.section).toContain("yours");
+    expect(book.section).not.toContain("mine");
+    expect(book.names()).toEqual(["mine"]);
+    expect(book.call("yours", "")).toBeUndefined();
+  });
+});
+
+describe("/name", () => {
+  it("gives the text with its arguments; a command of the same name comes first; a slip is pointed at", () => {
+    const place = fixture({
+      "ws/.cursor/skills/deploy/SKILL.md": skill("deploy", "", "Deploy $ARGUMENTS with scripts/run.sh"),
+      "ws/.cursor/skills/both/SKILL.md": skill("both"),
+      "ws/.cursor/commands/both.md": "the command",
+    });
+    const input = { workspace: place.workspace, roots: [], configDir: place.configDir, callable: [bookOf(place)] };
+    const { parts, attachments } = expandPrompt("/deploy to staging", input);
+    expect(parts).toEqual([
+      {
+        type: "text",
+        text: `Follow this skill. Paths in it start at ${place.workspace}/.cursor/skills/deploy\n<skill name="deploy" path=".cursor/skills/deploy/SKILL.md">\nDeploy to staging with scripts/run.sh\n</skill>`,
+      },
+    ]);
+    expect(attachments).toEqual([{ type: "command", path: join(place.workspace, ".cursor/skills/deploy/SKILL.md") }]);
+    expect(expandPrompt("/both", input).parts).toEqual([{ type: "text", text: "the command" }]);
+    expect(expandPrompt("/depoly now", input).warnings.join()).toContain("did you mean /deploy?");
+  });
+});
+
+it("a listed skill is read wherever it lies, what lies beside it is not", async () => {
+  const workspace = createWorkspace({ "a.txt": "a" });
+  try {
+    workspace.file(join(workspace.config, "skills/one/SKILL.md"), skill("one"));
+    workspace.file(join(workspace.config, "skills/one/references/more.md"), "the reference");
+    workspace.file(join(workspace.config, "secret.md"), "not this");
+    const read = (path: string) => ({ name: "Read", args: { path: join(workspace.config, path) } });
+    const script = workspace.file(
+      "script.json",
+      JSON.stringify([
+        { calls: [read("skills/one/SKILL.md"), read("skills/one/references/more.md"), read("secret.md")] },
+        { text: "done" },
+      ]),
+    );
+    const run = await workspace.run([
+      ...["-p", "--trust", "--output-format", "stream-json", "--model", `script:${script}`, "/one please"],
+    ]);
+    const ends = run.lines().filter((line) => line["subtype"] === "completed" && line["type"] === "tool_call");
+    const results = ends.map((line) => Object.keys(line["tool_call"].readToolCall.result)[0]);
+    expect(results.sort()).toEqual(["rejected", "success", "success"]);
+    expect(run.exit).toBe(0);
+  } finally {
+    workspace.remove();
+  }
+});
