@@ -1,0 +1,107 @@
+// Types of the lines of stream-json, one for each kind, and of the calls in them. Readers meet other lines as well.
+import type { ToolShapes } from "./tool-shapes.ts";
+
+export interface CursorSystemEvent {
+  type: "system";
+  subtype: "init";
+  /** login, env, flag or none. */
+  apiKeySource: string;
+  cwd: string;
+  session_id: string;
+  /** A name for people: "Claude 4.5 Sonnet". */
+  model: string;
+  permissionMode: string;
+  tools?: string[];
+  mcp_servers?: { name: string; status: string }[];
+}
+
+export interface CursorTextBlock {
+  type: "text";
+  text: string;
+}
+
+export interface CursorUserEvent {
+  type: "user";
+  message: { role: "user"; content: CursorTextBlock[] };
+  session_id: string;
+}
+
+export interface CursorAssistantEvent {
+  type: "assistant";
+  message: { role: "assistant"; content: CursorTextBlock[] };
+  session_id: string;
+  /** With a time and without `model_call_id` it is a delta. */
+  timestamp_ms?: number;
+  /** The text before a tool call, whole. */
+  model_call_id?: string;
+}
+
+export interface CursorThinkingEvent {
+  type: "thinking";
+  subtype: "delta" | "completed";
+  /** Of a delta. */
+  text?: string;
+  session_id: string;
+  timestamp_ms?: number;
+}
+
+export interface CursorToolCallEvent {
+  type: "tool_call";
+  subtype: "started" | "completed";
+  /** May hold a line break. */
+  call_id: string;
+  tool_call: CursorToolCall;
+  model_call_id?: string;
+  session_id: string;
+  timestamp_ms?: number;
+}
+
+/** One key names the tool; the others stand beside it. A tool that has no type here has a key that ends in `ToolCall` as well. */
+export type CursorToolCall = Partial<ToolShapes> & {
+  toolCallId?: string;
+  /** Milliseconds as a string: a 64-bit number. */
+  startedAtMs?: string;
+  completedAtMs?: string;
+  hookAdditionalContexts?: unknown[];
+};
+
+export interface CursorResultEvent {
+  type: "result";
+  subtype: "success" | "error";
+  duration_ms: number;
+  duration_api_ms: number;
+  is_error: boolean;
+  /** Everything that was said, or why it failed. */
+  result: string;
+  session_id: string;
+  request_id?: string;
+  usage?: { inputTokens: number; outputTokens: number; cacheReadTokens: number; cacheWriteTokens: number };
+  error_code?: string;
+  permission_denials?: { tool: string; call_id: string; reason: string }[];
+  /** The answer that `--json-schema` asked for. */
+  structured_output?: unknown;
+}
+
+export type CursorEvent =
+  | CursorSystemEvent
+  | CursorUserEvent
+  | CursorAssistantEvent
+  | CursorThinkingEvent
+  | CursorToolCallEvent
+  | CursorResultEvent;
+
+export type ReadToolCall = ToolShapes["readToolCall"];
+export type EditToolCall = ToolShapes["editToolCall"];
+export type WriteToolCall = ToolShapes["writeToolCall"];
+export type ShellToolCall = ToolShapes["shellToolCall"];
+export type LsToolCall = ToolShapes["lsToolCall"];
+export type GrepToolCall = ToolShapes["grepToolCall"];
+export type GlobToolCall = ToolShapes["globToolCall"];
+export type DeleteToolCall = ToolShapes["deleteToolCall"];
+export type UpdateTodosToolCall = ToolShapes["updateTodosToolCall"];
+export type SemSearchToolCall = ToolShapes["semSearchToolCall"];
+export type WebFetchToolCall = ToolShapes["webFetchToolCall"];
+export type WebSearchToolCall = ToolShapes["webSearchToolCall"];
+export type McpToolCall = ToolShapes["mcpToolCall"];
+export type ListMcpResourcesToolCall = ToolShapes["listMcpResourcesToolCall"];
+export type TaskToolCall = ToolShapes["taskToolCall"];

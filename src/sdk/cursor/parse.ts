@@ -1,0 +1,70 @@
+// parseCursorEvent: one line of stream-json as a unified message, with nothing known of the lines before it.
+import type { CursorAssistantEvent, CursorToolCallEvent, CursorUserEvent } from "../../protocol/cursor-lines.ts";
+import { FrameError } from "../../protocol/frame-error.ts";
+import { commonFault, frameTypes } from "../../protocol/frame-shapes.ts";
+import { isObject, type JsonObject, tryParse } from "../../protocol/json-object.ts";
+import type { UnifiedContent, UnifiedMessage } from "../unified.ts";
+import { extractToolArgs, extractToolResult, hasError, normalizeToolName } from "./calls.ts";
+
+/**
+ * Null: the line is no message (a result, a thought, an unknown kind, a blank). Throws FrameError where the line is no JSON
+ * object or not in the shape of its kind.
+ */
+export function parseCursorEvent(line: string): UnifiedMessage | null {
+  const text = line.trim(); // also of a byte order mark
+  if (text === "") return null;
+  const event = tryParse(text);
+  if (!isObject(event)) {
+    throw new FrameError("FRAME_MALFORMED", `This line is no JSON object: ${text.slice(0, 80)}`);
+  }
+  const unify = unifiers.get(event.type);
+  if (!unify) return null;
+  const fault = frameTypes.get(event.type as string)?.check?.(event) ?? commonFault(event);
+  if (fault)
+    throw new FrameError("FRAME_SCHEMA", `A line of type ${JSON.stringify(event.type)} is malformed: ${fault}.`);
+  return unify(event);
+}
+
+type Unify = (event: any) => UnifiedMessage | null;
+
+const unifiers: ReadonlyMap<unknown, Unify> = new Map<unknown, Unify>([
+  ["system", unifyInit],
+  ["user", unifyUser],
+  ["assistant", unifyAssistant],
+  ["tool_call", unifyCall],
+]);
+
+function unifyInit(event: JsonObject): UnifiedMessage | null {
+  if (event.subtype !== "init") return null;
+  const text = `Session: ${event.session_id}, Model: ${event.model ?? "unknown"}`;
+  return messageOf(event, { role: "system", content: [{ type: "text", text }] });
+}
+
+function unifyUser(event: CursorUserEvent): UnifiedMessage {
+  return messageOf(event, { role: "user", content: event.message.content });
+}
+
+/** A delta, a segment before a call, or the last segment: `_original` tells which. */
+function unifyAssistant(event: CursorAssistantEvent): UnifiedMessage {
+  return messageOf(event, { role: "assistant", content: event.message.content });
+}
+
+function unifyCall(event: CursorToolCallEvent): UnifiedMessage {
+  const { call_id: id = crypto.randomUUID(), tool_call: call } = event;
+  if (event.subtype !== undefined && event.subtype !== "started") {
+    const content = extractToolResult(call);
+    const result = { type: "tool_result", tool_use_id: id, content, is_error: hasError(call) } as const;
+    return messageOf(event, { role: "system", content: [result] });
+  }
+  const use = { type: "tool_use", id, name: normalizeToolName(call), input: extractToolArgs(call) } as const;
+  return { ...messageOf(event, { role: "assistant", content: [use] }), id };
+}
+
+function messageOf(
+  event: object & { timestamp_ms?: unknown },
+  message: { role: UnifiedMessage["role"]; content: UnifiedContent[] },
+): UnifiedMessage {
+  const { timestamp_ms: time } = event;
+  const timestamp = typeof time === "number" ? time : Date.now();
+  return { id: crypto.randomUUID(), ...message, timestamp, tool: "cursor", _original: event };
+}
