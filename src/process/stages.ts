@@ -7,6 +7,8 @@ export type StopTarget = {
   stages: Stage[];
   /** Shared by all stages: the whole stop takes hardly longer. */
   graceMs: number;
+  /** How long a stage waits, where it is not a part of `graceMs`. */
+  stageMs?: { cancel?: number; term?: number };
   exited: Promise<unknown>;
   /** Says "cancel" in the process's own way; false when it has no ear for that. */
   cancel(): boolean;
@@ -14,13 +16,20 @@ export type StopTarget = {
 };
 
 /** Resolves when the process is gone, or has outlived even SIGKILL by a second. */
-export async function stopInStages({ stages, graceMs, exited, cancel, signal }: StopTarget): Promise<void> {
+export async function stopInStages({
+  stages,
+  graceMs,
+  stageMs = {},
+  exited,
+  cancel,
+  signal,
+}: StopTarget): Promise<void> {
   stages.push("cancel");
   const isHeard = cancel();
-  if (isHeard && (await happensWithin(exited, graceMs / 2))) return;
+  if (isHeard && (await happensWithin(exited, stageMs.cancel ?? graceMs / 2))) return;
   stages.push("SIGTERM");
   await signal("SIGTERM");
-  if (await happensWithin(exited, isHeard ? graceMs / 2 : graceMs)) return;
+  if (await happensWithin(exited, stageMs.term ?? (isHeard ? graceMs / 2 : graceMs))) return;
   stages.push("SIGKILL");
   await signal("SIGKILL");
   await happensWithin(exited, 1000);

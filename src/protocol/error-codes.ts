@@ -53,6 +53,7 @@ export const errorCodes = {
   CLI_NOT_FOUND: { exit: 1 },
   CLI_EXIT: { exit: 1 },
   CLI_TIMEOUT: { exit: 1 },
+  CLI_FAILED: { exit: 1 },
   NO_OUTPUT: { exit: 1 },
   NO_RESULT: { exit: 1 },
   FRAME_ENCODING: { exit: 1 },

@@ -1,10 +1,9 @@
 // FrameParser: bytes of a CLI's stdout -> checked frames, and a verdict at the end. Fails closed at the first fault.
 import { FrameError } from "./frame-error.ts";
 import { commonFault, type FrameType, frameTypes, isFiniteThroughout } from "./frame-shapes.ts";
-import { JsonLines } from "./json-lines.ts";
+import { type Framing, readerFor } from "./framing.ts";
 import { isObject, type JsonObject } from "./json-object.ts";
 import type { JsonReader } from "./json-values.ts";
-import { SentinelBlocks } from "./sentinel.ts";
 import {
   contractFault,
   type Fault,
@@ -16,8 +15,8 @@ import {
 } from "./turn-contract.ts";
 
 export type FrameParserOptions = {
-  /** Fixed at the start: what the stream says never changes it. */
-  framing?: "ndjson" | "sentinel";
+  /** Fixed at the start: what the stream says later never changes it. "auto": its first line decides. */
+  framing?: Framing;
   /** Longest line or block. 16 MiB unless told. */
   maxLineBytes?: number;
   /** Protocol versions that are understood. */
@@ -59,7 +58,7 @@ export class FrameParser {
   #hasForwarded = false;
 
   constructor(options: FrameParserOptions = {}) {
-    this.#reader = options.framing === "sentinel" ? new SentinelBlocks(options) : new JsonLines(options);
+    this.#reader = readerFor(options);
     this.#supported = options.supported ?? supportedVersions;
     this.#tools = options.tools && toolTable(options.tools);
   }

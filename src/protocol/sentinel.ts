@@ -13,7 +13,7 @@ import {
   withoutBom,
 } from "./json-values.ts";
 
-const startMark = "__JSON_START__";
+export const startMark = "__JSON_START__";
 const endMark = "__JSON_END__";
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;

@@ -10,8 +10,17 @@ export type Turn = {
   messages: TurnMessage[];
   tools: TurnTool[];
 };
-export type TurnMessage = { role: string; content: string };
-export type TurnTool = { name: string; schema: object };
+/** `user`, `system`, `assistant` (with the calls it made) or `tool` (the result of one). */
+export type TurnMessage = {
+  role: string;
+  content: string;
+  tool_calls?: readonly TurnCall[];
+  /** Of a tool's result: which tool, and which call. */
+  name?: string;
+  tool_call_id?: string;
+};
+export type TurnCall = { id: string; name: string; args: Record<string, unknown> };
+export type TurnTool = { name: string; schema: object; description?: string };
 
 export type AssistantDelta = { type: "assistant_delta"; data: { content: string } };
 export type ContractToolCall = { type: "tool_call"; data: { name: string; args: Record<string, unknown> } };
@@ -82,7 +91,7 @@ export function contractFault(type: string, frame: JsonObject, tools: ToolTable 
 }
 
 /** Unknown tools and arguments that do not fit run nothing. */
-function callFault(name: unknown, args: unknown, tools: ToolTable | undefined): Fault | undefined {
+export function callFault(name: unknown, args: unknown, tools: ToolTable | undefined): Fault | undefined {
   if (typeof name !== "string") return wrong("tool_call", "data.name must be a string");
   if (tools && !tools.has(name)) {
     return { code: "TOOL_UNKNOWN", message: `There is no tool named ${JSON.stringify(name)}.` };

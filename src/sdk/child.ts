@@ -26,6 +26,10 @@ export type CliRequest = {
   idleMs?: number;
   /** Shared by the stages of a stop. */
   graceMs?: number;
+  /** The stages one by one, where they are to differ. */
+  stageMs?: { cancel?: number; term?: number };
+  /** Of a turn on stdin: a CLI that is silent so long gets the end of it, as some read it whole before they begin. */
+  closeTurnAfterMs?: number;
   /** How long the CLI may stay after its result. */
   resultGraceMs?: number;
   signal?: AbortSignal;
@@ -126,6 +130,9 @@ class Cli {
     if (stdin !== undefined) {
       child.stdin?.write(stdin);
       if (via === "stdin") child.stdin?.end();
+      const { closeTurnAfterMs } = request;
+      if (via === "turn" && closeTurnAfterMs !== undefined)
+        this.#timers.set("input", closeTurnAfterMs, () => child.stdin?.end());
     }
     child.stdout?.on("data", (chunk: Buffer) => this.#take(chunk));
     child.stderr?.on("data", (chunk: Buffer) => {
@@ -145,11 +152,13 @@ class Cli {
     this.#stopping = stopInStages({
       stages: this.#stages,
       graceMs: this.#request.graceMs ?? 2000,
+      ...(this.#request.stageMs && { stageMs: this.#request.stageMs }),
       exited: this.#exited!,
       cancel: () => {
         const stdin = this.#child!.stdin;
         if (!stdin?.writable) return false;
-        stdin.write('{"type":"cancel"}\n');
+        const { turnId } = { ...this.#request.turn } as { turnId?: unknown };
+        stdin.write(`${JSON.stringify({ type: "cancel", turnId })}\n`);
         return true;
       },
       signal: (name) => this.#tree!.signal(name),
@@ -197,6 +206,7 @@ class Cli {
   }
 
   #take(chunk: Buffer): void {
+    this.#timers.drop("input");
     this.#heard();
     const frames = this.#parser.push(chunk);
     this.#bytesOfFrame += chunk.length;

@@ -1,4 +1,5 @@
 // FrameQueue: frames that wait for their reader, and word to the sender when too many do.
+import { frameTypes } from "../protocol/frame-shapes.ts";
 import type { Frame } from "../protocol/frames.ts";
 
 /** So much may wait before the sender is held up; below half of it the sender goes on. */
@@ -23,7 +24,7 @@ export class FrameQueue implements AsyncIterable<Frame> {
   }
 
   push(frame: Frame, bytes: number): void {
-    if (this.isClosed || (this.isClosing && this.isFull && frame.type !== "result")) return;
+    if (this.isClosed || (this.isClosing && this.isFull && !frameTypes.get(frame.type)?.isTerminal)) return;
     this.#frames.push({ frame, bytes });
     this.#waitingBytes += bytes;
     this.#wake();

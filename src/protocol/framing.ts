@@ -1,0 +1,79 @@
+// Which framing a stream has: told beforehand, or seen from its first line and then fixed.
+
+import { JsonLines, type JsonLinesOptions } from "./json-lines.ts";
+import { isBlank } from "./json-scan.ts";
+import { type JsonReader, type Take, withoutBom } from "./json-values.ts";
+import { SentinelBlocks, startMark } from "./sentinel.ts";
+
+export type Framing = "ndjson" | "sentinel" | "auto";
+
+export function readerFor(options: JsonLinesOptions & { framing?: Framing }): JsonReader {
+  switch (options.framing) {
+    case "sentinel":
+      return new SentinelBlocks(options);
+    case "auto":
+      return new SeenFraming(options);
+    default:
+      return new JsonLines(options);
+  }
+}
+
+/** Longer than the mark with blanks around it: what comes first and is longer cannot be one. */
+const longestFirstLine = 256;
+
+class SeenFraming implements JsonReader {
+  readonly #options: JsonLinesOptions;
+  #reader: JsonReader | undefined;
+  #first = new Uint8Array(0);
+
+  constructor(options: JsonLinesOptions) {
+    this.#options = options;
+  }
+
+  get skipped(): number {
+    return this.#reader?.skipped ?? 0;
+  }
+
+  push(bytes: Uint8Array, take: Take): void {
+    if (this.#reader) return this.#reader.push(bytes, take);
+    const first = new Uint8Array(this.#first.length + bytes.length);
+    first.set(this.#first);
+    first.set(bytes, this.#first.length);
+    this.#first = first;
+    const line = firstLine(first);
+    if (line !== undefined) this.#choose(line).push(first, take);
+  }
+
+  end(take: Take): void {
+    if (!this.#reader) {
+      const first = this.#first;
+      this.#choose(firstLine(first, { isWhole: true }) ?? "").push(first, take);
+    }
+    this.#reader!.end(take);
+  }
+
+  #choose(line: string): JsonReader {
+    this.#first = new Uint8Array(0);
+    this.#reader = line.trim() === startMark ? new SentinelBlocks(this.#options) : new JsonLines(this.#options);
+    return this.#reader;
+  }
+}
+
+/** The first line that is not blank; undefined while it is not all there and could still be the mark. */
+function firstLine(bytes: Uint8Array, { isWhole = false } = {}): string | undefined {
+  // A byte order mark may come in pieces as well.
+  if (!isWhole && bytes[0] === 0xef && bytes.length < 3) return undefined;
+  let text = "";
+  for (const byte of withoutBom(bytes).subarray(0, 4 * longestFirstLine)) text += String.fromCharCode(byte);
+  const lines = text.split("\n");
+  const index = lines.findIndex((line) => !isBlank(line));
+  const line = lines[index];
+  if (line === undefined) return bytes.length > longestFirstLine ? "" : undefined;
+  const isComplete = isWhole || index < lines.length - 1 || !couldBeMark(line);
+  return isComplete ? line : undefined;
+}
+
+function couldBeMark(beginning: string): boolean {
+  const start = beginning.trim();
+  return beginning.length <= longestFirstLine && startMark.startsWith(start);
+}
