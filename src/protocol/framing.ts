@@ -35,7 +35,10 @@ class SeenFraming implements JsonReader {
   }
 
   push(bytes: Uint8Array, take: Take): void {
-    if (this.#reader) return this.#reader.push(bytes, take);
+    if (this.#reader) {
+      this.#reader.push(bytes, take);
+      return;
+    }
     const first = new Uint8Array(this.#first.length + bytes.length);
     first.set(this.#first);
     first.set(bytes, this.#first.length);
