@@ -18,6 +18,7 @@ const target = "node20";
 const libraries = [
   { protocol: "src/protocol/index.ts", policy: "src/policy/index.ts" },
   { hooks: "src/bridge/index.ts" },
+  { index: "src/sdk/index.ts" },
 ];
 
 /** What every start loads; what print mode needs to say `init`; what a turn needs. */

@@ -2,6 +2,7 @@
 
 import type { ChildProcess } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
+import { spawnWords } from "./windows-command.ts";
 
 export type SpawnRequest = {
   command: readonly string[];
@@ -14,21 +15,21 @@ export type SpawnRequest = {
 
 export function spawnInOwnSession({ command, cwd, env, stdin, plain = false }: SpawnRequest): ChildProcess {
   const { spawn } = process.getBuiltinModule("node:child_process"); // loaded when the first child is started
-  const [program, ...args] = command;
-  return spawn(program!, args, {
+  const { program, args, verbatim } = spawnWords(command[0]!, command.slice(1), shellOf(env));
+  return spawn(program, [...args], {
     cwd,
     env,
     // No controlling terminal to ask for passwords on, and one group to signal.
     detached: !plain && process.platform !== "win32",
     windowsHide: true,
-    shell: isBatchFile(program!),
+    windowsVerbatimArguments: verbatim,
     stdio: [stdin === "empty" ? "ignore" : "pipe", "pipe", "pipe"],
   });
 }
 
-/** Windows starts these only through its shell, whose quoting no text from outside may pass. */
-export function isBatchFile(program: string): boolean {
-  return process.platform === "win32" && /\.(cmd|bat)$/i.test(program);
+function shellOf(env: SpawnRequest["env"]): { shell?: string } {
+  const shell = env["ComSpec"] ?? env["COMSPEC"];
+  return shell === undefined ? {} : { shell };
 }
 
 /** The system says ENOENT for a missing folder as for a missing program. Undefined: it is something else. */

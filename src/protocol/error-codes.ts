@@ -44,6 +44,8 @@ export const errorCodes = {
   MAX_TURNS: { exit: 1 },
   MAX_TIME: { exit: 1 },
   MAX_COST: { exit: 1 },
+  MAX_TOKENS: { exit: 1 },
+  OUTPUT_SCHEMA: { exit: 1 },
   LOOP_DETECTED: { exit: 1 },
   INTERRUPTED: { exit: 130 },
   TERMINATED: { exit: 143 },

@@ -25,6 +25,8 @@ export type Ending = {
   requestId?: string;
   usage?: Usage;
   denials?: Denial[];
+  /** Where the CLI tells it. */
+  costUsd?: number;
 };
 
 export type AgentEventBody =

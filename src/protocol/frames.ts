@@ -25,6 +25,8 @@ export type FrameParserOptions = {
   tools?: readonly KnownTool[];
   /** Lines that do not begin like an object: fail (the default), or pass over and count. */
   onNoise?: "fail" | "skip";
+  /** The known types of another wire, instead of those of stream-json and the turn contract. */
+  types?: ReadonlyMap<string, FrameType>;
 };
 
 /** `other`: well-formed, but of a type that nobody here knows. Counted as ignored; to be kept, not acted upon. */
@@ -48,6 +50,7 @@ export class FrameParser {
   readonly #reader: JsonReader;
   readonly #supported: readonly string[];
   readonly #tools: ToolTable | undefined;
+  readonly #types: ReadonlyMap<string, FrameType>;
   readonly #warnings: string[] = [];
   #error: FrameError | undefined;
   #isClosed = false;
@@ -61,6 +64,7 @@ export class FrameParser {
     this.#reader = readerFor(options);
     this.#supported = options.supported ?? supportedVersions;
     this.#tools = options.tools && toolTable(options.tools);
+    this.#types = options.types ?? frameTypes;
   }
 
   /** Set by the first fault. From then on nothing is delivered, and the child should be killed. */
@@ -130,7 +134,7 @@ export class FrameParser {
       return;
     }
 
-    const known = frameTypes.get(type);
+    const known = this.#types.get(type);
     if (!known) {
       this.#ignored++;
       frames.push({ kind: "other", type, value });

@@ -20,6 +20,7 @@ export const done: LineKind<Of<"done">> = {
     field("request_id", "requestId", "given"),
     field("usage", "usage", "given"),
     denialsRow(),
+    field("total_cost_usd", "costUsd", "given"),
     time("foreign"),
   ],
 };
@@ -43,6 +44,7 @@ export const fail: LineKind<Of<"fail">> = {
     field("request_id", "requestId", "given"),
     field("usage", "usage", "given"),
     denialsRow(),
+    field("total_cost_usd", "costUsd", "given"),
     time("foreign"),
   ],
 };
@@ -55,6 +57,7 @@ function endingOf(line: JsonObject): Ending {
   if (typeof line.request_id === "string") ending.requestId = line.request_id;
   const usage = usageOf(line.usage);
   if (usage) ending.usage = usage;
+  if (typeof line.total_cost_usd === "number") ending.costUsd = line.total_cost_usd;
   if (areDenials(line.permission_denials)) ending.denials = line.permission_denials.map(toDenial);
   return ending;
 }

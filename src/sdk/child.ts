@@ -1,25 +1,19 @@
 // The only spawner of CLIs: a prompt in, checked frames out at the reader's pace, and an end that always comes.
 import type { ChildProcess } from "node:child_process";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
-import { isBatchFile, spawnInOwnSession, spawnProblem } from "../process/spawn.ts";
+import { spawnInOwnSession, spawnProblem } from "../process/spawn.ts";
 import { happensWithin, type Stage, stopInStages } from "../process/stages.ts";
 import { newMark, ProcessTree } from "../process/tree.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { FrameError } from "../protocol/frame-error.ts";
 import { type Frame, type FrameEnding, FrameParser, type FrameParserOptions } from "../protocol/frames.ts";
 import { FrameQueue } from "./frame-queue.ts";
+import { type PromptInput, type PromptRequest, promptInput } from "./prompt-input.ts";
 
-export type CliRequest = {
-  command: string;
-  args?: readonly string[];
+export type CliRequest = PromptRequest & {
   cwd: string;
   /** Added to the environment of this process, which the CLI gets whole; undefined takes a variable away. */
   env?: Record<string, string | undefined>;
-  prompt?: string;
-  /** "auto": as an argument where it is short enough and safe, else through stdin. */
-  promptVia?: "auto" | "argument" | "stdin";
-  /** For CLIs that read a turn as one line of JSON. Stdin then stays open, so that they can be told to cancel. */
-  turn?: object;
   /** From start to result. */
   timeoutMs?: number;
   /** Longest silence. Does not run while the reader holds the child up. */
@@ -34,6 +28,9 @@ export type CliRequest = {
   resultGraceMs?: number;
   signal?: AbortSignal;
   parser?: FrameParserOptions;
+  /** Told every byte as it comes, whatever becomes of it. */
+  onStdout?(chunk: Buffer): void;
+  onStderr?(chunk: Buffer): void;
 };
 
 export type CliEnd = Omit<FrameEnding, "frames" | "error"> & {
@@ -44,23 +41,34 @@ export type CliEnd = Omit<FrameEnding, "frames" | "error"> & {
   stderr: string;
   stages: Stage[];
   durationMs: number;
+  /** Why this side ended it before the turn was over. */
+  stop?: "cancelled" | "timedOut" | "silent" | "faulty";
 };
 
 export interface RunningCli {
   /** 0 when it could not be started; `ended` says why. */
   pid: number;
   /** How the prompt went in. */
-  via: "argument" | "stdin" | "turn" | "none";
+  via: PromptInput["via"];
   /** Once, in order; over after the frame that ends the turn. To be read to the end, else the child waits for the reader. */
   frames: AsyncIterable<Frame>;
   /** Never rejects. */
   ended: Promise<CliEnd>;
   stop(): void;
+  /** Why this side is ending it, if it is. Settled once the frames are over. */
+  stopReason(): CliEnd["stop"];
 }
 
 export function startCli(request: CliRequest): RunningCli {
   const cli = new Cli(request);
-  return { pid: cli.pid, via: cli.via, frames: cli.queue, ended: cli.ended, stop: () => cli.stop("cancelled") };
+  return {
+    pid: cli.pid,
+    via: cli.via,
+    frames: cli.queue,
+    ended: cli.ended,
+    stop: () => cli.stop("cancelled"),
+    stopReason: () => cli.stopReason,
+  };
 }
 
 const stderrBytes = 64 * 1024;
@@ -100,7 +108,7 @@ class Cli {
         this.#child?.stdout?.resume();
       },
     });
-    const { args, via, stdin } = inputOf(request);
+    const { args, via, stdin } = promptInput(request);
     this.via = via;
     if (request.signal?.aborted) {
       this.#stopped = "cancelled";
@@ -134,12 +142,20 @@ class Cli {
       if (via === "turn" && closeTurnAfterMs !== undefined)
         this.#timers.set("input", closeTurnAfterMs, () => child.stdin?.end());
     }
-    child.stdout?.on("data", (chunk: Buffer) => this.#take(chunk));
+    child.stdout?.on("data", (chunk: Buffer) => {
+      request.onStdout?.(chunk);
+      this.#take(chunk);
+    });
     child.stderr?.on("data", (chunk: Buffer) => {
+      request.onStderr?.(chunk);
       this.#stderr.push(chunk);
       this.#heard();
     });
     this.ended = this.#follow(child);
+  }
+
+  get stopReason(): CliEnd["stop"] {
+    return this.#stopped === "lingered" ? undefined : this.#stopped;
   }
 
   stop(why: Stop): void {
@@ -257,6 +273,7 @@ class Cli {
       stderr,
       stages: this.#stages,
       durationMs: Math.round(performance.now() - this.#startedAt),
+      ...(this.stopReason && { stop: this.stopReason }),
     };
   }
 
@@ -296,28 +313,6 @@ class Cli {
 
 function named({ exitCode, signal }: Exit): { exit: number | null; signal: string | null } {
   return { exit: exitCode, signal: signal || null };
-}
-
-/** Linux takes 131,071 bytes in one argument; Windows about 8,000 characters in all, of which the rest of the line needs some. */
-const longestArgumentBytes = 100_000;
-const longestArgumentOnWindows = 4_000;
-
-function inputOf(request: CliRequest): { args: string[]; via: RunningCli["via"]; stdin?: string } {
-  const args = [...(request.args ?? [])];
-  const { prompt, turn, promptVia = "auto" } = request;
-  if (turn !== undefined) return { args, via: "turn", stdin: `${JSON.stringify(turn)}\n` };
-  if (prompt === undefined) return { args, via: "none" };
-  if (promptVia === "stdin" || (promptVia === "auto" && !fitsAsArgument(prompt, request.command))) {
-    return { args, via: "stdin", stdin: prompt };
-  }
-  // A prompt is never an option, whatever it begins with.
-  return { args: prompt.startsWith("-") ? [...args, "--", prompt] : [...args, prompt], via: "argument" };
-}
-
-function fitsAsArgument(prompt: string, command: string): boolean {
-  if (prompt.includes("\0") || isBatchFile(command)) return false;
-  if (process.platform === "win32") return prompt.length <= longestArgumentOnWindows;
-  return Buffer.byteLength(prompt) <= longestArgumentBytes;
 }
 
 class Timers {

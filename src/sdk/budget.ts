@@ -1,0 +1,93 @@
+// BudgetWatch: counts what a run uses up, and says when a limit is passed.
+
+import type { ErrorCode } from "../protocol/error-codes.ts";
+import type { AgentEvent, Usage } from "../protocol/event.ts";
+import type { Budget } from "./drivers/driver.ts";
+
+export type Breach = { code: ErrorCode; message: string };
+
+export class BudgetWatch {
+  readonly #budget: Budget;
+  readonly #openCalls = new Set<string>();
+  #isReplying = false;
+  /** Of turns that ended. */
+  #usage: Usage | undefined;
+  /** Of the present turn, as far as its stream tells before the end. */
+  #spent: Usage | undefined;
+  #costUsd: number | undefined;
+  turns = 0;
+
+  constructor(budget: Budget = {}) {
+    this.#budget = budget;
+  }
+
+  get usage(): Usage | undefined {
+    return sum(this.#usage, this.#spent);
+  }
+
+  get costUsd(): number | undefined {
+    return this.#costUsd;
+  }
+
+  /** To be called with every event. Undefined: all is within bounds. */
+  take(event: AgentEvent): Breach | undefined {
+    switch (event.type) {
+      case "tool_start":
+        this.#openCalls.add(event.callId);
+        this.#reply();
+        break;
+      case "text":
+      case "text_end":
+      case "thinking":
+        this.#reply();
+        break;
+      case "tool_end":
+        this.#openCalls.delete(event.callId);
+        // What the model says next, it says in answer to the results.
+        if (this.#openCalls.size === 0) this.#isReplying = false;
+        break;
+      case "notice":
+        if (event.kind === "usage") this.#spent = sum(this.#spent, event.fields as Usage | undefined);
+        break;
+      case "done":
+      case "fail":
+        this.#usage = sum(this.#usage, event.usage ?? this.#spent);
+        this.#spent = undefined;
+        this.#isReplying = false;
+        if (event.costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + event.costUsd;
+        break;
+    }
+    return this.breach();
+  }
+
+  breach(): Breach | undefined {
+    const { turns, tokens, costUsd } = this.#budget;
+    if (turns !== undefined && this.turns > turns) {
+      return { code: "MAX_TURNS", message: `The run reached its limit of ${turns} replies of the model.` };
+    }
+    const used = this.usage;
+    if (tokens !== undefined && used && used.inputTokens + used.outputTokens > tokens) {
+      return { code: "MAX_TOKENS", message: `The run reached its limit of ${tokens} tokens.` };
+    }
+    if (costUsd !== undefined && (this.#costUsd ?? 0) > costUsd) {
+      return { code: "MAX_COST", message: `The run reached its limit of ${costUsd} dollars.` };
+    }
+    return undefined;
+  }
+
+  #reply(): void {
+    if (this.#isReplying) return;
+    this.#isReplying = true;
+    this.turns++;
+  }
+}
+
+function sum(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+  if (!one || !other) return one ?? other;
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
+    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+  };
+}

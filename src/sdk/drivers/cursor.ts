@@ -1,0 +1,137 @@
+// Drives cursor-agent: ours, or the original, which knows fewer flags.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import { createDecoder } from "../../protocol/stream-json.ts";
+import { shellLine } from "../shell-line.ts";
+import type { AgentDriver, Capabilities, CliFacts, DriverCommand, RunRequest } from "./driver.ts";
+
+export const cursorDriver: AgentDriver = {
+  tool: "cursor",
+  programs: ["cursor-agent", "courser", "agent"],
+  pathVariable: "CURSOR_AGENT_PATH",
+  capabilities,
+  command,
+  decoder: () => createDecoder(),
+  failures: [
+    { pattern: /Not authenticated|Authentication required|Authentication failed/, code: "NOT_AUTHENTICATED" },
+    { pattern: /API key (is )?invalid/i, code: "MODEL_AUTH_ERROR" },
+    { pattern: /Workspace Trust Required/, code: "UNTRUSTED" },
+    { pattern: /Cannot use this model|Named models unavailable/, code: "MODEL_UNKNOWN" },
+    { pattern: /Session not found|Failed to claim persistent session|No previous/, code: "SESSION_NOT_FOUND" },
+    { pattern: /database is locked/, code: "STORE_LOCKED" },
+    { pattern: /unknown option/, code: "USAGE" },
+  ],
+  models: { args: ["models"], read: readModels },
+};
+
+function capabilities(cli?: CliFacts): Capabilities {
+  const isOurs = cli?.isOurs ?? true;
+  return {
+    partialText: true,
+    thinking: true,
+    resume: true,
+    fork: isOurs,
+    images: true,
+    systemPrompt: isOurs,
+    permissionCallback: true,
+    tools: true,
+    usage: true,
+    cost: false,
+    modelList: true,
+    sessions: true,
+    permissionModes: ["default", "acceptEdits", "force", "bypassPermissions", "plan"],
+  };
+}
+
+function command(request: RunRequest, cli: CliFacts): DriverCommand {
+  const made: DriverCommand = { args: ["--print", "--output-format", "stream-json"], losses: [] };
+  const { args } = made;
+  const add = (name: string, value: string | number | undefined) => {
+    if (value !== undefined) args.push(name, String(value));
+  };
+  if (request.partial) args.push("--stream-partial-output");
+  permit(request, cli, made);
+  if (request.trust) args.push("--trust");
+  add("--model", request.model);
+  if (request.resume === true) args.push("--continue");
+  else add("--resume", request.resume);
+  for (const path of request.images ?? []) args.push("--image", path);
+  for (const path of request.addDirs ?? []) args.push("--add-dir", path);
+  if (cli.isOurs) addOurs(request, args);
+  else leaveOut(request, made);
+  if (request.connection) connect(request, cli, made);
+  return made;
+}
+
+function permit({ permissionMode }: RunRequest, { isOurs }: CliFacts, { args, losses }: DriverCommand): void {
+  if (permissionMode === "force" || permissionMode === "bypassPermissions") args.push("--force");
+  else if (permissionMode === "plan") args.push("--mode", "plan");
+  else if (permissionMode === "acceptEdits" && !isOurs) {
+    losses.push({
+      option: "permissionMode",
+      reason: "cursor-agent has no mode between proposing edits and --force; it runs in its default mode.",
+    });
+  }
+}
+
+/** Flags that only our CLI has. */
+function addOurs(request: RunRequest, args: string[]): void {
+  if (request.fork) args.push("--fork");
+  if (request.systemPrompt !== undefined) args.push(`--system-prompt=${request.systemPrompt}`);
+  if (request.appendSystemPrompt !== undefined) args.push(`--append-system-prompt=${request.appendSystemPrompt}`);
+  if (request.allowedTools) args.push("--allowed-tools", request.allowedTools.join(","));
+  if (request.disallowedTools?.length) args.push("--disallowed-tools", request.disallowedTools.join(","));
+  if (request.budget?.turns !== undefined) args.push("--max-turns", String(request.budget.turns));
+}
+
+function leaveOut(request: RunRequest, { losses }: DriverCommand): void {
+  if (request.fork) throw new UserError("USAGE", "cursor-agent cannot fork a chat by a flag. Drive courser for this.");
+  if (request.allowedTools || request.disallowedTools?.length) {
+    throw new UserError(
+      "USAGE",
+      "cursor-agent has no flag that limits its tools. Use canUseTool, permission rules, or drive courser.",
+    );
+  }
+  for (const option of ["systemPrompt", "appendSystemPrompt"] as const) {
+    if (request[option] !== undefined) losses.push({ option, reason: "cursor-agent has no flag for it." });
+  }
+}
+
+function connect({ connection }: RunRequest, { isOurs }: CliFacts, { args, losses }: DriverCommand): void {
+  const { folder, hook, ask, mcp } = connection!;
+  const hooks = hook && hooksFile(hook.command, hook.events);
+  const servers = mcp && { mcpServers: { [mcp.name]: { command: mcp.command[0]!, args: mcp.command.slice(1) } } };
+  if (isOurs) {
+    if (hooks) args.push("--hooks", JSON.stringify(hooks));
+    if (ask) args.push("--ask-command", shellLine(ask.command));
+    if (servers) args.push("--mcp-config", JSON.stringify(servers));
+    return;
+  }
+  const plugin = { name: "courser-sdk", version: "1.0.0", hooks: "./hooks.json", mcpServers: "./mcp.json" };
+  writeFileSync(join(folder, "plugin.json"), JSON.stringify(plugin));
+  writeFileSync(join(folder, "hooks.json"), JSON.stringify(hooks ?? { version: 1, hooks: {} }));
+  writeFileSync(join(folder, "mcp.json"), JSON.stringify(servers ?? { mcpServers: {} }));
+  args.push("--plugin-dir", folder);
+  if (ask) {
+    losses.push({
+      option: "canUseTool",
+      reason: "cursor-agent lets a hook refuse a call; what it would ask a person about stays refused.",
+    });
+  }
+}
+
+/** `failClosed`: what cannot be asked is refused. */
+function hooksFile(command: readonly string[], events: readonly string[]): object {
+  const entry = { command: shellLine(command), failClosed: true, timeout: 3600 };
+  return { version: 1, hooks: Object.fromEntries(events.map((event) => [event, [entry]])) };
+}
+
+/** `id - Display Name (current, default)`, between a headline and a tip. */
+function readModels(stdout: string): { id: string; name: string; isDefault?: boolean }[] {
+  return stdout.split("\n").flatMap((line) => {
+    const match = /^\s*(\S+) - (.+?)(?: \((current|default|current, default)\))?\s*$/.exec(line);
+    if (!match) return [];
+    return [{ id: match[1]!, name: match[2]!, ...(match[3]?.includes("default") && { isDefault: true }) }];
+  });
+}

@@ -1,0 +1,113 @@
+// AgentDriver: all that must be known of one agent CLI to drive it: where it is, its command line, its stream.
+import type { ErrorCode } from "../../protocol/error-codes.ts";
+import type { AgentEvent } from "../../protocol/event.ts";
+import type { FrameType } from "../../protocol/frame-shapes.ts";
+import type { UnifiedTool } from "../unified.ts";
+
+/**
+ * `default`: as the CLI is set up. `acceptEdits`: files of the workspace may be changed. `force`, `bypassPermissions`:
+ * everything but what is denied. `plan`: nothing is changed.
+ */
+export type PermissionMode = "default" | "acceptEdits" | "force" | "bypassPermissions" | "plan";
+
+/** Most that a run, with its repairs, may use up. */
+export type Budget = {
+  /** Replies of the model. */
+  turns?: number;
+  /** Of input and output, together. */
+  tokens?: number;
+  costUsd?: number;
+  timeMs?: number;
+};
+
+/** What a driver says in the words of its CLI. */
+export type RunRequest = {
+  prompt: string;
+  cwd: string;
+  model?: string;
+  permissionMode: PermissionMode;
+  /** Go on with a session: its id, or `true` for the latest. */
+  resume?: string | true;
+  /** With `resume`: in a copy, so that the session stays as it is. */
+  fork?: boolean;
+  /** Paths of pictures. */
+  images?: readonly string[];
+  systemPrompt?: string;
+  appendSystemPrompt?: string;
+  allowedTools?: readonly string[];
+  disallowedTools?: readonly string[];
+  addDirs?: readonly string[];
+  /** The folder is trusted from now on, where the CLI asks for that. */
+  trust?: boolean;
+  /** Text as it comes, not only whole. */
+  partial: boolean;
+  budget?: Budget;
+  /** What the CLI calls back to: see connection.ts. */
+  connection?: Connection;
+};
+
+/** How a CLI reaches this program while it works. Commands are lists of words, for no shell. */
+export type Connection = {
+  /** A folder of this run alone, for files that the CLI must be given. */
+  folder: string;
+  /** Run as a hook of an event, by its name in the table of hook events; undefined: no hooks were asked for. */
+  hook?: { command: readonly string[]; events: readonly string[] };
+  /** Answers what a person would be asked. */
+  ask?: { command: readonly string[] };
+  /** An MCP server on stdio. */
+  mcp?: { name: string; command: readonly string[] };
+};
+
+/** What could not be carried over to a CLI, and why. */
+export type RunLoss = { option: string; reason: string };
+
+export type DriverCommand = {
+  /** Without the prompt. */
+  args: string[];
+  promptVia?: "auto" | "stdin";
+  env?: Record<string, string>;
+  losses: RunLoss[];
+};
+
+export type Capabilities = {
+  /** Text comes piece by piece. */
+  partialText: boolean;
+  thinking: boolean;
+  resume: boolean;
+  fork: boolean;
+  images: boolean;
+  systemPrompt: boolean;
+  /** `canUseTool` and `hooks`. */
+  permissionCallback: boolean;
+  /** In-process tools, as an MCP server. */
+  tools: boolean;
+  usage: boolean;
+  cost: boolean;
+  modelList: boolean;
+  sessions: boolean;
+  permissionModes: readonly PermissionMode[];
+};
+
+/** What is known of the program that was found. `isOurs`: it is this package's own CLI. */
+export type CliFacts = { path: string; isOurs: boolean };
+
+export interface AgentDriver {
+  tool: UnifiedTool;
+  /** Names that it is installed under, the first that is found counts. */
+  programs: readonly string[];
+  /** Variable that names its path. */
+  pathVariable: string;
+  capabilities(cli?: CliFacts): Capabilities;
+  /** Throws UserError for what must not be left out in silence. */
+  command(request: RunRequest, cli: CliFacts): DriverCommand;
+  /** The lines of its stream. Not here: the lines of cursor-agent, which are checked closely. */
+  frames?: ReadonlyMap<string, FrameType>;
+  /** One for each run. */
+  decoder(request: RunRequest): (line: unknown) => AgentEvent[];
+  /** What it says on stderr when it fails without a result. */
+  failures: readonly { pattern: RegExp; code: ErrorCode }[];
+  /** Words that make it list its models, and how the list reads. */
+  models?: { args: readonly string[]; read(stdout: string): ModelEntry[] };
+}
+
+export type ModelEntry = { id: string; name: string; isDefault?: boolean };

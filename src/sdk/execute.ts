@@ -1,0 +1,154 @@
+// execute: one run with callbacks, awaited to its end. The unified form, and those that are named after one CLI.
+import { StringDecoder } from "node:string_decoder";
+import type { AgentEvent } from "../protocol/event.ts";
+import { callOf, createUnifier } from "./live-messages.ts";
+import type { RunError, RunOutcome, RunResult } from "./outcome.ts";
+import { type Run, type StartOptions, start } from "./run.ts";
+import type { AnswerSchema, DataOf } from "./structured.ts";
+import type { UnifiedMessage, UnifiedTool } from "./unified.ts";
+
+/** One call of a tool, by one list of names for all CLIs. */
+export interface UnifiedToolUse {
+  id: string;
+  name: string;
+  /** As the source spells it. */
+  input: unknown;
+}
+
+/** Each is awaited before the next, so that a slow one slows the CLI down. What one throws ends the run. */
+export interface ExecuteCallbacks {
+  onStart?(facts: { pid: number; command: readonly string[] }): void;
+  onEvent?(event: AgentEvent): void | Promise<void>;
+  onMessage?(message: UnifiedMessage): void | Promise<void>;
+  onToolUse?(toolUse: UnifiedToolUse): void | Promise<void>;
+  /** A piece of the answer, and when it came. */
+  onToken?(token: string, timestamp: number): void | Promise<void>;
+  onStdout?(text: string): void;
+  onStderr?(text: string): void;
+  /** Whatever the outcome is, if it is not success. */
+  onError?(error: RunError): void | Promise<void>;
+  /** The process is gone. */
+  onClose?(exitCode: number | null, signal: string): void | Promise<void>;
+  /** It is over, with whatever outcome. */
+  onComplete?(): void | Promise<void>;
+}
+
+export type ExecuteOptions<Schema extends AnswerSchema | undefined = undefined> = Omit<
+  StartOptions<Schema>,
+  "keepEvents" | "onStdout" | "onStderr" | "onStart"
+> &
+  ExecuteCallbacks & {
+    /** The same as `resume`. */
+    sessionId?: string;
+  };
+
+export interface ExecuteResult<Data = undefined> {
+  success: boolean;
+  outcome: RunOutcome;
+  /** The whole answer. */
+  text: string;
+  /** The answer by `schema`. */
+  data: Data | undefined;
+  sessionId: string | undefined;
+  messages: UnifiedMessage[];
+  toolUses: UnifiedToolUse[];
+  exitCode: number | null;
+  durationMs: number;
+  error: RunError | undefined;
+  usage: RunResult["usage"];
+  /** All that is known. */
+  result: RunResult<Data>;
+}
+
+export type CursorExecuteResult<Data = undefined> = ExecuteResult<Data>;
+
+export type CursorExecuteOptions<Schema extends AnswerSchema | undefined = undefined> = Omit<
+  ExecuteOptions<Schema>,
+  "prompt" | "tool"
+>;
+
+export async function execute<const Schema extends AnswerSchema | undefined = undefined>(
+  options: ExecuteOptions<Schema> & { tool?: UnifiedTool },
+): Promise<ExecuteResult<DataOf<Schema>>> {
+  const { onEvent, onMessage, onToolUse, onToken, onError, onClose, onComplete, onStdout, onStderr, ...rest } = options;
+  const { sessionId, ...same } = rest;
+  const run = start<Schema>({
+    ...(same as StartOptions<Schema>),
+    ...(sessionId !== undefined && { resume: sessionId }),
+    partial: options.partial ?? onToken !== undefined,
+    keepEvents: false,
+    ...(onStdout && { onStdout: textTap(onStdout) }),
+    ...(onStderr && { onStderr: textTap(onStderr) }),
+  });
+  const unify = createUnifier(run.tool);
+  const messages: UnifiedMessage[] = [];
+  const toolUses: UnifiedToolUse[] = [];
+  await orCancel(run, async () => {
+    for await (const event of run.events) {
+      await onEvent?.(event);
+      if (event.type === "text") await onToken?.(event.text, event.at ?? Date.now());
+      if (event.type === "tool_start") {
+        const toolUse = { id: event.callId, ...callOf(event, run.tool) };
+        toolUses.push(toolUse);
+        await onToolUse?.(toolUse);
+      }
+      for (const message of unify(event)) {
+        messages.push(message);
+        await onMessage?.(message);
+      }
+    }
+  });
+  const result = await run.result;
+  const error = result.outcome === "success" ? undefined : result.error;
+  if (error) await onError?.(error);
+  await onClose?.(result.exitCode, result.signal);
+  await onComplete?.();
+  return {
+    success: result.outcome === "success",
+    outcome: result.outcome,
+    text: result.text,
+    data: result.outcome === "success" ? result.data : undefined,
+    sessionId: result.sessionId,
+    messages,
+    toolUses,
+    exitCode: result.exitCode,
+    durationMs: result.durationMs,
+    error,
+    usage: result.usage,
+    result,
+  };
+}
+
+export function executeCursor<const Schema extends AnswerSchema | undefined = undefined>(
+  prompt: string,
+  options: CursorExecuteOptions<Schema> = {},
+): Promise<CursorExecuteResult<DataOf<Schema>>> {
+  return execute<Schema>({ ...options, prompt, tool: "cursor" });
+}
+
+/** The answer piece by piece, through `onToken`. */
+export function executeCursorStreaming<const Schema extends AnswerSchema | undefined = undefined>(
+  prompt: string,
+  options: CursorExecuteOptions<Schema> = {},
+): Promise<CursorExecuteResult<DataOf<Schema>>> {
+  return execute<Schema>({ ...options, prompt, tool: "cursor", partial: true });
+}
+
+/** A callback that throws leaves no process behind. */
+async function orCancel(run: Run<unknown>, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    await run.cancel();
+    throw error;
+  }
+}
+
+/** Characters that arrive in two pieces are told in one. */
+function textTap(tell: (text: string) => void): (chunk: Buffer) => void {
+  const decoder = new StringDecoder("utf8");
+  return (chunk) => {
+    const text = decoder.write(chunk);
+    if (text !== "") tell(text);
+  };
+}

@@ -1,0 +1,29 @@
+// The package entry `.`: drives agent CLIs, ours and others, behind one API.
+export type { ErrorCode } from "../protocol/error-codes.ts";
+export { UserError } from "../protocol/error-codes.ts";
+export type { AgentEvent, Denial, Outcome, Usage } from "../protocol/event.ts";
+export { FrameError } from "../protocol/frame-error.ts";
+export { type DetectedCli, detectCli, detectCursorCli, getCapabilities, listModels } from "./detect.ts";
+export type * from "./drivers/driver.ts";
+export {
+  type CursorExecuteOptions,
+  type CursorExecuteResult,
+  type ExecuteCallbacks,
+  type ExecuteOptions,
+  type ExecuteResult,
+  execute,
+  executeCursor,
+  executeCursorStreaming,
+  type UnifiedToolUse,
+} from "./execute.ts";
+export {
+  RunError,
+  type RunFacts,
+  type RunFailure,
+  type RunOutcome,
+  type RunResult,
+  type RunSuccess,
+} from "./outcome.ts";
+export { type FollowUp, type Run, type RunSession, type StartOptions, start } from "./run.ts";
+export type { AnswerSchema, DataOf, JsonSchema, StandardSchema } from "./structured.ts";
+export type * from "./unified.ts";

@@ -1,0 +1,109 @@
+// Events of a running CLI -> unified messages, as they come. The same events give the same messages, whoever reads them.
+import type { AgentEvent } from "../protocol/event.ts";
+import { isObject } from "../protocol/json-object.ts";
+import { displayNameOf, errorTextOf, outcomeGroupOf } from "../protocol/tool-calls.ts";
+import { unifiedToolName } from "./tool-names.ts";
+import type { UnifiedContent, UnifiedMessage, UnifiedTool, UnifiedToolResultBlock } from "./unified.ts";
+
+type Of<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
+
+/** An answer is told when the next thing happens, so that the last one can have the usage of the turn. */
+export async function* liveMessages(
+  events: AsyncIterable<AgentEvent>,
+  tool: UnifiedTool,
+): AsyncGenerator<UnifiedMessage> {
+  const unify = createUnifier(tool);
+  for await (const event of events) yield* unify(event);
+}
+
+export function createUnifier(tool: UnifiedTool): (event: AgentEvent) => UnifiedMessage[] {
+  let sessionId = tool as string;
+  let model: string | undefined;
+  let count = 0;
+  let lastTime = 0;
+  let thoughts = "";
+  let answer: UnifiedMessage | undefined;
+
+  const messageOf = (
+    event: AgentEvent,
+    role: UnifiedMessage["role"],
+    content: UnifiedContent[],
+    id?: string,
+  ): UnifiedMessage => ({
+    id: id ?? `${sessionId}-${count++}`,
+    role,
+    content,
+    timestamp: (lastTime = event.at ?? (lastTime || Date.now())),
+    tool,
+    ...(role === "assistant" && model !== undefined && { model }),
+    _original: event,
+  });
+  const takeThoughts = (): UnifiedContent[] => {
+    const said = thoughts;
+    thoughts = "";
+    return said === "" ? [] : [{ type: "thinking", thinking: said }];
+  };
+  const takeAnswer = (): UnifiedMessage[] => {
+    const held = answer ? [answer] : [];
+    answer = undefined;
+    return held;
+  };
+
+  return (event) => {
+    switch (event.type) {
+      case "init": {
+        sessionId = event.sessionId || sessionId;
+        model = event.model;
+        const text = `Session: ${event.sessionId}, Model: ${event.model ?? "unknown"}`;
+        return [...takeAnswer(), messageOf(event, "system", [{ type: "text", text }])];
+      }
+      case "user":
+        return [...takeAnswer(), messageOf(event, "user", [{ type: "text", text: event.text }])];
+      case "thinking":
+        thoughts += event.text;
+        return takeAnswer();
+      case "text_end": {
+        const before = takeAnswer();
+        answer = messageOf(event, "assistant", [...takeThoughts(), { type: "text", text: event.text }]);
+        return before;
+      }
+      case "tool_start": {
+        const use: UnifiedContent = { type: "tool_use", id: event.callId, ...callOf(event, tool) };
+        return [...takeAnswer(), messageOf(event, "assistant", [...takeThoughts(), use], event.callId)];
+      }
+      case "tool_end":
+        return [...takeAnswer(), messageOf(event, "system", [resultBlock(event)])];
+      case "done":
+      case "fail": {
+        if (thoughts !== "" && !answer) answer = messageOf(event, "assistant", takeThoughts());
+        if (answer && event.usage) answer.usage = event.usage;
+        return takeAnswer();
+      }
+      default:
+        return [];
+    }
+  };
+}
+
+/** The name in the one list of names, the input as the source spells it. */
+export function callOf(event: Of<"tool_start"> | Of<"tool_end">, tool: UnifiedTool): { name: string; input: unknown } {
+  const { carried } = event;
+  if (tool !== "cursor" && isObject(carried) && typeof carried.name === "string") {
+    return { name: unifiedToolName(tool, carried.name), input: carried.input };
+  }
+  return { name: unifiedToolName("cursor", displayNameOf(event.tool)), input: event.args };
+}
+
+function resultBlock({ callId, outcome, carried }: Of<"tool_end">): UnifiedToolResultBlock {
+  const group = outcomeGroupOf(outcome);
+  const isError = group === "failed" || group === "refused";
+  const told = isObject(carried) && typeof carried.output === "string" ? carried.output : undefined;
+  return { type: "tool_result", tool_use_id: callId, content: told ?? resultText(outcome), is_error: isError };
+}
+
+function resultText(outcome: Of<"tool_end">["outcome"]): string {
+  if (!outcome) return "";
+  const hasOutput = outcome.kind === "success" || outcome.kind === "failure";
+  const reason = hasOutput ? undefined : errorTextOf(outcome);
+  return reason ?? (typeof outcome.value === "string" ? outcome.value : (JSON.stringify(outcome.value) ?? ""));
+}

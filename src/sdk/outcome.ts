@@ -1,0 +1,100 @@
+// How a run ended: exactly one outcome, told by what the CLI said and how its process ended, never by the exit code alone.
+import { type ErrorCode, errorCodes } from "../protocol/error-codes.ts";
+import type { AgentEvent, Denial, Usage } from "../protocol/event.ts";
+import type { CliEnd } from "./child.ts";
+import type { AgentDriver, RunLoss } from "./drivers/driver.ts";
+
+/**
+ * `success`: it said so. `error`: it said that it failed, or what it said is not to be relied on. `cancelled`: it was asked
+ * to end. `timeout`: it took too long or fell silent. `crashed`: its process ended without saying how.
+ */
+export type RunOutcome = "success" | "error" | "cancelled" | "timeout" | "crashed";
+
+/** What every result tells. */
+export type RunFacts = {
+  /** The whole answer; without success, what there was of it. */
+  text: string;
+  sessionId: string | undefined;
+  model: string | undefined;
+  /** Of all turns that this run took. */
+  usage: Usage | undefined;
+  costUsd: number | undefined;
+  durationMs: number;
+  /** Replies of the model. */
+  turns: number;
+  /** Calls that were refused. */
+  denials: readonly Denial[];
+  exitCode: number | null;
+  signal: string;
+  /** The end of it, within bounds. */
+  stderr: string;
+  /** What it took to end the process: nothing, where it went by itself. */
+  stages: readonly string[];
+  /** Lines of the stream that nobody knows, came after the end, or were noise. */
+  ignored: number;
+  warnings: readonly string[];
+  losses: readonly RunLoss[];
+};
+
+export type RunSuccess<Data> = RunFacts & { outcome: "success"; data: Data };
+export type RunFailure = RunFacts & { outcome: Exclude<RunOutcome, "success">; error: RunError };
+export type RunResult<Data = undefined> = RunSuccess<Data> | RunFailure;
+
+/** Why a run has no answer. Its `code` is a row of the table of error codes, or the CLI's own word. */
+export class RunError extends Error {
+  readonly outcome: Exclude<RunOutcome, "success">;
+  readonly code: ErrorCode | (string & {});
+
+  constructor(outcome: Exclude<RunOutcome, "success">, code: string, message: string) {
+    super(message);
+    this.name = "RunError";
+    this.outcome = outcome;
+    this.code = code;
+  }
+}
+
+type Ending = Extract<AgentEvent, { type: "done" | "fail" }>;
+
+/** Undefined: success. `ending`: the last word of the CLI, if it had one. */
+export function judge(
+  end: CliEnd,
+  ending: Ending | undefined,
+  driver: Pick<AgentDriver, "failures">,
+): RunError | undefined {
+  // Why this side ended it comes first: what a CLI says while it is being ended is no answer.
+  if (end.stop === "cancelled") return new RunError("cancelled", "INTERRUPTED", messageOf(end));
+  if (end.stop === "timedOut" || end.stop === "silent") return new RunError("timeout", "CLI_TIMEOUT", messageOf(end));
+  if (ending?.type === "done") return undefined;
+  if (ending) {
+    const code = ending.code ?? codeIn(ending.message, driver) ?? "CLI_FAILED";
+    return new RunError(isEndedFromOutside(code) ? "cancelled" : "error", code, ending.message);
+  }
+  const isCrash = end.signal !== "" || (end.exitCode !== null && end.exitCode !== 0);
+  if (!end.error)
+    return new RunError("error", "NO_RESULT", `The CLI exited with code ${end.exitCode} without a result.`);
+  const said = isCrash ? codeIn(end.stderr, driver) : undefined;
+  if (said !== undefined) return new RunError("error", said, end.stderr.trim());
+  return new RunError(isCrash && isProcessFault(end) ? "crashed" : "error", end.error.code, end.error.message);
+}
+
+function messageOf({ error }: CliEnd): string {
+  return error?.message ?? "The run was ended.";
+}
+
+/** Somebody else sent the signal. */
+function isEndedFromOutside(code: string): boolean {
+  return code === "INTERRUPTED" || code === "TERMINATED";
+}
+
+/** A stream that breaks off is the trace of a crash; one that is wrong from within is not. */
+function isProcessFault({ error, stop }: CliEnd): boolean {
+  if (stop === "faulty") return false;
+  return error?.code === "CLI_EXIT" || error?.code === "FRAME_TRUNCATED" || error?.code === "NO_OUTPUT";
+}
+
+/** `Error: … [CODE]` is how our CLI says it; others are known by their texts. */
+function codeIn(text: string, { failures }: Pick<AgentDriver, "failures">): string | undefined {
+  const named = /\[([A-Z]+(?:_[A-Z]+)*)\]\s*$/m.exec(text)?.[1];
+  if (named !== undefined && Object.hasOwn(errorCodes, named)) return named;
+  return failures.find(({ pattern }) => pattern.test(text))?.code;
+}

@@ -1,0 +1,276 @@
+// start: runs an agent CLI. What happens can be read as events, messages or text, by anybody and as often as wanted; how it
+// ended is one result.
+import { resolve } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import type { Budget, PermissionMode, RunLoss, RunRequest } from "./drivers/driver.ts";
+import { drivers } from "./drivers/index.ts";
+import { EventLog } from "./event-log.ts";
+import { findCli } from "./find-cli.ts";
+import { liveMessages } from "./live-messages.ts";
+import { RunError, type RunResult } from "./outcome.ts";
+import type { AnswerSchema, DataOf } from "./structured.ts";
+import { type RunPlan, runTurns, unstarted } from "./turns.ts";
+import type { UnifiedMessage, UnifiedTool } from "./unified.ts";
+
+export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = {
+  prompt: string;
+  /** Which CLI. `cursor` unless told: `cursor-agent` in PATH, else the one of this package. */
+  tool?: UnifiedTool;
+  /** Where it works. The current directory unless told. */
+  cwd?: string;
+  model?: string;
+  permissionMode?: PermissionMode;
+  /** The folder is trusted from now on, where the CLI asks for that. */
+  trust?: boolean;
+  /** Go on with a session: its id, or `true` for the latest. */
+  resume?: string | true;
+  /** With `resume`: in a copy. */
+  fork?: boolean;
+  /** Paths of pictures to show to the model. */
+  images?: readonly string[];
+  systemPrompt?: string;
+  appendSystemPrompt?: string;
+  allowedTools?: readonly string[];
+  disallowedTools?: readonly string[];
+  addDirs?: readonly string[];
+  /** The answer is JSON of this shape: a schema of Zod, Valibot, ArkType, … or JSON Schema. */
+  schema?: Schema;
+  budget?: Budget;
+  /** Most time from the start to the result. No limit unless told. */
+  timeoutMs?: number;
+  /** Longest silence; an hour unless told. Infinity: none. */
+  idleMs?: number;
+  signal?: AbortSignal;
+  /** Text as it comes. True unless told. */
+  partial?: boolean;
+  /** The program, instead of the one that is found; a list for a program with its first arguments. */
+  executable?: string | readonly string[];
+  /** Put before the prompt, after all that is derived from these options. */
+  extraArgs?: readonly string[];
+  /** Added to the environment of this process; undefined takes a variable away. */
+  env?: Record<string, string | undefined>;
+  /** Lines that are no JSON: fail (the default), or pass over and count. */
+  onNoise?: "fail" | "skip";
+  /** False: events are for those who read while it runs, at the pace of the slowest, and are not kept. */
+  keepEvents?: boolean;
+  /** Shared by the stages of a stop: cancel, SIGTERM, SIGKILL. */
+  graceMs?: number;
+  /** How long the process may stay after its result. */
+  resultGraceMs?: number;
+  /** Told when the process is there. */
+  onStart?(facts: { pid: number; command: readonly string[] }): void;
+  onStdout?(chunk: Buffer): void;
+  onStderr?(chunk: Buffer): void;
+};
+
+export interface Run<Data = undefined> {
+  readonly tool: UnifiedTool;
+  /** Everything, from the beginning, for any number of readers. Ends with exactly one `done` or `fail`. */
+  readonly events: AsyncIterable<AgentEvent>;
+  readonly messages: AsyncIterable<UnifiedMessage>;
+  /** Read piece by piece, or awaited whole; awaiting throws a RunError where there is no answer. */
+  readonly text: AsyncIterable<string> & PromiseLike<string>;
+  /** Never rejects. Resolves when the process and all that it started are gone. */
+  readonly result: Promise<RunResult<Data>>;
+  /** What could not be carried over to this CLI, as far as is known by now. */
+  readonly losses: readonly RunLoss[];
+  readonly session: RunSession;
+  /** Ends it: outcome `cancelled`, unless it is over already. */
+  cancel(): Promise<RunResult<Data>>;
+}
+
+/** What may differ in a follow-up. */
+export type FollowUp<Schema extends AnswerSchema | undefined = undefined> = Partial<
+  Omit<StartOptions<Schema>, "prompt" | "tool" | "cwd" | "resume" | "fork" | "executable">
+>;
+
+export interface RunSession {
+  /** Undefined until the CLI said it. */
+  readonly id: string | undefined;
+  /** The next turn of this session: begins when the one before is over. */
+  send<Schema extends AnswerSchema | undefined = undefined>(
+    prompt: string,
+    options?: FollowUp<Schema>,
+  ): Run<DataOf<Schema>>;
+  /** The same in a copy of the session, which itself stays as it is. */
+  fork<Schema extends AnswerSchema | undefined = undefined>(
+    prompt: string,
+    options?: FollowUp<Schema>,
+  ): Run<DataOf<Schema>>;
+}
+
+/** An hour: while a long reply is made or a command runs, CLIs say nothing for many minutes. */
+const defaultIdleMs = 3_600_000;
+
+export function start<const Schema extends AnswerSchema | undefined = undefined>(
+  options: StartOptions<Schema>,
+): Run<DataOf<Schema>> {
+  return begin(options, undefined) as Run<DataOf<Schema>>;
+}
+
+type AnyOptions = StartOptions<AnswerSchema | undefined>;
+
+/** `before`: the turn that this one follows, with its session. */
+type Before = { result: Promise<RunResult<unknown>>; fork: boolean };
+
+function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
+  const { tool = "cursor", signal, keepEvents = true } = options;
+  const driver = Object.hasOwn(drivers, tool) ? drivers[tool] : undefined;
+  if (!driver) {
+    throw new UserError(
+      "USAGE",
+      `There is no driver for '${tool}'. The drivers are ${Object.keys(drivers).join(", ")}.`,
+    );
+  }
+  if (typeof options.prompt !== "string") throw new UserError("USAGE", "start needs a prompt: start({ prompt: '…' }).");
+  const log = new EventLog<AgentEvent>({ keep: keepEvents });
+  const abort = new AbortController();
+  const stop = () => abort.abort();
+  if (signal?.aborted) stop();
+  else signal?.addEventListener("abort", stop, { once: true });
+  const losses: RunLoss[] = [];
+  const known: { sessionId: string | undefined } = {
+    sessionId: typeof options.resume === "string" && !options.fork ? options.resume : undefined,
+  };
+
+  const result = run().finally(() => {
+    signal?.removeEventListener("abort", stop);
+    log.end();
+  });
+
+  async function run(): Promise<RunResult<unknown>> {
+    // The caller gets to read from the very beginning.
+    await Promise.resolve();
+    try {
+      const resume = before ? await sessionOf(before, abort.signal) : undefined;
+      return await runTurns(planOf(resume));
+    } catch (error) {
+      const ended = unstarted(error, losses);
+      if (ended.outcome === "success") throw error;
+      const { message, code } = ended.error;
+      log.push({ type: "fail", message, code, durationMs: 0, apiDurationMs: 0, at: Date.now() });
+      return ended;
+    }
+  }
+
+  function planOf(resume: string | undefined): RunPlan {
+    const env = { ...process.env, ...options.env };
+    const cli = findCli(driver!, { env, ...(options.executable && { executable: options.executable }) });
+    if (!cli) throw notFound(options, driver!.programs[0]!);
+    return {
+      driver: driver!,
+      cli,
+      request: requestOf(options, resume, before?.fork ?? false),
+      ...(options.schema && { schema: options.schema }),
+      extraArgs: options.extraArgs ?? [],
+      env: options.env ?? {},
+      ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+      idleMs: options.idleMs ?? defaultIdleMs,
+      graceMs: options.graceMs ?? 2000,
+      resultGraceMs: options.resultGraceMs ?? 2000,
+      onNoise: options.onNoise ?? "fail",
+      signal: abort.signal,
+      losses,
+      async publish(event) {
+        if (event.type === "init" && event.sessionId !== "") known.sessionId = event.sessionId;
+        log.push(event);
+        await log.room();
+      },
+      ...(options.onStart && { onStart: options.onStart }),
+      ...(options.onStdout && { onStdout: options.onStdout }),
+      ...(options.onStderr && { onStderr: options.onStderr }),
+    };
+  }
+
+  /** The last turn of the session, so that turns never run side by side. */
+  let last = result;
+  const session: RunSession = {
+    get id() {
+      return known.sessionId;
+    },
+    send(prompt, more) {
+      const next = begin(followUp(options, prompt, more), { result: last, fork: false });
+      last = next.result;
+      return next as Run<any>;
+    },
+    fork: (prompt, more) => begin(followUp(options, prompt, more), { result: last, fork: true }) as Run<any>,
+  };
+  return {
+    tool,
+    events: log,
+    messages: { [Symbol.asyncIterator]: () => liveMessages(log, tool) },
+    text: textOf(log, result),
+    result,
+    losses,
+    session,
+    cancel() {
+      stop();
+      return result;
+    },
+  };
+}
+
+function followUp(options: AnyOptions, prompt: string, more: FollowUp<any> | undefined): AnyOptions {
+  const { images: _images, schema: _schema, signal: _signal, resume: _resume, fork: _fork, ...same } = options;
+  return { ...same, ...more, prompt };
+}
+
+async function sessionOf({ result }: Before, signal: AbortSignal): Promise<string> {
+  const cancelled = new Promise<undefined>((settle) => {
+    if (signal.aborted) settle(undefined);
+    else signal.addEventListener("abort", () => settle(undefined), { once: true });
+  });
+  const ended = await Promise.race([result, cancelled]);
+  if (!ended) throw new RunError("cancelled", "INTERRUPTED", "The turn was cancelled before it began.");
+  if (ended.sessionId === undefined) {
+    throw new UserError("SESSION_NOT_FOUND", "Session not found: the turn before this one ended without a session.");
+  }
+  return ended.sessionId;
+}
+
+function requestOf(options: AnyOptions, session: string | undefined, forks: boolean): RunRequest {
+  const resume = session ?? options.resume;
+  const fork = session === undefined ? options.fork === true : forks;
+  if (fork && resume === undefined) throw new UserError("USAGE", "fork needs a session to copy: give resume as well.");
+  const { prompt, permissionMode = "default", partial = true } = options;
+  const request: RunRequest = { prompt, cwd: resolve(options.cwd ?? "."), permissionMode, partial };
+  if (resume !== undefined) request.resume = resume;
+  if (fork) request.fork = true;
+  if (options.trust) request.trust = true;
+  if (options.images?.length) request.images = options.images.map((path) => resolve(path));
+  if (options.addDirs?.length) request.addDirs = options.addDirs.map((path) => resolve(path));
+  if (options.model !== undefined) request.model = options.model;
+  if (options.systemPrompt !== undefined) request.systemPrompt = options.systemPrompt;
+  if (options.appendSystemPrompt !== undefined) request.appendSystemPrompt = options.appendSystemPrompt;
+  if (options.allowedTools) request.allowedTools = options.allowedTools;
+  if (options.disallowedTools) request.disallowedTools = options.disallowedTools;
+  if (options.budget) request.budget = options.budget;
+  return request;
+}
+
+function notFound({ executable }: AnyOptions, program: string): UserError {
+  const name = typeof executable === "string" ? executable : (executable?.[0] ?? program);
+  return new UserError(
+    "CLI_NOT_FOUND",
+    `${name} was not found. Install it, put it in PATH, or name it: start({ executable: '/path/to/${program}' }).`,
+  );
+}
+
+function textOf(
+  log: EventLog<AgentEvent>,
+  result: Promise<RunResult<unknown>>,
+): AsyncIterable<string> & PromiseLike<string> {
+  const whole = async () => {
+    const ended = await result;
+    if (ended.outcome !== "success") throw ended.error;
+    return ended.text;
+  };
+  return {
+    async *[Symbol.asyncIterator]() {
+      for await (const event of log) if (event.type === "text") yield event.text;
+    },
+    // biome-ignore lint/suspicious/noThenProperty: to be awaited is what it is for
+    then: (fulfilled, rejected) => whole().then(fulfilled, rejected),
+  };
+}

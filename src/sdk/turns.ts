@@ -1,0 +1,249 @@
+// The turns of one run: a CLI is started, its lines become events, and what came of it becomes one result.
+import { UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent, Denial } from "../protocol/event.ts";
+import { type Breach, BudgetWatch } from "./budget.ts";
+import { type CliEnd, startCli } from "./child.ts";
+import type { AgentDriver, RunLoss, RunRequest } from "./drivers/driver.ts";
+import type { FoundCli } from "./find-cli.ts";
+import { judge, RunError, type RunFacts, type RunResult } from "./outcome.ts";
+import { type AnswerSchema, checkAnswer, repairPrompt, withSchema } from "./structured.ts";
+
+/** Fixed for a whole run. */
+export type RunPlan = {
+  driver: AgentDriver;
+  cli: FoundCli;
+  request: RunRequest;
+  schema?: AnswerSchema;
+  extraArgs: readonly string[];
+  env: Record<string, string | undefined>;
+  timeoutMs?: number;
+  idleMs: number;
+  graceMs: number;
+  resultGraceMs: number;
+  onNoise: "fail" | "skip";
+  signal: AbortSignal;
+  /** What the driver could not carry over is added here. */
+  losses: RunLoss[];
+  /** Resolves when the reader has room for more. */
+  publish(event: AgentEvent): Promise<void>;
+  onStart?(facts: { pid: number; command: readonly string[] }): void;
+  onStdout?(chunk: Buffer): void;
+  onStderr?(chunk: Buffer): void;
+};
+
+type Ending = Extract<AgentEvent, { type: "done" | "fail" }>;
+
+export async function runTurns(plan: RunPlan): Promise<RunResult<unknown>> {
+  return new Turns(plan).run();
+}
+
+class Turns {
+  readonly #plan: RunPlan;
+  readonly #watch: BudgetWatch;
+  readonly #startedAt = performance.now();
+  readonly #openCalls = new Map<string, Extract<AgentEvent, { type: "tool_start" }>>();
+  readonly #denials: Denial[] = [];
+  #sessionId: string | undefined;
+  #model: string | undefined;
+  #segments: string[] = [];
+  #ending: Ending | undefined;
+  #isTold = false;
+  #others = 0;
+
+  constructor(plan: RunPlan) {
+    this.#plan = plan;
+    this.#watch = new BudgetWatch(plan.request.budget);
+  }
+
+  async run(): Promise<RunResult<unknown>> {
+    const { request, schema } = this.#plan;
+    const prompt = schema ? withSchema(request.prompt, schema) : request.prompt;
+    let { end, error } = await this.#turn({ ...request, prompt });
+    let data: unknown;
+    if (schema && !error) {
+      let checked = await checkAnswer(this.#text(), schema);
+      if (checked.fault !== undefined) ({ end, error, checked } = await this.#repair(checked.fault, schema, end));
+      if (checked.fault === undefined) data = checked.data;
+      else error ??= new RunError("error", "OUTPUT_SCHEMA", `The answer does not fit the schema: ${checked.fault}.`);
+    }
+    await this.#finish(error);
+    const facts = this.#facts(end);
+    return error ? { ...facts, outcome: error.outcome, error } : { ...facts, outcome: "success", data };
+  }
+
+  /** One more turn of the same session. */
+  async #repair(fault: string, schema: AnswerSchema, before: CliEnd) {
+    const unrepaired = { end: before, error: undefined, checked: { fault } };
+    const { driver, request, cli } = this.#plan;
+    if (this.#sessionId === undefined || !driver.capabilities(cli).resume || this.#watch.breach()) return unrepaired;
+    const message = `The answer does not fit the schema (${fault}). It is asked for once more.`;
+    await this.#plan.publish({ type: "notice", kind: "repair", message, at: Date.now() });
+    const { images: _sent, fork: _done, ...again } = request;
+    this.#segments = [];
+    this.#ending = undefined;
+    const prompt = repairPrompt(fault, schema);
+    const { end, error } = await this.#turn({ ...again, prompt, resume: this.#sessionId });
+    return { end, error, checked: error ? { fault } : await checkAnswer(this.#text(), schema) };
+  }
+
+  async #turn(request: RunRequest): Promise<{ end: CliEnd; error: RunError | undefined }> {
+    const { driver, cli, losses, extraArgs, env, idleMs, graceMs, resultGraceMs, signal } = this.#plan;
+    const made = driver.command(request, cli);
+    for (const loss of made.losses) if (!losses.some((known) => known.option === loss.option)) losses.push(loss);
+    const [command, ...first] = cli.words;
+    const args = [...first, ...made.args, ...extraArgs];
+    const limit = this.#limit();
+    const child = startCli({
+      command: command!,
+      args,
+      cwd: request.cwd,
+      env: { ...env, ...made.env },
+      prompt: request.prompt,
+      promptVia: made.promptVia ?? "auto",
+      ...(limit.timeoutMs !== undefined && { timeoutMs: limit.timeoutMs }),
+      ...(Number.isFinite(idleMs) && { idleMs }),
+      graceMs,
+      resultGraceMs,
+      signal,
+      parser: { onNoise: this.#plan.onNoise, ...(driver.frames && { types: driver.frames }) },
+      ...(this.#plan.onStdout && { onStdout: this.#plan.onStdout }),
+      ...(this.#plan.onStderr && { onStderr: this.#plan.onStderr }),
+    });
+    if (child.pid !== 0) this.#plan.onStart?.({ pid: child.pid, command: [command!, ...args] });
+    let breach: Breach | undefined;
+    const decode = driver.decoder(request);
+    for await (const { value } of child.frames) {
+      for (const event of decode(value)) {
+        this.#note(event);
+        const passed = this.#watch.take(event);
+        // The end of the turn is held back: whether it is the end of the run is not known yet.
+        if (event.type !== "done" && event.type !== "fail") await this.#plan.publish(event);
+        if (!passed || breach || event.type === "done" || event.type === "fail") continue;
+        breach = passed;
+        child.stop();
+      }
+    }
+    // Nobody waits for the process once the answer is known to be the answer.
+    if (!breach && !this.#plan.schema && child.stopReason() === undefined) await this.#tellEnding();
+    const end = await child.ended;
+    if (!breach && end.stop === "timedOut" && limit.isBudget) {
+      const message = `The run reached its limit of ${this.#plan.request.budget!.timeMs} ms.`;
+      breach = { code: "MAX_TIME", message };
+    }
+    if (breach) return { end, error: new RunError("error", breach.code, breach.message) };
+    return { end, error: judge(end, this.#ending, driver) };
+  }
+
+  /** The nearer of the two: the time limit of the run, or its budget of time. */
+  #limit(): { timeoutMs?: number; isBudget: boolean } {
+    const { timeoutMs, request } = this.#plan;
+    const budget = request.budget?.timeMs;
+    const given = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, budget ?? Number.POSITIVE_INFINITY);
+    if (!Number.isFinite(given)) return { isBudget: false };
+    const left = Math.max(1, given - (performance.now() - this.#startedAt));
+    return { timeoutMs: Math.round(left), isBudget: given !== timeoutMs };
+  }
+
+  #note(event: AgentEvent): void {
+    switch (event.type) {
+      case "init":
+        if (event.sessionId !== "") this.#sessionId = event.sessionId;
+        this.#model = event.model ?? this.#model;
+        break;
+      case "text_end":
+        this.#segments.push(event.text);
+        break;
+      case "tool_start":
+        this.#openCalls.set(event.callId, event);
+        break;
+      case "tool_end":
+        this.#openCalls.delete(event.callId);
+        break;
+      case "other":
+        this.#others++;
+        break;
+      case "done":
+      case "fail":
+        this.#ending = event;
+        this.#denials.push(...(event.denials ?? []));
+        break;
+    }
+  }
+
+  #text(): string {
+    return this.#ending?.type === "done" ? this.#ending.text : this.#segments.join("");
+  }
+
+  /** Whatever happened, readers of events see every call end, and one end of the run. */
+  async #finish(error: RunError | undefined): Promise<void> {
+    const said = this.#ending;
+    if (said && (said.type === "done") === !error) return this.#tellEnding();
+    await this.#closeCalls();
+    const at = Date.now();
+    const durationMs = Math.round(performance.now() - this.#startedAt);
+    const ending = { durationMs, apiDurationMs: durationMs, ...(this.#watch.usage && { usage: this.#watch.usage }) };
+    if (error) await this.#plan.publish({ type: "fail", message: error.message, code: error.code, ...ending, at });
+  }
+
+  async #tellEnding(): Promise<void> {
+    if (!this.#ending || this.#isTold) return;
+    this.#isTold = true;
+    await this.#closeCalls();
+    await this.#plan.publish(this.#ending);
+  }
+
+  async #closeCalls(): Promise<void> {
+    for (const { callId, tool, args } of this.#openCalls.values()) {
+      await this.#plan.publish({ type: "tool_end", callId, tool, args, at: Date.now() });
+    }
+    this.#openCalls.clear();
+  }
+
+  #facts(end: CliEnd): RunFacts {
+    return {
+      text: this.#text(),
+      sessionId: this.#sessionId,
+      model: this.#model,
+      usage: this.#watch.usage,
+      costUsd: this.#watch.costUsd,
+      durationMs: Math.round(performance.now() - this.#startedAt),
+      turns: this.#watch.turns,
+      denials: this.#denials,
+      exitCode: end.exitCode,
+      signal: end.signal,
+      stderr: end.stderr,
+      stages: end.stages,
+      ignored: Math.max(end.ignored, this.#others),
+      warnings: end.warnings,
+      losses: this.#plan.losses,
+    };
+  }
+}
+
+/** The result of a run that could not begin. */
+export function unstarted(error: unknown, losses: readonly RunLoss[]): RunResult<never> {
+  const known = error instanceof RunError ? error : undefined;
+  const code = error instanceof UserError ? error.code : "INTERNAL";
+  const message = error instanceof Error ? error.message : String(error);
+  const made = known ?? new RunError("error", code, message);
+  if (!known && error instanceof Error) made.cause = error;
+  return {
+    outcome: made.outcome,
+    error: made,
+    text: "",
+    sessionId: undefined,
+    model: undefined,
+    usage: undefined,
+    costUsd: undefined,
+    durationMs: 0,
+    turns: 0,
+    denials: [],
+    exitCode: null,
+    signal: "",
+    stderr: "",
+    stages: [],
+    ignored: 0,
+    warnings: [],
+    losses,
+  };
+}
