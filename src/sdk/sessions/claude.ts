@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../../protocol/json-object.ts";
 import type { UnifiedMessage } from "../unified.ts";
 import { answerBlocks, usageOf, userBlocks } from "./claude-blocks.ts";
 import { activeWay, type Entry } from "./claude-tree.ts";
-import { filesBelow, readJsonLines } from "./lines.ts";
+import { filesBelow, firstText, readJsonLines } from "./lines.ts";
 import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
 
 export const claudeReader: SessionReader = {
@@ -13,6 +13,7 @@ export const claudeReader: SessionReader = {
   folder: (env) => join(env["CLAUDE_CONFIG_DIR"] || join(homeOf(env), ".claude"), "projects"),
   list: (folder) => filesBelow(folder, (path) => /\.jsonl$/.test(path) && !/(^|\/)(subagents\/|agent-)/.test(path)),
   recognises: (values) => values.some(isEntry) || values.some((value) => isObject(value) && isBookkeeping(value)),
+  workspaceOf: (path) => firstText(path, (value) => textAt(value, "cwd")),
   read,
 };
 

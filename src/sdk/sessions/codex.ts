@@ -2,7 +2,7 @@
 import { basename, join } from "node:path";
 import { isObject, type JsonObject } from "../../protocol/json-object.ts";
 import { CodexConversation } from "./codex-items.ts";
-import { filesBelow, readJsonLines } from "./lines.ts";
+import { filesBelow, firstText, readJsonLines } from "./lines.ts";
 import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
 
 export const codexReader: SessionReader = {
@@ -10,6 +10,7 @@ export const codexReader: SessionReader = {
   folder: (env) => join(env["CODEX_HOME"] || join(homeOf(env), ".codex"), "sessions"),
   list: (folder) => filesBelow(folder, (path) => /(^|\/)rollout-[^/]*\.jsonl$/.test(path)),
   recognises: ([first]) => isObject(first) && (isLine(first) || isOldHeader(first)),
+  workspaceOf: (path) => firstText(path, (value) => isObject(value) && textAt(value.payload, "cwd")),
   read,
 };
 

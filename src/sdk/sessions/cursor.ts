@@ -1,6 +1,6 @@
 // Chats in store.db, ours and the original's, as sessions of unified messages.
 import { basename, dirname, join, resolve } from "node:path";
-import { readChat } from "../../store/chats/reading.ts";
+import { readChat, readFacts } from "../../store/chats/reading.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { unifiedChat } from "../unified.ts";
 import { filesBelow } from "./lines.ts";
@@ -12,12 +12,13 @@ export const cursorReader: SessionReader = {
   list: (folder) => filesBelow(folder, (path) => basename(path) === "store.db", 2),
   // A database, not lines.
   recognises: () => false,
+  workspaceOf: (path) => readFacts(folderOf(path)).workspace,
   read,
 };
 
 /** `path`: the store, or the folder that holds it. */
 function read(path: string): ReadSession {
-  const folder = basename(path) === "store.db" ? dirname(resolve(path)) : resolve(path);
+  const folder = folderOf(path);
   const record = readChat(folder, { events: true });
   const { facts } = record;
   const losses = record.problems.map(
@@ -35,4 +36,8 @@ function read(path: string): ReadSession {
     messages: unifiedChat(record),
     losses,
   };
+}
+
+function folderOf(path: string): string {
+  return basename(path) === "store.db" ? dirname(resolve(path)) : resolve(path);
 }

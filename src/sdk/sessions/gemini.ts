@@ -12,6 +12,7 @@ export const geminiReader: SessionReader = {
   list: (folder) => filesBelow(folder, (path) => /(^|\/)chats\/session-[^/]*\.jsonl?$/.test(path), 3),
   recognises: ([first]) =>
     isObject(first) ? isHead(first) || isContents(first.history) : isContents(first) || isPromptLog(first),
+  workspaceOf: projectRoot,
   read,
 };
 

@@ -44,8 +44,7 @@ export function findForeignSessions(
   tools: readonly ForeignTool[] = foreignTools,
 ): ListedSession[] {
   if (existsSync(what)) return statSync(what).isDirectory() ? inFolder(what, tools) : [asFile(what, tools)];
-  const isIdLike = /^[\w-]{4,}$/.test(what);
-  const found = isIdLike ? listForeignSessions(env, tools).filter(({ path }) => namesSession(path, what)) : [];
+  const found = sessionsNamed(what, env, tools);
   if (found.length === 0) {
     const whose = tools.length === 1 ? tools[0] : tools.join(", ");
     throw new UserError(
@@ -58,6 +57,12 @@ export function findForeignSessions(
     throw new UserError("USAGE", `${what} begins the id of ${found.length} sessions. Give the file instead:\n${list}`);
   }
   return found;
+}
+
+/** Those whose id this is, or begins so; newest first. */
+export function sessionsNamed(id: string, env: Environment, tools: readonly ForeignTool[]): ListedSession[] {
+  const isIdLike = /^[\w-]{4,}$/.test(id);
+  return isIdLike ? listForeignSessions(env, tools).filter(({ path }) => namesSession(path, id)) : [];
 }
 
 /** The id stands in the name of the file, alone or at its end: rollout-<time>-<id>.jsonl; or only its first eight digits. */

@@ -63,6 +63,20 @@ export function firstValues(path: string, most = 20): unknown[] {
   return whole === undefined ? values : [whole];
 }
 
+/** Lines that are looked at for what every session says near its beginning. */
+const mostGlanced = 200;
+
+/** The first text that is found in a value of the file. */
+export function firstText(path: string, textIn: (value: unknown) => string | undefined | false): string | undefined {
+  let found: string | undefined;
+  let count = 0;
+  readJsonLines(path, (value) => {
+    found ??= textIn(value) || undefined;
+    return found !== undefined || ++count >= mostGlanced ? "enough" : undefined;
+  });
+  return found;
+}
+
 /** Undefined: no JSON. */
 export function readJson(path: string): unknown {
   const file = open(path);

@@ -47,6 +47,8 @@ export type SessionReader = {
   list(folder: string): SessionFile[];
   /** By the first lines of a file. */
   recognises(values: readonly unknown[]): boolean;
+  /** Where a session was worked, told without reading all of it. */
+  workspaceOf(path: string): string | undefined;
   read(path: string): ReadSession;
 };
 

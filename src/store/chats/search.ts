@@ -4,6 +4,7 @@ import type { Database, Row } from "../sqlite.ts";
 import type { ChatFacts } from "./chat.ts";
 import { chatsDir } from "./layout.ts";
 import { type IndexWatch, withIndex } from "./search-index.ts";
+import { isWord, type Term, termsIn } from "./search-terms.ts";
 import { snippetOf } from "./snippet.ts";
 
 export type ChatHit = {
@@ -30,20 +31,6 @@ export function searchChats(configDir: string, text: string, { limit = 50, ...wa
       snippet: snippetOf(String(body), wanted),
     }));
   });
-}
-
-type Term = { text: string; isPhrase: boolean };
-
-/** What is in quotes is a phrase; a quote that is never closed reaches to the end. */
-function termsIn(text: string): Term[] {
-  return [...text.matchAll(/"([^"]*)(?:"|$)|([^\s"]+)/g)].map(([, phrase, word]) =>
-    phrase === undefined ? { text: word!, isPhrase: false } : { text: phrase, isPhrase: true },
-  );
-}
-
-/** The index knows letters and digits only. */
-function isWord({ text }: Term): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
 }
 
 /** `foo_bar` is to the index the phrase of its parts, so it is found whole. The last part may be a beginning. */
