@@ -1,0 +1,124 @@
+// Text inside of a paragraph as Markdown. Written piece by piece into one list: nothing is copied level by level.
+import { type Element, isElement } from "./tree.ts";
+
+/** `around`: the elements that are open, each written once: bold inside bold is bold. */
+type Writing = { base: string; around: ReadonlySet<string> };
+
+export function inlineMarkdown(nodes: readonly (Element | string)[], base: string): string {
+  return written(nodes, { base, around: new Set() });
+}
+
+class Pieces {
+  readonly #parts: string[] = [];
+  #endsBlank = false;
+
+  /** Blanks of the source are one blank, across elements as well. */
+  add(text: string): void {
+    const piece = this.#endsBlank && text.startsWith(" ") ? text.slice(1) : text;
+    if (piece === "") return;
+    this.#parts.push(piece);
+    this.#endsBlank = piece.endsWith(" ") || piece.endsWith("\n");
+  }
+
+  join(): string {
+    return this.#parts.join("");
+  }
+}
+
+function written(nodes: readonly (Element | string)[], writing: Writing): string {
+  const pieces = new Pieces();
+  write(nodes, writing, pieces);
+  return pieces.join();
+}
+
+function write(nodes: readonly (Element | string)[], writing: Writing, pieces: Pieces): void {
+  for (const node of nodes) {
+    if (!isElement(node)) pieces.add(node.replace(/[\s\u200b]+/g, " "));
+    else if (Object.hasOwn(leaves, node.name)) pieces.add(leaves[node.name]!(node, writing));
+    else if (Object.hasOwn(wrappers, node.name)) wrap(node, writing, pieces);
+    else write(node.children, writing, pieces);
+  }
+}
+
+type Wrapper = { mark: string; finish(text: string, element: Element, writing: Writing): string };
+
+const bold: Wrapper = { mark: "**", finish: (text) => `**${text}**` };
+const italic: Wrapper = { mark: "*", finish: (text) => `*${text}*` };
+
+const wrappers: Record<string, Wrapper> = {
+  b: bold,
+  strong: bold,
+  i: italic,
+  em: italic,
+  del: { mark: "~~", finish: (text) => `~~${text}~~` },
+  a: { mark: "[", finish: link },
+};
+
+function wrap(element: Element, writing: Writing, pieces: Pieces): void {
+  const { mark, finish } = wrappers[element.name]!;
+  if (writing.around.has(mark)) {
+    write(element.children, writing, pieces);
+    return;
+  }
+  const text = written(element.children, { ...writing, around: new Set([...writing.around, mark]) });
+  const inner = text.trim();
+  if (/^\s/.test(text)) pieces.add(" ");
+  if (inner !== "") pieces.add(finish(inner, element, writing));
+  if (/\s$/.test(text)) pieces.add(" ");
+}
+
+function link(text: string, element: Element, { base }: Writing): string {
+  // The mark beside a heading that leads to itself.
+  if (/^(?:#|¶|§|🔗|permalink)$/iu.test(text)) return "";
+  const target = absoluteUrl(element.attributes["href"], base);
+  return target === undefined ? text : `[${text.replace(/\s*\n\s*/g, " ")}](${target})`;
+}
+
+type Leaf = (element: Element, writing: Writing) => string;
+
+const code: Leaf = (element) => inlineCode(plainText(element));
+
+const leaves: Record<string, Leaf> = {
+  br: () => "\n",
+  code,
+  tt: code,
+  kbd: code,
+  samp: code,
+  img: image,
+  math: (element) => element.attributes["alttext"] ?? plainText(element),
+};
+
+function image(element: Element, { base }: Writing): string {
+  const alt = (element.attributes["alt"] ?? "").replace(/\s+/g, " ").trim();
+  const target = absoluteUrl(element.attributes["src"], base);
+  return alt === "" || target === undefined ? alt : `![${alt}](${target})`;
+}
+
+/** Undefined for what cannot be opened: scripts, data, nonsense. */
+function absoluteUrl(address: string | undefined, base: string): string | undefined {
+  const given = address?.trim();
+  if (!given || !URL.canParse(given, base)) return undefined;
+  const url = new URL(given, base);
+  if (!/^(?:https?|mailto|ftp):$/.test(url.protocol)) return undefined;
+  return url.href.replaceAll("(", "%28").replaceAll(")", "%29");
+}
+
+function inlineCode(text: string): string {
+  const inner = text.replace(/\s+/g, " ");
+  if (inner.trim() === "") return inner === "" ? "" : " ";
+  return inner.includes("`") ? `\`\` ${inner} \`\`` : `\`${inner}\``;
+}
+
+/** The text as it stands, line breaks included. */
+export function plainText(element: Element): string {
+  const parts: string[] = [];
+  const visit = (each: Element): void => {
+    for (const child of each.children) {
+      if (!isElement(child)) parts.push(child);
+      else if (child.name === "br") parts.push("\n");
+      else visit(child);
+    }
+  };
+  visit(element);
+  return parts.join("");
+}

@@ -1,0 +1,207 @@
+// A tree of HTML as Markdown: headings, lists, tables, code, absolute links. For reading, so little is escaped.
+import { inlineMarkdown, plainText } from "./inline.ts";
+import { isDataTable, tableLines } from "./table.ts";
+import { type Element, isElement } from "./tree.ts";
+
+/** `base`: what links are relative to. */
+export function markdownOf(element: Element, base: string): string {
+  const lines: string[] = [];
+  writeBlocks(element, { base, nesting: 0, lines, opened: inlineAroundBlocks(element) });
+  return tidy(lines);
+}
+
+type Writing = {
+  base: string;
+  /** Lists, quotes and cells around this. Deeper ones are no longer indented: the text would grow with each level. */
+  nesting: number;
+  /** Grows. */
+  lines: string[];
+  /** Elements that are usually part of a line and hold blocks here. */
+  opened: ReadonlySet<Element>;
+};
+
+const deepestNesting = 6;
+
+const inlineNames = new Set([
+  ...[
+    "a",
+    "abbr",
+    "b",
+    "bdi",
+    "bdo",
+    "br",
+    "cite",
+    "code",
+    "data",
+    "del",
+    "dfn",
+    "em",
+    "font",
+    "i",
+    "img",
+    "ins",
+    "kbd",
+  ],
+  ...["label", "mark", "math", "picture", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strike", "strong"],
+  ...["sub", "sup", "time", "tt", "u", "var", "wbr"],
+]);
+
+/** A link around blocks, as cards have them, is laid open: its blocks count. */
+function inlineAroundBlocks(root: Element): ReadonlySet<Element> {
+  const opened = new Set<Element>();
+  const holdsBlock = (element: Element): boolean => {
+    let holds = false;
+    for (const child of element.children) {
+      if (!isElement(child)) continue;
+      const inside = holdsBlock(child);
+      holds ||= inside || !inlineNames.has(child.name);
+    }
+    if (holds && inlineNames.has(element.name)) opened.add(element);
+    return holds;
+  };
+  holdsBlock(root);
+  return opened;
+}
+
+type BlockWriter = (element: Element, writing: Writing) => void;
+
+const bullets: BlockWriter = (element, writing) => writeList(element, writing, () => "- ");
+
+const blockWriters: Record<string, BlockWriter> = {
+  h1: heading(1),
+  h2: heading(2),
+  h3: heading(3),
+  h4: heading(4),
+  h5: heading(5),
+  h6: heading(6),
+  hr: (_, { lines }) => void lines.push("", "---", ""),
+  pre: codeBlock,
+  blockquote(element, writing) {
+    writing.lines.push("");
+    writeBehind(element, writing, "> ", "> ");
+    writing.lines.push("");
+  },
+  ul: bullets,
+  menu: bullets,
+  ol(element, writing) {
+    const first = Number.parseInt(element.attributes["start"] ?? "1", 10);
+    writeList(element, writing, (index) => `${(Number.isSafeInteger(first) ? first : 1) + index}. `);
+  },
+  li: (element, writing) => void writeBehind(element, writing, "- ", "  "),
+  dt: (element, writing) => void writing.lines.push("", ...bold(lineOf(element, writing))),
+  dd: (element, writing) => void writeBehind(element, writing, ": ", "  "),
+  summary: (element, writing) => void writing.lines.push("", ...bold(lineOf(element, writing)), ""),
+  table(element, writing) {
+    if (!isDataTable(element)) return writeBlocks(element, writing);
+    writing.lines.push("");
+    for (const line of tableLines(element, (cell) => cellText(cell, writing))) writing.lines.push(line);
+    writing.lines.push("");
+  },
+};
+
+/** Blocks stand apart; whatever stands between them is a paragraph. */
+function writeBlocks(element: Element, writing: Writing): void {
+  let run: (Element | string)[] = [];
+  const endRun = (): void => {
+    const text = inlineMarkdown(run, writing.base).trim();
+    run = [];
+    if (text === "") return;
+    writing.lines.push("");
+    for (const line of text.split("\n")) writing.lines.push(line.trim());
+    writing.lines.push("");
+  };
+  for (const child of element.children) {
+    if (!isElement(child) || (inlineNames.has(child.name) && !writing.opened.has(child))) {
+      run.push(child);
+      continue;
+    }
+    endRun();
+    if (Object.hasOwn(blockWriters, child.name)) blockWriters[child.name]!(child, writing);
+    else writeBlocks(child, writing);
+  }
+  endRun();
+}
+
+function heading(level: number): BlockWriter {
+  return (element, writing) => {
+    const text = lineOf(element, writing);
+    if (text !== "") writing.lines.push("", `${"#".repeat(level)} ${text}`, "");
+  };
+}
+
+function writeList(element: Element, writing: Writing, bullet: (index: number) => string): void {
+  if (writing.nesting === 0) writing.lines.push("");
+  let index = 0;
+  for (const child of element.children) {
+    if (!isElement(child)) {
+      if (child.trim() !== "") writing.lines.push(child.trim());
+      continue;
+    }
+    const mark = bullet(index);
+    const item = child.name === "li" ? child : { ...child, children: [child] };
+    if (writeBehind(item, writing, mark, " ".repeat(mark.length))) index += 1;
+  }
+  if (writing.nesting === 0) writing.lines.push("");
+}
+
+/** The lines of an element behind a mark. False: it has none. */
+function writeBehind(element: Element, writing: Writing, first: string, others: string): boolean {
+  if (writing.nesting >= deepestNesting) {
+    writeBlocks(element, writing);
+    return true;
+  }
+  const inner: Writing = { ...writing, nesting: writing.nesting + 1, lines: [] };
+  writeBlocks(element, inner);
+  const text = tidy(inner.lines);
+  if (text === "") return false;
+  for (const [index, line] of text.split("\n").entries())
+    writing.lines.push((index === 0 ? first : line === "" ? others.trimEnd() : others) + line);
+  return true;
+}
+
+function codeBlock(element: Element, { lines }: Writing): void {
+  const text = plainText(element).replace(/^\n+/, "").trimEnd();
+  if (text === "") return;
+  let ticks = 2;
+  for (const [run] of text.matchAll(/`{3,}/g)) ticks = Math.max(ticks, run.length);
+  const fence = "`".repeat(Math.min(ticks + 1, 40));
+  lines.push("", fence + languageOf(element));
+  for (const line of text.split("\n")) lines.push(line);
+  lines.push(fence, "");
+}
+
+function languageOf(element: Element): string {
+  for (const each of [element, ...element.children.filter(isElement)]) {
+    const name = each.attributes["class"] ?? "";
+    const found = /(?:^|\s)(?:lang(?:uage)?|highlight-source|brush:?)[-:\s]?([\w+#-]{1,20})/.exec(name);
+    if (found) return found[1]!.toLowerCase();
+  }
+  return "";
+}
+
+function cellText(cell: Element, writing: Writing): string {
+  const inner: Writing = { ...writing, nesting: deepestNesting, lines: [] };
+  writeBlocks(cell, inner);
+  return tidy(inner.lines)
+    .replace(/\s*\n\s*/g, " ")
+    .replaceAll("|", "\\|");
+}
+
+function lineOf(element: Element, { base }: Writing): string {
+  return inlineMarkdown(element.children, base).replace(/\s+/g, " ").trim();
+}
+
+function bold(text: string): string[] {
+  return text === "" ? [] : [`**${text.replaceAll("**", "")}**`];
+}
+
+/** No blanks at the ends of lines, no blank lines at the ends or in a row. */
+function tidy(lines: readonly string[]): string {
+  const kept: string[] = [];
+  for (const line of lines) {
+    const text = line.trimEnd();
+    if (text !== "" || (kept.length > 0 && kept.at(-1) !== "")) kept.push(text);
+  }
+  if (kept.at(-1) === "") kept.pop();
+  return kept.join("\n");
+}

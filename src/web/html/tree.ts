@@ -1,0 +1,109 @@
+// HTML as a tree of elements and texts. Linear in time for any input: what is nested beyond reason is refused.
+import { Parser } from "htmlparser2";
+
+export type Element = {
+  name: string;
+  attributes: Readonly<Record<string, string>>;
+  children: (Element | string)[];
+};
+
+/**
+ * Pages stay below a hundred. The parser looks through all open elements at each end tag, and whoever walks the tree
+ * goes as deep as it is.
+ */
+const deepest = 512;
+
+/** Their text is no text of the page. Kept out of the tree, so that nobody has to look at them. */
+const unread = new Set([
+  ...["script", "style", "template", "noscript", "svg", "canvas", "iframe", "object", "embed", "audio", "video"],
+  ...["map", "select", "datalist", "input", "textarea", "button", "progress", "meter", "dialog", "link", "meta"],
+]);
+
+/** `title`, `base`: from the head, which is no part of the tree. Undefined: nested too deeply to be a page. */
+export type HtmlPage = { title: string; base: string | undefined; body: Element };
+
+export function parseHtml(html: string): HtmlPage | undefined {
+  const body: Element = { name: "body", attributes: {}, children: [] };
+  const open: Element[] = [body];
+  let title: string | undefined;
+  let base: string | undefined;
+  let inTitle = false;
+  let skipping = 0;
+  let depth = 0;
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        if (++depth > deepest) throw new TooDeep();
+        if (skipping > 0 || unread.has(name) || isHidden(attributes)) {
+          skipping++;
+          return;
+        }
+        if (name === "title" && title === undefined) {
+          inTitle = true;
+          title = "";
+        }
+        if (name === "base") base ??= attributes["href"];
+        const element: Element = { name, attributes, children: [] };
+        if (name !== "title" && name !== "base") open.at(-1)!.children.push(element);
+        open.push(element);
+      },
+      ontext(text) {
+        if (skipping > 0) return;
+        if (inTitle) title += text;
+        else open.at(-1)!.children.push(text);
+      },
+      onclosetag(name) {
+        depth--;
+        if (skipping > 0) {
+          skipping--;
+          return;
+        }
+        if (name === "title") inTitle = false;
+        open.pop();
+      },
+    },
+    { decodeEntities: true },
+  );
+  try {
+    parser.end(html);
+  } catch (error) {
+    if (error instanceof TooDeep) return undefined;
+    throw error;
+  }
+  return { title: (title ?? "").replace(/\s+/g, " ").trim(), base, body };
+}
+
+class TooDeep extends Error {}
+
+/** Not shown to anybody who looks at the page, so nothing that a model should read either. */
+function isHidden(attributes: Record<string, string>): boolean {
+  return (
+    "hidden" in attributes ||
+    attributes["aria-hidden"] === "true" ||
+    /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(attributes["style"] ?? "")
+  );
+}
+
+/** What is left of markup when its tags are taken out: for pages that are none. */
+export function strippedText(html: string): string {
+  const parts: string[] = [];
+  for (let at = 0; at < html.length; ) {
+    const start = html.indexOf("<", at);
+    if (start === -1) {
+      parts.push(html.slice(at));
+      break;
+    }
+    parts.push(html.slice(at, start));
+    const end = html.indexOf(">", start);
+    if (end === -1) break;
+    at = end + 1;
+  }
+  return parts
+    .filter((part) => part.trim() !== "")
+    .join("\n")
+    .trim();
+}
+
+export function isElement(node: Element | string): node is Element {
+  return typeof node !== "string";
+}

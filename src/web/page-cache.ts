@@ -1,0 +1,36 @@
+// Pages that were fetched in this run. Its size has an end: the oldest go first.
+import type { Page } from "./page.ts";
+
+export interface PageCache {
+  get(url: string): Page | undefined;
+  set(url: string, page: Page): void;
+}
+
+const mostCharacters = 20_000_000;
+
+export function createPageCache(limit = mostCharacters): PageCache {
+  const pages = new Map<string, Page>();
+  let length = 0;
+  return {
+    get: (url) => {
+      const page = pages.get(keyOf(url));
+      return page && { ...page, url };
+    },
+    set(url, page) {
+      const key = keyOf(url);
+      length += page.markdown.length - (pages.get(key)?.markdown.length ?? 0);
+      pages.delete(key);
+      pages.set(key, page);
+      for (const [oldest, { markdown }] of pages) {
+        if (length <= limit) break;
+        pages.delete(oldest);
+        length -= markdown.length;
+      }
+    },
+  };
+}
+
+/** The part after # is a place in the page, not another page. */
+function keyOf(url: string): string {
+  return url.replace(/#.*$/s, "");
+}

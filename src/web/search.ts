@@ -1,0 +1,149 @@
+// searchWeb: asks the search engine that the user has configured. Its address is the user's own word, so it may be on this
+// machine; nobody sends us on from there, so the key stays with it.
+import { createFetch } from "../net/fetch.ts";
+import { isObject, tryParse } from "../protocol/json-object.ts";
+import { type EngineKind, engineKinds, type SearchHit } from "./search-engines.ts";
+
+export type { SearchHit } from "./search-engines.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** As in courser.json: `{ "engine": "brave", "keyEnv": "MY_KEY" }`. All of it may be left out where a variable says enough. */
+export type SearchSettings = { engine?: string; url?: string; keyEnv?: string };
+
+export type SearchEngine = { kind: EngineKind; url: string; key: string };
+
+export type SearchRequest = {
+  engine: SearchEngine;
+  signal?: AbortSignal;
+  /** Where the proxy variables are read; default process.env. */
+  env?: Environment;
+  /** Most results; default 8. */
+  count?: number;
+  totalMs?: number;
+};
+
+/** Nothing is configured, the engine refuses, or what it says is no list of results. */
+export class SearchError extends Error {
+  override readonly name = "SearchError";
+}
+
+export const searchEngineNames: readonly string[] = engineKinds.map(({ name }) => name);
+
+const mostBytes = 4 * 2 ** 20;
+const longestSnippet = 1_000;
+
+/** By the settings, else by the first variable that is there. Undefined: nothing is configured. */
+export function searchEngine(settings: SearchSettings, env: Environment): SearchEngine | undefined {
+  const named = settings.engine ?? (settings.url === undefined ? undefined : "searxng");
+  const kind =
+    named === undefined
+      ? engineKinds.find((each) => variableFor(each, env))
+      : engineKinds.find((each) => each.name === named);
+  if (!kind) return undefined;
+  const found = settings.keyEnv === undefined ? variableFor(kind, env) : env[settings.keyEnv]?.trim();
+  const url = settings.url ?? kind.url ?? (kind.needsKey ? undefined : variableFor(kind, env));
+  if (url === undefined || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return undefined;
+  const key = kind.needsKey || settings.keyEnv !== undefined ? (found ?? "") : "";
+  return { kind, url, key };
+}
+
+/** What to type where nothing is configured. */
+export const howToConfigureSearch =
+  "No search engine is configured. Set BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY, or SEARXNG_URL to the address of a SearXNG server, " +
+  'or write "search": { "engine": "…" } into courser.json.';
+
+export async function searchWeb(query: string, request: SearchRequest): Promise<SearchHit[]> {
+  const { engine, signal, env, count = 8, totalMs = 30_000 } = request;
+  const { kind, url, key } = engine;
+  if (kind.needsKey && key === "")
+    throw new SearchError(
+      `${kind.name} needs a key: set ${kind.variables[0]}, or name the variable as "search.keyEnv" in courser.json.`,
+    );
+  const { url: address, headers, body } = kind.request(query, { url, key, count });
+  const limit = AbortSignal.timeout(totalMs);
+  const light = createFetch({ ...(env && { env }) });
+  const answer = await light(address, {
+    method: body === undefined ? "GET" : "POST",
+    headers: {
+      accept: "application/json",
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+    signal: signal ? AbortSignal.any([signal, limit]) : limit,
+  });
+  const text = await boundedText(answer, kind.name);
+  if (answer.status < 200 || answer.status > 299) throw refusal(engine, answer.status, text);
+  const value = tryParse(text);
+  const results = isObject(value) ? kind.results(value) : undefined;
+  if (!Array.isArray(results))
+    throw new SearchError(
+      `${kind.name} at ${new URL(url).host} gave no list of results${kind.needsKey ? "." : ": is the format json enabled there?"}`,
+    );
+  return results
+    .filter(isObject)
+    .flatMap((result) => hitOf(kind, result))
+    .slice(0, count);
+}
+
+function variableFor({ variables }: EngineKind, env: Environment): string | undefined {
+  return variables.map((name) => env[name]?.trim()).find(Boolean);
+}
+
+async function boundedText(answer: Response, name: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += chunk.byteLength;
+    if (length > mostBytes) throw new SearchError(`${name} answered with more than ${mostBytes / 2 ** 20} MiB.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+const advice: Record<number, string> = {
+  401: "Its key is wrong or has ended",
+  403: "It does not let us in",
+  422: "It refused the key or the question",
+  429: "It was asked too often; wait, or use another engine",
+};
+
+function refusal({ kind, url, key }: SearchEngine, status: number, text: string): SearchError {
+  const isRedirect = status >= 300 && status <= 399;
+  const why = isRedirect
+    ? "It sends us on, which is not followed; configure the address that it leads to"
+    : advice[status];
+  const said = text.replace(/\s+/g, " ").trim().slice(0, 200);
+  // An engine may repeat what it was sent.
+  const shown = key === "" ? said : said.replaceAll(key, "…");
+  return new SearchError(
+    `${kind.name} at ${new URL(url).host} answered ${status}. ${why ?? (shown || "It said nothing else")}.`,
+  );
+}
+
+function hitOf(kind: EngineKind, result: Record<string, unknown>): SearchHit[] {
+  const { title, url, snippet } = kind.hit(result);
+  if (typeof url !== "string" || !/^https?:\/\//i.test(url)) return [];
+  return [{ title: plain(title) || url, url, snippet: plain(snippet).slice(0, longestSnippet) }];
+}
+
+/** Engines mark what matched with tags. */
+function plain(value: unknown): string {
+  if (typeof value !== "string") return "";
+  return value
+    .slice(0, 20_000)
+    .replace(/<\/?[a-z][^<>]{0,100}>/gi, "")
+    .replace(/&(amp|lt|gt|quot|#x27|#39);/g, (entity) => entities[entity] ?? entity)
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+const entities: Record<string, string> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#x27;": "'",
+  "&#39;": "'",
+};
