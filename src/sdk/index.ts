@@ -3,6 +3,7 @@ export type { ErrorCode } from "../protocol/error-codes.ts";
 export { UserError } from "../protocol/error-codes.ts";
 export type { AgentEvent, Denial, Outcome, Usage } from "../protocol/event.ts";
 export { FrameError } from "../protocol/frame-error.ts";
+export * from "./cursor/index.ts";
 export { type DetectedCli, detectCli, detectCursorCli, getCapabilities, listModels } from "./detect.ts";
 export type * from "./drivers/driver.ts";
 export {
@@ -25,5 +26,18 @@ export {
   type RunSuccess,
 } from "./outcome.ts";
 export { type FollowUp, type Run, type RunSession, type StartOptions, start } from "./run.ts";
+export {
+  type ListSessionsOptions,
+  type LoadSessionOptions,
+  listSessions,
+  loadCursorSession,
+  loadMessages,
+  loadSession,
+  type SearchSessionsOptions,
+  type SessionHit,
+  type SessionInfo,
+  searchSessions,
+} from "./sessions/library.ts";
+export type { Loss, LossKind, ReadSession } from "./sessions/session.ts";
 export type { AnswerSchema, DataOf, JsonSchema, StandardSchema } from "./structured.ts";
 export type * from "./unified.ts";

@@ -1,7 +1,8 @@
 // Events of a running CLI -> unified messages, as they come. The same events give the same messages, whoever reads them.
 import type { AgentEvent } from "../protocol/event.ts";
 import { isObject } from "../protocol/json-object.ts";
-import { displayNameOf, errorTextOf, outcomeGroupOf } from "../protocol/tool-calls.ts";
+import { displayNameOf } from "../protocol/tool-calls.ts";
+import { isErrorOutcome, nameOfCall, outcomeText } from "./cursor/calls.ts";
 import { unifiedToolName } from "./tool-names.ts";
 import type { UnifiedContent, UnifiedMessage, UnifiedTool, UnifiedToolResultBlock } from "./unified.ts";
 
@@ -91,19 +92,12 @@ export function callOf(event: Of<"tool_start"> | Of<"tool_end">, tool: UnifiedTo
   if (tool !== "cursor" && isObject(carried) && typeof carried.name === "string") {
     return { name: unifiedToolName(tool, carried.name), input: carried.input };
   }
-  return { name: unifiedToolName("cursor", displayNameOf(event.tool)), input: event.args };
+  const outcome = event.type === "tool_end" ? event.outcome : undefined;
+  return { name: nameOfCall(displayNameOf(event.tool), event.args, outcome), input: event.args };
 }
 
 function resultBlock({ callId, outcome, carried }: Of<"tool_end">): UnifiedToolResultBlock {
-  const group = outcomeGroupOf(outcome);
-  const isError = group === "failed" || group === "refused";
   const told = isObject(carried) && typeof carried.output === "string" ? carried.output : undefined;
-  return { type: "tool_result", tool_use_id: callId, content: told ?? resultText(outcome), is_error: isError };
-}
-
-function resultText(outcome: Of<"tool_end">["outcome"]): string {
-  if (!outcome) return "";
-  const hasOutput = outcome.kind === "success" || outcome.kind === "failure";
-  const reason = hasOutput ? undefined : errorTextOf(outcome);
-  return reason ?? (typeof outcome.value === "string" ? outcome.value : (JSON.stringify(outcome.value) ?? ""));
+  const content = told ?? outcomeText(outcome);
+  return { type: "tool_result", tool_use_id: callId, content, is_error: isErrorOutcome(outcome) };
 }

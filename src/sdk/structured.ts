@@ -1,6 +1,7 @@
 // Answers by schema: told to the model, checked when they come, asked for once more when they do not fit.
-import { schemaFault } from "../protocol/argument-schema.ts";
-import { isObject, tryParse } from "../protocol/json-object.ts";
+import { jsonIn } from "../protocol/json-in-text.ts";
+import { isObject } from "../protocol/json-object.ts";
+import { valueFault } from "../protocol/json-schema.ts";
 
 type Issue = { message: string; path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined };
 type Validated<Output> = { value: Output; issues?: undefined } | { issues: readonly Issue[] };
@@ -27,15 +28,19 @@ export type DataOf<Schema> =
 export type CheckedAnswer = { data: unknown; fault?: undefined } | { fault: string };
 
 export async function checkAnswer(text: string, schema: AnswerSchema): Promise<CheckedAnswer> {
-  const found = jsonIn(text);
-  if (!found) return { fault: "it holds no JSON value" };
-  return checkValue(found.value, schema);
+  let fault: string | undefined;
+  for (const value of jsonIn(text)) {
+    const checked = await checkValue(value, schema);
+    if (checked.fault === undefined) return checked;
+    fault ??= checked.fault;
+  }
+  return { fault: fault ?? "it holds no JSON value" };
 }
 
 /** The same for a value that is there already: arguments of a tool. */
 export async function checkValue(value: unknown, schema: AnswerSchema): Promise<CheckedAnswer> {
   if (!isStandard(schema)) {
-    const fault = schemaFault(value, schema, "the value");
+    const fault = valueFault(value, schema, { place: "the value", strict: true });
     return fault === undefined ? { data: value } : { fault };
   }
   const checked = await schema["~standard"].validate(value);
@@ -43,7 +48,7 @@ export async function checkValue(value: unknown, schema: AnswerSchema): Promise<
   return { fault: checked.issues.map(issueText).join("; ") };
 }
 
-export function isStandard(schema: AnswerSchema): schema is StandardSchema {
+export function isStandard(schema: object): schema is StandardSchema {
   return "~standard" in schema && isObject(schema["~standard"]);
 }
 
@@ -70,14 +75,4 @@ export function repairPrompt(fault: string, schema: AnswerSchema): string {
 function issueText({ message, path = [] }: Issue): string {
   const place = path.map((step) => String(typeof step === "object" ? step.key : step)).join(".");
   return place === "" ? message : `${place}: ${message}`;
-}
-
-/** The answer itself, what stands in its last fence, or the last object or list in it. */
-function jsonIn(text: string): { value: unknown } | undefined {
-  const whole = tryParse(text.trim());
-  if (whole !== undefined) return { value: whole };
-  const fence = [...text.matchAll(/```(?:json)?\s*\n([\s\S]*?)```/g)].at(-1)?.[1];
-  const fenced = fence === undefined ? undefined : tryParse(fence.trim());
-  if (fenced !== undefined) return { value: fenced };
-  return undefined;
 }

@@ -17,8 +17,7 @@ import { unifiedToolName } from "../tool-names.ts";
  */
 export function normalizeToolName(toolCall: unknown): string {
   const { name, body } = toolIn(toolCall);
-  if (name === "Edit" && createsFile(body)) return "Write";
-  return name === undefined ? "Unknown" : unifiedToolName("cursor", name);
+  return name === undefined ? "Unknown" : nameOfCall(name, body.args, outcomeOf(body.result));
 }
 
 /** The arguments, as the wire spells them. */
@@ -30,7 +29,20 @@ export function extractToolArgs(toolCall: unknown): Record<string, unknown> {
 
 /** What came of a call: the outcome as JSON, or the reason why there is none in the tool's own words. Empty: no result yet. */
 export function extractToolResult(toolCall: unknown): string {
-  const outcome = outcomeIn(toolCall);
+  return outcomeText(outcomeIn(toolCall));
+}
+
+/** Whether the call failed or was refused. A call without a result did neither. */
+export function hasError(toolCall: unknown): boolean {
+  return isErrorOutcome(outcomeIn(toolCall));
+}
+
+/** `name`: as a model knows the tool. */
+export function nameOfCall(name: string, args: unknown, outcome: Outcome | undefined): string {
+  return name === "Edit" && createsFile(args, outcome) ? "Write" : unifiedToolName("cursor", name);
+}
+
+export function outcomeText(outcome: Outcome | undefined): string {
   if (!outcome) return "";
   // A command that ran and exited non-zero has an output like one that did not.
   const isOutput = outcome.kind === "success" || outcome.kind === "failure";
@@ -38,9 +50,8 @@ export function extractToolResult(toolCall: unknown): string {
   return reason ?? (typeof outcome.value === "string" ? outcome.value : (JSON.stringify(outcome.value) ?? ""));
 }
 
-/** Whether the call failed or was refused. A call without a result did neither. */
-export function hasError(toolCall: unknown): boolean {
-  const group = outcomeGroupOf(outcomeIn(toolCall));
+export function isErrorOutcome(outcome: Outcome | undefined): boolean {
+  const group = outcomeGroupOf(outcome);
   return group === "failed" || group === "refused";
 }
 
@@ -61,7 +72,7 @@ function toolIn(toolCall: unknown): Tool {
 }
 
 /** The wire has one tool for both, and tells what was there before. */
-function createsFile({ args, result }: JsonObject): boolean {
-  if (!isObject(result) || !isObject(result.success) || "beforeFullFileContent" in result.success) return false;
+function createsFile(args: unknown, outcome: Outcome | undefined): boolean {
+  if (outcome?.kind !== "success" || !isObject(outcome.value) || "beforeFullFileContent" in outcome.value) return false;
   return !isObject(args) || !["strReplace", "multiStrReplace", "applyPatch"].some((key) => key in args);
 }
