@@ -10,6 +10,7 @@ import { claudePayload, claudeToolName } from "./hooks/claude-payload.ts";
 import { createMatcher, type Matcher, subjectsOf } from "./hooks/matching.ts";
 import { type AskModel, type HookRun, runHook } from "./hooks/run-hook.ts";
 import { type ProcessRunner, toolEnvironment } from "./process.ts";
+import type { Tool } from "./tools/tool.ts";
 
 export type { AskModel } from "./hooks/run-hook.ts";
 
@@ -220,8 +221,9 @@ export function nameOf({ command, prompt, file }: Hook): string {
   return `${text.length > 60 ? `${text.slice(0, 60)}…` : text} (${file})`;
 }
 
-/** All names that a matcher may give a tool: as hooks are told, our own, Claude's. */
-export function toolNames(name: string): { told: string; names: string[] } {
-  const told = name === "Edit" ? "Write" : name;
-  return { told, names: [...new Set([told, name, claudeToolName(name)])] };
+/** `told`: to hooks. `tool`: what payloads in Claude's form are made from. `names`: all that a matcher may give it. */
+export function toolNames({ name, mcp }: Pick<Tool, "name" | "mcp">): { told: string; tool: string; names: string[] } {
+  const told = mcp ? `MCP:${mcp.tool}` : name === "Edit" ? "Write" : name;
+  const tool = mcp ? `mcp__${mcp.server}__${mcp.tool}` : name;
+  return { told, tool, names: [...new Set([told, name, claudeToolName(tool)])] };
 }

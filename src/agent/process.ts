@@ -18,8 +18,8 @@ export type ProcessRequest = {
   cwd: string;
   /** The whole environment; else toolEnvironment(). */
   env?: Record<string, string>;
-  /** Its standard input; else that is empty. A command need not read it. */
-  input?: string;
+  /** Its standard input; else that is empty. A command need not read it. `open`: it is written to while it runs. */
+  input?: string | { open: true };
   /** Runs it in there, or not at all. `readable`: folders outside of the workspace that it must be able to read. */
   sandbox?: Sandbox;
   readable?: readonly string[];
@@ -83,6 +83,8 @@ export interface RunningProcess {
   /** 0 when it could not be started; `ended` says why. */
   pid: number;
   ended: Promise<ProcessEnd>;
+  /** To an open input. Resolves when it has room for more; rejects when nobody reads it any more. */
+  write(text: string): Promise<void>;
   stop(): void;
 }
 
@@ -98,7 +100,7 @@ export function createProcessRunner(
     running.add(run);
     const ended = run.ended.finally(() => running.delete(run));
     ended.catch(() => {}); // whoever only stops it need not look at `ended`
-    return { pid: run.pid, ended, stop: () => run.stop("cancelled") };
+    return { pid: run.pid, ended, write: (text) => run.write(text), stop: () => run.stop("cancelled") };
   }
 
   async function attach(request: ProcessRequest): Promise<AttachedEnd> {
@@ -197,6 +199,7 @@ class Run {
         env: confined,
         stdin: request.input === undefined ? "empty" : "pipe",
         plain: request.leftovers === "ignore",
+        bound: isOpen(request),
       });
     } catch (error) {
       this.#leave();
@@ -217,15 +220,26 @@ class Run {
       this.#giveUp = () => resolve({ exitCode: null, signal: "SIGKILL" });
       child.once("exit", (exitCode, signal) => {
         this.#hasExited = true;
+        child.stdio[3]?.destroy(); // what it left in its group ends with it
         resolve({ exitCode, signal: signal ?? "" });
       });
     });
     // Absent when the system has no descriptor left; the error event follows.
     child.stdin?.on("error", () => {}); // it may end, or close its input, before it has read all
-    child.stdin?.end(request.input);
+    // Held for its sake alone: when it breaks, the child ends.
+    child.stdio[3]?.on("error", () => {});
+    if (typeof request.input === "string") child.stdin?.end(request.input);
     child.stdout?.on("data", (chunk: Buffer) => this.#output.push("stdout", chunk));
     child.stderr?.on("data", (chunk: Buffer) => this.#output.push("stderr", chunk));
     this.ended = this.#finish(child);
+  }
+
+  write(text: string): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (!stdin || this.pid === 0) return Promise.reject(new Error("it could not be started"));
+    return new Promise((resolve, reject) => {
+      stdin.write(text, (error) => (error ? reject(error) : resolve()));
+    });
   }
 
   stop(why: "timedOut" | "cancelled"): void {
@@ -235,7 +249,8 @@ class Run {
       stages: this.#stages,
       graceMs: this.#request.graceMs ?? 2000,
       exited: this.#exited,
-      cancel: () => false, // a command has no stdin to hear it from
+      // The end of an open input says it; a command has none to hear it from.
+      cancel: () => isOpen(this.#request) && this.#child!.stdin?.end() !== undefined,
       signal: async (name) => {
         if (name === "SIGTERM" && this.#entered?.signal(name)) return;
         if (this.tree) return this.tree.signal(name);
@@ -263,9 +278,7 @@ class Run {
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", cancel);
-      child.stdin?.destroy();
-      child.stdout?.destroy();
-      child.stderr?.destroy();
+      for (const stream of child.stdio) stream?.destroy();
       this.#leave();
     }
   }
@@ -374,6 +387,11 @@ class Output {
       }),
     };
   }
+}
+
+/** A program that is spoken with while it runs must not outlive this one, whatever ends it. */
+function isOpen({ input }: ProcessRequest): boolean {
+  return typeof input === "object";
 }
 
 function problemOf(error: unknown, request: ProcessRequest): unknown {

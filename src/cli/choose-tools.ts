@@ -24,10 +24,16 @@ function named(flags: FlagValues, flag: string): Tool[] | undefined {
     .filter(Boolean);
   return names.flatMap((name) => {
     const tool = findTool(builtInTools, name);
+    if (!tool && isOfServer(name)) return [];
     if (!tool) throw unknownTool(flag, name);
     // A wire name stands for all tools that share it: `edit` means Write and Edit.
     return name === tool.wire ? builtInTools.filter((each) => each.wire === name) : [tool];
   });
+}
+
+/** `docs-search`, `docs:*`, `mcp`: which tools servers have is known when they run. */
+function isOfServer(name: string): boolean {
+  return /[:-]/.test(name) || name === "mcp";
 }
 
 function unknownTool(flag: string, name: string): UserError {

@@ -82,7 +82,21 @@ export const flags: readonly Flag[] = [
   {
     name: "approve-mcps",
     group: "Permissions",
-    help: "Approve all MCP servers for this run (none are started in this version)",
+    help: "Approve all MCP servers of the project for this run",
+  },
+  {
+    name: "approve-mcp",
+    value: "<name>",
+    repeat: true,
+    group: "Permissions",
+    help: "Approve one MCP server of the project for this run (repeatable)",
+  },
+  {
+    name: "mcp-config",
+    value: "<file>",
+    repeat: true,
+    group: "Run",
+    help: "Further MCP servers for this run: a file like mcp.json, or the JSON itself (repeatable)",
   },
   {
     name: "sandbox",

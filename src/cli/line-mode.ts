@@ -11,7 +11,7 @@ import { watchForTheEnd } from "./end-watch.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { createRun } from "./run.ts";
-import { initOf, openSession } from "./session.ts";
+import { findMcp, initOf, openSession } from "./session.ts";
 import { type PermissionMode, setUp } from "./start.ts";
 import { cut } from "./text-width.ts";
 
@@ -43,11 +43,13 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     turn.abort(whole.signal.reason);
     terminal.close();
   });
+  const mcp = await findMcp(setup);
   const session = await openSession(setup);
-  session.record(initOf(setup, session));
+  session.record(initOf(setup, session, mcp));
   const run = await createRun(setup, {
     session,
     headless: false,
+    ...(mcp && { mcp }),
     warn: (message) => show.line(`Warning: ${message}`),
     ask: createAsker(terminal, show, () => turn.signal),
     confirm: async (text) =>

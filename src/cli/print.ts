@@ -6,9 +6,10 @@ import { createDebug } from "./debug.ts";
 import { watchForTheEnd } from "./end-watch.ts";
 import { flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
+import type { McpPlan } from "./mcp-plan.ts";
 import type { OutputFormat } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
-import { initOf, openSession, type RunSession } from "./session.ts";
+import { findMcp, initOf, openSession, type RunSession } from "./session.ts";
 import { type Setup, setUp } from "./start.ts";
 import { hasUnreadStdin, type PromptText, readPrompt } from "./stdin.ts";
 import { writeStderr } from "./stdout.ts";
@@ -32,6 +33,7 @@ export async function runPrint(invocation: Invocation): Promise<number> {
     if (flags.has("allowed-tools") || flags.has("disallowed-tools")) {
       (await import("./choose-tools.ts")).chooseTools(flags, setup.mode); // wrong names are told before the run begins
     }
+    const mcp = await findMcp(setup);
     const session = await openSession(setup);
     const reporter = createReporter({ format, session, partial, compat: setup.compat }, abort);
     watch.cut = (error) => {
@@ -39,7 +41,7 @@ export async function runPrint(invocation: Invocation): Promise<number> {
       void reporter.finish().then((code) => process.exit(code));
     };
     try {
-      await runTurn(setup, prompt, { session, reporter, abort, format });
+      await runTurn(setup, prompt, { session, reporter, abort, format, mcp });
     } finally {
       session.close();
     }
@@ -60,13 +62,19 @@ async function checkResumed({ line, name }: Invocation): Promise<void> {
     throw (await import("../store/chats/finding.ts")).noChatId(asked, name);
 }
 
-type TurnPlace = { session: RunSession; reporter: Reporter; abort: AbortController; format: OutputFormat };
+type TurnPlace = {
+  session: RunSession;
+  reporter: Reporter;
+  abort: AbortController;
+  format: OutputFormat;
+  mcp: McpPlan | undefined;
+};
 
 /** From `init` to the end; whatever goes wrong is reported as the run's result. */
 async function runTurn(
   setup: Setup,
   prompt: PromptText,
-  { session, reporter, abort, format }: TurnPlace,
+  { session, reporter, abort, format, mcp }: TurnPlace,
 ): Promise<void> {
   const { flags } = setup.invocation.line;
   const debug = createDebug(flags.has("debug"));
@@ -77,10 +85,10 @@ async function runTurn(
     // Node's timers reach 24 days.
     setTimeout(() => abort.abort(spent), Math.min(setup.limits.maxTimeMs, 2 ** 31 - 1)).unref();
   }
-  reporter.emit(initOf(setup, session));
+  reporter.emit(initOf(setup, session, mcp));
   try {
     const { createRun } = await import("./run.ts");
-    const run = await createRun(setup, { session, headless: true, warn });
+    const run = await createRun(setup, { session, headless: true, warn, ...(mcp && { mcp }) });
     debug.say("the agent is ready");
     try {
       const images = flagList(flags, "image");

@@ -29,6 +29,7 @@ import { trust } from "../store/trust.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { type Confinement, createConfinement, unconfined } from "./confinement.ts";
 import { flagText } from "./flags.ts";
+import type { McpPlan } from "./mcp-plan.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./start.ts";
 
@@ -37,8 +38,10 @@ export type RunOptions = {
   headless: boolean;
   warn(message: string): void;
   ask?: Asker;
-  /** Asks a person yes or no before the run begins. */
+  /** Asks a person yes or no. */
   confirm?(question: string): Promise<boolean>;
+  /** The servers that are configured. */
+  mcp?: McpPlan;
 };
 
 export type TurnPrompt = {
@@ -56,14 +59,29 @@ export interface Run {
   end(): Promise<void>;
 }
 
-export async function createRun(setup: Setup, { session, headless, warn, ask, confirm }: RunOptions): Promise<Run> {
+export async function createRun(setup: Setup, options: RunOptions): Promise<Run> {
+  const { session, headless, warn, ask, confirm } = options;
   const { workspace, roots, configDir, home, settings, model } = setup;
   const { id: sessionId, mode, chat } = session;
   const { flags } = setup.invocation.line;
   if (flags.has("trust")) rememberTrust(setup, warn);
   for (const warning of [...setup.warnings, ...session.warnings]) warn(warning);
 
-  const tools = chooseTools(flags, mode);
+  const processes = createProcessRunner({ keys: model.keys });
+  process.once("exit", () => processes.endAllNow());
+  // First of all, so that they start while everything else is made ready.
+  const mcp =
+    options.mcp &&
+    (await (
+      await import("./mcp.ts")
+    ).openMcp(setup, options.mcp, {
+      mode,
+      processes,
+      requests: { roots: [workspace, ...roots], refused: warn },
+      warn,
+      ...(confirm && { confirm }),
+    }));
+  const builtIn = chooseTools(flags, mode);
   const provider = await createProvider(model, {
     retries: settings.courser.retries,
     timeoutMs: settings.courser.timeoutMs,
@@ -90,8 +108,6 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
   });
   for (const warning of [...warnings, ...skills.takeWarnings()]) warn(warning);
 
-  const processes = createProcessRunner({ keys: model.keys });
-  process.once("exit", () => processes.endAllNow());
   const background = new BackgroundShells(processes, tmpdir());
   let confinement = unconfined;
   let confining: Promise<Confinement> | undefined;
@@ -128,7 +144,9 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
       price: model.price,
     },
     system,
-    tools,
+    get tools() {
+      return mcp ? [...builtIn, ...mcp.tools] : builtIn;
+    },
     async decide(needs) {
       const { decide } = await import("../policy/decide.ts");
       // While no command is run, nothing waits for the sandbox.
@@ -141,7 +159,7 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
         roots: background.folder ? [...roots, background.folder] : roots,
         home,
         configDir,
-        rules: [...setup.rules, ...skills.readRules()],
+        rules: [...setup.rules, ...skills.readRules(), ...(mcp?.rules ?? [])],
         sandbox: confined.reach,
       });
       return confined.check(decision);
@@ -185,7 +203,10 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
         hasBegun = true;
         agent.system = [system, ...(await hooks.begin(signal))].join("\n\n");
       }
-      const expanded = expandPrompt(text, { ...instructions, instructions: pathInstructions, callable: [skills] });
+      yield* (await mcp?.ready(signal)) ?? [];
+      const expanded =
+        (await mcp?.expand(text, signal)) ??
+        expandPrompt(text, { ...instructions, instructions: pathInstructions, callable: [skills] });
       for (const warning of expanded.warnings) warn(warning);
       const pictures = images.map((path) => imagePart(resolve(path)));
       const piped: Part[] = data === undefined ? [] : [{ type: "text", text: data }];
@@ -207,6 +228,7 @@ export async function createRun(setup: Setup, { session, headless, warn, ask, co
           warn(`The background command ${shell.taskId} was still running and was ended: ${shell.command}`);
       }
       await background.endAll();
+      await mcp?.end();
       await confinement.sandbox?.end();
       await processes.endAll();
       await snapshots?.tidy();

@@ -7,8 +7,24 @@ import type { ChatWriter } from "../store/chats/chat.ts";
 import { isChatId } from "../store/chats/layout.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { createChat, openChat } from "../store/chats/writing.ts";
+import { hasMcpFiles } from "../store/mcp-places.ts";
 import { flagText } from "./flags.ts";
+import type { McpPlan } from "./mcp-plan.ts";
 import type { PermissionMode, Setup } from "./start.ts";
+
+/** As the first line tells them; one whose name another has taken is none of this run's. */
+function listedServers({ servers }: McpPlan): { name: string; status: string }[] {
+  return servers
+    .filter(({ standing }) => standing !== "shadowed")
+    .map(({ server, standing }) => ({ name: server.name, status: standing }));
+}
+
+/** Undefined where no server is configured: most runs have none, and load nothing for them. */
+export async function findMcp(setup: Setup): Promise<McpPlan | undefined> {
+  const { flags } = setup.invocation.line;
+  if (!hasMcpFiles(setup) && !flags.has("mcp-config") && !flags.has("approve-mcp")) return undefined;
+  return (await import("./mcp-plan.ts")).planMcp(setup);
+}
 
 export type RunSession = {
   id: string;
@@ -72,7 +88,7 @@ export async function openSession(setup: Setup): Promise<RunSession> {
 }
 
 /** The first event of a run. */
-export function initOf(setup: Setup, { id, mode }: RunSession): AgentEvent {
+export function initOf(setup: Setup, { id, mode }: RunSession, mcp?: McpPlan): AgentEvent {
   return {
     type: "init",
     sessionId: id,
@@ -80,6 +96,7 @@ export function initOf(setup: Setup, { id, mode }: RunSession): AgentEvent {
     model: setup.model.displayName,
     permissionMode: mode,
     apiKeySource: setup.model.apiKeySource,
+    ...(mcp && { mcpServers: listedServers(mcp) }),
   };
 }
 

@@ -176,6 +176,13 @@ async function askOnce(
   return await light(url, { headers, signal });
 }
 
+/** Where a host may be connected to, for requests that are made elsewhere. */
+export function checkedAddresses(url: URL, request: GuardedRequest): Promise<readonly string[]> {
+  const { href } = permittedUrl(url, request);
+  const signal = request.signal ?? AbortSignal.timeout(usualLimits.totalMs);
+  return judgedAddresses(new URL(href), request, signal, isProxied(url, request.env ?? process.env));
+}
+
 function isProxied(url: URL, env: Environment): boolean {
   try {
     return proxyFor(url, env) !== undefined;

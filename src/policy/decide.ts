@@ -76,7 +76,7 @@ async function judge(need: Need, situation: Situation, ignored: IgnoreCheck): Pr
     case "WebFetch":
       return judgeWeb(need.target, situation);
     case "Mcp":
-      return judgeMcp(need.target, situation);
+      return judgeMcp(need, situation);
   }
 }
 
@@ -171,11 +171,15 @@ async function judgeWeb(target: string, situation: Situation): Promise<Part> {
   return { ...answer, ...(answer.verdict === "allow" && situation.mode === "force" && { forced: true }) };
 }
 
-function judgeMcp(target: string, situation: Situation): Part {
+function judgeMcp({ target, changed }: Need, situation: Situation): Part {
   const rules = situation.rules.filter((rule) => rule.kind === "Mcp" && coversMcp(rule, target));
   const denying = rules.find((rule) => rule.verdict === "deny");
   if (denying) return deny(`${nameOf(denying)} denies it.`);
   if (isReadOnly(situation)) return deny(`${capital(situation.mode)} mode only reads: MCP tools are not called.`);
+  if (changed)
+    return onlyPerson(
+      `The MCP tool ${target} is described otherwise than when it was approved. Look at it with "mcp list-tools", then approve it with "mcp enable".`,
+    );
   const allowing = rules.find((rule) => rule.verdict === "allow");
   if (allowing) return allow(`${nameOf(allowing)} allows it.`);
   if (situation.mode === "force") return forced();

@@ -1,7 +1,13 @@
 // Need: what a call must be permitted to do before it runs.
 
 /** `Delete` obeys Write rules, but asks where an edit would not. Paths are as the call gave them, not yet resolved. */
-export type Need = { kind: "Shell" | "Read" | "Write" | "Delete" | "WebFetch" | "Mcp"; target: string; cwd?: string };
+export type Need = {
+  kind: "Shell" | "Read" | "Write" | "Delete" | "WebFetch" | "Mcp";
+  target: string;
+  cwd?: string;
+  /** Of an MCP tool: it is described otherwise than when it was approved. Rules were made for what it was. */
+  changed?: true;
+};
 
 export type Verdict = "allow" | "ask" | "deny";
 

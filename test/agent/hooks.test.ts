@@ -445,13 +445,14 @@ describe("the agent", () => {
     const requests: ModelRequest[] = [];
     const ran: unknown[] = [];
     const tool: Tool = {
-      name: isMcp ? "MCP:lookup" : "Shell",
+      name: isMcp ? "docs-lookup" : "Shell",
+      ...(isMcp && { mcp: { server: "docs", tool: "lookup", url: "https://example.com/mcp" } }),
       wire: isMcp ? "mcp" : "shell",
       description: "",
       parameters: {},
       readOnly: false,
       parse: (input) => input,
-      wireArgs: (args) => ({ ...args, url: "https://example.com/mcp" }),
+      wireArgs: (args) => args,
       needs: () => [],
       run: async (args) => {
         ran.push(args);
@@ -539,7 +540,7 @@ describe("the agent", () => {
         { event: "beforeMCPExecution", command: `cat > '${told}'` },
         { event: "postToolUse", command: print({ updated_mcp_tool_output: replaced }), matcher: "MCP:lookup" },
       ],
-      [{ name: "MCP:lookup", args: { q: 1 } }, "done"],
+      [{ name: "docs-lookup", args: { q: 1 } }, "done"],
       { isMcp: true },
     );
     expect(ran).toEqual([{ q: 1 }]);

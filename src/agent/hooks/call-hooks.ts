@@ -2,16 +2,18 @@
 import type { Outcome } from "../../protocol/event.ts";
 import type { HookEventName } from "../../protocol/hook-events.ts";
 import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { mcpOutcome } from "../../protocol/mcp-wire.ts";
 import { openFile } from "../files.ts";
 import { type HookAnswer, type Hooks, toolNames } from "../hooks.ts";
+import { shownResult, toolResult } from "../mcp/content.ts";
 import { decodeText } from "../text-file.ts";
-import type { ToolResult } from "../tools/tool.ts";
+import type { Tool, ToolResult } from "../tools/tool.ts";
 import { contextBlock } from "./context.ts";
 
 /** What hooks are told of a call. `args` are as the tool takes them, `wireArgs` as the stream spells them. */
 export type HookedCall = {
   id: string;
-  tool: { name: string; wire: string };
+  tool: Pick<Tool, "name" | "wire" | "mcp">;
   args: unknown;
   wireArgs: Record<string, unknown>;
   /** What the model said before it. */
@@ -57,9 +59,9 @@ export function createCallHooks({ hooks, workspace }: Place): CallHooks {
     return typeof workingDirectory === "string" && workingDirectory !== "" ? workingDirectory : workspace;
   };
   const generic = (call: HookedCall, extra: JsonObject, event: HookEventName, signal: AbortSignal) => {
-    const { told, names } = toolNames(call.tool.name);
+    const { told, tool, names } = toolNames(call.tool);
     const fields = { tool_name: told, tool_input: inputOf(call), tool_use_id: call.id, cwd: cwdOf(call), ...extra };
-    return hooks.fire(event, fields, { signal, tool: call.tool.name, names });
+    return hooks.fire(event, fields, { signal, tool, names });
   };
 
   /** The events of one kind of tool, before and after. */
@@ -142,7 +144,7 @@ export function createCallHooks({ hooks, workspace }: Place): CallHooks {
       if (!hooks.has("postToolUse")) return { context: [] };
       const extra = { tool_output: outputOf(call, result), duration };
       const answer = await generic(call, extra, "postToolUse", still);
-      const replaced = call.tool.wire === "mcp" && answer.mcpOutput ? withOutput(result, answer.mcpOutput) : undefined;
+      const replaced = call.tool.wire === "mcp" && answer.mcpOutput ? withOutput(answer.mcpOutput) : undefined;
       return {
         context: answer.context.map((text) => contextBlock("postToolUse", text)),
         ...(replaced && { result: replaced }),
@@ -251,18 +253,22 @@ function outputOf({ tool }: HookedCall, result: ToolResult): string {
 }
 
 function mcpFields({ tool, args }: HookedCall): JsonObject {
-  return { tool_name: tool.name.replace(/^MCP:/, ""), tool_input: JSON.stringify(args ?? {}) };
+  return { tool_name: tool.mcp?.tool ?? tool.name, tool_input: JSON.stringify(args ?? {}) };
 }
 
-/** How its server is reached, where the call knows. */
-function mcpServer({ wireArgs: { url, command } }: HookedCall): JsonObject {
-  return { ...(typeof url === "string" && { url }), ...(typeof command === "string" && { command }) };
+/** How its server is reached. */
+function mcpServer({ tool: { mcp } }: HookedCall): JsonObject {
+  return {
+    ...(mcp?.url !== undefined && { url: mcp.url }),
+    ...(mcp?.command !== undefined && { command: mcp.command }),
+  };
 }
 
-/** In the shape that MCP itself gives results. */
-function withOutput({ outcome }: ToolResult, output: JsonObject): ToolResult {
-  const content = Array.isArray(output["content"]) ? (output["content"] as unknown[]) : [];
-  const texts = content.flatMap((part) => (isObject(part) && typeof part["text"] === "string" ? [part["text"]] : []));
-  const text = texts.length > 0 ? texts.join("\n") : JSON.stringify(output);
-  return { outcome: { ...outcome, value: output }, text };
+/** The hook gives it in the shape that MCP itself gives results. */
+function withOutput(output: JsonObject): ToolResult {
+  const content = Array.isArray(output["content"])
+    ? output["content"]
+    : [{ type: "text", text: JSON.stringify(output) }];
+  const shown = shownResult({ content }, Number.POSITIVE_INFINITY);
+  return toolResult(mcpOutcome(shown.wire, output["isError"] === true), shown);
 }

@@ -6,8 +6,7 @@ import { isObject, type JsonObject, tryParse } from "../../protocol/json-object.
 const toolNames: Record<string, string> = { Shell: "Bash", Edit: "Edit", Await: "BashOutput" };
 
 export function claudeToolName(name: string): string {
-  // `MCP:server-tool` has no way back to its server; the name behind the colon is what there is.
-  return name.startsWith("MCP:") ? `mcp__${name.slice(4)}` : (toolNames[name] ?? name);
+  return toolNames[name] ?? name;
 }
 
 /** What Claude tells beside the same fields. */

@@ -30,7 +30,7 @@ export function findTool(tools: readonly Tool[], name: string): Tool | undefined
   return (
     tools.find((tool) => tool.name === name) ??
     tools.find((tool) => tool.name.toLowerCase() === wanted) ??
-    tools.find((tool) => tool.wire.toLowerCase() === wanted) ??
+    tools.find((tool) => !tool.mcp && tool.wire.toLowerCase() === wanted) ??
     tools.find((tool) => tool.aliases?.some((alias) => alias.toLowerCase() === wanted))
   );
 }

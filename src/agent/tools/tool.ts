@@ -17,6 +17,8 @@ export interface Tool<Args = any> {
   description: string;
   /** JSON Schema, as sent to the model. */
   parameters: object;
+  /** Of a tool that a server offers: whose it is, what it is called there, and how the server is reached. */
+  mcp?: { server: string; tool: string; url?: string; command?: string };
   /** May it run in plan and ask mode? */
   readOnly: boolean;
   /** Throws ToolFailure with words the model can act on. */

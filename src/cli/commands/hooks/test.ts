@@ -129,7 +129,7 @@ function toolOf(fields: JsonObject): { tool?: string; names?: string[] } {
   const name = fields["tool_name"];
   if (typeof name !== "string") return {};
   const own = name === "Bash" ? "Shell" : name;
-  return { tool: own, names: [...new Set([name, ...toolNames(own).names])] };
+  return { tool: own, names: [...new Set([name, ...toolNames({ name: own }).names])] };
 }
 
 function isFor({ host, state }: FoundFile, wanted: string): boolean {

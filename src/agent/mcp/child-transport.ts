@@ -1,0 +1,119 @@
+// Speaks with a server that we started: one JSON-RPC message on each line of its input and output.
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
+import type { ProcessEnd, ProcessRunner, RunningProcess } from "../process.ts";
+
+export type ChildCommand = { command: readonly string[]; cwd: string; env: Record<string, string> };
+
+export type ChildOptions = {
+  processes: ProcessRunner;
+  /** Lines that are no messages: what a program prints by mistake. */
+  onNoise?(line: string): void;
+};
+
+const longestLine = 16 * 1024 * 1024;
+/** So much that is no message, and it is no server. */
+const mostNoise = 16 * 1024 * 1024;
+
+export class ChildTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport["onmessage"];
+  readonly #command: ChildCommand;
+  readonly #options: ChildOptions;
+  #child: RunningProcess | undefined;
+  #pieces: string[] = [];
+  #length = 0;
+  #noise = 0;
+  #isOver = false;
+  /** Why it is over, in words; undefined while it runs, and when we ended it. */
+  problem: string | undefined;
+
+  constructor(command: ChildCommand, options: ChildOptions) {
+    this.#command = command;
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { command, cwd, env } = this.#command;
+    this.#child = this.#options.processes.start({
+      command,
+      cwd,
+      env,
+      input: { open: true },
+      keepBytes: 16 * 1024,
+      graceMs: 1000,
+      onOutput: (stream, chunk) => {
+        if (stream === "stdout") this.#take(chunk.toString("utf8"));
+      },
+    });
+    this.#child.ended.then(
+      (end) => this.#over(endingOf(end, command[0]!)),
+      (error: Error) => this.#over(error.message.replace(/\.$/, "")),
+    );
+    if (this.#child.pid === 0) await this.#child.ended; // says why not
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isOver || !this.#child) throw new Error(`the server has ended${this.problem ? `: ${this.problem}` : ""}`);
+    await this.#child.write(`${JSON.stringify(message)}\n`);
+  }
+
+  async close(): Promise<void> {
+    this.#child?.stop();
+    this.#over(undefined);
+    await this.#child?.ended.catch(() => {});
+  }
+
+  #over(problem: string | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.problem = problem;
+    this.#pieces = [];
+    this.onclose?.();
+  }
+
+  /** It speaks, but not what was agreed on: nothing more is read from it. */
+  #refuse(problem: string): void {
+    this.#over(problem);
+    this.#child?.stop();
+  }
+
+  #take(text: string): void {
+    if (this.#isOver) return;
+    let from = 0;
+    for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", from)) {
+      this.#pieces.push(text.slice(from, at));
+      from = at + 1;
+      const line = this.#pieces.join("");
+      this.#pieces = [];
+      this.#length = 0;
+      this.#read(line);
+      if (this.#isOver) return;
+    }
+    if (from === text.length) return;
+    this.#pieces.push(text.slice(from));
+    this.#length += text.length - from;
+    if (this.#length > longestLine) this.#refuse(`it sent a line of more than ${longestLine / 2 ** 20} MiB`);
+  }
+
+  #read(line: string): void {
+    if (line.trim() === "") return;
+    let message: JSONRPCMessage;
+    try {
+      message = parseJSONRPCMessage(JSON.parse(line));
+    } catch {
+      this.#noise += line.length + 1;
+      this.#options.onNoise?.(line);
+      if (this.#noise > mostNoise) this.#refuse("what it prints are no messages");
+      return;
+    }
+    this.onmessage?.(message);
+  }
+}
+
+function endingOf({ exitCode, signal, stderr }: ProcessEnd, program: string): string {
+  const last = stderr.trim().split("\n").slice(-3).join(" ").slice(-300);
+  if (exitCode === 127 && /not found/.test(last)) return `${program} was not found. Is it installed and in PATH?`;
+  const how = signal === "" ? `it ended with exit code ${exitCode}` : `it was ended by ${signal}`;
+  return last === "" ? how : `${how}: ${last}`;
+}

@@ -1,0 +1,229 @@
+// One server of a run: connected to, asked, started again a few times when it dies. Whatever it does harms only itself.
+import {
+  type CallToolResult,
+  Client,
+  type GetPromptResult,
+  type Prompt,
+  ProtocolError,
+  type ReadResourceResult,
+  type Resource,
+  SdkError,
+  SdkErrorCode,
+  type Tool,
+  type Transport,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { NetError } from "../../net/net-error.ts";
+import { answerRequests, capabilities, type ServerRequests } from "./requests.ts";
+
+export type ConnectionStatus = "connecting" | "connected" | "failed" | "needs-login";
+
+export type ConnectionOptions = {
+  name: string;
+  version: string;
+  /** A new way to it, each time it is started. */
+  open(): Promise<Transport & { problem?: string | undefined }>;
+  requests: ServerRequests;
+  limits: ConnectionLimits;
+  /** Its tools are there, or are others than before. */
+  onTools(tools: readonly Tool[]): void;
+};
+
+/** In milliseconds. `callMs` begins anew with every sign of progress; `longestCallMs` does not. */
+export type ConnectionLimits = { startMs: number; callMs: number; longestCallMs: number };
+
+export type CallOptions = { signal: AbortSignal; onProgress?(message: string): void };
+
+/** Why a call had no result, in words for the model. */
+export class ServerProblem extends Error {}
+
+const mostRestarts = 3;
+const mostPages = 50;
+const mostTools = 500;
+
+export class Connection {
+  readonly name: string;
+  status: ConnectionStatus = "connecting";
+  /** Why it failed: a sentence without its end. */
+  problem: string | undefined;
+  tools: readonly Tool[] = [];
+  prompts: readonly Prompt[] = [];
+  hasResources = false;
+  readonly #options: ConnectionOptions;
+  #client: Client | undefined;
+  #connecting: Promise<void> | undefined;
+  #restarts = 0;
+  #isEnded = false;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.name = options.name;
+  }
+
+  /** Never throws: `status` and `problem` say how it went. */
+  connect(): Promise<void> {
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  async callTool(name: string, args: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
+    return this.#ask(options, (client, limits) => client.callTool({ name, arguments: args }, limits));
+  }
+
+  async listResources(options: CallOptions): Promise<Resource[]> {
+    const { resources } = await this.#ask(options, (client, limits) =>
+      client.listResources(undefined, { ...limits, cacheMode: "refresh" }),
+    );
+    return resources;
+  }
+
+  async readResource(uri: string, options: CallOptions): Promise<ReadResourceResult> {
+    return this.#ask(options, (client, limits) => client.readResource({ uri }, { ...limits, cacheMode: "refresh" }));
+  }
+
+  async getPrompt(name: string, args: Record<string, string>, options: CallOptions): Promise<GetPromptResult> {
+    return this.#ask(options, (client, limits) => client.getPrompt({ name, arguments: args }, limits));
+  }
+
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    await this.#client?.close().catch(() => {});
+  }
+
+  async #connect(): Promise<void> {
+    const { version, open, requests, limits } = this.#options;
+    this.status = "connecting";
+    const client = new Client(
+      { name: "courser", version },
+      {
+        capabilities,
+        listMaxPages: mostPages,
+        // What a server says of its own results binds nobody, and its patterns are not run here.
+        jsonSchemaValidator: {
+          getValidator: () => (data) => ({ valid: true, data: data as any, errorMessage: undefined }),
+        },
+        listChanged: {
+          tools: { onChanged: (error, tools) => void (error ? undefined : this.#takeTools(tools ?? [])) },
+          prompts: { onChanged: (error, prompts) => void (error ? undefined : this.#takePrompts(prompts ?? [])) },
+        },
+      },
+    );
+    client.onerror = () => {}; // what matters fails a request
+    answerRequests(client, this.name, requests);
+    let transport: Awaited<ReturnType<typeof open>> | undefined;
+    const late = setTimeout(() => void client.close(), limits.startMs);
+    try {
+      transport = await open();
+      const way = transport;
+      await client.connect(way, { timeout: limits.startMs });
+      this.#client = client;
+      const can = client.getServerCapabilities();
+      const asked = { timeout: limits.startMs };
+      const [{ tools }, { prompts }] = await Promise.all([
+        can?.tools ? client.listTools(undefined, asked) : { tools: [] },
+        can?.prompts ? client.listPrompts(undefined, asked).catch(() => ({ prompts: [] })) : { prompts: [] },
+      ]);
+      this.hasResources = can?.resources !== undefined;
+      this.#takePrompts(prompts);
+      this.#takeTools(tools);
+      this.status = "connected";
+      this.problem = undefined;
+      client.onclose = () => this.#fail(way.problem ?? "the connection was closed");
+    } catch (error) {
+      const { status, problem } = problemOf(error, limits.startMs);
+      await client.close().catch(() => {});
+      this.status = status;
+      this.problem = transport?.problem ?? problem;
+    } finally {
+      clearTimeout(late);
+    }
+    if (this.#isEnded) await client.close().catch(() => {});
+  }
+
+  #takeTools(tools: readonly Tool[]): void {
+    this.tools = tools.slice(0, mostTools);
+    this.#options.onTools(this.tools);
+  }
+
+  #takePrompts(prompts: readonly Prompt[]): void {
+    this.prompts = prompts.slice(0, mostTools);
+  }
+
+  #fail(problem: string): void {
+    if (this.#isEnded) return;
+    this.status = "failed";
+    this.problem = problem;
+  }
+
+  /** A server that died after it had worked is started again, but not for ever. */
+  async #ask<Result>(
+    { signal, onProgress }: CallOptions,
+    ask: (client: Client, limits: RequestLimits) => Promise<Result>,
+  ): Promise<Result> {
+    const { callMs, longestCallMs } = this.#options.limits;
+    if (this.#connecting) await orAborted(this.#connecting, signal);
+    if (this.status === "failed" && this.#client && this.#restarts < mostRestarts && !this.#isEnded) {
+      this.#restarts++;
+      await orAborted(this.connect(), signal);
+    }
+    if (this.status !== "connected" || !this.#client)
+      throw new ServerProblem(`The MCP server ${this.name} is not running: ${this.problem ?? "it was ended"}.`);
+    try {
+      return await ask(this.#client, {
+        signal,
+        timeout: callMs,
+        resetTimeoutOnProgress: true,
+        maxTotalTimeout: longestCallMs,
+        ...(onProgress && {
+          onprogress: ({ message, progress, total }) => onProgress(progressLine(message, progress, total)),
+        }),
+      });
+    } catch (error) {
+      if (signal.aborted) throw new ServerProblem("The call was cancelled.");
+      if (ProtocolError.isInstance(error)) throw new ServerProblem(error.message);
+      throw new ServerProblem(
+        `The MCP server ${this.name} did not answer: ${this.problem ?? problemOf(error, callMs).problem}.`,
+      );
+    }
+  }
+}
+
+type RequestLimits = {
+  signal: AbortSignal;
+  timeout: number;
+  resetTimeoutOnProgress: boolean;
+  maxTotalTimeout: number;
+  onprogress?(progress: { progress: number; total?: number; message?: string }): void;
+};
+
+function progressLine(message: string | undefined, progress: number, total: number | undefined): string {
+  const count = total === undefined ? `${progress}` : `${progress} of ${total}`;
+  return message === undefined || message === "" ? count : `${count}: ${message}`;
+}
+
+function problemOf(error: unknown, limitMs: number): { status: "failed" | "needs-login"; problem: string } {
+  if (UnauthorizedError.isInstance(error)) return { status: "needs-login", problem: "it wants a login" };
+  if (SdkError.isInstance(error)) {
+    if (error.code === SdkErrorCode.ClientHttpAuthentication)
+      return { status: "needs-login", problem: "it wants a login" };
+    if (error.code === SdkErrorCode.RequestTimeout || error.code === SdkErrorCode.ConnectionClosed)
+      return { status: "failed", problem: `it did not answer within ${limitMs / 1000} s` };
+  }
+  const cause = error instanceof Error && error.cause instanceof NetError ? error.cause : error;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return { status: "failed", problem: message.replace(/\.$/, "").slice(0, 500) };
+}
+
+/** Waits for the work or for the signal, whichever comes first. */
+export async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  let stop = () => {};
+  const aborted = new Promise<void>((resolve) => {
+    stop = resolve;
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  await Promise.race([work, aborted]);
+  signal.removeEventListener("abort", stop);
+}

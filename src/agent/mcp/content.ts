@@ -1,0 +1,92 @@
+// What a server answers, for its two audiences: the stream, and the model.
+import type { CallToolResult, ContentBlock, ReadResourceResult } from "@modelcontextprotocol/client";
+import type { McpContent } from "../../protocol/tool-calls.ts";
+import { imageKind, largestImage } from "../image.ts";
+import type { ToolResult } from "../tools/tool.ts";
+
+type Image = { mime: string; base64: string };
+
+/** `wire` goes to the stream, `text` and `images` to the model. */
+export type Shown = { wire: McpContent[]; text: string; images: Image[] };
+
+const mostImages = 20;
+
+export function shownResult({ content, structuredContent }: CallToolResult, limit: number): Shown {
+  const blocks: readonly ContentBlock[] =
+    (content?.length ?? 0) === 0 && structuredContent !== undefined
+      ? [{ type: "text", text: JSON.stringify(structuredContent) }]
+      : (content ?? []);
+  return shown(
+    blocks.map((block) => shownBlock(block)),
+    limit,
+  );
+}
+
+export function shownResource({ contents }: ReadResourceResult, limit: number): Shown {
+  return shown(
+    contents.map((resource) => shownBlock({ type: "resource", resource })),
+    limit,
+  );
+}
+
+type ShownBlock = { wire: McpContent; text?: string; image?: Image };
+
+function shown(blocks: readonly ShownBlock[], limit: number): Shown {
+  const images = blocks.flatMap((block) => (block.image ? [block.image] : [])).slice(0, mostImages);
+  const text = blocks.flatMap((block) => block.text ?? []).join("\n");
+  return { wire: blocks.map((block) => block.wire), text: cut(text, limit), images };
+}
+
+function shownBlock(block: ContentBlock): ShownBlock {
+  switch (block.type) {
+    case "text":
+      return { wire: { text: { text: block.text } }, text: block.text };
+    case "image":
+      return shownImage(block.data, block.mimeType);
+    case "audio":
+      return note(`[audio of the kind ${block.mimeType}, which cannot be heard here]`);
+    case "resource_link": {
+      const about = block.description === undefined ? block.name : `${block.name}: ${block.description}`;
+      return { wire: { resource: { uri: block.uri } }, text: `[resource ${block.uri} (${about})]` };
+    }
+    case "resource": {
+      const { uri } = block.resource;
+      if ("text" in block.resource) {
+        const { text } = block.resource;
+        return { wire: { resource: { uri, text } }, text: `[resource ${uri}]\n${text}` };
+      }
+      const image = imageOf(block.resource.blob);
+      const kind = block.resource.mimeType ?? "application/octet-stream";
+      return { wire: { resource: { uri } }, text: `[resource ${uri}: ${kind}]`, ...(image && { image }) };
+    }
+  }
+}
+
+/** Judged by its bytes: what a server calls a picture may be anything. */
+function shownImage(data: string, mimeType: string): ShownBlock {
+  const image = imageOf(data);
+  if (!image) return note(`[image of the kind ${mimeType}, which cannot be shown: it is too large or no picture]`);
+  return { wire: { image: { data, mimeType } }, image };
+}
+
+function imageOf(base64: string): Image | undefined {
+  if (base64.length > (largestImage * 4) / 3 + 4) return undefined;
+  const mime = imageKind(Buffer.from(base64.slice(0, 64), "base64"));
+  return mime === undefined ? undefined : { mime, base64 };
+}
+
+function note(text: string): ShownBlock {
+  return { wire: { text: { text } }, text };
+}
+
+/** Beginning and end are what says most. */
+function cut(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const half = Math.floor(limit / 2);
+  const left = text.length - 2 * half;
+  return `${text.slice(0, half)}\n[… ${left} characters left out …]\n${text.slice(-half)}`;
+}
+
+export function toolResult(outcome: ToolResult["outcome"], { text, images }: Shown): ToolResult {
+  return { outcome, text, ...(images.length > 0 && { images }) };
+}

@@ -1,0 +1,58 @@
+// Prompts of servers as commands: `/server:prompt words` stands for what the server makes of it.
+import type { PromptMessage } from "@modelcontextprotocol/client";
+import type { Part } from "../../protocol/message.ts";
+import type { CallOptions, Connection } from "./connection.ts";
+import { shownResult } from "./content.ts";
+
+/** Undefined where the text names no prompt. Throws ServerProblem where the server cannot say it. */
+export async function expandServerPrompt(
+  text: string,
+  connections: readonly Connection[],
+  options: CallOptions,
+): Promise<Part[] | undefined> {
+  const [whole, server, name] = /^\s*\/([\w.-]+):([\w.-]+)(?=\s|$)/.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const connection = connections.find((each) => wordOf(each.name) === server);
+  const prompt = connection?.prompts.find((each) => wordOf(each.name) === name);
+  if (!connection || !prompt) return undefined;
+  const words = text.slice(whole.length).trim();
+  const args = argumentsOf(words, prompt.arguments?.map((argument) => argument.name) ?? []);
+  const { messages } = await connection.getPrompt(prompt.name, args, options);
+  return messages.flatMap(partsOf);
+}
+
+/** As one types it: names may hold blanks. */
+export function wordOf(name: string): string {
+  return name.replace(/[^\w.-]+/g, "_");
+}
+
+/** `name=value` anywhere; other words in the order of the arguments, the last of which takes all that is left. */
+function argumentsOf(text: string, names: readonly string[]): Record<string, string> {
+  const args: Record<string, string> = {};
+  const plain: string[] = [];
+  for (const [word] of text.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)) {
+    const [, name, value] = /^([\w.-]+)=(.*)$/s.exec(word) ?? [];
+    if (name !== undefined && names.includes(name)) args[name] = unquoted(value!);
+    else plain.push(unquoted(word));
+  }
+  const open = names.filter((name) => !(name in args));
+  for (const [index, name] of open.entries()) {
+    const words = index === open.length - 1 ? plain.slice(index) : plain.slice(index, index + 1);
+    if (words.length > 0) args[name] = words.join(" ");
+  }
+  return args;
+}
+
+function unquoted(word: string): string {
+  return word.replace(/^(["'])(.*)\1$/s, "$2");
+}
+
+/** What the assistant is to have said stands there as its words: a conversation is not begun by the model. */
+function partsOf({ role, content }: PromptMessage): Part[] {
+  const { text, images } = shownResult({ content: [content] }, 100_000);
+  const said = role === "assistant" ? `You said before: ${text}` : text;
+  return [
+    ...(text === "" ? [] : [{ type: "text" as const, text: said }]),
+    ...images.map((image) => ({ type: "image" as const, ...image })),
+  ];
+}

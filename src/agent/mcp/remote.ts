@@ -1,0 +1,94 @@
+// Speaks with a server over HTTP: the present way, and the older one with a stream of events.
+import {
+  SdkHttpError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { createServerFetch } from "../../net/server-fetch.ts";
+import type { FilledServer } from "../../store/mcp-filling.ts";
+import type { McpServer } from "../../store/mcp-servers.ts";
+
+type Remote = Extract<FilledServer, { kind: "url" }>;
+
+export type RemotePlace = { env: Readonly<Record<string, string | undefined>> };
+
+export function openRemote({ transport }: McpServer, { url, headers }: Remote, { env }: RemotePlace): Transport {
+  const options = { fetch: createServerFetch(url, { env }), requestInit: { headers } };
+  if (transport === "sse") return new SSEClientTransport(url, options);
+  const streamable = new StreamableHTTPClientTransport(url, options);
+  return transport === "http"
+    ? streamable
+    : new EitherTransport(streamable, () => new SSEClientTransport(url, options));
+}
+
+/** Servers that know only the older way refuse the first message of the present one. */
+class EitherTransport implements Transport {
+  #way: Transport;
+  readonly #older: () => Transport;
+  #isSettled = false;
+
+  constructor(way: Transport, older: () => Transport) {
+    this.#way = way;
+    this.#older = older;
+  }
+
+  set onclose(listen: (() => void) | undefined) {
+    this.#way.onclose = listen;
+  }
+  get onclose(): (() => void) | undefined {
+    return this.#way.onclose;
+  }
+  set onerror(listen: ((error: Error) => void) | undefined) {
+    this.#way.onerror = listen;
+  }
+  get onerror(): ((error: Error) => void) | undefined {
+    return this.#way.onerror;
+  }
+  set onmessage(listen: Transport["onmessage"]) {
+    this.#way.onmessage = listen;
+  }
+  get onmessage(): Transport["onmessage"] {
+    return this.#way.onmessage;
+  }
+  get sessionId(): string | undefined {
+    return this.#way.sessionId;
+  }
+  get hasPerRequestStream(): boolean {
+    return this.#way.hasPerRequestStream ?? false;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#way.setProtocolVersion?.(version);
+  }
+
+  start(): Promise<void> {
+    return this.#way.start();
+  }
+
+  async send(...message: Parameters<Transport["send"]>): Promise<void> {
+    try {
+      await this.#way.send(...message);
+      this.#isSettled = true;
+    } catch (error) {
+      if (this.#isSettled || !isOlder(error)) throw error;
+      this.#isSettled = true;
+      const { onclose, onerror, onmessage } = this.#way;
+      const older = this.#older();
+      Object.assign(older, { onclose, onerror, onmessage });
+      this.#way.onclose = undefined;
+      await this.#way.close();
+      this.#way = older;
+      await older.start();
+      await older.send(...message);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#way.close();
+  }
+}
+
+function isOlder(error: unknown): boolean {
+  return SdkHttpError.isInstance(error) && [400, 404, 405, 406, 415].includes(error.status ?? 0);
+}

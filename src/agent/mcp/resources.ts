@@ -1,0 +1,68 @@
+// The resources of all servers: a list of them, and one of them.
+import * as v from "valibot";
+import { tool } from "../tools/define.ts";
+import { failure, type Tool, ToolFailure } from "../tools/tool.ts";
+import type { Connection } from "./connection.ts";
+import { shownResource, toolResult } from "./content.ts";
+import { serverFailure } from "./server-tool.ts";
+
+const mostListed = 1000;
+
+/** Offered where a server has resources; `connections` are those that have. */
+export function resourceTools(connections: () => readonly Connection[]): Tool[] {
+  const named = (server: string | undefined) => {
+    if (server === undefined) return connections();
+    const found = connections().filter(({ name }) => name === server);
+    if (found.length > 0) return found;
+    const names = connections().map(({ name }) => name);
+    throw failure(`There is no MCP server "${server}" with resources. There are: ${names.join(", ")}.`);
+  };
+  const list = tool({
+    name: "ListMcpResources",
+    wire: "listMcpResources",
+    description: "List what MCP servers offer to read.",
+    readOnly: true,
+    args: v.object({ server: v.optional(v.string()) }),
+    wireArgs: (args) => args,
+    needs: () => [],
+    async run({ server }, { signal, resultLimit }) {
+      const lists = await Promise.allSettled(
+        named(server).map(async (connection) =>
+          (await connection.listResources({ signal })).map((resource) => ({ ...resource, server: connection.name })),
+        ),
+      );
+      const failed = lists.find((each) => each.status === "rejected");
+      if (failed && lists.every((each) => each.status === "rejected")) throw serverFailure(failed.reason);
+      const all = lists.flatMap((each) => (each.status === "fulfilled" ? each.value : [])).slice(0, mostListed);
+      const resources = all.map(({ uri, name, description, mimeType }) => ({
+        uri,
+        name,
+        ...(description !== undefined && { description }),
+        ...(mimeType !== undefined && { mimeType }),
+      }));
+      const lines = all.map((each) => `${each.server}: ${each.uri}  ${each.description ?? each.name}`);
+      const text = lines.length > 0 ? lines.join("\n") : "There are none.";
+      return { outcome: { kind: "success", value: { resources } }, text: text.slice(0, resultLimit) };
+    },
+  });
+  const read = tool({
+    name: "ReadMcpResource",
+    wire: "readMcpResource",
+    description: "Read one of what ListMcpResources lists.",
+    readOnly: true,
+    args: v.object({ server: v.string(), uri: v.string() }),
+    wireArgs: (args) => args,
+    needs: ({ server, uri }) => [{ kind: "Mcp", target: `${server}:${uri}` }],
+    async run({ server, uri }, { signal, resultLimit }) {
+      const [connection] = named(server);
+      try {
+        const shown = shownResource(await connection!.readResource(uri, { signal }), resultLimit);
+        return toolResult({ kind: "success", value: { uri, content: shown.wire } }, shown);
+      } catch (error) {
+        const { message } = serverFailure(error);
+        throw new ToolFailure("error", { uri, error: message }, message);
+      }
+    },
+  });
+  return [list, read];
+}

@@ -1,0 +1,91 @@
+// A tool of a server, as the agent knows tools.
+import type { Tool as Offered } from "@modelcontextprotocol/client";
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { mcpOutcome, mcpWireArgs } from "../../protocol/mcp-wire.ts";
+import type { ToolPins } from "../../store/mcp-approvals.ts";
+import { type Tool, ToolFailure } from "../tools/tool.ts";
+import { type Connection, ServerProblem } from "./connection.ts";
+import { shownResult, toolResult } from "./content.ts";
+
+export type ServerToolPlace = {
+  connection: Pick<Connection, "callTool">;
+  /** As the configuration names it. */
+  server: string;
+  /** How the server is reached, for hooks. */
+  reached: { url?: string; command?: string };
+  /** Absent where the run was given the server as it is. */
+  pins?: ToolPins;
+};
+
+const longestDescription = 4000;
+
+/** `name`: what the model calls. It stands apart from every built-in tool, and no rule for those speaks of it. */
+export function serverTool(offered: Offered, name: string, place: ServerToolPlace): Tool<JsonObject> {
+  const { connection, server, reached, pins } = place;
+  const facts = factsOf(offered);
+  const target = `${server}:${offered.name}`;
+  return {
+    name,
+    wire: "mcp",
+    mcp: { server, tool: offered.name, ...reached },
+    description: (offered.description ?? offered.title ?? "").slice(0, longestDescription),
+    parameters: parametersOf(offered.inputSchema),
+    // What a server says of its tools is a promise that nobody checks.
+    readOnly: false,
+    parse: (input) => argumentsOf(input, name),
+    wireArgs: (args, { callId }) => ({ ...mcpWireArgs({ server, tool: offered.name, args, callId }) }),
+    needs: () => [{ kind: "Mcp", target, ...(pins?.standing(facts) === "changed" && { changed: true }) }],
+    async run(args, { signal, print, resultLimit }) {
+      // Whoever permitted a tool that had changed has seen it as it is now.
+      if (pins?.standing(facts) === "changed") pins.approve(facts);
+      try {
+        const onProgress = (message: string) => print(`${message}\n`);
+        const result = await connection.callTool(offered.name, args, { signal, onProgress });
+        const shown = shownResult(result, resultLimit);
+        const isError = result.isError === true;
+        const words = isError ? { ...shown, text: shown.text || "The tool failed and did not say why." } : shown;
+        return toolResult(mcpOutcome(shown.wire, isError), words);
+      } catch (error) {
+        throw serverFailure(error);
+      }
+    },
+  };
+}
+
+/** What an approval of a tool is bound to. */
+export function factsOf({ name, description, inputSchema }: Offered) {
+  return { name, description, schema: inputSchema };
+}
+
+/** In the stream's shape for these calls: the sentence, and nothing else. */
+export function serverFailure(error: unknown): ToolFailure {
+  if (error instanceof ToolFailure) return error;
+  if (!(error instanceof ServerProblem)) throw error;
+  return new ToolFailure("error", { error: error.message }, error.message);
+}
+
+function argumentsOf(input: unknown, name: string): JsonObject {
+  if (isObject(input)) return input;
+  if (input === undefined || input === null || input === "") return {};
+  const message = `${name}: the arguments must be one complete JSON object.`;
+  throw new ToolFailure("error", { error: message }, message);
+}
+
+function parametersOf(schema: Offered["inputSchema"]): object {
+  const { $schema: _schema, ...rest } = schema as JsonObject;
+  return { ...rest, type: "object", properties: isObject(rest["properties"]) ? rest["properties"] : {} };
+}
+
+const longestName = 64;
+
+/** Vendors take letters, digits, `_` and `-`, at most 64 of them; no two tools share a name. */
+export function callableName(server: string, tool: string, taken: Set<string>): string {
+  const plain = `${server}-${tool}`.replace(/[^a-zA-Z0-9_-]/g, "_").replace(/^(?![a-zA-Z_])/, "_");
+  for (let number = 1; ; number++) {
+    const end = number === 1 ? "" : `_${number}`;
+    const name = plain.slice(0, longestName - end.length) + end;
+    if (taken.has(name.toLowerCase())) continue;
+    taken.add(name.toLowerCase());
+    return name;
+  }
+}

@@ -1,0 +1,108 @@
+// The MCP servers of a run: started side by side, waited for up to a limit, ended with it.
+import type { Part } from "../../protocol/message.ts";
+import { ToolPins } from "../../store/mcp-approvals.ts";
+import { type FillingPlace, FillingProblem, fillServer } from "../../store/mcp-filling.ts";
+import type { McpServer } from "../../store/mcp-servers.ts";
+import type { ProcessRunner } from "../process.ts";
+import type { Tool } from "../tools/tool.ts";
+import { ChildTransport } from "./child-transport.ts";
+import { Connection, type ConnectionLimits, type ConnectionStatus, orAborted } from "./connection.ts";
+import { expandServerPrompt } from "./prompts.ts";
+import type { ServerRequests } from "./requests.ts";
+import { resourceTools } from "./resources.ts";
+import { callableName, factsOf, serverTool } from "./server-tool.ts";
+
+export type McpOptions = FillingPlace & {
+  configDir: string;
+  version: string;
+  processes: ProcessRunner;
+  requests: ServerRequests;
+  limits?: Partial<ConnectionLimits>;
+  warn(message: string): void;
+};
+
+export type ServerStatus = { name: string; status: ConnectionStatus; problem?: string };
+
+export interface McpServers {
+  /** Resolves when each has answered, failed or used up its time, or the run is called off. */
+  ready(signal?: AbortSignal): Promise<void>;
+  /** As they are now: servers may change them. */
+  readonly tools: readonly Tool[];
+  readonly connections: readonly Connection[];
+  status(): ServerStatus[];
+  /** What a `/server:prompt` stands for; undefined where the text names none. */
+  prompt(text: string, signal: AbortSignal): Promise<Part[] | undefined>;
+  end(): Promise<void>;
+}
+
+const usualLimits: ConnectionLimits = { startMs: 30_000, callMs: 120_000, longestCallMs: 60 * 60_000 };
+
+/** `servers`: those that may be started. They are, at once. */
+export function startServers(servers: readonly McpServer[], options: McpOptions): McpServers {
+  const limits = { ...usualLimits, ...options.limits };
+  const running = servers.map((server) => startServer(server, limits, options));
+  const connections = running.map(({ connection }) => connection);
+  const withResources = () => connections.filter((each) => each.hasResources);
+  const resources = resourceTools(withResources);
+  return {
+    async ready(signal) {
+      const all = Promise.all(running.map((each) => each.connected));
+      await (signal ? orAborted(all, signal) : all);
+    },
+    get tools() {
+      const taken = new Set<string>();
+      // A server that died keeps its tools: a call starts it again, or says why not.
+      const own = running.flatMap((each) => each.tools(taken));
+      return withResources().length > 0 ? [...own, ...resources] : own;
+    },
+    connections,
+    status: () =>
+      running.map(({ connection: { name, status, problem } }) => ({
+        name,
+        status,
+        ...(problem !== undefined && { problem }),
+      })),
+    prompt: (text, signal) => expandServerPrompt(text, connections, { signal }),
+    async end() {
+      await Promise.all(running.map(({ connection }) => connection.end()));
+    },
+  };
+}
+
+type RunningServer = { connection: Connection; connected: Promise<void>; tools(taken: Set<string>): Tool[] };
+
+function startServer(server: McpServer, limits: ConnectionLimits, options: McpOptions): RunningServer {
+  // What one run was given by hand is as its giver wants it.
+  const pins = server.scope === "flag" ? undefined : new ToolPins(server, options);
+  const connection = new Connection({
+    name: server.name,
+    version: options.version,
+    limits,
+    requests: options.requests,
+    open: () => openTransport(server, options),
+    onTools(tools) {
+      try {
+        pins?.remember(tools.map(factsOf));
+      } catch (error) {
+        options.warn(`The tools of ${server.name} could not be remembered: ${(error as Error).message}`);
+      }
+    },
+  });
+  const { command, args = [], url } = server.definition;
+  const reached = url !== undefined ? { url } : { command: [command, ...args].join(" ") };
+  const place = { connection, server: server.name, reached, ...(pins && { pins }) };
+  return {
+    connection,
+    connected: connection.connect(),
+    tools: (taken) =>
+      connection.tools.map((tool) => serverTool(tool, callableName(server.name, tool.name, taken), place)),
+  };
+}
+
+async function openTransport(server: McpServer, options: McpOptions) {
+  if (server.problem !== undefined) throw new FillingProblem(server.problem);
+  const filled = fillServer(server, options);
+  if (filled.kind === "command") return new ChildTransport(filled, { processes: options.processes });
+  const { openRemote } = await import("./remote.ts");
+  return openRemote(server, filled, options);
+}

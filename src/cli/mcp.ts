@@ -1,0 +1,143 @@
+// The MCP servers of a run, started: loaded only where there are any.
+import type { ExpandedPrompt } from "../agent/instructions.ts";
+import { type ConnectionLimits, ServerProblem } from "../agent/mcp/connection.ts";
+import type { ServerRequests } from "../agent/mcp/requests.ts";
+import { type ServerStatus, startServers } from "../agent/mcp/servers.ts";
+import type { ProcessRunner } from "../agent/process.ts";
+import type { Tool } from "../agent/tools/tool.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import type { Rule } from "../protocol/permission-rule.ts";
+import { redact } from "../redact/redact.ts";
+import { isSecretName } from "../redact/secret-names.ts";
+import { approveServer } from "../store/mcp-approvals.ts";
+import type { McpServer } from "../store/mcp-servers.ts";
+import { type FlagValues, flagList } from "./flags.ts";
+import { approvalPlace, type McpPlan, type McpSetup, rulesOf } from "./mcp-plan.ts";
+import type { PermissionMode } from "./start.ts";
+
+export type McpRunPlace = {
+  mode: PermissionMode;
+  processes: ProcessRunner;
+  requests: ServerRequests;
+  limits?: Partial<ConnectionLimits>;
+  warn(message: string): void;
+  /** Asks a person yes or no; absent where nobody can answer. */
+  confirm?(question: string): Promise<boolean>;
+};
+
+/** What a run does with its servers. */
+export interface RunServers {
+  readonly tools: readonly Tool[];
+  readonly rules: readonly Rule[];
+  /** Waits for them, up to their limit; then, once, what is to be known of those that are missing. */
+  ready(signal: AbortSignal): Promise<AgentEvent[]>;
+  /** What a `/server:prompt` stands for; undefined where the text names none. */
+  expand(text: string, signal: AbortSignal): Promise<ExpandedPrompt | undefined>;
+  end(): Promise<void>;
+}
+
+/** Starts what may be started, and names what may not. */
+export async function openMcp(setup: McpSetup, plan: McpPlan, place: McpRunPlace): Promise<RunServers> {
+  const { mode, processes, requests, limits, warn } = place;
+  const { flags } = setup.invocation.line;
+  for (const warning of plan.warnings) warn(warning);
+  const servers: McpServer[] = [];
+  for (const { server, standing } of plan.servers) {
+    if (standing === "failed")
+      warn(`The MCP server ${server.name} (${server.file}) was not started: ${server.problem}.`);
+    if (standing === "pending" || (standing === "needs-approval" && (await isApprovedNow(server, setup, place))))
+      servers.push(server);
+  }
+  const started = startServers(servers, {
+    ...approvalPlace(setup),
+    version: setup.invocation.version,
+    processes,
+    requests,
+    warn,
+    ...(limits && { limits }),
+  });
+  const told = new Set<string>();
+  return {
+    get tools() {
+      return chooseServerTools(started.tools, flags, mode);
+    },
+    rules: rulesOf(plan),
+    async ready(signal) {
+      await started.ready(signal);
+      const missing = started.status().filter(({ name, status }) => status !== "connected" && !told.has(name));
+      for (const { name } of missing) told.add(name);
+      return missing.map((server) => missingNotice(server, setup.invocation.name));
+    },
+    async expand(text, signal) {
+      const parts = await started.prompt(text, signal).catch((error: unknown) => {
+        if (!(error instanceof ServerProblem)) throw error;
+        throw new UserError("USAGE", `${error.message} It was asked for by: ${text.slice(0, 80)}`);
+      });
+      return parts && { parts, warnings: [], attachments: [] };
+    },
+    end: () => started.end(),
+  };
+}
+
+function missingNotice({ name, status, problem }: ServerStatus, program: string): AgentEvent {
+  const login = status === "needs-login" ? ` Log in with: ${program} mcp login ${quotedName(name)}` : "";
+  const message = `The MCP server ${name} is missing: ${problem ?? "it is not there yet"}.${login}`;
+  return { type: "notice", kind: "mcp_server", message, fields: { name, status }, at: Date.now() };
+}
+
+async function isApprovedNow(server: McpServer, setup: McpSetup, { warn, confirm }: McpRunPlace): Promise<boolean> {
+  const { name, file } = server;
+  const question = `${file} is new or has changed. It would ${shownStart(server)}\nStart the MCP server ${name} from now on?`;
+  if (!(await confirm?.(question))) {
+    const program = setup.invocation.name;
+    warn(
+      `The MCP server ${name} (${file}) is not approved, and was not started. It would ${shownStart(server)} Approve it: ${program} mcp enable ${quotedName(name)}; for one run: --approve-mcp ${quotedName(name)}`,
+    );
+    return false;
+  }
+  try {
+    approveServer(server, approvalPlace(setup));
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    warn(`The MCP server ${name} is approved for this run only: ${error.message}`);
+  }
+  return true;
+}
+
+/** What a person decides on. Values of variables and headers may be secrets, and are not shown. */
+export function shownStart({ definition }: McpServer): string {
+  const { command, args = [], url, env = {}, headers = {}, envFile, cwd } = definition;
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${isSecretName(name) ? "…" : redact(value)}`);
+  const extras = [
+    ...(cwd === undefined ? [] : [`in ${cwd}`]),
+    ...(variables.length > 0 ? [`with ${variables.join(" ")}`] : []),
+    ...(envFile === undefined ? [] : [`with the variables of ${envFile}`]),
+    ...(Object.keys(headers).length > 0 ? [`with the headers ${Object.keys(headers).join(", ")}`] : []),
+  ];
+  const what = url === undefined ? `run: ${redact([command, ...args].join(" "))}` : `connect to ${redact(url)}`;
+  return `${[what, ...extras].join(", ")}.`;
+}
+
+export function quotedName(name: string): string {
+  return /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** What of the servers' tools a run has: fewer by mode and by flag, like its own. */
+export function chooseServerTools(tools: readonly Tool[], flags: FlagValues, mode: PermissionMode): readonly Tool[] {
+  const readOnly = mode === "plan" || mode === "ask";
+  const names = (flag: string) => flagList(flags, flag).flatMap((list) => list.split(",").map((name) => name.trim()));
+  const isNamed = (tool: Tool, list: readonly string[]) => list.some((name) => isCalled(tool, name));
+  return tools.filter(
+    (tool) =>
+      (!readOnly || tool.readOnly) &&
+      (!flags.has("allowed-tools") || isNamed(tool, names("allowed-tools"))) &&
+      !isNamed(tool, names("disallowed-tools")),
+  );
+}
+
+/** `docs-search`, `docs:search`, `docs:*`, and `mcp` for all of them. */
+function isCalled({ name, wire, mcp }: Tool, wanted: string): boolean {
+  if (wanted === name || wanted === wire) return true;
+  return mcp !== undefined && (wanted === `${mcp.server}:${mcp.tool}` || wanted === `${mcp.server}:*`);
+}

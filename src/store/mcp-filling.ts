@@ -1,0 +1,138 @@
+// What a server's definition means here: variables filled in, the file of variables read, the environment as small as it can be.
+import { readFileSync, statSync } from "node:fs";
+import { basename, isAbsolute, join, resolve, sep } from "node:path";
+import type { McpDefinition, McpServer } from "./mcp-servers.ts";
+
+export type FillingPlace = { workspace: string; home: string; env: Readonly<Record<string, string | undefined>> };
+
+/** What is started or connected to. */
+export type FilledServer =
+  | { kind: "command"; command: string[]; cwd: string; env: Record<string, string> }
+  | { kind: "url"; url: URL; headers: Record<string, string>; auth?: McpDefinition["auth"] };
+
+/** Why a definition cannot be filled in: a sentence without its end. */
+export class FillingProblem extends Error {}
+
+export function fillServer({ definition, folder }: McpServer, place: FillingPlace): FilledServer {
+  const fill = (text: string) => filled(text, place);
+  if (definition.url !== undefined) {
+    const address = fill(definition.url);
+    const url = URL.canParse(address) ? new URL(address) : undefined;
+    if (!url || !/^https?:$/.test(url.protocol))
+      throw new FillingProblem(`its "url" is no http or https address: ${definition.url}`);
+    return {
+      kind: "url",
+      url,
+      headers: mapped(definition.headers, fill),
+      ...(definition.auth && { auth: filledAuth(definition.auth, fill) }),
+    };
+  }
+  const cwd = definition.cwd === undefined ? folder : resolve(folder, fill(definition.cwd));
+  const fromFile = definition.envFile === undefined ? {} : variablesIn(envFileOf(definition, folder, place)!);
+  return {
+    kind: "command",
+    command: [programOf(fill(definition.command!), cwd), ...(definition.args ?? []).map(fill)],
+    cwd,
+    env: { ...smallEnvironment(place.env), ...fromFile, ...mapped(definition.env, fill) },
+  };
+}
+
+/** The files that decide what a definition does, beyond what it says: an agent that may edit them could change it. */
+export function filesBehind({ definition, folder }: McpServer, place: FillingPlace): string[] {
+  const roots = [place.workspace, folder];
+  const words = [definition.command, ...(definition.args ?? []), definition.envFile];
+  const paths = words.flatMap((word) => {
+    if (word === undefined) return [];
+    try {
+      const base = definition.cwd === undefined ? folder : resolve(folder, filled(definition.cwd, place));
+      return [resolve(base, filled(word, place).replace(/^--?[\w-]+=/, ""))];
+    } catch {
+      return [];
+    }
+  });
+  const isWithin = (path: string) => roots.some((root) => path.startsWith(root.endsWith(sep) ? root : root + sep));
+  return [...new Set(paths)].filter(isWithin).sort();
+}
+
+/** A path stays relative to where the server runs; a name is looked up in PATH. */
+function programOf(command: string, cwd: string): string {
+  return /[\\/]/.test(command) && !isAbsolute(command) ? join(cwd, command) : command;
+}
+
+function filledAuth(auth: NonNullable<McpDefinition["auth"]>, fill: (text: string) => string) {
+  const { CLIENT_ID, CLIENT_SECRET, scopes } = auth;
+  return {
+    CLIENT_ID: fill(CLIENT_ID),
+    ...(CLIENT_SECRET !== undefined && { CLIENT_SECRET: fill(CLIENT_SECRET) }),
+    ...(scopes && { scopes: scopes.map(fill) }),
+  };
+}
+
+/** One pass: what a variable holds is not filled in again. */
+function filled(text: string, { workspace, home, env }: FillingPlace): string {
+  const fixed: Record<string, string> = {
+    userHome: home,
+    workspaceFolder: workspace,
+    workspaceFolderBasename: basename(workspace),
+    pathSeparator: sep,
+    "/": sep,
+  };
+  return text.replace(
+    /\$\{(?:(env):)?([^}:]+)(?::-([^}]*))?\}/g,
+    (whole, isEnv: string | undefined, name: string, otherwise: string | undefined) => {
+      if (!isEnv && Object.hasOwn(fixed, name)) return fixed[name]!;
+      if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return whole;
+      const value = env[name] ?? otherwise;
+      if (value === undefined) throw new FillingProblem(`the variable ${name}, which it names, is not set`);
+      return value;
+    },
+  );
+}
+
+function mapped(values: Readonly<Record<string, string>> | undefined, fill: (text: string) => string) {
+  return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, fill(value)]));
+}
+
+/** Enough for a program to find its files and its language; nothing that could be a secret. */
+const small = /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_[A-Z]+|TZ|TMPDIR)$/;
+const smallOnWindows =
+  /^(PATH|PATHEXT|HOMEDRIVE|HOMEPATH|USERNAME|USERPROFILE|APPDATA|LOCALAPPDATA|PROGRAMFILES|PROGRAMDATA|SYSTEMDRIVE|SYSTEMROOT|COMSPEC|TEMP|TMP)$/i;
+
+function smallEnvironment(env: FillingPlace["env"]): Record<string, string> {
+  const wanted = process.platform === "win32" ? smallOnWindows : small;
+  return Object.fromEntries(
+    Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined && wanted.test(pair[0])),
+  );
+}
+
+const largestEnvFile = 64 * 1024;
+
+function envFileOf({ envFile, cwd }: McpDefinition, folder: string, place: FillingPlace): string | undefined {
+  if (envFile === undefined) return undefined;
+  return resolve(cwd === undefined ? folder : resolve(folder, filled(cwd, place)), filled(envFile, place));
+}
+
+function variablesIn(file: string): Record<string, string> {
+  let text: string;
+  try {
+    const facts = statSync(file);
+    if (!facts.isFile() || facts.size > largestEnvFile) throw new Error("it is no small text file");
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new FillingProblem(`its "envFile" cannot be read: ${(error as Error).message}`);
+  }
+  const found: Record<string, string> = {};
+  for (const line of text.split(/\r?\n/)) {
+    const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+    if (name !== undefined) found[name] = unquoted(value!);
+  }
+  return found;
+}
+
+function unquoted(value: string): string {
+  const [, quote, inside] = /^(["'])(.*)\1(?:\s+#.*)?$/s.exec(value) ?? [];
+  if (quote === undefined) return value.replace(/\s+#.*$/, "");
+  return quote === '"' ? inside!.replace(/\\([nrt"\\])/g, (_, letter: string) => escapes[letter]!) : inside!;
+}
+
+const escapes: Record<string, string> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\" };

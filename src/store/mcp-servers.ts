@@ -1,0 +1,141 @@
+// MCP servers as they stand in the files: each name with its definition, checked, not yet filled in.
+
+import { UserError } from "../protocol/error-codes.ts";
+import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { nearestName } from "../protocol/nearest.ts";
+import { readJson } from "./json-file.ts";
+import { type McpFile, type McpPlace, mcpFiles } from "./mcp-places.ts";
+
+export type McpDefinition = {
+  type?: string;
+  command?: string;
+  args?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  envFile?: string;
+  cwd?: string;
+  url?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** An OAuth application that was registered by hand. */
+  auth?: { CLIENT_ID: string; CLIENT_SECRET?: string; scopes?: readonly string[] };
+  /** Tools that need no further permission. Only where the user wrote it: projects permit themselves nothing. */
+  alwaysAllow?: readonly string[];
+  disabled?: boolean;
+};
+
+/** `auto`: streamable HTTP, and where the server knows only the older way, that. */
+export type McpTransport = "stdio" | "http" | "sse" | "auto";
+
+export type McpServer = McpFile & {
+  name: string;
+  definition: McpDefinition;
+  transport: McpTransport;
+  /** Why it cannot be started as it is written. */
+  problem?: string;
+};
+
+/** Throws for a file that is no JSON. A server that is described wrongly is kept, with what is wrong about it. */
+export function readMcpServers(place: McpPlace, warnings: string[]): McpServer[] {
+  return mcpFiles(place).flatMap((place) => {
+    const content = readJson(place.file);
+    return content === undefined ? [] : serversIn(content, place, warnings);
+  });
+}
+
+export function serversIn(content: JsonObject, place: McpFile, warnings: string[]): McpServer[] {
+  const { file } = place;
+  const servers = content["mcpServers"];
+  if (servers === undefined) {
+    const near = nearestName("mcpServers", Object.keys(content));
+    if (Object.keys(content).length > 0)
+      warnings.push(`${file}: there is no "mcpServers"${near ? `, but "${near}"` : ""}: no server is read from it.`);
+    return [];
+  }
+  if (!isObject(servers))
+    throw new UserError("CONFIG_INVALID", `${file}: "mcpServers" must be an object of named servers. Correct it.`);
+  return Object.entries(servers).map(([name, entry]) => serverOf(name, entry, place, warnings));
+}
+
+function serverOf(name: string, entry: unknown, place: McpFile, warnings: string[]): McpServer {
+  const base = { ...place, name };
+  if (!isObject(entry)) return { ...base, definition: {}, transport: "stdio", problem: "it must be an object" };
+  const problems: string[] = [];
+  const definition: JsonObject = {};
+  for (const [key, value] of Object.entries(entry)) {
+    const wanted = Object.hasOwn(fields, key) ? fields[key as keyof McpDefinition] : undefined;
+    if (!wanted) {
+      const near = nearestName(key, Object.keys(fields));
+      if (near) warnings.push(`${place.file}: "${name}.${key}" is unknown: did you mean "${near}"?`);
+      continue;
+    }
+    if (wanted.is(value)) definition[key] = value;
+    else problems.push(`"${key}" must be ${wanted.what}`);
+  }
+  problems.push(...wrongName(name));
+  const { transport, problem } = transportOf(definition);
+  if (problem) problems.push(problem);
+  return { ...base, definition, transport, ...(problems.length > 0 && { problem: problems.join("; ") }) };
+}
+
+function wrongName(name: string): string[] {
+  if (name.trim() === "" || name.length > 100) return ["its name must have 1 to 100 characters"];
+  // Rules say `Mcp(server:tool)`.
+  return /[:\x00-\x1f\x7f]/.test(name) ? ["its name must hold no colon and no control character"] : [];
+}
+
+const transports: Record<string, McpTransport> = {
+  stdio: "stdio",
+  http: "http",
+  "streamable-http": "http",
+  streamablehttp: "http",
+  sse: "sse",
+};
+
+function transportOf({ type, command, url }: McpDefinition): { transport: McpTransport; problem?: string } {
+  if (command !== undefined && url !== undefined)
+    return { transport: "stdio", problem: 'it has both "command" and "url": which one is meant?' };
+  if (command === undefined && url === undefined)
+    return { transport: "stdio", problem: 'it needs a "command" to start or a "url" to connect to' };
+  const transport = command !== undefined ? "stdio" : "auto";
+  if (type === undefined) return { transport };
+  const named = Object.hasOwn(transports, type.toLowerCase()) ? transports[type.toLowerCase()]! : undefined;
+  if (!named) return { transport, problem: `"type" must be one of stdio, http, sse` };
+  if ((named === "stdio") !== (transport === "stdio"))
+    return { transport, problem: `"type" ${type} does not fit ${command === undefined ? '"url"' : '"command"'}` };
+  return { transport: named };
+}
+
+const text = { what: "text", is: isText };
+const texts = { what: "a list of texts", is: (value: unknown) => Array.isArray(value) && value.every(isPlainText) };
+const named = { what: "an object of texts", is: (value: unknown) => isObject(value) && hasPlainTexts(value) };
+
+const fields: Record<keyof McpDefinition, { what: string; is(value: unknown): boolean }> = {
+  type: text,
+  command: text,
+  args: texts,
+  env: named,
+  envFile: text,
+  cwd: text,
+  url: text,
+  headers: named,
+  auth: { what: 'an object with a "CLIENT_ID"', is: isAuth },
+  alwaysAllow: texts,
+  disabled: { what: "true or false", is: (value) => typeof value === "boolean" },
+};
+
+function isText(value: unknown): value is string {
+  return isPlainText(value) && value !== "";
+}
+
+function isPlainText(value: unknown): value is string {
+  return typeof value === "string" && !value.includes("\0");
+}
+
+function hasPlainTexts(value: JsonObject): boolean {
+  return Object.values(value).every(isPlainText);
+}
+
+function isAuth(value: unknown): boolean {
+  if (!isObject(value) || !isText(value["CLIENT_ID"])) return false;
+  const { CLIENT_SECRET, scopes } = value;
+  return (CLIENT_SECRET === undefined || isText(CLIENT_SECRET)) && (scopes === undefined || texts.is(scopes));
+}

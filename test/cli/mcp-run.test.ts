@@ -1,0 +1,160 @@
+// MCP servers in a run of the built CLI: what is offered, called, told, refused and ended.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type CliRun, createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
+
+const fixture = join(repository, "test/support/mcp-server.mjs");
+const demo = (...modes: string[]) => ({ command: process.execPath, args: [fixture, ...modes] });
+const config = (servers: object) => JSON.stringify({ mcpServers: servers });
+
+let made: Workspace[] = [];
+afterEach(() => {
+  for (const each of made) each.remove();
+  made = [];
+});
+
+function workspace(servers?: object): Workspace {
+  const place = createWorkspace(servers ? { ".cursor/mcp.json": config(servers) } : {});
+  made.push(place);
+  return place;
+}
+
+const callOf = (name: string, args: object = {}) => ({ calls: [{ name, args }] });
+const ended = (run: CliRun) =>
+  run
+    .lines()
+    .filter((line) => line["type"] === "tool_call" && line["subtype"] === "completed")
+    .map((line) => line["tool_call"])
+    .sort((one, other) => String(one.toolCallId).localeCompare(String(other.toolCallId)));
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("a server of the project", () => {
+  it("is not started before it is approved, and is named", async () => {
+    const place = workspace();
+    const log = join(place.home, "log");
+    place.file(".cursor/mcp.json", config({ demo: demo(`log=${log}`) }));
+    const run = await place.play([callOf("demo-add"), { text: "ok" }]);
+    expect(run.lines()[0]!["mcp_servers"]).toEqual([{ name: "demo", status: "needs-approval" }]);
+    expect(run.stderr).toContain("The MCP server demo");
+    expect(run.stderr).toContain("courser mcp enable demo");
+    expect(existsSync(log)).toBe(false);
+    expect(JSON.stringify(ended(run))).toContain("There is no tool named demo-add");
+  });
+
+  it("is called on the wire as the original does, and ends with the run", async () => {
+    const place = workspace();
+    const log = join(place.home, "log");
+    place.file(".cursor/mcp.json", config({ demo: demo("noise", "resources", "stay", `log=${log}`), other: demo() }));
+    const run = await place.play(
+      [
+        {
+          calls: [
+            { name: "demo-add", args: { a: 2, b: 3 } },
+            { name: "demo-fail", args: {} },
+            { name: "demo-picture", args: {} },
+            { name: "ListMcpResources", args: {} },
+            { name: "ReadMcpResource", args: { server: "demo", uri: "demo://a" } },
+            { name: "demo-ask", args: {} },
+            { name: "other-add", args: {} },
+          ],
+        },
+        callOf("demo-change"),
+        { text: "ok" },
+      ],
+      ["--approve-mcp", "demo"],
+    );
+    expect(run.exit, run.stderr).toBe(0);
+    expect(run.lines()[0]!["mcp_servers"]).toEqual([
+      { name: "demo", status: "pending" },
+      { name: "other", status: "needs-approval" },
+    ]);
+    const calls = ended(run);
+    const byId = (number: number) => calls.find((call) => call.toolCallId === `call_script_${number}`)!;
+    expect(byId(1)["mcpToolCall"]).toEqual({
+      args: {
+        name: "demo-add",
+        args: { a: 2, b: 3 },
+        toolCallId: "call_script_1",
+        providerIdentifier: "demo",
+        toolName: "add",
+      },
+      result: { success: { content: [{ text: { text: "5" } }], isError: false } },
+    });
+    expect(byId(2)["mcpToolCall"].result).toEqual({
+      success: { content: [{ text: { text: "it broke" } }], isError: true },
+    });
+    const [image, resource] = byId(3)["mcpToolCall"].result.success.content;
+    expect(image.image).toMatchObject({ mimeType: "image/png" });
+    expect(resource).toEqual({ resource: { uri: "demo://a", text: "inside" } });
+    expect(byId(4)["listMcpResourcesToolCall"]).toEqual({
+      args: {},
+      result: { success: { resources: [{ uri: "demo://a", name: "a", mimeType: "text/plain" }] } },
+    });
+    expect(byId(5)["readMcpResourceToolCall"].result.success.content).toEqual([
+      { resource: { uri: "demo://a", text: "content of demo://a" } },
+    ]);
+    const asked = JSON.parse(byId(6)["mcpToolCall"].result.success.content[0].text.text);
+    expect(asked.roots.roots[0].uri).toBe(`file://${place.path}`);
+    expect(asked.elicited).toEqual({ action: "decline" });
+    expect(asked.sampled.error.code).toBe(-1);
+    expect(run.stderr).toContain("nobody can answer here: Your name?");
+    expect(JSON.stringify(byId(7))).toContain("There is no tool named other-add");
+    const pids = readFileSync(log, "utf8").trim().split("\n").map(Number);
+    expect(pids).toHaveLength(1);
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+});
+
+describe("--mcp-config", () => {
+  it("adds servers for one run, from a file or as text, with what they may do", async () => {
+    const place = workspace();
+    const file = join(place.home, "given.json");
+    writeFileSync(file, config({ one: { ...demo(), alwaysAllow: ["add"] } }));
+    const script = [
+      { calls: [callOf("one-add", { a: 1 }).calls[0], callOf("one-env").calls[0], callOf("two-add").calls[0]] },
+      { text: "ok" },
+    ];
+    const scriptFile = join(place.home, "script.json");
+    writeFileSync(scriptFile, JSON.stringify(script));
+    const run = await place.run(
+      ["-p", "--trust", "--output-format", "stream-json", "--model", `script:${scriptFile}`].concat(
+        ["--mcp-config", file, "--mcp-config", config({ two: demo() })],
+        "go",
+      ),
+      { env: { CURSOR_API_KEY: "k1", SECRET_TOKEN: "k2" } },
+    );
+    const [one, two, three] = ended(run).map((call) => call["mcpToolCall"].result);
+    expect(one.success.content).toEqual([{ text: { text: "1" } }]);
+    expect(two.rejected.reason).toContain("one:env");
+    expect(three.rejected.reason).toContain("two:add");
+    expect(run.lines().at(-1)!["permission_denials"]).toHaveLength(2);
+  });
+
+  it("says what is wrong with it", async () => {
+    const place = workspace();
+    const wrong = await place.run(["-p", "--force", "--mcp-config", "{oops", "hi"]);
+    expect(wrong.exit).toBe(2);
+    expect(wrong.stderr).toContain("--mcp-config is not valid JSON");
+    const missing = await place.run(["-p", "--force", "--mcp-config", "nowhere.json", "hi"]);
+    expect(missing.stderr).toContain("there is no file");
+    const unknown = await place.run([
+      "-p",
+      "--force",
+      "--approve-mcp",
+      "dem",
+      "--mcp-config",
+      config({ demo: demo() }),
+      "hi",
+    ]);
+    expect(unknown.stderr).toContain("Did you mean demo?");
+  });
+});
