@@ -1,7 +1,8 @@
 // One call of a tool: prepare, hear the hooks, decide, ask, run, tell the hooks. Whatever happens, a started call gets its end.
-import type { Decision, Need } from "../policy/need.ts";
+import { type Decision, type Need, onlyLooks } from "../policy/need.ts";
 import { isInside } from "../policy/paths.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
+import { isObject } from "../protocol/json-object.ts";
 import type { Part } from "../protocol/message.ts";
 import type { Agent } from "./agent.ts";
 import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
@@ -70,6 +71,9 @@ export async function* callTool(
     } else {
       ranAt = Date.now();
       end = yield* runCall(agent, heard.prepared, permission, place);
+      // A page that leads where nobody may go is found out on the way.
+      if (end.outcome.kind === "rejected")
+        denial = { tool: heard.prepared.tool.name, callId: call.id, reason: reasonOf(end.outcome) };
     }
   }
 
@@ -279,8 +283,8 @@ async function* runCall(
   return end;
 }
 
-function mayWrite({ kind }: Need): boolean {
-  return kind !== "Read" && kind !== "WebFetch";
+function mayWrite(need: Need): boolean {
+  return !onlyLooks(need);
 }
 
 /** Two calls may run together unless one may change what the other reads or changes. */
@@ -326,6 +330,10 @@ function rejection({ tool, wireArgs }: Prepared, reason: string): ToolFailure {
       ? { command, workingDirectory, reason, isReadonly: false }
       : { ...(path !== undefined && { path }), reason };
   return new ToolFailure("rejected", value, message);
+}
+
+function reasonOf({ value }: Outcome): string {
+  return isObject(value) && typeof value["reason"] === "string" ? value["reason"] : "It was refused.";
 }
 
 function isSuccess(outcome: Outcome): boolean {

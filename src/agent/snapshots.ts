@@ -1,6 +1,6 @@
 // Snapshots of the workspace, taken before a call that may write, so that a turn can be taken back. docs/rewind.md tells users.
 import { basename, dirname, join } from "node:path";
-import type { Need } from "../policy/need.ts";
+import { type Need, onlyLooks } from "../policy/need.ts";
 import { absolutePath, isInside, realTarget, shownPath } from "../policy/paths.ts";
 import type { ChatWriter } from "../store/chats/chat.ts";
 import { homeDir } from "../store/config-dir.ts";
@@ -88,7 +88,7 @@ export function createSnapshots(place: SnapshotPlace): Snapshots {
 
   return {
     async before(turn, needs, signal) {
-      if (!needs.some(({ kind }) => kind !== "Read" && kind !== "WebFetch")) return undefined;
+      if (needs.every(onlyLooks)) return undefined;
       // One after the other: calls that run together must not start before what they may change is saved.
       const taken = queue.then(() => take(turn, needs, signal));
       queue = taken.catch(() => undefined);

@@ -32,6 +32,7 @@ import { flagText } from "./flags.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./start.ts";
+import { serviceKeys, webAccess } from "./web-access.ts";
 
 export type RunOptions = {
   session: RunSession;
@@ -67,7 +68,8 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
   if (flags.has("trust")) rememberTrust(setup, warn);
   for (const warning of [...setup.warnings, ...session.warnings]) warn(warning);
 
-  const processes = createProcessRunner({ keys: model.keys });
+  const web = webAccess(setup, mode);
+  const processes = createProcessRunner({ keys: [...model.keys, ...serviceKeys(setup, web)] });
   process.once("exit", () => processes.endAllNow());
   // First of all, so that they start while everything else is made ready.
   const mcp =
@@ -161,6 +163,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
         configDir,
         rules: [...setup.rules, ...skills.readRules(), ...(mcp?.rules ?? [])],
         sandbox: confined.reach,
+        acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
       });
       return confined.check(decision);
     },
@@ -190,6 +193,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       },
       // A quarter of the window at most: one result must leave room for the others and the answer.
       resultLimit: Math.max(4000, Math.min(100_000, contextTokens)),
+      web,
       compat: setup.compat,
     },
     instructionsFor: (path) => pathInstructions.forPath(resolve(workspace, path)),

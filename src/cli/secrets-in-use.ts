@@ -24,12 +24,13 @@ export function flagSecrets(argv: readonly string[]): string[] {
 function savedSecrets(env: NodeJS.ProcessEnv): string[] {
   try {
     const folder = configDir(env);
-    const { providers } = readCourserSettings(`${folder}/courser.json`, []);
+    const { providers, search, embeddings } = readCourserSettings(`${folder}/courser.json`, []);
     const configured = Object.values(providers).flatMap(({ keyEnv, keys = [], headers = {} }) => [
       ...[keyEnv, ...keys].map((name) => (name === undefined ? undefined : env[name])),
       ...Object.values(headers),
     ]);
-    return [...Object.values(readKeys(folder)), ...configured.filter((value) => value !== undefined)];
+    const named = [search?.keyEnv, embeddings?.keyEnv].map((name) => (name === undefined ? undefined : env[name]));
+    return [...Object.values(readKeys(folder)), ...[...configured, ...named].filter((value) => value !== undefined)];
   } catch {
     return [];
   }

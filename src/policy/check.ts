@@ -3,7 +3,7 @@ import { nearestName } from "../protocol/nearest.ts";
 import { decide, type Situation } from "./decide.ts";
 import type { Decision, Need } from "./need.ts";
 
-const kinds: readonly Need["kind"][] = ["Shell", "Read", "Write", "Delete", "WebFetch", "Mcp"];
+const kinds: readonly Need["kind"][] = ["Shell", "Read", "Write", "Delete", "WebFetch", "WebSearch", "Mcp"];
 
 /** The need that a text speaks of, or a sentence that says what is wrong with it. */
 export function parseNeed(text: string): { need: Need } | { problem: string } {

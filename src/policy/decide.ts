@@ -22,6 +22,8 @@ export type Situation = Place & {
   rules: readonly Rule[];
   /** `unlisted`: commands that no rule allows run in the sandbox. `all`: those that only --force allows as well. */
   sandbox: "off" | "unlisted" | "all";
+  /** The user's settings let searches pass without a question. */
+  acceptsSearches?: boolean;
 };
 
 type Part = Judgement & { path?: ResolvedPath };
@@ -75,6 +77,8 @@ async function judge(need: Need, situation: Situation, ignored: IgnoreCheck): Pr
       return judgeShell(need, situation);
     case "WebFetch":
       return judgeWeb(need.target, situation);
+    case "WebSearch":
+      return judgeSearch(need.target, situation);
     case "Mcp":
       return judgeMcp(need, situation);
   }
@@ -168,6 +172,12 @@ async function judgeShell(need: Need, situation: Situation): Promise<Part> {
 async function judgeWeb(target: string, situation: Situation): Promise<Part> {
   const { judgeUrl } = await import("./network.ts");
   const answer = judgeUrl(target, situation);
+  return { ...answer, ...(answer.verdict === "allow" && situation.mode === "force" && { forced: true }) };
+}
+
+async function judgeSearch(target: string, situation: Situation): Promise<Part> {
+  const { judgeSearchUrl } = await import("./network.ts");
+  const answer = judgeSearchUrl(target, situation);
   return { ...answer, ...(answer.verdict === "allow" && situation.mode === "force" && { forced: true }) };
 }
 

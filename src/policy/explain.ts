@@ -54,7 +54,7 @@ export async function explain(need: Need, situation: Situation): Promise<Explana
   const { approved: _approved, mayRead: _mayRead, ...decision } = await decide([need], situation);
   const answer = { need, ...decision };
   if (need.kind === "Shell") return { ...answer, ...explainShell(need, situation) };
-  if (need.kind === "WebFetch" || need.kind === "Mcp")
+  if (need.kind === "WebFetch" || need.kind === "WebSearch" || need.kind === "Mcp")
     return { ...answer, rules: ordered(await namedRules(need, situation)) };
   const resolved = resolvePath(need.target, situation, need.cwd);
   if ("problem" in resolved) return { ...answer, rules: [] };

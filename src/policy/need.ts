@@ -1,13 +1,23 @@
 // Need: what a call must be permitted to do before it runs.
 
-/** `Delete` obeys Write rules, but asks where an edit would not. Paths are as the call gave them, not yet resolved. */
+/**
+ * `Delete` obeys Write rules, but asks where an edit would not. `WebSearch` is the address of the engine that the user
+ * configured, and obeys WebFetch rules. Paths are as the call gave them, not yet resolved.
+ */
 export type Need = {
-  kind: "Shell" | "Read" | "Write" | "Delete" | "WebFetch" | "Mcp";
+  kind: "Shell" | "Read" | "Write" | "Delete" | "WebFetch" | "WebSearch" | "Mcp";
   target: string;
   cwd?: string;
   /** Of an MCP tool: it is described otherwise than when it was approved. Rules were made for what it was. */
   changed?: true;
 };
+
+const onlyLooking: ReadonlySet<Need["kind"]> = new Set(["Read", "WebFetch", "WebSearch"]);
+
+/** Nothing on this machine is another after it. */
+export function onlyLooks({ kind }: Need): boolean {
+  return onlyLooking.has(kind);
+}
 
 export type Verdict = "allow" | "ask" | "deny";
 

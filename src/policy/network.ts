@@ -42,6 +42,28 @@ export function judgeUrl(address: string | URL, situation: NetworkSituation): Ur
   return ask(`It fetches from ${url.host}, and no WebFetch rule covers that.`);
 }
 
+/**
+ * A search goes to the address that the user configured: that may be a private one, and words of a model are all that
+ * goes there. Deny rules hold.
+ */
+export function judgeSearchUrl(
+  address: string,
+  { mode, rules, acceptsSearches }: NetworkSituation & { acceptsSearches?: boolean },
+): UrlVerdict {
+  const url = parseUrl(address);
+  if (!url) return deny("The address of the search engine is no URL.");
+  const covering = rules.filter((rule) => rule.kind === "WebFetch" && coversUrl(rule, url));
+  const denying = covering.find((rule) => rule.verdict === "deny");
+  if (denying) return deny(`${nameOf(denying)} denies it.`);
+  if (mode === "force") return allow("--force allows it.");
+  if (acceptsSearches) return allow('"autoAcceptWebSearch" allows it.');
+  const allowing = covering.find((rule) => rule.verdict === "allow");
+  if (allowing) return allow(`${nameOf(allowing)} allows it.`);
+  return ask(
+    `It searches the web through ${url.host}: no WebFetch rule covers that, and "autoAcceptWebSearch" is not set.`,
+  );
+}
+
 /** All addresses of a name: one that is closed closes the whole. */
 export function judgeAddresses(url: URL, addresses: readonly string[], { rules }: NetworkSituation): UrlVerdict {
   for (const address of addresses) {

@@ -49,6 +49,7 @@ function proposals(need: Need, { commands = [], writes = [], path }: Explanation
     case "Delete":
       return path?.real && hasWrites ? [[writeRule(path.real, situation)]] : [];
     case "WebFetch":
+    case "WebSearch":
       return URL.canParse(need.target) ? [[`WebFetch(${new URL(need.target).host})`]] : [];
     case "Mcp":
       return [[`Mcp(${need.target})`]];

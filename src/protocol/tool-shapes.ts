@@ -274,9 +274,15 @@ export interface WebSearchToolCallArgs {
   toolCallId?: string;
 }
 export interface WebSearchToolCallResult {
-  success?: unknown;
+  success?: { references: WebReference[] };
   error?: ErrorText;
   rejected?: Rejected;
+}
+
+export interface WebReference {
+  title: string;
+  url: string;
+  chunk: string;
 }
 
 export interface SemSearchToolCallArgs {

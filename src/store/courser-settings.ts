@@ -21,8 +21,16 @@ export type ProviderSettings = {
   keys?: string[];
 };
 
+/** Who is asked when the web is searched. */
+export type SearchSettings = { engine?: string; url?: string; keyEnv?: string };
+
+/** An endpoint of the OpenAI kind that turns texts into vectors: what code search found is put in order by it. */
+export type EmbeddingSettings = { url?: string; model?: string; keyEnv?: string };
+
 export type CourserSettings = {
   providers: Record<string, ProviderSettings>;
+  search?: SearchSettings;
+  embeddings?: EmbeddingSettings;
   fallbackModels?: string[];
   retries?: number;
   timeoutMs?: number;
@@ -41,8 +49,14 @@ const providerChecks: Record<keyof ProviderSettings, Check> = {
   keys: textList,
 };
 
+const searchChecks: Record<keyof SearchSettings, Check> = { engine: text, url, keyEnv: variable };
+
+const embeddingChecks: Record<keyof EmbeddingSettings, Check> = { url, model: text, keyEnv: variable };
+
 const checks: Record<keyof CourserSettings, Check> = {
   providers: (value) => value,
+  search: (value) => value,
+  embeddings: (value) => value,
   fallbackModels: textList,
   retries: wholeFrom(0),
   timeoutMs: wholeFrom(1),
@@ -62,7 +76,7 @@ export function readCourserSettings(file: string, warnings: string[]): CourserSe
   if (content === undefined) return { providers: {} };
   const { $schema: _schema, ...fields } = content;
   const settings = { file, remedy: "Correct it, or take it out.", warnings, adviceOn };
-  const { providers = {}, ...rest } = checkFields(settings, "", fields, checks);
+  const { providers = {}, search, embeddings, ...rest } = checkFields(settings, "", fields, checks);
   if (!isObject(providers)) throw wrongField(settings, "providers", "must be an object of named endpoints");
   // Without a prototype: the names are the user's.
   const named = Object.create(null) as Record<string, ProviderSettings>;
@@ -70,7 +84,16 @@ export function readCourserSettings(file: string, warnings: string[]): CourserSe
     if (!isObject(entry)) throw wrongField(settings, `providers.${name}`, "must be an object");
     named[name] = checkFields(settings, `providers.${name}.`, entry, providerChecks);
   }
-  return { ...(rest as Omit<CourserSettings, "providers">), providers: named };
+  const inner = (name: string, value: unknown, table: Record<string, Check>) => {
+    if (!isObject(value)) throw wrongField(settings, name, "must be an object");
+    return { [name]: checkFields(settings, `${name}.`, value, table) };
+  };
+  return {
+    ...(rest as Omit<CourserSettings, "providers">),
+    ...(search !== undefined && inner("search", search, searchChecks)),
+    ...(embeddings !== undefined && inner("embeddings", embeddings, embeddingChecks)),
+    providers: named,
+  };
 }
 
 const adviceOn: SettingsFile["adviceOn"] = ({ key, meant, names }) => {

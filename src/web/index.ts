@@ -1,14 +1,12 @@
 // Pages and searches of the web.
 export { fetchPage, GuardRefusal, NetError, type Page, PageError, type PageRequest } from "./page.ts";
 export { createPageCache, type PageCache } from "./page-cache.ts";
+export { SearchError, type SearchRequest, searchWeb } from "./search.ts";
 export {
   howToConfigureSearch,
   type SearchEngine,
-  SearchError,
   type SearchHit,
-  type SearchRequest,
   type SearchSettings,
   searchEngine,
   searchEngineNames,
-  searchWeb,
-} from "./search.ts";
+} from "./search-engines.ts";

@@ -1,5 +1,12 @@
-// The search engines that can be asked: what to send, and where the results stand in the answer.
+// The search engines that can be asked: which one it is, what to send, where the results stand in the answer.
 import { isObject, type JsonObject } from "../protocol/json-object.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** As in courser.json: `{ "engine": "brave", "keyEnv": "MY_KEY" }`. All of it may be left out where a variable says enough. */
+export type SearchSettings = { engine?: string; url?: string; keyEnv?: string };
+
+export type SearchEngine = { kind: EngineKind; url: string; key: string };
 
 export type SearchHit = { title: string; url: string; snippet: string };
 
@@ -18,7 +25,7 @@ export type EngineKind = {
   hit(result: JsonObject): { title?: unknown; url?: unknown; snippet?: unknown };
 };
 
-export const engineKinds: readonly EngineKind[] = [
+const engineKinds: readonly EngineKind[] = [
   {
     name: "searxng",
     variables: ["SEARXNG_URL"],
@@ -78,4 +85,30 @@ function withQuery(address: string, values: Record<string, string>): string {
   const url = new URL(address);
   for (const [name, value] of Object.entries(values)) url.searchParams.set(name, value);
   return url.href;
+}
+
+export const searchEngineNames: readonly string[] = engineKinds.map(({ name }) => name);
+
+/** By the settings, else by the first variable that is there. Undefined: nothing is configured. */
+export function searchEngine(settings: SearchSettings, env: Environment): SearchEngine | undefined {
+  const named = settings.engine ?? (settings.url === undefined ? undefined : "searxng");
+  const kind =
+    named === undefined
+      ? engineKinds.find((each) => variableFor(each, env))
+      : engineKinds.find((each) => each.name === named);
+  if (!kind) return undefined;
+  const found = settings.keyEnv === undefined ? variableFor(kind, env) : env[settings.keyEnv]?.trim();
+  const url = settings.url ?? kind.url ?? (kind.needsKey ? undefined : variableFor(kind, env));
+  if (url === undefined || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return undefined;
+  const key = kind.needsKey || settings.keyEnv !== undefined ? (found ?? "") : "";
+  return { kind, url, key };
+}
+
+/** What to type where nothing is configured. */
+export const howToConfigureSearch =
+  "No search engine is configured. Set BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY, or SEARXNG_URL to the address of a SearXNG server, " +
+  'or write "search": { "engine": "…" } into courser.json.';
+
+function variableFor({ variables }: EngineKind, env: Environment): string | undefined {
+  return variables.map((name) => env[name]?.trim()).find(Boolean);
 }

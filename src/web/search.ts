@@ -2,16 +2,7 @@
 // machine; nobody sends us on from there, so the key stays with it.
 import { createFetch } from "../net/fetch.ts";
 import { isObject, tryParse } from "../protocol/json-object.ts";
-import { type EngineKind, engineKinds, type SearchHit } from "./search-engines.ts";
-
-export type { SearchHit } from "./search-engines.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** As in courser.json: `{ "engine": "brave", "keyEnv": "MY_KEY" }`. All of it may be left out where a variable says enough. */
-export type SearchSettings = { engine?: string; url?: string; keyEnv?: string };
-
-export type SearchEngine = { kind: EngineKind; url: string; key: string };
+import type { EngineKind, Environment, SearchEngine, SearchHit } from "./search-engines.ts";
 
 export type SearchRequest = {
   engine: SearchEngine;
@@ -28,30 +19,8 @@ export class SearchError extends Error {
   override readonly name = "SearchError";
 }
 
-export const searchEngineNames: readonly string[] = engineKinds.map(({ name }) => name);
-
 const mostBytes = 4 * 2 ** 20;
 const longestSnippet = 1_000;
-
-/** By the settings, else by the first variable that is there. Undefined: nothing is configured. */
-export function searchEngine(settings: SearchSettings, env: Environment): SearchEngine | undefined {
-  const named = settings.engine ?? (settings.url === undefined ? undefined : "searxng");
-  const kind =
-    named === undefined
-      ? engineKinds.find((each) => variableFor(each, env))
-      : engineKinds.find((each) => each.name === named);
-  if (!kind) return undefined;
-  const found = settings.keyEnv === undefined ? variableFor(kind, env) : env[settings.keyEnv]?.trim();
-  const url = settings.url ?? kind.url ?? (kind.needsKey ? undefined : variableFor(kind, env));
-  if (url === undefined || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return undefined;
-  const key = kind.needsKey || settings.keyEnv !== undefined ? (found ?? "") : "";
-  return { kind, url, key };
-}
-
-/** What to type where nothing is configured. */
-export const howToConfigureSearch =
-  "No search engine is configured. Set BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY, or SEARXNG_URL to the address of a SearXNG server, " +
-  'or write "search": { "engine": "…" } into courser.json.';
 
 export async function searchWeb(query: string, request: SearchRequest): Promise<SearchHit[]> {
   const { engine, signal, env, count = 8, totalMs = 30_000 } = request;
@@ -85,10 +54,6 @@ export async function searchWeb(query: string, request: SearchRequest): Promise<
     .filter(isObject)
     .flatMap((result) => hitOf(kind, result))
     .slice(0, count);
-}
-
-function variableFor({ variables }: EngineKind, env: Environment): string | undefined {
-  return variables.map((name) => env[name]?.trim()).find(Boolean);
 }
 
 async function boundedText(answer: Response, name: string): Promise<string> {

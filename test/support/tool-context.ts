@@ -2,6 +2,7 @@
 import { createProcessRunner } from "../../src/agent/process.ts";
 import { TodoList } from "../../src/agent/tools/todos.ts";
 import type { ToolContext } from "../../src/agent/tools/tool.ts";
+import { createPageCache } from "../../src/web/page-cache.ts";
 
 export function toolContext(workspace: string, extras: Partial<ToolContext> = {}): ToolContext {
   return {
@@ -15,6 +16,7 @@ export function toolContext(workspace: string, extras: Partial<ToolContext> = {}
     background: undefined as never,
     todos: new TodoList(),
     resultLimit: 30_000,
+    web: { mode: "default", rules: [], env: {}, pages: createPageCache(), engine: undefined },
     ...extras,
   };
 }

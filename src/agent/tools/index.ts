@@ -9,6 +9,8 @@ import { read } from "./read.ts";
 import { shell } from "./shell.ts";
 import { todoWrite } from "./todos.ts";
 import type { Tool } from "./tool.ts";
+import { webFetch } from "./web-fetch.ts";
+import { webSearch } from "./web-search.ts";
 import { write } from "./write.ts";
 
 export const builtInTools: readonly Tool[] = [
@@ -22,6 +24,8 @@ export const builtInTools: readonly Tool[] = [
   shell,
   awaitShell,
   todoWrite,
+  webFetch,
+  webSearch,
 ];
 
 /** By exact name, then without regard to case among names, wire names and aliases, in this order. */

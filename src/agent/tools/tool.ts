@@ -1,7 +1,10 @@
 // Tool: one thing the agent can do. Built-in and MCP tools are the same type.
 
 import type { Decision, Need } from "../../policy/need.ts";
+import type { NetworkSituation } from "../../policy/network.ts";
 import type { Outcome } from "../../protocol/event.ts";
+import type { PageCache } from "../../web/page-cache.ts";
+import type { SearchEngine } from "../../web/search-engines.ts";
 import type { BackgroundShells } from "../background.ts";
 import type { ProcessRunner } from "../process.ts";
 import type { Sandbox } from "../sandbox.ts";
@@ -40,6 +43,15 @@ export type CallPlace = {
   roots: readonly string[];
   /** `2025`: the shapes of the older CLI. */
   compat?: "2025" | undefined;
+  /** Absent: the web is not to be reached from here. */
+  web?: WebAccess;
+};
+
+/** What may be fetched, and what was in this run; `engine`: who is asked when the web is searched. */
+export type WebAccess = NetworkSituation & {
+  pages: PageCache;
+  engine: SearchEngine | undefined;
+  env: Readonly<Record<string, string | undefined>>;
 };
 
 export type ToolContext = CallPlace &

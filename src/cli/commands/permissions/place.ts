@@ -35,7 +35,8 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
     need.kind === "Shell"
       ? await sandboxHere({ ...place, roots: [...place.roots], invocation, settings, rules })
       : "off";
-  return { ...place, mode: modeOf(flags, settings), interactive: !flags.has("print"), rules, sandbox };
+  const acceptsSearches = settings.raw["autoAcceptWebSearch"] === true;
+  return { ...place, mode: modeOf(flags, settings), interactive: !flags.has("print"), rules, sandbox, acceptsSearches };
 }
 
 /** Tried for real, as a run would: what is installed says little about what works. */

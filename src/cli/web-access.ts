@@ -1,0 +1,23 @@
+// How a run reaches the web: rules, the search engine, and the pages of this run.
+import type { WebAccess } from "../agent/tools/tool.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import { createPageCache } from "../web/page-cache.ts";
+import { searchEngine, searchEngineNames } from "../web/search-engines.ts";
+import type { Setup } from "./start.ts";
+
+export function webAccess({ settings, rules, invocation: { env } }: Setup, mode: Setup["mode"]): WebAccess {
+  const { search = {} } = settings.courser;
+  if (search.engine !== undefined && !searchEngineNames.includes(search.engine)) {
+    throw new UserError(
+      "CONFIG_INVALID",
+      `courser.json: "search.engine" must be one of ${searchEngineNames.join(", ")}. Correct it, or take it out.`,
+    );
+  }
+  return { mode, rules, env, pages: createPageCache(), engine: searchEngine(search, env) };
+}
+
+/** Keys of the services beside the model: commands of the agent do not get them. */
+export function serviceKeys({ settings: { courser }, invocation: { env } }: Setup, { engine }: WebAccess): string[] {
+  const named = courser.embeddings?.keyEnv;
+  return [engine?.key, named === undefined ? undefined : env[named]].filter((key): key is string => Boolean(key));
+}
