@@ -23,14 +23,18 @@ import {
   npmScript,
   readBlocks,
 } from "./support/doc-examples.ts";
+import { scriptOf, typeFaults } from "./support/doc-scripts.ts";
 import { type ModelServer, startModelServer } from "./support/model-server.ts";
 import { cli, createWorkspace, repository, type Workspace } from "./support/run-cli.ts";
 
 const pages = new Map(
-  ["README.md", "CONTRIBUTING.md", ...markdownIn("docs"), ...markdownIn("docs/decisions")].map((file) => [
-    file,
-    readFileSync(join(repository, file), "utf8"),
-  ]),
+  [
+    "README.md",
+    "CONTRIBUTING.md",
+    ...markdownIn("docs"),
+    ...markdownIn("docs/sdk"),
+    ...markdownIn("docs/decisions"),
+  ].map((file) => [file, readFileSync(join(repository, file), "utf8")]),
 );
 const blocks = [...pages].flatMap(([file, page]) => readBlocks(file, page));
 const scripts = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")).scripts as Record<string, string>;
@@ -91,6 +95,13 @@ describe("commands", () => {
   });
 });
 
+describe("TypeScript", () => {
+  const examples = blocks.filter((each) => each.language === "ts" && !isMarkedNotRun(each));
+  for (const block of examples) it(`${place(block)} ${block.name}`, () => runTypeScript(block));
+
+  it("is typed", () => expect(typeFaults(blocks.filter((each) => each.language === "ts"))).toBe(""));
+});
+
 describe("files", () => {
   for (const block of blocks.filter(({ language, after }) => /^jsonc?$/.test(language) && !isOutput({ after }))) {
     it(`${place(block)} ${block.name}`, () => {
@@ -105,6 +116,10 @@ describe("files", () => {
         const { hooks, waiting, warnings } = loadHooks(place, { trusted: true });
         expect(warnings).toEqual([]);
         expect(hooks.length + waiting.length).toBeGreaterThan(0);
+        return;
+      }
+      if (isPrompts(block)) {
+        expect(isUsed(block), "a command reads it").toBe(true);
         return;
       }
       if (!isSettings(block)) {
@@ -132,7 +147,7 @@ describe("files", () => {
 describe("pages", () => {
   it("have only blocks of a kind that is checked, or that is shown as it is", () => {
     for (const block of blocks) {
-      expect(["bash", "json", "jsonc", "js", "text", "markdown"], place(block)).toContain(block.language);
+      expect(["bash", "json", "jsonc", "js", "ts", "text", "markdown"], place(block)).toContain(block.language);
       if (block.language === "js") expect(isUsed(block), `${place(block)}: a command runs it`).toBe(true);
     }
   });
@@ -203,19 +218,7 @@ describe("what the offline model can do", () => {
 
 /** Line by line, as a reader would type it, in a folder that nobody trusts yet. */
 async function runBlock(block: Block): Promise<void> {
-  const workspace = scratch();
-  for (const other of blocks)
-    if (other.file === block.file && other.name !== "" && !isSettings(other)) workspace.file(other.name, other.text);
-  mkdirSync(join(workspace.path, "node_modules"));
-  symlinkSync(repository, join(workspace.path, "node_modules/courser-agent"));
-  const withModel = block.mark === "run with a model";
-  if (withModel) writeRouting(workspace);
-  const env = {
-    ...workspace.env,
-    ...(withModel && modelVariables()),
-    PATH: `${programFolder(workspace)}:${workspace.env["PATH"]}`,
-  };
-
+  const { workspace, env } = prepared(block);
   let outputs = "";
   const exits: number[] = [];
   for (const command of commandsOf(block)) {
@@ -250,12 +253,44 @@ async function runBlock(block: Block): Promise<void> {
   if (!isAsShown(output, text)) expect(output, `${place(shown)} shows something else`).toBe(text);
 }
 
+/** As a program in a trusted folder, with the names of the CLI in PATH. */
+async function runTypeScript(block: Block): Promise<void> {
+  const { workspace, env } = prepared(block);
+  trust(workspace.config, workspace.path);
+  workspace.file("example.mjs", scriptOf(block).replace(/http:\/\/127\.0\.0\.1:\d+\/v1/g, `${server.url}/v1`));
+  const run = await runShell(`exec "${process.execPath}" example.mjs`, { cwd: workspace.path, env });
+  expect(run.exit, `${place(block)}:\n${run.output}`).toBe(0);
+  const shown = shownAfter(block);
+  if (!shown) return;
+  const output = normalise(run.output, { [workspace.path]: "/path/to/project", [workspace.home]: "~" });
+  const text = normalise(shown.text, {});
+  if (!isAsShown(output, text)) expect(output, `${place(shown)} shows something else`).toBe(text);
+}
+
+/** A folder with the files that its page shows. */
+function prepared(block: Block): { workspace: Workspace; env: Record<string, string> } {
+  const workspace = scratch();
+  for (const other of blocks)
+    if (other.file === block.file && other.name !== "" && !isSettings(other) && !isOutput(other))
+      workspace.file(other.name, other.text);
+  mkdirSync(join(workspace.path, "node_modules"));
+  symlinkSync(repository, join(workspace.path, "node_modules/courser-agent"));
+  const withModel = block.mark === "run with a model";
+  if (withModel) writeRouting(workspace);
+  const env = {
+    ...workspace.env,
+    ...(withModel && modelVariables()),
+    PATH: `${programFolder(workspace)}:${workspace.env["PATH"]}`,
+  };
+  return { workspace, env };
+}
+
 function shownAfter(block: Block): Block | undefined {
   return blocks.find((other) => other.after === block && isOutput(other) && other.name === "");
 }
 
 function isOutput({ after }: { after: Block | undefined }): boolean {
-  return after?.language === "bash";
+  return after?.language === "bash" || after?.language === "ts";
 }
 
 function isUsed({ file, name }: Block): boolean {
@@ -264,6 +299,11 @@ function isUsed({ file, name }: Block): boolean {
 
 function isSettings({ name }: Block): boolean {
   return /^(\.cursor\/)?(courser|cli-config|cli|permissions)\.json$/.test(name);
+}
+
+/** Lines for --input-format stream-json. */
+function isPrompts({ name }: Block): boolean {
+  return name === "turns.jsonl";
 }
 
 function isHooks({ name }: Block): boolean {

@@ -21,6 +21,8 @@ export type Agent = {
   review?: Reviewer;
   /** The user's own programs, told of what happens; absent where there are none. */
   hooks?: AgentHooks;
+  /** What the last words must be, beside words. */
+  answer?: AnswerCheck;
   limits: Limits;
   /** What tools are given beside the call itself. */
   toolContext: Omit<ToolContext, "callId" | "signal" | "print" | "approved" | "mayRead">;
@@ -60,6 +62,11 @@ export type Question = { tool: string; args: unknown; needs: readonly Need[]; re
 export type Asker = (question: Question) => Promise<{ allow: boolean; reason?: string }>;
 
 export type Reviewer = (question: Question, signal: AbortSignal) => Promise<{ allow: boolean; reason: string }>;
+
+export interface AnswerCheck {
+  /** The value that the answer is, or why it is none that was asked for. */
+  check(text: string): { value: unknown } | { fault: string };
+}
 
 /** A conversation that nobody keeps. */
 export function createSession(messages: Message[] = []): Session {

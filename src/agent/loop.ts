@@ -53,6 +53,10 @@ type Turn = {
   ids: CallIds;
   /** Of the model that answers now. */
   facts: ModelFacts;
+  /** The last answer as a value, where one was asked for. */
+  structured?: unknown;
+  /** How often an answer that does not fit may still be asked for again. */
+  repairs: number;
   /** What the conversation took after it was last shortened, in tokens: until it has grown, that need not be tried again. */
   shortest: number;
 };
@@ -71,6 +75,7 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
     repeats: countRepeats(),
     ids: newCallIds(),
     facts: agent.model,
+    repairs: 1,
     shortest: 0,
   };
   let answer = "";
@@ -86,7 +91,7 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
       if (calls.length > 0) yield* runCalls(turn, calls, modelCallId, textOf(reply));
       else {
         // A hook may have more to do: its prompt is one like the user's, within the same limits.
-        const followup = await agent.hooks?.stop("completed", signal);
+        const followup = checkAnswer(turn, textOf(reply)) ?? (await agent.hooks?.stop("completed", signal));
         if (followup === undefined) break;
         yield { type: "user", text: followup };
         agent.session.append({ role: "user", parts: [{ type: "text", text: followup }] });
@@ -105,7 +110,8 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
     usage: turn.usage,
     ...(turn.denials.length > 0 && { denials: turn.denials }),
   };
-  if (failure === undefined) yield { type: "done", text: answer, ...ending };
+  const structured = turn.structured === undefined ? {} : { structured: turn.structured };
+  if (failure === undefined) yield { type: "done", text: answer, ...structured, ...ending };
   else yield { type: "fail", ...explain(failure, signal), ...ending };
 }
 
@@ -114,6 +120,23 @@ async function submitted({ agent, prompt, signal }: Turn): Promise<Part[]> {
   const heard = await agent.hooks?.beforePrompt({ attachments: [], ...prompt }, signal);
   if (heard?.refusal !== undefined) throw new TurnError("PROMPT_BLOCKED", heard.refusal);
   return (heard?.context ?? []).map((text) => ({ type: "text", text }));
+}
+
+/** What to ask of the model when its answer is not the one that was asked for. Throws when that was done already. */
+function checkAnswer(turn: Turn, text: string): string | undefined {
+  const checked = turn.agent.answer?.check(text);
+  if (!checked) return undefined;
+  if ("value" in checked) {
+    turn.structured = checked.value;
+    return undefined;
+  }
+  if (turn.repairs-- === 0) {
+    throw new TurnError(
+      "OUTPUT_SCHEMA",
+      `The answer does not fit the JSON Schema, also at the second try: ${checked.fault}. Make the schema simpler, or choose another model with --model.`,
+    );
+  }
+  return `Your answer does not fit the JSON Schema: ${checked.fault}. Give the whole answer again, as JSON alone.`;
 }
 
 /** One answer of the model, already in the session. A conversation that is too long is shortened once. */

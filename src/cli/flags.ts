@@ -33,6 +33,13 @@ export const flags: readonly Flag[] = [
     help: "Read-only work: plan (ends in a plan) or ask (questions); agent leaves them in a resumed chat",
   },
   { name: "plan", group: "Run", help: "Same as --mode plan" },
+  {
+    name: "input-format",
+    value: "<format>",
+    choices: ["text", "stream-json"],
+    group: "Run",
+    help: "text (default), or stream-json: a line of stdin is a prompt, each gets its result; print mode only",
+  },
   { name: "image", value: "<path>", repeat: true, group: "Run", help: "Attach an image (repeatable)" },
   { name: "system-prompt", value: "<text>", group: "Run", help: "Replace the built-in system prompt" },
   { name: "append-system-prompt", value: "<text>", group: "Run", help: "Add to the system prompt" },
@@ -48,9 +55,29 @@ export const flags: readonly Flag[] = [
     help: "text (default), json or stream-json; print mode only",
   },
   { name: "stream-partial-output", group: "Output", help: "Text deltas as they come; needs --print and stream-json" },
+  {
+    name: "json-schema",
+    value: "<schema>",
+    group: "Output",
+    help: "Answer as JSON that fits: a file, or the JSON Schema itself; print mode only",
+  },
+  {
+    name: "output-last-message",
+    short: "o",
+    value: "<file>",
+    group: "Output",
+    help: "Write the last answer to a file as well; print mode only",
+  },
   { name: "debug", group: "Output", help: "Say on stderr what is going on" },
 
   { name: "model", value: "<model>", group: "Model", help: "gpt-5, sonnet-4.5, vendor/model, offline, script:FILE …" },
+  {
+    name: "fallback-model",
+    value: "<model>",
+    repeat: true,
+    group: "Model",
+    help: "Model to ask when the first fails (comma list, repeatable)",
+  },
   {
     name: "effort",
     value: "<level>",
@@ -242,7 +269,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
   }
 
   function lookUp(matches: (flag: Flag) => boolean, shown: string): Flag {
-    const known = [...flags, ...(command?.flags ?? [])];
+    const known = [...(command?.flags ?? []), ...flags];
     const flag = known.find(matches);
     if (flag) return flag;
     const near = nearestName(

@@ -15,8 +15,10 @@ import { findMcp, initOf, openSession } from "./session.ts";
 import { type PermissionMode, setUp } from "./start.ts";
 import { cut } from "./text-width.ts";
 
+const printFlags = ["output-format", "stream-partial-output", "input-format", "json-schema", "output-last-message"];
+
 export async function runLineMode(invocation: Invocation): Promise<number> {
-  for (const flag of ["output-format", "stream-partial-output"]) {
+  for (const flag of printFlags) {
     if (invocation.line.flags.has(flag))
       throw new UserError("USAGE", `--${flag} needs print mode: ${invocation.name} -p --${flag} …`);
   }

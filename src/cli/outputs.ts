@@ -25,6 +25,7 @@ function textOutput(): Output {
       if (event.type === "tool_start" || event.type === "user") said = "";
       if (event.type === "text_end") said += event.text;
       if (event.type !== "done") return undefined;
+      if (event.structured !== undefined) return `${JSON.stringify(event.structured, null, 2)}\n`;
       return said === "" || said.endsWith("\n") ? said : `${said}\n`;
     },
   };

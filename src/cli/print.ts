@@ -1,8 +1,9 @@
-// Print mode: one prompt, one run, exactly one result, whatever happens.
+// Print mode: a prompt, a run, exactly one result, whatever happens; or several, each with its result.
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
+import type { AnswerSchema } from "./answer-schema.ts";
 import { callLine } from "./call-line.ts";
-import { createDebug } from "./debug.ts";
+import { createDebug, type Debug } from "./debug.ts";
 import { watchForTheEnd } from "./end-watch.ts";
 import { flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
@@ -11,7 +12,7 @@ import type { OutputFormat } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import { findMcp, initOf, openSession, type RunSession } from "./session.ts";
 import { type Setup, setUp } from "./start.ts";
-import { hasUnreadStdin, type PromptText, readPrompt } from "./stdin.ts";
+import { hasUnreadStdin, noPrompt, type PromptText, readPrompt } from "./stdin.ts";
 import { writeStderr } from "./stdout.ts";
 
 export async function runPrint(invocation: Invocation): Promise<number> {
@@ -28,31 +29,63 @@ export async function runPrint(invocation: Invocation): Promise<number> {
   const watch = watchForTheEnd(abort, invocation.env);
   try {
     await checkResumed(invocation);
-    const prompt = await readPrompt(invocation, abort.signal);
+    const source = await openPrompts(invocation, abort.signal);
     const setup = setUp(invocation, { gate: true });
     if (flags.has("allowed-tools") || flags.has("disallowed-tools")) {
       (await import("./choose-tools.ts")).chooseTools(flags, setup.mode); // wrong names are told before the run begins
     }
     const mcp = await findMcp(setup);
+    const schema = flagText(flags, "json-schema");
+    const answer = schema === undefined ? undefined : (await import("./answer-schema.ts")).readAnswerSchema(schema);
+    const file = flagText(flags, "output-last-message");
+    const onAnswer = file === undefined ? undefined : (await import("./answer-file.ts")).openAnswerFile(file);
     const session = await openSession(setup);
-    const reporter = createReporter({ format, session, partial, compat: setup.compat }, abort);
+    const reporter = createReporter({ format, session, partial, compat: setup.compat, onAnswer }, abort);
     watch.cut = (error) => {
       reporter.fail(error);
       void reporter.finish().then((code) => process.exit(code));
     };
     try {
-      await runTurn(setup, prompt, { session, reporter, abort, format, mcp });
+      await runTurns(setup, source, { session, reporter, abort, format, answer, mcp });
     } finally {
       session.close();
     }
-    if (await hasUnreadStdin(prompt.usedStdin)) {
-      const shown = prompt.text.slice(0, 40);
+    if (await hasUnreadStdin(source.usedStdin)) {
+      const shown = source.text.slice(0, 40);
       warn(`stdin holds data that was not read. To add it to the prompt: … | ${invocation.name} -p "${shown}" -`);
     }
     return await reporter.finish();
   } finally {
     watch.stop();
   }
+}
+
+/** `turn`: what calls off the turn that runs. */
+type PromptSource = {
+  prompts: Iterable<PromptText> | AsyncIterable<PromptText | UserError>;
+  text: string;
+  usedStdin: boolean;
+  turn?: AbortController;
+};
+
+/** One prompt, which is read at once; or lines of stdin, as they come. */
+async function openPrompts(invocation: Invocation, signal: AbortSignal): Promise<PromptSource> {
+  const { line, name } = invocation;
+  if (flagText(line.flags, "input-format") !== "stream-json") {
+    const prompt = await readPrompt(invocation, signal);
+    return { ...prompt, prompts: [prompt] };
+  }
+  if (line.words.length > 0) {
+    throw new UserError(
+      "USAGE",
+      "--input-format stream-json takes its prompts from stdin, a line of JSON each: leave out the words.",
+    );
+  }
+  const { readInputLines } = await import("./input-lines.ts");
+  const onCancel = () => source.turn?.abort(new UserError("INTERRUPTED", "The turn was cancelled."));
+  const prompts = readInputLines({ signal, onCancel, noPrompt: noPrompt(name) });
+  const source: PromptSource = { prompts, text: "", usedStdin: true };
+  return source;
 }
 
 /** `--resume "some words"` took the prompt for an id: told so, before the prompt is missed. */
@@ -67,15 +100,13 @@ type TurnPlace = {
   reporter: Reporter;
   abort: AbortController;
   format: OutputFormat;
+  answer: AnswerSchema | undefined;
   mcp: McpPlan | undefined;
 };
 
-/** From `init` to the end; whatever goes wrong is reported as the run's result. */
-async function runTurn(
-  setup: Setup,
-  prompt: PromptText,
-  { session, reporter, abort, format, mcp }: TurnPlace,
-): Promise<void> {
+/** From `init` to the end; whatever goes wrong is reported as the result of its turn. */
+async function runTurns(setup: Setup, source: PromptSource, place: TurnPlace): Promise<void> {
+  const { session, reporter, abort, answer, mcp } = place;
   const { flags } = setup.invocation.line;
   const debug = createDebug(flags.has("debug"));
   debug.setup(setup);
@@ -88,19 +119,23 @@ async function runTurn(
   reporter.emit(initOf(setup, session, mcp));
   try {
     const { createRun } = await import("./run.ts");
-    const run = await createRun(setup, { session, headless: true, warn, ...(mcp && { mcp }) });
+    const run = await createRun(setup, { session, headless: true, warn, answer, mcp });
     debug.say("the agent is ready");
     try {
-      const images = flagList(flags, "image");
-      for await (const event of run.turn({ ...prompt, images }, abort.signal)) {
-        reporter.emit(event);
+      let images = flagList(flags, "image");
+      for await (const prompt of source.prompts) {
+        if (prompt instanceof UserError) {
+          endOfInput(prompt, place);
+          break;
+        }
+        if (reporter.hasEnded) reporter.next();
+        const turn = followedBy(abort.signal);
+        source.turn = turn;
+        await showTurn(run.turn({ ...prompt, images }, turn.signal), setup, { ...place, debug });
+        source.turn = undefined;
+        images = [];
         // What could not be kept is not shown, and nothing is done after it.
-        if (reporter.hasEnded && event.type !== "done" && event.type !== "fail") break;
-        debug.event(event);
-        if (format !== "stream-json" && event.type === "notice") warn(event.message);
-        showProgress(event, format, setup.workspace);
-        await reporter.ready();
-        if (reporter.isClosed) break;
+        if (abort.signal.aborted || reporter.isClosed) break;
       }
     } finally {
       await run.end();
@@ -108,6 +143,41 @@ async function runTurn(
   } catch (error) {
     reporter.fail(error);
   }
+}
+
+/** Aborted with the other, or alone. */
+function followedBy(signal: AbortSignal): AbortController {
+  const own = new AbortController();
+  const follow = () => own.abort(signal.reason);
+  if (signal.aborted) follow();
+  else signal.addEventListener("abort", follow, { once: true });
+  return own;
+}
+
+async function showTurn(
+  events: AsyncIterable<AgentEvent>,
+  setup: Setup,
+  { reporter, format, debug }: TurnPlace & { debug: Debug },
+): Promise<void> {
+  for await (const event of events) {
+    reporter.emit(event);
+    if (reporter.hasEnded && event.type !== "done" && event.type !== "fail") break;
+    debug.event(event);
+    if (format !== "stream-json" && event.type === "notice") warn(event.message);
+    showProgress(event, format, setup.workspace);
+    await reporter.ready();
+    if (reporter.isClosed) break;
+  }
+}
+
+/** A line that is no prompt has a result of its own; a signal between two turns has none. */
+function endOfInput(error: UserError, { reporter, abort }: TurnPlace): void {
+  if (abort.signal.aborted && reporter.hasEnded) {
+    reporter.stop(error);
+    return;
+  }
+  if (reporter.hasEnded) reporter.next();
+  reporter.fail(error);
 }
 
 function warn(message: string): void {

@@ -14,9 +14,13 @@ export interface Reporter {
   ready(): Promise<void> | undefined;
   /** The result is out: what comes now is not shown. */
   readonly hasEnded: boolean;
+  /** A further turn begins, with a result of its own. */
+  next(): void;
+  /** Ends between two turns: nobody waits for a result. */
+  stop(error: UserError): void;
   /** The reader went away: nobody is left to tell. */
   readonly isClosed: boolean;
-  /** Waits until everything is written; the exit code comes back. */
+  /** Waits until everything is written; the exit code of the last turn that failed comes back, else 0. */
   finish(): Promise<number>;
 }
 
@@ -31,12 +35,19 @@ export type ReporterOptions = {
   compat: OutputOptions["compat"];
   /** Events are kept before they are shown. */
   session: Pick<RunSession, "id" | "record">;
+  /** Is given the last answer as text mode shows it. Throws UserError when it cannot take it. */
+  onAnswer?: (text: string) => void;
 };
 
-export function createReporter({ format, session, ...options }: ReporterOptions, abort: AbortController): Reporter {
+export function createReporter(
+  { format, session, onAnswer, ...options }: ReporterOptions,
+  abort: AbortController,
+): Reporter {
   const output = outputs[format]({ sessionId: session.id, ...options });
-  const startedAt = Date.now();
+  const answer = onAnswer && outputs.text();
+  let startedAt = Date.now();
   let ending: Ending | undefined;
+  let exit = 0;
   let isClosed = false;
   const stdout = openStdout(
     () => {
@@ -55,7 +66,7 @@ export function createReporter({ format, session, ...options }: ReporterOptions,
 
   function emit(event: AgentEvent): void {
     if (ending) return;
-    const failure = keep(event);
+    const failure = handOver(event) ?? keep(event);
     if (failure && event.type !== "fail") {
       // Said as the run's result, which is not kept either: there is nowhere to keep it.
       abort.abort(failure);
@@ -68,25 +79,43 @@ export function createReporter({ format, session, ...options }: ReporterOptions,
     if (text) stdout.write(text);
   }
 
+  function handOver(event: AgentEvent): UserError | undefined {
+    const text = answer?.encode(event);
+    return text === undefined ? undefined : unlessUserError(() => onAnswer!(text));
+  }
+
   /** Deltas are kept where they are shown; elsewhere the whole text that follows them is enough. */
   function keep(event: AgentEvent): UserError | undefined {
     if ((event.type === "text" || event.type === "thinking") && !options.partial) return undefined;
-    try {
-      session.record(event);
-      return undefined;
-    } catch (error) {
-      if (error instanceof UserError) return error;
-      throw error;
-    }
+    return unlessUserError(() => session.record(event));
   }
 
   function fail(error: unknown): void {
     emit({ type: "fail", ...explainFailure(error), durationMs: Date.now() - startedAt, apiDurationMs: 0 });
   }
 
+  /** What people are told of how the turn ended. */
+  function settle(): void {
+    if (!ending) return;
+    for (const denial of ending.denials ?? []) writeStderr(`Rejected: ${denial.tool}: ${denial.reason}\n`);
+    if (ending.type === "done") return;
+    const code = codeOf(ending.code);
+    writeStderr(errorLine(ending.message, code));
+    exit = exitCodeOf(code);
+  }
+
   return {
     emit,
     fail,
+    next() {
+      settle();
+      ending = undefined;
+      startedAt = Date.now();
+    },
+    stop(error) {
+      writeStderr(errorLine(error.message, error.code));
+      exit = exitCodeOf(error.code);
+    },
     ready: () => stdout.ready(),
     get hasEnded() {
       return ending !== undefined;
@@ -97,13 +126,21 @@ export function createReporter({ format, session, ...options }: ReporterOptions,
     async finish() {
       await stdout.flush(abort.signal.aborted ? stalledMs : undefined);
       if (isClosed) return 141; // as if SIGPIPE had ended it, which is what readers like `head` expect
-      for (const denial of ending?.denials ?? []) writeStderr(`Rejected: ${denial.tool}: ${denial.reason}\n`);
-      if (ending?.type === "done") return 0;
-      const code = codeOf(ending?.code);
-      writeStderr(errorLine(ending?.message ?? "The run ended without a result.", code));
-      return exitCodeOf(code);
+      ending ??= { type: "fail", message: "The run ended without a result.", durationMs: 0, apiDurationMs: 0 };
+      settle();
+      return exit;
     },
   };
+}
+
+function unlessUserError(step: () => void): UserError | undefined {
+  try {
+    step();
+    return undefined;
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
 }
 
 function codeOf(code: string | undefined): ErrorCode {

@@ -26,9 +26,10 @@ import { randomUuid } from "../store/chats/random-uuid.ts";
 import { hasHookFiles } from "../store/hook-places.ts";
 import { hasSandboxFile } from "../store/sandbox-files.ts";
 import { trust } from "../store/trust.ts";
+import type { AnswerSchema } from "./answer-schema.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { type Confinement, createConfinement, unconfined } from "./confinement.ts";
-import { flagText } from "./flags.ts";
+import { flagList, flagText } from "./flags.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./start.ts";
@@ -39,6 +40,8 @@ export type RunOptions = {
   headless: boolean;
   warn(message: string): void;
   ask?: Asker;
+  /** What the answer must be. */
+  answer?: AnswerSchema;
   /** Asks a person yes or no. */
   confirm?(question: string): Promise<boolean>;
   /** The servers that are configured. */
@@ -51,6 +54,8 @@ export type TurnPrompt = {
   data?: string;
   /** Paths. */
   images: readonly string[];
+  /** Images as they are. */
+  pictures?: readonly Part[];
 };
 
 export interface Run {
@@ -61,7 +66,7 @@ export interface Run {
 }
 
 export async function createRun(setup: Setup, options: RunOptions): Promise<Run> {
-  const { session, headless, warn, ask, confirm } = options;
+  const { session, headless, warn, ask, answer, confirm } = options;
   const { workspace, roots, configDir, home, settings, model } = setup;
   const { id: sessionId, mode, chat } = session;
   const { flags } = setup.invocation.line;
@@ -88,7 +93,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
     retries: settings.courser.retries,
     timeoutMs: settings.courser.timeoutMs,
     idleMs: settings.courser.idleMs,
-    fallbackModels: settings.courser.fallbackModels,
+    fallbackModels: fallbackModels(setup),
     program: setup.invocation.name,
     sessionId,
   });
@@ -105,7 +110,8 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
     shell: setup.invocation.env["SHELL"] ?? "/bin/bash",
     today: new Date(),
     systemPrompt: flagText(flags, "system-prompt"),
-    appendSystemPrompt: flagText(flags, "append-system-prompt"),
+    appendSystemPrompt:
+      [flagText(flags, "append-system-prompt"), answer?.instruction].filter(Boolean).join("\n\n") || undefined,
     sections: [skills.section],
   });
   for (const warning of [...warnings, ...skills.takeWarnings()]) warn(warning);
@@ -168,6 +174,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       return confined.check(decision);
     },
     ...(ask && { ask }),
+    ...(answer && { answer }),
     ...(hooks && { hooks }),
     ...(reviews && { review: await reviewer(setup, provider) }),
     ...(snapshots && {
@@ -202,7 +209,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
   let hasBegun = false;
   let last: { event?: AgentEvent; signal?: AbortSignal } = {};
   return {
-    async *turn({ text, data, images }, signal) {
+    async *turn({ text, data, images, pictures: given = [] }, signal) {
       if (hooks && !hasBegun) {
         hasBegun = true;
         agent.system = [system, ...(await hooks.begin(signal))].join("\n\n");
@@ -212,7 +219,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
         (await mcp?.expand(text, signal)) ??
         expandPrompt(text, { ...instructions, instructions: pathInstructions, callable: [skills] });
       for (const warning of expanded.warnings) warn(warning);
-      const pictures = images.map((path) => imagePart(resolve(path)));
+      const pictures = [...given, ...images.map((path) => imagePart(resolve(path)))];
       const piped: Part[] = data === undefined ? [] : [{ type: "text", text: data }];
       const shown = data === undefined ? text : `${text}\n\n${data}`;
       const parts = [...expanded.parts, ...piped, ...pictures];
@@ -238,6 +245,13 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       await snapshots?.tidy();
     },
   };
+}
+
+/** Those of the command line, else those of the settings. */
+function fallbackModels({ invocation, settings }: Setup): readonly string[] | undefined {
+  const given = flagList(invocation.line.flags, "fallback-model").flatMap((names) => names.split(","));
+  const names = given.map((name) => name.trim()).filter((name) => name !== "");
+  return names.length > 0 ? names : settings.courser.fallbackModels;
 }
 
 /** Files and rules that came with a prompt. */

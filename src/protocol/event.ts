@@ -63,7 +63,8 @@ export type AgentEventBody =
   | { type: "retry"; attempt: number; discards: boolean; reason?: string; delayMs?: number }
   /** Something a reader should know that is no step of the work: the model changed, the context was cut. */
   | { type: "notice"; kind: string; message: string; fields?: Record<string, unknown> }
-  | ({ type: "done"; text: string } & Ending)
+  /** `structured`: the answer by the schema that was asked for. */
+  | ({ type: "done"; text: string; structured?: unknown } & Ending)
   | ({ type: "fail"; message: string; code?: string } & Ending)
   | { type: "other"; raw: unknown }; // understood by nobody, lost by nobody
 

@@ -7,7 +7,9 @@ import type { Row } from "./line-table.ts";
 export const done: LineKind<Of<"done">> = {
   start(line) {
     if (typeof line.result !== "string") return undefined;
-    return timed({ type: "done", text: line.result, ...endingOf(line) }, line);
+    const event: Of<"done"> = { type: "done", text: line.result, ...endingOf(line) };
+    if (line.structured_output !== undefined) event.structured = line.structured_output;
+    return timed(event, line);
   },
   rows: [
     constant("type", "result"),
@@ -16,6 +18,7 @@ export const done: LineKind<Of<"done">> = {
     field("duration_api_ms", "apiDurationMs"),
     constant("is_error", false),
     field("result", "text"),
+    field("structured_output", "structured", "given"),
     session(),
     field("request_id", "requestId", "given"),
     field("usage", "usage", "given"),

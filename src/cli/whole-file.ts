@@ -1,0 +1,35 @@
+// A file that the user named, written whole or not at all.
+import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+
+export function writeWhole(path: string, pieces: Iterable<string>): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory())
+    throw new UserError("USAGE", `${path} is a directory. Give the name of a file, such as ${path}/answer.txt`);
+  if (!existsSync(dirname(path)))
+    throw new UserError("STORE_IO", `There is no folder ${dirname(path)}. Make it first: mkdir -p ${dirname(path)}`);
+  // A pipe or a device is written to, never replaced by a file of its name; and a link stays a link.
+  const isStream = stat !== undefined && !stat.isFile();
+  const target = stat?.isFile() ? realpathSync(path) : path;
+  const beside = isStream ? path : `${target}.${process.pid}.part`;
+  try {
+    // A conversation is nobody else's business until its owner says so.
+    const file = openSync(beside, "w", 0o600);
+    try {
+      for (const piece of pieces) writeAll(file, Buffer.from(piece));
+    } finally {
+      closeSync(file);
+    }
+    if (!isStream) renameSync(beside, target);
+  } catch (error) {
+    if (!isStream) rmSync(beside, { force: true });
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new UserError(code === "ENOSPC" ? "STORE_FULL" : "STORE_IO", `${path} cannot be written: ${message}.`);
+  }
+}
+
+function writeAll(file: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
