@@ -1,42 +1,14 @@
 // The plain conversation on a terminal: a real one, made by `script`.
-import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
+import { createWorkspace, type Workspace } from "../support/run-cli.ts";
+import { converse, hasScript } from "../support/terminal.ts";
 
-const hasScript = existsSync("/usr/bin/script");
 const workspaces: Workspace[] = [];
 afterAll(() => {
   for (const workspace of workspaces) workspace.remove();
 });
-
-/** Types each answer when its question has appeared. */
-async function converse(
-  args: string,
-  dialogue: [question: RegExp, answer: string][],
-  workspace: Workspace,
-): Promise<{ screen: string; exit: number | null }> {
-  const child = spawn("script", ["-qfec", `"${process.execPath}" "${cli}" ${args}`, "/dev/null"], {
-    cwd: workspace.path,
-    env: { ...workspace.env, TERM: "xterm", SHELL: "/bin/sh" },
-  });
-  let screen = "";
-  let seen = 0;
-  child.stdout.on("data", (chunk: Buffer) => {
-    screen += chunk.toString();
-    const next = dialogue[0];
-    if (next?.[0].test(screen.slice(seen))) {
-      dialogue.shift();
-      seen = screen.length;
-      child.stdin.write(next[1]);
-    }
-  });
-  const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
-  const exit = await new Promise<number | null>((resolve) => child.on("close", resolve));
-  clearTimeout(timer);
-  return { screen: screen.replaceAll("\r", ""), exit };
-}
 
 describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`, () => {
   const make = (): Workspace => {

@@ -18,6 +18,8 @@ export type ChatFacts = {
   /** The first line of the first prompt: what to show while there is no title. */
   prompt?: string;
   hasConversation: boolean;
+  /** The chat whose agent started this one; empty where it is not known which. Lists show no such chats. */
+  parent?: string;
 };
 
 /** One prompt and everything up to its ending. Numbered from 1. */

@@ -2,8 +2,10 @@
 import { readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { storeError } from "../sqlite.ts";
+import { subagentOutput } from "../subagent-output.ts";
 import { chatsDir, isChatId } from "./layout.ts";
 import { forgetChat } from "./search-index.ts";
+import { readFactsFile } from "./side-files.ts";
 import { takeWriterLock } from "./writer-lock.ts";
 
 /** A chat that a run is using is left alone. */
@@ -15,8 +17,13 @@ export function deleteChat(configDir: string, folder: string): void {
   try {
     // Gone for everybody in one step. What a crash leaves of it has a name that no chat has, and goes with the next one.
     renameSync(folder, join(project, `.deleted-${id}`));
+    const parent = readFactsFile(join(project, `.deleted-${id}`))?.parent;
     const deleted = namesIn(project).filter((name) => name.startsWith(".deleted-"));
-    for (const path of [...transcriptsOf(configDir, id), ...deleted.map((name) => join(project, name))])
+    for (const path of [
+      ...transcriptsOf(configDir, id, parent),
+      subagentOutput(configDir, id),
+      ...deleted.map((name) => join(project, name)),
+    ])
       rmSync(path, { recursive: true, force: true });
   } catch (error) {
     throw storeError(error, folder);
@@ -28,10 +35,12 @@ export function deleteChat(configDir: string, folder: string): void {
 }
 
 /** In every project: which one the chat belonged to is not known of all chats. Older ones lie flat. */
-function transcriptsOf(configDir: string, id: string): string[] {
+function transcriptsOf(configDir: string, id: string, parent: string | undefined): string[] {
   const projects = join(configDir, "projects");
-  return namesIn(projects).flatMap((name) =>
-    ["", ".jsonl", ".txt"].map((end) => join(projects, name, "agent-transcripts", id + end)),
+  const names = ["", ".jsonl", ".txt"].map((end) => id + end);
+  if (parent !== undefined && isChatId(parent)) names.push(join(parent, "subagents", `${id}.jsonl`));
+  return namesIn(projects).flatMap((project) =>
+    names.map((name) => join(projects, project, "agent-transcripts", name)),
   );
 }
 

@@ -15,6 +15,7 @@ export function factsOf(store: StoreConnection, folder: string, meta: StoreMeta,
   const isOurs = hasOwnTables(store);
   const workspace =
     (isOurs ? (ownState(store, ".workspace") as string | undefined) : undefined) ?? workspaceBeside(folder);
+  const parent = isOurs ? ownState(store, ".parent") : undefined;
   const prompt = firstPrompt(store);
   const createdAt = meta.createdAt ?? changedAt;
   const written = isOurs ? lastWritten(store) : changedAt;
@@ -29,6 +30,7 @@ export function factsOf(store: StoreConnection, folder: string, meta: StoreMeta,
     ...(meta.lastUsedModel !== undefined && { model: meta.lastUsedModel }),
     ...(prompt !== undefined && { prompt }),
     hasConversation: prompt !== undefined,
+    ...(typeof parent === "string" && { parent }),
   };
 }
 

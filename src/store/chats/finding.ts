@@ -44,8 +44,13 @@ export function findChat(configDir: string, wanted: string, workspace: string, p
  * only created count where there are no others: a program may have made one ahead of time.
  */
 export function nthChat(configDir: string, workspace: string, number: number, program = "courser"): string {
-  const here = folders(configDir, workspace).filter(isChat);
-  const all = (here.length > 0 ? here : folders(configDir).filter(isChat)).map(ageAtAGlance);
+  const main = (place?: string) =>
+    folders(configDir, place)
+      .filter(isChat)
+      .map(ageAtAGlance)
+      .filter((chat) => !chat.isSubagent);
+  const here = main(workspace);
+  const all = here.length > 0 ? here : main();
   const spoken = all.filter((chat) => chat.hasConversation);
   const chats = (spoken.length > 0 ? spoken : all).sort(newestFirst);
   const chat = chats[number - 1];

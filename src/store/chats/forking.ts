@@ -42,7 +42,9 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
   const wanted = upToTurn ?? turns;
   const last = Math.min(wanted, record.problems.length > 0 ? record.wholeTurns : turns);
   if (wanted > 0 && last === 0) throw notWhole(folder, record.problems, 0);
-  const facts = { ...record.facts, id: newId, folder: copy, createdAt: Date.now() };
+  // A copy is a chat of the user's own, also where the chat is a subagent's.
+  const { parent: _parent, ...own } = record.facts;
+  const facts = { ...own, id: newId, folder: copy, createdAt: Date.now() };
   try {
     const chat = record.problems.length > 0 ? replay(configDir, record, facts, last) : openCopy(folder, facts);
     try {
@@ -88,10 +90,12 @@ function makeOwn(file: string, facts: ChatFacts): void {
       .statement("UPDATE meta SET value = ? WHERE key = '0'")
       .run(metaText(meta, facts, meta.latestRootBlobId ?? ""));
     // As a run leaves it that was cut off: whoever opens it writes the transcript anew.
-    if (hasOwnTables(store))
+    if (hasOwnTables(store)) {
+      store.statement("DELETE FROM courser_state WHERE key = '.parent'").run();
       store
         .statement("INSERT OR REPLACE INTO courser_state (key, turn, value) VALUES ('.writer', 0, ?)")
         .run(JSON.stringify({ pid: process.pid, since: Date.now() }));
+    }
     store.exec("COMMIT; PRAGMA chat.journal_mode = WAL");
   } finally {
     store.close();

@@ -41,7 +41,10 @@ export function factsFile(folder: string): string {
   return `${folder}${sep}meta.json`;
 }
 
-/** The conversation as lines of JSON, for hooks and for programs that list chats. */
-export function transcriptFile(configDir: string, workspace: string, id: string): string {
-  return join(projectDir(configDir, workspace), "agent-transcripts", id, `${id}.jsonl`);
+/** The conversation as lines of JSON, for hooks and for programs that list chats. Of a subagent below that of its parent. */
+export function transcriptFile(configDir: string, workspace: string, id: string, parent?: string): string {
+  const all = join(projectDir(configDir, workspace), "agent-transcripts");
+  return parent !== undefined && isChatId(parent)
+    ? join(all, parent, "subagents", `${id}.jsonl`)
+    : join(all, id, `${id}.jsonl`);
 }

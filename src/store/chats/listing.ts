@@ -9,13 +9,16 @@ import { chatsDir, factsFile, isChatId, projectId, storeFile } from "./layout.ts
 import { readFacts } from "./reading.ts";
 import { readFactsFile } from "./side-files.ts";
 
-/** Newest first; those of one workspace, or all. */
-export function listChats(configDir: string, { workspace }: { workspace?: string } = {}): ChatFacts[] {
+/** Newest first; those of one workspace, or all. Chats of subagents only where their parent is asked for. */
+export function listChats(
+  configDir: string,
+  { workspace, parent }: { workspace?: string; parent?: string } = {},
+): ChatFacts[] {
   const found: ChatFacts[] = [];
   for (const folder of folders(configDir, workspace)) {
     // The quick way first: thousands of chats are listed in a moment.
     const facts = readFactsFile(folder) ?? (isChat(folder) ? factsAtAGlance(folder) : undefined);
-    if (!facts) continue;
+    if (!facts || facts.parent !== parent) continue;
     if (workspace !== undefined) facts.workspace ??= workspace;
     found.push(facts);
   }
@@ -55,10 +58,11 @@ export function factsAtAGlance(folder: string): ChatFacts {
 
 /** Some programs that write such chats put a title beside the store: enough for a list. */
 function titledFacts(folder: string): ChatFacts | undefined {
-  const { title, cwd } = factsText(folder);
+  const { title, cwd, isSubagent } = factsText(folder);
   if (typeof title !== "string" || title === "" || title === "New Agent") return undefined;
   const workspace = typeof cwd === "string" ? { workspace: cwd } : {};
-  return { ...ageAtAGlance(folder), id: basename(folder), ...workspace, title, mode: "default" };
+  const parent = isSubagent === true ? { parent: "" } : {};
+  return { ...ageAtAGlance(folder), id: basename(folder), ...workspace, ...parent, title, mode: "default" };
 }
 
 /** A chat without a title is known by its first prompt. */
@@ -66,19 +70,20 @@ export function shownTitle({ title, prompt }: ChatFacts): string {
   return title === "New Agent" ? (prompt ?? title) : title;
 }
 
-export type Aged = Pick<ChatFacts, "folder" | "createdAt" | "updatedAt" | "hasConversation">;
+export type Aged = Pick<ChatFacts, "folder" | "createdAt" | "updatedAt" | "hasConversation"> & { isSubagent?: boolean };
 
 /** Enough to tell which chat is newer, without opening a store, also for chats that the original wrote. */
 export function ageAtAGlance(folder: string): Aged {
-  const { createdAtMs, updatedAtMs, hasConversation } = factsText(folder);
+  const { createdAtMs, updatedAtMs, hasConversation, isSubagent } = factsText(folder);
+  const kind = isSubagent === true && { isSubagent };
   if (typeof updatedAtMs === "number") {
     const createdAt = typeof createdAtMs === "number" ? createdAtMs : updatedAtMs;
-    return { folder, createdAt, updatedAt: updatedAtMs, hasConversation: hasConversation !== false };
+    return { folder, createdAt, updatedAt: updatedAtMs, hasConversation: hasConversation !== false, ...kind };
   }
   const store = storeFile(folder);
   const times = [store, `${store}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   const updatedAt = Math.floor(Math.max(...times));
-  return { folder, createdAt: updatedAt, updatedAt, hasConversation: true };
+  return { folder, createdAt: updatedAt, updatedAt, hasConversation: true, ...kind };
 }
 
 function factsText(folder: string): JsonObject {

@@ -18,7 +18,8 @@ type FactsText = {
   updatedAtMs?: number;
   hasConversation?: boolean;
   cwd?: string;
-  courser?: { title?: string; mode?: string; model?: string; prompt?: string };
+  isSubagent?: boolean;
+  courser?: { title?: string; mode?: string; model?: string; prompt?: string; parent?: string };
 };
 
 export function writeFacts(facts: ChatFacts): void {
@@ -31,7 +32,14 @@ export function writeFacts(facts: ChatFacts): void {
     updatedAtMs: facts.updatedAt,
     ...(facts.workspace !== undefined && { cwd: facts.workspace }),
     ...(title !== undefined && { title }),
-    courser: { title: facts.title, mode: facts.mode, model: facts.model, prompt: facts.prompt },
+    ...(facts.parent !== undefined && { isSubagent: true }),
+    courser: {
+      title: facts.title,
+      mode: facts.mode,
+      model: facts.model,
+      prompt: facts.prompt,
+      parent: facts.parent,
+    },
   });
   const file = factsFile(facts.folder);
   withoutFailing(file, () => replace(file, text));
@@ -57,6 +65,7 @@ export function readFactsFile(folder: string): ChatFacts | undefined {
       ...(courser.model !== undefined && { model: courser.model }),
       ...(courser.prompt !== undefined && { prompt: courser.prompt }),
       hasConversation: hasConversation === true,
+      ...(courser.parent !== undefined && { parent: courser.parent }),
     };
   } catch {
     return undefined;
@@ -81,9 +90,9 @@ export interface Transcript {
   close(): void;
 }
 
-export function openTranscript(configDir: string, workspace: string | undefined, id: string): Transcript {
+export function openTranscript(configDir: string, { workspace, id, parent }: ChatFacts): Transcript {
   if (workspace === undefined) return { add() {}, endTurn() {}, rewrite() {}, close() {} };
-  const file = transcriptFile(configDir, workspace, id);
+  const file = transcriptFile(configDir, workspace, id, parent);
   let handle: number | undefined;
   let isUsable = true;
   const guarded = (work: () => void) => {

@@ -82,8 +82,8 @@ export class Writer implements ChatWriter {
     this.#lastSequence = opened.lastSequence;
     this.#lastNumber = opened.lastNumber;
     this.#lastEvent = opened.lastEvent;
-    const { id, configDir } = placeOfChat(opened.facts.folder);
-    this.#transcript = openTranscript(configDir, opened.facts.workspace, id);
+    const { configDir } = placeOfChat(opened.facts.folder);
+    this.#transcript = openTranscript(configDir, opened.facts);
     for (const message of opened.messages.slice(-2)) this.#learnTools(message);
   }
 

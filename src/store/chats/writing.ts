@@ -38,9 +38,11 @@ export type NewChat = {
   title?: string;
   /** When it began elsewhere. */
   createdAt?: number;
+  /** The chat whose agent starts this one. */
+  parent?: string;
 };
 
-export function createChat(place: ChatPlace, { id, mode, model, title, createdAt }: NewChat): ChatWriter {
+export function createChat(place: ChatPlace, { id, mode, model, title, createdAt, parent }: NewChat): ChatWriter {
   const folder = chatFolder(place.configDir, place.workspace, id);
   const now = Date.now();
   const facts: ChatFacts = {
@@ -53,6 +55,7 @@ export function createChat(place: ChatPlace, { id, mode, model, title, createdAt
     updatedAt: now,
     ...(model !== undefined && { model }),
     hasConversation: false,
+    ...(parent !== undefined && { parent }),
   };
   try {
     for (const path of [place.configDir, chatsDir(place.configDir), dirname(folder)]) checkWritable(path);
@@ -181,7 +184,13 @@ function checkWritable(path: string): void {
 }
 
 function firstRows(facts: ChatFacts): string {
-  const state = { ".root": emptyRoot.id, ".workspace": facts.workspace, ".writer": holder() };
+  const { workspace, parent } = facts;
+  const state = {
+    ".root": emptyRoot.id,
+    ".workspace": workspace,
+    ...(parent !== undefined && { ".parent": parent }),
+    ".writer": holder(),
+  };
   const rows = Object.entries(state).map(([key, value]) => `(${quoted(key)}, 0, ${quoted(JSON.stringify(value))})`);
   return `
     INSERT INTO blobs VALUES (${quoted(emptyRoot.id)}, x'${emptyRoot.data.toString("hex")}');

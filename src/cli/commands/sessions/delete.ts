@@ -2,7 +2,7 @@
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { ChatFacts } from "../../../store/chats/chat.ts";
 import { deleteChat } from "../../../store/chats/deleting.ts";
-import { factsAtAGlance, shownTitle } from "../../../store/chats/listing.ts";
+import { factsAtAGlance, listChats, shownTitle } from "../../../store/chats/listing.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
@@ -15,13 +15,24 @@ export async function deleteSessions(invocation: Invocation, words: readonly str
   // All are looked up before the first is touched: a wrong id deletes nothing.
   const ids = words.length === 0 ? [chatOf(invocation, words, "delete")] : words;
   const folders = new Set(ids.map((id) => chatOf(invocation, [id], "delete")));
-  const chats = [...folders].map((folder) => factsAtAGlance(folder));
+  const named = [...folders].map((folder) => factsAtAGlance(folder));
+  const chats = withSubagents(placeOf(invocation).configDir, named);
   const sure = flags.has("yes") || flags.has("force") || (await askFirst(invocation, chats));
   if (!sure) return answer("Nothing was deleted.\n");
   const { configDir } = placeOf(invocation);
   for (const chat of chats) deleteChat(configDir, chat.folder);
   await sweep(configDir, chats);
   return answer(chats.map((chat) => `✓ Deleted ${chat.id} ${oneLine(shownTitle(chat))}\n`).join(""));
+}
+
+/** What its subagents did goes with a chat. */
+function withSubagents(configDir: string, chats: readonly ChatFacts[]): ChatFacts[] {
+  const all = new Map(chats.map((chat) => [chat.id, chat]));
+  for (const { id, workspace } of all.values()) {
+    for (const child of listChats(configDir, { parent: id, ...(workspace !== undefined && { workspace }) }))
+      all.set(child.id, child);
+  }
+  return [...all.values()];
 }
 
 /** The contents of files that only these chats could bring back. */

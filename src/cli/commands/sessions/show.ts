@@ -1,7 +1,7 @@
 // A chat for reading: every prompt, what was done, what was answered; long texts by their beginning.
 import type { Message } from "../../../protocol/message.ts";
 import type { ChatRecord, ChatTurn } from "../../../store/chats/chat.ts";
-import { shownTitle } from "../../../store/chats/listing.ts";
+import { listChats, shownTitle } from "../../../store/chats/listing.ts";
 import { readChat } from "../../../store/chats/reading.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import { printable } from "../../call-line.ts";
@@ -11,7 +11,7 @@ import { writeStderr } from "../../stdout.ts";
 import { cut } from "../../text-width.ts";
 import { answer, answerJson } from "../answer.ts";
 import { ageOf, chatJson, oneLine, shortPath } from "./chat-lines.ts";
-import { chatOf } from "./place.ts";
+import { chatOf, placeOf } from "./place.ts";
 
 export async function showSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const record = readChat(chatOf(invocation, words, "show"));
@@ -21,7 +21,17 @@ export async function showSession(invocation: Invocation, words: readonly string
 
   const heading = headingOf(record, invocation);
   const blocks = turns.map((turn) => blockOf(turn, invocation.name, record.facts.id));
-  return answer(`${[heading, ...blocks].join("\n\n")}\n`);
+  return answer(`${[heading, ...blocks, ...subagentsOf(record, invocation)].join("\n\n")}\n`);
+}
+
+/** Each has a chat of its own, which can be shown as well. */
+function subagentsOf({ facts, turns }: ChatRecord, invocation: Invocation): string[] {
+  if (turns.length === 0) return [];
+  const { configDir } = placeOf(invocation);
+  const place = facts.workspace !== undefined && { workspace: facts.workspace };
+  const children = listChats(configDir, { parent: facts.id, ...place }).reverse();
+  if (children.length === 0) return [];
+  return [["Subagents:", ...children.map((child) => `  ${child.id}  ${oneLine(shownTitle(child))}`)].join("\n")];
 }
 
 type Told = {

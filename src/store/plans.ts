@@ -1,0 +1,47 @@
+// Plans: what plan mode ended with, as Markdown files in the configuration directory.
+import { closeSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { makeFolder, openPrivate } from "./chats/private-files.ts";
+import { randomUuid } from "./chats/random-uuid.ts";
+import { storeError } from "./sqlite.ts";
+
+export type PlanTodo = { id: string; content: string };
+
+export type Plan = { name: string; overview: string; text: string; todos: readonly PlanTodo[] };
+
+/** A new name at each call. */
+export function planFile(configDir: string, name: string): string {
+  const words = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .replace(/^-+|-+$/g, "");
+  return join(configDir, "plans", `${[...words].slice(0, 60).join("") || "plan"}-${randomUuid().slice(0, 8)}.plan.md`);
+}
+
+/** Throws UserError STORE_* where it cannot be kept. */
+export function keepPlan(file: string, { name, overview, text, todos }: Plan): void {
+  const fields = [
+    "---",
+    `name: ${JSON.stringify(name)}`,
+    `overview: ${JSON.stringify(overview)}`,
+    `todos:${todos.length === 0 ? " []" : ""}`,
+    ...todos.flatMap(({ id, content }) => [
+      `  - id: ${JSON.stringify(id)}`,
+      `    content: ${JSON.stringify(content)}`,
+      "    status: pending",
+    ]),
+    "---",
+  ];
+  try {
+    makeFolder(dirname(file));
+    const handle = openPrivate(file, "wx");
+    try {
+      writeSync(handle, `${fields.join("\n")}\n\n${text.trim()}\n`);
+    } finally {
+      closeSync(handle);
+    }
+  } catch (error) {
+    throw storeError(error, file);
+  }
+}
