@@ -5,6 +5,9 @@ import type { Decision, Need } from "../policy/need.ts";
 import type { AgentEvent, Usage } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import type { AgentHooks } from "./hooks/agent-hooks.ts";
+import type { Person } from "./person.ts";
+import type { Spending } from "./spending.ts";
+import type { Subagents } from "./subagents.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
 
 export type Agent = {
@@ -13,8 +16,10 @@ export type Agent = {
   model: AgentModel;
   system: string;
   tools: readonly Tool[];
-  /** The pure verdict on what a call needs. */
-  decide(needs: readonly Need[]): Promise<Decision>;
+  /** Tools that can be called, and that the model is not told of: they would be refused where it runs. */
+  untold?: ReadonlySet<string>;
+  /** The pure verdict on what a call needs. `readOnly`: for whoever may only look. */
+  decide(needs: readonly Need[], options?: { readOnly: boolean }): Promise<Decision>;
   /** Asks a person; absent where nobody can answer, and then asking means refusing. */
   ask?: Asker;
   /** A model that is asked before a person is, where the user wants that. */
@@ -24,8 +29,15 @@ export type Agent = {
   /** What the last words must be, beside words. */
   answer?: AnswerCheck;
   limits: Limits;
+  /** Whoever started this one as a subagent, and what it has spent so far. */
+  parent?: Agent;
+  spending?: Spending;
+  /** For questions that no rule answers; absent where nobody can. */
+  person?: Person;
+  /** Those that it has started. */
+  subagents?: Subagents;
   /** What tools are given beside the call itself. */
-  toolContext: Omit<ToolContext, "callId" | "signal" | "print" | "approved" | "mayRead">;
+  toolContext: Omit<ToolContext, "callId" | "signal" | "print" | "turn" | "approved" | "mayRead">;
   /** Keeps what a permitted call may change, before it runs. */
   beforeWrite?(needs: readonly Need[], signal: AbortSignal): Promise<void>;
   /** Instructions that apply once a path is touched; each text comes once. */

@@ -6,14 +6,21 @@ import { isObject } from "../protocol/json-object.ts";
 import type { Part } from "../protocol/message.ts";
 import type { Agent } from "./agent.ts";
 import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
+import { Spending } from "./spending.ts";
 import { findTool } from "./tools/index.ts";
-import { failure, type Tool, ToolFailure, type ToolResult } from "./tools/tool.ts";
+import { failure, type Tool, ToolFailure, type ToolResult, type TurnContext } from "./tools/tool.ts";
 
 export type ToolCallPart = Extract<Part, { type: "tool_call" }>;
 export type ToolResultPart = Extract<Part, { type: "tool_result" }>;
 
 /** `context`: what hooks want the model to know beside the result. */
-export type CallEnd = { result: ToolResultPart; denial?: Denial; context: string[] };
+export type CallEnd = {
+  result: ToolResultPart;
+  denial?: Denial;
+  /** What was refused to those that worked for it. */
+  denialsBelow?: readonly Denial[];
+  context: string[];
+};
 
 /** A call that is ready to be permitted: its tool is known and its arguments are valid. */
 type Prepared = { tool: Tool; args: unknown; wireArgs: Record<string, unknown>; needs: Need[] };
@@ -45,7 +52,7 @@ export function repeatedCall(call: ToolCallPart): PreparedCall {
 export async function* callTool(
   agent: Agent,
   { call, prepared: given, failure: wrong }: PreparedCall,
-  context: { modelCallId: string; signal: AbortSignal; said?: string },
+  context: { modelCallId: string } & Omit<CallContext, "callId" | "context">,
 ): AsyncGenerator<AgentEvent, CallEnd> {
   const startedAt = Date.now();
   const tool = given?.tool.wire ?? findTool(agent.tools, call.name)?.wire ?? call.name.replace(/\W+/g, "_");
@@ -54,7 +61,7 @@ export async function* callTool(
   const frame = { callId: call.id, tool, args, modelCallId: context.modelCallId, startedAt };
   yield { type: "tool_start", ...frame, at: startedAt };
 
-  const place: CallContext = { callId: call.id, signal: context.signal, said: context.said, context: [] };
+  const place: CallContext = { ...context, callId: call.id, context: [] };
   let ranAt = startedAt;
   let end: ToolResult;
   let denial: Denial | undefined;
@@ -94,11 +101,19 @@ export async function* callTool(
     isError,
     ...(end.images && { images: end.images }),
   };
-  return { result, ...(denial && { denial }), context: place.context };
+  const denials = { ...(denial && { denial }), ...(end.denials && { denialsBelow: end.denials }) };
+  return { result, ...denials, context: place.context };
 }
 
 /** `said`: by the model, before the call. `context`: grows as hooks speak. */
-type CallContext = { callId: string; signal: AbortSignal; said?: string | undefined; context: string[] };
+type CallContext = {
+  callId: string;
+  signal: AbortSignal;
+  said?: string | undefined;
+  spending?: Spending;
+  isParallel?: boolean;
+  context: string[];
+};
 
 /** A call after the hooks of every tool: `said` is what they want, `failure` what their change of the input broke. */
 type Heard = { prepared: Prepared; said?: BeforeCall } | { failure: ToolFailure };
@@ -219,8 +234,15 @@ async function askPerson(
   }
 }
 
-/** Numbers of the questions of a run, from 0. */
+/** Numbers of the questions of a run, from 0; those of its subagents are counted with them. */
 const asked = new WeakMap<Agent, number>();
+
+function nextQuestion(agent: Agent): number {
+  if (agent.parent) return nextQuestion(agent.parent);
+  const id = asked.get(agent) ?? 0;
+  asked.set(agent, id + 1);
+  return id;
+}
 
 /** The question and its answer, for whoever reads the stream. */
 async function* reportQuery(
@@ -229,8 +251,7 @@ async function* reportQuery(
   { callId }: CallContext,
   ask: () => Promise<{ refusal?: string }>,
 ): AsyncGenerator<AgentEvent, { refusal?: string }> {
-  const id = asked.get(agent) ?? 0;
-  asked.set(agent, id + 1);
+  const id = nextQuestion(agent);
   const kind = `${tool.wire}RequestQuery`;
   yield { type: "ask", id, kind, query: { args: wireArgs, toolCallId: callId }, at: Date.now() };
   const answer = await ask();
@@ -239,18 +260,33 @@ async function* reportQuery(
   return answer;
 }
 
-/** What the call may change is kept first. Live output passes as events while the tool runs. */
+/** What the call may change is kept first. Live output and questions pass as events while the tool runs. */
 async function* runCall(
   agent: Agent,
   { tool, args, needs }: Prepared,
   { approved, mayRead, confined }: Permission,
-  { callId, signal }: CallContext,
+  { callId, signal, spending = new Spending(), isParallel = false }: CallContext,
 ): AsyncGenerator<AgentEvent, ToolResult> {
-  const chunks: string[] = [];
+  const events: AgentEvent[] = [];
   let wake: () => void = () => {};
-  const print = (chunk: string) => {
-    chunks.push(chunk);
+  const emit = (event: AgentEvent) => {
+    events.push(event);
     wake();
+  };
+  const print = (chunk: string) => emit({ type: "tool_output", callId, chunk });
+  const turn: TurnContext = {
+    emit,
+    async query(kind, query, respond) {
+      const id = nextQuestion(agent);
+      emit({ type: "ask", id, kind, query: { ...query, toolCallId: callId }, at: Date.now() });
+      const response = await respond();
+      emit({ type: "answer", id, kind, response, at: Date.now() });
+      return response;
+    },
+    spending,
+    isParallel,
+    ...(agent.subagents && { subagents: agent.subagents }),
+    ...(agent.person && { person: agent.person }),
   };
   const run = async (): Promise<ToolResult> => {
     try {
@@ -260,7 +296,8 @@ async function* runCall(
       return resultOfFailure(failure(why));
     }
     try {
-      const context = { ...agent.toolContext, approved, mayRead, confined: confined === true, callId, signal, print };
+      const judged = { approved, mayRead, confined: confined === true };
+      const context = { ...agent.toolContext, ...judged, callId, signal, print, turn };
       return await tool.run(args, context);
     } catch (error) {
       return resultOfFailure(unexpected(tool.name, error));
@@ -272,11 +309,11 @@ async function* runCall(
     wake();
   });
   while (true) {
-    while (chunks.length > 0) yield { type: "tool_output", callId, chunk: chunks.shift()! };
+    while (events.length > 0) yield events.shift()!;
     if (end) break;
     await new Promise<void>((resolve) => {
       wake = resolve;
-      if (end || chunks.length > 0) resolve();
+      if (end || events.length > 0) resolve();
     });
   }
   await running;

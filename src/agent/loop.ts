@@ -1,13 +1,12 @@
 // runTurn: from a prompt to an answer, as a stream of events. It always ends in exactly one `done` or `fail`.
 
 import { setMaxListeners } from "node:events";
-import { costOf } from "../model/prices.ts";
 import { ModelError, type ModelFacts } from "../model/provider.ts";
 import { isBlankText } from "../protocol/blank.ts";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent, Denial, Usage } from "../protocol/event.ts";
+import type { AgentEvent, Denial } from "../protocol/event.ts";
 import { type Message, type Part, textOf } from "../protocol/message.ts";
-import { type Agent, addUsage, modelChange, noUsage } from "./agent.ts";
+import { type Agent, modelChange } from "./agent.ts";
 import {
   type CallEnd,
   callTool,
@@ -20,6 +19,8 @@ import {
 import { estimateTokens } from "./compact/estimate.ts";
 import { merge } from "./merge.ts";
 import { type CallIds, countRepeats, newCallIds, type RepeatCounter, withUniqueCalls } from "./repeats.ts";
+import { Spending } from "./spending.ts";
+import type { EndedSubagent } from "./subagents.ts";
 
 export type Prompt = {
   /** What the user typed: shown and stored. */
@@ -47,7 +48,7 @@ type Turn = {
   signal: AbortSignal;
   replies: number;
   apiMs: number;
-  usage: Usage;
+  spending: Spending;
   denials: Denial[];
   repeats: RepeatCounter;
   ids: CallIds;
@@ -70,7 +71,7 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
     signal,
     replies: 0,
     apiMs: 0,
-    usage: noUsage,
+    spending: new Spending(agent.spending),
     denials: [],
     repeats: countRepeats(),
     ids: newCallIds(),
@@ -89,7 +90,7 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
       await agent.hooks?.afterReply(reply, signal);
       const calls = callsOf(reply);
       if (calls.length > 0) yield* runCalls(turn, calls, modelCallId, textOf(reply));
-      else {
+      else if (!(yield* heardOfSubagents(turn))) {
         // A hook may have more to do: its prompt is one like the user's, within the same limits.
         const followup = checkAnswer(turn, textOf(reply)) ?? (await agent.hooks?.stop("completed", signal));
         if (followup === undefined) break;
@@ -100,6 +101,7 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
     }
   } catch (error) {
     failure = error;
+    await agent.subagents?.end();
     const wasBlocked = error instanceof TurnError && error.code === "PROMPT_BLOCKED";
     if (!wasBlocked) await agent.hooks?.stop(signal.aborted ? "aborted" : "error", signal);
   }
@@ -107,7 +109,7 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
     durationMs: Date.now() - startedAt,
     apiDurationMs: Math.round(Math.min(turn.apiMs, Date.now() - startedAt)),
     requestId: prompt.requestId,
-    usage: turn.usage,
+    usage: turn.spending.usage,
     ...(turn.denials.length > 0 && { denials: turn.denials }),
   };
   const structured = turn.structured === undefined ? {} : { structured: turn.structured };
@@ -143,7 +145,7 @@ function checkAnswer(turn: Turn, text: string): string | undefined {
 async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Message; modelCallId: string }> {
   const { agent, signal } = turn;
   signal.throwIfAborted();
-  if (turn.replies >= agent.limits.maxTurns) {
+  if (turn.spending.whole.replies >= agent.limits.maxTurns) {
     throw new TurnError(
       "MAX_TURNS",
       `The run reached its limit of ${agent.limits.maxTurns} turns. Raise it with --max-turns, or resume with a narrower request.`,
@@ -155,6 +157,7 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
 
   const modelCallId = `${turn.prompt.requestId}-${turn.replies}-${randomLetters()}`;
   turn.replies++;
+  turn.spending.countReply();
   let reply: Message;
   try {
     reply = yield* streamReply(turn, modelCallId);
@@ -185,7 +188,7 @@ async function* shorten(turn: Turn, room: number): AsyncGenerator<AgentEvent> {
   });
   signal.throwIfAborted();
   if (made.usage) {
-    turn.usage = addUsage(turn.usage, made.usage);
+    turn.spending.add(made.usage, turn.facts.price);
     turn.apiMs += performance.now() - asked;
   }
   if (made.facts) turn.facts = made.facts;
@@ -222,7 +225,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
     model: agent.model.id,
     system: agent.system,
     messages: agent.session.messages,
-    tools: agent.tools,
+    tools: agent.tools.filter(({ name }) => !agent.untold?.has(name)),
     signal: turn.signal,
     ...(agent.model.effort && { effort: agent.model.effort }),
   };
@@ -249,7 +252,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
           parts.push(chunk.part);
           break;
         case "usage":
-          turn.usage = addUsage(turn.usage, chunk.usage);
+          turn.spending.add(chunk.usage, turn.facts.price);
           break;
         case "retry":
           yield {
@@ -308,20 +311,43 @@ async function* runCalls(
     return turn.ids.repeated.has(ready.call.id) && changesSomething(ready) ? repeatedCall(ready.call) : ready;
   });
   for (const batch of batches(prepared)) {
-    ends.push(...(yield* merge(batch.map((call) => callTool(agent, call, { modelCallId, signal, said })))));
+    const running = batch.map((call) => {
+      const isParallel = batch.some((other) => other !== call && other.prepared?.tool === call.prepared?.tool);
+      return callTool(agent, call, { modelCallId, signal, said, spending: turn.spending, isParallel });
+    });
+    ends.push(...(yield* merge(running)));
   }
   const results = ends.map((end) => end.result);
-  for (const { denial } of ends) if (denial) turn.denials.push(denial);
+  for (const { denial, denialsBelow = [] } of ends) turn.denials.push(...(denial ? [denial] : denialsBelow));
   turn.repeats.add(
     calls,
     results.map((result) => result.text),
   );
   const told: Part[] = ends.flatMap((end) => end.context).map((text) => ({ type: "text", text }));
-  agent.session.append({ role: "user", parts: [...results, ...told, ...newInstructions(agent, prepared)] });
+  const news = yield* newsOf(turn, agent.subagents?.takeEnded() ?? []);
+  agent.session.append({ role: "user", parts: [...results, ...told, ...newInstructions(agent, prepared), ...news] });
+}
+
+/** Those that were left to themselves are waited for before the run ends; what they say, the model still hears. */
+async function* heardOfSubagents(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
+  const { subagents, session } = turn.agent;
+  const news = yield* newsOf(turn, (await subagents?.waitForAll(turn.signal)) ?? []);
+  if (news.length > 0) session.append({ role: "user", parts: news });
+  return news.length > 0;
+}
+
+async function* newsOf(turn: Turn, ended: readonly EndedSubagent[]): AsyncGenerator<AgentEvent, Part[]> {
+  const parts: Part[] = [];
+  for (const { notice, text, denials } of ended) {
+    yield notice;
+    turn.denials.push(...denials);
+    parts.push({ type: "text", text });
+  }
+  return parts;
 }
 
 function changesSomething({ prepared }: PreparedCall): boolean {
-  return prepared?.needs.some((need) => need.kind !== "Read") ?? false;
+  return prepared?.tool.once ?? prepared?.needs.some((need) => need.kind !== "Read") ?? false;
 }
 
 function batches(calls: PreparedCall[]): PreparedCall[][] {
@@ -355,8 +381,8 @@ function checkLimits(turn: Turn): void {
       `The model made the same calls with the same results ${turn.repeats.count} times in a row. Give it more to go on, or choose another model with --model.`,
     );
   }
-  if (limits.maxCost === undefined || !turn.facts.price) return;
-  const cost = costOf(turn.usage, turn.facts.price);
+  const { cost } = turn.spending.whole;
+  if (limits.maxCost === undefined) return;
   if (cost >= limits.maxCost) {
     throw new TurnError(
       "MAX_COST",

@@ -4,16 +4,21 @@ import type { Tool } from "../agent/tools/tool.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { nearestName } from "../protocol/nearest.ts";
 import { type FlagValues, flagList } from "./flags.ts";
-import type { PermissionMode } from "./start.ts";
+import type { Setup } from "./start.ts";
+
+/** Tools that the CLI of 2025 did not have. */
+const newer: readonly string[] = ["task", "askQuestion", "createPlan"];
 
 /** Plan and ask mode keep to what changes nothing; the flags narrow further. */
-export function chooseTools(flags: FlagValues, mode: PermissionMode): readonly Tool[] {
+export function chooseTools(flags: FlagValues, { mode, compat }: Pick<Setup, "mode" | "compat">): readonly Tool[] {
   const allowed = named(flags, "allowed-tools");
   const disallowed = named(flags, "disallowed-tools");
   const readOnly = mode === "plan" || mode === "ask";
-  return builtInTools.filter(
-    (tool) => (!readOnly || tool.readOnly) && (!allowed || allowed.includes(tool)) && !disallowed?.includes(tool),
-  );
+  return builtInTools.filter((tool) => {
+    if (compat === "2025" && newer.includes(tool.wire)) return false;
+    if (tool.wire === "createPlan" && mode !== "plan") return false;
+    return (!readOnly || tool.readOnly) && (!allowed || allowed.includes(tool)) && !disallowed?.includes(tool);
+  });
 }
 
 function named(flags: FlagValues, flag: string): Tool[] | undefined {

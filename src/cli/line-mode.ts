@@ -13,6 +13,8 @@ import type { Invocation } from "./main.ts";
 import { createRun } from "./run.ts";
 import { findMcp, initOf, openSession } from "./session.ts";
 import { type PermissionMode, setUp } from "./start.ts";
+import { createPerson } from "./terminal-person.ts";
+import { createQueue, type Queue, question } from "./terminal-question.ts";
 import { cut } from "./text-width.ts";
 
 const printFlags = ["output-format", "stream-partial-output", "input-format", "json-schema", "output-last-message"];
@@ -46,6 +48,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     terminal.close();
   });
   const mcp = await findMcp(setup);
+  const inTurn = createQueue();
   const session = await openSession(setup);
   session.record(initOf(setup, session, mcp));
   const run = await createRun(setup, {
@@ -53,7 +56,8 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     headless: false,
     ...(mcp && { mcp }),
     warn: (message) => show.line(`Warning: ${message}`),
-    ask: createAsker(terminal, show, () => turn.signal),
+    ask: createAsker(terminal, show, () => turn.signal, inTurn),
+    person: createPerson(terminal, show.line, inTurn),
     confirm: async (text) =>
       /^(y|yes)$/i.test((await question(terminal, `${printable(text)} [y]es, [n]o: `))?.trim() ?? ""),
   });
@@ -116,9 +120,8 @@ async function trustedSetup(invocation: Invocation, terminal: Interface) {
 }
 
 /** One question at a time, though calls run side by side. `always` holds for the same thing until the program ends. */
-function createAsker(terminal: Interface, show: Screen, signal: () => AbortSignal): Asker {
+function createAsker(terminal: Interface, show: Screen, signal: () => AbortSignal, inTurn: Queue): Asker {
   const always = new Set<string>();
-  let last: Promise<unknown> = Promise.resolve();
   const askOne: Asker = async ({ tool, needs, reasons }) => {
     const what = needs.map(({ kind, target, cwd }) => `${kind}: ${target}${cwd === undefined ? "" : `\nin ${cwd}`}`);
     const key = [tool, ...what].join("\n");
@@ -134,36 +137,7 @@ function createAsker(terminal: Interface, show: Screen, signal: () => AbortSigna
       if (/^(y|yes|a|always)$/.test(answer)) return { allow: true };
     }
   };
-  return (asked) => {
-    const answer = last.then(() => askOne(asked));
-    last = answer.catch(() => {});
-    return answer;
-  };
-}
-
-/** Undefined when the input is closed, or the question is called off. */
-function question(terminal: Interface, text: string, signal?: AbortSignal): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve(undefined);
-    const off = () => {
-      terminal.off("close", off);
-      signal?.removeEventListener("abort", off);
-      resolve(undefined);
-    };
-    terminal.once("close", off);
-    signal?.addEventListener("abort", off, { once: true });
-    try {
-      terminal.question(text, signal ? { signal } : {}, (answer) => {
-        terminal.off("close", off);
-        signal?.removeEventListener("abort", off);
-        resolve(answer);
-      });
-    } catch (error) {
-      // Ctrl+D was pressed while something was being answered.
-      if ((error as NodeJS.ErrnoException).code !== "ERR_USE_AFTER_CLOSE") throw error;
-      off();
-    }
-  });
+  return (asked) => inTurn(() => askOne(asked));
 }
 
 type Screen = { event(event: AgentEvent): void; line(text: string): void };

@@ -32,7 +32,7 @@ export async function runPrint(invocation: Invocation): Promise<number> {
     const source = await openPrompts(invocation, abort.signal);
     const setup = setUp(invocation, { gate: true });
     if (flags.has("allowed-tools") || flags.has("disallowed-tools")) {
-      (await import("./choose-tools.ts")).chooseTools(flags, setup.mode); // wrong names are told before the run begins
+      (await import("./choose-tools.ts")).chooseTools(flags, setup); // wrong names are told before the run begins
     }
     const mcp = await findMcp(setup);
     const schema = flagText(flags, "json-schema");

@@ -14,8 +14,12 @@ import {
   withSkills,
 } from "../agent/instructions.ts";
 import { runTurn } from "../agent/loop.ts";
+import type { Person } from "../agent/person.ts";
 import { createProcessRunner } from "../agent/process.ts";
 import { createSnapshots } from "../agent/snapshots.ts";
+import { callableSubagents, findSubagents, subagentSection } from "../agent/subagents/definitions.ts";
+import { createSubagents } from "../agent/subagents.ts";
+import { askQuestion } from "../agent/tools/ask-question.ts";
 import { type Todo, TodoList, todoWrite } from "../agent/tools/todos.ts";
 import type { Provider } from "../model/provider.ts";
 import { createProvider } from "../model/resolve.ts";
@@ -33,6 +37,7 @@ import { flagList, flagText } from "./flags.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./start.ts";
+import { subagentPlace } from "./subagents.ts";
 import { serviceKeys, webAccess } from "./web-access.ts";
 
 export type RunOptions = {
@@ -40,6 +45,8 @@ export type RunOptions = {
   headless: boolean;
   warn(message: string): void;
   ask?: Asker;
+  /** Answers what no rule can. */
+  person?: Person;
   /** What the answer must be. */
   answer?: AnswerSchema;
   /** Asks a person yes or no. */
@@ -66,7 +73,7 @@ export interface Run {
 }
 
 export async function createRun(setup: Setup, options: RunOptions): Promise<Run> {
-  const { session, headless, warn, ask, answer, confirm } = options;
+  const { session, headless, warn, ask, person, answer, confirm } = options;
   const { workspace, roots, configDir, home, settings, model } = setup;
   const { id: sessionId, mode, chat } = session;
   const { flags } = setup.invocation.line;
@@ -88,7 +95,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       warn,
       ...(confirm && { confirm }),
     }));
-  const builtIn = chooseTools(flags, mode);
+  const builtIn = chooseTools(flags, { mode, compat: setup.compat });
   const provider = await createProvider(model, {
     retries: settings.courser.retries,
     timeoutMs: settings.courser.timeoutMs,
@@ -101,7 +108,8 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
   const isIgnored = await loadHidden({ workspace, roots, home, configDir, rules: setup.rules });
   const instructions = { workspace, roots, configDir, home, isIgnored };
   const skills = createSkillBook({ ...instructions, trusted: setup.trusted });
-  const { system, warnings, loaded } = buildSystemPrompt({
+  const { subagents, warnings: wrong } = findSubagents({ ...instructions, trusted: setup.trusted });
+  const surroundings = {
     ...instructions,
     mode,
     headless,
@@ -110,11 +118,14 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
     shell: setup.invocation.env["SHELL"] ?? "/bin/bash",
     today: new Date(),
     systemPrompt: flagText(flags, "system-prompt"),
-    appendSystemPrompt:
-      [flagText(flags, "append-system-prompt"), answer?.instruction].filter(Boolean).join("\n\n") || undefined,
-    sections: [skills.section],
+    appendSystemPrompt: flagText(flags, "append-system-prompt"),
+    sections: [skills.section, builtIn.some((tool) => tool.wire === "task") ? subagentSection(subagents) : ""],
+  };
+  const { system, warnings, loaded } = buildSystemPrompt({
+    ...surroundings,
+    appendSystemPrompt: [surroundings.appendSystemPrompt, answer?.instruction].filter(Boolean).join("\n\n"),
   });
-  for (const warning of [...warnings, ...skills.takeWarnings()]) warn(warning);
+  for (const warning of [...warnings, ...skills.takeWarnings(), ...wrong]) warn(warning);
 
   const background = new BackgroundShells(processes, tmpdir());
   let confinement = unconfined;
@@ -155,12 +166,12 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
     get tools() {
       return mcp ? [...builtIn, ...mcp.tools] : builtIn;
     },
-    async decide(needs) {
+    async decide(needs, options) {
       const { decide } = await import("../policy/decide.ts");
       // While no command is run, nothing waits for the sandbox.
       const confined = confining || needs.some((need) => need.kind === "Shell") ? await confine() : unconfined;
       const decision = await decide(needs, {
-        mode,
+        mode: options?.readOnly && mode !== "plan" ? "ask" : mode,
         interactive: !headless,
         workspace,
         // The model is pointed to long outputs by their path: it may read them.
@@ -175,6 +186,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
     },
     ...(ask && { ask }),
     ...(answer && { answer }),
+    ...(person ? { person } : { untold: new Set([askQuestion.name]) }),
     ...(hooks && { hooks }),
     ...(reviews && { review: await reviewer(setup, provider) }),
     ...(snapshots && {
@@ -195,6 +207,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       processes,
       background,
       todos,
+      configDir,
       get sandbox() {
         return confinement.sandbox;
       },
@@ -206,6 +219,22 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
     instructionsFor: (path) => pathInstructions.forPath(resolve(workspace, path)),
   };
 
+  const place = subagentPlace(setup, session, {
+    subagents,
+    branch: loaded.git?.branch,
+    systemFor({ prompt, readOnly }) {
+      const append = [surroundings.appendSystemPrompt, prompt].filter(Boolean).join("\n\n");
+      const narrowed = readOnly && mode !== "plan" ? "ask" : mode;
+      const told = { ...surroundings, mode: narrowed, headless: true, appendSystemPrompt: append };
+      return buildSystemPrompt(told, loaded).system;
+    },
+    instructionsFor() {
+      const own = createPathInstructions(instructions, loaded);
+      return (path) => own.forPath(resolve(workspace, path));
+    },
+  });
+  agent.subagents = createSubagents(agent, place);
+
   let hasBegun = false;
   let last: { event?: AgentEvent; signal?: AbortSignal } = {};
   return {
@@ -215,9 +244,10 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
         agent.system = [system, ...(await hooks.begin(signal))].join("\n\n");
       }
       yield* (await mcp?.ready(signal)) ?? [];
+      const callable = [skills, callableSubagents(subagents)];
       const expanded =
         (await mcp?.expand(text, signal)) ??
-        expandPrompt(text, { ...instructions, instructions: pathInstructions, callable: [skills] });
+        expandPrompt(text, { ...instructions, instructions: pathInstructions, callable });
       for (const warning of expanded.warnings) warn(warning);
       const pictures = [...given, ...images.map((path) => imagePart(resolve(path)))];
       const piped: Part[] = data === undefined ? [] : [{ type: "text", text: data }];
@@ -238,6 +268,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
         if (shell.status === "running")
           warn(`The background command ${shell.taskId} was still running and was ended: ${shell.command}`);
       }
+      await agent.subagents?.end();
       await background.endAll();
       await mcp?.end();
       await confinement.sandbox?.end();

@@ -346,14 +346,23 @@ export interface Question {
   allowMultiple: boolean;
 }
 export interface AskQuestionToolCallResult {
-  success?: unknown;
+  success?: { answers: QuestionAnswer[] };
   error?: ErrorMessage;
   rejected?: Rejected;
   async?: unknown;
 }
+export interface QuestionAnswer {
+  questionId: string;
+  selectedOptionIds: string[];
+  /** An answer of the person's own. */
+  freeformText?: string;
+}
 
 export interface CreatePlanToolCallArgs {
   plan?: string;
+  name?: string;
+  overview?: string;
+  todos?: unknown[];
   [field: string]: unknown;
 }
 export interface CreatePlanToolCallResult {
@@ -366,13 +375,29 @@ export interface CreatePlanToolCallResult {
 export interface TaskToolCallArgs {
   description?: string;
   prompt?: string;
+  /** `{explore: {}}`, `{custom: {name}}`. */
+  subagentType?: Record<string, { name?: string }>;
+  model?: string;
+  resume?: string;
   agentId?: string;
   mode?: string;
   environment?: unknown;
   [field: string]: unknown;
 }
+/** One thing that a subagent said or did. */
+export type ConversationStep =
+  | { assistantMessage: { text: string } }
+  | { thinkingMessage: { text: string; durationMs: number } }
+  | { toolCall: Record<string, unknown> };
 export interface TaskToolCallResult {
-  success?: { durationMs?: string; [field: string]: unknown };
+  success?: {
+    conversationSteps?: ConversationStep[];
+    agentId?: string;
+    isBackground?: boolean;
+    durationMs?: string;
+    transcriptPath?: string;
+    [field: string]: unknown;
+  };
   error?: ErrorText;
   rejected?: Rejected;
 }

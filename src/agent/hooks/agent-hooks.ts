@@ -4,10 +4,11 @@ import type { CompactFacts } from "../compact.ts";
 import type { Hooks } from "../hooks.ts";
 import { type CallHooks, createCallHooks, lastMs } from "./call-hooks.ts";
 import { contextBlock } from "./context.ts";
+import { createSubagentHooks, type SubagentHooks } from "./subagent-hooks.ts";
 
 export type TurnStatus = "completed" | "aborted" | "error";
 
-export interface AgentHooks extends CallHooks {
+export interface AgentHooks extends CallHooks, SubagentHooks {
   /** Once, before the first prompt: what the model shall know from the beginning. */
   begin(signal: AbortSignal): Promise<string[]>;
   beforePrompt(prompt: PromptFacts, signal: AbortSignal): Promise<{ refusal?: string; context: string[] }>;
@@ -40,6 +41,7 @@ export function createAgentHooks(options: AgentHooksOptions): AgentHooks {
 
   return {
     ...createCallHooks(options),
+    ...createSubagentHooks(hooks),
     async begin(signal) {
       await hooks.fire("workspaceOpen", {}, { signal });
       const fields = { is_background_agent: false, is_resumed: isResumed };

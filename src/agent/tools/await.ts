@@ -1,7 +1,8 @@
-// Await: look at a command that runs in the background, wait for it, or end it.
+// Await: look at a command or a subagent that works in the background, wait for it, or end it.
 import * as v from "valibot";
+import type { BackgroundLook } from "../subagents.ts";
 import { tool } from "./define.ts";
-import { failure } from "./tool.ts";
+import { failure, type ToolResult } from "./tool.ts";
 
 const longestWaitMs = 600_000;
 
@@ -12,7 +13,7 @@ export const awaitShell = tool({
     "Read what a background command has printed since the last look. Waits up to blockUntilMs for new output or its end; kill: true ends it.",
   readOnly: true,
   args: v.object({
-    taskId: v.pipe(v.string(), v.description('As Shell gave it: "shell_1"')),
+    taskId: v.pipe(v.string(), v.description('As Shell or Task gave it: "shell_1"')),
     blockUntilMs: v.optional(
       v.pipe(
         v.number(),
@@ -30,10 +31,13 @@ export const awaitShell = tool({
     toolCallId: context.callId,
   }),
   needs: () => [],
-  async run(args, { background, signal }) {
+  async run(args, { background, signal, turn }) {
     if (args.kill) await background.kill(args.taskId);
     const reading = await background.read(args.taskId, { blockUntilMs: waitOf(args.blockUntilMs), signal });
     if (!reading) {
+      const wait = { ms: waitOf(args.blockUntilMs), stop: args.kill === true, signal };
+      const look = await turn?.subagents?.look(args.taskId, wait);
+      if (look) return lookResult(args.taskId, look);
       const known = background.list().map((task) => `${task.taskId} (${task.status})`);
       const which =
         known.length > 0
@@ -64,6 +68,15 @@ export const awaitShell = tool({
     };
   },
 });
+
+function lookResult(taskId: string, { isRunning, said, outputFile, runningMs, failed }: BackgroundLook): ToolResult {
+  const status = isRunning ? "running" : failed ? "failed" : "exited";
+  const state = isRunning ? `still at work after ${runningMs} ms` : failed ? "it failed" : "it has ended";
+  return {
+    outcome: { kind: "success", value: { taskId, status, output: said, outputFilePath: outputFile } },
+    text: `${said === "" ? "(no answer yet)" : said}\n[${taskId}: ${state}; what it did: ${outputFile}]`,
+  };
+}
 
 function waitOf(blockUntilMs: number | undefined): number {
   return Math.min(blockUntilMs ?? 0, longestWaitMs);

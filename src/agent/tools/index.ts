@@ -1,5 +1,7 @@
 // The built-in tools, in the order in which a model is told of them, and how a call finds its tool.
+import { askQuestion } from "./ask-question.ts";
 import { awaitShell } from "./await.ts";
+import { createPlan } from "./create-plan.ts";
 import { deleteTool } from "./delete.ts";
 import { edit } from "./edit.ts";
 import { glob } from "./glob.ts";
@@ -7,6 +9,7 @@ import { grep } from "./grep.ts";
 import { ls } from "./ls.ts";
 import { read } from "./read.ts";
 import { shell } from "./shell.ts";
+import { task } from "./task.ts";
 import { todoWrite } from "./todos.ts";
 import type { Tool } from "./tool.ts";
 import { webFetch } from "./web-fetch.ts";
@@ -26,6 +29,9 @@ export const builtInTools: readonly Tool[] = [
   todoWrite,
   webFetch,
   webSearch,
+  task,
+  askQuestion,
+  createPlan,
 ];
 
 /** By exact name, then without regard to case among names, wire names and aliases, in this order. */

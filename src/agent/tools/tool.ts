@@ -2,12 +2,15 @@
 
 import type { Decision, Need } from "../../policy/need.ts";
 import type { NetworkSituation } from "../../policy/network.ts";
-import type { Outcome } from "../../protocol/event.ts";
+import type { AgentEvent, Denial, Outcome } from "../../protocol/event.ts";
 import type { PageCache } from "../../web/page-cache.ts";
 import type { SearchEngine } from "../../web/search-engines.ts";
 import type { BackgroundShells } from "../background.ts";
+import type { Person } from "../person.ts";
 import type { ProcessRunner } from "../process.ts";
 import type { Sandbox } from "../sandbox.ts";
+import type { Spending } from "../spending.ts";
+import type { Subagents } from "../subagents.ts";
 import type { TodoList } from "./todos.ts";
 
 export interface Tool<Args = any> {
@@ -24,6 +27,8 @@ export interface Tool<Args = any> {
   mcp?: { server: string; tool: string; url?: string; command?: string };
   /** May it run in plan and ask mode? */
   readOnly: boolean;
+  /** It needs no permission, and must all the same not be carried out again when a model repeats a call. */
+  once?: true;
   /** Throws ToolFailure with words the model can act on. */
   parse(input: unknown): Args;
   /** The arguments as the stream spells them. Some take a grammar to spell, which is loaded when it is needed. */
@@ -59,18 +64,44 @@ export type ToolContext = CallPlace &
     signal: AbortSignal;
     /** Live output, for eyes. */
     print(chunk: string): void;
+    /** Absent where a tool is called by itself. */
+    turn?: TurnContext;
     processes: ProcessRunner;
     /** The call is permitted in the sandbox only: without one it must fail. */
     confined?: boolean;
     sandbox?: Sandbox;
     background: BackgroundShells;
     todos: TodoList;
+    /** Where plans are kept. */
+    configDir?: string;
     /** Most characters a result may put before the model. */
     resultLimit: number;
   };
 
+/** What a call has to do with the turn that it is a part of. */
+export type TurnContext = {
+  /** Passed on to whoever watches the run. */
+  emit(event: AgentEvent): void;
+  /** Reports what is asked, waits for the answer, and reports that. `kind`: as the stream calls it. */
+  query<Response>(kind: string, query: object, respond: () => Promise<Response>): Promise<Response>;
+  /** Other calls of the same tool run beside this one. */
+  isParallel: boolean;
+  /** What the call, and all that it starts, costs. */
+  spending: Spending;
+  /** Absent where no further ones may be started. */
+  subagents?: Subagents;
+  /** Absent where nobody can answer. */
+  person?: Person;
+};
+
 /** The two audiences of a result: `outcome` for the stream, `text` and `images` for the model. */
-export type ToolResult = { outcome: Outcome; text: string; images?: { mime: string; base64: string }[] };
+export type ToolResult = {
+  outcome: Outcome;
+  text: string;
+  images?: { mime: string; base64: string }[];
+  /** What was refused to those that worked for it. */
+  denials?: readonly Denial[];
+};
 
 /** Any ending but success; `kind` and `value` go to the stream, `message` to the model. */
 export class ToolFailure extends Error {

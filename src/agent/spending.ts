@@ -1,0 +1,33 @@
+// Spending: replies, tokens and money of a turn. What a subagent spends counts for whoever started it as well.
+import { costOf, type Price } from "../model/prices.ts";
+import type { Usage } from "../protocol/event.ts";
+import { addUsage, noUsage } from "./agent.ts";
+
+export class Spending {
+  usage: Usage = noUsage;
+  /** Dollars, as far as prices are known. */
+  cost = 0;
+  /** Answers of models. */
+  replies = 0;
+  readonly #parent: Spending | undefined;
+
+  constructor(parent?: Spending) {
+    this.#parent = parent;
+  }
+
+  /** Of the whole run: limits are about that. */
+  get whole(): Spending {
+    return this.#parent?.whole ?? this;
+  }
+
+  add(usage: Usage, price: Price | undefined): void {
+    this.usage = addUsage(this.usage, usage);
+    if (price) this.cost += costOf(usage, price);
+    this.#parent?.add(usage, price);
+  }
+
+  countReply(): void {
+    this.replies++;
+    this.#parent?.countReply();
+  }
+}

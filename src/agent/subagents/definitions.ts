@@ -1,0 +1,177 @@
+// Subagents that can be started: those that are built in, and the Markdown files of projects and users.
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { realOrSame, shownPath } from "../../policy/paths.ts";
+import { oneLine } from "../instructions/block.ts";
+import type { Callable } from "../instructions/commands.ts";
+import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "../instructions/frontmatter.ts";
+import { problemOf, readText } from "../instructions/read-text.ts";
+import { cutWarning, largestInstruction } from "../instructions/rules.ts";
+import type { SkillPlace } from "../instructions/skills.ts";
+
+export type Subagent = {
+  name: string;
+  description: string | undefined;
+  /** What it is told beside the usual. */
+  prompt: string;
+  /** Another model than its parent's. */
+  model?: string;
+  readOnly: boolean;
+  isBackground: boolean;
+  /** Only these of the parent's tools. */
+  tools?: readonly string[];
+  /** Undefined: built in. */
+  path?: string;
+};
+
+const common =
+  "You work for another agent: only your last message reaches it. Make that complete, and as short as can be.";
+
+export const builtInSubagents: readonly Subagent[] = [
+  {
+    name: "generalPurpose",
+    description: "Work of several steps",
+    prompt: common,
+    readOnly: false,
+    isBackground: false,
+  },
+  {
+    name: "explore",
+    description: "Finds its way in the code, changes nothing",
+    prompt: `${common} You find things: answer with paths and line numbers, and quote only what is needed.`,
+    readOnly: true,
+    isBackground: false,
+  },
+  {
+    name: "shell",
+    description: "Runs commands",
+    prompt: `${common} You run commands: say what was run, how it ended, and of its output only what matters.`,
+    readOnly: false,
+    isBackground: false,
+    tools: ["Shell", "Await", "Read", "LS", "Grep", "Glob"],
+  },
+];
+
+/** Names that others have for them. */
+const otherNames: Record<string, string> = {
+  bash: "shell",
+  "general-purpose": "generalPurpose",
+  general: "generalPurpose",
+  unspecified: "generalPurpose",
+};
+
+export function findSubagent(all: readonly Subagent[], name: string): Subagent | undefined {
+  const wanted = name.trim().toLowerCase();
+  return all.find((each) => each.name.toLowerCase() === (otherNames[wanted] ?? wanted).toLowerCase());
+}
+
+const fieldNames = ["name", "description", "model", "readonly", "is_background", "tools", "color"];
+const folderNames = [".cursor", ".claude", ".codex"];
+const mostFiles = 200;
+
+/** The project's before the user's, `.cursor` first; what is built in last, so that a file can take its place. */
+export function findSubagents(place: SkillPlace): { subagents: Subagent[]; warnings: string[] } {
+  const { workspace, roots, configDir, home, trusted } = place;
+  const within = [workspace, ...roots].map(realOrSame);
+  const project = trusted ? [workspace, ...roots] : [];
+  const folders: { folder: string; within?: string[] }[] = [
+    ...project.flatMap((root) => folderNames.map((name) => ({ folder: join(root, name, "agents"), within }))),
+    ...[join(configDir, "agents"), ...folderNames.map((name) => join(home, name, "agents"))].map((folder) => ({
+      folder,
+    })),
+  ];
+  const found = new Map<string, Subagent>();
+  const warnings: string[] = [];
+  for (const { folder, within } of folders) {
+    for (const file of filesIn(folder, place, warnings)) {
+      const subagent = readSubagent(join(folder, file), { place, warnings, ...(within && { within }) });
+      const key = subagent?.name.toLowerCase();
+      if (subagent && key !== undefined && !found.has(key)) found.set(key, subagent);
+    }
+  }
+  for (const subagent of builtInSubagents) {
+    const key = subagent.name.toLowerCase();
+    if (!found.has(key)) found.set(key, subagent);
+  }
+  return { subagents: [...found.values()], warnings };
+}
+
+function readSubagent(
+  path: string,
+  { place, within, warnings }: { place: SkillPlace; within?: string[]; warnings: string[] },
+): Subagent | undefined {
+  if (place.isIgnored?.(path)) return undefined;
+  const shown = shownPath(path, place.workspace);
+  const read = readText(path, { limit: largestInstruction, ...(within && { within }) });
+  if (read.type === "problem") warnings.push(`Subagent ${shown} was left out: ${read.reason}.`);
+  if (read.type !== "text") return undefined;
+  if (read.isCut) warnings.push(cutWarning(`Subagent ${shown}`, read.size));
+  const { fields, body, warnings: problems } = parseFrontmatter(read.text);
+  problems.push(...misspelt(fields, fieldNames));
+  const file = basename(path, ".md");
+  const given = textOf(fields.get("name")) ?? file;
+  const name = /^[\w.:-]{1,64}$/.test(given) ? given : file;
+  if (name !== given) problems.push(`${JSON.stringify(given.slice(0, 80))} is no name for a subagent; it is ${name}`);
+  const yes = (field: string) => {
+    const value = booleanOf(fields.get(field) ?? "false");
+    if (value === undefined) problems.push(`${field} must be true or false; it is taken as true`);
+    // Who writes `readonly: yes please` does not want it to write.
+    return value ?? true;
+  };
+  const description = textOf(fields.get("description"));
+  const model = textOf(fields.get("model"));
+  const tools = listOf(fields.get("tools"));
+  const subagent: Subagent = {
+    name,
+    description: description === undefined ? undefined : oneLine(description, 300),
+    prompt: `${body.trim()}\n\n${common}`.trim(),
+    ...(model !== undefined && model.toLowerCase() !== "inherit" && { model }),
+    readOnly: yes("readonly"),
+    isBackground: yes("is_background"),
+    ...(tools.length > 0 && !tools.includes("*") && { tools }),
+    path,
+  };
+  for (const problem of problems) warnings.push(`Subagent ${shown}: ${problem}.`);
+  return subagent;
+}
+
+function filesIn(folder: string, { workspace }: SkillPlace, warnings: string[]): string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith(".md") && !name.startsWith("."));
+    return names.sort().slice(0, mostFiles);
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem.type === "problem")
+      warnings.push(`Subagents in ${shownPath(folder, workspace)} were left out: ${problem.reason}.`);
+    return [];
+  }
+}
+
+const longestList = 4000;
+
+/** For the system prompt: those that the description of the tool does not name. */
+export function subagentSection(subagents: readonly Subagent[]): string {
+  const lines: string[] = [];
+  let room = longestList;
+  for (const { name, description, path } of subagents) {
+    if (path === undefined) continue;
+    const line = `- ${name}${description === undefined ? "" : `: ${description}`}`;
+    room -= line.length;
+    lines.push(room > 0 ? line : `- ${name}`);
+  }
+  return lines.length === 0 ? "" : ["# Subagents", "Task can start these as well:", ...lines].join("\n");
+}
+
+/** `/name rest`: the model is told to hand the rest on. */
+export function callableSubagents(subagents: readonly Subagent[]): Callable {
+  return {
+    names: () => subagents.map(({ name }) => name),
+    call(name, rest) {
+      const subagent = subagents.find((each) => each.name === name);
+      if (!subagent) return undefined;
+      const task = rest === "" ? "what was last spoken of" : `this:\n\n${rest}`;
+      const text = `Start the subagent "${subagent.name}" with the Task tool, and tell me what it answers. Its task is ${task}`;
+      return { text, ...(subagent.path !== undefined && { path: subagent.path }), warnings: [] };
+    },
+  };
+}

@@ -1,0 +1,225 @@
+// One subagent from its prompt to its answer: an agent like its parent, with less.
+import { UserError } from "../../protocol/error-codes.ts";
+import type { AgentEvent, Denial } from "../../protocol/event.ts";
+import { collectSteps } from "../../protocol/task-call.ts";
+import { displayNameOf } from "../../protocol/tool-calls.ts";
+import type { SubagentOutput } from "../../store/subagent-output.ts";
+import type { Agent, AgentModel, Session } from "../agent.ts";
+import type { AgentHooks } from "../hooks/agent-hooks.ts";
+import type { SubagentFacts } from "../hooks/subagent-hooks.ts";
+import { oneLine } from "../instructions/block.ts";
+import { runTurn } from "../loop.ts";
+import type { SubagentEnd, SubagentRequest } from "../subagents.ts";
+import { findTool } from "../tools/index.ts";
+import { TodoList } from "../tools/todos.ts";
+import type { Subagent } from "./definitions.ts";
+
+/** What is the same for all subagents of an agent. */
+export type SubagentPlace = {
+  subagents: readonly Subagent[];
+  /** How many may still be started below each other. */
+  levels: number;
+  chats: SubagentChats;
+  branch?: string | undefined;
+  /** Throws where there is no such model, or no key for it. */
+  openModel(name: string): Promise<Pick<Agent, "provider" | "model">>;
+  systemFor(subagent: Subagent): string;
+  instructionsFor(): (path: string) => string | undefined;
+  /** Subagents of subagents. */
+  nested(agent: Agent, place: SubagentPlace): NonNullable<Agent["subagents"]>;
+};
+
+/** Where conversations of subagents are kept. */
+export type SubagentChats = {
+  newId(): string;
+  /** The name of the subagent with this id; undefined where there is none. */
+  typeOf(id: string): string | undefined;
+  open(id: string, facts: { type: string; model: AgentModel; title: string; parentId: string }): SubagentChat;
+  openOutput(id: string): SubagentOutput;
+};
+
+export type SubagentChat = {
+  session: Session;
+  record(event: AgentEvent): void;
+  transcriptPath?: string | undefined;
+  close(): void;
+};
+
+type Work = { id: string; subagent: Subagent; parent: Agent; place: SubagentPlace };
+
+export async function runSubagent(request: SubagentRequest, work: Work): Promise<SubagentEnd> {
+  const { id, parent } = work;
+  const startedAt = Date.now();
+  const collected = collectSteps();
+  const denials: Denial[] = [];
+  let failure: SubagentEnd["failure"];
+  let chat: SubagentChat | undefined;
+  const refuse = (message: string, isRefused = false) => {
+    failure = { message, isRefused };
+  };
+  try {
+    const chosen = await chooseModel(request, work);
+    const facts = factsOf(request, work, chosen.model);
+    const { refusal } = (await parent.hooks?.subagentStart(facts, request.signal)) ?? {};
+    if (refusal !== undefined) {
+      denials.push({ tool: "Task", callId: request.callId, reason: refusal });
+      refuse(refusal, true);
+    } else {
+      request.signal.throwIfAborted();
+      const { type, description: title, parentId } = facts;
+      chat = work.place.chats.open(id, { type, model: chosen.model, title, parentId });
+      const child = createChild(request, work, { ...chosen, chat });
+      if (parent.hooks) child.hooks = hooksOf(parent.hooks, facts, { chat, collected, startedAt });
+      const parts = [{ type: "text" as const, text: request.prompt }];
+      for await (const event of runTurn(child, { text: request.prompt, parts, requestId: id }, request.signal)) {
+        chat.record(event);
+        collected.add(event);
+        passOn(event, request);
+        if (event.type === "done" || event.type === "fail") denials.push(...(event.denials ?? []));
+        if (event.type === "fail") refuse(event.message);
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof UserError) && !request.signal.aborted) throw error;
+    refuse(error instanceof Error ? error.message : String(error));
+  } finally {
+    chat?.close();
+  }
+  return {
+    id,
+    answer: collected.lastText,
+    ...(failure && { failure }),
+    steps: collected.steps,
+    durationMs: Date.now() - startedAt,
+    denials,
+    ...(chat?.transcriptPath !== undefined && { transcriptPath: chat.transcriptPath }),
+  };
+}
+
+/** Another model where one is named and can be had; a file that names a vendor nobody has a key for must not stop the work. */
+async function chooseModel(
+  { model, emit }: SubagentRequest,
+  { subagent, parent, place }: Work,
+): Promise<Pick<Agent, "provider" | "model">> {
+  const own = { provider: parent.provider, model: parent.model };
+  // Files of replies are for whoever writes the definition: a model has no business with them.
+  const name = model !== undefined && !/^(script|replay):/i.test(model) ? model : subagent.model;
+  if (name === undefined || name.toLowerCase() === "inherit") return own;
+  try {
+    return await place.openModel(name);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const message = `The subagent ${subagent.name} wants the model ${name}, and works with ${parent.model.displayName}: ${error.message}`;
+    emit({
+      type: "notice",
+      kind: "model_change",
+      message,
+      fields: { model: parent.model.displayName },
+      at: Date.now(),
+    });
+    return own;
+  }
+}
+
+function createChild(
+  { spending, callId: _callId }: SubagentRequest,
+  { id, subagent, parent, place }: Work,
+  { chat, provider, model }: Pick<Agent, "provider" | "model"> & { chat: SubagentChat },
+): Agent {
+  const { parent: _of, subagents: _started, hooks: _hooks, answer: _form, ...same } = parent;
+  const child: Agent = {
+    ...same,
+    parent,
+    session: chat.session,
+    provider,
+    model,
+    system: place.systemFor(subagent),
+    tools: toolsOf(subagent, parent, place.levels),
+    decide: (needs, options) => parent.decide(needs, { readOnly: subagent.readOnly || options?.readOnly === true }),
+    spending,
+    toolContext: {
+      ...parent.toolContext,
+      // Made when the first command needs it, perhaps after this.
+      get sandbox() {
+        return parent.toolContext.sandbox;
+      },
+      sessionId: id,
+      todos: new TodoList(),
+    },
+    instructionsFor: place.instructionsFor(),
+  };
+  if (place.levels > 1) child.subagents = place.nested(child, { ...place, levels: place.levels - 1 });
+  return child;
+}
+
+/** Of its parent's tools those that are meant for it. */
+function toolsOf({ readOnly, tools }: Subagent, parent: Agent, levels: number): Agent["tools"] {
+  const named = tools?.flatMap((name) => findTool(parent.tools, name) ?? []);
+  return parent.tools.filter((tool) => {
+    if (tool.wire === "createPlan" || (tool.wire === "task" && levels <= 1)) return false;
+    return (!readOnly || tool.readOnly) && (!named || named.includes(tool));
+  });
+}
+
+function factsOf(request: SubagentRequest, { id, subagent, parent, place }: Work, model: AgentModel): SubagentFacts {
+  return {
+    id,
+    type: subagent.name,
+    task: request.prompt,
+    description: request.description,
+    parentId: parent.toolContext.sessionId,
+    callId: request.callId,
+    model: model.displayName,
+    isParallel: request.isParallel,
+    branch: place.branch,
+  };
+}
+
+/** Its calls are heard like all others; its beginning and its end have events of their own. */
+function hooksOf(
+  hooks: AgentHooks,
+  facts: SubagentFacts,
+  work: { chat: SubagentChat; collected: ReturnType<typeof collectSteps>; startedAt: number },
+): AgentHooks {
+  let rounds = 0;
+  return {
+    ...hooks,
+    beforePrompt: async () => ({ context: [] }),
+    async stop(status, signal) {
+      const { chat, collected, startedAt } = work;
+      const end = {
+        status,
+        summary: collected.lastText,
+        durationMs: Date.now() - startedAt,
+        messages: chat.session.messages.length,
+        calls: collected.calls,
+        rounds,
+        changed: [...collected.changed],
+        transcriptPath: chat.transcriptPath,
+      };
+      const followup = await hooks.subagentStop(facts, end, signal);
+      if (followup !== undefined) rounds++;
+      return followup;
+    },
+  };
+}
+
+/** What the parent's watchers see of it: questions and notices as they are, its steps in a line each. */
+function passOn(event: AgentEvent, { emit, callId, description }: SubagentRequest): void {
+  switch (event.type) {
+    case "ask":
+    case "answer":
+    case "notice":
+      emit(event);
+      break;
+    case "tool_start": {
+      const values = Object.values(event.args ?? {});
+      const first = values.find((value) => typeof value === "string" && value !== "") ?? "";
+      const line = oneLine(`${description}: ${displayNameOf(event.tool)} ${String(first)}`, 150);
+      emit({ type: "tool_output", callId, chunk: `  ${line}\n` });
+      break;
+    }
+    default:
+      break;
+  }
+}

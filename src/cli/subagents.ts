@@ -1,0 +1,101 @@
+// What subagents of a run are connected with: their chats, their models, what they are told.
+import { existsSync } from "node:fs";
+import { createSession } from "../agent/agent.ts";
+import type { Subagent } from "../agent/subagents/definitions.ts";
+import type { SubagentChat, SubagentChats, SubagentPlace } from "../agent/subagents/run.ts";
+import { createSubagents } from "../agent/subagents.ts";
+import { createProvider } from "../model/resolve.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import type { Message } from "../protocol/message.ts";
+import { chatFolder, isChatId, storeFile, transcriptFile } from "../store/chats/layout.ts";
+import { readState } from "../store/chats/left-state.ts";
+import { randomUuid } from "../store/chats/random-uuid.ts";
+import { createChat, openChat } from "../store/chats/writing.ts";
+import { openSubagentOutput } from "../store/subagent-output.ts";
+import type { RunSession } from "./session.ts";
+import type { Setup } from "./start.ts";
+
+/** An agent may start some, and these may start some once more. */
+const levels = 2;
+
+type Told = Pick<SubagentPlace, "systemFor" | "instructionsFor" | "branch"> & { subagents: readonly Subagent[] };
+
+export function subagentPlace(setup: Setup, session: RunSession, told: Told): SubagentPlace {
+  return {
+    ...told,
+    levels,
+    chats: session.chat ? keptChats(setup, session) : passingChats(setup),
+    openModel: modelOpener(setup),
+    nested: createSubagents,
+  };
+}
+
+function modelOpener({ model, settings, limits, invocation }: Setup): SubagentPlace["openModel"] {
+  return async (name) => {
+    const chosen = model.other(name);
+    const isFree = chosen.local || chosen.kind === "offline" || chosen.kind === "script";
+    if (limits.maxCost !== undefined && !chosen.price && !isFree)
+      throw new UserError("USAGE", `--max-cost could not be kept: the price of ${chosen.displayName} is not known.`);
+    const { retries, timeoutMs, idleMs, fallbackModels } = settings.courser;
+    const provider = await createProvider(chosen, {
+      retries,
+      timeoutMs,
+      idleMs,
+      fallbackModels,
+      program: invocation.name,
+    });
+    const { modelId: id, displayName, contextTokens, effort, price } = chosen;
+    return { provider, model: { id, displayName, contextTokens, effort, price } };
+  };
+}
+
+/** Each has a chat of its own, which is shown, resumed and deleted like any other, and is no part of lists. */
+function keptChats({ configDir, workspace, mode }: Setup, session: RunSession): SubagentChats {
+  const folderOf = (id: string) => (isChatId(id) ? chatFolder(configDir, workspace, id) : undefined);
+  const isThere = (folder: string | undefined): folder is string =>
+    folder !== undefined && existsSync(storeFile(folder));
+  return {
+    newId: randomUuid,
+    typeOf(id) {
+      const folder = folderOf(id);
+      // Only subagents have such a state: a chat of the user's own is not handed to a model.
+      const type = isThere(folder) ? readState(folder, ["subagent"]).get("subagent") : undefined;
+      return typeof type === "string" ? type : undefined;
+    },
+    open(id, { type, model, title, parentId }): SubagentChat {
+      const folder = folderOf(id);
+      const kept = { mode: mode === "force" ? "auto-run" : "default", model: model.displayName };
+      const chat = isThere(folder)
+        ? openChat(folder, kept)
+        : createChat({ configDir, workspace }, { id, ...kept, title, parent: parentId });
+      chat.saveState("subagent", type);
+      return {
+        session: chat,
+        record(event) {
+          if (event.type !== "text" && event.type !== "thinking") chat.record(event);
+        },
+        transcriptPath: transcriptFile(configDir, workspace, id, chat.facts.parent ?? session.id),
+        close: () => chat.close(),
+      };
+    },
+    openOutput: (id) => openSubagentOutput(configDir, id),
+  };
+}
+
+/** With --no-persist nothing outlives the run. */
+function passingChats({ configDir }: Setup): SubagentChats {
+  const known = new Map<string, { type: string; messages: readonly Message[] }>();
+  return {
+    newId: randomUuid,
+    typeOf: (id) => known.get(id)?.type,
+    open(id, { type }) {
+      const session = createSession([...(known.get(id)?.messages ?? [])]);
+      return {
+        session,
+        record: () => {},
+        close: () => void known.set(id, { type, messages: session.messages }),
+      };
+    },
+    openOutput: (id) => openSubagentOutput(configDir, id),
+  };
+}

@@ -1,0 +1,138 @@
+// The call that starts a subagent, as the wire spells it: its arguments, what the subagent did, how it ended.
+import type { AgentEvent } from "./event.ts";
+import { keyOfTool } from "./tool-calls.ts";
+import type { ConversationStep, TaskToolCallArgs, TaskToolCallResult } from "./tool-shapes.ts";
+
+/** Subagents that the wire has a name of its own for. */
+const ownNames = new Set(["explore", "bash", "shell"]);
+
+export type TaskRequest = {
+  description: string;
+  prompt: string;
+  subagent: string;
+  model?: string | undefined;
+  resume?: string | undefined;
+  isBackground?: boolean | undefined;
+};
+
+export function taskArgs(request: TaskRequest): TaskToolCallArgs {
+  const { description, prompt, subagent, model, resume, isBackground } = request;
+  return {
+    description,
+    prompt,
+    subagentType: ownNames.has(subagent) ? { [subagent]: {} } : { custom: { name: subagent } },
+    ...(model !== undefined && { model }),
+    ...(resume !== undefined && { resume }),
+    attachments: [],
+    mode: "TASK_MODE_UNSPECIFIED",
+    respondingToMessageIds: [],
+    environment: "SUBAGENT_EXECUTION_ENVIRONMENT_LOCAL",
+    ...(isBackground && { runInBackground: true }),
+  };
+}
+
+export type TaskEnd = {
+  agentId: string;
+  steps: ConversationStep[];
+  isBackground: boolean;
+  durationMs?: number;
+  transcriptPath?: string | undefined;
+};
+
+export function taskSuccess({
+  agentId,
+  steps,
+  isBackground,
+  durationMs,
+  transcriptPath,
+}: TaskEnd): NonNullable<TaskToolCallResult["success"]> {
+  return {
+    conversationSteps: steps,
+    agentId,
+    isBackground,
+    backgroundReason: `SUBAGENT_BACKGROUND_REASON_${isBackground ? "AGENT_REQUEST" : "UNSPECIFIED"}`,
+    ...(durationMs !== undefined && { durationMs: String(durationMs) }),
+    ...(transcriptPath !== undefined && { transcriptPath }),
+  };
+}
+
+/** What a reader is told when a subagent ends that was left to itself. */
+export function taskNotice(task: { agentId: string; status: string; title: string; detail: string }): AgentEvent {
+  const { agentId, status, title, detail } = task;
+  const message = `The subagent "${title}" ${status === "success" ? "has ended" : "failed"}.`;
+  return {
+    type: "notice",
+    kind: "task_notification",
+    message,
+    fields: { task_id: agentId, status, title, detail },
+    at: Date.now(),
+  };
+}
+
+/** Characters of results that one call carries: beyond them, calls are told without theirs. */
+const mostResultText = 200_000;
+
+export type StepCollector = {
+  readonly steps: ConversationStep[];
+  /** Started calls, also those that failed. */
+  readonly calls: number;
+  /** Files that were changed. */
+  readonly changed: ReadonlySet<string>;
+  /** What was said last. */
+  readonly lastText: string;
+  add(event: AgentEvent): void;
+};
+
+/** The steps of a conversation, from its events. */
+export function collectSteps(): StepCollector {
+  const steps: ConversationStep[] = [];
+  const changed = new Set<string>();
+  let thinking = "";
+  let thinkingSince = 0;
+  let room = mostResultText;
+  let calls = 0;
+  let lastText = "";
+  return {
+    steps,
+    changed,
+    get calls() {
+      return calls;
+    },
+    get lastText() {
+      return lastText;
+    },
+    add(event) {
+      switch (event.type) {
+        case "thinking":
+          if (thinking === "") thinkingSince = event.at ?? 0;
+          thinking += event.text;
+          break;
+        case "thinking_end":
+          if (thinking !== "")
+            steps.push({
+              thinkingMessage: { text: thinking, durationMs: Math.max(0, (event.at ?? 0) - thinkingSince) },
+            });
+          thinking = "";
+          break;
+        case "text_end":
+          lastText = event.text;
+          steps.push({ assistantMessage: { text: event.text } });
+          break;
+        case "tool_end": {
+          calls++;
+          const { callId, tool, args, outcome } = event;
+          const result = outcome && { [outcome.kind]: outcome.value, ...outcome.siblings };
+          room -= JSON.stringify(result ?? null).length;
+          const told = { args, ...(result && room > 0 && { result }) };
+          steps.push({ toolCall: { [keyOfTool(tool)]: told, toolCallId: callId } });
+          const path = (args as { path?: unknown } | null)?.path;
+          if ((tool === "edit" || tool === "delete") && outcome?.kind === "success" && typeof path === "string")
+            changed.add(path);
+          break;
+        }
+        default:
+          break;
+      }
+    },
+  };
+}
