@@ -96,6 +96,8 @@ describe("the built-in tools", () => {
       "Shell shell",
       "Await await",
       "TodoWrite updateTodos",
+      "WebFetch webFetch",
+      "WebSearch webSearch",
       "Task task",
       "AskQuestion askQuestion",
       "CreatePlan createPlan",
