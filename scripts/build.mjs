@@ -19,6 +19,7 @@ const libraries = [
   { protocol: "src/protocol/index.ts", policy: "src/policy/index.ts" },
   { hooks: "src/bridge/index.ts" },
   { index: "src/sdk/index.ts" },
+  { adapter: "src/adapter/index.ts" },
 ];
 
 /** What every start loads; what print mode needs to say `init`; what a turn needs. */

@@ -1,6 +1,7 @@
 // The only spawner of tools: bounded in time and memory, and nothing is left behind.
 
 import type { ChildProcess } from "node:child_process";
+import { toolEnvironment } from "../policy/tool-environment.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { spawnInOwnSession, spawnProblem } from "../process/spawn.ts";
 import { happensWithin, type Stage, stopInStages } from "../process/stages.ts";
@@ -8,7 +9,6 @@ import { newMark, ProcessTree } from "../process/tree.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { CharacterStream, SpillFile } from "./output.ts";
 import type { Entered, Sandbox } from "./sandbox.ts";
-import { toolEnvironment } from "./tool-environment.ts";
 
 export { toolEnvironment };
 

@@ -16,6 +16,8 @@ export type ProviderOptions = {
   /** The name we were called by. */
   program?: string;
   sessionId?: string;
+  /** How many replies the conversation has had: a script goes on behind them. Default 0. */
+  repliesGiven?: number;
 };
 
 export async function openProvider(resolved: ResolvedModel, options: ProviderOptions): Promise<Provider> {
@@ -24,7 +26,7 @@ export async function openProvider(resolved: ResolvedModel, options: ProviderOpt
       return (await import("./offline.ts")).offlineProvider;
     case "script": {
       const { loadScript } = await import("./scripted.ts");
-      return loadScript(readScript(resolved.modelId), resolved.modelId);
+      return loadScript(readScript(resolved.modelId), resolved.modelId, options.repliesGiven);
     }
     case "replay":
       throw new UserError("NOT_BUILT", "--model replay:FILE is not built yet. Use --model script:FILE.");

@@ -23,10 +23,10 @@ type ScriptedReply = { steps: ScriptedStep[]; usage: Usage; expect: string[]; su
 
 type Script = { replies: ScriptedReply[]; loop: boolean };
 
-/** Throws UserError when the file is no script. Each provider starts at the first reply; a reply that fails is used up as well. */
-export function loadScript(text: string, file: string): Provider {
+/** Throws UserError when the file is no script. Plays on behind the replies that were given; a reply that fails is used up as well. */
+export function loadScript(text: string, file: string, repliesGiven = 0): Provider {
   const { replies, loop } = readScript(text, file);
-  let next = 0;
+  let next = repliesGiven;
   const replyAt = (number: number) => (loop ? replies[number % replies.length] : replies[number]);
   return {
     id: "script",

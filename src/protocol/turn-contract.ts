@@ -45,7 +45,7 @@ const webSearchSchema = {
 };
 
 /** Tools that the contract itself names: their arguments are known without being told. */
-const contractSchemas = new Map<string, object>([
+export const contractSchemas: ReadonlyMap<string, object> = new Map<string, object>([
   ["web_fetch", webFetchSchema],
   ["mcp_web_fetch", webFetchSchema],
   ["web_search", webSearchSchema],

@@ -1,6 +1,7 @@
 // The table of commands. One with neither `load` nor `commands` is known, but not built yet: it says so.
 import type { Flag } from "../flags.ts";
 import type { Invocation } from "../main.ts";
+import { adapterCommands, adapterFlags } from "./adapter/index.ts";
 import { hookCommands, hookFlags } from "./hooks/index.ts";
 import type { InnerCommand } from "./inner-command.ts";
 import { permissionCommands, permissionFlags } from "./permissions/index.ts";
@@ -145,6 +146,23 @@ export const commands: readonly Command[] = [
     examples: ["hooks init", "hooks install --dry-run", "hooks test preToolUse"],
     commands: hookCommands,
     inner: "list",
+  },
+  {
+    name: "auto",
+    uses: ["model", "effort", "api-key", "endpoint", "header"],
+    summary: "Answer one turn of JSON from stdin in events of the turn contract",
+    flags: [{ name: "stream-json", group: "Output", help: "Events as lines of JSON, which they always are" }],
+    examples: [`echo '{"type":"turn","messages":[{"role":"user","content":"hi"}]}' | courser auto --stream-json`],
+    load: async () => (await import("./auto.ts")).auto,
+  },
+  {
+    name: "adapter",
+    operands: "[command]",
+    summary: "Check a CLI that is to answer behind the turn contract",
+    flags: adapterFlags,
+    verbatimAfter: "doctor",
+    examples: ["adapter doctor -- agent auto --stream-json", "adapter doctor -- agent -p --output-format stream-json"],
+    commands: adapterCommands,
   },
   { name: "acp", summary: "Serve the Agent Client Protocol on stdio" },
   { name: "mcp", operands: "[command]", summary: "Manage MCP servers" },

@@ -1,0 +1,181 @@
+// One attempt at a turn: one candidate, one CLI process, its frames read until it ends.
+import { FrameError } from "../protocol/frame-error.ts";
+import type { Frame } from "../protocol/frames.ts";
+import { type KnownTool, type Turn, toolTable } from "../protocol/turn-contract.ts";
+import { type CliEnd, type RunningCli, startCli } from "../sdk/child.ts";
+import { cliInput } from "./cli-input.ts";
+import type { Model } from "./config.ts";
+import { codeOfWords, type FailureKind, failureKind, isTooLong, refusedFlag } from "./failure.ts";
+import { FrameReader, type Reading } from "./frame-reader.ts";
+import type { Candidate } from "./rotation.ts";
+
+/** What became of one attempt; all of it is there once the turn is over. */
+export type Attempt = {
+  model: string;
+  profile: string;
+  /** How the turn went into the CLI. */
+  via: RunningCli["via"];
+  pid: number;
+  outcome: "running" | "ok" | "failed";
+  error?: { code: string; message: string };
+  kind?: FailureKind;
+  /** Why nobody else was tried after it, where others were configured. */
+  kept?: string;
+  exitCode: number | null;
+  signal: string;
+  /** How far it had to be stopped. */
+  stages: readonly string[];
+  durationMs: number;
+  /** Frames of unknown type, frames after the end. */
+  ignored: number;
+  warnings: readonly string[];
+  /** All the text of this attempt, nothing twice. */
+  text: string;
+  toolCalls: { name: string; args: Record<string, unknown> }[];
+  /** Tools of the CLI's own that it began to use. */
+  ownTools: string[];
+};
+
+export type AttemptPlace = {
+  cwd: string;
+  tools: readonly KnownTool[];
+  signal: AbortSignal;
+  platform?: NodeJS.Platform;
+  maxLineBytes?: number;
+  /** Told when a CLI was started, with the promise of its end. */
+  onStart?(ended: Promise<unknown>): void;
+  /** Every frame, forwarded or not. */
+  onFrame?(frame: Frame): void;
+  /** Texts for people, without secrets. */
+  redact(text: string): string;
+};
+
+export function newAttempt({ model, profile }: Candidate): Attempt {
+  return {
+    model: model.name,
+    profile,
+    via: "none",
+    pid: 0,
+    outcome: "running",
+    exitCode: null,
+    signal: "",
+    stages: [],
+    durationMs: 0,
+    ignored: 0,
+    warnings: [],
+    text: "",
+    toolCalls: [],
+    ownTools: [],
+  };
+}
+
+/** Readings up to the one that ends the turn well. How it went stands in `attempt`; an `error` is not among the events. */
+export async function* runAttempt(
+  attempt: Attempt,
+  { model, env }: Candidate,
+  turn: Turn,
+  place: AttemptPlace,
+): AsyncGenerator<Reading> {
+  const input = cliInput(model, turn, place.platform);
+  const start = (promptVia = input.promptVia) =>
+    startCli({
+      ...input,
+      promptVia,
+      cwd: place.cwd,
+      env,
+      timeoutMs: model.timeoutMs,
+      idleMs: model.idleMs,
+      stageMs: model.stopMs,
+      resultGraceMs: model.stopMs.result,
+      signal: place.signal,
+      parser: { framing: model.framing, tools: place.tools, maxLineBytes: place.maxLineBytes },
+    });
+  let end = yield* follow(attempt, start(), place);
+  // It was not started at all, or its shell gave up at once: nothing has been done yet.
+  if (end.error && attempt.via === "argument" && isTooLong(`${end.error.message} ${end.stderr}`))
+    end = yield* follow(attempt, start("stdin"), place);
+  settle(attempt, end, { model, place });
+  if (attempt.outcome === "ok" && end.finish === "exit") yield ending(end.finish);
+}
+
+async function* follow(attempt: Attempt, cli: RunningCli, place: AttemptPlace): AsyncGenerator<Reading, CliEnd> {
+  attempt.via = cli.via;
+  attempt.pid = cli.pid;
+  place.onStart?.(cli.ended);
+  const reader = new FrameReader(toolTable(place.tools));
+  let fault: FrameError | undefined;
+  try {
+    for await (const frame of cli.frames) {
+      place.onFrame?.(frame);
+      const reading = reader.read(frame);
+      if (reading.fault) {
+        fault = new FrameError(reading.fault.code, reading.fault.message);
+        break;
+      }
+      keep(attempt, reading);
+      if (!attempt.error && (reading.events.length > 0 || reading.newText !== "")) yield reading;
+    }
+  } finally {
+    // A reader who leaves early ends the CLI; one who has all he came for lets it end by itself.
+    if (attempt.outcome !== "ok") {
+      cli.stop();
+      await cli.ended;
+    }
+  }
+  const end = await cli.ended;
+  return fault ? { ...end, outcome: "fail_closed", error: fault } : end;
+}
+
+function keep(attempt: Attempt, { events, newText, ownTool }: Reading): void {
+  attempt.text += newText;
+  if (ownTool !== undefined && !attempt.ownTools.includes(ownTool)) attempt.ownTools.push(ownTool);
+  for (const event of events) {
+    if (event.type === "tool_call") attempt.toolCalls.push(event.data);
+    if (event.type === "error") attempt.error = event.data;
+    if (event.type === "done") attempt.outcome = "ok";
+  }
+}
+
+function settle(attempt: Attempt, end: CliEnd, { model, place }: { model: Model; place: AttemptPlace }): void {
+  attempt.exitCode = end.exitCode;
+  attempt.signal = end.signal;
+  attempt.stages = end.stages;
+  attempt.durationMs = end.durationMs;
+  attempt.ignored = end.ignored;
+  attempt.warnings = end.warnings.map((text) => place.redact(text));
+  // What was said to be done is done, whatever the CLI made of its end.
+  if (attempt.outcome === "ok") return;
+  const error = attempt.error ?? (end.error && explained(end, end.error, model));
+  attempt.outcome = error ? "failed" : "ok";
+  if (!error) return;
+  attempt.error = { code: error.code, message: place.redact(error.message) };
+  attempt.kind = failureKind(error.code, error.message);
+}
+
+/** What the CLI's own words on stderr say about its end, and what to type next. */
+function explained(
+  end: CliEnd,
+  error: { code: string; message: string },
+  model: Model,
+): { code: string; message: string } {
+  const { code, message } = error;
+  const { stderr } = end;
+  if (code !== "CLI_EXIT" && code !== "NO_OUTPUT" && code !== "CLI_TIMEOUT") return { code, message };
+  const flag = model.promptAsArg && code !== "CLI_TIMEOUT" ? refusedFlag(stderr, model.headlessFlags) : undefined;
+  if (flag !== undefined) {
+    const remedy = `which is added for runs without a terminal. Set "headlessFlags" of models["${model.name}"] to what it takes ([] for none)`;
+    return { code, message: `${model.command} does not take ${flag}, ${remedy}, or use a wrapper. ${message}` };
+  }
+  const meant = codeOfWords(stderr);
+  if (meant === "MODEL_AUTH_ERROR" || meant === "MODEL_RATE_LIMIT") return { code: meant, message };
+  if (stderr.trim() !== "") return { code, message };
+  const command = [model.command, ...model.args].join(" ");
+  return {
+    code,
+    message: `${message} It said nothing on stderr. To find out why: courser adapter doctor -- ${command}`,
+  };
+}
+
+function ending(finishReason: string): Reading {
+  return { events: [{ type: "done", data: { finishReason } }], newText: "" };
+}

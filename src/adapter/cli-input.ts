@@ -1,0 +1,41 @@
+// How a turn goes into a CLI: the prompt as its last argument, or through stdin, or one line of turn JSON on stdin.
+
+import { isBatchFile, passesBatch, spawnWords } from "../process/windows-command.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import type { Turn } from "../protocol/turn-contract.ts";
+import { promptOf } from "../protocol/turn-messages.ts";
+import type { CliRequest } from "../sdk/child.ts";
+import type { Model } from "./config.ts";
+
+export type CliInput = Pick<CliRequest, "command" | "args" | "prompt" | "promptVia" | "turn" | "closeTurnAfterMs">;
+
+type Style = Pick<Model, "command" | "args" | "promptAsArg" | "headlessFlags" | "closeStdinAfterMs">;
+
+export function cliInput(model: Style, turn: Turn, platform: NodeJS.Platform = process.platform): CliInput {
+  const { command, args, headlessFlags } = model;
+  if (!model.promptAsArg) return { command, args, turn, closeTurnAfterMs: model.closeStdinAfterMs };
+  const prompt = promptOf(turn.messages);
+  if (prompt === undefined)
+    throw new UserError("USAGE", `The turn holds no message of a user, and ${command} takes nothing else.`);
+  const flags = [...args, ...headlessFlags];
+  const promptVia = fitsAsArgument(prompt, { command, args: flags, platform }) ? "argument" : "stdin";
+  return { command, args: flags, prompt, promptVia };
+}
+
+/** Windows takes some 8,191 characters in the line of a batch file: above this a prompt is not an argument there. */
+const longestOnWindows = 4000;
+const longestLineOnWindows = 8000;
+/** Linux takes 131,071 bytes in one argument, and the environment needs some of what all of them may have. */
+const longestBytes = 100_000;
+
+type Place = { command: string; args: readonly string[]; platform: NodeJS.Platform };
+
+function fitsAsArgument(prompt: string, { command, args, platform }: Place): boolean {
+  if (prompt.includes("\0")) return false;
+  if (platform !== "win32") return Buffer.byteLength(prompt) <= longestBytes;
+  if (prompt.length > longestOnWindows) return false;
+  if (!isBatchFile(command, platform)) return true;
+  // The shell reads the line of a batch file twice: what it needs for that makes the line longer.
+  const words = spawnWords(command, [...args, "--", prompt], { platform });
+  return passesBatch(prompt) && words.args.join(" ").length <= longestLineOnWindows;
+}

@@ -1,0 +1,240 @@
+// What the adapter is configured with: models and auth profiles, given as an object or read from openclaw.json.
+import { readFileSync } from "node:fs";
+import { UserError } from "../protocol/error-codes.ts";
+import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { nearestName } from "../protocol/nearest.ts";
+
+/** One entry of `models`, as it is written. */
+export type ModelEntry = {
+  provider: string;
+  command: string;
+  args?: readonly string[];
+  /** The prompt is the last argument. Otherwise one line of turn JSON goes to stdin. */
+  promptAsArg?: boolean;
+  /** Put before a prompt that is an argument. */
+  headlessFlags?: readonly string[];
+  /** From the start of the CLI to its result. */
+  timeoutMs?: number;
+  /** Longest silence; none: only `timeoutMs` counts. */
+  idleMs?: number;
+  /** How long each stage of a stop waits for the CLI to go: after the cancel message, after SIGTERM, after its own result. */
+  stopMs?: { cancel?: number; term?: number; result?: number };
+  /** How frames are told apart. "auto": by the first line of the stream. */
+  framing?: "auto" | "ndjson" | "sentinel";
+  /** A CLI that says nothing so long gets the end of its stdin: some read it whole before they begin. */
+  closeStdinAfterMs?: number;
+  authProfiles?: readonly string[];
+  fallbackModels?: readonly string[];
+  enabled?: boolean;
+  /** May another model repeat a turn in which the CLI used tools of its own that change things? */
+  fallbackAfterOwnTools?: boolean;
+};
+
+/** `env`: laid over the environment of this process for the CLI; null takes a variable away. */
+export type ProfileEntry = { env?: Readonly<Record<string, string | null>> };
+
+export type AdapterConfig = {
+  models: Readonly<Record<string, ModelEntry>>;
+  profiles?: Readonly<Record<string, ProfileEntry>>;
+  /** Which model a session has that names none; else the first that is enabled. */
+  defaultModel?: string;
+};
+
+/** An entry with nothing left open. */
+export type Model = Required<Omit<ModelEntry, "idleMs" | "stopMs">> & {
+  name: string;
+  idleMs?: number;
+  stopMs: { cancel: number; term: number; result: number };
+};
+
+export type CheckedConfig = {
+  models: ReadonlyMap<string, Model>;
+  profiles: ReadonlyMap<string, Readonly<Record<string, string | null>>>;
+  defaultModel: string;
+  /** What was passed over: unknown fields, models of other providers. */
+  warnings: string[];
+};
+
+/** The one kind of model that this adapter drives. */
+const provider = "cursor-agent-cli";
+
+/** Means the environment as it is, and need not be configured. */
+export const plainProfile = "default";
+
+type Check = (value: unknown) => string | undefined;
+
+const isText: Check = (value) => (typeof value === "string" && value.trim() !== "" ? undefined : "must be a text");
+const isSwitch: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
+const isList: Check = (value) =>
+  Array.isArray(value) && value.every((item) => typeof item === "string") ? undefined : "must be a list of texts";
+const isSpan: Check = (value) =>
+  typeof value === "number" && Number.isFinite(value) && value > 0
+    ? undefined
+    : "must be a number of milliseconds, more than 0";
+const isFraming: Check = (value) =>
+  ["auto", "ndjson", "sentinel"].includes(value as string) ? undefined : 'must be "auto", "ndjson" or "sentinel"';
+const isStopMs: Check = (value) => {
+  if (!isObject(value)) return 'must be an object such as { "cancel": 1000, "term": 1000 }';
+  const wrong = Object.entries(value).find(([key, ms]) => !Object.hasOwn(usualStopMs, key) || isSpan(ms));
+  return wrong && `must hold milliseconds under ${Object.keys(usualStopMs).join(", ")}; wrong is "${wrong[0]}"`;
+};
+
+const modelFields: Record<keyof ModelEntry, Check> = {
+  provider: isText,
+  command: isText,
+  args: isList,
+  promptAsArg: isSwitch,
+  headlessFlags: isList,
+  timeoutMs: isSpan,
+  idleMs: isSpan,
+  stopMs: isStopMs,
+  framing: isFraming,
+  closeStdinAfterMs: isSpan,
+  authProfiles: isList,
+  fallbackModels: isList,
+  enabled: isSwitch,
+  fallbackAfterOwnTools: isSwitch,
+};
+
+const usualStopMs = { cancel: 1000, term: 1000, result: 2000 };
+
+const usual = {
+  args: [],
+  promptAsArg: false,
+  headlessFlags: ["--approve-mcps", "--force"],
+  timeoutMs: 600_000,
+  framing: "auto",
+  closeStdinAfterMs: 2000,
+  authProfiles: [plainProfile],
+  fallbackModels: [],
+  enabled: true,
+  fallbackAfterOwnTools: false,
+} satisfies Partial<ModelEntry>;
+
+/** Reads `models` and `profiles` of an openclaw.json; what else it holds is somebody else's. */
+export function loadConfig(path = "openclaw.json"): AdapterConfig {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "does not exist" : (error as Error).message;
+    throw new UserError(
+      "CONFIG_UNREADABLE",
+      `${path} cannot be read: ${why}. Give the path of your openclaw.json, or the config as an object.`,
+    );
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    throw new UserError("CONFIG_INVALID", `${path} is no JSON: ${(error as Error).message}.`);
+  }
+  checkConfig(value, path);
+  return value as AdapterConfig;
+}
+
+/** Throws UserError with the place and the remedy. `place`: what the messages call the config. */
+export function checkConfig(value: unknown, place = "the adapter's config"): CheckedConfig {
+  const complain = (where: string, problem: string): never => {
+    throw new UserError("CONFIG_INVALID", `${place}: ${where} ${problem}.`);
+  };
+  if (!isObject(value)) return complain("it", 'must be an object with "models"');
+  const warnings: string[] = [];
+  const profiles = readProfiles(value.profiles, complain);
+  if (!isObject(value.models) || Object.keys(value.models).length === 0)
+    return complain('"models"', 'must be an object such as { "cursor-auto": { "command": "agent", … } }');
+  const models = new Map<string, Model>();
+  for (const [name, entry] of Object.entries(value.models)) {
+    const model = readModel(name, entry, { complain, warnings });
+    if (model) models.set(name, model);
+  }
+  const known = Object.keys(value.models);
+  for (const model of models.values()) checkNames(model, { known, profiles, complain });
+  return { models, profiles, defaultModel: defaultOf(value.defaultModel, models, complain), warnings };
+}
+
+type Complain = (where: string, problem: string) => never;
+
+function readModel(
+  name: string,
+  entry: unknown,
+  { complain, warnings }: { complain: Complain; warnings: string[] },
+): Model | undefined {
+  const where = `models["${name}"]`;
+  if (!isObject(entry)) return complain(where, "must be an object");
+  if (entry.provider === undefined) return complain(where, `needs "provider": "${provider}"`);
+  if (entry.provider !== provider) {
+    warnings.push(`${where} has the provider ${JSON.stringify(entry.provider)}, which is not driven here; left out.`);
+    return undefined;
+  }
+  if (entry.command === undefined) return complain(where, 'needs "command", the CLI to start');
+  for (const [field, given] of Object.entries(entry)) {
+    const check = Object.hasOwn(modelFields, field) ? modelFields[field as keyof ModelEntry] : undefined;
+    if (!check) {
+      const near = nearestName(field, Object.keys(modelFields));
+      if (near) complain(`${where}.${field}`, `is unknown; did you mean "${near}"?`);
+      warnings.push(`${where}.${field} is not known here and has no effect.`);
+      continue;
+    }
+    const problem = check(given);
+    if (problem) complain(`${where}.${field}`, `${problem}, not ${shown(given)}`);
+  }
+  const model = entry as ModelEntry & JsonObject;
+  return { ...usual, ...model, name, stopMs: { ...usualStopMs, ...model.stopMs } } as Model;
+}
+
+function readProfiles(value: unknown, complain: Complain): CheckedConfig["profiles"] {
+  const profiles = new Map<string, Readonly<Record<string, string | null>>>();
+  if (value === undefined) return profiles;
+  if (!isObject(value)) return complain('"profiles"', 'must be an object such as { "work": { "env": { … } } }');
+  for (const [name, entry] of Object.entries(value)) {
+    const where = `profiles["${name}"]`;
+    if (!isObject(entry)) return complain(where, 'must be an object such as { "env": { "CURSOR_API_KEY": "…" } }');
+    const env = entry.env ?? {};
+    if (!isObject(env)) return complain(`${where}.env`, "must be an object of variables");
+    // The value is not shown: it is likely to be a key.
+    const wrong = Object.entries(env).find(([, text]) => text !== null && typeof text !== "string");
+    if (wrong) complain(`${where}.env.${wrong[0]}`, "must be a text, or null to take the variable away");
+    profiles.set(name, env as Record<string, string | null>);
+  }
+  return profiles;
+}
+
+function checkNames(
+  model: Model,
+  { known, profiles, complain }: { known: readonly string[]; profiles: CheckedConfig["profiles"]; complain: Complain },
+): void {
+  const where = `models["${model.name}"]`;
+  if (model.authProfiles.length === 0)
+    complain(`${where}.authProfiles`, `must name one at least; leave it out for "${plainProfile}"`);
+  const profile = model.authProfiles.find((name) => name !== plainProfile && !profiles.has(name));
+  if (profile !== undefined)
+    complain(
+      `${where}.authProfiles`,
+      `names "${profile}", which is not in "profiles"${hint(profile, [...profiles.keys()])}`,
+    );
+  const fallback = model.fallbackModels.find((name) => !known.includes(name));
+  if (fallback !== undefined)
+    complain(`${where}.fallbackModels`, `names "${fallback}", which is not in "models"${hint(fallback, known)}`);
+}
+
+function defaultOf(value: unknown, models: ReadonlyMap<string, Model>, complain: Complain): string {
+  if (value !== undefined && (typeof value !== "string" || !models.has(value)))
+    return complain(
+      '"defaultModel"',
+      `must be the name of a model that is driven here: ${[...models.keys()].join(", ") || "there is none"}`,
+    );
+  const name = value ?? [...models.values()].find((model) => model.enabled)?.name;
+  return name ?? complain('"models"', `has no model that is enabled and has the provider "${provider}"`);
+}
+
+function hint(name: string, known: readonly string[]): string {
+  const near = nearestName(name, known);
+  if (near) return `; did you mean "${near}"?`;
+  return known.length > 0 ? ` (there are ${known.join(", ")})` : "";
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

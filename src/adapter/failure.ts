@@ -1,0 +1,77 @@
+// Why an attempt failed, and what may help: another auth profile, another model, or nothing.
+import type { ErrorCode } from "../protocol/error-codes.ts";
+
+/**
+ * `auth` and `limit` are of the account: another profile may do better. The others are of the CLI or its model: another
+ * model may. `final`: the turn itself is at fault, or somebody wanted it to end.
+ */
+export type FailureKind = "auth" | "limit" | "transport" | "timeout" | "model" | "final";
+
+const kinds: Partial<Record<ErrorCode, FailureKind>> = {
+  NOT_AUTHENTICATED: "auth",
+  MODEL_AUTH_ERROR: "auth",
+  MODEL_RATE_LIMIT: "limit",
+  MODEL_TIMEOUT: "timeout",
+  CLI_TIMEOUT: "timeout",
+  NO_OUTPUT: "transport",
+  NO_RESULT: "transport",
+  TOOL_UNKNOWN: "model",
+  TOOL_ARGUMENTS: "model",
+  INTERNAL: "model",
+  UNTRUSTED: "model",
+  MODEL_BAD_REQUEST: "model",
+};
+
+const final: ReadonlySet<string> = new Set<ErrorCode>([
+  "INTERRUPTED",
+  "CWD_MISSING",
+  "USAGE",
+  "CONFIG_INVALID",
+  "CONFIG_UNREADABLE",
+  "CONFIG_TOO_LARGE",
+  "PROMPT_BLOCKED",
+]);
+
+/** Codes of other CLIs are judged by their words. */
+export function failureKind(code: string, message = ""): FailureKind {
+  const known = kinds[code as ErrorCode];
+  if (known) return known;
+  if (final.has(code)) return "final";
+  if (/^(CLI|FRAME)_/.test(code)) return "transport";
+  if (/^MODEL_/.test(code)) return "model";
+  const meant = codeOfWords(`${code.replaceAll("_", " ")} ${message}`);
+  return meant ? (kinds[meant] ?? "model") : "model";
+}
+
+const words: readonly [pattern: RegExp, code: ErrorCode][] = [
+  [
+    /not (authenticated|logged in)|authentication (failed|required|error)|unauthori[sz]ed|\blog ?in\b|api key\b.{0,40}\b(invalid|missing|expired|wrong|required)|(invalid|missing|expired|wrong)\b.{0,40}\b(api key|token|credentials?)|token (has )?expired|\bauth(entication)? error|\b40[13]\b/i,
+    "MODEL_AUTH_ERROR",
+  ],
+  [/rate.?limit|too many requests|usage limit|quota|out of credits|\b429\b/i, "MODEL_RATE_LIMIT"],
+  [/overloaded|\b(503|529)\b|service unavailable/i, "MODEL_OVERLOADED"],
+  [/timed? ?out|deadline exceeded/i, "MODEL_TIMEOUT"],
+  [/ECONNREFUSED|ENOTFOUND|ECONNRESET|EAI_AGAIN|network error|fetch failed/i, "MODEL_UNREACHABLE"],
+];
+
+/** What a CLI means that tells its failures in words alone. */
+export function codeOfWords(text: string): ErrorCode | undefined {
+  return words.find(([pattern]) => pattern.test(text))?.[1];
+}
+
+/** A CLI that ends at once because it does not know a flag: which one. */
+export function refusedFlag(stderr: string, flags: readonly string[]): string | undefined {
+  if (
+    !/(unknown|unrecogni[sz]ed|unexpected|invalid|no such|not a valid|bad) (option|argument|flag|switch)|flag provided but not defined/i.test(
+      stderr,
+    )
+  )
+    return undefined;
+  const bare = stderr.toLowerCase();
+  return flags.find((flag) => bare.includes(flag.replace(/^-+/, "").toLowerCase()));
+}
+
+/** The system's own words for a command line that does not fit. */
+export function isTooLong(text: string): boolean {
+  return /\bE2BIG\b|\bENAMETOOLONG\b|argument list too long|command line is too long/i.test(text);
+}

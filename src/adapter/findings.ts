@@ -1,0 +1,246 @@
+// What the runs of a CLI say about it: a list of findings, each with a remedy where something is wrong.
+import { FrameParser } from "../protocol/frames.ts";
+import { isObject, tryParse } from "../protocol/json-object.ts";
+import { supportedVersions } from "../protocol/turn-contract.ts";
+import { codeOfWords, refusedFlag } from "./failure.ts";
+import type { ProgramEnd } from "./run-program.ts";
+
+export type Finding = {
+  check: string;
+  status: "ok" | "warning" | "problem" | "skipped";
+  message: string;
+  /** What to do about it. */
+  remedy?: string;
+};
+
+export type Trial = ProgramEnd;
+
+/** `pipe`: its stdin ends after the turn. `open`: it does not. `terminal`: it has one. */
+export type Trials = { pipe: Trial; open?: Trial; terminal?: Trial };
+
+export type Case = { style: "argument" | "stdin"; command: readonly string[]; headlessFlags: readonly string[] };
+
+export function findings(trials: Trials, given: Case): Finding[] {
+  const { pipe } = trials;
+  if (pipe.problem !== undefined)
+    return [problem("program", pipe.problem, "Give the full path of the CLI, or put its folder into PATH.")];
+  const heard = listen(pipe);
+  return [
+    ok("program", `${given.command[0]} starts.`),
+    exitFinding(pipe, heard, given),
+    ...stderrFinding(pipe),
+    ...outputFindings(pipe, heard, given),
+    ...(trials.open ? [openFinding(trials.open, heard)] : []),
+    terminalFinding(trials, heard),
+  ];
+}
+
+type Heard = {
+  /** Types of its frames, in order. */
+  types: string[];
+  version?: unknown;
+  text: string;
+  fault?: { code: string; message: string };
+  /** What ended the turn. */
+  end?: string;
+  failure?: { code: string; message: string };
+  isBlank: boolean;
+};
+
+function listen({ stdout, exitCode, signal }: Trial): Heard {
+  const parser = new FrameParser({ framing: "auto" });
+  const frames = parser.push(stdout);
+  const ending = parser.end({ exit: exitCode, signal: signal || null });
+  const all = [...frames, ...ending.frames];
+  const texts = all.map(({ type, value }) => {
+    if (type === "assistant_delta") return String((value.data as { content: string }).content);
+    if (type !== "assistant") return "";
+    return (value.message as { content: { text?: string }[] }).content.map(({ text = "" }) => text).join("");
+  });
+  const terminal = parser.terminal;
+  const data = terminal?.value.data as { code?: string; message?: string } | undefined;
+  const isError = terminal?.type === "error" || terminal?.value.is_error === true;
+  const message = data?.message ?? String(terminal?.value.result ?? "");
+  const isOwnEnd = ending.error && /^(CLI_EXIT|NO_OUTPUT|CLI_TIMEOUT)$/.test(ending.error.code);
+  return {
+    types: all.map(({ type }) => type),
+    version: versionIn(stdout),
+    text: texts.join(""),
+    ...(ending.error && !isOwnEnd && { fault: ending.error }),
+    end: terminal?.type ?? (ending.outcome === "ok" ? "exit" : undefined),
+    ...(isError && {
+      failure: { code: data?.code ?? String(terminal?.value.error_code ?? codeOfWords(message) ?? ""), message },
+    }),
+    isBlank: stdout.toString("utf8").trim() === "",
+  };
+}
+
+/** The handshake is not among the frames: its line is looked for. */
+function versionIn(stdout: Buffer): unknown {
+  for (const line of stdout.toString("utf8").split("\n").slice(0, 20)) {
+    const value = tryParse(line);
+    if (isObject(value) && value.type === "protocol" && isObject(value.data)) return value.data.version;
+  }
+  return undefined;
+}
+
+function exitFinding({ exitCode, signal, timedOut, durationMs }: Trial, heard: Heard, { style }: Case): Finding {
+  const check = "exit code";
+  if (timedOut && heard.end) {
+    return {
+      check,
+      status: "warning",
+      message: "It answers, but does not exit.",
+      remedy: "It is ended after its result, which costs a moment in every turn: let it exit.",
+    };
+  }
+  if (timedOut)
+    return problem(
+      check,
+      `It did not end within ${durationMs} ms.`,
+      "It may wait for something that never comes: a key press, a login, an answer to a question. Run it by hand, without a terminal.",
+    );
+  if (signal !== "")
+    return problem(
+      check,
+      `It was ended by ${signal}.`,
+      "It crashed, or something on this machine ended it: look at stderr.",
+    );
+  if (exitCode === 0) return ok(check, "It exits with code 0.");
+  if (heard.end !== undefined && heard.end !== "exit")
+    return { check, status: "warning", message: `It exits with code ${exitCode} after its result; the result counts.` };
+  const why =
+    style === "stdin"
+      ? "Either it does not work without a terminal, or it fails before it reads stdin: a missing variable, the wrong folder, or a wrapper that does not hand stdin on."
+      : "It may not work without a terminal, or lack a variable or a login.";
+  return problem(
+    check,
+    `It exits with code ${exitCode}${heard.isBlank ? " and says nothing on stdout" : ""}.`,
+    heard.isBlank ? `${why} The environment of this shell is what it gets.` : "Look at what it says on stderr.",
+  );
+}
+
+function stderrFinding({ stderr, exitCode }: Trial): Finding[] {
+  const text = stderr.trim();
+  if (text === "")
+    return exitCode === 0 ? [] : [{ check: "stderr", status: "warning", message: "It says nothing on stderr either." }];
+  const meant = codeOfWords(text);
+  const remedy =
+    meant === "MODEL_AUTH_ERROR"
+      ? "Log in with the CLI, or set its key in the environment or in a profile."
+      : undefined;
+  return [
+    {
+      check: "stderr",
+      status: exitCode === 0 ? "ok" : "warning",
+      message: `It says: ${short(text)}`,
+      ...(remedy && { remedy }),
+    },
+  ];
+}
+
+function outputFindings(pipe: Trial, heard: Heard, given: Case): Finding[] {
+  const flag = given.style === "argument" ? refusedFlag(pipe.stderr, given.headlessFlags) : undefined;
+  if (flag !== undefined)
+    return [
+      problem(
+        "headless flags",
+        `It does not take ${flag}.`,
+        'Set "headlessFlags" of the model to what it takes ([] for none).',
+      ),
+    ];
+  if (heard.isBlank) {
+    const how =
+      given.style === "argument"
+        ? "--output-format stream-json"
+        : "the flag that makes it write one JSON object a line";
+    return [problem("output", "Nothing comes on stdout.", `It must write its events there. Is ${how} missing?`)];
+  }
+  if (heard.fault) {
+    const isVersion = heard.fault.code === "FRAME_VERSION";
+    const remedy = isVersion
+      ? `Supported is ${supportedVersions.join(", ")}: update the CLI, or let it leave the protocol line out.`
+      : "Stdout must hold frames alone: notes and progress belong on stderr.";
+    return [problem(isVersion ? "version" : "frames", `${heard.fault.message} [${heard.fault.code}]`, remedy)];
+  }
+  const counts = new Map<string, number>();
+  for (const type of heard.types) counts.set(type, (counts.get(type) ?? 0) + 1);
+  const list = [...counts].map(([type, count]) => (count === 1 ? type : `${count} ${type}`)).join(", ");
+  return [
+    ok("frames", `It says: ${list}.`),
+    ok(
+      "version",
+      heard.version === undefined
+        ? "It names no version, which is fine."
+        : `It speaks version ${String(heard.version)}.`,
+    ),
+    endFinding(heard),
+  ];
+}
+
+function endFinding({ end, failure, text }: Heard): Finding {
+  const check = "end of stream";
+  if (failure) {
+    const isAuth =
+      codeOfWords(`${failure.code} ${failure.message}`) === "MODEL_AUTH_ERROR" || /AUTH/.test(failure.code);
+    const remedy = isAuth
+      ? "Log in with the CLI, or set its key in the environment or in a profile."
+      : "Put right what it names, and try again.";
+    return problem(
+      check,
+      `The turn ends in an error: ${short(failure.message)}${failure.code ? ` [${failure.code}]` : ""}`,
+      remedy,
+    );
+  }
+  if (end === undefined)
+    return problem(check, "The turn has no end.", "It must write done or result, or exit with code 0 after an answer.");
+  const what = end === "exit" ? "exit code 0 after an answer, without done or result" : end;
+  if (text === "") return { check, status: "warning", message: `The turn ends with ${what}, but there was no text.` };
+  return ok(check, `The turn ends with ${what}; the answer begins: ${short(text, 60)}`);
+}
+
+function openFinding(open: Trial, inPipe: Heard): Finding {
+  const check = "open stdin";
+  const heard = listen(open);
+  if (heard.end) return ok(check, "It answers while its stdin stays open, so it can be told to cancel.");
+  if (!inPipe.end) return { check, status: "skipped", message: "It does not answer with an ended stdin either." };
+  return {
+    check,
+    status: "warning",
+    message: "It answers only when its stdin has ended.",
+    remedy:
+      'It waits in every turn until its stdin is closed ("closeStdinAfterMs", 2000 unless set), and hears no cancel: let it read one line.',
+  };
+}
+
+function terminalFinding({ pipe, terminal }: Trials, inPipe: Heard): Finding {
+  const check = "terminal";
+  if (!terminal || terminal.problem !== undefined)
+    return { check, status: "skipped", message: "It could not be run at a terminal here: script(1) is missing." };
+  if (!inPipe.isBlank) return ok(check, "It needs none.");
+  // At a terminal both streams are one.
+  if (pipe.stderr.trim() !== "") return { check, status: "skipped", message: "What it says on stderr comes first." };
+  if (terminal.stdout.toString("utf8").trim() !== "")
+    return problem(
+      check,
+      "It speaks at a terminal, and says nothing in a pipe.",
+      "It must work without a terminal: look for a headless or print mode.",
+    );
+  return problem(
+    check,
+    "It says nothing at a terminal either.",
+    "It may lack configuration or variables: run it by hand in this shell.",
+  );
+}
+
+function short(text: string, most = 400): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
+function ok(check: string, message: string): Finding {
+  return { check, status: "ok", message };
+}
+
+function problem(check: string, message: string, remedy: string): Finding {
+  return { check, status: "problem", message, remedy };
+}

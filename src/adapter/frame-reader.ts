@@ -1,0 +1,178 @@
+// Frames of a CLI -> events of the turn contract. What is not forwarded is named here, type by type.
+
+import type { Frame } from "../protocol/frames.ts";
+import { isObject, type JsonObject, tryParse } from "../protocol/json-object.ts";
+import { createDecoder } from "../protocol/stream-json.ts";
+import { toolKeyOf, toolOfKey } from "../protocol/tool-calls.ts";
+import type { Fault } from "../protocol/turn-contract.ts";
+import { callFault, type ToolTable, type TurnEvent } from "../protocol/turn-contract.ts";
+import { codeOfWords } from "./failure.ts";
+import { Retelling } from "./retelling.ts";
+
+/** What one frame means to a caller. */
+export type Reading = {
+  /** As the contract has it: assistant lines in full, also where they only repeat deltas. */
+  events: readonly TurnEvent[];
+  /** The text in it that was not said before in this stream. */
+  newText: string;
+  /** A tool of the CLI's own that it has begun to use. */
+  ownTool?: string;
+  /** Fails closed: nothing more may be read. */
+  fault?: Fault;
+};
+
+const nothing: Reading = { events: [], newText: "" };
+
+export class FrameReader {
+  readonly #tools: ToolTable;
+  readonly #decode = createDecoder();
+  #hasText = false;
+  /** Text since the last flush or call: what a CLI that starts again would repeat. */
+  #open = "";
+  #retelling: Retelling | undefined;
+
+  constructor(tools: ToolTable) {
+    this.#tools = tools;
+  }
+
+  read({ kind, type, value }: Frame): Reading {
+    if (kind === "other") return nothing;
+    switch (type) {
+      case "assistant_delta":
+        return this.#text((value.data as { content: string }).content, deltaLine(value));
+      case "assistant":
+        return this.#text(assistantText(value), value);
+      case "tool_call":
+        return this.#call(value);
+      case "usage":
+      case "error":
+      case "done":
+        return { events: [contractOnly(type, value.data as JsonObject)], newText: "" };
+      case "result":
+        return this.#result(value);
+      case "retry":
+      case "connection":
+        this.#decodeText(value);
+        return nothing;
+      // thinking, system, user, interaction_query: for eyes, not for callers.
+      default:
+        return nothing;
+    }
+  }
+
+  #text(content: string, line: unknown): Reading {
+    if (content === "") return nothing;
+    return { events: [{ type: "assistant_delta", data: { content } }], newText: this.#decodeText(line) };
+  }
+
+  /** The decoder of the stream knows which lines only repeat others. */
+  #decodeText(line: unknown): string {
+    let text = "";
+    for (const event of this.#decode(line)) {
+      switch (event.type) {
+        case "text":
+          text += this.#retelling ? this.#retelling.next(event.text) : event.text;
+          this.#open += event.text;
+          break;
+        case "text_end":
+          this.#open = "";
+          this.#retelling = undefined;
+          break;
+        case "retry":
+          if (!event.discards) break;
+          this.#retelling = new Retelling(this.#open);
+          this.#open = "";
+          break;
+      }
+    }
+    if (text !== "") this.#hasText = true;
+    return text;
+  }
+
+  #call(value: JsonObject): Reading {
+    if (isObject(value.data)) {
+      const { name, args } = value.data as { name: string; args: Record<string, unknown> };
+      return { events: [{ type: "tool_call", data: { name, args } }], newText: "" };
+    }
+    const call = value.tool_call as JsonObject;
+    const nested = nestedCall(call);
+    if (nested && this.#tools.has(nested.name)) {
+      // What a CLI reports as completed it has run itself.
+      if (value.subtype !== undefined && value.subtype !== "started") return nothing;
+      const fault = callFault(nested.name, nested.args, this.#tools);
+      if (fault) return { ...nothing, fault };
+      const { name, args } = nested as { name: string; args: Record<string, unknown> };
+      return { events: [{ type: "tool_call", data: { name, args } }], newText: "" };
+    }
+    this.#decodeText(value);
+    const key = toolKeyOf(call);
+    return { ...nothing, ownTool: key === undefined ? (nested?.name ?? "unknown") : toolOfKey(key) };
+  }
+
+  #result(value: JsonObject): Reading {
+    const text = value.result as string;
+    if (value.is_error === true) {
+      const message = text.replace(/^Error: /, "") || "The CLI reported a failure and did not say which.";
+      const code = typeof value.error_code === "string" ? value.error_code : (codeOfWords(text) ?? "CLI_FAILED");
+      return { events: [{ type: "error", data: { code, message } }], newText: "" };
+    }
+    const usage = isObject(value.usage) ? [usageEvent(value.usage)] : [];
+    return {
+      events: [...usage, { type: "done", data: { finishReason: "stop" } }],
+      // Some CLIs say their answer only here.
+      newText: this.#hasText ? "" : text,
+    };
+  }
+}
+
+/** Exactly the fields of the contract. */
+function contractOnly(type: "usage" | "error" | "done", data: JsonObject): TurnEvent {
+  switch (type) {
+    case "usage":
+      return {
+        type,
+        data: { promptTokens: data.promptTokens as number, completionTokens: data.completionTokens as number },
+      };
+    case "error":
+      return { type, data: { code: data.code as string, message: data.message as string } };
+    case "done":
+      return { type, data: { finishReason: data.finishReason as string } };
+  }
+}
+
+/** What was read from a cache was a part of the prompt too. */
+function usageEvent(usage: JsonObject): TurnEvent {
+  const count = (name: string) => (typeof usage[name] === "number" ? (usage[name] as number) : 0);
+  return {
+    type: "usage",
+    data: {
+      promptTokens: count("inputTokens") + count("cacheReadTokens") + count("cacheWriteTokens"),
+      completionTokens: count("outputTokens"),
+    },
+  };
+}
+
+function assistantText(line: JsonObject): string {
+  const { content } = line.message as { content: { type: string; text?: unknown }[] };
+  let text = "";
+  for (const block of content) if (block.type === "text" && typeof block.text === "string") text += block.text;
+  return text;
+}
+
+/** A delta of the contract, as the stream would say it. */
+function deltaLine(frame: JsonObject): unknown {
+  const { content } = frame.data as { content: string };
+  return {
+    type: "assistant",
+    message: { role: "assistant", content: [{ type: "text", text: content }] },
+    timestamp_ms: 0,
+  };
+}
+
+/** `tool_call{name, arguments|args}`, also below `function`; the arguments may be JSON in a string. */
+function nestedCall(call: JsonObject): { name: string; args: unknown } | undefined {
+  const inner = isObject(call.function) ? call.function : call;
+  if (typeof inner.name !== "string" || inner.name === "") return undefined;
+  const given = inner.arguments ?? inner.args ?? {};
+  return { name: inner.name, args: typeof given === "string" ? (given.trim() === "" ? {} : tryParse(given)) : given };
+}

@@ -1,0 +1,147 @@
+// The runtime: model and tools together, until the model is done. Text comes once, every call is run once.
+import type { ContractUsage, TurnCall, TurnEvent, TurnMessage } from "../protocol/turn-contract.ts";
+import { assistantMessage, toolMessage } from "../protocol/turn-messages.ts";
+import type { CursorAgentModelAdapter, Session } from "./adapter.ts";
+import type { Attempt } from "./attempt.ts";
+import type { SentTurn } from "./sent-turn.ts";
+import { createToolRouter, type ToolRouter } from "./tools/router.ts";
+
+export type RuntimeRequest = {
+  messages: readonly TurnMessage[];
+  tools?: ToolRouter;
+  /** How often the model may be asked; default 50. */
+  maxSteps?: number;
+  signal?: AbortSignal;
+};
+
+/** Comes after the `tool_call` that it answers. */
+export type ToolResultEvent = { type: "tool_result"; data: { name: string; content: string; isError: boolean } };
+
+export type RuntimeEvent = TurnEvent | ToolResultEvent;
+
+export type TurnResult = {
+  /** What the model said after its last call. */
+  text: string;
+  messages: readonly TurnMessage[];
+  usage: ContractUsage["data"];
+  attempts: readonly Attempt[];
+  finishReason?: string;
+  /** Set when the turn did not end well. */
+  error?: { code: string; message: string };
+};
+
+export function runTurn(
+  adapter: Pick<CursorAgentModelAdapter, "sendTurn">,
+  session: Session,
+  request: RuntimeRequest,
+): RuntimeTurn {
+  return new RuntimeTurn(adapter, session, request);
+}
+
+const mostSteps = 50;
+
+export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
+  /** Of all steps, in order. */
+  readonly attempts: Attempt[] = [];
+  /** The conversation, with what was said and found in this turn. */
+  readonly messages: TurnMessage[];
+  readonly usage = { promptTokens: 0, completionTokens: 0 };
+  readonly #adapter: Pick<CursorAgentModelAdapter, "sendTurn">;
+  readonly #session: Session;
+  readonly #request: RuntimeRequest;
+  readonly #events: AsyncGenerator<RuntimeEvent>;
+  #text = "";
+
+  constructor(adapter: Pick<CursorAgentModelAdapter, "sendTurn">, session: Session, request: RuntimeRequest) {
+    this.#adapter = adapter;
+    this.#session = session;
+    this.#request = request;
+    this.messages = [...request.messages];
+    this.#events = this.#run();
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<RuntimeEvent> {
+    return this.#events;
+  }
+
+  /** Reads all events, and tells how it went. */
+  async result(): Promise<TurnResult> {
+    let last: RuntimeEvent | undefined;
+    for await (const event of this) last = event;
+    return {
+      text: this.#text,
+      messages: this.messages,
+      usage: this.usage,
+      attempts: this.attempts,
+      ...(last?.type === "done" && last.data),
+      ...(last?.type === "error" && { error: last.data }),
+    };
+  }
+
+  async *#run(): AsyncGenerator<RuntimeEvent> {
+    const { tools = createToolRouter([]), maxSteps = mostSteps, signal } = this.#request;
+    for (let step = 0; step < maxSteps; step++) {
+      const sent = this.#adapter.sendTurn(this.#session, {
+        messages: this.messages,
+        tools: tools.list(),
+        alsoKnown: tools.known(),
+        text: "new",
+        signal,
+      });
+      const end = yield* this.#hear(sent);
+      if (end.type === "error") {
+        yield end;
+        return;
+      }
+      // Calls are run once the turn is known to be sound, and only those of the attempt that was.
+      const { text, toolCalls } = sent.attempts.at(-1)!;
+      this.#text = text;
+      const calls = toolCalls.map((call, index) => ({ id: `call_${step + 1}_${index + 1}`, ...call }));
+      this.messages.push(assistantMessage(text, calls));
+      if (calls.length === 0) {
+        yield end;
+        return;
+      }
+      for (const call of calls) yield* this.#runCall(call, tools);
+    }
+    const message = `The model still called tools after it was asked ${maxSteps} times. Raise "maxSteps" if it needs more.`;
+    yield { type: "error", data: { code: "MAX_TURNS", message } };
+  }
+
+  /** What one step says; its calls wait for its end. */
+  async *#hear(sent: SentTurn): AsyncGenerator<RuntimeEvent, Extract<TurnEvent, { type: "done" | "error" }>> {
+    let end: Extract<TurnEvent, { type: "done" | "error" }> | undefined;
+    try {
+      for await (const event of sent) {
+        switch (event.type) {
+          case "done":
+          case "error":
+            end = event;
+            break;
+          case "usage":
+            this.usage.promptTokens += event.data.promptTokens;
+            this.usage.completionTokens += event.data.completionTokens;
+            yield event;
+            break;
+          case "assistant_delta":
+            yield event;
+            break;
+          case "tool_call":
+            break;
+        }
+      }
+    } finally {
+      this.attempts.push(...sent.attempts);
+    }
+    if (end) return end;
+    throw new Error("a turn ended without done and without error");
+  }
+
+  async *#runCall(call: TurnCall, tools: ToolRouter): AsyncGenerator<RuntimeEvent> {
+    const { name, args } = call;
+    yield { type: "tool_call", data: { name, args } };
+    const { content, isError } = await tools.call(name, args, this.#request.signal && { signal: this.#request.signal });
+    this.messages.push(toolMessage(call, content));
+    yield { type: "tool_result", data: { name, content, isError } };
+  }
+}

@@ -1,0 +1,95 @@
+// `exec`: a command in bash, if the policy allows it. Nobody is asked unless the caller has somebody to ask.
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { decide, type Situation } from "../../policy/decide.ts";
+import type { Decision } from "../../policy/need.ts";
+import { toolEnvironment } from "../../policy/tool-environment.ts";
+import { runProgram } from "../run-program.ts";
+import { parseRules, type RuleTexts } from "./permission.ts";
+import type { AdapterTool } from "./router.ts";
+
+export type ExecOptions = RuleTexts & {
+  /** Where commands run, and what they may write; default: the current directory. */
+  workspace?: string;
+  /** "force" allows what no rule denies. Default: only what a rule allows. */
+  mode?: "default" | "force";
+  /** Is asked where no rule speaks; true lets the command run. Without it, such commands are refused. */
+  ask?(question: { command: string; cwd: string; reasons: readonly string[] }): Promise<boolean>;
+  timeoutMs?: number;
+  /** The user's folders, whose settings no command may change. */
+  home?: string;
+  configDir?: string;
+  env?: NodeJS.ProcessEnv;
+};
+
+const usualTimeoutMs = 120_000;
+const keepBytes = 100_000;
+
+type ExecArgs = { command: string; cwd?: string };
+
+export function createExecTool(options: ExecOptions = {}): AdapterTool {
+  const { mode = "default", timeoutMs = usualTimeoutMs, ask, env = process.env, home = homedir() } = options;
+  const workspace = realpathSync(resolve(options.workspace ?? "."));
+  const configDir = options.configDir ?? env["CURSOR_CONFIG_DIR"] ?? join(home, ".cursor");
+  const rules = parseRules(options);
+  const situation: Situation = {
+    mode,
+    interactive: ask !== undefined,
+    workspace,
+    roots: [],
+    home,
+    configDir,
+    rules,
+    sandbox: "off",
+  };
+  return {
+    name: "exec",
+    description: `Run a command with bash in ${workspace}. It has no input and no terminal, and ends after ${Math.round(timeoutMs / 1000)} s.`,
+    schema: {
+      type: "object",
+      properties: {
+        command: { type: "string", minLength: 1 },
+        cwd: { type: "string", minLength: 1, description: "Relative to the workspace" },
+      },
+      required: ["command"],
+    },
+    async run({ command, cwd }: ExecArgs, { signal }) {
+      const folder = resolve(workspace, cwd ?? ".");
+      const decision = await decide([{ kind: "Shell", target: command, cwd: folder }], situation);
+      const refusal = await refusalOf(decision, () => ask?.({ command, cwd: folder, reasons: decision.reasons }));
+      if (refusal !== undefined) return { content: `Not permitted: ${refusal}`, isError: true };
+      const end = await runProgram({
+        command: ["bash", "-c", command],
+        cwd: folder,
+        env: toolEnvironment(env),
+        timeoutMs,
+        signal,
+        keepBytes,
+      });
+      return { content: told(end, timeoutMs), isError: end.exitCode !== 0 };
+    },
+  };
+}
+
+/** Only a clear yes is one. */
+async function refusalOf(
+  { verdict, reasons }: Decision,
+  ask: () => Promise<boolean> | undefined,
+): Promise<string | undefined> {
+  if (verdict === "allow") return undefined;
+  if (verdict === "ask" && (await ask()) === true) return undefined;
+  return reasons.join(" ");
+}
+
+function told(end: Awaited<ReturnType<typeof runProgram>>, timeoutMs: number): string {
+  if (end.problem !== undefined) return `The command could not be started: ${end.problem}`;
+  const output = [end.stdout.toString("utf8"), end.stderr].filter((text) => text !== "").join("\n");
+  const notes = [
+    ...(end.timedOut ? [`timed out after ${timeoutMs} ms and was ended`] : []),
+    ...(end.cancelled ? ["cancelled"] : []),
+    ...(end.exitCode !== 0 && end.exitCode !== null ? [`exit code ${end.exitCode}`] : []),
+    ...(end.signal !== "" && !end.timedOut && !end.cancelled ? [`ended by ${end.signal}`] : []),
+  ];
+  return [output === "" ? "(no output)" : output, ...notes.map((note) => `[${note}]`)].join("\n");
+}

@@ -1,0 +1,59 @@
+// The tools of a turn: known by name, checked by schema, run one at a time. Whatever goes wrong is a result.
+import { callFault, type KnownTool, type TurnTool, toolTable } from "../../protocol/turn-contract.ts";
+
+export type ToolContext = { signal: AbortSignal };
+
+export type ToolOutput = { content: string; isError: boolean };
+
+/** A tool that a model may call. */
+export type AdapterTool = {
+  name: string;
+  /** Other names that CLIs have for it. */
+  aliases?: readonly string[];
+  description?: string;
+  /** JSON Schema of its arguments. */
+  schema: object;
+  /** The text that the model is told. What it throws is told as well, as an error. */
+  run(args: any, context: ToolContext): Promise<string | ToolOutput>;
+};
+
+export interface ToolRouter {
+  /** What a model is told. */
+  list(): TurnTool[];
+  /** Every name that is accepted, aliases included. */
+  known(): KnownTool[];
+  /** Never throws. Unknown names and arguments that do not fit run nothing. */
+  call(name: string, args: unknown, context?: Partial<ToolContext>): Promise<ToolOutput>;
+}
+
+export function createToolRouter(tools: readonly AdapterTool[]): ToolRouter {
+  const byName = new Map<string, AdapterTool>();
+  for (const tool of tools) {
+    for (const name of [tool.name, ...(tool.aliases ?? [])]) {
+      if (byName.has(name)) throw new Error(`Two tools are named ${JSON.stringify(name)}.`);
+      byName.set(name, tool);
+    }
+  }
+  const known = [...byName].map(([name, { schema }]) => ({ name, schema }));
+  const table = toolTable(known);
+  return {
+    list: () =>
+      tools.map(({ name, schema, description }) => ({
+        name,
+        schema,
+        ...(description !== undefined && { description }),
+      })),
+    known: () => known,
+    async call(name, args, { signal = new AbortController().signal } = {}) {
+      const fault = callFault(name, args, table);
+      if (fault) return { content: `${fault.message} Nothing was run. [${fault.code}]`, isError: true };
+      if (signal.aborted) return { content: "The turn was cancelled: nothing was run.", isError: true };
+      try {
+        const output = await byName.get(name)!.run(args, { signal });
+        return typeof output === "string" ? { content: output, isError: false } : output;
+      } catch (error) {
+        return { content: error instanceof Error ? error.message : String(error), isError: true };
+      }
+    },
+  };
+}

@@ -1,0 +1,107 @@
+// `web_fetch` and `web_search`: pages of public hosts, and results of the search engine that is configured.
+
+import { UserError } from "../../protocol/error-codes.ts";
+import { contractSchemas } from "../../protocol/turn-contract.ts";
+import { createRedactor } from "../../redact/redact.ts";
+import {
+  createPageCache,
+  fetchPage,
+  GuardRefusal,
+  howToConfigureSearch,
+  type PageRequest,
+  type SearchSettings,
+  searchEngine,
+  searchEngineNames,
+  searchWeb,
+} from "../../web/index.ts";
+import { parseRules, type RuleTexts } from "./permission.ts";
+import type { AdapterTool } from "./router.ts";
+
+export type WebFetchOptions = RuleTexts & {
+  /** Is asked where no rule speaks: about an unusual port, a login in the address, a host that `allow` does not name. */
+  ask?(question: { url: string; reasons: readonly string[] }): Promise<boolean>;
+  /** Most characters of a page that the model is told; default 100,000. */
+  mostCharacters?: number;
+  limits?: PageRequest["limits"];
+  env?: NodeJS.ProcessEnv;
+};
+
+/** Without `allow`, every public host may be read. Private addresses stay closed, unless a rule names host and port. */
+const everyHost: RuleTexts["allow"] = ["WebFetch(*)"];
+
+export function createWebFetchTool(options: WebFetchOptions = {}): AdapterTool {
+  const { allow = everyHost, deny, ask, mostCharacters = 100_000, limits, env } = options;
+  const rules = parseRules({ allow, deny });
+  const cache = createPageCache();
+  return {
+    name: "web_fetch",
+    aliases: ["mcp_web_fetch"],
+    description: "Read a page of the web as Markdown.",
+    schema: contractSchemas.get("web_fetch")!,
+    async run({ url }: { url: string }, { signal }) {
+      const request: PageRequest = { mode: "default", rules, cache, signal, limits, ...(env && { env }) };
+      const page = await fetchAsking(url, request, ask);
+      const isLong = page.markdown.length > mostCharacters;
+      const notes = isLong || page.isTruncated ? ["[… the page is longer …]"] : [];
+      const from = page.finalUrl === page.url ? [] : [`(from ${page.finalUrl})`];
+      return [...from, page.markdown.slice(0, mostCharacters), ...notes].join("\n\n");
+    },
+  };
+}
+
+async function fetchAsking(url: string, request: PageRequest, ask: WebFetchOptions["ask"]) {
+  const permitted: string[] = [];
+  for (;;) {
+    try {
+      return await fetchPage(url, { ...request, permitted });
+    } catch (error) {
+      // Each hop may have to be asked about; what was agreed to is not asked again.
+      if (!(error instanceof GuardRefusal)) throw error;
+      const origin = URL.canParse(error.url) ? new URL(error.url).origin : "";
+      const isAskable = error.verdict === "ask" && !permitted.includes(origin) && ask !== undefined;
+      if (!isAskable || (await ask({ url: error.url, reasons: error.reasons })) !== true)
+        throw new Error(`Not permitted: ${error.reasons.join(" ")}`);
+      permitted.push(origin);
+    }
+  }
+}
+
+export type WebSearchOptions = {
+  /** searxng, brave, tavily or exa; without it, the one whose variable is set. */
+  engine?: string;
+  /** The address of the engine; it may be on this machine. */
+  endpoint?: string;
+  /** The variable that holds its key. */
+  keyEnv?: string;
+  /** Most results; default 8. */
+  count?: number;
+  env?: NodeJS.ProcessEnv;
+};
+
+export function createWebSearchTool(options: WebSearchOptions = {}): AdapterTool {
+  const { engine, endpoint, keyEnv, count, env = process.env } = options;
+  if (engine !== undefined && !searchEngineNames.includes(engine))
+    throw new UserError(
+      "CONFIG_INVALID",
+      `There is no search engine "${engine}": there are ${searchEngineNames.join(", ")}.`,
+    );
+  const settings: SearchSettings = { engine, url: endpoint, keyEnv };
+  return {
+    name: "web_search",
+    aliases: ["mcp_web_search"],
+    description: "Search the web. Gives titles, addresses and a few words of each result.",
+    schema: contractSchemas.get("web_search")!,
+    async run({ query }: { query: string }, { signal }) {
+      const found = searchEngine(settings, env);
+      if (!found) throw new Error(howToConfigureSearch);
+      try {
+        const hits = await searchWeb(query, { engine: found, signal, env, count });
+        if (hits.length === 0) return "Nothing was found.";
+        return hits.map(({ title, url, snippet }) => `${title}\n${url}\n${snippet}`.trim()).join("\n\n");
+      } catch (error) {
+        const { redact } = createRedactor({ values: [found.key] });
+        throw new Error(redact(error instanceof Error ? error.message : String(error)));
+      }
+    },
+  };
+}

@@ -1,0 +1,34 @@
+// The table of `adapter` commands. Help, the parser and the dispatcher read it.
+import type { Flag } from "../../flags.ts";
+import type { InnerCommand } from "../inner-command.ts";
+import { textOrJson } from "../text-or-json.ts";
+
+const ofDoctor: readonly Flag[] = [
+  textOrJson,
+  {
+    name: "style",
+    value: "<style>",
+    choices: ["argument", "stdin"],
+    group: "Run",
+    help: "How it gets the prompt (default: argument with -p or --print, else turn JSON on stdin)",
+  },
+  { name: "no-headless-flags", group: "Run", help: "Without --approve-mcps --force before the prompt" },
+  { name: "timeout", value: "<seconds>", group: "Limits", help: "Most time for each of its runs (default: 30)" },
+];
+
+export const adapterCommands: readonly InnerCommand[] = [
+  {
+    name: "doctor",
+    summary: "Run a CLI as the adapter would, and say what is wrong with it",
+    operands: "<command...>",
+    flags: ofDoctor,
+    examples: [
+      "adapter doctor -- agent auto --stream-json",
+      "adapter doctor -- agent -p --output-format stream-json --stream-partial-output",
+      "adapter doctor --format json -- ./my-cli",
+    ],
+    load: async () => (await import("./doctor.ts")).doctor,
+  },
+];
+
+export const adapterFlags: readonly Flag[] = ofDoctor;

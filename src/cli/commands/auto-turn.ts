@@ -1,0 +1,138 @@
+// One turn of the contract, answered by a model: text as it comes, calls once they are known to fit.
+import { Retelling } from "../../adapter/retelling.ts";
+import type { Provider, ToolSpec } from "../../model/provider.ts";
+import { ModelError } from "../../model/provider.ts";
+import { createProvider, type ResolvedModel } from "../../model/resolve.ts";
+import type { Usage } from "../../protocol/event.ts";
+import type { Message, Part } from "../../protocol/message.ts";
+import { callFault, type Turn, type TurnEvent, type TurnTool, toolTable } from "../../protocol/turn-contract.ts";
+import { conversationOf } from "../../protocol/turn-input.ts";
+import type { Setup } from "../start.ts";
+
+/** How often a model may put right a call that does not fit. */
+const mostRepairs = 2;
+
+export async function* answerTurn(setup: Setup, turn: Turn, signal: AbortSignal): AsyncGenerator<TurnEvent> {
+  const { model, settings, invocation } = setup;
+  const { system, messages } = conversationOf(turn);
+  const provider = await createProvider(model, {
+    retries: settings.courser.retries,
+    timeoutMs: settings.courser.timeoutMs,
+    idleMs: settings.courser.idleMs,
+    fallbackModels: settings.courser.fallbackModels,
+    program: invocation.name,
+    sessionId: turn.turnId,
+    // Each turn is a process of its own: a script goes on where the conversation is.
+    repliesGiven: turn.messages.filter(({ role }) => role === "assistant").length,
+  });
+  const names = ownNames(model, turn.tools);
+  const tools = turn.tools.map((tool) => ({ ...specOf(tool), name: names.own(tool.name) }));
+  const table = toolTable(turn.tools);
+  const usage = { promptTokens: 0, completionTokens: 0 };
+  let told = messages.map((message) => renamed(message, names.own));
+  for (let repairs = 0; ; repairs++) {
+    const reply = yield* streamReply(provider, { setup, system, messages: told, tools, signal });
+    usage.promptTokens += reply.usage.inputTokens + reply.usage.cacheReadTokens + reply.usage.cacheWriteTokens;
+    usage.completionTokens += reply.usage.outputTokens;
+    const calls = reply.calls.map((part) => ({ part, name: names.given(part.name) }));
+    const faults = calls.map(({ part, name }) => callFault(name, part.args, table));
+    const fault = faults.find((each) => each !== undefined);
+    if (!fault) {
+      for (const { part, name } of calls)
+        yield { type: "tool_call", data: { name, args: part.args as Record<string, unknown> } };
+      yield { type: "usage", data: usage };
+      yield { type: "done", data: { finishReason: calls.length > 0 ? "tool_calls" : "stop" } };
+      return;
+    }
+    if (repairs === mostRepairs) throw new ModelError(fault.code, fault.message);
+    // The model is told what is wrong, and nothing of this reply is run.
+    const results = calls.map(({ part }, index): Part => {
+      const text =
+        faults[index]?.message ?? "Not run, because another call of the same reply was wrong. Call it again.";
+      return { type: "tool_result", id: part.id, text, isError: true };
+    });
+    told = [...told, { role: "assistant", parts: reply.parts }, { role: "user", parts: results }];
+  }
+}
+
+type Call = Extract<Part, { type: "tool_call" }>;
+
+type Reply = { parts: Part[]; calls: Call[]; usage: Usage };
+
+type Asked = {
+  setup: Setup;
+  system: string;
+  messages: readonly Message[];
+  tools: readonly ToolSpec[];
+  signal: AbortSignal;
+};
+
+async function* streamReply(
+  provider: Provider,
+  { setup: { model }, system, messages, tools, signal }: Asked,
+): AsyncGenerator<TurnEvent, Reply> {
+  const usage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  let parts: Part[] = [];
+  let said = "";
+  let retelling: Retelling | undefined;
+  const request = {
+    model: model.modelId,
+    system,
+    messages,
+    tools,
+    signal,
+    ...(model.effort && { effort: model.effort }),
+  };
+  for await (const chunk of provider.stream(request)) {
+    switch (chunk.type) {
+      case "text": {
+        const content = retelling ? retelling.next(chunk.text) : chunk.text;
+        said += content;
+        if (content !== "") yield { type: "assistant_delta", data: { content } };
+        break;
+      }
+      case "part":
+        parts.push(chunk.part);
+        break;
+      case "usage":
+        for (const key of Object.keys(usage) as (keyof Usage)[]) usage[key] += chunk.usage[key];
+        break;
+      case "retry":
+        // The reply is told from its beginning.
+        parts = [];
+        retelling = new Retelling(said);
+        break;
+      case "thinking":
+      case "model":
+        break;
+    }
+  }
+  return { parts, calls: parts.filter((part) => part.type === "tool_call"), usage };
+}
+
+function specOf({ name, schema, description = "" }: TurnTool): ToolSpec {
+  return { name, description, parameters: schema };
+}
+
+/** What the offline model calls the tools that the contract names. */
+const offlineNames: Readonly<Record<string, string>> = {
+  exec: "Shell",
+  web_fetch: "WebFetch",
+  web_search: "WebSearch",
+};
+
+/** The names that a model knows tools by. Every model but the offline one takes them as they are. */
+function ownNames({ kind }: ResolvedModel, tools: readonly TurnTool[]) {
+  const own = new Map(
+    kind === "offline"
+      ? tools.flatMap(({ name }) => (offlineNames[name] ? [[name, offlineNames[name]] as const] : []))
+      : [],
+  );
+  const given = new Map([...own].map(([name, other]) => [other, name]));
+  return { own: (name: string) => own.get(name) ?? name, given: (name: string) => given.get(name) ?? name };
+}
+
+function renamed(message: Message, nameOf: (name: string) => string): Message {
+  const parts = message.parts.map((part) => (part.type === "tool_call" ? { ...part, name: nameOf(part.name) } : part));
+  return { ...message, parts };
+}

@@ -1,0 +1,87 @@
+// `auto`: a model behind the turn contract. One turn of JSON from stdin, contract events on stdout, one process a turn.
+import { exitCodeOf, type UserError } from "../../protocol/error-codes.ts";
+import type { ProtocolLine, TurnEvent } from "../../protocol/turn-contract.ts";
+import { supportedVersions } from "../../protocol/turn-contract.ts";
+import { watchForTheEnd } from "../end-watch.ts";
+import { errorLine, explainFailure } from "../failure.ts";
+import type { Invocation } from "../main.ts";
+import { setUp } from "../start.ts";
+import { openStdout, withoutSecrets, writeStderr } from "../stdout.ts";
+import { TurnInput } from "./turn-input.ts";
+
+/** Whatever happens, the last line is exactly one `done` or `error`. */
+export async function auto(invocation: Invocation): Promise<number> {
+  const abort = new AbortController();
+  const watch = watchForTheEnd(abort, invocation.env);
+  const lines = new ContractLines(abort);
+  watch.cut = (error) => {
+    lines.fail(error);
+    process.exit(lines.exitCode);
+  };
+  const input = new TurnInput(abort);
+  try {
+    lines.write({ type: "protocol", data: { version: supportedVersions[0]! } });
+    const turn = await input.turn(invocation.name);
+    const setup = setUp(invocation, { gate: false });
+    const { answerTurn } = await import("./auto-turn.ts");
+    for await (const event of answerTurn(setup, turn, abort.signal)) {
+      lines.write(event);
+      await lines.ready();
+    }
+  } catch (error) {
+    lines.fail(abort.signal.aborted ? abort.signal.reason : error);
+  } finally {
+    watch.stop();
+    input.close();
+  }
+  await lines.flush();
+  return lines.exitCode;
+}
+
+class ContractLines {
+  exitCode = 0;
+  #hasEnded = false;
+  readonly #stdout;
+
+  constructor(abort: AbortController) {
+    this.#stdout = openStdout(
+      () => {
+        this.exitCode = 141; // as if SIGPIPE had ended it, which is what readers like `head` expect
+        abort.abort();
+      },
+      (error) => {
+        this.exitCode = 1;
+        writeStderr(errorLine(`The output cannot be written: ${error.message}`, "INTERNAL"));
+        abort.abort();
+      },
+    );
+  }
+
+  write(event: TurnEvent | ProtocolLine): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = event.type === "done" || event.type === "error";
+    this.#stdout.write(`${JSON.stringify(event)}\n`);
+  }
+
+  fail(error: unknown): void {
+    if (this.#hasEnded || this.exitCode !== 0) return;
+    const { code, message } = explained(error);
+    this.exitCode = exitCodeOf(code);
+    this.write({ type: "error", data: { code, message } });
+    writeStderr(errorLine(message, code));
+  }
+
+  ready(): Promise<void> | undefined {
+    return this.#stdout.ready();
+  }
+
+  async flush(): Promise<void> {
+    await this.#stdout.flush();
+  }
+}
+
+/** Failures of a model have a code of their own. */
+function explained(error: unknown): ReturnType<typeof explainFailure> {
+  const { name, code, message } = error as UserError;
+  return name === "ModelError" ? { code, message: withoutSecrets(message) } : explainFailure(error);
+}

@@ -1,0 +1,88 @@
+// Stdin of `auto`: first the turn; then, while it stays open, word that the turn is to be cancelled.
+import { StringDecoder } from "node:string_decoder";
+import { UserError } from "../../protocol/error-codes.ts";
+import { isObject } from "../../protocol/json-object.ts";
+import { parseValues } from "../../protocol/json-values.ts";
+import type { Turn } from "../../protocol/turn-contract.ts";
+import { readTurn } from "../../protocol/turn-input.ts";
+import { writeStderr } from "../stdout.ts";
+
+/** So much text is held in memory. */
+const mostCharacters = 64 * 2 ** 20;
+
+export class TurnInput {
+  readonly #abort: AbortController;
+  readonly #decoder = new StringDecoder("utf8");
+  #text = "";
+  #hasTurn = false;
+  #give: (values: unknown[] | "cut" | "broken") => void = () => {};
+
+  constructor(abort: AbortController) {
+    this.#abort = abort;
+  }
+
+  /** It ends with its line, not with stdin: whoever drives us may keep that open. */
+  async turn(program: string): Promise<Turn> {
+    const example = `echo '{"type":"turn","turnId":"t1","messages":[{"role":"user","content":"hi"}],"tools":[]}' | ${program} auto --stream-json`;
+    const wrong = (what: string) => new UserError("USAGE", `${what}. For example: ${example}`);
+    if (process.stdin.isTTY) writeStderr(`Waiting for one line of turn JSON on stdin. For example: ${example}\n`);
+    const values = await this.#first();
+    if (typeof values === "string") throw wrong("the turn on stdin is no JSON");
+    if (values.length === 0) throw wrong("there is no turn on stdin: it must be one line of JSON");
+    const read = readTurn(values[0]);
+    if ("problem" in read) throw wrong(`the turn on stdin is wrong: ${read.problem}`);
+    this.#hear(values.slice(1));
+    return read.turn;
+  }
+
+  close(): void {
+    process.stdin.destroy();
+  }
+
+  async #first(): Promise<unknown[] | "cut" | "broken"> {
+    const first = new Promise<unknown[] | "cut" | "broken">((resolve) => {
+      this.#give = resolve;
+    });
+    const { signal } = this.#abort;
+    const end = () => this.#give(valuesIn(this.#text + this.#decoder.end()));
+    process.stdin.on("data", (chunk: Buffer) => this.#take(chunk));
+    process.stdin.on("end", end);
+    process.stdin.on("error", end);
+    signal.addEventListener("abort", () => this.#give([]), { once: true });
+    const values = await first;
+    signal.throwIfAborted();
+    return values;
+  }
+
+  #take(chunk: Buffer): void {
+    this.#text += this.#decoder.write(chunk);
+    if (this.#text.length > mostCharacters)
+      this.#abort.abort(new UserError("USAGE", "what comes on stdin is too long."));
+    if (!chunk.includes(0x0a)) return;
+    const end = this.#text.lastIndexOf("\n") + 1;
+    const values = valuesIn(this.#text.slice(0, end));
+    if (this.#hasTurn) {
+      this.#text = this.#text.slice(end);
+      if (typeof values !== "string") this.#hear(values);
+      return;
+    }
+    // A turn that is spread over several lines is not whole yet.
+    if (values === "cut" || values.length === 0) return;
+    this.#hasTurn = true;
+    this.#text = this.#text.slice(end);
+    this.#give(values);
+  }
+
+  #hear(values: readonly unknown[]): void {
+    if (values.some((value) => isObject(value) && value.type === "cancel"))
+      this.#abort.abort(new UserError("INTERRUPTED", "The turn was cancelled."));
+  }
+}
+
+function valuesIn(text: string): unknown[] | "cut" | "broken" {
+  try {
+    return parseValues(text.replace(/^\uFEFF/, ""));
+  } catch {
+    return "broken"; // nested beyond all measure
+  }
+}

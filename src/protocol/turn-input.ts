@@ -1,0 +1,138 @@
+// The JSON of a turn -> what a model is told. For CLIs that speak the turn contract.
+import { isObject, type JsonObject, tryParse } from "./json-object.ts";
+import type { Message, Part } from "./message.ts";
+import type { Turn, TurnCall, TurnMessage, TurnTool } from "./turn-contract.ts";
+
+/** A turn with its messages in the shape of the contract, or a sentence that says what is wrong with it. */
+export function readTurn(value: unknown): { turn: Turn } | { problem: string } {
+  if (!isObject(value) || value.type !== "turn") return { problem: 'it must be an object with "type": "turn"' };
+  if (value.turnId !== undefined && typeof value.turnId !== "string") return { problem: "turnId must be a string" };
+  if (!Array.isArray(value.messages) || value.messages.length === 0)
+    return { problem: "messages must be a list with at least one message" };
+  const messages: TurnMessage[] = [];
+  for (const [index, given] of value.messages.entries()) {
+    const message = readMessage(given);
+    if (typeof message === "string") return { problem: `messages[${index}]: ${message}` };
+    messages.push(message);
+  }
+  const tools = readTools(value.tools ?? []);
+  if (typeof tools === "string") return { problem: tools };
+  return { turn: { type: "turn", turnId: value.turnId ?? "", messages, tools } };
+}
+
+function readTools(given: unknown): TurnTool[] | string {
+  if (!Array.isArray(given)) return "tools must be a list";
+  const tools: TurnTool[] = [];
+  for (const [index, tool] of given.entries()) {
+    if (!isObject(tool) || typeof tool.name !== "string" || tool.name === "") return `tools[${index}] must have a name`;
+    const schema = tool.schema ?? { type: "object" };
+    if (!isObject(schema)) return `tools[${index}].schema must be an object`;
+    if (tools.some(({ name }) => name === tool.name)) return `tools[${index}]: ${tool.name} is there twice`;
+    const description = typeof tool.description === "string" ? { description: tool.description } : {};
+    tools.push({ name: tool.name, schema, ...description });
+  }
+  return tools;
+}
+
+const roles = ["system", "developer", "user", "assistant", "tool"];
+
+function readMessage(given: unknown): TurnMessage | string {
+  if (!isObject(given)) return "a message must be an object";
+  if (!roles.includes(given.role as string)) return `role must be one of ${roles.join(", ")}`;
+  const content = textOfContent(given.content);
+  if (content === undefined) return "content must be a text";
+  const message: TurnMessage = { role: given.role as string, content };
+  if (typeof given.name === "string") message.name = given.name;
+  if (typeof given.tool_call_id === "string") message.tool_call_id = given.tool_call_id;
+  if (given.tool_calls === undefined || given.tool_calls === null) return message;
+  if (!Array.isArray(given.tool_calls)) return "tool_calls must be a list";
+  const calls = given.tool_calls.map(readCall);
+  const wrong = calls.indexOf(undefined);
+  if (wrong !== -1) return `tool_calls[${wrong}] must have a name and arguments`;
+  return calls.length === 0 ? message : { ...message, tool_calls: calls as TurnCall[] };
+}
+
+/** A text, nothing, or a list of text blocks. */
+function textOfContent(content: unknown): string | undefined {
+  if (typeof content === "string") return content;
+  if (content === null || content === undefined) return "";
+  if (!Array.isArray(content)) return undefined;
+  const isText = (block: unknown): block is { text: string } => isObject(block) && typeof block.text === "string";
+  return content.every(isText) ? content.map(({ text }) => text).join("") : undefined;
+}
+
+/** `{id, name, args}`, or as OpenAI spells it: `{id, function: {name, arguments}}`. */
+function readCall(given: unknown, index: number): TurnCall | undefined {
+  if (!isObject(given)) return undefined;
+  const inner: JsonObject = isObject(given.function) ? given.function : given;
+  const raw = inner.args ?? inner.arguments ?? {};
+  const args = typeof raw === "string" ? tryParse(raw) : raw;
+  if (typeof inner.name !== "string" || !isObject(args)) return undefined;
+  return { id: typeof given.id === "string" ? given.id : `call_${index + 1}`, name: inner.name, args };
+}
+
+export type Conversation = { system: string; messages: Message[] };
+
+/**
+ * The turn as a model takes it: results stand right after the calls that they answer, each call has one, and a result
+ * without a call is told as text. Vendors refuse anything else.
+ */
+export function conversationOf({ messages }: Turn): Conversation {
+  const system: string[] = [];
+  const told: Message[] = [];
+  let open: { given: string; part: Extract<Part, { type: "tool_call" }> }[] = [];
+  const ids = new Set<string>();
+  const answer = (parts: Part[]) => {
+    const last = told.at(-1);
+    if (last?.role === "user" && last.parts[0]?.type === "tool_result") last.parts.push(...parts);
+    else told.push({ role: "user", parts });
+  };
+  const closeCalls = () => {
+    const missing = open.map(
+      ({ part: { id } }): Part => ({ type: "tool_result", id, text: "No result was given.", isError: true }),
+    );
+    if (missing.length > 0) answer(missing);
+    open = [];
+  };
+  for (const [index, message] of messages.entries()) {
+    switch (message.role) {
+      case "system":
+      case "developer":
+        system.push(message.content);
+        break;
+      case "tool": {
+        const call =
+          open.find(({ given }) => given === message.tool_call_id) ??
+          open.find(({ part }) => part.name === message.name);
+        open = open.filter((each) => each !== call);
+        if (call) answer([{ type: "tool_result", id: call.part.id, text: message.content, isError: false }]);
+        else {
+          closeCalls();
+          told.push(said("user", `Result of ${message.name ?? "a tool"}:\n${message.content}`));
+        }
+        break;
+      }
+      case "assistant": {
+        closeCalls();
+        open = (message.tool_calls ?? []).map(({ id: given, name, args }) => {
+          const id = ids.has(given) ? `${given}_${index}_${ids.size}` : given;
+          ids.add(id);
+          return { given, part: { type: "tool_call", id, name, args } };
+        });
+        const calls = open.map(({ part }) => part);
+        const text: Part[] = message.content === "" ? [] : [{ type: "text", text: message.content }];
+        if (text.length + calls.length > 0) told.push({ role: "assistant", parts: [...text, ...calls] });
+        break;
+      }
+      default:
+        closeCalls();
+        told.push(said("user", message.content));
+    }
+  }
+  closeCalls();
+  return { system: system.join("\n\n"), messages: told };
+}
+
+function said(role: "user", text: string): Message {
+  return { role, parts: [{ type: "text", text }] };
+}

@@ -1,0 +1,31 @@
+// Messages of the turn contract, written by whoever drives a turn.
+import type { TurnCall, TurnMessage } from "./turn-contract.ts";
+
+/** What the model said, with the calls it made. */
+export function assistantMessage(content: string, calls: readonly TurnCall[]): TurnMessage {
+  return { role: "assistant", content, ...(calls.length > 0 && { tool_calls: calls }) };
+}
+
+/** The result of a call. */
+export function toolMessage({ id, name }: Pick<TurnCall, "id" | "name">, content: string): TurnMessage {
+  return { role: "tool", name, tool_call_id: id, content };
+}
+
+/**
+ * A turn for a CLI that takes one prompt and no messages: what the user said last, and below it the results of the
+ * tools that were called for it since. Undefined: the user said nothing.
+ */
+export function promptOf(messages: readonly TurnMessage[]): string | undefined {
+  const last = messages.findLastIndex(({ role }) => role === "user");
+  const asked = messages[last]?.content;
+  if (asked === undefined || asked.trim() === "") return undefined;
+  const calls = new Map(messages.flatMap(({ tool_calls = [] }) => tool_calls.map((call) => [call.id, call] as const)));
+  const results = messages.slice(last + 1).flatMap(({ role, name, tool_call_id, content }) => {
+    if (role !== "tool") return [];
+    const call = calls.get(tool_call_id ?? "");
+    return [`${call?.name ?? name ?? "a tool"} ${JSON.stringify(call?.args ?? {})}\n${content}`];
+  });
+  return results.length === 0
+    ? asked
+    : [asked, "These tools have been called for this; their results:", ...results].join("\n\n");
+}
