@@ -1,8 +1,9 @@
 // What copying and moving puts into a folder: the names of the sources, and what folders among them hold.
 import { existsSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { words } from "./command-names.ts";
-import type { ResolvedPath } from "./paths.ts";
+import { isInside, type ResolvedPath } from "./paths.ts";
 import { isOption } from "./read-options.ts";
 import { isFolder, type ShellSituation, touchOf } from "./shell-paths.ts";
 import { baseName, type Run } from "./wrappers.ts";
@@ -43,13 +44,20 @@ export function copiedPaths(
       const names = namesBelow(real, basename(given)).filter((name) => isInto || name !== basename(given));
       for (const name of names) {
         for (const into of targets) {
-          found.push({ given: join(into.given, name), real: join(into.real, name) });
+          const real = join(into.real, name);
+          if (!isScratch(real, situation)) found.push({ given: join(into.given, name), real });
           if (found.length > mostEntries) return found;
         }
       }
     }
   }
   return found;
+}
+
+/** A copy of a workspace in a folder for temporary files changes no settings that anything looks at. */
+function isScratch(path: string, { workspace, roots, home, configDir }: ShellSituation): boolean {
+  const isTemporary = [tmpdir(), "/tmp", "/var/tmp"].some((folder) => isInside(path, folder));
+  return isTemporary && ![workspace, ...roots, home, configDir].some((folder) => isInside(path, folder));
 }
 
 /** The name of a source, and the names below it when it is a folder: with its own name before them and without. */

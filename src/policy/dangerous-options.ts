@@ -80,6 +80,8 @@ const dangerous: Record<string, Dangerous> = {
   R: { exact: /^-e/ },
   gdb: { exact: /^-?-(ex|eval-command|iex|ix|init-command|x|command)/ },
   expect: { short: "cf" },
+  dc: { short: "ef", long: ["expression", "file"] },
+  pwsh: { exact: /^[-/](c|e|f)/i },
   ssh: {
     short: "FI",
     values: "bcDEeiJLlmOopQRSWw",
@@ -159,6 +161,7 @@ const sameTable: Record<string, string> = {
   "7za": "7z",
   "[": "test",
   podman: "docker",
+  powershell: "pwsh",
 };
 
 /** Options of wrappers, which end where the command begins. */

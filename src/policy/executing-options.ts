@@ -28,12 +28,18 @@ export function commandsInOptions(command: Invocation): string[] {
       if (value !== undefined && programSetting.test(key!)) texts.push(value);
       continue;
     }
+    if (base === "git" && text.includes("::")) {
+      texts.push(text.slice(text.indexOf("::") + 2).replaceAll("% ", " "));
+      continue;
+    }
     // `--checkpoint-action=exec=…`, `-oProxyCommand=…`: what follows each equals sign.
     const pieces = text.split("=");
     for (let index = 1; index < Math.min(pieces.length, 4); index++) texts.push(pieces.slice(index).join("="));
-    if (/^-[a-zA-Z]./.test(text)) texts.push(text.slice(2));
+    if (/^-[a-zA-Z]./.test(text)) texts.push(text.slice(2), text.slice(text.indexOf(name.slice(1)) + 1));
     const next = pieces.length === 1 ? rest[0] : undefined;
     if (next !== undefined) texts.push(next, ...(next.includes("=") ? [next.slice(next.indexOf("=") + 1)] : []));
+    // `-o 'ProxyCommand rm'`
+    if (next !== undefined && /^s(sh|cp|ftp)$/.test(base)) texts.push(next.replace(/^\w+\s+/, ""));
     // `git bisect run rm x`: the rest is the command; `git filter-branch --tree-filter 'rm x'`: one of the words is.
     if (!name.startsWith("-")) texts.push(rest.join(" "), ...rest.slice(1));
   }

@@ -1,7 +1,7 @@
 // Words that a command gets from elsewhere: what xargs reads, what find finds.
 import { baseName, isInterpreter, isShell, own } from "./command-names.ts";
 import { meaningOf, type Scope } from "./meaning.ts";
-import { outputOf } from "./producers.ts";
+import { outputOf, spokenWords } from "./producers.ts";
 import type { ShellCommand, ShellWord } from "./shell.ts";
 import { wrappers } from "./wrapper-table.ts";
 
@@ -26,8 +26,11 @@ export function withInput(
     args: args.map((arg) => meaningOf(arg, scope)),
   }));
   const isElsewhere = command.redirects.some(({ direction }) => direction === "in" || direction === "text");
+  const texts = command.redirects.flatMap(({ body }) =>
+    body === undefined ? [] : spokenWords({ value: body, dynamic: false }),
+  );
   const { gives, mentions } =
-    upstream && !isElsewhere ? outputOf(upstream) : ({ gives: "made", mentions: [] } as const);
+    upstream && !isElsewhere ? outputOf(upstream) : ({ gives: "made", mentions: texts } as const);
   const origin = gives === "token" ? "names" : gives;
   const input: ShellWord = {
     text: "(input)",
@@ -62,7 +65,7 @@ export function withFound(words: readonly ShellWord[], findArgs: readonly ShellW
     glob: false,
     tilde: false,
     origin: "names",
-    others: [...places, ...patterns],
+    others: [...places, ...patterns.map((word) => ({ ...word, glob: true }))],
   };
   return words.map((word) => (word.value.includes("{}") ? filledIn(word, "{}", found) : word));
 }

@@ -58,6 +58,8 @@ export function dangerousGit(args: readonly ShellWord[]): DangerousArgument[] {
   for (const [index, { value }] of rest.entries()) {
     if (value === "--") break;
     if (own(harmless, sub)?.test(value)) continue;
+    // A transport that is a command.
+    if (/^(ext|fd)::/.test(value)) add(value.slice(0, value.indexOf(":")), at + 1 + index);
     const name = longIn(value, longOptions) ?? shortIn(value, short ? { short } : {});
     if (name) add(name, at + 1 + index);
   }

@@ -43,6 +43,23 @@ export function sedFiles(args: readonly ShellWord[]): ShellWord[] {
   return hasExpression ? operands : operands.slice(1);
 }
 
+/** Files that a script names after r, R, w and W: of commands, and of substitutions. More may be found than there are. */
+export function sedFileNames({ value }: ShellWord): ShellWord[] {
+  if (/^-[nErsuzi]*$/.test(value)) return [];
+  return [...value.matchAll(/(?<![A-Za-z_.-])(?:[gpiImMe0-9]*)([rRwW])[ \t]*([^\s;}]+)/g)].map((match) =>
+    literal(match[2]!),
+  );
+}
+
+/** The strings of an awk program: files and commands are named by them. */
+export function awkLiterals({ value }: ShellWord): ShellWord[] {
+  return [...value.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map((match) => literal(match[1]!));
+}
+
+function literal(value: string): ShellWord {
+  return { text: value, value, dynamic: false, glob: false, tilde: false };
+}
+
 /** Semicolons inside a substitution make pieces that match nothing: asked about, never allowed by mistake. */
 function piecesOf(script: string): string[] {
   if (sedCommand.test(script)) return [script];

@@ -2,12 +2,13 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
-import { harmlessVariables, readsOf, type Written, writesOf } from "./command-facts.ts";
+import { harmlessVariables } from "./command-facts.ts";
 import { copiedPaths } from "./copies.ts";
 import { isNamedByWrapper, uncoveredRun } from "./cover-run.ts";
 import { hasDangerousOptions } from "./dangerous-options.ts";
 import { deniedRuns, deniedTouches, unseenArguments } from "./denied.ts";
-import { isNumeric, meaningOf, type Scope } from "./meaning.ts";
+import { isNumeric, type Scope } from "./meaning.ts";
+import { mayLeadToProtected } from "./named-files.ts";
 import type { Judgement } from "./need.ts";
 import { floorOf, isInside, type ResolvedPath, rootOf } from "./paths.ts";
 import { rulesFor } from "./rule-lists.ts";
@@ -27,6 +28,7 @@ import {
 } from "./shell-paths.ts";
 import { capital, show } from "./show.ts";
 import { suspiciousText } from "./suspicious-text.ts";
+import { namedFiles, readFiles, writtenFiles } from "./touched-files.ts";
 import { baseName, type Run, type Runs, runsOf } from "./wrappers.ts";
 
 export { uncoveredRun } from "./cover-run.ts";
@@ -53,13 +55,9 @@ const mostFiles = 400;
 export function inspectShell(command: string, cwd: string, situation: ShellSituation): ShellFindings {
   const runs = runsOf(command);
   const directories = directoriesOf(runs, cwd, situation);
-  const written = distinct([
-    ...redirectTargets(runs, "out").map((word) => ({ ...word, isPurpose: false })),
-    ...runs.guessedTargets.map((word) => ({ ...word, isPurpose: true })),
-    ...runs.runs.flatMap((run) => writesOf(run).map((word) => (run.inOption ? { ...word, isPurpose: true } : word))),
-  ]);
+  const written = writtenFiles(runs);
   const readsMatter = rulesFor(situation.rules, "Read", "deny").length > 0;
-  const read = distinct([...redirectTargets(runs, "in"), ...(readsMatter ? runs.runs.flatMap(readsOf) : [])]);
+  const read = readFiles(runs, { withOperands: readsMatter });
   const touch = <Word extends ShellWord>(word: Word): Touch => touchOf(word, directories.paths, situation);
   const writes = written
     .filter((word) => word.dynamic || !isSink(word.value))
@@ -73,9 +71,13 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   ];
   const makesFolders = runs.runs.some((run) => baseName(run.name.value) === "mkdir");
   const place = { directories: directories.paths, makesFolders };
-  const copied = runs.runs.flatMap((run) => copiedPaths(run, place, situation));
-  const floor = floorReasons({ writes, copied, directories }, situation, denied);
-  if (written.length > mostFiles || (readsMatter && read.length > mostFiles)) {
+  const named = namedFiles(runs).filter((word) => mayLeadToProtected(word, directories.paths));
+  const others = [
+    ...runs.runs.flatMap((run) => copiedPaths(run, place, situation)),
+    ...named.slice(0, mostFiles).flatMap((word) => touch(word).paths),
+  ];
+  const floor = floorReasons({ writes, others, directories }, situation, denied);
+  if (Math.max(written.length, named.length, readsMatter ? read.length : 0) > mostFiles) {
     floor.push(`It names more than ${mostFiles} files.`);
   }
   if (runs.isMisread || runs.lines.some((line) => line.isMisread))
@@ -85,31 +87,17 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   return { denied, floor, unseen: [...new Set(unseen)], runs, writes, reads, directories };
 }
 
-/** The targets of redirects, with what the line says about their variables filled in. */
-function redirectTargets({ lines, scopes }: Runs, direction: "in" | "out"): ShellWord[] {
-  return lines.flatMap((line, index) =>
-    line.redirects
-      .filter((each) => each.direction === direction && each.target)
-      .map((each) => meaningOf(each.target!, scopes[index]!)),
-  );
-}
-
-function distinct<Word extends ShellWord>(words: readonly Word[]): Word[] {
-  const key = ({ text, value, origin, others, isPurpose }: ShellWord & Partial<Written>) =>
-    [isPurpose, origin, text, value, ...(others ?? []).map((other) => other.value)].join("\n");
-  return [...new Map(words.map((word) => [key(word), word])).values()];
-}
-
-type FloorFacts = { writes: readonly Write[]; copied: readonly ResolvedPath[]; directories: LineDirectories };
+/** `others`: what comes to be without being named, or is named without being known as written. */
+type FloorFacts = { writes: readonly Write[]; others: readonly ResolvedPath[]; directories: LineDirectories };
 
 /** Protected paths are asked about in every mode; the agent's own configuration is refused. */
 function floorReasons(
-  { writes, copied, directories }: FloorFacts,
+  { writes, others, directories }: FloorFacts,
   situation: ShellSituation,
   denied: string[],
 ): string[] {
   const reasons = new Set<string>();
-  for (const path of [...writes.flatMap((write) => write.paths), ...copied]) {
+  for (const path of [...writes.flatMap((write) => write.paths), ...others]) {
     const floor = floorOf(path, situation);
     if (!floor) continue;
     if (floor.level === "never") denied.push(`${floor.why}.`);

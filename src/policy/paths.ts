@@ -63,7 +63,8 @@ export function realTarget(path: string, hops = 40): string {
   return link === undefined ? join(folder, name) : realTarget(resolve(folder, link), hops - 1);
 }
 
-function isThere(path: string): boolean {
+/** Is anything there, a broken link included? Where that cannot be told, yes. */
+export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {

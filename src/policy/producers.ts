@@ -149,6 +149,7 @@ export function outputOf(commands: readonly Invocation[]): Output {
 
 function producedBy({ name, args }: Invocation): Output {
   if (!isKnown([name])) return made;
+  if (name.value === "echo" || name.value === "printf") return { ...made, mentions: args.flatMap(spokenWords) };
   if (name.value === "basename" || name.value === "dirname") return partOfPath(args);
   if (!isKnown(args) || args.some((arg) => /[\n\r]/.test(arg.value))) return made;
   const producer = own(producers, name.value)?.find((each) => fits(each, args));
@@ -171,7 +172,7 @@ function partOfPath(args: readonly ShellWord[]): Output {
 }
 
 function passedOn(before: Output, { name, args }: Invocation): Output {
-  if (before.gives === "made" || !isKnown([name, ...args])) return made;
+  if (before.gives === "made" || !isKnown([name, ...args])) return { ...made, mentions: before.mentions };
   const values = args.map((arg) => arg.value);
   if (name.value === "wc" && values.length === 1 && /^-[lwc]$/.test(values[0]!))
     return { gives: "token", mentions: [] };
@@ -191,6 +192,13 @@ function passedOn(before: Output, { name, args }: Invocation): Output {
       : name.value === "cut" &&
         values.every((value, index) => /^-[dfc]/.test(value) || /^-[dfc]$/.test(values[index - 1] ?? ""));
   return isField ? { ...before, gives: "derived" } : made;
+}
+
+/** The words of a text that a command is made to print. */
+export function spokenWords({ value, dynamic }: Pick<ShellWord, "value" | "dynamic">): ShellWord[] {
+  if (dynamic) return [];
+  const texts = value.split(/(?:\s|\\[nt0])+/).filter((text) => text !== "" && !text.startsWith("-"));
+  return texts.map((text) => ({ text, value: text, dynamic: false, glob: false, tilde: false }));
 }
 
 function isKnown(words: readonly ShellWord[]): boolean {

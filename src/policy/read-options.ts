@@ -121,3 +121,39 @@ export function optionValue(
 function attached(text: string): ShellWord {
   return { text, value: text, dynamic: /[$`]/.test(text), glob: /[*?[]/.test(text), tilde: text.startsWith("~") };
 }
+
+/** The words that are no options. */
+export function operands(args: readonly ShellWord[]): ShellWord[] {
+  const end = args.findIndex((arg) => arg.value === "--");
+  return args.filter((arg, index) => (end !== -1 && index > end) || !arg.value.startsWith("-"));
+}
+
+/** The values of the options in the list. */
+export function valuesOf(args: readonly ShellWord[], options: Options): ShellWord[] {
+  const found: ShellWord[] = [];
+  for (const [index, arg] of args.entries()) {
+    if (arg.value === "--") break;
+    const value = optionValue(arg.value, args[index + 1], options)?.word;
+    if (value) found.push(value.dynamic && !value.origin && arg.origin ? { ...value, origin: arg.origin } : value);
+    // `--output=${x:-file}`: the words that it may become.
+    for (const other of arg.others ?? []) {
+      const named = optionValue(other.value, undefined, options)?.word;
+      if (named) found.push(named);
+    }
+  }
+  return found;
+}
+
+/** The operands, without the values of these options. */
+export function optionOperands(args: readonly ShellWord[], options: Options): ShellWord[] {
+  const isValue = (at: number) => {
+    const before = args[at - 1];
+    const found = before && optionValue(before.value, args[at], options);
+    return found?.word === args[at] && found !== undefined;
+  };
+  const end = args.findIndex((arg) => arg.value === "--");
+  return args.filter((arg, at) => {
+    if (end !== -1 && at >= end) return at > end;
+    return !arg.value.startsWith("-") && !isValue(at);
+  });
+}

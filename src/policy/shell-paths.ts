@@ -1,6 +1,6 @@
 // Where the words of a command line lead: files in every directory that it may be in, patterns as the disk answers them.
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { directoryChangers, foldersOf } from "./command-facts.ts";
 import { compilePath } from "./glob.ts";
@@ -133,16 +133,31 @@ function candidatesOf(word: ShellWord, situation: ShellSituation, cwd: string): 
 function pathsOf(word: ShellWord, directories: readonly string[], situation: ShellSituation): ResolvedPath[] {
   const { value } = word;
   if (value === "" || word.dynamic) return [];
-  // A quoted tilde is an ordinary character.
-  const target = value.startsWith("~") && !word.tilde ? `./${value}` : value;
   const found: ResolvedPath[] = [];
   for (const directory of directories) {
-    const resolved = resolvePath(target, situation, directory);
+    const target = word.tilde ? tildeTarget(value, situation, directory) : value.replace(/^~/, "./~");
+    const resolved = resolvePath(kernelTarget(target, directory), situation, directory);
     if ("problem" in resolved) continue;
     found.push(resolved);
     if (word.glob) found.push(...matchesOf(resolved.given, situation));
   }
   return found;
+}
+
+/** `~/x` is in the home, `~+/x` where the line is, `~name/x` in somebody's home. */
+function tildeTarget(value: string, { home }: ShellSituation, directory: string): string {
+  const [, name, rest] = /^~([^/]*)(.*)$/s.exec(value) ?? [];
+  if (!name) return value;
+  return /^([+-]|\d+)/.test(name) ? join(directory, rest!) : join(dirname(home), name, rest!);
+}
+
+/** The kernel's links to where a process is: for ours they lead elsewhere than for the one that will run. */
+function kernelTarget(value: string, directory: string): string {
+  if (!value.startsWith("/") || !value.includes("proc")) return value;
+  const [, link, rest] =
+    /^\/proc\/(?:self|thread-self|\d+)(?:\/task\/\d+)?\/(cwd|root)(\/.*)?$/s.exec(normalize(value)) ?? [];
+  if (!link) return value;
+  return join(link === "cwd" ? directory : "/", rest ?? "");
 }
 
 /** `$HOME/x`, `$PWD/x`, `$(pwd)/x` and the top of the repository are as good as literal. */

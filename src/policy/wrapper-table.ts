@@ -172,7 +172,7 @@ export const wrappers: Record<string, Wrapper> = {
   proot: plain,
   bwrap: plain,
   valgrind: plain,
-  perf: plain,
+  perf: { mayHaveOperand: true },
   rlwrap: plain,
   "dbus-run-session": plain,
   "start-stop-daemon": plain,

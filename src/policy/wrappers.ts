@@ -7,58 +7,14 @@ import { withFound, withInput } from "./fed-words.ts";
 import { meaningOf, type Scope } from "./meaning.ts";
 import { readsAlike } from "./portable-script.ts";
 import { isOption, parseOptions } from "./read-options.ts";
-import { parseShell, type ShellCommand, type ShellLine, type ShellWord } from "./shell.ts";
+import { noRuns, type Run, type Runs } from "./runs.ts";
+import { parseShell, type ShellCommand, type ShellWord } from "./shell.ts";
 import { show } from "./show.ts";
 import { scopeOf } from "./variables.ts";
 import { loaderName, runnerOptions, runners, type Wrapper, wrappers } from "./wrapper-table.ts";
 
 export { baseName, isInterpreter, isShell } from "./command-names.ts";
-
-/** One program start, however deep it is wrapped. */
-export type Run = {
-  name: ShellWord;
-  args: ShellWord[];
-  /** Runs only what it is given, and changes nothing else: needs no rule of its own. */
-  transparent: boolean;
-  /** False: only a guess, because an option before it is unknown. Good enough to deny, not to allow. */
-  certain: boolean;
-  /** Stands in the value of an option: only deny rules and the floor look at it, the option is judged by itself. */
-  inOption?: true;
-  /** The simple command that it belongs to. */
-  command: ShellCommand;
-  /** How deep it is wrapped: the last one before it that is less deep starts it. */
-  depth: number;
-};
-
-export type Runs = {
-  runs: Run[];
-  /** Lines that are parsed: the command itself, and every literal script inside it. */
-  lines: ShellLine[];
-  /** The text of each of the lines. */
-  sources: string[];
-  /** What the variables of each of the lines may hold. */
-  scopes: Scope[];
-  /** Why part of what would run cannot be seen. */
-  opaque: string[];
-  /** Code of another language than the shell's, which no rule for a program covers. */
-  inline: string[];
-  /** Names of programs that change who runs the rest. */
-  privileged: string[];
-  /** Files that are run by a shell or an interpreter, or by their own name. */
-  files: { word: ShellWord; by: string }[];
-  /** Variables that are set for a program by another way than the shell's own. */
-  assigned: { text: string; name: string; isKnown: boolean; by: string }[];
-  /** Scripts and values of options that cannot be read for sure. */
-  unreadable: string[];
-  /** One of them is for the plain shell, which may read it in another way than bash does. */
-  isMisread: boolean;
-  /** Where commands in the values of options would write. */
-  guessedTargets: ShellWord[];
-  /** Folders that programs are started in. */
-  folders: ShellWord[];
-  /** How many starts are only guesses. */
-  guesses: number;
-};
+export type { Run, Runs } from "./runs.ts";
 
 const deepest = 12;
 /** Beyond these nothing more is followed, and the line counts as not seen through. */
@@ -66,22 +22,7 @@ const mostRuns = 2000;
 const mostGuesses = 60;
 
 export function runsOf(command: string): Runs {
-  const found: Runs = {
-    runs: [],
-    lines: [],
-    sources: [],
-    scopes: [],
-    opaque: [],
-    inline: [],
-    privileged: [],
-    files: [],
-    assigned: [],
-    unreadable: [],
-    isMisread: false,
-    guessedTargets: [],
-    folders: [],
-    guesses: 0,
-  };
+  const found = noRuns();
   descend(command, { depth: 0, found });
   return found;
 }
@@ -100,9 +41,11 @@ function descend(source: string, { depth, found, scope }: { depth: number; found
     line.redirects.filter((each) => each.direction === "out").map((each) => plain(each.target?.value)),
   );
   for (const command of line.commands) {
-    const trail = { command, written, depth, certain: true, found, scope: inner };
-    for (const { name, value } of command.assignments)
-      if (value && command.name && programVariable.test(name)) guessScript(value.value, trail);
+    const trail = { command, written, depth, certain: true, found, scope: inner, source };
+    for (const { name, value } of command.assignments) {
+      if (value && !(value.dynamic && !command.name)) followVariable(name, value.value, trail);
+      if (renamingLists.test(name)) found.opaque.push(`${name} gives a name another meaning`);
+    }
     if (command.name)
       follow(
         command.name,
@@ -114,7 +57,23 @@ function descend(source: string, { depth, found, scope }: { depth: number; found
 
 /** Variables whose value programs run. */
 const programVariable =
-  /(COMMAND|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|DIFF|OPEN|CLOSE|SHELL|PROGRAM|^(BASH_)?ENV|SSH|PROXY_COMMAND|CC|CXX|LD|RUSTC_WRAPPER)$/;
+  /(COMMAND|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|DIFF|OPEN|CLOSE|SHELL|PROGRAM|^(BASH_)?ENV|SSH|PROXY_COMMAND|CC|CXX|LD|_WRAPPER|_LAUNCHER|_RUNNER|^GIT_CONFIG_VALUE_\d+)$/;
+/** Variables that the shell expands once more when it shows them. */
+const promptVariable = /^(PS[0-4]|PROMPT|RPROMPT|BASH_ENV|ENV)$/;
+/** What names mean, as variables. */
+const renamingLists = /^BASH_(ALIASES|CMDS)$/;
+
+/** A variable whose value becomes code: for the shell itself, or for what it starts. */
+function followVariable(name: string, value: string, trail: Trail): void {
+  if (programVariable.test(name) || renamingLists.test(name)) guessScript(value.replace(/^[!|]+/, ""), trail);
+  if (promptVariable.test(name) && /[$`]/.test(value)) guessScript(`: "${value.replaceAll('"', '\\"')}"`, trail);
+  if (/^(BASH_)?ENV$/.test(name) && value !== "")
+    trail.found.opaque.push(`${name} makes a shell run ${show(value)} first`);
+  // Functions that come with the environment, and settings that git takes from it.
+  if (/^BASH_FUNC_/.test(name)) guessScript(value.replace(/^\(\)\s*/, ""), trail);
+  if (name === "GIT_CONFIG_PARAMETERS")
+    for (const part of value.split(/[='!]+/)) if (/\w/.test(part)) guessScript(part, trail);
+}
 
 type Trail = {
   command: ShellCommand;
@@ -124,6 +83,7 @@ type Trail = {
   inOption?: true;
   found: Runs;
   scope: Scope;
+  source: string;
 };
 
 function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
@@ -142,14 +102,20 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   }
   if (isShell(base)) followShell(base, args, trail);
   else if (base === "eval") script(args, trail, "eval");
-  else if (base === "trap" && args[0] && !isOption(args[0])) script([args[0]], trail, "trap");
+  else if (base === "trap") followTrap(args, trail);
   else if (renamers.has(base)) followRenaming(base, args, trail);
   else if (base === "source" || base === ".") followFile(args[0], base, trail);
-  else if (base === "find" || base === "fd") followFind(args, trail);
+  else if (/^(g?find|fd|fdfind|bfs)$/.test(base)) followFind(args, trail);
+  else if (subcommandOf(base, args) !== -1) followRunner(base, args, run, trail);
   else if (isInterpreter(baseName(name.value))) followInterpreter(baseName(name.value), args, trail);
-  else if (own(runners, base)) followRunner(base, args, run, trail);
   else if (table) followWrapper(base, table, args, run, trail);
   followOptions(run, trail);
+}
+
+/** `trap -- 'commands' SIGNAL` */
+function followTrap(args: readonly ShellWord[], trail: Trail): void {
+  const commands = args.find((arg, at) => !isOption(arg) && (at === 0 || args[at - 1]!.value === "--"));
+  if (commands) script([commands], trail, "trap");
 }
 
 /** Built-ins that give a name another meaning: later words of the line are not what they look like. */
@@ -164,7 +130,9 @@ function followRenaming(base: string, args: readonly ShellWord[], trail: Trail):
 /** Programs with a language of their own: what their options run is not the shell's. */
 const otherLanguages = words(`
   make gmake vim vi nvim ex view emacs nano less more gdb lldb expect osascript sqlite3 psql mysql ed tcpdump hyperfine
-  nodemon crontab sed gsed awk gawk mawk nawk dc m4 gnuplot tclsh wish`);
+  nodemon crontab sed gsed awk gawk mawk nawk dc m4 gnuplot tclsh wish pwsh powershell`);
+/** Programs that are told by what they read which files to write. */
+const instructed = words("patch curl sftp ftp lftp cpio crontab at batch aria2c wget");
 
 /** Options that name a program, and programs that are themselves a language. */
 function followOptions(run: Run, trail: Trail): void {
@@ -173,6 +141,7 @@ function followOptions(run: Run, trail: Trail): void {
   for (const text of commandsInOptions(run)) guessScript(text, trail);
   const dangers = dangerousArguments(run);
   const code = inlineCode(run);
+  noteCode(run, code, trail);
   if (code.some((each) => each.dynamic)) found.opaque.push(`${base} runs code that is not known before`);
   else if (code.some((each) => mayStartPrograms(each.value)))
     found.opaque.push(`${base} is given code that may start programs`);
@@ -181,6 +150,25 @@ function followOptions(run: Run, trail: Trail): void {
   if (dangers.some(({ at }) => isMade(run.args[at]) || isMade(run.args[at + 1])))
     found.opaque.push(`what ${base} runs is not known before`);
   if (hidesCode(run)) found.opaque.push(`${base} evaluates text that holds a command`);
+}
+
+/** Texts that name files in a language of their own: what a program is given to run, and what it is told to do. */
+function noteCode({ name, args }: Run, code: readonly ShellWord[], { found, command, source }: Trail): void {
+  const by = baseName(name.value);
+  const isOther = otherLanguages.has(by) && !/^(g?sed|[gmn]?awk)$/.test(by);
+  const isPager = by === "less" || by === "more";
+  for (const { value } of isOther ? args : code)
+    if (!isPager || value.startsWith("+")) found.code.push({ text: value, by });
+  const takesText =
+    isOther ||
+    isInterpreter(by) ||
+    instructed.has(by) ||
+    (by === "git" && args.some(({ value }) => /^(apply|am)$/.test(value)));
+  if (!takesText) return;
+  // An editor or a data base takes commands from its input, whatever file it works on.
+  if (isOther && command.piped) found.code.push({ text: source, by });
+  for (const { direction, body, target } of command.redirects)
+    if (direction === "text") found.code.push({ text: body ?? target?.value ?? "", by });
 }
 
 function followWrapper(base: string, table: Wrapper, args: ShellWord[], run: Run, trail: Trail): void {
@@ -241,12 +229,16 @@ function withoutVersion(word: ShellWord): ShellWord {
 }
 
 /** Variables decide what a program loads: such a wrapper is not a mere wrapper. */
-function withoutAssignments(operands: readonly ShellWord[], by: string, run: Run, { found }: Trail): ShellWord[] {
-  const first = operands.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word.value));
+function withoutAssignments(operands: readonly ShellWord[], by: string, run: Run, trail: Trail): ShellWord[] {
+  const { found } = trail;
+  const first = operands.findIndex((word) => !/^[^=/]+=/s.test(word.value));
   const count = first === -1 ? operands.length : first;
   if (count > 0) run.transparent = false;
-  for (const { text, value, dynamic } of operands.slice(0, count))
-    found.assigned.push({ text, name: value.slice(0, value.indexOf("=")), isKnown: !dynamic, by });
+  for (const { text, value, dynamic } of operands.slice(0, count)) {
+    const name = value.slice(0, value.indexOf("="));
+    found.assigned.push({ text, name, isKnown: !dynamic, by });
+    followVariable(name, value.slice(name.length + 1), trail);
+  }
   return operands.slice(count);
 }
 
@@ -261,12 +253,15 @@ function guess(operands: readonly ShellWord[], trail: Trail): void {
   }
 }
 
+/** Where the subcommand of a runner stands. `npm --prefix x exec`: the first operand may be the value of an option. */
+function subcommandOf(base: string, args: readonly ShellWord[]): number {
+  const subcommands = own(runners, base);
+  return subcommands ? args.slice(0, 8).findIndex((arg) => subcommands.includes(arg.value)) : -1;
+}
+
 function followRunner(base: string, args: ShellWord[], run: Run, trail: Trail): void {
   const at = args.findIndex((arg) => !isOption(arg));
-  const subcommands = runners[base]!;
-  // `npm --prefix x exec`: the first operand may be the value of an option.
-  const found = args.slice(0, 8).findIndex((arg) => subcommands.includes(arg.value));
-  if (found === -1) return;
+  const found = subcommandOf(base, args);
   const isSure = found === at;
   const operands = base === "rustup" ? { ...runnerOptions, operands: 1 } : runnerOptions;
   followWrapper(base, operands, args.slice(found + 1), run, isSure ? trail : { ...trail, certain: false });
@@ -300,8 +295,17 @@ function followShell(base: string, args: ShellWord[], trail: Trail): void {
     if (body === undefined) found.opaque.push(`what ${base} is given to run is made by the line itself`);
     else descendIn(base, body, trail);
   }
-  if (command.redirects.some((redirect) => redirect.direction === "in")) found.opaque.push(`${base} runs a file`);
-  else if (texts.length === 0 && command.piped) found.opaque.push(`${base} runs what another command writes`);
+  followInput(base, trail, texts.length > 0);
+}
+
+/** A program that is read from elsewhere: a file, another descriptor, another command. */
+function followInput(base: string, { found, command, source }: Trail, isGiven: boolean): void {
+  const from = command.redirects.filter((redirect) => redirect.descriptors.includes(0));
+  const isCopied = from.some(({ direction, target }) => direction === "copy" && !/^0?-?$/.test(target?.value ?? ""));
+  if (from.some(({ direction }) => direction === "in")) found.opaque.push(`${base} runs a file`);
+  else if (!isGiven && isCopied) found.opaque.push(`${base} runs what another descriptor holds`);
+  else if (!isGiven && command.piped) found.opaque.push(`${base} runs what another command writes`);
+  if (!isGiven && (command.piped || isCopied)) found.code.push({ text: source, by: base });
 }
 
 /** A script file is as good as a program, unless the same line makes it or it is no file at all. */
@@ -325,8 +329,7 @@ function followInterpreter(base: string, args: ShellWord[], trail: Trail): void 
   if (text) found.inline.push(`${base} runs what the line gives it to read`);
   if (text && (text.body === undefined || otherLanguages.has(base) || mayStartPrograms(text.body)))
     found.opaque.push(`${base} is given code that may start programs`);
-  else if (command.redirects.some((redirect) => redirect.direction === "in")) found.opaque.push(`${base} runs a file`);
-  else if (command.piped && !text) found.opaque.push(`${base} runs what another command writes`);
+  else followInput(base, trail, text !== undefined);
 }
 
 function followFind(args: ShellWord[], trail: Trail): void {

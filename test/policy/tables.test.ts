@@ -33,6 +33,7 @@ const tables: [file: string, what: string, verdict: string, given: (command: str
   ["unseen", "what deny rules cannot be compared with", "ask", denying],
   ["seen", "what they can", "allow", denying],
   ["reads", "reading what is denied", "deny", (command) => ({ ...everyProgram(command), deny: ["Read(.env)"] })],
+  ["unread", "naming it without reading", "allow", () => ({ mode: "force", deny: ["Read(.env*)"] })],
   ["names", "words that are no options", "allow", everyProgram],
   ["not-names", "words that may be options", "ask", everyProgram],
 ];

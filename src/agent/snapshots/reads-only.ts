@@ -1,8 +1,9 @@
 // Does a command line only read? Only then it may run without a snapshot, so every doubt is a no.
-import { harmlessVariables, words, writesOf } from "../../policy/command-facts.ts";
+import { harmlessVariables, words } from "../../policy/command-facts.ts";
 import { dangerousArgument } from "../../policy/dangerous-options.ts";
 import type { ShellLine, ShellRedirect, ShellWord } from "../../policy/shell.ts";
 import { type Run, runsOf } from "../../policy/wrappers.ts";
+import { writesOf } from "../../policy/written-files.ts";
 
 /** They write nothing but their output, whatever they are given. */
 const readers = words(`

@@ -1,0 +1,145 @@
+// Files that words may name: whole words, values of options, parts of `a:b` and `key=value`, and names inside of code.
+// Which of them a program opens is not known; they count against a line, never for it.
+import { join } from "node:path";
+import { baseName, isInterpreter, isShell, own } from "./command-names.ts";
+import { subcommandAt } from "./git-options.ts";
+import { fold } from "./glob.ts";
+import { awkLiterals, sedFileNames } from "./inner-code.ts";
+import { isThere } from "./paths.ts";
+import { isOnlyChecking, writesAsKnown } from "./program-kinds.ts";
+import { isOption } from "./read-options.ts";
+import type { Invocation, ShellWord } from "./shell-words.ts";
+import { wrappers } from "./wrapper-table.ts";
+
+/** Options that name what is left alone. */
+export const leavingOut = /^--?[\w-]*(exclude|ignore|skip|omit)[\w-]*(=|$)/s;
+/** Options whose value is configuration that is only looked up. */
+const lookedUp = /^--?(config|project|env-file|tsconfig|rcfile|settings)(=|$)/s;
+
+/** The paths that a word may name. */
+export function pathsIn(word: ShellWord): ShellWord[] {
+  return [word, ...(word.others ?? [])].flatMap((each) => {
+    const value = each.value.replace(/^(.*?)file:\/\/(localhost)?(?=[/.$~])/is, "$1=");
+    // An address names nothing here.
+    if (/^[\w.+-]*[=@]?[a-z][a-z0-9+.-]+:\/\//i.test(value)) return [];
+    const attached = /^-[A-Za-z]+([./~].*)$/s.exec(value)?.[1];
+    const parts = /[=,:;@<>]/.test(value) ? value.split(/[=,:;@<>]+/) : [];
+    const values = [...new Set([each.value, ...(attached ? [attached] : []), ...parts])];
+    return values
+      .filter((part) => part !== "" && !part.startsWith("-"))
+      .map((part) => (part === each.value ? each : partOf(each, part)));
+  });
+}
+
+/** `x=$HOME/.bashrc`: the part keeps what is known about the word. */
+function partOf(word: ShellWord, value: string): ShellWord {
+  const dynamic = word.dynamic && /[$`]/.test(value);
+  return { text: word.text, value, dynamic, glob: /[*?[]/.test(value), tilde: value.startsWith("~") };
+}
+
+/** What may be a path in a text of another language: `open(".envrc", "w")`. */
+export function pathsInCode(text: string): ShellWord[] {
+  const found = new Set(text.split(/[^\w./~@+%\u0080-\uffff-]+/).filter((piece) => /[./~]/.test(piece)));
+  return [...found].map((value) => ({ text: value, value, dynamic: false, glob: false, tilde: value.startsWith("~") }));
+}
+
+/** The beginnings of names that are protected, to see in one look that a long text has none of them. */
+const protectedStart =
+  /\.(git|cursor|vscode|idea|claude|codex|gemini|devcontainer|envrc|mcp|bash|zsh|zprofile|zlog|profile|ksh|csh|tcsh|log|inputrc|x|pam|ssh|config)|code-workspace|\/etc\//;
+
+export function mayNameProtected(text: string): boolean {
+  return protectedStart.test(fold(text));
+}
+
+/** Could a word lead to a protected path? By its name, or by a link: what is not there is no link. */
+export function mayLeadToProtected({ value, dynamic }: ShellWord, directories: readonly string[]): boolean {
+  if (dynamic || /^[/~]|(^|\/)\.\.(\/|$)/.test(value) || mayNameProtected(value)) return true;
+  const first = /^(?:\.\/+)*([^/]*)/.exec(value)![1]!;
+  return directories.some((folder) => mayNameProtected(folder) || isThere(join(folder, first)));
+}
+
+/** Words that may name a file which the program writes, although no table says so. */
+export function mayBeWritten(run: Invocation): ShellWord[] {
+  const { name, args } = run;
+  const base = baseName(name.value);
+  if (base === "git") return gitMay(args, gitWriters);
+  if (isFilter(base)) return filterFiles(base, args);
+  if (/^(docker|podman|nerdctl|docker-compose)$/.test(base)) return toldToContainers(args);
+  if (writesAsKnown(base) || isOnlyChecking(base, args)) return [];
+  const own = withoutScript(base, ownWords(base, args));
+  return own.filter(
+    (arg, at) => !leavingOut.test(arg.value) && !lookedUp.test(arg.value) && !isValueOf(own, at, leavingOut, lookedUp),
+  );
+}
+
+/** A container may have folders of this machine: its command counts. What is mounted, and how, is judged by itself. */
+function toldToContainers(args: readonly ShellWord[]): ShellWord[] {
+  const at = args.findIndex((arg) => /^(run|exec|create)$/.test(arg.value));
+  const givesFile = /^(-[vf]|--(volume|mount|file|env-file|label-file))(=|$)/s;
+  if (at === -1) return [];
+  return args
+    .slice(at + 1)
+    .filter((arg, index, rest) => !givesFile.test(arg.value) && !isValueOf(rest, index, givesFile));
+}
+
+/** Programs that read their operands, and write what their own program names, or in place. */
+function isFilter(base: string): boolean {
+  return /^(g?sed|[gmn]?awk|perl|ruby)$/.test(base);
+}
+
+function filterFiles(base: string, args: readonly ShellWord[]): ShellWord[] {
+  const named = programFiles(base, args);
+  if (/sed$/.test(base)) return named;
+  const isInPlace = args.some((arg, at) =>
+    base.endsWith("awk")
+      ? /^(-i|--include=?)(inplace)?/.test(arg.value) && /inplace/.test(arg.value + (args[at + 1]?.value ?? ""))
+      : /^-[a-zA-Z0-9]*i/.test(arg.value),
+  );
+  const isLoop = args.some((arg) => /^-[a-zA-Z0-9]*[np]/.test(arg.value));
+  if (isInPlace || (!base.endsWith("awk") && !isLoop)) return [...named, ...withoutScript(base, args)];
+  return [...named, ...args.filter((arg) => /^\w+=|^-v./.test(arg.value) || /^-v$/.test(arg.value))];
+}
+
+/** Files that the program of a filter names in a way that can be told from its patterns. */
+export function programFiles(base: string, args: readonly ShellWord[]): ShellWord[] {
+  if (/^g?sed$/.test(base)) return args.flatMap(sedFileNames);
+  return base.endsWith("awk") ? args.flatMap(awkLiterals) : [];
+}
+
+export function isValueOf(args: readonly ShellWord[], at: number, ...options: readonly RegExp[]): boolean {
+  const before = args[at - 1]?.value ?? "";
+  return !before.includes("=") && options.some((option) => option.test(before));
+}
+
+/** The words of a wrapper before the command that it runs: that one is looked at by itself. */
+export function ownWords(base: string, args: readonly ShellWord[]): readonly ShellWord[] {
+  const wrapper = own(wrappers, base);
+  if (!wrapper || wrapper.joins) return args;
+  const end = args.findIndex((arg, at) => !isOption(arg) && !/^\w+=/.test(arg.value) && !isOption(args[at - 1] ?? arg));
+  return end === -1 ? args : args.slice(0, end + (wrapper.operands ?? 0));
+}
+
+/** The script of a shell or interpreter is read. */
+function withoutScript(base: string, args: readonly ShellWord[]): readonly ShellWord[] {
+  if (!isShell(base) && !isInterpreter(base)) return args;
+  const script = args.findIndex((arg) => !isOption(arg));
+  return args.filter((_, at) => at !== script);
+}
+
+/** Subcommands of git that put files into the working tree, or name a folder that they write. */
+const gitWriters =
+  /^(checkout|restore|apply|am|worktree|clone|mv|rm|clean|stash|checkout-index|read-tree|sparse-checkout|init|submodule|bundle|difftool|mergetool|svn|subtree|lfs|switch|merge-file|unpack-file|mktree|fast-import|bugreport|diagnose)$/;
+/** The words of such a subcommand, texts for people left out. */
+export function gitMay(args: readonly ShellWord[], subcommands: RegExp): ShellWord[] {
+  const at = subcommandAt(args);
+  if (at === -1 || !subcommands.test(args[at]!.value)) return [];
+  const rest = args.slice(at + 1);
+  // Paths of git are patterns, whether the shell sees them as such or not.
+  return rest
+    .filter((arg, index) => !isMessage(arg, rest[index - 1]))
+    .map((arg) => (/[*?[]/.test(arg.value) ? { ...arg, glob: true } : arg));
+}
+
+function isMessage(arg: ShellWord, before: ShellWord | undefined): boolean {
+  return /^(-[a-z]*m|--(message|author|date|grep|format|pretty))$/.test(before?.value ?? "") || /\s/.test(arg.value);
+}

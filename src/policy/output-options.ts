@@ -1,0 +1,100 @@
+// Options whose value is a file or folder to write, program by program.
+import { own, words } from "./command-names.ts";
+import { type Options, valuesOf } from "./read-options.ts";
+import type { ShellWord } from "./shell-words.ts";
+
+/** Options whose value is a file or folder to write. */
+const tables: Record<string, Options> = {
+  curl: {
+    short: "oDc",
+    values: "XHduAbeEmxrwUzQtyYCPFKT",
+    long: [
+      "output",
+      "output-dir",
+      "dump-header",
+      "cookie-jar",
+      "trace",
+      "trace-ascii",
+      "stderr",
+      "etag-save",
+      "hsts",
+      "alt-svc",
+      "libcurl",
+    ],
+  },
+  wget: {
+    short: "OPoa",
+    values: "UtTwQlADIRXBei",
+    long: [
+      "output-document",
+      "directory-prefix",
+      "output-file",
+      "append-output",
+      "save-cookies",
+      "warc-file",
+      "hsts-file",
+    ],
+  },
+  sort: { short: "oT", values: "kSt", long: ["output", "temporary-directory"] },
+  tar: { short: "C", values: "fbgHKLNTVXIF", long: ["directory", "index-file", "volno-file"] },
+  unzip: { short: "d" },
+  csplit: { short: "f", values: "bn", long: ["prefix"] },
+  cp: { short: "t", long: ["target-directory"] },
+  mv: { short: "t", long: ["target-directory"] },
+  ln: { short: "t", long: ["target-directory"] },
+  install: { short: "t", long: ["target-directory"] },
+  gcc: { short: "o", alone: true },
+  ld: { short: "o", alone: true },
+  as: { short: "o", alone: true },
+  go: { short: "o", alone: true },
+  rustc: { short: "o", alone: true, long: ["out-dir"] },
+  cargo: { long: ["target-dir", "out-dir", "root"] },
+  time: { short: "o", long: ["output"] },
+  strace: { short: "o", long: ["output"] },
+  ltrace: { short: "o", long: ["output"] },
+  iconv: { short: "o", long: ["output"] },
+  gpg: { short: "o", long: ["output"] },
+  openssl: { exact: /^-(out|keyout)$/ },
+  find: { exact: /^-f(print0?|printf|ls)$/ },
+  "ssh-keygen": { short: "f" },
+  ssh: { short: "ES", values: "bcDeiJLlmOopQRWw" },
+  rsync: { long: ["log-file", "write-batch", "only-write-batch", "temp-dir", "backup-dir", "partial-dir"] },
+  less: { short: "oO", long: ["log-file"] },
+  pandoc: { short: "o", long: ["output", "extract-media"] },
+  shuf: { short: "o", long: ["output"] },
+  bison: { short: "o", long: ["output"] },
+  flex: { short: "o", long: ["outfile"] },
+  pip: { short: "t", long: ["target", "prefix", "root", "src", "cache-dir", "log"] },
+  npm: { long: ["pack-destination", "cache"] },
+  node: { long: ["redirect-warnings", "diagnostic-dir", "report-dir", "cpu-prof-dir", "heap-prof-dir"] },
+  protoc: { long: ["cpp_out", "python_out", "java_out", "js_out", "go_out", "descriptor_set_out"] },
+  docker: { long: ["iidfile", "cidfile", "metadata-file"] },
+  patch: { short: "or", long: ["output", "reject-file", "directory"] },
+  tcpdump: { short: "w" },
+  psql: { short: "oL", long: ["output", "log-file"] },
+  pg_dump: { short: "f", long: ["file"] },
+  mysqldump: { short: "r", long: ["result-file", "tab"] },
+  tsc: { exact: /^--?(outFile|outDir|declarationDir|tsBuildInfoFile)$/i },
+};
+const sameTable: Record<string, string> = {
+  cc: "gcc",
+  "g++": "gcc",
+  "c++": "gcc",
+  clang: "gcc",
+  "clang++": "gcc",
+  pip3: "pip",
+  gsort: "sort",
+  gtar: "tar",
+  bsdtar: "tar",
+};
+/** Where the command's own purpose is to put something there. */
+const purposeful = words(
+  "csplit cp mv ln install tar unzip gcc cc g++ c++ clang clang++ ld as go rustc cargo tsc protoc patch",
+);
+
+/** The files that options of a program name to be written. `isPurpose`: writing them is what the program is for. */
+export function optionOutputs(base: string, args: readonly ShellWord[]): (ShellWord & { isPurpose: boolean })[] {
+  const options = own(tables, own(sameTable, base) ?? base);
+  if (!options) return [];
+  return valuesOf(args, options).map((word) => ({ ...word, isPurpose: purposeful.has(base) }));
+}

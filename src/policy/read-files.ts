@@ -1,0 +1,64 @@
+// The files whose content a command shows or copies, as far as its words may say.
+import { baseName, own, words } from "./command-names.ts";
+import { subcommandAt } from "./git-options.ts";
+import { gitMay, isValueOf, leavingOut, ownWords, pathsIn, programFiles } from "./named-files.ts";
+import { showsNoContent } from "./program-kinds.ts";
+import { isOption, type Options, valuesOf } from "./read-options.ts";
+import type { Invocation, ShellWord } from "./shell-words.ts";
+
+/** Their first operand is a pattern or a program, unless an option gives it. */
+const patternReaders = words("grep egrep fgrep zgrep ugrep rg ag ack sed gsed awk gawk mawk nawk jq yq");
+const givesPattern = /^(-[a-zA-Z]*[ef]|--(regexp|file|expression|from-file))(=|$)/s;
+const givesPatternAttached = /^-[ef]./s;
+
+/** Options by which programs that show nothing look at a file all the same. */
+const readingOptions: Record<string, Options> = {
+  touch: { short: "r", values: "dt", long: ["reference"] },
+  truncate: { short: "r", values: "s", long: ["reference"] },
+  chmod: { long: ["reference"] },
+  chown: { long: ["reference"] },
+  chgrp: { long: ["reference"] },
+  setfacl: { short: "M", long: ["restore", "modify-file"] },
+  du: { short: "X", long: ["files0-from", "exclude-from"] },
+  find: { exact: /^-(([acB]?newer|newer[acmB][acmtB]|samefile)|files0-from)$/ },
+  man: { short: "l", long: ["local-file"] },
+  stat: { short: "f", values: "ct" },
+};
+
+/** Subcommands of git that show what files hold, or put it where it can be shown. */
+const gitShowing =
+  /^(diff|show|blame|annotate|log|grep|cat-file|add|stage|hash-object|archive|apply|am|stash|difftool|checkout|restore|mv|update-index|credential-store|interpret-trailers|bundle|send-email|merge-file|range-diff|format-patch|whatchanged|diff-tree|diff-index|diff-files|rev-list|mailinfo|patch-id|ls-files)$/;
+
+export function readsOf({ name, args }: Invocation): ShellWord[] {
+  const base = baseName(name.value).toLowerCase();
+  if (base === "git") return [...gitMay(args, gitShowing), ...gitTexts(args)].flatMap(pathsIn);
+  if (base === "man" && args.some((arg) => arg.value.includes("/"))) return args.flatMap(pathsIn);
+  if (showsNoContent(base)) {
+    const options = own(readingOptions, base);
+    return options ? valuesOf(args, options) : [];
+  }
+  const mine = ownWords(base, args);
+  const kept = mine.filter((arg, at) => !leavingOut.test(arg.value) && !isValueOf(mine, at, leavingOut));
+  if (!patternReaders.has(base)) return kept.flatMap(pathsIn);
+  return [...withoutPatterns(kept), ...programFiles(base, args)].flatMap(pathsIn);
+}
+
+/** Messages and settings that git takes from a file. */
+function gitTexts(args: readonly ShellWord[]): ShellWord[] {
+  const at = subcommandAt(args);
+  return /^(notes|commit|tag|config)$/.test(args[at]?.value ?? "")
+    ? valuesOf(args.slice(at + 1), { short: "Ff", values: "mCc", long: ["file"] })
+    : [];
+}
+
+/** All but the pattern or program: an operand, or the value of an option. */
+function withoutPatterns(args: readonly ShellWord[]): ShellWord[] {
+  const isGiven = args.some((arg) => givesPattern.test(arg.value) || givesPatternAttached.test(arg.value));
+  const first = isGiven ? -1 : args.findIndex((arg) => !isOption(arg));
+  return args.filter((arg, at) => {
+    if (at === first || /^(-e.|--(regexp|expression)=)/s.test(arg.value)) return false;
+    // Left out of a search.
+    if (/^!/.test(arg.value) && /^(-g|--i?glob)$/.test(args[at - 1]?.value ?? "")) return false;
+    return !/^(-[a-zA-Z]*e|--(regexp|expression))$/.test(args[at - 1]?.value ?? "") || /^-/.test(arg.value);
+  });
+}

@@ -1,0 +1,87 @@
+// Programs that words may name: a program that nobody knows may start what it is told. For deny rules only.
+import type { Rule } from "../protocol/permission-rule.ts";
+import { baseName, isInterpreter, isShell, own } from "./command-names.ts";
+import { inlineCode } from "./executing-options.ts";
+import { startsNothing } from "./program-kinds.ts";
+import { deniesCommand } from "./rules.ts";
+import type { Run } from "./runs.ts";
+import { runners, wrappers } from "./wrapper-table.ts";
+
+/** Programs that start a command in a container, on another machine or in another environment; after which subcommand. */
+const starters: Record<string, RegExp | undefined> = {
+  docker: /^(run|exec|create)$/,
+  podman: /^(run|exec|create)$/,
+  nerdctl: /^(run|exec|create)$/,
+  "docker-compose": /^(run|exec)$/,
+  "podman-compose": /^(run|exec)$/,
+  kubectl: /^(exec|run|debug)$/,
+  oc: /^(exec|run|debug|rsh)$/,
+  lxc: /^exec$/,
+  machinectl: /^shell$/,
+  flatpak: /^run$/,
+  distrobox: /^enter$/,
+  toolbox: /^run$/,
+  vagrant: /^ssh$/,
+  adb: /^shell$/,
+  gcloud: /^ssh$/,
+  nix: /^(shell|develop|run)$/,
+  ...anywhere(`
+    ssh rsh mosh sshpass autossh wsl lxc-attach pssh parallel-ssh pdsh dsh ansible salt fab gosu su-exec setuidgid
+    s6-setuidgid chpst tini dumb-init catatonit numactl cgexec choom prlimit heaptrack rr sem dtach abduco fakechroot
+    entr watchexec onchange chokidar watchman-make env-cmd nix-shell guix dbus-launch gpg-agent i386 x86_64 socat nc ncat
+    netcat daemonize daemon openvt xterm gnome-terminal konsole x-terminal-emulator alacritty kitty lldb sbase-box
+    ninja bind lftp ftp pwsh powershell`),
+};
+
+/** What a rule denies, as a program may be told it. `isSure`: starting it is what the program is for. */
+export type Told = { rule: Rule; name: string; by: string; isSure: boolean };
+
+export function toldPrograms(run: Run, denying: readonly Rule[]): Told[] {
+  const by = baseName(run.name.value);
+  const isStarter = Object.hasOwn(starters, by);
+  if (!isStarter && (startsNothing(by) || own(runners, by) !== undefined)) return [];
+  // What a wrapper starts is followed; a shell and an interpreter have their script, and it gets the rest.
+  if (!isStarter && own(wrappers, by) !== undefined) return [];
+  const isScripted = !isStarter && (isShell(by) || isInterpreter(by));
+  // Whether code of another language starts programs is judged where it is read.
+  const code = isScripted ? new Set(inlineCode(run).map((word) => word.value)) : undefined;
+  const args = run.args.map((arg) => arg.value).filter((value) => !code?.has(value));
+  const after = starters[by];
+  const from = isStarter && after ? args.findIndex((arg) => after.test(arg)) + 1 : 0;
+  if (isStarter && after && from === 0) return [];
+  const texts = [...args.slice(from), ...(isScripted ? [] : bodiesOf(run))];
+  return denying.flatMap((rule) => {
+    const hit = toldName(rule, texts);
+    return hit ? [{ rule, name: hit, by, isSure: isStarter }] : [];
+  });
+}
+
+function bodiesOf({ command }: Run): string[] {
+  return command.redirects.flatMap(({ direction, body }) => (direction === "text" && body ? [body] : []));
+}
+
+/** Where a command begins inside of a text: at its start, after an operator, a quote or a bracket, or after a word that starts one. */
+const begins =
+  /(?:^|[!|;&({"'`:=%<>,[\n]\s*|\b(?:shell|spawn|exec|system|run|sudo|env|command|eval|call|start|then|do|else)\s+)((?:[\w.+-]*\/)*[\w.+-]+)(?=((?:[ \t]+[^\s;|&)}"'`]+){0,20}))/g;
+
+/** The program that the rule denies, if a text names it where a command could begin, or if it is one of the words. */
+function toldName(rule: Rule, texts: readonly string[]): string | undefined {
+  for (const [at, text] of texts.entries()) {
+    if (/^[\w.+/-]+$/.test(text)) {
+      if (deniesCommand(rule, { name: text, args: texts.slice(at + 1, at + 20) })) return text;
+      continue;
+    }
+    for (const [, name, rest] of text.matchAll(begins))
+      if (deniesCommand(rule, { name: name!, args: rest!.split(/\s+/).filter(Boolean) })) return name;
+  }
+  return undefined;
+}
+
+function anywhere(names: string): Record<string, undefined> {
+  return Object.fromEntries(
+    names
+      .split(/\s+/)
+      .filter(Boolean)
+      .map((name) => [name, undefined]),
+  );
+}

@@ -1,0 +1,125 @@
+// The files that a command makes, changes or removes, as far as its words say.
+import { baseName, own, words } from "./command-names.ts";
+import { gitWrites } from "./git-files.ts";
+import { sedFiles, sedInPlace } from "./inner-code.ts";
+import { pathsIn } from "./named-files.ts";
+import { optionOutputs } from "./output-options.ts";
+import { type Options, operands, optionOperands, valuesOf } from "./read-options.ts";
+import type { Invocation, ShellWord } from "./shell-words.ts";
+
+/** A file that is written. `isPurpose`: writing it is what the command is for. */
+export type Written = ShellWord & { isPurpose: boolean };
+
+type Given = { args: readonly ShellWord[]; plain: readonly ShellWord[] };
+type Writer = (given: Given) => readonly ShellWord[];
+
+const all: Writer = ({ plain }) => plain;
+const second: Writer = ({ plain }) => plain.slice(1, 2);
+const first: Writer = ({ plain }) => plain.slice(0, 1);
+const last: Writer = ({ plain }) => plain.slice(-1);
+/** `chmod MODE file…`, unless the mode comes from another file. */
+const late: Writer = ({ args, plain }) => (has(args, /^--(reference|restore)/) ? plain : plain.slice(1));
+/** `cp a b folder`: the folder, whose new entries are another matter. */
+const target: Writer = ({ args, plain }) => {
+  const named = valuesOf(args, { short: "t", long: ["target-directory"] });
+  return named.length > 0 ? named : plain.slice(-1);
+};
+/** Compressors put a file beside the one that they are given, or in its place. */
+const compressed: Writer = ({ args, plain }) => (has(args, /^-[a-zA-Z]*[ct]|^--(stdout|test)/) ? [] : plain);
+/** `docker cp a b`: what is copied here comes last; a container's own path has its name before a colon. */
+const containerCopy: Writer = ({ plain }) => {
+  const at = plain.findIndex((word) => /^(cp|sync|mv)$/.test(word.value));
+  return at === -1 ? [] : plain.slice(at + 1).slice(-1);
+};
+
+/** What each program writes because it is there to write it. */
+const writers: Record<string, Writer> = {
+  ...each("tee touch mkdir rm rmdir unlink shred truncate sponge mkfifo mknod mv ln link patch ex ed rimraf", all),
+  ...each("cp install rsync scp ditto sftp", target),
+  ...each("chmod chown chgrp setfacl chattr", late),
+  ...each("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd compress uncompress lz4", compressed),
+  ...each("tar gtar bsdtar", ({ args }) => tarFiles(args)),
+  ...each("docker podman nerdctl", (given) => [
+    ...dockerMounts(given.args),
+    ...containerCopy(given),
+    // `-o type=local,dest=folder`
+    ...valuesOf(given.args, { short: "o", values: "vpeuwnlhfmc", long: ["output"] }).flatMap(pathsIn),
+  ]),
+  ...each("kubectl oc gsutil", containerCopy),
+  ...each("sed gsed", ({ args }) => (has(args, sedInPlace) ? sedFiles(args) : [])),
+  ...each("split csplit", ({ args }) => optionOperands(args, splitValues).slice(1, 2)),
+  ...each("uniq xxd", second),
+  ...each("zip flock", first),
+  script: last,
+  install: (given) => (has(given.args, /^(-[a-zA-Z]*d|--directory$)/) ? given.plain : target(given)),
+  dd: ({ plain }) =>
+    plain.filter((word) => word.value.startsWith("of=")).map((word) => ({ ...word, value: word.value.slice(3) })),
+  // The archive is read; what follows it names what is taken out.
+  unzip: ({ args }) => optionOperands(args, { short: "dxP" }).slice(1),
+  find: ({ args }) => (has(args, /^-delete$/) ? removedByFind(args) : []),
+  curl: ({ args, plain }) => (has(args, /^-[a-zA-Z]*[OJ]|^--remote-(name|header)/) ? remoteNames(plain) : []),
+  wget: ({ args, plain }) => (has(args, /^-[a-zA-Z]*O|^--output-document|^--spider/) ? [] : remoteNames(plain)),
+};
+
+/** Programs that filter: that they write is the exception. */
+const filters = words("uniq sed gsed");
+const splitValues: Options = { short: "abClntef", long: ["suffix-length", "bytes", "lines", "number", "separator"] };
+
+export function writesOf({ name, args }: Invocation): Written[] {
+  const base = baseName(name.value).toLowerCase();
+  if (base === "git") return gitWrites(args);
+  const found = own(writers, base)?.({ args, plain: operands(args) }) ?? [];
+  return [...found.map((word) => ({ ...word, isPurpose: !filters.has(base) })), ...optionOutputs(base, args)];
+}
+
+function each(names: string, writer: Writer): Record<string, Writer> {
+  return Object.fromEntries([...words(names)].map((name) => [name, writer]));
+}
+
+function has(args: readonly ShellWord[], option: RegExp): boolean {
+  return args.some((arg) => option.test(arg.value));
+}
+
+/** Where it starts, and what it looks for. */
+function removedByFind(args: readonly ShellWord[]): ShellWord[] {
+  const tests = args.findIndex((arg) => /^[-(!]/.test(arg.value));
+  const patterns = args.filter((_, at) => /^-i?(path|wholename|name)$/.test(args[at - 1]?.value ?? ""));
+  return [...args.slice(0, tests), ...patterns];
+}
+
+/** The archive where it is made; what is taken out, where it is read. */
+function tarFiles(args: readonly ShellWord[]): ShellWord[] {
+  const isOld = args[0] !== undefined && /^[a-zA-Z]+$/.test(args[0].value);
+  const modes = args.map((arg, at) => (isOld && at === 0 ? `-${arg.value}` : arg.value));
+  const isMode = (letters: RegExp, names: RegExp) => modes.some((mode) => letters.test(mode) || names.test(mode));
+  const rest = isOld ? args.slice(1) : args;
+  const values = "CbgHKLNTVXIF";
+  // Old options take their values in order, from the words that follow.
+  const valueLetters = isOld ? [...args[0]!.value].filter((letter) => `f${values}`.includes(letter)) : [];
+  if (isMode(/^-[a-zA-Z]*[cruA]/, /^--(create|append|update|catenate)/)) {
+    const old = valueLetters.includes("f") ? rest.slice(valueLetters.indexOf("f")).slice(0, 1) : [];
+    return [...old, ...valuesOf(rest, { short: "f", values, long: ["file"] })];
+  }
+  if (!isMode(/^-[a-zA-Z]*x/, /^--(extract|get)/)) return [];
+  const folder = valueLetters.includes("C") ? rest.slice(valueLetters.indexOf("C")).slice(0, 1) : [];
+  const members = optionOperands(rest.slice(valueLetters.length), { short: `f${values}`, long: ["file", "directory"] });
+  return [...folder, ...members];
+}
+
+/** Folders of this machine that a container gets; a bare name is a volume of its own. */
+function dockerMounts(args: readonly ShellWord[]): ShellWord[] {
+  const found: ShellWord[] = [];
+  for (const word of valuesOf(args, { short: "v", values: "epwunlmhfc", long: ["volume", "mount"] })) {
+    const source = /(?:^|,)(?:source|src)=([^,]*)/.exec(word.value)?.[1] ?? word.value.replace(/:.*$/s, "");
+    if (/^[./~$`]/.test(source) && !/(?:^|:|,)(ro|readonly)\b/.test(word.value)) found.push({ ...word, value: source });
+  }
+  return found;
+}
+
+function remoteNames(addresses: readonly ShellWord[]): ShellWord[] {
+  return addresses.map((word) => ({ ...word, value: lastPart(word.value.replace(/[?#].*$/s, "")) }));
+}
+
+function lastPart(path: string): string {
+  return path.replace(/\/+$/, "").replace(/^.*\//s, "") || ".";
+}
