@@ -3,7 +3,6 @@
 // it installs from the network:
 //   npm run try:hosts -- [--only claude|codex] [--into FOLDER] [--record]
 // `--into` keeps the packages for the next time; `--record` writes the payloads to test/recordings/hooks.
-import { spawn } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -19,6 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { startModelServer, type ToolCallAnswer } from "./support/model-server.ts";
+import { installed, plainEnv, started } from "./support/peer-cli.ts";
 
 const repository = resolve(import.meta.dirname, "..");
 
@@ -87,7 +87,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     for (const [name, host] of Object.entries(hosts)) {
       if (only !== undefined && only !== name) continue;
-      const program = await installed(host, packages);
+      const program = await installed(host.package, host.program, packages);
       for (const guarded of [true, false]) {
         const problem = await tryHost(name, host, { program, guarded, record: guarded && argv.includes("--record") });
         console.log(
@@ -100,23 +100,6 @@ export async function main(argv: readonly string[]): Promise<number> {
     if (kept === undefined) rmSync(packages, { recursive: true, force: true });
   }
   return failed === 0 ? 0 : 1;
-}
-
-async function installed(host: HostRow, folder: string): Promise<string> {
-  const program = join(folder, "node_modules/.bin", host.program);
-  if (!existsSync(program)) {
-    mkdirSync(folder, { recursive: true });
-    console.error(`installing ${host.package} …`);
-    // Its set-up brings the program itself.
-    const install = ["install", "--no-save", "--prefix", folder, host.package];
-    const { exit, output } = await started("npm", install, { cwd: folder, env: plainEnv() });
-    if (exit !== 0) throw new Error(`${host.package} could not be installed: ${output.slice(-2000)}`);
-    const setUp = join(folder, "node_modules", host.package, "install.cjs");
-    if (existsSync(setUp)) await started(process.execPath, [setUp], { cwd: folder, env: plainEnv() });
-  }
-  const { output } = await started(program, ["--version"], { cwd: folder, env: plainEnv() });
-  console.log(`${host.program} ${output.trim()}`);
-  return program;
 }
 
 /** What went wrong, if anything did. */
@@ -203,39 +186,4 @@ function keepRecordings({ folder, workspace, home }: Trial, name: string): void 
     const suffix = text.includes("rm -rf") && payload.hook_event_name === "PreToolUse" ? "-rm-rf" : "";
     writeFileSync(join(target, `${payload.hook_event_name}${suffix}.json`), `${JSON.stringify(payload, null, 2)}\n`);
   }
-}
-
-function plainEnv(): Record<string, string> {
-  const kept = [
-    "PATH",
-    "HOME",
-    "LANG",
-    "TMPDIR",
-    "npm_config_cache",
-    "npm_config_registry",
-    "HTTPS_PROXY",
-    "NODE_EXTRA_CA_CERTS",
-  ];
-  return Object.fromEntries(
-    kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]!]])),
-  );
-}
-
-function started(
-  program: string,
-  args: readonly string[],
-  place: { cwd: string; env: Record<string, string> },
-  timeoutMs = 600_000,
-): Promise<{ exit: number | null; output: string }> {
-  const child = spawn(program, args, { ...place, stdio: ["ignore", "pipe", "pipe"] });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
-  return new Promise((settle, reject) => {
-    child.on("error", reject);
-    child.on("close", (exit) => {
-      clearTimeout(timer);
-      settle({ exit, output });
-    });
-  });
 }

@@ -7,6 +7,13 @@ import { type Carried, compareObject, type Scope, writeObject } from "./line-tab
 
 const codec = "stream-json";
 
+/** Marks events that follow from a line without being said by it: who writes the lines again leaves them out. */
+export const derived = { codec: "derived" } as const;
+
+export function isDerived({ carried }: AgentEvent): boolean {
+  return isObject(carried) && carried.codec === derived.codec;
+}
+
 export type EncodeOptions = {
   /** Write text deltas as well. */
   partial?: boolean;
@@ -66,7 +73,7 @@ export function createDecoder(): (line: unknown) => AgentEvent[] {
 
   const endSegment = (before: AgentEvent): AgentEvent[] => {
     if (open === "") return [before];
-    const end: AgentEvent = { type: "text_end", text: open };
+    const end: AgentEvent = { type: "text_end", text: open, carried: derived };
     if ("modelCallId" in before && before.modelCallId !== undefined) end.modelCallId = before.modelCallId;
     open = "";
     return [end, before];
@@ -100,5 +107,5 @@ export function createDecoder(): (line: unknown) => AgentEvent[] {
 }
 
 function deltaOf(text: string, at: number | undefined): AgentEvent {
-  return at === undefined ? { type: "text", text } : { type: "text", text, at };
+  return at === undefined ? { type: "text", text, carried: derived } : { type: "text", text, at, carried: derived };
 }

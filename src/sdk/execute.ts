@@ -80,7 +80,7 @@ export async function execute<const Schema extends AnswerSchema | undefined = un
     ...(onStdout && { onStdout: textTap(onStdout) }),
     ...(onStderr && { onStderr: textTap(onStderr) }),
   });
-  const unify = createUnifier(run.tool);
+  const unify = createUnifier({ tool: run.tool, startedAt: Date.now() });
   const messages: UnifiedMessage[] = [];
   const toolUses: UnifiedToolUse[] = [];
   await orCancel(run, async () => {

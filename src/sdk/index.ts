@@ -25,6 +25,7 @@ export {
   type RunResult,
   type RunSuccess,
 } from "./outcome.ts";
+export { rebuildLines } from "./rebuild-lines.ts";
 export { type FollowUp, type Run, type RunSession, type StartOptions, start } from "./run.ts";
 export {
   type ListSessionsOptions,

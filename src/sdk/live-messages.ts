@@ -8,20 +8,23 @@ import type { UnifiedContent, UnifiedMessage, UnifiedTool, UnifiedToolResultBloc
 
 type Of<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
+/** `startedAt`: the time of what happened before the CLI told the first time. */
+export type RunFacts = { tool: UnifiedTool; startedAt: number };
+
 /** An answer is told when the next thing happens, so that the last one can have the usage of the turn. */
 export async function* liveMessages(
   events: AsyncIterable<AgentEvent>,
-  tool: UnifiedTool,
+  facts: RunFacts,
 ): AsyncGenerator<UnifiedMessage> {
-  const unify = createUnifier(tool);
+  const unify = createUnifier(facts);
   for await (const event of events) yield* unify(event);
 }
 
-export function createUnifier(tool: UnifiedTool): (event: AgentEvent) => UnifiedMessage[] {
+export function createUnifier({ tool, startedAt }: RunFacts): (event: AgentEvent) => UnifiedMessage[] {
   let sessionId = tool as string;
   let model: string | undefined;
   let count = 0;
-  let lastTime = 0;
+  let lastTime = startedAt;
   let thoughts = "";
   let answer: UnifiedMessage | undefined;
 
@@ -34,7 +37,7 @@ export function createUnifier(tool: UnifiedTool): (event: AgentEvent) => Unified
     id: id ?? `${sessionId}-${count++}`,
     role,
     content,
-    timestamp: (lastTime = event.at ?? (lastTime || Date.now())),
+    timestamp: (lastTime = event.at ?? lastTime),
     tool,
     ...(role === "assistant" && model !== undefined && { model }),
     _original: event,

@@ -3,13 +3,15 @@
 import { resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
+import { schemaProblem } from "../protocol/schema-check.ts";
+import { derived } from "../protocol/stream-json.ts";
 import type { Budget, PermissionMode, RunLoss, RunRequest } from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { EventLog } from "./event-log.ts";
 import { findCli } from "./find-cli.ts";
 import { liveMessages } from "./live-messages.ts";
 import { RunError, type RunResult } from "./outcome.ts";
-import type { AnswerSchema, DataOf } from "./structured.ts";
+import { type AnswerSchema, type DataOf, isStandard } from "./structured.ts";
 import { type RunPlan, runTurns, unstarted } from "./turns.ts";
 import type { UnifiedMessage, UnifiedTool } from "./unified.ts";
 
@@ -124,7 +126,9 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
     );
   }
   if (typeof options.prompt !== "string") throw new UserError("USAGE", "start needs a prompt: start({ prompt: '…' }).");
+  checkSchema(options.schema);
   const log = new EventLog<AgentEvent>({ keep: keepEvents });
+  const startedAt = Date.now();
   const abort = new AbortController();
   const stop = () => abort.abort();
   if (signal?.aborted) stop();
@@ -149,7 +153,7 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
       const ended = unstarted(error, losses);
       if (ended.outcome === "success") throw error;
       const { message, code } = ended.error;
-      log.push({ type: "fail", message, code, durationMs: 0, apiDurationMs: 0, at: Date.now() });
+      log.push({ type: "fail", message, code, durationMs: 0, apiDurationMs: 0, at: Date.now(), carried: derived });
       return ended;
     }
   }
@@ -199,7 +203,7 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
   return {
     tool,
     events: log,
-    messages: { [Symbol.asyncIterator]: () => liveMessages(log, tool) },
+    messages: { [Symbol.asyncIterator]: () => liveMessages(log, { tool, startedAt }) },
     text: textOf(log, result),
     result,
     losses,
@@ -209,6 +213,12 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
       return result;
     },
   };
+}
+
+function checkSchema(schema: AnswerSchema | undefined): void {
+  if (!schema || isStandard(schema)) return;
+  const problem = schemaProblem(schema);
+  if (problem !== undefined) throw new UserError("USAGE", `The schema cannot be used: ${problem}.`);
 }
 
 function followUp(options: AnyOptions, prompt: string, more: FollowUp<any> | undefined): AnyOptions {

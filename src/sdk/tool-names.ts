@@ -22,6 +22,7 @@ const unifiedNames: Record<UnifiedTool, ReadonlyMap<string, string>> = {
     ["container.exec", "Bash"],
     ["local_shell", "Bash"],
     ["local_shell_call", "Bash"],
+    ["file_change", "Edit"],
     ["update_plan", "TodoWrite"],
     ["view_image", "Read"],
     ["read_file", "Read"],

@@ -1,6 +1,7 @@
 // The turns of one run: a CLI is started, its lines become events, and what came of it becomes one result.
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../protocol/event.ts";
+import { derived } from "../protocol/stream-json.ts";
 import { type Breach, BudgetWatch } from "./budget.ts";
 import { type CliEnd, startCli } from "./child.ts";
 import type { AgentDriver, RunLoss, RunRequest } from "./drivers/driver.ts";
@@ -77,7 +78,7 @@ class Turns {
     const { driver, request, cli } = this.#plan;
     if (this.#sessionId === undefined || !driver.capabilities(cli).resume || this.#watch.breach()) return unrepaired;
     const message = `The answer does not fit the schema (${fault}). It is asked for once more.`;
-    await this.#plan.publish({ type: "notice", kind: "repair", message, at: Date.now() });
+    await this.#plan.publish({ type: "notice", kind: "repair", message, at: Date.now(), carried: derived });
     const { images: _sent, fork: _done, ...again } = request;
     this.#segments = [];
     this.#ending = undefined;
@@ -98,7 +99,7 @@ class Turns {
       args,
       cwd: request.cwd,
       env: { ...env, ...made.env },
-      prompt: request.prompt,
+      prompt: made.prompt ?? request.prompt,
       promptVia: made.promptVia ?? "auto",
       ...(limit.timeoutMs !== undefined && { timeoutMs: limit.timeoutMs }),
       ...(Number.isFinite(idleMs) && { idleMs }),
@@ -182,7 +183,8 @@ class Turns {
     const at = Date.now();
     const durationMs = Math.round(performance.now() - this.#startedAt);
     const ending = { durationMs, apiDurationMs: durationMs, ...(this.#watch.usage && { usage: this.#watch.usage }) };
-    if (error) await this.#plan.publish({ type: "fail", message: error.message, code: error.code, ...ending, at });
+    const { message, code } = error!;
+    await this.#plan.publish({ type: "fail", message, code, ...ending, at, carried: derived });
   }
 
   async #tellEnding(): Promise<void> {
@@ -194,7 +196,7 @@ class Turns {
 
   async #closeCalls(): Promise<void> {
     for (const { callId, tool, args } of this.#openCalls.values()) {
-      await this.#plan.publish({ type: "tool_end", callId, tool, args, at: Date.now() });
+      await this.#plan.publish({ type: "tool_end", callId, tool, args, at: Date.now(), carried: derived });
     }
     this.#openCalls.clear();
   }

@@ -159,7 +159,7 @@ function shellArguments(args: JsonObject, toolCallId: string): JsonObject {
   };
 }
 
-function shellRun(args: JsonObject, text: string, exitCode: number): JsonObject {
+export function shellRun(args: JsonObject, text: string, exitCode: number): JsonObject {
   return {
     command: args.command,
     workingDirectory: args.workingDirectory ?? "",

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { AgentEvent } from "../../src/protocol/event.ts";
-import { createDecoder, decodeLine, type EncodeOptions, encodeEvent } from "../../src/protocol/stream-json.ts";
+import { createDecoder, decodeLine, derived, type EncodeOptions, encodeEvent } from "../../src/protocol/stream-json.ts";
 import { type Random, random } from "./random.ts";
 
 const captures = fileURLToPath(new URL("../../../shared/fixtures/captures", import.meta.url));
@@ -452,8 +452,8 @@ describe("createDecoder: text is said once", () => {
     const events = decodeAll(unflushed);
     expectSaid(events, "hahadone");
     expect(events.filter((event) => event.type === "text_end")).toEqual([
-      { type: "text_end", text: "haha", modelCallId: "m" },
-      { type: "text_end", text: "done" },
+      { type: "text_end", text: "haha", modelCallId: "m", carried: derived },
+      { type: "text_end", text: "done", carried: derived },
     ]);
   });
 

@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { createDecoder } from "../../protocol/stream-json.ts";
 import { shellLine } from "../shell-line.ts";
-import type { AgentDriver, Capabilities, CliFacts, DriverCommand, RunRequest } from "./driver.ts";
+import {
+  type AgentDriver,
+  type Capabilities,
+  type CliFacts,
+  type DriverCommand,
+  type RunRequest,
+  refuseToolLists,
+} from "./driver.ts";
 
 export const cursorDriver: AgentDriver = {
   tool: "cursor",
@@ -87,12 +94,7 @@ function addOurs(request: RunRequest, args: string[]): void {
 
 function leaveOut(request: RunRequest, { losses }: DriverCommand): void {
   if (request.fork) throw new UserError("USAGE", "cursor-agent cannot fork a chat by a flag. Drive courser for this.");
-  if (request.allowedTools || request.disallowedTools?.length) {
-    throw new UserError(
-      "USAGE",
-      "cursor-agent has no flag that limits its tools. Use canUseTool, permission rules, or drive courser.",
-    );
-  }
+  refuseToolLists(request, "cursor-agent");
   for (const option of ["systemPrompt", "appendSystemPrompt"] as const) {
     if (request[option] !== undefined) losses.push({ option, reason: "cursor-agent has no flag for it." });
   }

@@ -1,5 +1,5 @@
 // AgentDriver: all that must be known of one agent CLI to drive it: where it is, its command line, its stream.
-import type { ErrorCode } from "../../protocol/error-codes.ts";
+import { type ErrorCode, UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import type { UnifiedTool } from "../unified.ts";
@@ -64,6 +64,8 @@ export type RunLoss = { option: string; reason: string };
 export type DriverCommand = {
   /** Without the prompt. */
   args: string[];
+  /** Instead of the prompt of the request. */
+  prompt?: string;
   promptVia?: "auto" | "stdin";
   env?: Record<string, string>;
   losses: RunLoss[];
@@ -111,3 +113,22 @@ export interface AgentDriver {
 }
 
 export type ModelEntry = { id: string; name: string; isDefault?: boolean };
+
+/** A line that is taken as it comes: only its decoder looks into it. */
+export const known: FrameType = { check: () => undefined };
+
+/** For CLIs without a flag for pictures whose agents can look at files. */
+export function mentionImages({ prompt, images }: RunRequest, made: DriverCommand): void {
+  if (!images?.length) return;
+  made.prompt = `${prompt}\n\nLook at these images first:\n${images.join("\n")}`;
+  made.losses.push({ option: "images", reason: "There is no flag for images: the agent is told where they are." });
+}
+
+/** A limit that cannot be kept is not left out in silence. */
+export function refuseToolLists({ allowedTools, disallowedTools }: RunRequest, program: string): void {
+  if (!allowedTools && !disallowedTools?.length) return;
+  throw new UserError(
+    "USAGE",
+    `${program} has no flag that limits its tools, so allowedTools and disallowedTools cannot be kept.`,
+  );
+}

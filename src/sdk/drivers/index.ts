@@ -1,6 +1,14 @@
 // The table of drivers: a CLI is one row.
 import type { UnifiedTool } from "../unified.ts";
+import { claudeDriver } from "./claude.ts";
+import { codexDriver } from "./codex.ts";
 import { cursorDriver } from "./cursor.ts";
 import type { AgentDriver } from "./driver.ts";
+import { geminiDriver } from "./gemini.ts";
 
-export const drivers = { cursor: cursorDriver } as unknown as Readonly<Record<UnifiedTool, AgentDriver>>;
+export const drivers: Readonly<Record<UnifiedTool, AgentDriver>> = {
+  cursor: cursorDriver,
+  claude: claudeDriver,
+  codex: codexDriver,
+  gemini: geminiDriver,
+};

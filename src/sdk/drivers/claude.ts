@@ -1,0 +1,91 @@
+// Drives Claude Code.
+import type { FrameType } from "../../protocol/frame-shapes.ts";
+import { hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
+import { shellLine } from "../shell-line.ts";
+import { claudeDecoder } from "./claude-events.ts";
+import type { AgentDriver, DriverCommand, PermissionMode, RunRequest } from "./driver.ts";
+import { known, mentionImages } from "./driver.ts";
+
+const modes: Readonly<Record<PermissionMode, string | undefined>> = {
+  default: undefined,
+  acceptEdits: "acceptEdits",
+  force: "bypassPermissions",
+  bypassPermissions: "bypassPermissions",
+  plan: "plan",
+};
+
+const frames = new Map<string, FrameType>([
+  ["system", known],
+  ["stream_event", known],
+  ["assistant", { ...known, isForwardable: true }],
+  ["user", known],
+  ["result", { ...known, isTerminal: true }],
+]);
+
+export const claudeDriver: AgentDriver = {
+  tool: "claude",
+  programs: ["claude"],
+  pathVariable: "CLAUDE_CODE_PATH",
+  capabilities: () => ({
+    partialText: true,
+    thinking: true,
+    resume: true,
+    fork: true,
+    images: true,
+    systemPrompt: true,
+    permissionCallback: true,
+    tools: true,
+    usage: true,
+    cost: true,
+    modelList: false,
+    sessions: true,
+    permissionModes: ["default", "acceptEdits", "force", "bypassPermissions", "plan"],
+  }),
+  command,
+  frames,
+  decoder: claudeDecoder,
+  failures: [
+    { pattern: /Invalid API key|Please run \/login|Not logged in/, code: "NOT_AUTHENTICATED" },
+    { pattern: /No conversation found/, code: "SESSION_NOT_FOUND" },
+    { pattern: /unknown option/, code: "USAGE" },
+  ],
+};
+
+function command(request: RunRequest): DriverCommand {
+  const args = ["-p", "--verbose", "--output-format", "stream-json"];
+  const made: DriverCommand = { args, losses: [] };
+  const mode = modes[request.permissionMode];
+  if (request.partial) args.push("--include-partial-messages");
+  if (mode !== undefined) args.push("--permission-mode", mode);
+  if (request.model !== undefined) args.push("--model", request.model);
+  if (request.resume === true) args.push("--continue");
+  else if (request.resume !== undefined) args.push("--resume", request.resume);
+  if (request.fork) args.push("--fork-session");
+  if (request.systemPrompt !== undefined) args.push(`--system-prompt=${request.systemPrompt}`);
+  if (request.appendSystemPrompt !== undefined) args.push(`--append-system-prompt=${request.appendSystemPrompt}`);
+  // Options that take several words would take the prompt as well, were they not joined by "=".
+  if (request.allowedTools) args.push(`--tools=${request.allowedTools.join(",")}`);
+  if (request.disallowedTools?.length) args.push(`--disallowedTools=${request.disallowedTools.join(",")}`);
+  for (const path of request.addDirs ?? []) args.push(`--add-dir=${path}`);
+  if (request.budget?.costUsd !== undefined) args.push("--max-budget-usd", String(request.budget.costUsd));
+  mentionImages(request, made);
+  connect(request, args);
+  return made;
+}
+
+function connect({ connection }: RunRequest, args: string[]): void {
+  if (!connection) return;
+  const { hook, mcp } = connection;
+  if (hook) {
+    const entry = { type: "command", command: shellLine(hook.command), timeout: 3600 };
+    const names = hook.events.flatMap((event) => (isHookEvent(event) ? (hookEvents[event].claude ?? []) : []));
+    const hooks = Object.fromEntries(names.map((name) => [name, [{ matcher: "*", hooks: [entry] }]]));
+    args.push("--settings", JSON.stringify({ hooks }));
+  }
+  if (mcp) {
+    const server = { type: "stdio", command: mcp.command[0], args: mcp.command.slice(1) };
+    args.push(`--mcp-config=${JSON.stringify({ mcpServers: { [mcp.name]: server } })}`);
+    // Who hands over tools wants them to be used.
+    args.push(`--allowedTools=mcp__${mcp.name}`);
+  }
+}

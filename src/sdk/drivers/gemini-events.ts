@@ -1,0 +1,74 @@
+// Lines of Gemini CLI (`--output-format stream-json`) -> events.
+import type { AgentEvent, Ending } from "../../protocol/event.ts";
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { carryLine } from "./carry.ts";
+import type { RunRequest } from "./driver.ts";
+import { countOf, ForeignCalls, ForeignText, remark, textOf, timeOf } from "./foreign-calls.ts";
+
+export function geminiDecoder({ cwd, permissionMode }: Pick<RunRequest, "cwd" | "permissionMode">) {
+  const calls = new ForeignCalls("gemini");
+  const text = new ForeignText();
+
+  const readers: Readonly<Record<string, (line: JsonObject, at: number | undefined) => AgentEvent[] | undefined>> = {
+    init: ({ session_id: sessionId, model }) => [
+      {
+        type: "init",
+        sessionId: textOf(sessionId),
+        cwd,
+        permissionMode,
+        apiKeySource: "",
+        ...(typeof model === "string" && { model }),
+      },
+    ],
+    message({ role, content, delta }, at) {
+      if (role === "user") return [{ type: "user", text: textOf(content), ...(at !== undefined && { at }) }];
+      if (role !== "assistant") return undefined;
+      return delta === true ? text.delta(textOf(content), at) : text.segment(textOf(content), at);
+    },
+    tool_use({ tool_id: id, tool_name: name, parameters: input }, at) {
+      if (typeof id !== "string" || typeof name !== "string") return undefined;
+      return [...text.flush(at), calls.start({ id, name, input }, at)];
+    },
+    tool_result({ tool_id: id, status, output, error }, at) {
+      if (typeof id !== "string") return undefined;
+      const reason = isObject(error) ? textOf(error.message) : "";
+      const isError = status !== "success";
+      // Without a person to ask, tools that need one are not even offered.
+      const refused = isObject(error) && /^(policy_violation|tool_not_registered)$/.test(textOf(error.type));
+      return [calls.end(id, { text: textOf(output) || reason, isError, refused }, at)];
+    },
+    error: ({ message }, at) => [remark("error", textOf(message), at)],
+    result(line, at) {
+      const ending = endingOf(line);
+      const time = at === undefined ? {} : { at };
+      if (line.status === "success") return [...text.flush(at), { type: "done", text: text.whole, ...ending, ...time }];
+      const reason = isObject(line.error) ? textOf(line.error.message) : "";
+      const message = reason || `Gemini CLI ended with ${textOf(line.status) || "no status"}.`;
+      return [...text.flush(at), { type: "fail", message, code: "CLI_FAILED", ...ending, ...time }];
+    },
+  };
+
+  return (line: unknown): AgentEvent[] => {
+    const isKnown = isObject(line) && typeof line.type === "string" && Object.hasOwn(readers, line.type);
+    const events = isKnown ? readers[line.type as string]!(line, timeOf(line.timestamp)) : undefined;
+    if (!events) return [{ type: "other", raw: line }];
+    return carryLine("gemini", line, events.length > 0 ? events : [remark(`line.${(line as JsonObject).type}`)]);
+  };
+}
+
+function endingOf({ stats }: JsonObject): Ending {
+  const { duration_ms: time, input_tokens: input, output_tokens: output, cached } = isObject(stats) ? stats : {};
+  const durationMs = countOf(time);
+  if (!isObject(stats)) return { durationMs, apiDurationMs: durationMs };
+  return {
+    durationMs,
+    apiDurationMs: durationMs,
+    usage: {
+      // What came from the cache is part of the input here, and beside it elsewhere.
+      inputTokens: Math.max(0, countOf(input) - countOf(cached)),
+      outputTokens: countOf(output),
+      cacheReadTokens: countOf(cached),
+      cacheWriteTokens: 0,
+    },
+  };
+}

@@ -1,0 +1,82 @@
+// Drives Gemini CLI.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import type { FrameType } from "../../protocol/frame-shapes.ts";
+import type { AgentDriver, DriverCommand, PermissionMode, RunRequest } from "./driver.ts";
+import { known, refuseToolLists } from "./driver.ts";
+import { geminiDecoder } from "./gemini-events.ts";
+
+const modes: Readonly<Record<PermissionMode, string>> = {
+  default: "default",
+  acceptEdits: "auto_edit",
+  force: "yolo",
+  bypassPermissions: "yolo",
+  plan: "plan",
+};
+
+const frames = new Map<string, FrameType>([
+  ["init", known],
+  ["message", { ...known, isForwardable: true }],
+  ["tool_use", known],
+  ["tool_result", known],
+  ["error", known],
+  ["result", { ...known, isTerminal: true }],
+]);
+
+export const geminiDriver: AgentDriver = {
+  tool: "gemini",
+  programs: ["gemini"],
+  pathVariable: "GEMINI_CLI_PATH",
+  capabilities: () => ({
+    partialText: true,
+    thinking: false,
+    resume: true,
+    fork: false,
+    images: true,
+    systemPrompt: false,
+    permissionCallback: false,
+    tools: true,
+    usage: true,
+    cost: false,
+    modelList: false,
+    sessions: true,
+    permissionModes: ["default", "acceptEdits", "force", "bypassPermissions", "plan"],
+  }),
+  command,
+  frames,
+  decoder: geminiDecoder,
+  failures: [
+    { pattern: /set an Auth method|GEMINI_API_KEY/, code: "NOT_AUTHENTICATED" },
+    { pattern: /not running in a trusted directory|untrusted/i, code: "UNTRUSTED" },
+    { pattern: /Error resuming session|Invalid session identifier/, code: "SESSION_NOT_FOUND" },
+    { pattern: /Unknown argument/, code: "USAGE" },
+  ],
+};
+
+function command(request: RunRequest): DriverCommand {
+  const args = ["--output-format", "stream-json", "--approval-mode", modes[request.permissionMode]];
+  // Without words of its own on the line it takes the prompt from stdin, whatever its length.
+  const made: DriverCommand = { args, promptVia: "stdin", losses: [] };
+  if (request.fork) throw new UserError("USAGE", "gemini cannot fork a session. Resume it, or begin a new one.");
+  refuseToolLists(request, "gemini");
+  if (request.trust || modes[request.permissionMode] === "yolo") args.push("--skip-trust");
+  if (request.model !== undefined) args.push("--model", request.model);
+  if (request.resume !== undefined) args.push("--resume", request.resume === true ? "latest" : request.resume);
+  for (const path of request.addDirs ?? []) args.push("--include-directories", path);
+  // A path after an at sign is a file to look at.
+  if (request.images?.length)
+    made.prompt = `${request.prompt}\n\n${request.images.map((path) => `@${path}`).join("\n")}`;
+  for (const option of ["systemPrompt", "appendSystemPrompt"] as const) {
+    if (request[option] !== undefined)
+      made.losses.push({ option, reason: "gemini has no flag for it: write it into GEMINI.md." });
+  }
+  const mcp = request.connection?.mcp;
+  if (mcp) {
+    const server = { command: mcp.command[0], args: mcp.command.slice(1), trust: true };
+    const file = join(request.connection!.folder, "settings.json");
+    writeFileSync(file, JSON.stringify({ mcpServers: { [mcp.name]: server } }));
+    made.env = { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: file };
+  }
+  return made;
+}

@@ -1,0 +1,257 @@
+// The drivers: the command line of every option, what the recorded streams become, and the way back to their lines.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { spawnWords } from "../../src/process/windows-command.ts";
+import type { AgentEvent } from "../../src/protocol/event.ts";
+import type { CliFacts, RunRequest } from "../../src/sdk/drivers/driver.ts";
+import { drivers } from "../../src/sdk/drivers/index.ts";
+import { findProgram } from "../../src/sdk/find-cli.ts";
+import { createUnifier } from "../../src/sdk/live-messages.ts";
+import { promptInput } from "../../src/sdk/prompt-input.ts";
+import { rebuildLines } from "../../src/sdk/rebuild-lines.ts";
+import type { UnifiedTool } from "../../src/sdk/unified.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "courser-drivers-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const ours: CliFacts = { path: "/bin/courser", isOurs: true };
+const original: CliFacts = { path: "/bin/cursor-agent", isOurs: false };
+const plain: RunRequest = { prompt: "go", cwd: "/w", permissionMode: "default", partial: false };
+const line = (tool: UnifiedTool, more: Partial<RunRequest>, cli: CliFacts = ours) =>
+  drivers[tool].command({ ...plain, ...more }, cli);
+const args = (tool: UnifiedTool, more: Partial<RunRequest>, cli?: CliFacts) => line(tool, more, cli).args.join(" ");
+
+describe("command lines", () => {
+  test("cursor, as the seed builds it", () => {
+    expect(args("cursor", {})).toBe("--print --output-format stream-json");
+    expect(args("cursor", { permissionMode: "force", resume: "id" })).toBe(
+      "--print --output-format stream-json --force --resume id",
+    );
+    expect(args("cursor", { partial: true })).toBe("--print --output-format stream-json --stream-partial-output");
+  });
+
+  const base = {
+    cursor: "--print --output-format stream-json",
+    claude: "-p --verbose --output-format stream-json",
+    codex: "exec --json",
+    gemini: "--output-format stream-json",
+  };
+
+  test.each<[keyof typeof base, Partial<RunRequest>, string]>([
+    ["cursor", { permissionMode: "acceptEdits" }, ""],
+    ["cursor", { permissionMode: "bypassPermissions" }, " --force"],
+    ["cursor", { permissionMode: "plan" }, " --mode plan"],
+    ["cursor", { trust: true, model: "gpt-5" }, " --trust --model gpt-5"],
+    ["cursor", { resume: true, images: ["/a.png"] }, " --continue --image /a.png"],
+    ["cursor", { resume: "id", fork: true }, " --resume id --fork"],
+    ["cursor", { allowedTools: ["Read", "Grep"] }, " --allowed-tools Read,Grep"],
+    ["cursor", { budget: { turns: 4 } }, " --max-turns 4"],
+    ["claude", { permissionMode: "default", partial: true }, " --include-partial-messages"],
+    ["claude", { permissionMode: "acceptEdits" }, " --permission-mode acceptEdits"],
+    ["claude", { permissionMode: "force" }, " --permission-mode bypassPermissions"],
+    ["claude", { permissionMode: "bypassPermissions" }, " --permission-mode bypassPermissions"],
+    ["claude", { permissionMode: "plan" }, " --permission-mode plan"],
+    ["claude", { resume: "id", fork: true, model: "opus" }, " --model opus --resume id --fork-session"],
+    ["claude", { resume: true }, " --continue"],
+    ["claude", { allowedTools: ["Read"], disallowedTools: ["Bash"] }, " --tools=Read --disallowedTools=Bash"],
+    ["claude", { systemPrompt: "-x", budget: { costUsd: 0.5 } }, " --system-prompt=-x --max-budget-usd 0.5"],
+    ["gemini", { permissionMode: "default" }, " --approval-mode default"],
+    ["gemini", { permissionMode: "acceptEdits", trust: true }, " --approval-mode auto_edit --skip-trust"],
+    ["gemini", { permissionMode: "force" }, " --approval-mode yolo --skip-trust"],
+    ["gemini", { permissionMode: "plan", resume: true }, " --approval-mode plan --resume latest"],
+    ["codex", {}, ""],
+    ["codex", { permissionMode: "acceptEdits" }, ' -c sandbox_mode="workspace-write"'],
+    ["codex", { permissionMode: "plan", images: ["/a.png"] }, ' -c sandbox_mode="read-only" --image=/a.png'],
+    ["codex", { permissionMode: "force" }, " --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox"],
+  ])("%s %j", (tool, request, expected) => {
+    expect(args(tool, request)).toBe(base[tool] + expected);
+  });
+
+  test("codex resumes and forks by a subcommand, the id last", () => {
+    expect(args("codex", { resume: "id", model: "m" })).toBe("exec resume --json --model m id");
+    expect(args("codex", { resume: true })).toBe("exec resume --json --last");
+    expect(args("codex", { resume: "id", fork: true })).toBe("exec fork --json id");
+  });
+
+  test("what cannot be carried over is told, and what must not be left out is refused", () => {
+    const losses = (tool: UnifiedTool, more: Partial<RunRequest>, cli?: CliFacts) =>
+      line(tool, more, cli).losses.map(({ option }) => option);
+    expect(losses("cursor", { permissionMode: "acceptEdits", systemPrompt: "x" }, original)).toEqual([
+      "permissionMode",
+      "systemPrompt",
+    ]);
+    expect(losses("codex", { partial: true, appendSystemPrompt: "x" })).toEqual(["appendSystemPrompt", "partial"]);
+    expect(losses("claude", { images: ["/a.png"] })).toEqual(["images"]);
+    expect(line("claude", { images: ["/a.png"] }).prompt).toContain("/a.png");
+    expect(line("gemini", { images: ["/a.png"] }).prompt).toBe("go\n\n@/a.png");
+    for (const tool of ["codex", "gemini"] as const)
+      expect(() => line(tool, { disallowedTools: ["Bash"] })).toThrow(/cannot be kept/);
+    expect(() => line("cursor", { allowedTools: ["Read"] }, original)).toThrow(/cannot be kept/);
+    expect(() => line("cursor", { resume: "id", fork: true }, original)).toThrow(/fork/);
+    expect(() => line("gemini", { resume: "id", fork: true })).toThrow(/fork/);
+  });
+
+  test("hooks and tools are handed over by flag, or in a folder of this run", () => {
+    const connection = {
+      folder,
+      hook: { command: ["node", "/a b/relay.cjs"], events: ["preToolUse"] },
+      ask: { command: ["node", "ask"] },
+      mcp: { name: "mine", command: ["node", "mcp"] },
+    };
+    const [hooks, ask, mcp] = ["--hooks", "--ask-command", "--mcp-config"].map((flag) => {
+      const list = line("cursor", { connection }).args;
+      return list[list.indexOf(flag) + 1]!;
+    });
+    expect(JSON.parse(hooks!)).toEqual({
+      version: 1,
+      hooks: { preToolUse: [{ command: "node '/a b/relay.cjs'", failClosed: true, timeout: 3600 }] },
+    });
+    expect(ask).toBe("node ask");
+    expect(JSON.parse(mcp!)).toEqual({ mcpServers: { mine: { command: "node", args: ["mcp"] } } });
+    const claude = line("claude", { connection }).args;
+    expect(JSON.parse(claude[claude.indexOf("--settings") + 1]!).hooks).toHaveProperty("PreToolUse");
+    expect(claude).toContain("--allowedTools=mcp__mine");
+    expect(args("codex", { connection })).toContain('mcp_servers.mine.args=["mcp"]');
+    expect(line("gemini", { connection }).env!["GEMINI_CLI_SYSTEM_DEFAULTS_PATH"]).toBe(join(folder, "settings.json"));
+    expect(args("cursor", { connection }, original)).toContain(`--plugin-dir ${folder}`);
+    expect(JSON.parse(readFileSync(join(folder, "hooks.json"), "utf8"))).toEqual(JSON.parse(hooks!));
+    expect(line("cursor", { connection }, original).losses.map(({ option }) => option)).toEqual(["canUseTool"]);
+  });
+});
+
+describe("Windows", () => {
+  test("a .cmd gets its words through the shell, every one of them quoted", () => {
+    expect(spawnWords("C:\\npm\\claude.cmd", ["-p", 'say "hi" & del %PATH%', "a\\"], { platform: "win32" })).toEqual({
+      program: "cmd.exe",
+      args: [
+        "/d",
+        "/s",
+        "/c",
+        '"^"C:\\npm\\claude.cmd^" ^^^"-p^^^" ^^^"say^^^ \\^^^"hi\\^^^"^^^ ^^^&^^^ del^^^ ^^^%PATH^^^%^^^" ^^^"a\\\\^^^""',
+      ],
+      verbatim: true,
+    });
+    expect(spawnWords("C:\\cursor-agent.exe", ["a b"], { platform: "win32" })).toEqual({
+      program: "C:\\cursor-agent.exe",
+      args: ["a b"],
+      verbatim: false,
+    });
+    expect(spawnWords("/bin/x.cmd", ["a b"], { platform: "linux" }).verbatim).toBe(false);
+  });
+
+  test("prompts go through stdin where the shell would read them, and where the line would be too long", () => {
+    const via = (command: string, prompt: string, platform: NodeJS.Platform) =>
+      promptInput({ command, args: ["-p"], prompt }, platform).via;
+    expect(via("claude.cmd", "hi", "win32")).toBe("stdin");
+    expect(via("claude.exe", "hi", "win32")).toBe("argument");
+    expect(via("claude.exe", "x".repeat(20_000), "win32")).toBe("stdin");
+    expect(via("claude.cmd", "hi", "linux")).toBe("argument");
+    expect(via("claude", "x".repeat(20_000), "linux")).toBe("argument");
+    expect(via("claude", "é".repeat(60_000), "darwin")).toBe("stdin");
+  });
+
+  test("a name is found with the endings of PATHEXT", () => {
+    const file = join(folder, "tool.CMD");
+    rmSync(file, { force: true });
+    expect(findProgram("tool", { PATH: folder, PATHEXT: ".EXE;.CMD" }, "win32")).toBeUndefined();
+    readdirSync(folder);
+    return import("node:fs").then(({ writeFileSync }) => {
+      writeFileSync(file, "");
+      expect(findProgram("tool", { PATH: folder, PATHEXT: ".EXE;.CMD" }, "win32")).toBe(file);
+      expect(findProgram("tool", { PATH: folder }, "linux")).toBeUndefined();
+    });
+  });
+});
+
+describe("recorded streams", () => {
+  const recordings = join(import.meta.dirname, "../recordings/peers");
+  const peers = ["claude", "codex", "gemini"] as const;
+  const linesOf = (tool: string, name: string) =>
+    readFileSync(join(recordings, tool, `${name}.jsonl`), "utf8")
+      .trim()
+      .split("\n");
+  const decoded = (tool: UnifiedTool, lines: readonly string[]): AgentEvent[] => {
+    const decode = drivers[tool].decoder({ ...plain, prompt: "go" });
+    return lines.flatMap((each) => decode(JSON.parse(each)));
+  };
+  const all = peers.flatMap((tool) => ["work", "refused", "failed"].map((name) => [tool, name] as const));
+
+  test.each(all)("%s %s: every line comes back, also through JSON, and no text of it was kept", (tool, name) => {
+    const lines = linesOf(tool, name).map((each) => JSON.stringify(JSON.parse(each)));
+    const events = JSON.parse(JSON.stringify(decoded(tool, lines))) as AgentEvent[];
+    expect(rebuildLines(events, tool).map((each) => JSON.stringify(each))).toEqual(lines);
+    for (const each of lines) expect(JSON.stringify(events)).not.toContain(JSON.stringify(each).slice(1, -1));
+  });
+
+  test.each(all)("%s %s: one beginning, one end, every call ended, text said once, nothing unknown", (tool, name) => {
+    const events = decoded(tool, linesOf(tool, name));
+    expect(events.slice(0, 2).map(({ type }) => type)).toEqual(["init", "user"]);
+    expect(events.filter(({ type }) => type === "done" || type === "fail")).toEqual([events.at(-1)]);
+    expect(events.filter(({ type }) => type === "other")).toEqual([]);
+    const starts = events.flatMap((event) => (event.type === "tool_start" ? [event.callId] : []));
+    const ends = events.flatMap((event) => (event.type === "tool_end" ? [event.callId] : []));
+    expect(ends).toEqual(starts);
+    const joined = (type: "text" | "text_end") =>
+      events.flatMap((event) => (event.type === type ? [(event as { text: string }).text] : [])).join("");
+    expect(joined("text")).toBe(joined("text_end"));
+    const last = events.at(-1)!;
+    if (last.type === "done") expect(last.text).toBe(joined("text"));
+  });
+
+  test.each(peers)("%s: calls by the one list of names, as our wire spells them, with their outcomes", (tool) => {
+    const events = decoded(tool, linesOf(tool, "work"));
+    const ends = events.flatMap((event) => (event.type === "tool_end" ? [event] : []));
+    expect(ends[0]).toMatchObject({ tool: "shell", outcome: { kind: "success" } });
+    // Gemini does not say that a command failed.
+    expect(ends[1]!.outcome!.kind).toBe(tool === "gemini" ? "success" : "failure");
+    expect(ends[2]!.tool).toBe("edit");
+    const unify = createUnifier({ tool, startedAt: 1 });
+    const messages = events.flatMap(unify);
+    const names = messages.flatMap(({ content }) =>
+      content.flatMap((block) => (block.type === "tool_use" ? [block.name] : [])),
+    );
+    const expected = {
+      claude: ["Bash", "Bash", "Write", "Read", "Edit"],
+      codex: ["Bash", "Bash", "Edit", "Bash"],
+      gemini: ["Bash", "Bash", "Write", "Read", "Edit"],
+    };
+    expect(names).toEqual(expected[tool]);
+    expect(messages.at(-1)).toMatchObject({ role: "assistant", usage: { inputTokens: 7200, outputTokens: 204 } });
+  });
+
+  test("what was refused and what failed is told as that", () => {
+    const ends = (tool: UnifiedTool) =>
+      decoded(tool, linesOf(tool, "refused")).flatMap((event) => (event.type === "tool_end" ? [event.outcome] : []));
+    expect(ends("claude")).toMatchObject([{ kind: "rejected" }]);
+    expect(ends("gemini")).toMatchObject([{ kind: "rejected" }]);
+    expect(ends("codex")).toMatchObject([{ kind: "error" }]);
+    expect(decoded("claude", linesOf("claude", "refused")).at(-1)).toMatchObject({
+      denials: [{ tool: "Write", callId: "call_1" }],
+    });
+    const failures = peers.map((tool) => decoded(tool, linesOf(tool, "failed")).at(-1)!);
+    for (const failure of failures)
+      expect(failure).toMatchObject({ type: "fail", message: expect.stringContaining("The model has no time.") });
+    expect(failures[0]).toMatchObject({ code: "MODEL_BAD_REQUEST" });
+  });
+
+  test("lines that nobody knows are kept and told", () => {
+    for (const tool of peers) {
+      const decode = drivers[tool].decoder(plain);
+      for (const raw of [
+        { type: "weather" },
+        { type: "toString" },
+        { type: "assistant" },
+        { type: "item.started" },
+        1,
+      ]) {
+        const events = decode(raw);
+        expect(events.length, `${tool} ${JSON.stringify(raw)}`).toBeGreaterThan(0);
+        expect(rebuildLines(events, tool)).toEqual([raw]);
+      }
+    }
+  });
+
+  test("are there", () => expect(existsSync(recordings)).toBe(true));
+});

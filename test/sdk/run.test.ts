@@ -1,0 +1,236 @@
+// start and execute, with our own built CLI and a scripted model.
+import { join } from "node:path";
+import * as v from "valibot";
+import { afterAll, describe, expect, test } from "vitest";
+import type { AgentEvent } from "../../src/protocol/event.ts";
+import { execute, executeCursor, executeCursorStreaming } from "../../src/sdk/execute.ts";
+import { RunError } from "../../src/sdk/outcome.ts";
+import { type StartOptions, start } from "../../src/sdk/run.ts";
+import type { UnifiedMessage } from "../../src/sdk/unified.ts";
+import { startModelServer } from "../support/model-server.ts";
+import { cli, createWorkspace } from "../support/run-cli.ts";
+
+const workspace = createWorkspace({ "a.txt": "hello\n" });
+afterAll(() => workspace.remove());
+
+let scripts = 0;
+/** Options of a run that is answered by these replies. */
+function scripted(
+  replies: unknown,
+  more: Partial<StartOptions> = {},
+): Omit<StartOptions, "schema" | "onStdout" | "onStderr"> {
+  const file = workspace.file(join(workspace.home, `script-${scripts++}.json`), JSON.stringify(replies));
+  return {
+    prompt: "go",
+    cwd: workspace.path,
+    executable: cli,
+    permissionMode: "force",
+    model: `script:${file}`,
+    env: { HOME: workspace.home, CURSOR_CONFIG_DIR: workspace.config },
+    ...more,
+  };
+}
+
+const work = [
+  { text: "I look. ", calls: [{ name: "Read", args: { path: "a.txt" } }] },
+  { thinking: "so it is", text: "It says hello." },
+];
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const list: Item[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+describe("start", () => {
+  test("events, messages and text, for any reader at any time, and one result", async () => {
+    const run = start(scripted(work));
+    const [events, messages, pieces] = await Promise.all([all(run.events), all(run.messages), all(run.text)]);
+    const result = await run.result;
+    expect(result).toMatchObject({
+      outcome: "success",
+      text: "I look. It says hello.",
+      data: undefined,
+      exitCode: 0,
+      turns: 2,
+      stages: [],
+      ignored: 0,
+      losses: [],
+    });
+    expect(await all(run.events)).toEqual(events);
+    expect(await all(run.messages)).toEqual(messages);
+    expect(await run.text).toBe(result.text);
+    expect(pieces.join("")).toBe(result.text);
+    expect(events[0]).toMatchObject({ type: "init", sessionId: result.sessionId });
+    expect(events.filter((event) => event.type === "done")).toEqual([events.at(-1)]);
+    expect(messages.map(({ role, content }) => [role, content.map((block) => block.type).join()])).toEqual([
+      ["system", "text"],
+      ["user", "text"],
+      ["assistant", "text"],
+      ["assistant", "tool_use"],
+      ["system", "tool_result"],
+      ["assistant", "thinking,text"],
+    ]);
+    expect(messages.at(-1)!.usage).toEqual(result.usage);
+    expect(run.session.id).toBe(result.sessionId);
+  });
+
+  test("follow-ups go on in the session one after the other, a fork in a copy of it", async () => {
+    const run = start(scripted([{ text: "one" }]));
+    const { model } = scripted([{ text: "two" }]);
+    const second = run.session.send("and now?", { model: model! });
+    const third = run.session.send("and then?", { model: model! });
+    const fork = run.session.fork("or else?", { model: model! });
+    const [one, two, three, four] = await Promise.all([run.result, second.result, third.result, fork.result]);
+    expect([one.text, two.text, three.text, four.text]).toEqual(["one", "two", "two", "two"]);
+    expect(two.sessionId).toBe(one.sessionId);
+    expect(three.sessionId).toBe(one.sessionId);
+    expect(four.outcome).toBe("success");
+    expect(four.sessionId).not.toBe(one.sessionId);
+    const resumed = await start({ ...scripted([{ text: "again" }]), resume: one.sessionId! }).result;
+    expect(resumed).toMatchObject({ outcome: "success", sessionId: one.sessionId });
+    expect(await start({ ...scripted([{ text: "x" }]), resume: "no-such-chat" }).result).toMatchObject({
+      outcome: "error",
+      error: { code: "SESSION_NOT_FOUND" },
+    });
+  });
+
+  test("cancel, an abort signal and one that was aborted before", async () => {
+    const slow = [{ calls: [{ name: "Shell", args: { command: "sleep 60" } }] }, { text: "x" }];
+    const run = start(scripted(slow));
+    for await (const event of run.events) if (event.type === "tool_start") void run.cancel();
+    const abort = new AbortController();
+    const other = start(scripted(slow, { signal: abort.signal }));
+    const follow = other.session.send("never");
+    setTimeout(() => abort.abort(), 300);
+    const cancelled = { outcome: "cancelled", error: { code: "INTERRUPTED" } };
+    expect(await run.result).toMatchObject(cancelled);
+    expect(await other.result).toMatchObject(cancelled);
+    expect(await follow.cancel()).toMatchObject({ outcome: "cancelled" });
+    expect(await start(scripted(work, { signal: AbortSignal.abort() })).result).toMatchObject(cancelled);
+    await expect(async () => await run.text).rejects.toThrow(RunError);
+    expect((await all(run.events)).filter(({ type }) => type === "tool_end")).toHaveLength(1);
+  });
+
+  test("what cannot begin is an error with its reason", async () => {
+    expect(await start({ prompt: "go", executable: "/no/such/cli" }).result).toMatchObject({
+      outcome: "error",
+      error: { code: "CLI_NOT_FOUND", message: expect.stringContaining("/no/such/cli") },
+    });
+    expect(await start(scripted(work, { cwd: join(workspace.path, "gone") })).result).toMatchObject({
+      outcome: "error",
+      error: { code: "CWD_MISSING" },
+    });
+    expect(await start(scripted(work, { permissionMode: "default" })).result).toMatchObject({
+      outcome: "error",
+      error: { code: "UNTRUSTED" },
+    });
+    expect(() => start({ prompt: "go", tool: "basic" as "cursor" })).toThrow(/cursor, claude, codex, gemini/);
+    expect(() => start({} as StartOptions)).toThrow(/prompt/);
+    expect(() => start({ prompt: "go", schema: { tpye: "object" } })).toThrow(/type/);
+  });
+
+  test("budgets: replies, tokens, time", async () => {
+    const endless = {
+      calls: [{ name: "Read", args: { path: "a.txt" } }],
+      usage: { inputTokens: 600, outputTokens: 10 },
+    };
+    const many = Array.from({ length: 30 }, () => endless);
+    const turns = await start(scripted(many, { budget: { turns: 3 }, extraArgs: ["--max-turns", "99"] })).result;
+    expect(turns).toMatchObject({ outcome: "error", error: { code: "MAX_TURNS" } });
+    const sleepy = [{ calls: [{ name: "Shell", args: { command: "sleep 60" } }] }];
+    const time = await start(scripted(sleepy, { budget: { timeMs: 900 } })).result;
+    expect(time).toMatchObject({ outcome: "error", error: { code: "MAX_TIME" } });
+    const run = start(scripted([{ text: "long" }], { budget: { tokens: 1 } }));
+    // What is over is over: the limit counts for what would come next.
+    expect(await run.result).toMatchObject({ outcome: "success" });
+  });
+});
+
+describe("an answer by schema", () => {
+  const schema = v.object({ verdict: v.picklist(["good", "bad"]), score: v.number() });
+
+  test("is checked and typed", async () => {
+    const run = start({ ...scripted([{ text: 'Here:\n```json\n{"verdict":"good","score":3}\n```' }]), schema });
+    const result = await run.result;
+    expect(result.outcome).toBe("success");
+    if (result.outcome !== "success") return;
+    const score: number = result.data.score;
+    expect([score, result.data.verdict]).toEqual([3, "good"]);
+  });
+
+  test("is asked for once more when it does not fit, in the same session, and the run has one end", async () => {
+    const server = await startModelServer([{ text: '{"verdict":"good"}' }, { text: '{"verdict":"bad","score":1}' }]);
+    const model = { model: "loopback", extraArgs: ["-e", `${server.url}/v1`] };
+    const run = start({ ...scripted([]), ...model, schema });
+    const events = await all(run.events);
+    await server.stop();
+    expect(await run.result).toMatchObject({ outcome: "success", data: { verdict: "bad", score: 1 }, turns: 2 });
+    expect(events.filter(({ type }) => type === "done" || type === "fail")).toEqual([events.at(-1)]);
+    const asked = events.flatMap((event) => (event.type === "user" ? [event.text] : []));
+    expect(asked).toHaveLength(2);
+    expect(asked[1]).toContain("score");
+    expect(events.some((event) => event.type === "notice" && event.kind === "repair")).toBe(true);
+  });
+
+  test("that never fits is an error", async () => {
+    const given = { type: "object", required: ["a"], properties: { a: { type: "number" } } };
+    const result = await start({ ...scripted([{ text: "no" }, { text: '{"a":"x"}' }]), schema: given }).result;
+    expect(result).toMatchObject({ outcome: "error", error: { code: "OUTPUT_SCHEMA" } });
+  });
+});
+
+describe("execute", () => {
+  test("calls back in order, with everything", async () => {
+    const heard: string[] = [];
+    const messages: UnifiedMessage[] = [];
+    const events: AgentEvent[] = [];
+    let stdout = "";
+    const result = await execute({
+      ...scripted(work),
+      tool: "cursor",
+      onStart: ({ pid }) => void heard.push(pid > 0 ? "start" : "none"),
+      onEvent: (event) => void events.push(event),
+      onMessage: (message) => void messages.push(message),
+      onToolUse: ({ name, input }) => void heard.push(`${name} ${(input as { path: string }).path}`),
+      onStdout: (text) => void (stdout += text),
+      onError: () => void heard.push("error"),
+      onClose: (exitCode) => void heard.push(`close ${exitCode}`),
+      onComplete: () => void heard.push("complete"),
+    });
+    expect(heard).toEqual(["start", `Read ${join(workspace.path, "a.txt")}`, "close 0", "complete"]);
+    expect(result).toMatchObject({ success: true, outcome: "success", text: "I look. It says hello.", exitCode: 0 });
+    expect(result.messages).toEqual(messages);
+    expect(result.toolUses).toEqual([expect.objectContaining({ name: "Read" })]);
+    expect(stdout.trim().split("\n").at(-1)).toContain('"type":"result"');
+    expect(events.at(-1)!.type).toBe("done");
+  });
+
+  test("executeCursor resumes by sessionId; executeCursorStreaming tells tokens with their time", async () => {
+    const { prompt: _prompt, ...options } = scripted([{ text: "first" }]);
+    const first = await executeCursor("hello", options);
+    const tokens: [string, number][] = [];
+    const second = await executeCursorStreaming("more", {
+      ...options,
+      sessionId: first.sessionId!,
+      onToken: (token, timestamp) => void tokens.push([token, timestamp]),
+    });
+    expect(second.sessionId).toBe(first.sessionId);
+    expect(tokens.map(([token]) => token).join("")).toBe(second.text);
+    expect(tokens.every(([, timestamp]) => Math.abs(Date.now() - timestamp) < 60_000)).toBe(true);
+  });
+
+  test("a failure is told and not thrown; what a callback throws ends the run and is thrown", async () => {
+    let told: unknown;
+    const failed = await execute({ ...scripted([]), onError: (error) => void (told = error) });
+    expect(failed).toMatchObject({ success: false, outcome: "error", data: undefined });
+    expect(told).toBe(failed.error);
+    const thrown = execute({
+      ...scripted([{ calls: [{ name: "Shell", args: { command: "sleep 60" } }] }]),
+      onToolUse() {
+        throw new Error("mine");
+      },
+    });
+    await expect(thrown).rejects.toThrow("mine");
+  });
+});
