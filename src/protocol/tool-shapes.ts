@@ -125,7 +125,7 @@ export interface GrepToolCallResult {
     outputMode: string;
     workspaceResults: Record<string, WorkspaceResult>;
   };
-  error?: ErrorText;
+  error?: ErrorText | ErrorMessage;
 }
 /** One of the three, after the output mode. */
 export interface WorkspaceResult {

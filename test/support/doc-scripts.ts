@@ -18,6 +18,7 @@ const entries: Record<string, string> = {
   "courser-agent/protocol": "src/protocol/index.ts",
   "courser-agent/policy": "src/policy/index.ts",
   "courser-agent/hooks": "src/bridge/index.ts",
+  "courser-agent/adapter": "src/adapter/index.ts",
 };
 
 /** What the compiler says of the examples, with page and line in the place of its file. Empty: nothing. */

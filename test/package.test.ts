@@ -1,0 +1,10 @@
+// The package as it would be published: publint and attw find nothing, a strict program compiles against it and runs.
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { repository } from "./support/run-cli.ts";
+
+it("is whole, typed, and loads no database until one is asked for", () => {
+  const output = execFileSync(process.execPath, [join(repository, "scripts/check-package.mjs")], { encoding: "utf8" });
+  expect(output.trim().split("\n")).toEqual(["user 0 true true true", "0 databases"]);
+}, 120_000);
