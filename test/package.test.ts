@@ -6,5 +6,5 @@ import { repository } from "./support/run-cli.ts";
 
 it("is whole, typed, and loads no database until one is asked for", () => {
   const output = execFileSync(process.execPath, [join(repository, "scripts/check-package.mjs")], { encoding: "utf8" });
-  expect(output.trim().split("\n")).toEqual(["user 0 true true true", "0 databases"]);
+  expect(output.trim().split("\n")).toEqual(["user 1 true true true", "0 databases"]);
 }, 120_000);

@@ -3,7 +3,7 @@ import { baseName, own } from "./command-names.ts";
 import { dangerousGit } from "./git-options.ts";
 import { dangerousAwk, dangerousSed } from "./inner-code.ts";
 import { longIn, type Options, optionValue, parseOptions, shortIn } from "./read-options.ts";
-import type { Invocation, ShellWord } from "./shell-words.ts";
+import type { Invocation, ShellWord } from "./shell-word.ts";
 import { wrappers } from "./wrapper-table.ts";
 
 type Dangerous = Options & {

@@ -1,7 +1,7 @@
 // What options would run: commands that they name, for deny rules to see, and code of other languages.
 import { baseName, isInterpreter, words } from "./command-names.ts";
 import { dangerousArguments } from "./dangerous-options.ts";
-import type { Invocation, ShellWord } from "./shell-words.ts";
+import type { Invocation, ShellWord } from "./shell-word.ts";
 
 /** Programs whose options hold commands for the shell, or names of programs. */
 const hosts = words(`

@@ -2,7 +2,7 @@
 import { own } from "./command-names.ts";
 import { subcommandAt } from "./git-options.ts";
 import { type Options, operands, optionOperands, valuesOf } from "./read-options.ts";
-import type { ShellWord } from "./shell-words.ts";
+import type { ShellWord } from "./shell-word.ts";
 import type { Written } from "./written-files.ts";
 
 type Sub = { rest: readonly ShellWord[]; plain: readonly ShellWord[] };

@@ -2,7 +2,7 @@
 import { own, words } from "./command-names.ts";
 import type { DangerousArgument } from "./dangerous-options.ts";
 import { longIn, shortIn } from "./read-options.ts";
-import type { ShellWord } from "./shell-words.ts";
+import type { ShellWord } from "./shell-word.ts";
 
 /** Before the subcommand. */
 const globalOption =

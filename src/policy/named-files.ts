@@ -8,7 +8,7 @@ import { awkLiterals, sedFileNames } from "./inner-code.ts";
 import { isThere } from "./paths.ts";
 import { isOnlyChecking, writesAsKnown } from "./program-kinds.ts";
 import { isOption } from "./read-options.ts";
-import type { Invocation, ShellWord } from "./shell-words.ts";
+import type { Invocation, ShellWord } from "./shell-word.ts";
 import { wrappers } from "./wrapper-table.ts";
 
 /** Options that name what is left alone. */

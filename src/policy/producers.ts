@@ -1,6 +1,6 @@
 // What commands print, as far as it can be foreseen: a number or a date, names that exist, or anything at all.
 import { own } from "./command-facts.ts";
-import type { Invocation, Origin, ShellWord } from "./shell-words.ts";
+import type { Invocation, Origin, ShellWord } from "./shell-word.ts";
 
 /** `token`: one word that is no option and no path. `mentions`: what names may come from. */
 export type Output = { gives: "token" | Origin; mentions: readonly ShellWord[] };

@@ -4,7 +4,7 @@ import { subcommandAt } from "./git-options.ts";
 import { gitMay, isValueOf, leavingOut, ownWords, pathsIn, programFiles } from "./named-files.ts";
 import { showsNoContent } from "./program-kinds.ts";
 import { isOption, type Options, valuesOf } from "./read-options.ts";
-import type { Invocation, ShellWord } from "./shell-words.ts";
+import type { Invocation, ShellWord } from "./shell-word.ts";
 
 /** Their first operand is a pattern or a program, unless an option gives it. */
 const patternReaders = words("grep egrep fgrep zgrep ugrep rg ag ack sed gsed awk gawk mawk nawk jq yq");

@@ -1,7 +1,8 @@
 // What a line does beside running commands: which variables it sets, and what it evaluates as code.
 import type { SyntaxNode } from "unbash";
 import type { ShellLine } from "./shell.ts";
-import { arithmeticOutput, arithmeticWord, type ShellWord, wordOf, wordsOf } from "./shell-words.ts";
+import type { ShellWord } from "./shell-word.ts";
+import { arithmeticOutput, arithmeticWord, wordOf, wordsOf } from "./shell-words.ts";
 
 /** What sets variables: assignments, loops, and expansions that assign. */
 export function noteVariables(node: SyntaxNode, line: ShellLine): void {

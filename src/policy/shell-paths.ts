@@ -5,7 +5,7 @@ import type { Rule } from "../protocol/permission-rule.ts";
 import { directoryChangers, foldersOf } from "./command-facts.ts";
 import { compilePath } from "./glob.ts";
 import { isInside, type Place, type ResolvedPath, resolvePath, rootOf } from "./paths.ts";
-import type { ShellWord } from "./shell-words.ts";
+import type { ShellWord } from "./shell-word.ts";
 import { baseName, type Run, type Runs } from "./wrappers.ts";
 
 export type ShellSituation = Place & { rules: readonly Rule[] };

@@ -1,47 +1,7 @@
 // Words of a command line: what they are after quote removal, and what the shell still has to fill in.
 import type { CommandArgument, ParsedScript, SyntaxNode, Word, WordPart } from "unbash";
 import { braceWords } from "./braces.ts";
-
-export type ShellWord = {
-  /** As written. */
-  text: string;
-  /** After quote removal; expansions stay as written. */
-  value: string;
-  /** Holds an expansion, a substitution or a brace list: what it becomes is known only to the shell. */
-  dynamic: boolean;
-  /** Holds an unquoted pattern. */
-  glob: boolean;
-  /** Begins with an unquoted tilde. */
-  tilde: boolean;
-  /** What a dynamic word is made of. */
-  pieces?: readonly Piece[];
-  /** The other words that it may become as well. */
-  others?: readonly ShellWord[];
-  /** How far what it becomes can be foreseen; missing for words that are known. */
-  origin?: Origin;
-};
-
-/**
- * Where the unknown part of a word comes from. `names`: names that exist, of files, branches, containers. `environment`:
- * what the user has set. `derived`: cut from one of these. `made`: by the line itself, so it can be anything.
- */
-export type Origin = "names" | "environment" | "derived" | "made";
-
-export type Piece =
-  | { kind: "text"; value: string }
-  | { kind: "variable"; name: string; quoted: boolean }
-  /** Part of what a variable holds. */
-  | { kind: "part"; name: string }
-  /** One of these. */
-  | { kind: "choice"; choices: readonly (readonly Piece[])[] }
-  /** Digits. */
-  | { kind: "number" }
-  /** What a pipeline of simple commands prints. */
-  | { kind: "output"; commands: readonly Invocation[]; quoted: boolean }
-  | { kind: "unknown" };
-
-/** A program and what it is given. */
-export type Invocation = { name: ShellWord; args: readonly ShellWord[] };
+import type { Invocation, Piece, ShellWord } from "./shell-word.ts";
 
 export function wordOf(word: Word): ShellWord {
   const found = { dynamic: false, glob: false };

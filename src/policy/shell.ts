@@ -3,9 +3,10 @@ import type { Redirection, SyntaxNode, WordPart } from "unbash";
 import { forEachChild, parse } from "unbash";
 import { ParseCheck } from "./parse-check.ts";
 import { noteEvaluation, noteVariables } from "./shell-notes.ts";
-import { argumentsOf, type Invocation, pipelineOf, type ShellWord, wordOf } from "./shell-words.ts";
+import type { Invocation, ShellWord } from "./shell-word.ts";
+import { argumentsOf, pipelineOf, wordOf } from "./shell-words.ts";
 
-export type { ShellWord } from "./shell-words.ts";
+export type { ShellWord } from "./shell-word.ts";
 
 /**
  * Beyond these a line is not parsed: it counts as unreadable, and unreadable is never allowed. The parser needs

@@ -5,7 +5,7 @@ import { mayBeWritten, mayNameProtected, pathsIn, pathsInCode } from "./named-fi
 import { writesAsKnown } from "./program-kinds.ts";
 import { readsOf } from "./read-files.ts";
 import type { Run, Runs } from "./runs.ts";
-import type { ShellWord } from "./shell-words.ts";
+import type { ShellWord } from "./shell-word.ts";
 import { type Written, writesOf } from "./written-files.ts";
 
 export function writtenFiles(runs: Runs): Written[] {

@@ -5,7 +5,7 @@ import { sedFiles, sedInPlace } from "./inner-code.ts";
 import { pathsIn } from "./named-files.ts";
 import { optionOutputs } from "./output-options.ts";
 import { type Options, operands, optionOperands, valuesOf } from "./read-options.ts";
-import type { Invocation, ShellWord } from "./shell-words.ts";
+import type { Invocation, ShellWord } from "./shell-word.ts";
 
 /** A file that is written. `isPurpose`: writing it is what the command is for. */
 export type Written = ShellWord & { isPurpose: boolean };
