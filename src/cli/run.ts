@@ -82,7 +82,8 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
 
   const web = webAccess(setup, mode);
   const processes = createProcessRunner({ keys: [...model.keys, ...serviceKeys(setup, web)] });
-  process.once("exit", () => processes.endAllNow());
+  const endNow = () => processes.endAllNow();
+  process.once("exit", endNow);
   // First of all, so that they start while everything else is made ready.
   const mcp =
     options.mcp &&
@@ -273,6 +274,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       await mcp?.end();
       await confinement.sandbox?.end();
       await processes.endAll();
+      process.off("exit", endNow);
       await snapshots?.tidy();
     },
   };

@@ -2,15 +2,22 @@
 import { judgeAddress, parseAddress } from "../policy/network.ts";
 import { createFetch, type Fetch } from "./fetch.ts";
 import { checkedAddresses, GuardRefusal } from "./guarded.ts";
+import { Headers } from "./headers.ts";
 import type { Environment } from "./proxy.ts";
 
 const longestLine = 16 * 2 ** 20;
+
+export type ServerFetchOptions = {
+  env: Environment;
+  /** For the server itself: what it leads to does not get them. */
+  headers?: Readonly<Record<string, string>>;
+};
 
 /**
  * For `named`, host and port as they stand there. Whatever else it sends us to (a place to log in, a token endpoint) must
  * be encrypted and public, unless the server itself is on this machine: then so may they be.
  */
-export function createServerFetch(named: URL, { env }: { env: Environment }): Fetch {
+export function createServerFetch(named: URL, { env, headers = {} }: ServerFetchOptions): Fetch {
   // A stream of events may be silent for hours, and an answer take as long as the work behind it.
   const limits = { env, responseMs: 0, idleMs: 0 };
   const own = createFetch(limits);
@@ -18,12 +25,20 @@ export function createServerFetch(named: URL, { env }: { env: Environment }): Fe
     const url = new URL(typeof input === "string" || input instanceof URL ? input : input.url);
     const body = init.body instanceof URLSearchParams ? String(init.body) : init.body;
     const request = { ...init, body: body ?? null };
-    if (url.host === named.host && url.protocol === named.protocol) return bounded(await own(url, request));
+    if (url.host === named.host && url.protocol === named.protocol)
+      return bounded(await own(url, { ...request, headers: withHeaders(headers, init.headers) }));
     const addresses = await otherAddresses(url, named, env);
     const pinned = createFetch({ env, ...(addresses && { pinned: { addresses } }) });
     return bounded(await pinned(url, request));
   };
   return serverFetch as Fetch;
+}
+
+/** What the transport itself says counts more. */
+function withHeaders(configured: Readonly<Record<string, string>>, given: RequestInit["headers"]): [string, string][] {
+  const merged = new Headers(configured);
+  for (const [name, value] of new Headers((given ?? {}) as Record<string, string>)) merged.set(name, value);
+  return [...merged];
 }
 
 /** Undefined: on this machine, as the server itself is. */

@@ -25,6 +25,8 @@ export const errorCodes = {
   UPDATE_FAILED: { exit: 1 },
   INSTALL_REFUSED: { exit: 1 },
   SANDBOX_UNAVAILABLE: { exit: 1 },
+  MCP_UNREACHABLE: { exit: 1, retry: true },
+  PORT_TAKEN: { exit: 1 },
 
   MODEL_UNKNOWN: { exit: 1 },
   MODEL_AUTH_ERROR: { exit: 1 },

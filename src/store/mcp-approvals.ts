@@ -17,27 +17,25 @@ export function isApprovedServer(server: McpServer, place: ApprovalPlace): boole
   return isApprovedByOriginal(server, place);
 }
 
-/** From now on, until the definition or a file behind it changes. Tools are looked at anew. */
+/** From now on, until the definition or a file behind it changes. */
 export function approveServer(server: McpServer, place: ApprovalPlace): void {
   const entry = { hash: definitionHash(server), files: fileHashes(server, place) };
-  update(place, (record) => ({
-    ...record,
-    servers: { ...objectAt(record, "servers"), [keyOf(server)]: entry },
-    disabled: disabledIn(record).filter((name) => name !== server.name),
-  }));
-  forgetTools(server, place);
+  update(place, (record) => ({ ...record, servers: { ...objectAt(record, "servers"), [keyOf(server)]: entry } }));
+  enableServer(server, place);
 }
 
 export function disabledServers(place: ApprovalPlace): string[] {
   return disabledIn(recordOf(place));
 }
 
-export function disableServer(name: string, place: ApprovalPlace): void {
+export function disableServer({ name }: McpServer, place: ApprovalPlace): void {
   update(place, (record) => ({ ...record, disabled: [...new Set([...disabledIn(record), name])] }));
 }
 
-export function enableServer(name: string, place: ApprovalPlace): void {
-  update(place, (record) => ({ ...record, disabled: disabledIn(record).filter((each) => each !== name) }));
+/** Its tools are approved as they will be seen next. */
+export function enableServer(server: McpServer, place: ApprovalPlace): void {
+  update(place, (record) => ({ ...record, disabled: disabledIn(record).filter((name) => name !== server.name) }));
+  updatePins(server, place, () => undefined);
 }
 
 /** `new`: never seen. `changed`: it is described otherwise than when it was first seen or last approved. */
@@ -77,10 +75,6 @@ export class ToolPins {
     this.#seen = { ...this.#seen, ...hashes };
     updatePins(this.#server, this.#place, (seen) => ({ ...seen, ...hashes }));
   }
-}
-
-function forgetTools(server: McpServer, place: ApprovalPlace): void {
-  updatePins(server, place, () => undefined);
 }
 
 /** A user's server is the same in every workspace; a project's is approved for its workspace alone. */

@@ -32,6 +32,11 @@ export function userMcpFile(configDir: string): string {
   return join(configDir, "mcp.json");
 }
 
+/** Tokens of servers that one logs in to. */
+export function mcpLoginFile(configDir: string): string {
+  return join(configDir, "mcp-auth.json");
+}
+
 /** Up to the root of the repository; where there is none, up to the home directory or the root of all. */
 function foldersUp(workspace: string, home: string): string[] {
   const folders = [workspace];

@@ -5,6 +5,7 @@ import type { Rule } from "../protocol/permission-rule.ts";
 import { authFile } from "./auth.ts";
 import { type CourserSettings, readCourserSettings } from "./courser-settings.ts";
 import { readJson } from "./json-file.ts";
+import { mcpLoginFile } from "./mcp-places.ts";
 import { type AutoRun, cliConfigFile, counts, readRuleFiles, reportMisspelt, rulesIn } from "./rule-files.ts";
 
 export type ApprovalMode = "allowlist" | "auto-review" | "unrestricted";
@@ -81,8 +82,14 @@ export function loadSettings({ configDir, workspace, trusted }: SettingsPlace): 
 
 /** Rules like any other, so that every tool and every explanation knows them: saved keys are kept from the agent. */
 export function builtInRules(configDir: string): Rule[] {
-  const file = authFile(configDir);
-  return [{ verdict: "deny", kind: "Read", pattern: file, text: `Read(${file})`, scope: "user", source: "built in" }];
+  return [authFile(configDir), mcpLoginFile(configDir)].map((file) => ({
+    verdict: "deny",
+    kind: "Read",
+    pattern: file,
+    text: `Read(${file})`,
+    scope: "user",
+    source: "built in",
+  }));
 }
 
 function untrustedWarning(waiting: readonly Rule[]): string {

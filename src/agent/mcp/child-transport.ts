@@ -25,12 +25,18 @@ export class ChildTransport implements Transport {
   #length = 0;
   #noise = 0;
   #isOver = false;
+  #said = "";
   /** Why it is over, in words; undefined while it runs, and when we ended it. */
   problem: string | undefined;
 
   constructor(command: ChildCommand, options: ChildOptions) {
     this.#command = command;
     this.#options = options;
+  }
+
+  /** The last line of what it said on stderr. */
+  get lastWords(): string {
+    return this.#said.trim().split("\n").at(-1)!.slice(0, 200);
   }
 
   async start(): Promise<void> {
@@ -44,6 +50,7 @@ export class ChildTransport implements Transport {
       graceMs: 1000,
       onOutput: (stream, chunk) => {
         if (stream === "stdout") this.#take(chunk.toString("utf8"));
+        else this.#said = (this.#said + chunk.toString("utf8")).slice(-500);
       },
     });
     this.#child.ended.then(

@@ -22,12 +22,15 @@ export type ConnectionOptions = {
   name: string;
   version: string;
   /** A new way to it, each time it is started. */
-  open(): Promise<Transport & { problem?: string | undefined }>;
+  open(): Promise<ServerTransport>;
   requests: ServerRequests;
   limits: ConnectionLimits;
   /** Its tools are there, or are others than before. */
   onTools(tools: readonly Tool[]): void;
 };
+
+/** `problem`: why it is over. `lastWords`: what a server that says nothing to us said elsewhere. */
+export type ServerTransport = Transport & { readonly problem?: string | undefined; readonly lastWords?: string };
 
 /** In milliseconds. `callMs` begins anew with every sign of progress; `longestCallMs` does not. */
 export type ConnectionLimits = { startMs: number; callMs: number; longestCallMs: number };
@@ -112,7 +115,7 @@ export class Connection {
     );
     client.onerror = () => {}; // what matters fails a request
     answerRequests(client, this.name, requests);
-    let transport: Awaited<ReturnType<typeof open>> | undefined;
+    let transport: ServerTransport | undefined;
     const late = setTimeout(() => void client.close(), limits.startMs);
     try {
       transport = await open();
@@ -135,7 +138,7 @@ export class Connection {
       const { status, problem } = problemOf(error, limits.startMs);
       await client.close().catch(() => {});
       this.status = status;
-      this.problem = transport?.problem ?? problem;
+      this.problem = transport?.problem ?? [problem, transport?.lastWords].filter(Boolean).join("; it said: ");
     } finally {
       clearTimeout(late);
     }

@@ -8,13 +8,19 @@ import {
 import { createServerFetch } from "../../net/server-fetch.ts";
 import type { FilledServer } from "../../store/mcp-filling.ts";
 import type { McpServer } from "../../store/mcp-servers.ts";
+import { savedLogin } from "./oauth.ts";
 
 type Remote = Extract<FilledServer, { kind: "url" }>;
 
-export type RemotePlace = { env: Readonly<Record<string, string | undefined>> };
+export type RemotePlace = { env: Readonly<Record<string, string | undefined>>; configDir: string };
 
-export function openRemote({ transport }: McpServer, { url, headers }: Remote, { env }: RemotePlace): Transport {
-  const options = { fetch: createServerFetch(url, { env }), requestInit: { headers } };
+export function openRemote({ transport }: McpServer, remote: Remote, { env, configDir }: RemotePlace): Transport {
+  const { url, headers, auth } = remote;
+  const options = {
+    fetch: createServerFetch(url, { env, headers }),
+    // Without a saved login nothing is tried: a run opens no browser, and registers nobody.
+    authProvider: savedLogin({ configDir, url, ...(auth && { auth }) }) ?? { token: async () => undefined },
+  };
   if (transport === "sse") return new SSEClientTransport(url, options);
   const streamable = new StreamableHTTPClientTransport(url, options);
   return transport === "http"

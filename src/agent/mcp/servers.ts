@@ -6,7 +6,13 @@ import type { McpServer } from "../../store/mcp-servers.ts";
 import type { ProcessRunner } from "../process.ts";
 import type { Tool } from "../tools/tool.ts";
 import { ChildTransport } from "./child-transport.ts";
-import { Connection, type ConnectionLimits, type ConnectionStatus, orAborted } from "./connection.ts";
+import {
+  Connection,
+  type ConnectionLimits,
+  type ConnectionStatus,
+  orAborted,
+  type ServerTransport,
+} from "./connection.ts";
 import { expandServerPrompt } from "./prompts.ts";
 import type { ServerRequests } from "./requests.ts";
 import { resourceTools } from "./resources.ts";
@@ -99,7 +105,7 @@ function startServer(server: McpServer, limits: ConnectionLimits, options: McpOp
   };
 }
 
-async function openTransport(server: McpServer, options: McpOptions) {
+async function openTransport(server: McpServer, options: McpOptions): Promise<ServerTransport> {
   if (server.problem !== undefined) throw new FillingProblem(server.problem);
   const filled = fillServer(server, options);
   if (filled.kind === "command") return new ChildTransport(filled, { processes: options.processes });

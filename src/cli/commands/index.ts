@@ -4,6 +4,7 @@ import type { Invocation } from "../main.ts";
 import { adapterCommands, adapterFlags } from "./adapter/index.ts";
 import { hookCommands, hookFlags } from "./hooks/index.ts";
 import type { InnerCommand } from "./inner-command.ts";
+import { mcpCommands, mcpFlags } from "./mcp/index.ts";
 import { permissionCommands, permissionFlags } from "./permissions/index.ts";
 import { sandboxCommands, sandboxFlags } from "./sandbox/index.ts";
 import { exportCommand, listFlags, sessionCommands, sessionFlags } from "./sessions/index.ts";
@@ -165,7 +166,15 @@ export const commands: readonly Command[] = [
     commands: adapterCommands,
   },
   { name: "acp", summary: "Serve the Agent Client Protocol on stdio" },
-  { name: "mcp", operands: "[command]", summary: "Manage MCP servers" },
+  {
+    name: "mcp",
+    operands: "[command]",
+    summary: "List, approve, add and log in to MCP servers, or be one",
+    flags: mcpFlags,
+    examples: ["mcp list", "mcp enable docs", "mcp add docs -- npx -y docs-server"],
+    commands: mcpCommands,
+    inner: "list",
+  },
   {
     name: "sandbox",
     operands: "[command]",

@@ -1,0 +1,49 @@
+// Logs in to a server: asked for a token it has none of, it says where to agree; what comes back becomes tokens.
+import { Client, SSEClientTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { createServerFetch } from "../../net/server-fetch.ts";
+import type { FilledServer } from "../../store/mcp-filling.ts";
+import type { McpServer } from "../../store/mcp-servers.ts";
+import { type LoginWay, loginProvider } from "./oauth.ts";
+import type { RemotePlace } from "./remote.ts";
+
+export type LoginOptions = RemotePlace & {
+  version: string;
+  way: LoginWay;
+  /** What the browser brings back. */
+  answer(): Promise<URLSearchParams>;
+};
+
+/** `known`: it let us in as we are. */
+export async function logIn(
+  { transport }: McpServer,
+  { url, headers, auth }: Extract<FilledServer, { kind: "url" }>,
+  { env, configDir, version, way, answer }: LoginOptions,
+): Promise<"known" | "new"> {
+  let isShown = false;
+  const open = async (address: URL) => {
+    await way.open(address);
+    isShown = true;
+  };
+  const authProvider = loginProvider({ configDir, url, ...(auth && { auth }) }, { ...way, open });
+  const Way = transport === "sse" ? SSEClientTransport : StreamableHTTPClientTransport;
+  const connection = () => new Way(url, { fetch: createServerFetch(url, { env, headers }), authProvider });
+  const first = connection();
+  try {
+    await connectOnce(first, version);
+    return "known";
+  } catch (error) {
+    if (!isShown) throw error;
+  }
+  await first.finishAuth(await answer());
+  await connectOnce(connection(), version);
+  return "new";
+}
+
+async function connectOnce(transport: SSEClientTransport | StreamableHTTPClientTransport, version: string) {
+  const client = new Client({ name: "courser", version });
+  try {
+    await client.connect(transport, { timeout: 30_000 });
+  } finally {
+    await client.close().catch(() => {});
+  }
+}

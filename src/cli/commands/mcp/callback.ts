@@ -1,0 +1,65 @@
+// Where the browser brings the answer of a login: a port of this machine, one request, a limit in time.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { UserError } from "../../../protocol/error-codes.ts";
+
+export interface Callback {
+  /** Where the browser is to be sent. */
+  url: string;
+  /** The first request that carries `state`. */
+  answer(state: string): Promise<URLSearchParams>;
+  close(): void;
+}
+
+export const usualPort = 41789;
+const longestMs = 5 * 60_000;
+
+/** Fails at once where the port is taken: a login that cannot come back must not begin. */
+export async function listenForCallback(port: number): Promise<Callback> {
+  let wanted: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let found: (params: URLSearchParams) => void = () => {};
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://127.0.0.1");
+    const isOurs = url.pathname === "/callback" && wanted !== undefined && url.searchParams.get("state") === wanted;
+    response.writeHead(isOurs ? 200 : 404, {
+      "content-type": "text/plain; charset=utf-8",
+      "cache-control": "no-store",
+      connection: "close",
+    });
+    response.end(isOurs ? "You can close this page and go back to the terminal.\n" : "Nothing is here.\n");
+    if (isOurs) found(url.searchParams);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(portProblem(port, error)));
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const listening = (server.address() as AddressInfo).port;
+  return {
+    url: `http://127.0.0.1:${listening}/callback`,
+    answer(state) {
+      wanted = state;
+      return new Promise((resolve, reject) => {
+        const late = new UserError("NOT_AUTHENTICATED", "Nobody logged in within 5 minutes. Start the login again.");
+        timer = setTimeout(() => reject(late), longestMs);
+        found = (params) => {
+          clearTimeout(timer);
+          resolve(params);
+        };
+      });
+    },
+    close() {
+      clearTimeout(timer);
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function portProblem(port: number, error: NodeJS.ErrnoException): UserError {
+  const why = error.code === "EADDRINUSE" ? "is taken by another program" : `cannot be used (${error.code})`;
+  return new UserError(
+    "PORT_TAKEN",
+    `Port ${port}, where the browser's answer would come, ${why}. Give another: --port <port>`,
+  );
+}

@@ -1,0 +1,92 @@
+// `mcp add` and `mcp remove`: servers in the user's own file, or in the project's.
+import { UserError } from "../../../protocol/error-codes.ts";
+import { approveServer } from "../../../store/mcp-approvals.ts";
+import { addServer, removeServer } from "../../../store/mcp-edit.ts";
+import { type McpFile, projectMcpFile, userMcpFile } from "../../../store/mcp-places.ts";
+import { type McpDefinition, serversIn } from "../../../store/mcp-servers.ts";
+import { printable } from "../../call-line.ts";
+import { flagList, flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { quotedName } from "../../mcp.ts";
+import { approvalPlace } from "../../mcp-plan.ts";
+import { answer, answerJson } from "../answer.ts";
+import { refuseAgents } from "../refuse-agents.ts";
+import { type McpCommandPlace, placeOf, serverNamed, wantsJson } from "./place.ts";
+
+export async function add(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "which servers they have");
+  const [name, ...command] = words;
+  const place = placeOf(invocation);
+  const target = targetOf(place);
+  const definition = definitionOf(invocation, command);
+  const [server] = serversIn({ mcpServers: { [name!]: definition } }, target, []);
+  if (server!.problem !== undefined) throw usage(invocation, `'${name}' cannot be added: ${server!.problem}.`);
+  if (!addServer(target, name!, definition)) {
+    const remove = `${invocation.name} mcp remove ${quotedName(name!)}${target.scope === "project" ? " --project" : ""}`;
+    throw new UserError("USAGE", `${target.file} has a server '${name}' already. Take it out first: ${remove}`);
+  }
+  // Whoever types it has seen it.
+  if (target.scope === "project") approveServer(server!, approvalPlace(place));
+  if (wantsJson(invocation)) return answerJson({ name, added: true, source: target.file });
+  return answer(printable(`✓ Added MCP server: ${name}  →  ${target.file}\n`));
+}
+
+export async function remove(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "which servers they have");
+  const place = placeOf(invocation);
+  const target = targetOf(place);
+  const name = words.join(" ");
+  if (!removeServer(target, name)) {
+    const { server } = serverNamed(place, words);
+    throw new UserError(
+      "USAGE",
+      `The MCP server '${name}' stands in ${server.file}, not in ${target.file}.${hintFor(server, target)}`,
+    );
+  }
+  if (wantsJson(invocation)) return answerJson({ name, removed: true, source: target.file });
+  return answer(printable(`✓ Removed MCP server: ${name} (${target.file})\n`));
+}
+
+function hintFor({ scope }: McpFile, target: McpFile): string {
+  return scope === "project" && target.scope === "user" ? " Add --project." : "";
+}
+
+function targetOf({ invocation, workspace, configDir }: McpCommandPlace): McpFile {
+  const isProject = invocation.line.flags.has("project");
+  const file = isProject ? projectMcpFile(workspace) : userMcpFile(configDir);
+  return { scope: isProject ? "project" : "user", file, folder: workspace };
+}
+
+function definitionOf(invocation: Invocation, command: readonly string[]): McpDefinition {
+  const { flags } = invocation.line;
+  const url = flagText(flags, "url");
+  const headers = pairs(invocation, "header", /^([^:\s]+):\s*(.*)$/s, "'Name: Value'");
+  const env = pairs(invocation, "env", /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s, "NAME=VALUE");
+  if (url !== undefined && command.length > 0) throw usage(invocation, "it is a command or a --url, not both.");
+  if (url === undefined && command.length === 0) throw usage(invocation, "it needs a command behind --, or a --url.");
+  if (url === undefined)
+    return {
+      command: command[0]!,
+      ...(command.length > 1 && { args: command.slice(1) }),
+      ...(env && { env }),
+    };
+  const type = flagText(flags, "transport");
+  return { ...(type !== undefined && { type }), url, ...(headers && { headers }) };
+}
+
+function pairs(invocation: Invocation, flag: string, form: RegExp, shown: string): Record<string, string> | undefined {
+  const given = flagList(invocation.line.flags, flag);
+  if (given.length === 0) return undefined;
+  return Object.fromEntries(
+    given.map((text) => {
+      const [, name, value] = form.exec(text) ?? [];
+      // Not shown: it may be a secret.
+      if (name === undefined) throw usage(invocation, `--${flag} must be ${shown}.`);
+      return [name, value!];
+    }),
+  );
+}
+
+function usage({ name }: Invocation, why: string): UserError {
+  return new UserError("USAGE", `mcp add: ${why} Example: ${name} mcp add docs -- npx -y docs-server`);
+}

@@ -1,0 +1,106 @@
+// The table of `mcp` commands. Help, the parser and the dispatcher read it.
+import type { Flag } from "../../flags.ts";
+import type { InnerCommand } from "../inner-command.ts";
+import { textOrJson } from "../text-or-json.ts";
+
+const project: Flag = {
+  name: "project",
+  group: "Permissions",
+  help: "In the project's .cursor/mcp.json instead of your own",
+};
+
+const ofAdd: readonly Flag[] = [
+  { name: "url", value: "<url>", group: "Run", help: "Connect to this address instead of starting a command" },
+  {
+    name: "transport",
+    value: "<kind>",
+    choices: ["http", "sse"],
+    group: "Run",
+    help: "How a --url is spoken with; without it, what the server knows",
+  },
+  { name: "env", value: "<pair>", repeat: true, group: "Run", help: "A variable for it, NAME=VALUE (repeatable)" },
+];
+
+const port: Flag = {
+  name: "port",
+  value: "<port>",
+  group: "Run",
+  help: "Port on this machine for the browser's answer",
+};
+
+export const mcpCommands: readonly InnerCommand[] = [
+  {
+    name: "list",
+    summary: "The servers that are configured here, and how each is doing",
+    flags: [textOrJson],
+    uses: ["workspace"],
+    load: async () => (await import("./list.ts")).listServers,
+  },
+  {
+    name: "list-tools",
+    summary: "What a server offers, with what each tool takes",
+    operands: "<name...>",
+    flags: [textOrJson],
+    uses: ["workspace"],
+    load: async () => (await import("./list-tools.ts")).listTools,
+  },
+  {
+    name: "enable",
+    summary: "Approve a server of the project as it is now, and start it from now on",
+    operands: "<name...>",
+    flags: [textOrJson],
+    uses: ["workspace"],
+    load: async () => (await import("./switch.ts")).enable,
+  },
+  {
+    name: "disable",
+    summary: "Neither start nor ask about a server in this workspace",
+    operands: "<name...>",
+    flags: [textOrJson],
+    uses: ["workspace"],
+    load: async () => (await import("./switch.ts")).disable,
+  },
+  {
+    name: "login",
+    summary: "Log in to a server with the browser",
+    operands: "<name...>",
+    flags: [port, textOrJson],
+    uses: ["workspace"],
+    load: async () => (await import("./login.ts")).login,
+  },
+  {
+    name: "logout",
+    summary: "Forget the login",
+    operands: "<name...>",
+    flags: [textOrJson],
+    uses: ["workspace"],
+    load: async () => (await import("./login.ts")).logout,
+  },
+  {
+    name: "add",
+    summary: "Add a server to your own mcp.json, or to the project's",
+    operands: "<name> [-- command...]",
+    flags: [...ofAdd, project, textOrJson],
+    uses: ["header", "workspace"],
+    examples: ["mcp add docs -- npx -y docs-server", "mcp add linear --url https://mcp.linear.app/mcp"],
+    load: async () => (await import("./edit.ts")).add,
+  },
+  {
+    name: "remove",
+    summary: "Take a server out of it",
+    operands: "<name...>",
+    flags: [project, textOrJson],
+    uses: ["workspace"],
+    load: async () => (await import("./edit.ts")).remove,
+  },
+  {
+    name: "serve",
+    summary: "Be an MCP server on stdio, with which other agents run this one",
+    uses: ["workspace", "add-dir", "model", "force", "trust", "mode", "sandbox", "max-turns", "max-time", "max-cost"],
+    examples: ["mcp serve --trust", "mcp serve --mode plan"],
+    load: async () => (await import("./serve.ts")).serve,
+  },
+];
+
+/** What the parser must take; which of the commands takes what is checked later. */
+export const mcpFlags: readonly Flag[] = [...ofAdd, project, port, textOrJson];

@@ -1,0 +1,74 @@
+// `mcp list-tools`: what a server offers, with what each tool takes.
+import type { Connection } from "../../../agent/mcp/connection.ts";
+import { wordOf } from "../../../agent/mcp/prompts.ts";
+import { factsOf } from "../../../agent/mcp/server-tool.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { isObject } from "../../../protocol/json-object.ts";
+import { ToolPins } from "../../../store/mcp-approvals.ts";
+import { printable } from "../../call-line.ts";
+import type { Invocation } from "../../main.ts";
+import { quotedName, shownStart } from "../../mcp.ts";
+import { approvalPlace } from "../../mcp-plan.ts";
+import { answer, answerJson } from "../answer.ts";
+import { placeOf, serverNamed, wantsJson, withServers } from "./place.ts";
+
+export async function listTools(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const place = placeOf(invocation);
+  const { server, standing } = serverNamed(place, words);
+  const word = quotedName(server.name);
+  if (standing === "needs-approval")
+    throw new UserError(
+      "UNTRUSTED",
+      `The MCP server ${server.name} is not approved. It would ${shownStart(server)} Approve it: ${invocation.name} mcp enable ${word}`,
+    );
+  if (standing === "disabled")
+    throw new UserError(
+      "USAGE",
+      `The MCP server ${server.name} is disabled. Type: ${invocation.name} mcp enable ${word}`,
+    );
+  // Before it is started: what is seen for the first time is remembered as it is.
+  const pins = new ToolPins(server, approvalPlace(place));
+  return withServers(place, [server], async ({ connections: [connection] }) => {
+    const { status, problem, tools, prompts } = connection!;
+    if (status === "needs-login")
+      throw new UserError(
+        "NOT_AUTHENTICATED",
+        `${server.name} wants a login. Type: ${invocation.name} mcp login ${word}`,
+      );
+    if (status !== "connected")
+      throw new UserError("MCP_UNREACHABLE", `The MCP server ${server.name} cannot be asked: ${problem}.`);
+    const listed = tools.map((tool) => ({
+      name: tool.name,
+      ...(tool.description !== undefined && { description: tool.description }),
+      parameters: tool.inputSchema,
+      ...(pins.standing(factsOf(tool)) === "changed" && { changed: true }),
+    }));
+    if (wantsJson(invocation)) return answerJson({ server: server.name, tools: listed, prompts });
+    return answer(
+      `${[...listed.flatMap(toolLines), ...promptLines(server.name, prompts)].map(printable).join("\n")}\n`,
+    );
+  });
+}
+
+function toolLines(tool: { name: string; description?: string; parameters: unknown; changed?: boolean }): string[] {
+  const note = tool.changed ? "  (changed since it was approved)" : "";
+  const about = (tool.description ?? "")
+    .trim()
+    .split("\n")
+    .map((line) => `    ${line}`);
+  return [`${tool.name} (${parameterNames(tool.parameters)})${note}`, ...(tool.description ? about : [])];
+}
+
+function parameterNames(schema: unknown): string {
+  const { properties, required } = isObject(schema) ? schema : {};
+  const needed = Array.isArray(required) ? required : [];
+  const names = isObject(properties) ? Object.keys(properties) : [];
+  return names.map((name) => (needed.includes(name) ? name : `${name}?`)).join(", ");
+}
+
+function promptLines(server: string, prompts: Connection["prompts"]): string[] {
+  return prompts.map(({ name, arguments: args = [] }) => {
+    const words = args.map((arg) => (arg.required ? `<${arg.name}>` : `[${arg.name}]`)).join(" ");
+    return `/${wordOf(server)}:${wordOf(name)} ${words}`.trimEnd();
+  });
+}

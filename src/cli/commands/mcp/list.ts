@@ -1,0 +1,57 @@
+// `mcp list`: the servers that are configured here, and how each of them is doing.
+import type { Connection } from "../../../agent/mcp/connection.ts";
+import { printable } from "../../call-line.ts";
+import type { Invocation } from "../../main.ts";
+import { quotedName } from "../../mcp.ts";
+import type { PlannedServer } from "../../mcp-plan.ts";
+import { answer, answerJson } from "../answer.ts";
+import { placeOf, wantsJson, withServers } from "./place.ts";
+
+type Listed = {
+  name: string;
+  status: "ready" | "needs-login" | "failed" | "needs-approval" | "disabled";
+  source: string;
+  scope: string;
+  transport: string;
+  tools?: number;
+  error?: string;
+};
+
+export async function listServers(invocation: Invocation): Promise<number> {
+  const place = placeOf(invocation);
+  const planned = place.plan.servers.filter(({ standing }) => standing !== "shadowed");
+  const toStart = planned.filter(({ standing }) => standing === "pending").map(({ server }) => server);
+  const listed = await withServers(place, toStart, ({ connections }) =>
+    planned.map((each) =>
+      listedServer(each, each.standing === "pending" ? connections[toStart.indexOf(each.server)] : undefined),
+    ),
+  );
+  if (wantsJson(invocation)) return answerJson(listed);
+  if (listed.length === 0)
+    return answer(`No MCP servers are configured. Add one: ${invocation.name} mcp add <name> -- <command>\n`);
+  return answer(listed.map((server) => `${printable(lineOf(server, invocation.name))}\n`).join(""));
+}
+
+function listedServer({ server, standing }: PlannedServer, connection: Connection | undefined): Listed {
+  const { name, file, scope, transport, problem } = server;
+  const base = { name, source: file, scope, transport: transport === "auto" ? "http" : transport };
+  if (!connection) {
+    const status = standing === "pending" || standing === "shadowed" ? "failed" : standing;
+    return { ...base, status, ...(problem !== undefined && { error: problem }) };
+  }
+  if (connection.status === "connected") return { ...base, status: "ready", tools: connection.tools.length };
+  const status = connection.status === "needs-login" ? "needs-login" : "failed";
+  return { ...base, status, error: connection.problem ?? "it did not answer" };
+}
+
+function lineOf({ name, status, tools, transport, source, error }: Listed, program: string): string {
+  const word = quotedName(name);
+  const states: Record<Listed["status"], string> = {
+    ready: `ready (${tools} ${tools === 1 ? "tool" : "tools"})`,
+    "needs-approval": "not loaded (needs approval)",
+    disabled: "disabled",
+    "needs-login": `needs login: ${program} mcp login ${word}`,
+    failed: `failed: ${error}`,
+  };
+  return `${name}: ${states[status]}  ·  ${transport}, ${source}`;
+}

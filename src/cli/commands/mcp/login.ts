@@ -1,0 +1,106 @@
+// `mcp login` and `mcp logout`: tokens of servers that want to know who asks.
+import { logIn } from "../../../agent/mcp/login.ts";
+import { isSafeToOpen } from "../../../agent/mcp/oauth.ts";
+import { createProcessRunner } from "../../../agent/process.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { FillingProblem, fillServer } from "../../../store/mcp-filling.ts";
+import { forgetLogin } from "../../../store/mcp-logins.ts";
+import { printable } from "../../call-line.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { quotedName, shownStart } from "../../mcp.ts";
+import { approvalPlace } from "../../mcp-plan.ts";
+import { writeStderr } from "../../stdout.ts";
+import { answer, answerJson } from "../answer.ts";
+import { refuseAgents } from "../refuse-agents.ts";
+import { listenForCallback, usualPort } from "./callback.ts";
+import { type McpCommandPlace, placeOf, serverNamed, wantsJson } from "./place.ts";
+
+export async function login(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "their logins");
+  const place = placeOf(invocation);
+  const { server, filled } = remoteNamed(place, words);
+  const callback = await listenForCallback(portOf(invocation));
+  const state = process.getBuiltinModule("node:crypto").randomUUID();
+  const answered = callback.answer(state);
+  answered.catch(() => {}); // waited for below, or not at all
+  try {
+    const how = await logIn(server, filled, {
+      env: invocation.env,
+      configDir: place.configDir,
+      version: invocation.version,
+      way: { redirectUrl: callback.url, state, open: (url) => show(url, callback.url, invocation) },
+      answer: () => answered,
+    });
+    if (wantsJson(invocation)) return await answerJson({ name: server.name, loggedIn: true, how });
+    const text = how === "known" ? `${server.name} lets you in already` : `✓ Logged in to ${server.name}`;
+    return await answer(printable(`${text} (${filled.url.origin})\n`));
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError("MCP_UNREACHABLE", `The login at ${server.name} failed: ${(error as Error).message}`);
+  } finally {
+    callback.close();
+  }
+}
+
+export async function logout(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "their logins");
+  const place = placeOf(invocation);
+  const { server, filled } = remoteNamed(place, words);
+  const had = forgetLogin(place.configDir, filled.url);
+  if (wantsJson(invocation)) return answerJson({ name: server.name, loggedIn: false, hadLogin: had });
+  return answer(
+    printable(had ? `✓ Logged out of ${server.name}\n` : `There is no login at ${server.name} to forget.\n`),
+  );
+}
+
+/** A server of the project that nobody approved is asked nothing, not even where to log in. */
+function remoteNamed(place: McpCommandPlace, words: readonly string[]) {
+  const { server, standing } = serverNamed(place, words);
+  const { name } = server;
+  if (standing === "needs-approval")
+    throw new UserError(
+      "UNTRUSTED",
+      `The MCP server ${name} is not approved. It would ${shownStart(server)} Approve it: ${place.invocation.name} mcp enable ${quotedName(name)}`,
+    );
+  try {
+    if (server.problem !== undefined) throw new FillingProblem(server.problem);
+    const filled = fillServer(server, approvalPlace(place));
+    if (filled.kind === "url") return { server, filled };
+  } catch (error) {
+    if (!(error instanceof FillingProblem)) throw error;
+    throw new UserError(
+      "CONFIG_INVALID",
+      `${server.file}: the MCP server ${name} cannot be reached: ${error.message}.`,
+    );
+  }
+  throw new UserError("USAGE", `${name} is a command that is started here: it has no address to log in to.`);
+}
+
+function portOf({ line: { flags } }: Invocation): number {
+  const text = flagText(flags, "port");
+  if (text === undefined) return usualPort;
+  if (/^\d+$/.test(text) && Number(text) < 65_536) return Number(text);
+  throw new UserError("USAGE", `--port '${text}' is no port. Example: --port 41800`);
+}
+
+const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};
+
+/** On stderr, so that stdout stays the answer. The browser is started by its name, never by a shell. */
+function show(url: URL, callback: string, { env }: Invocation): void {
+  writeStderr(`Log in here:\n\n  ${url.href}\n\n`);
+  if (env["SSH_CONNECTION"]) {
+    const port = new URL(callback).port;
+    writeStderr(
+      `Over SSH, first forward the port to your own machine: ssh -L ${port}:127.0.0.1:${port} <this machine>\n\n`,
+    );
+    return;
+  }
+  if (env["NO_OPEN_BROWSER"] || !isSafeToOpen(url)) return;
+  const opener = openers[process.platform] ?? ["xdg-open"];
+  const processes = createProcessRunner({ env });
+  processes.start({ command: [...opener, url.href], cwd: process.cwd(), leftovers: "ignore" });
+}

@@ -1,0 +1,73 @@
+// What the MCP commands work with: the servers that are configured here, and those of them that may be started, started.
+import { type McpOptions, type McpServers, startServers } from "../../../agent/mcp/servers.ts";
+import { createProcessRunner } from "../../../agent/process.ts";
+import { configDir, homeDir } from "../../../store/config-dir.ts";
+import type { McpServer } from "../../../store/mcp-servers.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { approvalPlace, type McpPlan, type McpSetup, planMcp, unknownServer } from "../../mcp-plan.ts";
+import { realDirectory } from "../../real-directory.ts";
+import { writeStderr } from "../../stdout.ts";
+
+export type McpCommandPlace = McpSetup & { plan: McpPlan };
+
+export function placeOf(invocation: Invocation): McpCommandPlace {
+  const { env, line } = invocation;
+  const workspace = realDirectory(flagText(line.flags, "workspace") ?? ".", "--workspace");
+  const setup = { invocation, workspace, configDir: configDir(env), home: homeDir(env) };
+  const plan = planMcp(setup);
+  for (const warning of plan.warnings) warn(warning);
+  return { ...setup, plan };
+}
+
+/** The one of this name that counts: the first that may be started, else the first. Names may hold blanks. */
+export function serverNamed({ plan }: McpCommandPlace, words: readonly string[]) {
+  const name = words.join(" ");
+  const all = plan.servers.filter(({ server }) => server.name === name);
+  const found = all.find(({ standing }) => standing === "pending") ?? all[0];
+  if (found) return found;
+  throw unknownServer(name, [...new Set(plan.servers.map(({ server }) => server.name))]);
+}
+
+/** How long somebody who asks is kept waiting. */
+const startMs = 15_000;
+
+export async function withServers<Result>(
+  place: McpCommandPlace,
+  servers: readonly McpServer[],
+  work: (started: McpServers) => Promise<Result> | Result,
+): Promise<Result> {
+  const processes = createProcessRunner({ env: place.invocation.env });
+  const endNow = () => processes.endAllNow();
+  process.once("exit", endNow);
+  const stop = () => process.exit(130);
+  process.once("SIGINT", stop);
+  process.once("SIGTERM", stop);
+  const options: McpOptions = {
+    ...approvalPlace(place),
+    version: place.invocation.version,
+    processes,
+    requests: { roots: [place.workspace], refused: warn },
+    limits: { startMs },
+    warn,
+  };
+  const started = startServers(servers, options);
+  try {
+    await started.ready();
+    return await work(started);
+  } finally {
+    await started.end();
+    await processes.endAll();
+    process.off("exit", endNow);
+    process.off("SIGINT", stop);
+    process.off("SIGTERM", stop);
+  }
+}
+
+export function warn(message: string): void {
+  writeStderr(`Warning: ${message}\n`);
+}
+
+export function wantsJson({ line: { flags } }: Invocation): boolean {
+  return flagText(flags, "format") === "json";
+}

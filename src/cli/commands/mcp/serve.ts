@@ -1,0 +1,147 @@
+// `mcp serve`: this agent as a server, so that other agents run it. What it may do is what its flags and files say.
+import { type CallToolResult, Server, type Tool } from "@modelcontextprotocol/server";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import type { JsonObject } from "../../../protocol/json-object.ts";
+import { listChats } from "../../../store/chats/listing.ts";
+import { configDir } from "../../../store/config-dir.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { realDirectory } from "../../real-directory.ts";
+import { setUp } from "../../start.ts";
+import { chatJson } from "../sessions/chat-lines.ts";
+import { type RunRequest, runForAgent } from "./served-run.ts";
+
+type Step = { signal: AbortSignal; onStep(message: string): void };
+
+type ServedTool = { tool: Tool; call(args: JsonObject, step: Step): Promise<CallToolResult> };
+
+const text = (description: string) => ({ type: "string", description });
+const mode = { type: "string", enum: ["plan", "ask"], description: "Only read: make a plan, or answer a question" };
+const workspace = text("Folder to work in, inside of the one that is served");
+
+export async function serve(invocation: Invocation): Promise<number> {
+  setUp(invocation, { gate: true }); // what would stop every run stops this at once
+  const tools = servedTools(invocation);
+  const server = new Server({ name: "courser", version: invocation.version }, { capabilities: { tools: {} } });
+  server.setRequestHandler("tools/list", () => ({ tools: tools.map(({ tool }) => tool) }));
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  server.setRequestHandler("tools/call", async ({ params: { name, arguments: args = {}, _meta } }, { mcpReq }) => {
+    const found = tools.find(({ tool }) => tool.name === name);
+    if (!found) return wrong(`There is no tool ${name}. There are: ${tools.map(({ tool }) => tool.name).join(", ")}.`);
+    const missing = (found.tool.inputSchema.required ?? []).find(
+      (key) => typeof args[key] !== "string" || args[key] === "",
+    );
+    if (missing !== undefined) return wrong(`${name}: "${missing}" must be text.`);
+    const token = _meta?.progressToken;
+    let progress = 0;
+    const onStep = (message: string) => {
+      if (token === undefined) return;
+      const params = { progressToken: token, progress: ++progress, message };
+      void mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
+    };
+    const work = found.call(args, { signal: AbortSignal.any([mcpReq.signal, closing.signal]), onStep });
+    running.add(work);
+    return work.finally(() => running.delete(work));
+  });
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = resolve;
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(name, () => resolve());
+  });
+  await server.connect(new StdioServerTransport());
+  await closed;
+  closing.abort();
+  await Promise.allSettled(running);
+  return 0;
+}
+
+function servedTools(invocation: Invocation): ServedTool[] {
+  return [
+    {
+      tool: {
+        name: "run",
+        description:
+          "Give the Courser agent a task in a new session. It reads, edits and runs commands by itself, and answers when it is done.",
+        inputSchema: {
+          type: "object",
+          properties: { prompt: text("The task"), workspace, mode },
+          required: ["prompt"],
+        },
+      },
+      call: (args, step) => run(invocation, requestOf(args), step),
+    },
+    {
+      tool: {
+        name: "continue",
+        description: "Say more in a session that run began, which it remembers.",
+        inputSchema: {
+          type: "object",
+          properties: { session_id: text("From run, or from sessions"), prompt: text("What to say"), workspace, mode },
+          required: ["session_id", "prompt"],
+        },
+      },
+      call: (args, step) => run(invocation, { ...requestOf(args), sessionId: String(args["session_id"]) }, step),
+    },
+    {
+      tool: {
+        name: "sessions",
+        description: "List the sessions of the workspace, the latest first.",
+        inputSchema: { type: "object", properties: { limit: { type: "integer", minimum: 1, maximum: 100 } } },
+        annotations: { readOnlyHint: true },
+      },
+      call: async (args) => sessions(invocation, args),
+    },
+  ];
+}
+
+function requestOf(args: JsonObject): RunRequest {
+  return {
+    prompt: String(args["prompt"]),
+    ...(typeof args["workspace"] === "string" && { workspace: args["workspace"] }),
+    ...((args["mode"] === "plan" || args["mode"] === "ask") && { mode: args["mode"] }),
+  };
+}
+
+async function run(invocation: Invocation, request: RunRequest, step: Step): Promise<CallToolResult> {
+  const {
+    text: said,
+    isError,
+    sessionId,
+    code,
+    durationMs,
+    usage,
+    denials,
+  } = await runForAgent(invocation, request, step);
+  const refused = denials.map(({ tool, reason }) => `Rejected: ${tool}: ${reason}`);
+  const facts = {
+    session_id: sessionId,
+    result: said,
+    is_error: isError,
+    ...(code !== undefined && { error_code: code }),
+    duration_ms: durationMs,
+    ...(usage && { usage }),
+    ...(denials.length > 0 && { permission_denials: denials }),
+  };
+  return {
+    content: [
+      { type: "text", text: said },
+      { type: "text", text: [`session_id: ${sessionId}`, ...refused].join("\n") },
+    ],
+    structuredContent: facts,
+    isError,
+  };
+}
+
+function sessions({ env, line: { flags } }: Invocation, { limit }: JsonObject): CallToolResult {
+  const folder = realDirectory(flagText(flags, "workspace") ?? ".", "--workspace");
+  const most = typeof limit === "number" && limit >= 1 ? Math.min(limit, 100) : 20;
+  const listed = listChats(configDir(env), { workspace: folder }).slice(0, most).map(chatJson);
+  return {
+    content: [{ type: "text", text: JSON.stringify(listed, null, 2) }],
+    structuredContent: { sessions: listed },
+  };
+}
+
+function wrong(message: string): CallToolResult {
+  return { content: [{ type: "text", text: message }], isError: true };
+}

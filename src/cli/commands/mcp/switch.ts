@@ -1,0 +1,45 @@
+// `mcp enable` and `mcp disable`: which servers a workspace starts.
+import { UserError } from "../../../protocol/error-codes.ts";
+import { approveServer, disableServer, enableServer } from "../../../store/mcp-approvals.ts";
+import { printable } from "../../call-line.ts";
+import type { Invocation } from "../../main.ts";
+import { shownStart } from "../../mcp.ts";
+import { approvalPlace } from "../../mcp-plan.ts";
+import { answer, answerJson } from "../answer.ts";
+import { refuseAgents } from "../refuse-agents.ts";
+import { placeOf, serverNamed, wantsJson } from "./place.ts";
+
+export async function enable(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "which servers they have");
+  const place = placeOf(invocation);
+  const { server } = waitingOrNamed(place, words);
+  const { name, file, scope, definition, problem } = server;
+  if (problem !== undefined)
+    throw new UserError(
+      "CONFIG_INVALID",
+      `${file}: the MCP server ${name} cannot be started: ${problem}. Correct it first.`,
+    );
+  if (definition.disabled === true)
+    throw new UserError("USAGE", `${name} is disabled in ${file}. Take "disabled" out there.`);
+  if (scope === "project") approveServer(server, approvalPlace(place));
+  else enableServer(server, approvalPlace(place));
+  if (wantsJson(invocation)) return answerJson({ name, enabled: true, approved: true, source: file });
+  return answer(printable(`✓ Enabled and approved MCP server: ${name}\n  It will ${shownStart(server)}\n`));
+}
+
+export async function disable(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "which servers they have");
+  const place = placeOf(invocation);
+  const { server } = serverNamed(place, words);
+  disableServer(server, approvalPlace(place));
+  if (wantsJson(invocation)) return answerJson({ name: server.name, enabled: false, source: server.file });
+  return answer(printable(`✓ Disabled MCP server: ${server.name} (in ${place.workspace})\n`));
+}
+
+/** One that waits for approval is meant before one of the same name that needs none. */
+function waitingOrNamed(place: ReturnType<typeof placeOf>, words: readonly string[]) {
+  const waiting = place.plan.servers.find(
+    ({ server, standing }) => standing === "needs-approval" && server.name === words.join(" "),
+  );
+  return waiting ?? serverNamed(place, words);
+}

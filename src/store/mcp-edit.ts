@@ -1,0 +1,43 @@
+// Adds a server to a file that people edit, and takes one out: everything else in it stays as it is.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import { isObject } from "../protocol/json-object.ts";
+import { withFileLock } from "./file-lock.ts";
+import { editJson, type JsonEdit } from "./json-edit.ts";
+import { readJson, replaceFile } from "./json-file.ts";
+import type { McpFile } from "./mcp-places.ts";
+import type { McpDefinition } from "./mcp-servers.ts";
+
+type Place = Pick<McpFile, "file" | "scope">;
+
+/** False: there is one of this name, and the file was left alone. */
+export function addServer(place: Place, name: string, definition: McpDefinition): boolean {
+  return edit(place, (names) =>
+    names.includes(name) ? undefined : [{ type: "set", path: ["mcpServers", name], value: definition }],
+  );
+}
+
+/** False: there is none of this name. */
+export function removeServer(place: Place, name: string): boolean {
+  return edit(place, (names) => (names.includes(name) ? [{ type: "remove", path: ["mcpServers", name] }] : undefined));
+}
+
+function edit({ file, scope }: Place, changes: (names: readonly string[]) => JsonEdit[] | undefined): boolean {
+  // A project's folder is everybody's; the user's own is private.
+  mkdirSync(dirname(file), { recursive: true, mode: scope === "project" ? 0o777 : 0o700 });
+  return withFileLock(`${file}.lock`, (stillOurs) => {
+    const current = readJson(file);
+    const servers = current?.["mcpServers"] ?? {};
+    if (!isObject(servers))
+      throw new UserError(
+        "CONFIG_INVALID",
+        `${file}: "mcpServers" is no object. Correct it first; it was left as it is.`,
+      );
+    const edits = changes(Object.keys(servers));
+    if (!edits) return false;
+    if (current === undefined && scope === "project") writeFileSync(file, "{}\n", { flag: "wx", mode: 0o666 });
+    replaceFile(file, editJson(current === undefined ? undefined : readFileSync(file, "utf8"), edits), stillOurs);
+    return true;
+  });
+}

@@ -1,0 +1,46 @@
+// Logins at MCP servers: one owner-only file, one entry for each address, so that no other server is ever given a token.
+import { chmodSync } from "node:fs";
+import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { readJson, saveJson } from "./json-file.ts";
+import { mcpLoginFile } from "./mcp-places.ts";
+
+/** `client`: how we are known at the authorization server; `redirectUrl`: what it was registered with. */
+export type McpLogin = { tokens?: JsonObject; client?: JsonObject; redirectUrl?: string };
+
+export function readLogin(configDir: string, url: URL): McpLogin {
+  const entry = entriesIn(readJson(mcpLoginFile(configDir)) ?? {})[keyOf(url)];
+  if (!isObject(entry)) return {};
+  const { tokens, client, redirectUrl } = entry;
+  return {
+    ...(isObject(tokens) && { tokens }),
+    ...(isObject(client) && { client }),
+    ...(typeof redirectUrl === "string" && { redirectUrl }),
+  };
+}
+
+/** `change` gets what is saved now, which another process may have renewed; undefined from it: forget the login. */
+export function updateLogin(configDir: string, url: URL, change: (login: McpLogin) => McpLogin | undefined): void {
+  const file = mcpLoginFile(configDir);
+  saveJson(file, (current) => {
+    const { [keyOf(url)]: entry, ...others } = entriesIn(current);
+    const next = change(isObject(entry) ? (entry as McpLogin) : {});
+    return { ...current, version: 1, servers: next ? { ...others, [keyOf(url)]: next } : others };
+  });
+  // A file that was made by hand may be readable by others.
+  chmodSync(file, 0o600);
+}
+
+/** True: there was one. */
+export function forgetLogin(configDir: string, url: URL): boolean {
+  if (!readLogin(configDir, url).tokens && !readLogin(configDir, url).client) return false;
+  updateLogin(configDir, url, () => undefined);
+  return true;
+}
+
+function entriesIn({ servers }: JsonObject): JsonObject {
+  return isObject(servers) ? servers : {};
+}
+
+function keyOf(url: URL): string {
+  return `${url.origin}${url.pathname}${url.search}`;
+}
