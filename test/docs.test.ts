@@ -31,6 +31,7 @@ const pages = new Map(
   [
     "README.md",
     "CONTRIBUTING.md",
+    "CLAUDE.md",
     ...markdownIn("docs"),
     ...markdownIn("docs/sdk"),
     ...markdownIn("docs/decisions"),
