@@ -1,0 +1,108 @@
+// The commands that the documents of cursor-agent print, run as printed: in a trusted folder, with its names in PATH.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { trust } from "../../src/store/trust.ts";
+import { readBlocks } from "../support/doc-examples.ts";
+import { type ModelServer, startModelServer } from "../support/model-server.ts";
+import { cli, createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
+
+type Commands = {
+  document: string;
+  lines: string[];
+  /** Patterns of stdout and stderr together; CHAT stands for the chat that was there before. */
+  expect?: string[];
+  exit?: number;
+  /** Offline unless told. */
+  model?: "loopback";
+  stdin?: string;
+  /** A chat was had before, with the id that the documents show; where they show `SESSION_ID`, that is it. */
+  chat?: true;
+  /** Placeholders that a shell would take for redirections. */
+  fill?: Record<string, string>;
+  /** Why it is not run. */
+  leftOut?: string;
+};
+
+const all = JSON.parse(readFileSync(join(repository, "test/cases/golden/commands.json"), "utf8")) as Commands[];
+const chat = "0bae1f09-3bb0-49b8-9b9d-96a70ede533f";
+
+let server: ModelServer;
+const workspaces: Workspace[] = [];
+beforeAll(async () => {
+  server = await startModelServer(() => ({ text: ["Do", "ne."], usage: { input: 1, output: 1 } }));
+});
+afterAll(async () => {
+  for (const workspace of workspaces) workspace.remove();
+  await server.stop();
+});
+
+const hasJq = spawnSync("jq", ["--version"]).status === 0;
+const needsJq = (commands: Commands) => commands.lines.some((line) => line.includes("jq "));
+
+describe("commands of the documents", () => {
+  for (const commands of all.filter((each) => each.leftOut === undefined)) {
+    const isSkipped = needsJq(commands) && !hasJq;
+    const name = `${commands.document}: ${commands.lines.find((line) => /^[^#\s]/.test(line))}`;
+    it.skipIf(isSkipped)(isSkipped ? `${name} (skipped: no jq here)` : name, () => runAsPrinted(commands));
+  }
+
+  it("are left out for a reason only", () => {
+    for (const { leftOut } of all) if (leftOut !== undefined) expect(leftOut).toMatch(/^\w.{15,}/);
+    expect(all.filter(({ leftOut }) => leftOut !== undefined).length).toBeLessThan(4);
+  });
+});
+
+const seeds = join(repository, "../shared/seeds");
+describe(`the documents${existsSync(seeds) ? "" : " (skipped: they are not here)"}`, () => {
+  it.skipIf(!existsSync(seeds))("hold no block of commands that is neither run nor left out", () => {
+    const printed = readdirSync(seeds)
+      .filter((name) => /^00[014]/.test(name))
+      .flatMap((name) => readBlocks(name.slice(0, 3), readFileSync(join(seeds, name), "utf8")))
+      .filter(({ language, text }) => /^(bash|sh|powershell)$/.test(language) || /^(cursor-agent|agent) /.test(text));
+    const listed = new Set(all.map(({ document, lines }) => `${document}\n${lines.join("\n")}`));
+    expect(printed.filter(({ file, text }) => !listed.has(`${file}\n${text}`))).toEqual([]);
+    expect(printed.length).toBeGreaterThan(30);
+  });
+});
+
+async function runAsPrinted(commands: Commands): Promise<void> {
+  const workspace = createWorkspace({ "test.txt": "Hello from test file\n", "danger.txt": "a test\n" });
+  workspaces.push(workspace);
+  trust(workspace.config, workspace.path);
+  const bin = join(workspace.home, ".local/bin");
+  mkdirSync(bin, { recursive: true });
+  for (const name of ["cursor-agent", "agent", "agent.cmd"]) symlinkSync(cli, join(bin, name));
+  if (commands.chat) {
+    const before = await workspace.run(["--print", "--session-id", chat, "what is 7+7?"]);
+    expect(before.stdout).toBe("7 + 7 = 14\n");
+  }
+  let script = commands.lines.join("\n").replaceAll("--resume SESSION_ID", `--resume ${chat}`);
+  for (const [placeholder, value] of Object.entries(commands.fill ?? {})) script = script.replace(placeholder, value);
+  const model = { ANTHROPIC_API_KEY: "test", ANTHROPIC_BASE_URL: `${server.url}/v1` };
+  const env = {
+    ...workspace.env,
+    ...(commands.model && model),
+    PATH: `${bin}:${workspace.env["PATH"]}`,
+  };
+  const { exit, output } = await runBash(script, { cwd: workspace.path, env, stdin: commands.stdin ?? "" });
+  expect(exit, output).toBe(commands.exit ?? 0);
+  expect(output).not.toMatch(/unknown option|Unexpected failure/);
+  for (const pattern of commands.expect!) expect(output).toMatch(new RegExp(pattern.replace("CHAT", chat), "m"));
+}
+
+type Place = { cwd: string; env: Record<string, string>; stdin: string };
+
+function runBash(script: string, { cwd, env, stdin }: Place): Promise<{ exit: number | null; output: string }> {
+  const child = spawn("bash", ["-c", script], { cwd, env, stdio: ["pipe", "pipe", "pipe"], timeout: 25_000 });
+  child.stdin.on("error", () => {});
+  child.stdin.end(stdin);
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  return new Promise((settle, reject) => {
+    child.on("error", reject);
+    child.on("close", (exit) => settle({ exit, output }));
+  });
+}
