@@ -1,6 +1,6 @@
 // Runs a case of the group `sandbox`: real commands in the real sandbox, through the library and through the built CLI.
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Case, CaseResult } from "../support/case.ts";
 import { codeIn, type Fault, faultsWithWays, listOf, shownFaults } from "../support/ways.ts";
@@ -39,6 +39,7 @@ export async function runSandboxCase(given: Case, options: { driver: "library" |
       ...seen,
       connections: listeners.reduce((sum, listener) => sum + listener.connections, 0),
       isThere: (path) => existsSync(placeOf(path, fixture)),
+      isEmpty: (path) => readFileSync(placeOf(path, fixture)).length === 0,
     };
     return resultOf(given, judged(all, given), {});
   } finally {
@@ -47,7 +48,7 @@ export async function runSandboxCase(given: Case, options: { driver: "library" |
   }
 }
 
-type Seen = AgentSeen & { connections: number; isThere(path: string): boolean };
+type Seen = AgentSeen & { connections: number; isThere(path: string): boolean; isEmpty(path: string): boolean };
 type AgentSeen = SandboxSeen & { isAlive: boolean };
 type Parts = { config: Record<string, any>; input: Record<string, any> };
 
@@ -67,11 +68,16 @@ function filled(given: Case, place: SandboxFixture & { port: number; sock: strin
   return JSON.parse(text) as Parts;
 }
 
-function prepare(config: Parts["config"], input: Parts["input"], { workspace, home, configDir }: SandboxFixture): void {
+function prepare(config: Parts["config"], input: Parts["input"], fixture: SandboxFixture): void {
+  const { base, workspace, home, configDir } = fixture;
   const setup = input["setup"] ?? {};
+  for (const name of setup["remove"] ?? []) rmSync(join(workspace, name), { recursive: true });
   for (const name of setup["dirs"] ?? []) mkdirSync(join(workspace, name), { recursive: true });
   write(workspace, setup["files"] ?? {});
   write(home, setup["home_files"] ?? {});
+  write(base, setup["outside_files"] ?? {});
+  for (const [name, target] of Object.entries(setup["hardlinks"] ?? {}))
+    linkSync(join(workspace, target as string), join(workspace, name));
   for (const name of setup["exec"] ?? []) chmodSync(join(workspace, name), 0o755);
   for (const [name, target] of Object.entries(setup["symlinks"] ?? {}))
     symlinkSync(target as string, join(workspace, name));
@@ -79,6 +85,9 @@ function prepare(config: Parts["config"], input: Parts["input"], { workspace, ho
     const folder = join(workspace, setup["nested_repo"].path);
     mkdirSync(folder, { recursive: true });
     git(folder, "init", "-q");
+    const { config: values = {}, hooks = {} } = setup["nested_repo"];
+    for (const [key, value] of Object.entries(values)) git(folder, "config", key, value as string);
+    write(join(folder, ".git/hooks"), hooks);
   }
   if (config["project_sandbox_json"])
     write(workspace, { ".cursor/sandbox.json": JSON.stringify(config["project_sandbox_json"]) });
@@ -230,6 +239,7 @@ const checks: Record<string, Check> = {
   verdict: (wanted, seen) => seen.calls[0]?.verdict === wanted,
   effect_absent: (wanted, seen) => seen.calls.length > 0 && all(wanted, (path) => !seen.isThere(path)),
   effect_present: (wanted, seen) => all(wanted, seen.isThere),
+  file_empty: (wanted, seen) => seen.calls.length > 0 && all(wanted, seen.isEmpty),
   connections: (wanted, seen) => seen.calls.length > 0 && seen.connections === wanted,
   dns_queries: (wanted, seen) => (waysOut(seen).length > 0 ? 1 : 0) === wanted,
   output_absent: (wanted, seen) => seen.calls.length > 0 && all(wanted, (text) => !outputOf(seen).includes(text)),

@@ -242,6 +242,8 @@ describe("the filter of system calls", () => {
       clone3: 435,
       keyctl: 250,
       io_uring: 425,
+      ptrace: 101,
+      writev: 311,
     },
     arm64: {
       arch: 0xc00000b7,
@@ -253,6 +255,8 @@ describe("the filter of system calls", () => {
       clone3: 435,
       keyctl: 219,
       io_uring: 425,
+      ptrace: 117,
+      writev: 271,
     },
   };
 
@@ -278,6 +282,9 @@ describe("the filter of system calls", () => {
       ["clone3", [calls.clone3, 0], failed(38)],
       ["keys", [calls.keyctl, 0], failed(1)],
       ["a ring", [calls.io_uring, 1], failed(38)],
+      ["tracing a process of its own", [calls.ptrace, 16, 12], allowed],
+      ["tracing the keeper", [calls.ptrace, 16, 1], failed(1)],
+      ["writing into the keeper", [calls.writev, 1], failed(1)],
     ])("%s", (_, [call, ...args], expected) => {
       expect(answer(call!, ...args)).toBe(expected);
     });

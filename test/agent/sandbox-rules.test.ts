@@ -233,6 +233,38 @@ describe.skipIf(missing)(name("git worktrees in the sandbox"), () => {
     fixture.remove();
   });
 
+  it("lie in the workspace, beside a repository without files", async () => {
+    const fixture = makeSandboxFixture();
+    const workspace = join(fixture.base, "project");
+    mkdirSync(workspace);
+    git(workspace, "clone", "-q", "--bare", "../ws", ".bare");
+    write(workspace, { ".git": "gitdir: ./.bare\n" });
+    git(workspace, "worktree", "add", "-q", "tree");
+    box = await makeBox({ fixture: { ...fixture, workspace } });
+    const end = await box.run(
+      `cd tree && echo n > n.txt && git add -A && ${commit} && git log --oneline | wc -l; cd ..; touch .bare/hooks/post-checkout .bare/config.worktree; echo / > .bare/worktrees/tree/commondir; mv .bare b; rm tree/.git`,
+    );
+    expect(end.stdout).toBe("2\n");
+    expect(
+      ["hooks/post-checkout", "config.worktree"].filter((path) => existsSync(join(workspace, ".bare", path))),
+    ).toEqual([]);
+    expect(git(join(workspace, "tree"), "log", "--oneline").trim().split("\n")).toHaveLength(2);
+  });
+
+  it("are not all: submodules are committed to, and their hooks stay as they are", async () => {
+    const fixture = makeSandboxFixture();
+    const { workspace } = fixture;
+    git(fixture.base, "clone", "-q", "--bare", "ws", "lib.git");
+    git(workspace, "-c", "protocol.file.allow=always", "submodule", "add", "-q", "../lib.git", "libs/m");
+    box = await makeBox({ fixture });
+    const end = await box.run(
+      `cd libs/m && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m two && git log --oneline | wc -l; cd ../../.git/modules; touch libs/m/hooks/pre-push libs/m/config.worktree; mv libs/m libs/n; mkdir -p other/hooks libs/other/hooks`,
+    );
+    expect(end.stdout).toBe("2\n");
+    const made = ["libs/m/hooks/pre-push", "libs/m/config.worktree", "libs/n", "other", "libs/other"];
+    expect(made.filter((path) => existsSync(join(workspace, ".git/modules", path)))).toEqual([]);
+  });
+
   it("open no repository that does not know them", async () => {
     const fixture = makeSandboxFixture();
     const { base, workspace } = fixture;

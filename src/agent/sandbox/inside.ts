@@ -1,9 +1,9 @@
 // The processes of a command in the sandbox, seen from outside: bubblewrap itself would die of a signal without passing it on.
 import { readFileSync } from "node:fs";
 
-/** Sends a signal to everything inside; false when nothing was found. `pid`: the bubblewrap that was started. */
+/** Sends a signal to everything inside; false when nothing there can hear it. `pid`: the bubblewrap that was started. */
 export function signalInside(pid: number, name: NodeJS.Signals): boolean {
-  const inside = processesInside(pid, Number.POSITIVE_INFINITY);
+  const inside = processesInside(pid, Number.POSITIVE_INFINITY).filter(isAlive);
   for (const each of inside) kill(each, name);
   return inside.length > 0;
 }
@@ -41,6 +41,16 @@ function childrenOf(pid: number): number[] {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
   } catch {
     return [];
+  }
+}
+
+/** The dead are listed until their parent has noticed, which may itself be stopped. */
+function isAlive(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+  } catch {
+    return false;
   }
 }
 

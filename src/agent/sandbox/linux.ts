@@ -26,7 +26,8 @@ import type { SandboxPlan } from "./plan.ts";
 import { proxyVariables, relayPort } from "./relay.ts";
 import { type Hiding, newRuledPaths } from "./ruled-paths.ts";
 import { seccompFilter } from "./seccomp.ts";
-import { newWorkspaceFiles, survey } from "./survey.ts";
+import { survey } from "./survey.ts";
+import { appeared } from "./tops.ts";
 
 export async function openLinux(options: SandboxOptions): Promise<Backend | { unavailable: string }> {
   const { plan, processes, env = process.env } = options;
@@ -140,7 +141,8 @@ function enter(room: Room, { command, cwd, env, readable = [] }: EnterRequest): 
         if (group) room.removals.push(group.remove());
         // Where not all was seen before, what is seen now need not be new.
         const ruled = prepared.notes.length > 0 ? [] : newRuledPaths(plan, layout);
-        for (const path of [...newWorkspaceFiles(plan, layout), ...ruled]) prepared.watched.set(path, undefined);
+        const fresh = appeared(plan, prepared.tops).filter((path) => !prepared.blanks.includes(path));
+        for (const path of [...fresh, ...ruled]) prepared.watched.set(path, undefined);
         const notes = watch?.hasEnded ? [`it was ended: it had more than ${plan.limits.processes} processes`] : [];
         notes.push(...prepared.notes, ...putBack(prepared.watched), ...(way?.proxy.takeRefusals() ?? []));
         try {

@@ -9,6 +9,12 @@ export const openInCursor = ["rules", "commands", "skills", "agents"];
 /** Beside them everything that begins with `config`, and `commondir`. */
 export const gitSettings = ["hooks", "info", "modules", "worktrees"];
 
+/** Of what lies at the top of a repository. The policy says the same of paths that have `.git` in them. */
+export function isGitSetting(name: string): boolean {
+  const folded = name.toLowerCase();
+  return gitSettings.includes(folded) || folded.startsWith("config") || folded === "commondir";
+}
+
 /** Below the home folder. */
 export const homeSettings = [
   ".bashrc",

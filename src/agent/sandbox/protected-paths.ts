@@ -1,12 +1,20 @@
 // Protected paths of a folder that commands may write: read-only where they are, kept from coming to be where they are not.
-import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { hasWildcard } from "../../policy/glob.ts";
 import { floorOf, isInside, realOrSame } from "../../policy/paths.ts";
 import { absolutePattern, namesPath } from "../../policy/rules.ts";
 import type { Mount } from "./layout.ts";
+import { linksOnTheWay } from "./links.ts";
 import type { SandboxPlan } from "./plan.ts";
-import { gitSettings, homeSettings, openInCursor, protectedFiles, protectedFolders } from "./protected-names.ts";
+import {
+  gitSettings,
+  homeSettings,
+  isGitSetting,
+  openInCursor,
+  protectedFiles,
+  protectedFolders,
+} from "./protected-names.ts";
 
 export type Guarded = {
   mounts: Mount[];
@@ -28,11 +36,21 @@ export function guardFolder(root: string, plan: SandboxPlan): Guarded {
   const { home, configDir } = plan;
   if (isInside(home, root)) wanted.push(...homeSettings.map((name) => join(home, name)));
   if (isInside(configDir, root)) wanted.push(configDir);
-  for (const path of wanted) guardPath(path, plan, guarded);
-  for (const entry of entriesOf(root))
-    if (entry.name.endsWith(".code-workspace")) guardPath(join(root, entry.name), plan, guarded);
+  for (const path of new Set([...wanted, ...protectedAtTop(root, plan)])) guardPath(path, plan, guarded);
+  if (isRepository(root)) guardGit(root, plan, guarded);
   for (const at of openPaths(root, plan)) guarded.mounts.push({ at, as: "writable" });
   return guarded;
+}
+
+/** Those there are, in whatever spelling. */
+export function protectedAtTop(root: string, plan: SandboxPlan): string[] {
+  const paths = entriesOf(root).flatMap(({ name }) => (mayBeProtected(name) ? [join(root, name)] : []));
+  return paths.filter((path) => floorOf({ given: path, real: path }, plan) && !isLifted(path, plan));
+}
+
+/** Cheaper than to ask the policy about each of thousands of files: only such names can be on its list. */
+function mayBeProtected(name: string): boolean {
+  return /^\.|[^ -~]|~|\.code-workspace/i.test(name);
 }
 
 /** Parts of protected folders that may be written: those made for it, and those that a rule of the user names. */
@@ -51,45 +69,89 @@ function openPaths(root: string, plan: SandboxPlan): string[] {
 export function guardNested(path: string, root: string, plan: SandboxPlan): Guarded {
   const guarded: Guarded = { mounts: [], blanks: [], watched: new Map() };
   guardPath(path, plan, guarded);
-  // A folder that is a mount point can be neither renamed nor replaced.
-  for (let folder = dirname(path); folder !== root && isInside(folder, root); folder = dirname(folder))
-    guarded.mounts.push({ at: folder, as: "pinned" });
+  pinWay(path, root, guarded);
   return guarded;
+}
+
+/** A folder that is a mount point can be neither renamed nor replaced. */
+function pinWay(path: string, root: string, guarded: Guarded): void {
+  for (let folder = dirname(path); folder !== root && isInside(folder, root); folder = dirname(folder))
+    if (factsOf(folder)?.isDirectory()) guarded.mounts.push({ at: folder, as: "pinned" });
 }
 
 function guardPath(path: string, plan: SandboxPlan, guarded: Guarded): void {
   if (isLifted(path, plan)) return;
   const facts = factsOf(path);
-  if (!facts) {
-    // Where its folder is missing as well, whoever makes that first must still get past the next call.
-    if (factsOf(dirname(path))?.isDirectory()) guarded.blanks.push(path);
-  } else if (facts.isSymbolicLink()) guardLink(path, plan, guarded);
+  if (!facts) guardAbsent(path, guarded);
+  else if (facts.isSymbolicLink()) guardLink(path, plan, guarded);
   else if (basename(path) === ".git" && facts.isDirectory()) guardGit(path, plan, guarded);
-  else guarded.mounts.push({ at: path, as: "readOnly" });
+  else {
+    guarded.mounts.push({ at: path, as: "readOnly" });
+    if (basename(path) === ".git") guardPointer(path, plan, guarded);
+  }
 }
 
-/** A link cannot be a mount point: what it leads to is read-only, and the link itself is put back if it was changed. */
+/** Where its folder is missing as well, there is no place to hold it at. */
+function guardAbsent(path: string, guarded: Guarded): void {
+  if (factsOf(dirname(path))?.isDirectory()) guarded.blanks.push(path);
+  else guarded.watched.set(path, undefined);
+}
+
+/** A link cannot be a mount point: what it leads to is read-only or must not come to be, and links that were changed are put back. */
 function guardLink(path: string, plan: SandboxPlan, guarded: Guarded): void {
-  guarded.watched.set(path, readlinkSync(path));
+  for (const [link, value] of linksOnTheWay(path))
+    if (plan.writable.some((folder) => isInside(link, folder))) guarded.watched.set(link, value);
   const target = realOrSame(path);
-  if (target === path || !factsOf(target)) return;
   const root = plan.writable.find((folder) => isInside(target, folder));
-  if (root === undefined || target === root) return;
-  guarded.mounts.push({ at: target, as: "readOnly" });
-  for (let folder = dirname(target); folder !== root; folder = dirname(folder))
-    guarded.mounts.push({ at: folder, as: "pinned" });
+  if (target === path || root === undefined || target === root) return;
+  if (factsOf(target)) guarded.mounts.push({ at: target, as: "readOnly" });
+  else guardAbsent(target, guarded);
+  pinWay(target, root, guarded);
+}
+
+/** A file in the place of `.git` names the folder that stands for it, and that another one; either may be one that commands can write. */
+function guardPointer(pointer: string, plan: SandboxPlan, guarded: Guarded): void {
+  const own = pointedTo(pointer);
+  if (own === undefined) return;
+  const up = textOf(join(own, "commondir")).trim();
+  for (const git of new Set([own, up === "" ? own : realOrSame(resolve(own, up))])) {
+    const root = plan.writable.find((folder) => git !== folder && isInside(git, folder));
+    if (root === undefined) continue;
+    // What git keeps for worktrees is closed otherwise.
+    if (git === own && worktreeOf(pointer)) guarded.mounts.push({ at: own, as: "writable" });
+    if (factsOf(git)?.isDirectory()) guardGit(git, plan, guarded);
+    else if (!factsOf(git)) guardAbsent(git, guarded);
+    pinWay(git, root, guarded);
+  }
+}
+
+function pointedTo(pointer: string): string | undefined {
+  const [, target] = /^gitdir: (.+?)\s*$/.exec(factsOf(pointer)?.isFile() ? textOf(pointer) : "") ?? [];
+  return target === undefined ? undefined : realOrSame(resolve(dirname(pointer), target));
 }
 
 /** Commits must go on: all of it may be written but hooks, configuration, and what points to such elsewhere. */
 function guardGit(git: string, plan: SandboxPlan, guarded: Guarded): void {
   guarded.mounts.push({ at: git, as: "pinned" });
   const there = entriesOf(git).map((entry) => entry.name);
-  for (const name of new Set([...there, ...gitSettings])) {
-    const path = join(git, name);
-    const isSetting = gitSettings.includes(name) || floorOf({ given: path, real: path }, plan) !== undefined;
-    if (isSetting) guardPath(path, plan, guarded);
-  }
+  for (const name of new Set([...there, ...gitSettings]))
+    if (isGitSetting(name)) guardPath(join(git, name), plan, guarded);
   guardRead(git, git, guarded);
+  // Commits in submodules go there. Others than those that there are cannot be made.
+  for (const module of repositoriesIn(join(git, "modules"))) {
+    guarded.mounts.push({ at: module, as: "writable" });
+    guardGit(module, plan, guarded);
+  }
+}
+
+/** Folders that git keeps as repositories; their names may hold slashes. */
+function repositoriesIn(folder: string, depth = 4): string[] {
+  const folders = entriesOf(folder).filter((entry) => entry.isDirectory());
+  return folders.flatMap(({ name }) => {
+    const path = join(folder, name);
+    if (factsOf(join(path, "HEAD"))) return [path];
+    return depth > 0 ? repositoriesIn(path, depth - 1) : [];
+  });
 }
 
 /** `own`: where git looks for them. `common`: where the configuration says which of them it reads. */
@@ -126,14 +188,8 @@ function isLifted(path: string, plan: SandboxPlan): boolean {
  */
 export function linkedGit(workspace: string): Guarded {
   const guarded: Guarded = { mounts: [], blanks: [], watched: new Map() };
-  const pointer = join(workspace, ".git");
-  const [, target] = /^gitdir: (.+?)\s*$/.exec(factsOf(pointer)?.isFile() ? textOf(pointer) : "") ?? [];
-  if (target === undefined) return guarded;
-  const own = realOrSame(resolve(workspace, target));
-  const [back, up] = [textOf(join(own, "gitdir")).trim(), textOf(join(own, "commondir")).trim()];
-  const common = realOrSame(resolve(own, up));
-  const isKnown = back !== "" && realOrSame(resolve(own, back)) === realOrSame(pointer);
-  if (!isKnown || up === "" || dirname(own) !== join(common, "worktrees")) return guarded;
+  const { own, common } = worktreeOf(join(workspace, ".git")) ?? {};
+  if (own === undefined || common === undefined) return guarded;
   guarded.mounts.push({ at: common, as: "visible" });
   for (const at of [own, ...["objects", "refs", "logs"].map((name) => join(common, name))])
     if (factsOf(at)?.isDirectory()) guarded.mounts.push({ at, as: "writable" });
@@ -141,6 +197,25 @@ export function linkedGit(workspace: string): Guarded {
     if (factsOf(at)) guarded.mounts.push({ at, as: "readOnly" });
   guardRead(own, common, guarded);
   return guarded;
+}
+
+/** `own`: what git keeps for this worktree. `common`: the repository. Undefined where that does not know of it. */
+function worktreeOf(pointer: string): { own: string; common: string } | undefined {
+  const own = pointedTo(pointer);
+  if (own === undefined) return undefined;
+  const [back, up] = [textOf(join(own, "gitdir")).trim(), textOf(join(own, "commondir")).trim()];
+  const common = realOrSame(resolve(own, up));
+  const isKnown = back !== "" && realOrSame(resolve(own, back)) === realOrSame(pointer);
+  return isKnown && up !== "" && dirname(own) === join(common, "worktrees") ? { own, common } : undefined;
+}
+
+/**
+ * Where there is no `.git`, git looks for its own files in the folder itself, and obeys a configuration that lies beside
+ * them, with the programs it names.
+ */
+export function isRepository(folder: string): boolean {
+  const has = (name: string) => factsOf(join(folder, name)) !== undefined;
+  return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }
 
 /** So many folders are looked into. */
@@ -156,8 +231,7 @@ export function nestedIn(root: string, plan: SandboxPlan): string[] {
     const folder = open[next]!;
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name);
-      const mayBe = folder !== root && (entry.name.startsWith(".") || entry.name.endsWith(".code-workspace"));
-      if (mayBe && floorOf({ given: path, real: path }, plan)) found.push(path);
+      if (folder !== root && mayBeProtected(entry.name) && floorOf({ given: path, real: path }, plan)) found.push(path);
       else if (entry.isDirectory() && !skipped.has(entry.name)) open.push(path);
     }
   }

@@ -30,12 +30,17 @@ const terminalInput = [0x5412, 0x541c];
 /** Unix, IPv4, IPv6, netlink. Others, such as that between a virtual machine and its host, know no network namespace. */
 const families = [1, 2, 10, 16];
 
+/** Bubblewrap itself, as commands see it: it ends them with their parent and collects what they leave. */
+const keeper = [1];
+
 /** Calls that depend on an argument: which one, and which values give an error. */
 const judged = {
   unshare: { argument: 0, bits: newUserNamespace, error: EPERM },
   clone: { argument: 0, bits: newUserNamespace, error: EPERM },
   ioctl: { argument: 1, among: terminalInput, error: EPERM },
   socket: { argument: 0, notAmong: families, error: EAFNOSUPPORT },
+  ptrace: { argument: 1, among: keeper, error: EPERM },
+  process_vm_writev: { argument: 0, among: keeper, error: EPERM },
 };
 
 const machines: Record<string, Machine> = {
@@ -57,6 +62,8 @@ const machines: Record<string, Machine> = {
       clone: 56,
       ioctl: 16,
       socket: 41,
+      ptrace: 101,
+      process_vm_writev: 311,
     },
   },
   arm64: {
@@ -77,6 +84,8 @@ const machines: Record<string, Machine> = {
       clone: 220,
       ioctl: 29,
       socket: 198,
+      ptrace: 117,
+      process_vm_writev: 271,
     },
   },
 };

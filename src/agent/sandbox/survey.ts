@@ -4,8 +4,10 @@ import { dirname, join } from "node:path";
 import { floorOf, isInside, realOrSame } from "../../policy/paths.ts";
 import { arrange, type Layout, type Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
-import { entriesOf, factsOf, type Guarded, guardFolder, guardNested, linkedGit, nestedIn } from "./protected-paths.ts";
+import { factsOf, type Guarded, guardFolder, guardNested, linkedGit, nestedIn } from "./protected-paths.ts";
 import { type Hiding, ruledPaths } from "./ruled-paths.ts";
+import { type Tops, topsOf } from "./tops.ts";
+import { twinsOf } from "./twins.ts";
 
 export type SurveyRequest = {
   plan: SandboxPlan;
@@ -23,8 +25,8 @@ export type SurveyRequest = {
   socket?: string;
 };
 
-/** `watched`: what no mount can hold, and how it is now. */
-export type Survey = { layout: Layout; blanks: string[]; watched: Guarded["watched"]; notes: string[] };
+/** `watched`: what no mount can hold, and how it is now. `tops`: the folders that can be written, as they are now. */
+export type Survey = { layout: Layout; blanks: string[]; watched: Guarded["watched"]; tops: Tops; notes: string[] };
 
 export function survey({ plan, hiding, temporary, needed, alone, socket }: SurveyRequest): Survey {
   const mounts: Mount[] = [];
@@ -53,13 +55,14 @@ export function survey({ plan, hiding, temporary, needed, alone, socket }: Surve
     if (alone) for (const path of nestedIn(root, plan)) add(guardNested(path, root, plan));
   }
   for (const root of roots) if (writable.includes(root)) add(linkedGit(root));
+  if (alone) mounts.push(...twinsOf(mounts, writable));
   for (const at of plan.readOnly) if (factsOf(at)) mounts.push({ at, as: "readOnly" });
 
   const ruled = ruledPaths(plan, hiding);
   mounts.push(...ruled.mounts, ...socketsInSight().filter(({ at }) => at !== socket));
   blanks.push(...ruled.absent.filter((path) => canBeMade(path, plan, mounts)));
   for (const at of blanks) mounts.push({ at, as: "readOnly" });
-  return { layout: arrange(mounts), blanks, watched, notes: ruled.notes };
+  return { layout: arrange(mounts), blanks, watched, tops: topsOf(plan), notes: ruled.notes };
 }
 
 /** Is there a folder for it that a command may write? */
@@ -72,14 +75,6 @@ function canBeMade(path: string, plan: SandboxPlan, mounts: readonly Mount[]): b
     !isProtected(path, plan) &&
     !mounts.some(isClosed)
   );
-}
-
-/** Files of editors that came to be since: their names cannot be known before. */
-export function newWorkspaceFiles(plan: SandboxPlan, layout: Layout): string[] {
-  const known = new Set(layout.map(({ at }) => at));
-  return plan.writable
-    .flatMap((root) => entriesOf(root).map(({ name }) => join(root, name)))
-    .filter((path) => path.endsWith(".code-workspace") && !known.has(path) && isProtected(path, plan));
 }
 
 /** Sockets and secrets of running programs. */
