@@ -11,13 +11,17 @@ const tsc = bin("typescript/bin/tsc");
 
 /** What each entry gives a program: used in it, so that a type or a file that is missing is found. */
 const program = `
-import { execute, start, parseCursorEvent, listSessions, type CursorEvent, type Run, type UnifiedMessage } from "courser-agent";
+import { execute, start, parseCursorEvent, listSessions, type CursorEvent, type Run, type StartOptions, type UnifiedMessage } from "courser-agent";
 import { createDecoder, type AgentEvent } from "courser-agent/protocol";
 import * as policy from "courser-agent/policy";
 import * as hooks from "courser-agent/hooks";
 import * as adapter from "courser-agent/adapter";
 const message: UnifiedMessage | null = parseCursorEvent('{"type":"user","message":{"role":"user","content":[]}}');
 const events: AgentEvent[] = createDecoder()({});
+// Options that may be undefined, as programs that compile with exactOptionalPropertyTypes have them.
+const model: string | undefined = process.env["NO_SUCH_VARIABLE"];
+export const options: StartOptions = { prompt: "", model, resume: model, cwd: model, budget: { turns: undefined } };
+export const sessions: Parameters<typeof listSessions>[0] = { cwd: model, tool: undefined };
 export const used: [typeof execute, typeof start, typeof listSessions, CursorEvent?, Run?] = [execute, start, listSessions];
 console.log(message?.role, events.length, Object.keys(policy).length > 0, Object.keys(hooks).length > 0, Object.keys(adapter).length > 0);
 const { sharedObjects } = process.report.getReport() as { sharedObjects: string[] };

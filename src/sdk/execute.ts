@@ -39,7 +39,7 @@ export type ExecuteOptions<Schema extends AnswerSchema | undefined = undefined> 
 > &
   ExecuteCallbacks & {
     /** The same as `resume`. */
-    sessionId?: string;
+    sessionId?: string | undefined;
   };
 
 export interface ExecuteResult<Data = undefined> {

@@ -67,14 +67,26 @@ export function judge(
   if (ending?.type === "done") return undefined;
   if (ending) {
     const code = ending.code ?? codeIn(ending.message, driver) ?? "CLI_FAILED";
-    return new RunError(isEndedFromOutside(code) ? "cancelled" : "error", code, ending.message);
+    return new RunError(isEndedFromOutside(code) ? "cancelled" : "error", code, forPrograms(ending.message, code));
   }
   const isCrash = end.signal !== "" || (end.exitCode !== null && end.exitCode !== 0);
   if (!end.error)
     return new RunError("error", "NO_RESULT", `The CLI exited with code ${end.exitCode} without a result.`);
   const said = isCrash ? codeIn(end.stderr, driver) : undefined;
-  if (said !== undefined) return new RunError("error", said, end.stderr.trim());
+  if (said !== undefined) return new RunError("error", said, forPrograms(end.stderr.trim(), said));
   return new RunError(isCrash && isProcessFault(end) ? "crashed" : "error", end.error.code, end.error.message);
+}
+
+/** What a CLI tells people to type, in the words of the SDK. */
+const remedies: Readonly<Record<string, string>> = {
+  UNTRUSTED: "In a program: trust: true, which is remembered, or permissionMode: 'force', for one run.",
+  SESSION_NOT_FOUND: "In a program: listSessions() tells which there are.",
+};
+
+function forPrograms(message: string, code: string): string {
+  const plain = message.replace(/^Error: /, "");
+  const remedy = Object.hasOwn(remedies, code) ? remedies[code] : undefined;
+  return remedy === undefined ? plain : `${plain}\n${remedy}`;
 }
 
 function messageOf({ error }: CliEnd): string {

@@ -15,51 +15,52 @@ import { type AnswerSchema, type DataOf, isStandard } from "./structured.ts";
 import { type RunPlan, runTurns, unstarted } from "./turns.ts";
 import type { UnifiedMessage, UnifiedTool } from "./unified.ts";
 
+/** An option that is undefined counts as left out. */
 export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = {
   prompt: string;
   /** Which CLI. `cursor` unless told: `cursor-agent` in PATH, else the one of this package. */
-  tool?: UnifiedTool;
+  tool?: UnifiedTool | undefined;
   /** Where it works. The current directory unless told. */
-  cwd?: string;
-  model?: string;
-  permissionMode?: PermissionMode;
+  cwd?: string | undefined;
+  model?: string | undefined;
+  permissionMode?: PermissionMode | undefined;
   /** The folder is trusted from now on, where the CLI asks for that. */
-  trust?: boolean;
+  trust?: boolean | undefined;
   /** Go on with a session: its id, or `true` for the latest. */
-  resume?: string | true;
+  resume?: string | true | undefined;
   /** With `resume`: in a copy. */
-  fork?: boolean;
+  fork?: boolean | undefined;
   /** Paths of pictures to show to the model. */
-  images?: readonly string[];
-  systemPrompt?: string;
-  appendSystemPrompt?: string;
-  allowedTools?: readonly string[];
-  disallowedTools?: readonly string[];
-  addDirs?: readonly string[];
+  images?: readonly string[] | undefined;
+  systemPrompt?: string | undefined;
+  appendSystemPrompt?: string | undefined;
+  allowedTools?: readonly string[] | undefined;
+  disallowedTools?: readonly string[] | undefined;
+  addDirs?: readonly string[] | undefined;
   /** The answer is JSON of this shape: a schema of Zod, Valibot, ArkType, … or JSON Schema. */
-  schema?: Schema;
-  budget?: Budget;
+  schema?: Schema | undefined;
+  budget?: Budget | undefined;
   /** Most time from the start to the result. No limit unless told. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Longest silence; an hour unless told. Infinity: none. */
-  idleMs?: number;
-  signal?: AbortSignal;
+  idleMs?: number | undefined;
+  signal?: AbortSignal | undefined;
   /** Text as it comes. True unless told. */
-  partial?: boolean;
+  partial?: boolean | undefined;
   /** The program, instead of the one that is found; a list for a program with its first arguments. */
-  executable?: string | readonly string[];
+  executable?: string | readonly string[] | undefined;
   /** Put before the prompt, after all that is derived from these options. */
-  extraArgs?: readonly string[];
+  extraArgs?: readonly string[] | undefined;
   /** Added to the environment of this process; undefined takes a variable away. */
   env?: Record<string, string | undefined>;
   /** Lines that are no JSON: fail (the default), or pass over and count. */
-  onNoise?: "fail" | "skip";
+  onNoise?: "fail" | "skip" | undefined;
   /** False: events are for those who read while it runs, at the pace of the slowest, and are not kept. */
-  keepEvents?: boolean;
+  keepEvents?: boolean | undefined;
   /** Shared by the stages of a stop: cancel, SIGTERM, SIGKILL. */
-  graceMs?: number;
+  graceMs?: number | undefined;
   /** How long the process may stay after its result. */
-  resultGraceMs?: number;
+  resultGraceMs?: number | undefined;
   /** Told when the process is there. */
   onStart?(facts: { pid: number; command: readonly string[] }): void;
   onStdout?(chunk: Buffer): void;

@@ -13,11 +13,11 @@ export type PermissionMode = "default" | "acceptEdits" | "force" | "bypassPermis
 /** Most that a run, with its repairs, may use up. */
 export type Budget = {
   /** Replies of the model. */
-  turns?: number;
+  turns?: number | undefined;
   /** Of input and output, together. */
-  tokens?: number;
-  costUsd?: number;
-  timeMs?: number;
+  tokens?: number | undefined;
+  costUsd?: number | undefined;
+  timeMs?: number | undefined;
 };
 
 /** What a driver says in the words of its CLI. */

@@ -30,13 +30,13 @@ export type SessionHit = SessionInfo & {
 
 type Where = {
   /** Of these CLIs only. */
-  tool?: UnifiedTool | readonly UnifiedTool[];
+  tool?: UnifiedTool | readonly UnifiedTool[] | undefined;
   /** Of this workspace only. */
-  cwd?: string;
+  cwd?: string | undefined;
   /** Most sessions; default 50. */
-  limit?: number;
+  limit?: number | undefined;
   /** Names the homes of the CLIs; default: the environment of this process. */
-  env?: Environment;
+  env?: Environment | undefined;
 };
 
 export type ListSessionsOptions = Where;
@@ -47,8 +47,8 @@ export type LoadSessionOptions = {
   /** The id, or the beginning of it where that is clear. */
   sessionId: string;
   /** Where several fit, the session of this workspace is meant; default: the current directory. */
-  cwd?: string;
-  env?: Environment;
+  cwd?: string | undefined;
+  env?: Environment | undefined;
 };
 
 /** Newest first. What cannot be read is left out. */
@@ -101,7 +101,7 @@ export async function loadMessages(options: LoadSessionOptions): Promise<Unified
 /** A chat of cursor-agent, ours or the original's. */
 export async function loadCursorSession(
   sessionId: string,
-  options: { cwd?: string; env?: Environment } = {},
+  options: { cwd?: string | undefined; env?: Environment | undefined } = {},
 ): Promise<UnifiedMessage[]> {
   return loadMessages({ ...options, tool: "cursor", sessionId });
 }
