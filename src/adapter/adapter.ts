@@ -37,6 +37,8 @@ export type TurnRequest = {
   turnId?: string;
   /** "full" (the default): what a CLI says twice comes twice. "new": nothing comes twice. */
   text?: "full" | "new";
+  /** Who is asked first, of those that may answer: for a turn that goes on with the tools of another. */
+  preferred?: { model: string; profile: string };
   signal?: AbortSignal;
 };
 
@@ -88,6 +90,7 @@ export class CursorAgentModelAdapter {
         rotation: this.#rotation,
         tools: [...tools, ...(router?.known() ?? []), ...(request.alsoKnown ?? [])],
         text: request.text ?? "full",
+        preferred: request.preferred,
         signal: request.signal,
         platform,
         maxLineBytes,

@@ -1,9 +1,10 @@
 // One attempt at a turn: one candidate, one CLI process, its frames read until it ends.
+import { UserError } from "../protocol/error-codes.ts";
 import { FrameError } from "../protocol/frame-error.ts";
 import type { Frame } from "../protocol/frames.ts";
 import { type KnownTool, type Turn, toolTable } from "../protocol/turn-contract.ts";
 import { type CliEnd, type RunningCli, startCli } from "../sdk/child.ts";
-import { cliInput } from "./cli-input.ts";
+import { type CliInput, cliInput } from "./cli-input.ts";
 import type { Model } from "./config.ts";
 import { codeOfWords, type FailureKind, failureKind, isTooLong, refusedFlag } from "./failure.ts";
 import { FrameReader, type Reading } from "./frame-reader.ts";
@@ -76,7 +77,11 @@ export async function* runAttempt(
   turn: Turn,
   place: AttemptPlace,
 ): AsyncGenerator<Reading> {
-  const input = cliInput(model, turn, place.platform);
+  const input = inputOrFault(model, turn, place);
+  if (input instanceof UserError) {
+    fail(attempt, input, place);
+    return;
+  }
   const start = (promptVia = input.promptVia) =>
     startCli({
       ...input,
@@ -146,10 +151,23 @@ function settle(attempt: Attempt, end: CliEnd, { model, place }: { model: Model;
   // What was said to be done is done, whatever the CLI made of its end.
   if (attempt.outcome === "ok") return;
   const error = attempt.error ?? (end.error && explained(end, end.error, model));
-  attempt.outcome = error ? "failed" : "ok";
-  if (!error) return;
-  attempt.error = { code: error.code, message: place.redact(error.message) };
+  attempt.outcome = "ok";
+  if (error) fail(attempt, error, place);
+}
+
+function fail(attempt: Attempt, error: { code: string; message: string }, { redact }: AttemptPlace): void {
+  attempt.outcome = "failed";
+  attempt.error = { code: error.code, message: redact(error.message) };
   attempt.kind = failureKind(error.code, error.message);
+}
+
+function inputOrFault(model: Model, turn: Turn, { platform }: AttemptPlace): CliInput | UserError {
+  try {
+    return cliInput(model, turn, platform);
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
 }
 
 /** What the CLI's own words on stderr say about its end, and what to type next. */

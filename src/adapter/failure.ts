@@ -17,6 +17,7 @@ const kinds: Partial<Record<ErrorCode, FailureKind>> = {
   NO_RESULT: "transport",
   TOOL_UNKNOWN: "model",
   TOOL_ARGUMENTS: "model",
+  CLI_FAILED: "model",
   INTERNAL: "model",
   UNTRUSTED: "model",
   MODEL_BAD_REQUEST: "model",

@@ -19,8 +19,15 @@ export class Rotation {
     this.#now = now;
   }
 
-  /** Everyone who may answer for a model, best first. */
-  candidates(name: string): Candidate[] {
+  /** Everyone who may answer for a model, best first. `preferred`: who answered before in the same matter. */
+  candidates(name: string, preferred?: { model: string; profile: string }): Candidate[] {
+    const isPreferred = ({ model, profile }: Candidate) =>
+      model.name === preferred?.model && profile === preferred.profile;
+    const all = this.#inOrder(name);
+    return [...all.filter(isPreferred), ...all.filter((each) => !isPreferred(each))];
+  }
+
+  #inOrder(name: string): Candidate[] {
     const model = this.#config.models.get(name);
     if (!model) return [];
     const models = [model, ...model.fallbackModels.flatMap((each) => this.#config.models.get(each) ?? [])];

@@ -87,6 +87,8 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
         alsoKnown: tools.known(),
         text: "new",
         signal,
+        // Whoever could not answer before would only fail again.
+        preferred: this.attempts.at(-1),
       });
       const end = yield* this.#hear(sent);
       if (end.type === "error") {

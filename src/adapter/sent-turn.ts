@@ -13,6 +13,7 @@ export type TurnPlace = {
   tools: readonly KnownTool[];
   /** "full": assistant lines as they are, also where they repeat deltas. "new": nothing twice. */
   text: "full" | "new";
+  preferred?: { model: string; profile: string };
   signal?: AbortSignal;
   platform?: NodeJS.Platform;
   maxLineBytes?: number;
@@ -60,11 +61,11 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
   }
 
   async *#tell(): AsyncGenerator<TurnEvent> {
-    const { rotation, session } = this.#place;
+    const { rotation, session, preferred } = this.#place;
     this.#place.onBegin(this);
     try {
       const delivered = new Delivered(this.#place.text);
-      let left = rotation.candidates(session.model);
+      let left = rotation.candidates(session.model, preferred);
       for (;;) {
         const candidate = left.shift();
         if (!candidate) throw new UserError("CONFIG_INVALID", `The model "${session.model}" is not enabled.`);

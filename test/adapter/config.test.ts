@@ -1,0 +1,114 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { CursorAgentModelAdapter } from "../../src/adapter/adapter.ts";
+import { type AdapterConfig, checkConfig, loadConfig } from "../../src/adapter/config.ts";
+import { adapterOf, model, scratchFolder, tell } from "./support.ts";
+
+const folder = scratchFolder();
+const cli = { provider: "cursor-agent-cli", command: "agent" };
+const wrong = (config: unknown) => {
+  try {
+    checkConfig(config, "openclaw.json");
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error("nothing was wrong");
+};
+const wrongModel = (more: object) => wrong({ models: { a: { ...cli, ...more } } });
+
+test("the example of the contract, with its fallback", () => {
+  const auto = {
+    provider: "cursor-agent-cli",
+    command: "agent",
+    args: ["-p", "--output-format", "stream-json", "--stream-partial-output"],
+    promptAsArg: true,
+    timeoutMs: 600_000,
+    authProfiles: ["default"],
+    fallbackModels: ["fallback-default"],
+    enabled: true,
+  };
+  const { models, defaultModel, warnings } = checkConfig({
+    models: { "cursor-auto": auto, "fallback-default": { ...cli, args: ["auto"] } },
+    channels: { slack: {} },
+  });
+  expect(defaultModel).toBe("cursor-auto");
+  expect(warnings).toEqual([]);
+  expect(models.get("cursor-auto")).toMatchObject({ ...auto, headlessFlags: ["--approve-mcps", "--force"] });
+  expect(models.get("fallback-default")).toMatchObject({ promptAsArg: false, enabled: true, timeoutMs: 600_000 });
+});
+
+describe("a mistake is told with its place and its remedy", () => {
+  test.each([
+    [{ command: 1 }, 'openclaw.json: models["a"].command must be a text, not 1.'],
+    [{ command: " " }, "must be a text"],
+    [{ args: "auto" }, 'models["a"].args must be a list of texts, not "auto".'],
+    [{ args: ["x", 1] }, "must be a list of texts"],
+    [{ promptAsArg: "yes" }, "must be true or false"],
+    [{ timeoutMs: 0 }, "must be a number of milliseconds, more than 0"],
+    [{ timeoutMs: "10s" }, "must be a number of milliseconds"],
+    [{ stopMs: { cancl: 5 } }, 'wrong is "cancl"'],
+    [{ stopMs: 5 }, "must be an object such as"],
+    [{ framing: "xml" }, 'must be "auto", "ndjson" or "sentinel"'],
+    [{ promptAsArgs: true }, 'models["a"].promptAsArgs is unknown; did you mean "promptAsArg"?'],
+    [{ authProfiles: ["work"] }, 'names "work", which is not in "profiles"'],
+    [{ authProfiles: [] }, "must name one at least"],
+    [{ fallbackModels: ["A"] }, 'names "A", which is not in "models"; did you mean "a"?'],
+  ])("%j", (more, message) => expect(wrongModel(more)).toContain(message));
+
+  test.each([
+    [undefined, "must be an object"],
+    [[], "must be an object"],
+    [{}, '"models" must be an object such as'],
+    [{ models: {} }, '"models" must be an object such as'],
+    [{ models: { a: 1 } }, 'models["a"] must be an object'],
+    [{ models: { a: { command: "agent" } } }, 'needs "provider": "cursor-agent-cli"'],
+    [{ models: { a: { provider: "cursor-agent-cli" } } }, 'needs "command"'],
+    [{ models: { a: { ...cli, enabled: false } } }, "no model that is enabled"],
+    [{ models: { a: cli }, defaultModel: "b" }, '"defaultModel" must be the name of a model'],
+    [{ models: { a: cli }, profiles: [] }, '"profiles" must be an object'],
+    [{ models: { a: cli }, profiles: { p: { env: { KEY: 1 } } } }, 'profiles["p"].env.KEY must be a text'],
+  ])("%j", (config, message) => expect(wrong(config)).toContain(message));
+
+  test("a key in it is not shown", () => {
+    expect(wrong({ models: { a: cli }, profiles: { p: { env: { KEY: ["s3cret-value"] } } } })).not.toContain("s3cret");
+  });
+});
+
+test("what belongs to others is passed over, and said", () => {
+  const { models, warnings } = checkConfig({ models: { a: { ...cli, colour: "red" }, o: { provider: "ollama" } } });
+  expect([...models.keys()]).toEqual(["a"]);
+  expect(warnings).toEqual([
+    'models["a"].colour is not known here and has no effect.',
+    'models["o"] has the provider "ollama", which is not driven here; left out.',
+  ]);
+});
+
+test("a file is read; one that is missing or broken is told by name", async () => {
+  const file = join(folder, "openclaw.json");
+  writeFileSync(file, `\ufeff${JSON.stringify({ models: { a: model("answer") } })}`);
+  expect((await tell(new CursorAgentModelAdapter(loadConfig(file)))).text).toBe("Hello world");
+  expect(() => loadConfig(join(folder, "none.json"))).toThrow(/none\.json cannot be read: does not exist/);
+  writeFileSync(file, "{");
+  expect(() => loadConfig(file)).toThrow(/openclaw\.json is no JSON/);
+  writeFileSync(file, "{}");
+  expect(() => loadConfig(file)).toThrow(`${file}: "models" must be`);
+});
+
+test("sessions take a model that is there and enabled; a fallback that is not enabled is left out", async () => {
+  const models: AdapterConfig["models"] = { a: model("answer"), b: model("answer", { enabled: false }) };
+  const adapter = adapterOf(models);
+  expect((await adapter.createSession()).model).toBe("a");
+  await expect(adapter.createSession({ model: "b" })).rejects.toThrow('"b" is not enabled. There are: a.');
+  await expect(adapter.createSession({ model: "x" })).rejects.toThrow('"x" is not configured');
+  expect((await adapter.createSession({ cwd: folder })).cwd).toBe(folder);
+});
+
+test.each([undefined, [], [{}], [{ role: "user" }], [{ role: "user", content: 1 }]])(
+  "messages must be messages: %j",
+  async (messages) => {
+    const adapter = adapterOf({ a: model("answer") });
+    const session = await adapter.createSession();
+    expect(() => adapter.sendTurn(session, { messages: messages as never })).toThrow('A turn needs "messages"');
+  },
+);

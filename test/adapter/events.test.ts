@@ -1,0 +1,263 @@
+// What becomes of each frame: events exactly as the contract has them, and what is not forwarded.
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { FrameReader, type Reading } from "../../src/adapter/frame-reader.ts";
+import { FrameParser } from "../../src/protocol/frames.ts";
+import { type KnownTool, toolTable } from "../../src/protocol/turn-contract.ts";
+import { adapterOf, model, note, tell } from "./support.ts";
+
+function readAll(lines: readonly object[], tools: readonly KnownTool[] = []): Reading[] {
+  const parser = new FrameParser({ tools });
+  const frames = parser.push(Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
+  if (parser.error) throw parser.error;
+  const reader = new FrameReader(toolTable(tools));
+  return frames.map((frame) => reader.read(frame));
+}
+
+const eventsOf = (lines: readonly object[], tools: readonly KnownTool[] = []) =>
+  readAll(lines, tools).flatMap(({ events }) => events);
+const newTextOf = (lines: readonly object[]) =>
+  readAll(lines)
+    .map(({ newText }) => newText)
+    .join("");
+
+const said = (text: string, more: object = {}) => ({
+  type: "assistant",
+  message: { role: "assistant", content: [{ type: "text", text }] },
+  session_id: "s1",
+  ...more,
+});
+const result = (more: object = {}) => ({
+  type: "result",
+  subtype: "success",
+  duration_ms: 1,
+  is_error: false,
+  result: "",
+  session_id: "s1",
+  ...more,
+});
+
+describe("events of the contract", () => {
+  test.each([
+    { type: "assistant_delta", data: { content: "partial text" } },
+    { type: "tool_call", data: { name: "exec", args: { command: "pwd" } } },
+    { type: "usage", data: { promptTokens: 123, completionTokens: 456 } },
+    { type: "error", data: { code: "MODEL_AUTH_ERROR", message: "token expired" } },
+    { type: "done", data: { finishReason: "stop" } },
+  ])("$type is forwarded as it is", (event) => {
+    expect(eventsOf([event], ["exec"])).toEqual([event]);
+  });
+
+  test("and without what the contract does not name", () => {
+    const padded = { type: "done", data: { finishReason: "stop", secret: 1 }, more: 2 };
+    expect(eventsOf([padded])).toEqual([{ type: "done", data: { finishReason: "stop" } }]);
+  });
+});
+
+describe("lines of the stream", () => {
+  test("protocol, system, user, thinking, interaction_query, connection and retry are not forwarded", () => {
+    const message = { role: "user", content: [{ type: "text", text: "hi" }] };
+    const ignored = [
+      { type: "protocol", data: { version: "1.0" } },
+      { type: "system", subtype: "init", session_id: "s1" },
+      { type: "user", message, session_id: "s1" },
+      { type: "thinking", subtype: "delta", text: "hm", session_id: "s1" },
+      { type: "thinking", subtype: "completed", session_id: "s1" },
+      { type: "interaction_query", subtype: "request", query_type: "webFetchRequestQuery", query: { id: 0 } },
+      { type: "connection", subtype: "reconnecting", attempt: 1 },
+      { type: "retry", subtype: "starting", attempt: 1, is_resume: false },
+      { type: "telemetry", data: {} },
+    ];
+    expect(eventsOf(ignored)).toEqual([]);
+  });
+
+  test("assistant is forwarded in full, also where it repeats deltas", () => {
+    const lines = [said("Hel", { timestamp_ms: 1 }), said("lo", { timestamp_ms: 2 }), said("Hello")];
+    expect(eventsOf(lines).map(({ data }) => data)).toEqual([
+      { content: "Hel" },
+      { content: "lo" },
+      { content: "Hello" },
+    ]);
+    expect(newTextOf(lines)).toBe("Hello");
+  });
+
+  test("an assistant line without text says nothing", () => {
+    expect(eventsOf([said("")])).toEqual([]);
+  });
+
+  test("result becomes usage and done", () => {
+    const usage = { inputTokens: 5, outputTokens: 2, cacheReadTokens: 10, cacheWriteTokens: 1 };
+    expect(eventsOf([result({ usage })])).toEqual([
+      { type: "usage", data: { promptTokens: 16, completionTokens: 2 } },
+      { type: "done", data: { finishReason: "stop" } },
+    ]);
+    expect(eventsOf([result()])).toEqual([{ type: "done", data: { finishReason: "stop" } }]);
+  });
+
+  test("a result that is an error becomes error, by its code or by its words", () => {
+    const failed = (text: string, more: object = {}) =>
+      eventsOf([result({ subtype: "error", is_error: true, result: text, ...more })]);
+    expect(failed("Error: Not authenticated", { error_code: "NOT_AUTHENTICATED" })).toEqual([
+      { type: "error", data: { code: "NOT_AUTHENTICATED", message: "Not authenticated" } },
+    ]);
+    expect(failed("Error: API key invalid")).toMatchObject([{ data: { code: "MODEL_AUTH_ERROR" } }]);
+    expect(failed("429 Too Many Requests")).toMatchObject([{ data: { code: "MODEL_RATE_LIMIT" } }]);
+    expect(failed("")).toMatchObject([{ data: { code: "CLI_FAILED", message: expect.stringMatching(/\S/) } }]);
+  });
+});
+
+describe("calls", () => {
+  const tools = ["web_fetch", "mcp_web_fetch", "web_search", "mcp_web_search", note];
+  const nested = (tool_call: object, more: object = {}) => ({ type: "tool_call", tool_call, ...more });
+  const url = "https://example.com/";
+
+  test.each([
+    ["arguments", { name: "web_fetch", arguments: { url } }],
+    ["args", { name: "web_fetch", args: { url } }],
+    ["arguments as a string", { name: "web_fetch", arguments: JSON.stringify({ url }) }],
+    ["args as a string", { name: "web_fetch", args: JSON.stringify({ url }) }],
+    ["function", { function: { name: "web_fetch", arguments: JSON.stringify({ url }) } }],
+  ])("nested, with %s", (_name, call) => {
+    const event = { type: "tool_call", data: { name: "web_fetch", args: { url } } };
+    expect(eventsOf([nested(call)], tools)).toEqual([event]);
+    expect(eventsOf([nested(call, { subtype: "started", call_id: "c1" })], tools)).toEqual([event]);
+    // What is completed has been run by the CLI itself.
+    expect(eventsOf([nested(call, { subtype: "completed", call_id: "c1" })], tools)).toEqual([]);
+  });
+
+  test.each(["web_fetch", "mcp_web_fetch", "web_search", "mcp_web_search"])("%s is known by its schema", (name) => {
+    const good = name.endsWith("fetch") ? { url } : { query: "search terms" };
+    expect(eventsOf([nested({ name, args: good })], tools)).toHaveLength(1);
+    expect(readAll([nested({ name, args: {} })], tools)[0]!.fault?.code).toBe("TOOL_ARGUMENTS");
+    expect(() => eventsOf([{ type: "tool_call", data: { name, args: {} } }], tools)).toThrow();
+  });
+
+  test("arguments that are no JSON, or no object, run nothing", () => {
+    for (const args of ["{", "[1]", "null", 7, [1]])
+      expect(readAll([nested({ name: "note", args })], tools)[0]).toMatchObject({
+        events: [],
+        fault: { code: "TOOL_ARGUMENTS" },
+      });
+  });
+
+  test("tools of the CLI's own are skipped, and remembered", () => {
+    const shell = nested({ shellToolCall: { args: { command: "ls" } } }, { subtype: "started", call_id: "c1" });
+    const foreign = nested({ name: "edit_file", args: {} });
+    expect(readAll([shell, foreign], tools)).toMatchObject([
+      { events: [], ownTool: "shell" },
+      { events: [], ownTool: "edit_file" },
+    ]);
+  });
+
+  test("a name of the contract's shape that nobody knows is refused before anything is run", () => {
+    expect(() => eventsOf([{ type: "tool_call", data: { name: "rm_rf", args: {} } }], tools)).toThrow(/no tool named/);
+    expect(() => eventsOf([{ type: "tool_call", data: { name: "constructor", args: {} } }], tools)).toThrow();
+    expect(() => eventsOf([{ type: "tool_call", data: { name: "__proto__", args: {} } }], tools)).toThrow();
+  });
+});
+
+describe("text, once", () => {
+  test("deltas are never dropped because they are alike", () => {
+    const lines = [1, 2, 3].map((at) => said("ha", { timestamp_ms: at }));
+    expect(newTextOf([...lines, said("hahaha")])).toBe("hahaha");
+  });
+
+  test("without deltas every flush is new; a flush before a call repeats its segment alone", () => {
+    expect(newTextOf([said("one ", { timestamp_ms: 1, model_call_id: "m" }), said("two")])).toBe("one two");
+    const call = {
+      type: "tool_call",
+      subtype: "started",
+      call_id: "c",
+      tool_call: { readToolCall: { args: {} } },
+      session_id: "s1",
+    };
+    const lines = [
+      said("a", { timestamp_ms: 1 }),
+      said("a", { timestamp_ms: 2, model_call_id: "m" }),
+      call,
+      said("b", { timestamp_ms: 3 }),
+      said("b"),
+    ];
+    expect(newTextOf(lines)).toBe("ab");
+  });
+
+  test("deltas of the contract and a whole assistant line are the same text", () => {
+    expect(newTextOf([{ type: "assistant_delta", data: { content: "Hi" } }, said("Hi")])).toBe("Hi");
+  });
+
+  test("a text that is told again after a retry comes once", () => {
+    const retry = { type: "retry", subtype: "starting", attempt: 1, is_resume: true, session_id: "s1" };
+    const again = [said("Hel", { timestamp_ms: 1 }), retry, said("Hello", { timestamp_ms: 2 }), said("Hello")];
+    expect(newTextOf(again)).toBe("Hello");
+  });
+
+  test("a CLI that says its answer in the result alone is heard", () => {
+    expect(newTextOf([result({ result: "the answer" })])).toBe("the answer");
+    expect(newTextOf([said("the answer"), result({ result: "the answer" })])).toBe("the answer");
+  });
+
+  const captures = fileURLToPath(new URL("../../../shared/fixtures/captures", import.meta.url));
+  test.skipIf(!exists(captures))("of real streams is what their result says", () => {
+    let compared = 0;
+    for (const file of readdirSync(captures).filter((name) => name.endsWith(".jsonl"))) {
+      const lines = readFileSync(`${captures}/${file}`, "utf8").split("\n").filter(Boolean);
+      const values = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+      const last = values.findLast(({ type }) => type === "result");
+      if (!last || !values.some(({ type }) => type === "assistant")) continue;
+      expect(newTextOf(values), file).toBe(last["result"]);
+      compared++;
+    }
+    expect(compared).toBeGreaterThan(1);
+  });
+});
+
+function exists(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+test("sendTurn forwards in full; asked for new text alone, it says nothing twice", async () => {
+  const full = await tell(adapterOf({ a: model("partial") }));
+  expect(full.text).toBe("Hello worldHello world");
+  expect(full.types).toEqual(["assistant_delta", "assistant_delta", "assistant_delta", "usage", "done"]);
+  const once = await tell(adapterOf({ a: model("partial") }), { text: "new" });
+  expect(once.text).toBe("Hello world");
+  expect(once.turn.attempts[0]!.text).toBe("Hello world");
+});
+
+test("the debug channel has every frame, the log every step", async () => {
+  const log: string[] = [];
+  const debug: string[] = [];
+  const models = { a: model("crash", { fallbackModels: ["b"] }), b: model("partial") };
+  await tell(adapterOf(models, { log: (line) => log.push(line), debug: (line) => debug.push(line) }), { turnId: "t7" });
+  const types = debug.map((line) => (JSON.parse(line) as { type: string }).type);
+  expect(types).toEqual(["system", "user", "thinking", "assistant", "assistant", "assistant", "result"]);
+  expect(log).toEqual([
+    expect.stringMatching(/^turn t7: a \(profile default\) is asked: .*cli\.sh$/),
+    expect.stringMatching(/^turn t7: a \(profile default\) failed: .*boom.* \[CLI_EXIT\] after \d+ ms$/),
+    "turn t7: b (profile default) is asked instead",
+    expect.stringMatching(/^turn t7: b \(profile default\) is asked: /),
+    expect.stringMatching(/^turn t7: b \(profile default\) answered after \d+ ms$/),
+  ]);
+});
+
+test("neither log, nor debug, nor errors hold a secret: of a profile, by its shape, or by its name", async () => {
+  const texts: string[] = [];
+  const keep = (line: string) => texts.push(line);
+  const token = `ghp_${"Q7w3E9r1T5y8U2i6O0p4A1sQ7w3E9r1T5y8U"}`;
+  const script = `echo '{"type":"assistant_delta","data":{"content":"${token} correct-horse-battery"}}'; echo "DB_PASSWORD=Q7w3E9r1T5y8 ${token} correct-horse-battery" >&2; exit 1`;
+  const adapter = adapterOf(
+    { a: model("", { command: "bash", args: ["-c", script], authProfiles: ["p"] }) },
+    { log: keep, debug: keep, profiles: { p: { env: { ODD_NAME: "correct-horse-battery", PLACE: "/usr/share" } } } },
+  );
+  const { last, text, turn } = await tell(adapter);
+  // What the model says is the caller's own.
+  expect(text).toContain(token);
+  const told = [...texts, JSON.stringify(last), JSON.stringify({ ...turn.attempts[0], text: "" })].join("\n");
+  expect(told).toContain("[redacted]");
+  for (const secret of [token, "correct-horse-battery", "Q7w3E9r1T5y8"]) expect(told).not.toContain(secret);
+});

@@ -1,0 +1,137 @@
+// `courser adapter doctor`: each thing that can be wrong with a CLI is named, with what to do about it.
+import { afterAll, describe, expect, test } from "vitest";
+import { type DoctorReport, examine } from "../../src/adapter/doctor.ts";
+import { fixture } from "../adapter/support.ts";
+import { cli, createWorkspace } from "../support/run-cli.ts";
+
+const workspace = createWorkspace();
+afterAll(() => workspace.remove());
+
+const env = { ...workspace.env, SEEN: `${workspace.path}/seen`, NAP: "30" };
+const look = (command: readonly string[], more: object = {}) =>
+  examine({ command, cwd: workspace.path, env, timeoutMs: 4000, ...more });
+const shell = (script: string, ...more: string[]) => ["bash", "-c", script, "cli", ...more];
+const found = ({ findings }: DoctorReport, check: string) => findings.find((each) => each.check === check);
+const problems = ({ findings }: DoctorReport) => findings.filter(({ status }) => status === "problem");
+
+describe("the command", () => {
+  test("says that our own CLI is fine in both styles, as text and as JSON", async () => {
+    const text = await workspace.run(["adapter", "doctor", "--", cli, "auto", "--stream-json"]);
+    expect(text.exit, text.stdout).toBe(0);
+    expect(text.stdout).toContain("It speaks version 1.0.");
+    expect(text.stdout).toContain("It answers while its stdin stays open");
+    expect(text.stdout).toMatch(/It can be used\.\n$/);
+    const json = await workspace.run([
+      "adapter",
+      "doctor",
+      "--format",
+      "json",
+      cli,
+      "-p",
+      "--output-format",
+      "stream-json",
+    ]);
+    expect(json.exit, json.stdout).toBe(0);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: true,
+      style: "argument",
+      runs: [{ name: "pipe", exitCode: 0 }, { name: "terminal" }],
+    });
+  });
+
+  test("fails where something is wrong, and needs a command", async () => {
+    const wrong = await workspace.run(["adapter", "doctor", "--timeout", "3", "--", fixture, "crash"]);
+    expect(wrong.exit).toBe(1);
+    expect(wrong.stdout).toContain("boom");
+    expect(wrong.stdout).toMatch(/It cannot be used like this\.\n$/);
+    expect((await workspace.run(["adapter", "doctor"])).stderr).toContain("needs <command...>");
+    expect((await workspace.run(["adapter", "doctor", "--timeout", "soon", "--", "true"])).exit).toBe(2);
+  });
+});
+
+describe("what is wrong", () => {
+  test("it is not there", async () => {
+    const report = await look(["no-such-cli"]);
+    expect(report.findings).toMatchObject([
+      { check: "program", status: "problem", message: expect.stringContaining("not found") },
+    ]);
+  });
+
+  test("exit code 1 and no word, in a pipe and at a terminal", async () => {
+    const report = await look(["false"]);
+    expect(report.ok).toBe(false);
+    expect(found(report, "exit code")).toMatchObject({
+      status: "problem",
+      message: expect.stringContaining("code 1 and says nothing"),
+    });
+    expect(found(report, "exit code")!.remedy).toContain("before it reads stdin");
+    expect(found(report, "stderr")!.message).toContain("nothing on stderr");
+    expect(found(report, "terminal")!.message).toMatch(/nothing at a terminal either|script\(1\) is missing/);
+  });
+
+  test("exit code 0 and no frames", async () => {
+    expect(found(await look(["true"]), "output")!.remedy).toContain("Is the flag");
+    expect(found(await look(["true", "-p"]), "output")!.remedy).toContain("--output-format stream-json");
+  });
+
+  test("it works at a terminal only", async () => {
+    const report = await look(shell("if [ -t 0 ]; then echo 'Welcome! >'; sleep 1; fi; exit 1"));
+    expect(found(report, "terminal")).toMatchObject({
+      status: "problem",
+      message: expect.stringContaining("speaks at a terminal"),
+    });
+  });
+
+  test.each([
+    ["noise", "frames", "FRAME_MALFORMED"],
+    ["cut", "frames", "FRAME_TRUNCATED"],
+    ["not-utf8", "frames", "FRAME_ENCODING"],
+    ["shape", "frames", "FRAME_SCHEMA"],
+    ["unknown-version", "version", "FRAME_VERSION"],
+    ["auth", "end of stream", "MODEL_AUTH_ERROR"],
+    ["is-error", "end of stream", "in an error"],
+    ["nothing", "output", "Nothing comes"],
+    ["signal", "exit code", "SIGKILL"],
+  ])("%s", async (scenario, check, message) => {
+    const report = await look([fixture, scenario], { timeoutMs: 1500, env: { ...env, NAP: "0.1" } });
+    expect(found(report, check)).toMatchObject({ status: "problem", message: expect.stringContaining(message) });
+    expect(found(report, check)!.remedy).toMatch(/\S/);
+  });
+
+  test("a turn without an end, one that never ends, and one that stays", async () => {
+    const delta = `echo '{"type":"assistant_delta","data":{"content":"a"}}'`;
+    expect(found(await look(shell('echo \'{"type":"x"}\'')), "end of stream")!.message).toContain("has no end");
+    expect(found(await look([fixture, "hang"], { timeoutMs: 700 }), "exit code")!.message).toContain("did not end");
+    expect(found(await look([fixture, "hang-after-result"], { timeoutMs: 700 }), "exit code")).toMatchObject({
+      status: "warning",
+    });
+    const report = await look(shell(delta));
+    expect(problems(report)).toEqual([]);
+    expect(found(report, "end of stream")!.message).toContain("exit code 0 after an answer");
+  });
+
+  test("it reads stdin to the end", async () => {
+    const report = await look([fixture, "read-whole"]);
+    expect(report.ok).toBe(true);
+    expect(found(report, "open stdin")).toMatchObject({
+      status: "warning",
+      remedy: expect.stringContaining("closeStdinAfterMs"),
+    });
+  });
+
+  test("it does not take the flags that are added, or nobody is logged in", async () => {
+    const flags = await look([fixture, "refuse-flags", "-p"]);
+    expect(found(flags, "headless flags")).toMatchObject({
+      status: "problem",
+      message: "It does not take --approve-mcps.",
+    });
+    const login = await look([fixture, "auth-words"]);
+    expect(found(login, "stderr")!.remedy).toContain("Log in");
+  });
+
+  test("what it says is shown without secrets", async () => {
+    const token = `ghp_${"Q7w3E9r1T5y8U2i6O0p4A1sQ7w3E9r1T5y8U"}`;
+    const report = await look(shell(`echo ${token} >&2; exit 1`));
+    expect(JSON.stringify(report.findings) + report.runs.map(({ stderr }) => stderr).join()).not.toContain(token);
+  });
+});

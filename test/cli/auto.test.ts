@@ -1,0 +1,254 @@
+// `courser auto`: one turn of JSON in, the contract out, whatever happens.
+import { afterAll, describe, expect, test } from "vitest";
+import { startModelServer } from "../support/model-server.ts";
+import { type CliOptions, createWorkspace } from "../support/run-cli.ts";
+
+const workspace = createWorkspace();
+afterAll(() => workspace.remove());
+
+const turnOf = (content: string, more: object = {}) =>
+  JSON.stringify({ type: "turn", turnId: "t1", messages: [{ role: "user", content }], tools: [], ...more });
+
+async function auto(stdin: string, args: readonly string[] = ["--stream-json"], options: CliOptions = {}) {
+  const run = await workspace.run(["auto", ...args], { stdin, ...options });
+  const [first, ...events] = run.lines();
+  expect(first).toEqual({ type: "protocol", data: { version: "1.0" } });
+  const ends = events.filter(({ type }) => type === "done" || type === "error");
+  expect(ends, "one end, at the end").toEqual([events.at(-1)]);
+  return { ...run, events, last: events.at(-1)!, text: textOf(events) };
+}
+
+function textOf(events: readonly Record<string, any>[]): string {
+  return events.map(({ type, data }) => (type === "assistant_delta" ? data.content : "")).join("");
+}
+
+const scripted = (replies: unknown) => ["--model", `script:${workspace.file("script.json", JSON.stringify(replies))}`];
+
+describe("a turn", () => {
+  test("as the contract prints it, with and without the end of its line", async () => {
+    const minimal = '{"type":"turn","turnId":"t1","messages":[{"role":"user","content":"hi"}],"tools":[]}';
+    for (const stdin of [
+      minimal,
+      `${minimal}\n`,
+      `\ufeff${minimal}\r\n`,
+      JSON.stringify(JSON.parse(minimal), null, 2),
+    ]) {
+      const { exit, events, text } = await auto(stdin);
+      expect(exit).toBe(0);
+      expect(text).toContain("Hello");
+      expect(new Set(events.map(({ type }) => type))).toEqual(new Set(["assistant_delta", "usage", "done"]));
+    }
+  });
+
+  test("text, calls for the tools it was given, usage and done, and nothing else", async () => {
+    const tools = [{ name: "exec", schema: { type: "object" } }];
+    const replies = [{ thinking: "hm", text: ["a", "b"], calls: [{ name: "exec", args: { command: "pwd" } }] }];
+    const { events, exit } = await auto(turnOf("go", { tools }), scripted(replies));
+    expect(exit).toBe(0);
+    expect(events).toEqual([
+      { type: "assistant_delta", data: { content: "a" } },
+      { type: "assistant_delta", data: { content: "b" } },
+      { type: "tool_call", data: { name: "exec", args: { command: "pwd" } } },
+      { type: "usage", data: { promptTokens: expect.any(Number), completionTokens: expect.any(Number) } },
+      { type: "done", data: { finishReason: "tool_calls" } },
+    ]);
+  });
+
+  test("stdin may stay open: it does not wait for its end", async () => {
+    const { exit, text } = await auto("open", [], {
+      stdin: "open",
+      onStart: (child) => child.stdin!.write(`${turnOf("what is 2+2?")}\n`),
+    });
+    expect({ exit, text }).toEqual({ exit: 0, text: "2 + 2 = 4" });
+  });
+
+  test("messages of every shape: system, parts, calls as others spell them, results without calls", async () => {
+    const messages = [
+      { role: "system", content: "be brief" },
+      { role: "user", content: [{ type: "text", text: "one" }] },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "exec", arguments: '{"command":"ls"}' } }],
+      },
+      { role: "tool", tool_call_id: "c1", content: "first result" },
+      {
+        role: "assistant",
+        content: "",
+        tool_calls: [
+          { id: "c1", name: "exec", args: {} },
+          { id: "c2", name: "exec", args: {} },
+        ],
+      },
+      { role: "tool", name: "exec", tool_call_id: "c1", content: "second result" },
+      { role: "user", content: "and now?" },
+      { role: "tool", name: "web", content: "an orphan" },
+    ];
+    const server = await startModelServer(() => ({ text: "ok" }));
+    try {
+      const { last } = await auto(JSON.stringify({ type: "turn", messages }), [
+        "-e",
+        `${server.url}/v1`,
+        "--model",
+        "m",
+      ]);
+      expect(last, JSON.stringify(last)).toMatchObject({ type: "done" });
+      const sent = server.requests.find(({ method }) => method === "POST")!.json.messages;
+      expect(sent[0]).toMatchObject({ role: "system", content: "be brief" });
+      const calls = sent.flatMap((message: any) => message.tool_calls?.map((call: any) => call.id) ?? []);
+      const results = sent
+        .filter(({ role }: any) => role === "tool")
+        .map((message: any) => [message.tool_call_id, message.content]);
+      expect(new Set(calls).size).toBe(3);
+      expect(results).toEqual([
+        [calls[0], "first result"],
+        [calls[1], "second result"],
+        [calls[2], expect.stringContaining("No result")],
+      ]);
+      expect(JSON.stringify(sent.at(-1))).toContain("an orphan");
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+describe("a model that fails, or calls what it may not", () => {
+  const tools = [
+    { name: "note", schema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] } },
+  ];
+
+  test("is told what is wrong with a call, and may put it right", async () => {
+    const replies = [
+      {
+        calls: [
+          { name: "nope", args: {} },
+          { name: "note", args: { text: "fine" } },
+        ],
+      },
+      { expect: ["no tool named", "Not run"], calls: [{ name: "note", args: "{broken" }] },
+      { expect: ["must be an object"], calls: [{ name: "note", args: { text: "a" } }] },
+    ];
+    const { events, exit } = await auto(turnOf("go", { tools }), scripted(replies));
+    expect(exit).toBe(0);
+    expect(events.filter(({ type }) => type === "tool_call").map(({ data }) => data)).toEqual([
+      { name: "note", args: { text: "a" } },
+    ]);
+  });
+
+  test("that never gets it right ends in an error", async () => {
+    const { last, exit, events } = await auto(
+      turnOf("go", { tools }),
+      scripted({ replies: [{ calls: [{ name: "nope", args: {} }] }], loop: true }),
+    );
+    expect({ last, exit }).toMatchObject({ exit: 1, last: { type: "error", data: { code: "TOOL_UNKNOWN" } } });
+    expect(events.filter(({ type }) => type === "tool_call")).toEqual([]);
+  });
+
+  test("its code and its words go out, on stderr too, without keys", async () => {
+    const key = `sk-ant-api03-${"Q7w3E9r1T5y8U2i6O0p4".repeat(4)}`;
+    const error = { code: "MODEL_AUTH_ERROR", message: `token expired: ${key}` };
+    const { last, exit, stderr, stdout } = await auto(turnOf("go"), scripted([{ text: "so ", error }]));
+    expect(exit).toBe(1);
+    expect(last).toMatchObject({
+      type: "error",
+      data: { code: "MODEL_AUTH_ERROR", message: expect.stringContaining("token expired") },
+    });
+    expect(stderr).toContain("[MODEL_AUTH_ERROR]");
+    expect(stdout + stderr).not.toContain(key);
+  });
+
+  test("a reply that a server breaks off and begins again is told once", async () => {
+    const begun = { choices: [{ index: 0, delta: { role: "assistant", content: "Hello" } }] };
+    const server = await startModelServer([
+      { chunks: [`data: ${JSON.stringify(begun)}\n\n`], ending: "reset" },
+      { text: ["Hel", "lo wor", "ld"] },
+    ]);
+    try {
+      const { text, last } = await auto(turnOf("go"), ["-e", `${server.url}/v1`, "--model", "m"]);
+      expect(last.type, JSON.stringify(last)).toBe("done");
+      expect(text).toBe("Hello world");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("a model that is not there, and no model at all for what was asked", async () => {
+    expect((await auto(turnOf("hi"), ["--model", "nope"])).last).toMatchObject({ data: { code: "MODEL_UNKNOWN" } });
+    expect((await auto(turnOf("write me an opera in three acts"))).last).toMatchObject({
+      data: { code: "NOT_AUTHENTICATED" },
+    });
+  });
+});
+
+describe("a turn that is none", () => {
+  test.each([
+    ["", "there is no turn on stdin"],
+    ["\n\n", "there is no turn on stdin"],
+    ["hello\n", "is no JSON"],
+    ['{"type":"turn","messages"', "is no JSON"],
+    ["[1]\n", 'an object with "type": "turn"'],
+    ['{"type":"cancel"}\n', 'an object with "type": "turn"'],
+    ['{"type":"turn"}', "messages must be a list"],
+    ['{"type":"turn","messages":[]}', "at least one message"],
+    ['{"type":"turn","messages":[{"role":"wizard","content":"x"}]}', "messages[0]: role must be one of"],
+    ['{"type":"turn","messages":[{"role":"user","content":7}]}', "messages[0]: content must be a text"],
+    ['{"type":"turn","messages":[{"role":"user","content":"x"}],"tools":[{}]}', "tools[0] must have a name"],
+    [
+      '{"type":"turn","messages":[{"role":"user","content":"x"}],"tools":[{"name":"a"},{"name":"a"}]}',
+      "is there twice",
+    ],
+    [
+      '{"type":"turn","messages":[{"role":"assistant","content":"","tool_calls":[{"name":"a","args":"{"}]}]}',
+      "tool_calls[0]",
+    ],
+  ])("%j", async (stdin, message) => {
+    const { last, exit, stderr } = await auto(stdin);
+    expect(exit).toBe(2);
+    expect(last).toMatchObject({ type: "error", data: { code: "USAGE", message: expect.stringContaining(message) } });
+    expect(last["data"].message).toContain("For example: echo");
+    expect(stderr).toContain("[USAGE]");
+  });
+});
+
+describe("an end from outside", () => {
+  const waiting = () => scripted([{ steps: [{ text: "so " }, { delayMs: 20_000 }, { text: "late" }] }]);
+  const whenItSpeaks = (act: (child: import("node:child_process").ChildProcess) => void): CliOptions => ({
+    stdin: "open",
+    onStart(child) {
+      child.stdin!.write(`${turnOf("go")}\n`);
+      child.stdout!.once("data", () => setTimeout(() => act(child), 300));
+    },
+  });
+
+  test("cancel on stdin", async () => {
+    const { last, exit, ms } = await auto(
+      "open",
+      waiting(),
+      whenItSpeaks((child) => child.stdin!.write('{"type":"cancel","turnId":"t1"}\n')),
+    );
+    expect({ last, exit }).toMatchObject({ exit: 130, last: { type: "error", data: { code: "INTERRUPTED" } } });
+    expect(ms).toBeLessThan(8000);
+  });
+
+  test("cancel that comes together with the turn", async () => {
+    const { last } = await auto(`${turnOf("go")}\n{"type":"cancel"}\n`, waiting());
+    expect(last).toMatchObject({ type: "error", data: { code: "INTERRUPTED" } });
+  });
+
+  test("SIGTERM", async () => {
+    const { last, exit } = await auto(
+      "open",
+      waiting(),
+      whenItSpeaks((child) => child.kill("SIGTERM")),
+    );
+    expect({ last, exit }).toMatchObject({ exit: 143, last: { type: "error", data: { code: "TERMINATED" } } });
+  });
+
+  test("a reader that goes away: it ends quietly, as others do", async () => {
+    const talking = { steps: Array.from({ length: 40 }, () => [{ text: "so " }, { delayMs: 200 }]).flat() };
+    const leaving = whenItSpeaks((child) => child.stdout!.destroy());
+    const run = await workspace.run(["auto", ...scripted([talking])], leaving);
+    expect({ exit: run.exit, stderr: run.stderr }).toEqual({ exit: 141, stderr: "" });
+    expect(run.ms).toBeLessThan(5000);
+  });
+});
