@@ -5,7 +5,7 @@ import { casesIn, runCase } from "./cases-runner.ts";
 
 const folder = join(import.meta.dirname, "cases");
 
-for (const group of ["shell", "benign", "paths", "sandbox"]) {
+for (const group of ["shell", "benign", "paths", "mcp", "sandbox"]) {
   const cases = casesIn(join(folder, `security-${group}.jsonl`));
   // What a sandboxed command may use up is measured: those take turns.
   const run = group === "sandbox" ? it : it.concurrent;

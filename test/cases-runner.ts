@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { runHookCase } from "./agent/hooks-driver.ts";
+import { runMcpCase } from "./agent/mcp-driver.ts";
 import { runProcessCase } from "./agent/process-driver.ts";
 import { runSandboxCase } from "./agent/sandbox-driver.ts";
 import { runBridgeCase } from "./bridge/bridge-driver.ts";
@@ -19,6 +20,7 @@ import type { Case, CaseDriver, CaseResult } from "./support/case.ts";
 export const drivers: Record<string, CaseDriver> = {
   frames: (given) => runFrameCase(given as unknown as FrameCase),
   hooks: runHookCase,
+  mcp: runMcpCase,
   process: runProcessCase,
   sandbox: runSandboxCase,
   config: runConfigCase,

@@ -1,10 +1,14 @@
 // The MCP servers of a run, started: loaded only where there are any.
 import type { ExpandedPrompt } from "../agent/instructions.ts";
-import { type ConnectionLimits, ServerProblem } from "../agent/mcp/connection.ts";
+import { ServerProblem } from "../agent/mcp/connection.ts";
+import { elicitFrom } from "../agent/mcp/elicit.ts";
 import type { ServerRequests } from "../agent/mcp/requests.ts";
+import { sampleWith } from "../agent/mcp/sampling.ts";
 import { type ServerStatus, startServers } from "../agent/mcp/servers.ts";
+import type { Person } from "../agent/person.ts";
 import type { ProcessRunner } from "../agent/process.ts";
 import type { Tool } from "../agent/tools/tool.ts";
+import type { Provider } from "../model/provider.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
@@ -14,13 +18,14 @@ import { approveServer } from "../store/mcp-approvals.ts";
 import type { McpServer } from "../store/mcp-servers.ts";
 import { type FlagValues, flagList } from "./flags.ts";
 import { approvalPlace, type McpPlan, type McpSetup, rulesOf } from "./mcp-plan.ts";
-import type { PermissionMode } from "./start.ts";
+import type { PermissionMode, Setup } from "./start.ts";
 
 export type McpRunPlace = {
   mode: PermissionMode;
   processes: ProcessRunner;
-  requests: ServerRequests;
-  limits?: Partial<ConnectionLimits>;
+  provider: Promise<Provider>;
+  /** Answers what servers ask; absent where nobody can, and then the answer is no. */
+  person?: Person;
   warn(message: string): void;
   /** Asks a person yes or no; absent where nobody can answer. */
   confirm?(question: string): Promise<boolean>;
@@ -38,8 +43,9 @@ export interface RunServers {
 }
 
 /** Starts what may be started, and names what may not. */
-export async function openMcp(setup: McpSetup, plan: McpPlan, place: McpRunPlace): Promise<RunServers> {
-  const { mode, processes, requests, limits, warn } = place;
+export async function openMcp(setup: Setup, plan: McpPlan, place: McpRunPlace): Promise<RunServers> {
+  const { mode, processes, warn } = place;
+  const { mcpStartMs: startMs, mcpCallMs: callMs } = setup.settings.courser;
   const { flags } = setup.invocation.line;
   for (const warning of plan.warnings) warn(warning);
   const servers: McpServer[] = [];
@@ -53,9 +59,9 @@ export async function openMcp(setup: McpSetup, plan: McpPlan, place: McpRunPlace
     ...approvalPlace(setup),
     version: setup.invocation.version,
     processes,
-    requests,
+    requests: requestsOf(setup, place),
     warn,
-    ...(limits && { limits }),
+    limits: { ...(startMs !== undefined && { startMs }), ...(callMs !== undefined && { callMs }) },
   });
   const told = new Set<string>();
   return {
@@ -78,6 +84,13 @@ export async function openMcp(setup: McpSetup, plan: McpPlan, place: McpRunPlace
     },
     end: () => started.end(),
   };
+}
+
+function requestsOf({ workspace, roots, model }: Setup, { person, provider, warn }: McpRunPlace): ServerRequests {
+  const base = { roots: [workspace, ...roots], refused: warn };
+  if (!person) return base;
+  const asked = { id: model.modelId, displayName: model.displayName };
+  return { ...base, elicit: elicitFrom(person), sample: sampleWith({ person, provider, model: asked }) };
 }
 
 function missingNotice({ name, status, problem }: ServerStatus, program: string): AgentEvent {

@@ -84,20 +84,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
   const processes = createProcessRunner({ keys: [...model.keys, ...serviceKeys(setup, web)] });
   const endNow = () => processes.endAllNow();
   process.once("exit", endNow);
-  // First of all, so that they start while everything else is made ready.
-  const mcp =
-    options.mcp &&
-    (await (
-      await import("./mcp.ts")
-    ).openMcp(setup, options.mcp, {
-      mode,
-      processes,
-      requests: { roots: [workspace, ...roots], refused: warn },
-      warn,
-      ...(confirm && { confirm }),
-    }));
-  const builtIn = chooseTools(flags, { mode, compat: setup.compat });
-  const provider = await createProvider(model, {
+  const making = createProvider(model, {
     retries: settings.courser.retries,
     timeoutMs: settings.courser.timeoutMs,
     idleMs: settings.courser.idleMs,
@@ -105,6 +92,13 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
     program: setup.invocation.name,
     sessionId,
   });
+  making.catch(() => {}); // waited for below
+  // As early as can be, so that they start while everything else is made ready.
+  const mcp =
+    options.mcp &&
+    (await (await import("./mcp.ts")).openMcp(setup, options.mcp, { ...options, mode, processes, provider: making }));
+  const builtIn = chooseTools(flags, { mode, compat: setup.compat });
+  const provider = await making;
   const { loadHidden } = await import("../policy/hidden.ts");
   const isIgnored = await loadHidden({ workspace, roots, home, configDir, rules: setup.rules });
   const instructions = { workspace, roots, configDir, home, isIgnored };

@@ -38,6 +38,9 @@ export type CourserSettings = {
   maxTurns?: number;
   loopLimit?: number;
   contextTokens?: number;
+  /** How long an MCP server may take to start, and to answer a call or show progress. */
+  mcpStartMs?: number;
+  mcpCallMs?: number;
 };
 
 const providerChecks: Record<keyof ProviderSettings, Check> = {
@@ -64,6 +67,8 @@ const checks: Record<keyof CourserSettings, Check> = {
   maxTurns: wholeFrom(1),
   loopLimit: wholeFrom(1),
   contextTokens: wholeFrom(1),
+  mcpStartMs: wholeFrom(1),
+  mcpCallMs: wholeFrom(1),
 };
 
 /** Names that one may expect here, and what to write instead. */

@@ -40,7 +40,7 @@ export function mcpLoginFile(configDir: string): string {
 /** Up to the root of the repository; where there is none, up to the home directory or the root of all. */
 function foldersUp(workspace: string, home: string): string[] {
   const folders = [workspace];
-  for (let folder = workspace; !isThere(join(folder, ".git")); ) {
+  for (let folder = workspace; folder !== home && !isThere(join(folder, ".git")); ) {
     const parent = dirname(folder);
     if (parent === folder || parent === home) break;
     folders.push(parent);

@@ -12,6 +12,7 @@ if (started) appendFileSync(started, `${process.pid}\n`);
 if (is("stay")) for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => {});
 if (is("stay")) setInterval(() => {}, 1000);
 if (is("exit")) process.exit(Number(given("code") ?? 1));
+if (given("print")) process.stdout.write(readFileSync(given("print"), "utf8"));
 if (is("noise")) process.stdout.write("warning: not json\n{ half\n\u001b[31mred\n");
 
 /** `tools=FILE`: read each time, so that a test can change them. */
@@ -93,6 +94,9 @@ const results = {
   }),
   ping: () => ({}),
   async "tools/call"({ name, arguments: args = {}, _meta }) {
+    if (given("dies") !== undefined) process.exit(Number(given("dies")));
+    if (is("hangs")) return new Promise(() => {});
+    if (given("say")) return text(readFileSync(given("say"), "utf8"));
     if (name === "slow") {
       for (let step = 1; step <= 50; step++) {
         await new Promise((resolve) => setTimeout(resolve, 100));
@@ -115,6 +119,8 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
     for (;;) if (!process.stdout.write("x".repeat(1 << 20))) await new Promise((r) => process.stdout.once("drain", r));
   if (method === undefined) return waiting.get(id)?.(result ?? { error });
   if (method === "notifications/cancelled" && started) appendFileSync(started, "cancelled\n");
+  if (method === "notifications/initialized" && given("notify"))
+    for (const message of JSON.parse(readFileSync(given("notify"), "utf8"))) send(message);
   if (id === undefined) return;
   if (is("lie") && method === "tools/list") return send({ id, result: { tools: [{ name: 7 }, "x"] } });
   const answer = results[method];

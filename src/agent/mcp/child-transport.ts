@@ -1,5 +1,6 @@
 // Speaks with a server that we started: one JSON-RPC message on each line of its input and output.
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
+import { happensWithin } from "../../process/stages.ts";
 import type { ProcessEnd, ProcessRunner, RunningProcess } from "../process.ts";
 
 export type ChildCommand = { command: readonly string[]; cwd: string; env: Record<string, string> };
@@ -62,7 +63,13 @@ export class ChildTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isOver || !this.#child) throw new Error(`the server has ended${this.problem ? `: ${this.problem}` : ""}`);
-    await this.#child.write(`${JSON.stringify(message)}\n`);
+    try {
+      await this.#child.write(`${JSON.stringify(message)}\n`);
+    } catch (error) {
+      // It reads no more, and is probably about to say why.
+      await happensWithin(this.#child.ended, 1000).catch(() => {});
+      throw new Error(this.problem ?? (error as Error).message);
+    }
   }
 
   async close(): Promise<void> {

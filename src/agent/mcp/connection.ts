@@ -211,6 +211,8 @@ function problemOf(error: unknown, limitMs: number): { status: "failed" | "needs
   if (SdkError.isInstance(error)) {
     if (error.code === SdkErrorCode.ClientHttpAuthentication)
       return { status: "needs-login", problem: "it wants a login" };
+    if (error.code === SdkErrorCode.InvalidResult)
+      return { status: "failed", problem: "what it answered is not as the protocol says" };
     if (error.code === SdkErrorCode.RequestTimeout || error.code === SdkErrorCode.ConnectionClosed)
       return { status: "failed", problem: `it did not answer within ${limitMs / 1000} s` };
   }

@@ -50,16 +50,21 @@ export function startServers(servers: readonly McpServer[], options: McpOptions)
   const connections = running.map(({ connection }) => connection);
   const withResources = () => connections.filter((each) => each.hasResources);
   const resources = resourceTools(withResources);
+  let made: { lists: readonly unknown[]; tools: readonly Tool[] } = { lists: [], tools: [] };
   return {
     async ready(signal) {
       const all = Promise.all(running.map((each) => each.connected));
       await (signal ? orAborted(all, signal) : all);
     },
     get tools() {
+      const lists = connections.map(({ tools }) => tools);
+      // The same objects for as long as no server has others: whoever compares tools may.
+      if (lists.every((list, index) => list === made.lists[index])) return made.tools;
       const taken = new Set<string>();
       // A server that died keeps its tools: a call starts it again, or says why not.
       const own = running.flatMap((each) => each.tools(taken));
-      return withResources().length > 0 ? [...own, ...resources] : own;
+      made = { lists, tools: withResources().length > 0 ? [...own, ...resources] : own };
+      return made.tools;
     },
     connections,
     status: () =>

@@ -1,0 +1,119 @@
+// Questions of servers, put to the person: a form field by field, or an address to open.
+import type { ElicitRequest, ElicitRequestFormParams, ElicitResult } from "@modelcontextprotocol/client";
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import type { QuestionAnswer } from "../../protocol/tool-shapes.ts";
+import type { ChoiceQuestion, Person } from "../person.ts";
+import { isSafeToOpen } from "./oauth.ts";
+import type { ServerRequests } from "./requests.ts";
+
+type Value = string | number | boolean | string[];
+
+/** Nothing is made up: what the person passes over is left out, and a form that lacks what it needs is not sent. */
+export function elicitFrom(person: Person): NonNullable<ServerRequests["elicit"]> {
+  return async (server, asked, signal) => {
+    const title = `The MCP server ${server} asks you`;
+    return isForm(asked) ? fillForm(title, asked, person, signal) : openAddress(title, asked, person, signal);
+  };
+}
+
+function isForm(asked: ElicitRequest["params"]): asked is ElicitRequestFormParams {
+  return asked.mode !== "url";
+}
+
+async function fillForm(
+  title: string,
+  { message, requestedSchema }: ElicitRequestFormParams,
+  person: Person,
+  signal: AbortSignal,
+): Promise<ElicitResult> {
+  const fields = Object.entries(requestedSchema.properties).map(([name, schema]) =>
+    fieldOf(name, schema as JsonObject),
+  );
+  const required = new Set(requestedSchema.required ?? []);
+  if (fields.length === 0) return agree(title, message, person, signal);
+  const content: Record<string, Value> = {};
+  let open = fields;
+  // What is not as it should be is asked again, twice.
+  for (let round = 0; open.length > 0 && round < 3; round++) {
+    const questions = open.map(({ question }, index) => ({
+      ...question,
+      prompt: index === 0 && round === 0 ? `${message}\n\n${question.prompt}` : question.prompt,
+    }));
+    const answers = await person.choose(title, questions, signal);
+    if (!answers) return { action: "cancel" };
+    const wrong: Field[] = [];
+    for (const field of open) {
+      const answer = answers.find(({ questionId }) => questionId === field.name);
+      const value = answer && field.read(answer);
+      if (value !== undefined) content[field.name] = value;
+      else if (answer || required.has(field.name)) wrong.push(field);
+    }
+    open = wrong;
+  }
+  if (open.some(({ name }) => required.has(name))) return { action: "decline" };
+  return { action: "accept", content };
+}
+
+async function openAddress(
+  title: string,
+  { message, url }: { message: string; url?: unknown },
+  person: Person,
+  signal: AbortSignal,
+): Promise<ElicitResult> {
+  const address = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
+  if (!address || !isSafeToOpen(address)) return { action: "decline" };
+  return agree(title, `${message}\n\nOpen in your browser, if you agree:\n${address.href}`, person, signal);
+}
+
+async function agree(title: string, prompt: string, person: Person, signal: AbortSignal): Promise<ElicitResult> {
+  const answers = await person.choose(title, [{ id: "agree", prompt, options: yesOrNo, allowMultiple: false }], signal);
+  if (!answers) return { action: "cancel" };
+  return answers[0]?.selectedOptionIds[0] === "yes" ? { action: "accept", content: {} } : { action: "decline" };
+}
+
+export const yesOrNo = [
+  { id: "yes", label: "Yes" },
+  { id: "no", label: "No" },
+];
+
+type Field = { name: string; question: ChoiceQuestion; read(answer: QuestionAnswer): Value | undefined };
+
+/** The few kinds of fields that the protocol knows. */
+function fieldOf(name: string, schema: JsonObject): Field {
+  const { type, title, description } = schema;
+  const prompt = [title ?? name, description].filter((part) => typeof part === "string").join(": ");
+  const isList = type === "array";
+  const choices = choicesOf(isList && isObject(schema["items"]) ? schema["items"] : schema);
+  const options = type === "boolean" ? yesOrNo : choices;
+  const question: ChoiceQuestion = { id: name, prompt, options, allowMultiple: isList };
+  return {
+    name,
+    question,
+    read({ selectedOptionIds: chosen, freeformText: text }) {
+      if (type === "boolean") return chosen[0] === undefined ? undefined : chosen[0] === "yes";
+      if (isList) return chosen.length > 0 ? [...chosen] : undefined;
+      if (choices.length > 0) return chosen[0];
+      if (type === "number" || type === "integer") return numberOf(text, type);
+      return text;
+    },
+  };
+}
+
+function choicesOf(schema: JsonObject): { id: string; label: string }[] {
+  const listed = schema["enum"];
+  if (Array.isArray(listed)) {
+    const names = Array.isArray(schema["enumNames"]) ? schema["enumNames"] : [];
+    return listed.map((value, index) => ({ id: String(value), label: String(names[index] ?? value) }));
+  }
+  const titled = schema["oneOf"] ?? schema["anyOf"];
+  if (!Array.isArray(titled)) return [];
+  return titled
+    .filter(isObject)
+    .map((each) => ({ id: String(each["const"]), label: String(each["title"] ?? each["const"]) }));
+}
+
+function numberOf(text: string | undefined, type: "number" | "integer"): number | undefined {
+  if (text === undefined || text.trim() === "") return undefined;
+  const value = Number(text);
+  return Number.isFinite(value) && (type === "number" || Number.isInteger(value)) ? value : undefined;
+}

@@ -1,0 +1,47 @@
+// Questions of servers for the model: shown to the person first, asked without tools, and answered as text.
+import { type CreateMessageRequest, ProtocolError } from "@modelcontextprotocol/client";
+import type { Provider } from "../../model/provider.ts";
+import { type Message, type Part, textOf } from "../../protocol/message.ts";
+import type { Person } from "../person.ts";
+import { shownResult } from "./content.ts";
+import { yesOrNo } from "./elicit.ts";
+import { type ServerRequests, userRejected } from "./requests.ts";
+
+export type SamplerPlace = {
+  person: Person;
+  /** Made while servers start. */
+  provider: Promise<Provider>;
+  model: { id: string; displayName: string };
+};
+
+export function sampleWith({ person, provider, model }: SamplerPlace): NonNullable<ServerRequests["sample"]> {
+  return async (server, asked, signal) => {
+    const messages = messagesOf(asked);
+    const shown = [asked.systemPrompt, ...messages.map(textOf)].filter(Boolean).join("\n\n").slice(0, 2000);
+    const question = {
+      id: "ask",
+      prompt: `May it ask ${model.displayName} this, at your expense?\n\n${shown}`,
+      options: yesOrNo,
+      allowMultiple: false,
+    };
+    const answers = await person.choose(`The MCP server ${server} wants to ask the model`, [question], signal);
+    if (answers?.[0]?.selectedOptionIds[0] !== "yes") throw new ProtocolError(userRejected, "The user said no.");
+    let text = "";
+    const request = { model: model.id, system: asked.systemPrompt ?? "", messages, tools: [], signal };
+    for await (const chunk of (await provider).stream(request)) {
+      if (chunk.type === "retry") text = "";
+      if (chunk.type === "part") text += textOf({ role: "assistant", parts: [chunk.part] });
+    }
+    return { role: "assistant", content: { type: "text", text }, model: model.id, stopReason: "endTurn" };
+  };
+}
+
+function messagesOf({ messages }: CreateMessageRequest["params"]): Message[] {
+  return messages.map(({ role, content }) => {
+    const blocks = Array.isArray(content) ? content : [content];
+    const plain = blocks.filter((block) => block.type === "text" || block.type === "image" || block.type === "audio");
+    const { text, images } = shownResult({ content: plain }, 100_000);
+    const parts: Part[] = [{ type: "text", text }, ...images.map((image) => ({ type: "image" as const, ...image }))];
+    return { role, parts };
+  });
+}
