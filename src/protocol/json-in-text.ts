@@ -6,7 +6,7 @@ const spareSteps = 1_000_000;
 
 /**
  * The values in a text, the likeliest first: the text itself; what fenced blocks hold; objects and lists between words, in
- * order. Values inside of others are not listed.
+ * order, but for what looks like a footnote. Values inside of others are not listed.
  */
 export function* jsonIn(text: string): Generator<unknown> {
   const whole = tryParse(text.trim());
@@ -18,7 +18,18 @@ export function* jsonIn(text: string): Generator<unknown> {
     const value = tryParse(fenced.trim());
     if (value !== undefined) yield value;
   }
-  yield* bracketed(text);
+  const notes: unknown[] = [];
+  for (const value of bracketed(text)) {
+    if (isNote(value)) notes.push(value);
+    else yield value;
+  }
+  yield* notes;
+}
+
+/** `[1]`, `[2, 3]`, `[]` and `{}` in the midst of words are seldom meant as JSON. */
+function isNote(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every((item) => typeof item === "number");
+  return Object.keys(value as object).length === 0;
 }
 
 function* bracketed(text: string): Generator<unknown> {

@@ -167,6 +167,7 @@ describe("JSON in text", () => {
     ["in the midst of words", 'Here you are: {"a":"}{"} and [2]!', [{ a: "}{" }, [2]]],
     ["behind brackets that are none", 'In {braces} and [see] {"a": {"b": [1]}}', [{ a: { b: [1] } }]],
     ["behind a quote in prose", '5" {"a":1}', [{ a: 1 }]],
+    ["footnotes last", 'As [1] says: {"a":1}, [2, 3] and {}', [{ a: 1 }, [1], [2, 3], {}]],
     ["with escapes", '{"a":"\\"}\\\\"} rest', [{ a: '"}\\' }]],
     ["cut off", '{"a":{"b":1}', [{ b: 1 }]],
     ["nothing", "no json { here ]", []],

@@ -1,4 +1,5 @@
 // The sessions of every CLI on a machine: listed, loaded, searched.
+import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -91,6 +92,14 @@ describe("listSessions", () => {
     expect(await listSessions({ env: { HOME: join(base, "nobody") } })).toEqual([]);
     await expect(listSessions({ env, tool: "emacs" as "claude" })).rejects.toThrow(/one of cursor, claude/);
   });
+});
+
+it("an older Gemini CLI names the folder after the hash of the project's path", async () => {
+  const hash = createHash("sha256").update("/home/user/other").digest("hex");
+  const folder = join(home, ".gemini/tmp", hash);
+  cpSync(join(repository, "test/recordings/sessions/gemini"), folder, { recursive: true });
+  expect(await listSessions({ env, tool: "gemini", cwd: "/home/user/other" })).toHaveLength(1);
+  rmSync(folder, { recursive: true });
 });
 
 describe("loadMessages", () => {

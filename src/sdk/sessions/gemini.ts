@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { sha256 } from "../../store/chats/sha256.ts";
 import { geminiMessages, isSpoken, type MessageRecord } from "./gemini-records.ts";
 import { filesBelow, firstValues, readJson, readJsonLines } from "./lines.ts";
 import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
@@ -12,7 +13,7 @@ export const geminiReader: SessionReader = {
   list: (folder) => filesBelow(folder, (path) => /(^|\/)chats\/session-[^/]*\.jsonl?$/.test(path), 3),
   recognises: ([first]) =>
     isObject(first) ? isHead(first) || isContents(first.history) : isContents(first) || isPromptLog(first),
-  workspaceOf: projectRoot,
+  workspaceOf: (path, guess) => projectRoot(path) ?? (guess !== undefined && isHashed(path, guess) ? guess : undefined),
   read,
 };
 
@@ -139,6 +140,11 @@ function takeWhole(log: Log, value: unknown, losses: Losses): void {
   } else {
     takeLine(log, value, losses);
   }
+}
+
+/** Older versions named the folder after the hash of the project's path, and said no more. */
+function isHashed(path: string, project: string): boolean {
+  return basename(dirname(dirname(path))) === sha256(project);
 }
 
 /** Beside the chats stands where the project is. */

@@ -80,7 +80,8 @@ export async function loadSession(options: LoadSessionOptions): Promise<ReadSess
   }
   const reader = readerFor(tool);
   const found = sessionsNamed(sessionId, env, [tool]);
-  const here = found.length > 1 ? found.filter(({ path }) => isIn(reader.workspaceOf(path), realPath(cwd))) : [];
+  const here =
+    found.length > 1 ? found.filter(({ path }) => isIn(reader.workspaceOf(path, realPath(cwd)), realPath(cwd))) : [];
   const sessions = (here.length > 0 ? here : found).map(({ path }) => reader.read(path));
   const exact = sessions.find(({ id }) => id === sessionId);
   if (exact) return exact;
@@ -161,7 +162,7 @@ async function* foreignSessions(
 function tryReading({ tool, path }: ListedSession, workspace: string | undefined): ReadSession | undefined {
   const reader = foreignReaders[tool];
   try {
-    if (workspace !== undefined && !isIn(reader.workspaceOf(path), workspace)) return undefined;
+    if (workspace !== undefined && !isIn(reader.workspaceOf(path, workspace), workspace)) return undefined;
     return reader.read(path);
   } catch (error) {
     if (error instanceof UserError) return undefined;

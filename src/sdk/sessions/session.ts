@@ -47,8 +47,8 @@ export type SessionReader = {
   list(folder: string): SessionFile[];
   /** By the first lines of a file. */
   recognises(values: readonly unknown[]): boolean;
-  /** Where a session was worked, told without reading all of it. */
-  workspaceOf(path: string): string | undefined;
+  /** Where a session was worked, told without reading all of it. Some only tell whether it was in `guess`. */
+  workspaceOf(path: string, guess?: string): string | undefined;
   read(path: string): ReadSession;
 };
 
