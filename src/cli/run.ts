@@ -35,10 +35,10 @@ import { chooseTools } from "./choose-tools.ts";
 import { type Confinement, createConfinement, unconfined } from "./confinement.ts";
 import { flagList, flagText } from "./flags.ts";
 import type { McpPlan } from "./mcp-plan.ts";
+import { codeSearchAccess, serviceKeys, webAccess } from "./services.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./start.ts";
 import { subagentPlace } from "./subagents.ts";
-import { serviceKeys, webAccess } from "./web-access.ts";
 
 export type RunOptions = {
   session: RunSession;
@@ -209,6 +209,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       // A quarter of the window at most: one result must leave room for the others and the answer.
       resultLimit: Math.max(4000, Math.min(100_000, contextTokens)),
       web,
+      codeSearch: codeSearchAccess(setup, { isKept: chat !== undefined }),
       compat: setup.compat,
     },
     instructionsFor: (path) => pathInstructions.forPath(resolve(workspace, path)),

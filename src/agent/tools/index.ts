@@ -8,6 +8,7 @@ import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
 import { ls } from "./ls.ts";
 import { read } from "./read.ts";
+import { semSearch } from "./sem-search.ts";
 import { shell } from "./shell.ts";
 import { task } from "./task.ts";
 import { todoWrite } from "./todos.ts";
@@ -24,6 +25,7 @@ export const builtInTools: readonly Tool[] = [
   deleteTool,
   glob,
   grep,
+  semSearch,
   shell,
   awaitShell,
   todoWrite,

@@ -6,6 +6,7 @@ import type { AgentEvent, Denial, Outcome } from "../../protocol/event.ts";
 import type { PageCache } from "../../web/page-cache.ts";
 import type { SearchEngine } from "../../web/search-engines.ts";
 import type { BackgroundShells } from "../background.ts";
+import type { EmbeddingEndpoint } from "../code-search/rerank.ts";
 import type { Person } from "../person.ts";
 import type { ProcessRunner } from "../process.ts";
 import type { Sandbox } from "../sandbox.ts";
@@ -52,6 +53,9 @@ export type CallPlace = {
   web?: WebAccess;
 };
 
+/** Where indexes are kept, and who else may put hits in order. */
+export type CodeSearchAccess = { configDir?: string | undefined; embeddings?: EmbeddingEndpoint | undefined };
+
 /** What may be fetched, and what was in this run; `engine`: who is asked when the web is searched. */
 export type WebAccess = NetworkSituation & {
   pages: PageCache;
@@ -74,6 +78,7 @@ export type ToolContext = CallPlace &
     todos: TodoList;
     /** Where plans are kept. */
     configDir?: string;
+    codeSearch?: CodeSearchAccess;
     /** Most characters a result may put before the model. */
     resultLimit: number;
   };

@@ -1,5 +1,5 @@
-// How a run reaches the web: rules, the search engine, and the pages of this run.
-import type { WebAccess } from "../agent/tools/tool.ts";
+// Services beside the model: how a run reaches the web, and what code search works with.
+import type { CodeSearchAccess, WebAccess } from "../agent/tools/tool.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { createPageCache } from "../web/page-cache.ts";
 import { searchEngine, searchEngineNames } from "../web/search-engines.ts";
@@ -20,4 +20,20 @@ export function webAccess({ settings, rules, invocation: { env } }: Setup, mode:
 export function serviceKeys({ settings: { courser }, invocation: { env } }: Setup, { engine }: WebAccess): string[] {
   const named = courser.embeddings?.keyEnv;
   return [engine?.key, named === undefined ? undefined : env[named]].filter((key): key is string => Boolean(key));
+}
+
+/** `isKept`: this run may leave something on the disk. */
+export function codeSearchAccess(
+  { settings: { courser }, configDir, invocation: { env } }: Setup,
+  { isKept }: { isKept: boolean },
+): CodeSearchAccess {
+  const { url, model, keyEnv } = courser.embeddings ?? {};
+  if ((url === undefined) !== (model === undefined)) {
+    throw new UserError("CONFIG_INVALID", 'courser.json: "embeddings" needs both "url" and "model". Add the other.');
+  }
+  const key = keyEnv === undefined ? undefined : env[keyEnv];
+  return {
+    ...(isKept && { configDir }),
+    ...(url !== undefined && model !== undefined && { embeddings: { url, model, key } }),
+  };
 }

@@ -1,0 +1,63 @@
+// A file cut where its structure allows: at definitions with the comments before them, at headings, at blank lines.
+
+/** Lines from 1, both ends included. Offsets in bytes. */
+export type Chunk = { startLine: number; endLine: number; from: number; to: number };
+
+const fewest = 8;
+const enough = 30;
+const most = 70;
+
+/** Begins something: a definition at the edge, or one inside of a class. */
+const opening =
+  /^(?:\s{0,4}|\t)(?:export\s|default\s|declare\s|pub(?:\([^)]*\))?\s|public\s|private\s|protected\s|static\s|abstract\s|async\s|override\s|final\s|get\s|set\s|@\w)*(?:function\b|class\b|interface\b|type\s+\w|enum\b|struct\b|trait\b|impl\b|def\s|fn\s|func\s|module\s|namespace\s|const\s+\w+\s*=\s*(?:async\s*)?(?:\(|function|\w+\s*=>)|[A-Za-z_$#][\w$]*\s*\([^;]*\)\s*(?::\s*[^;={]+)?\{\s*$)/;
+const control = /^\s*(?:if|for|while|switch|catch|else|return|do|try|with)\b/;
+const comment = /^\s*(?:\/\/|\/\*|\*|#(?!include|define)|--|"""|'''|@)/;
+const heading = /^#{1,4}\s|^(?:=+|-{3,})\s*$/;
+
+export function cutIntoChunks(bytes: Uint8Array, path: string): Chunk[] {
+  const lines = linesOf(bytes);
+  const isProse = /\.(?:md|mdx|markdown|rst|adoc)$/i.test(path);
+  const chunks: Chunk[] = [];
+  let start = 0;
+  const end = (next: number): void => {
+    if (next <= start) return;
+    const from = lines[start]!.from;
+    const to = next < lines.length ? lines[next]!.from : bytes.length;
+    chunks.push({ startLine: start + 1, endLine: next, from, to });
+    start = next;
+  };
+  for (let at = 1; at < lines.length; at++) {
+    const length = at - start;
+    if (length < fewest) continue;
+    const { text } = lines[at]!;
+    if (length >= most) end(at);
+    else if (isProse ? heading.test(text) : opening.test(text) && !control.test(text))
+      end(beforeComments(lines, at, start));
+    else if (length >= enough && text.trim() === "" && /^\S/.test(lines[at + 1]?.text ?? "")) end(at + 1);
+  }
+  end(lines.length);
+  return chunks;
+}
+
+/** The comment that stands right before a definition belongs to it. */
+function beforeComments(lines: readonly Line[], at: number, start: number): number {
+  let first = at;
+  while (first - 1 > start && comment.test(lines[first - 1]!.text)) first -= 1;
+  return first - start >= fewest / 2 ? first : at;
+}
+
+type Line = { from: number; text: string };
+
+const longestLine = 300;
+
+function linesOf(bytes: Uint8Array): Line[] {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const lines: Line[] = [];
+  for (let from = 0; from < buffer.length; ) {
+    const found = buffer.indexOf(10, from);
+    const to = found === -1 ? buffer.length : found;
+    lines.push({ from, text: buffer.toString("utf8", from, Math.min(to, from + longestLine)) });
+    from = to + 1;
+  }
+  return lines;
+}

@@ -1,0 +1,105 @@
+// Searches one or more folders: opens their indexes, brings them up to date, asks, and puts the answers together.
+import { join } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import { CodeIndex, codeIndexFile } from "../../store/code-index/code-index.ts";
+import type { EmbeddingEndpoint } from "./rerank.ts";
+import { createSearch, type Hit } from "./search.ts";
+
+export type FolderPlace = { folder: string; files: readonly string[]; isWanted(path: string): boolean };
+
+export type FolderSearch = {
+  most: number;
+  /** Where indexes are kept; undefined: nowhere. */
+  indexDir: string | undefined;
+  embeddings: EmbeddingEndpoint | undefined;
+  env: Readonly<Record<string, string | undefined>> | undefined;
+  signal: AbortSignal;
+  /** By absolute path. */
+  read(path: string): Promise<Uint8Array | undefined>;
+};
+
+/** Paths of hits are absolute. `notices`: what the user should know of how it was searched. */
+export type FolderHits = { hits: Hit[]; notices: string[] };
+
+/** So many are handed to an embedding endpoint, which decides about their order. */
+const mostReranked = 24;
+
+export async function searchFolders(
+  question: string,
+  places: readonly FolderPlace[],
+  options: FolderSearch,
+): Promise<FolderHits> {
+  const all: Hit[] = [];
+  const notices: string[] = [];
+  for (const place of places) {
+    const { hits, notice } = await searchFolder(question, place, options);
+    all.push(...hits);
+    if (notice !== undefined) notices.push(notice);
+  }
+  return { hits: all.sort((left, right) => right.score - left.score).slice(0, options.most), notices };
+}
+
+async function searchFolder(
+  question: string,
+  place: FolderPlace,
+  options: FolderSearch,
+): Promise<{ hits: Hit[]; notice?: string }> {
+  const file = options.indexDir === undefined ? undefined : codeIndexFile(options.indexDir, place.folder);
+  try {
+    return await searchIndex(question, place, options, file);
+  } catch (error) {
+    // A disk that is full or read-only is no reason not to answer.
+    if (file === undefined || !(error instanceof UserError)) throw error;
+    const found = await searchIndex(question, place, options, undefined);
+    return { ...found, notice: `The index could not be kept: ${error.message}` };
+  }
+}
+
+async function searchIndex(
+  question: string,
+  { folder, files, isWanted }: FolderPlace,
+  { most, embeddings, env, signal, read }: FolderSearch,
+  file: string | undefined,
+): Promise<{ hits: Hit[]; notice?: string }> {
+  const index = new CodeIndex(file);
+  try {
+    const search = createSearch({ index, folder });
+    await search.update(files, signal);
+    const here = { isWanted, read: (path: string) => read(join(folder, path)) };
+    const found = await search.find(question, { ...here, most: embeddings ? Math.max(mostReranked, most) : most });
+    const hits = found.map((hit) => ({ ...hit, path: join(folder, hit.path) }));
+    if (!embeddings || hits.length < 2) return { hits };
+    try {
+      return {
+        hits: (await reranked(question, hits, { endpoint: embeddings, index, signal, ...(env && { env }) })).slice(
+          0,
+          most,
+        ),
+      };
+    } catch (error) {
+      signal.throwIfAborted();
+      return {
+        hits: hits.slice(0, most),
+        notice: `Ordered by words alone, because the embedding endpoint failed: ${(error as Error).message}`,
+      };
+    }
+  } finally {
+    index.close();
+  }
+}
+
+/** Half by words, half by meaning: the endpoint has seen an excerpt, the index all of the file. */
+async function reranked(question: string, hits: readonly Hit[], rerank: import("./rerank.ts").Rerank): Promise<Hit[]> {
+  const { nearness } = await import("./rerank.ts");
+  const near = await nearness(question, hits.map(excerpt), rerank);
+  const [highest, lowest] = [Math.max(...near), Math.min(...near)];
+  const best = Math.max(...hits.map((hit) => hit.score), Number.MIN_VALUE);
+  return hits
+    .map((hit, at) => ({ ...hit, score: hit.score / best + (near[at]! - lowest) / (highest - lowest || 1) }))
+    .sort((left, right) => right.score - left.score);
+}
+
+function excerpt({ path, chunks, bytes }: Hit): string {
+  const texts = chunks.map(({ from, to }) => Buffer.from(bytes.subarray(from, to)).toString("utf8"));
+  return `${path.split("/").slice(-3).join("/")}\n${texts.join("\n")}`;
+}

@@ -1,0 +1,232 @@
+// Several words that mean one thing: verbs with their particles, turns of speech, what acronyms stand for, status numbers.
+import { stem } from "./stem.ts";
+
+/** As said → as programs say it. `_`: a word or two in between. */
+const turns: readonly [said: string, terms: string][] = [
+  ["at the same time", "concurrent parallel simultaneous"],
+  ["one after the other", "sequential series chain next"],
+  ["one after another", "sequential series chain next"],
+  ["one by one", "each sequential iterate"],
+  ["step by step", "incremental iterate"],
+  ["put _ together", "combine merge join concat"],
+  ["put together", "combine merge join concat"],
+  ["bring _ together", "combine merge join"],
+  ["take _ apart", "parse split decompose"],
+  ["taken apart", "parse split decompose"],
+  ["pull _ apart", "parse split"],
+  ["break _ up", "split chunk segment"],
+  ["break down", "split parse"],
+  ["left out", "omit missing undefined optional exclude"],
+  ["leave _ out", "omit exclude skip"],
+  ["turn _ into", "convert transform to"],
+  ["turned into", "convert transform"],
+  ["turned on", "enable"],
+  ["turned off", "disable"],
+  ["switch on", "enable activate"],
+  ["switch off", "disable deactivate"],
+  ["look up", "lookup resolve find"],
+  ["look ups", "lookup resolve"],
+  ["find out", "detect determine"],
+  ["found out", "detect determine"],
+  ["figure out", "detect determine infer"],
+  ["log in", "login auth sign"],
+  ["sign in", "login auth"],
+  ["log out", "logout"],
+  ["sign up", "register signup"],
+  ["carry out", "execute perform run"],
+  ["carried out", "execute perform run"],
+  ["play back", "replay playback"],
+  ["played back", "replay playback"],
+  ["set up", "setup init configure"],
+  ["shut down", "shutdown close stop"],
+  ["clean up", "cleanup dispose teardown"],
+  ["cleaned up", "cleanup dispose teardown"],
+  ["hand on", "forward pass"],
+  ["pass on", "forward propagate"],
+  ["hand along", "pass propagate"],
+  ["handing _ along", "pass propagate"],
+  ["under way", "pending inflight ongoing"],
+  ["in flight", "pending inflight"],
+  ["in progress", "pending ongoing"],
+  ["in the place of", "replace mock substitute"],
+  ["instead of", "replace substitute override"],
+  ["get rid of", "remove delete"],
+  ["keep track of", "track monitor"],
+  ["keep apart", "separate isolate"],
+  ["make sure", "ensure assert validate"],
+  ["try again", "retry backoff"],
+  ["tried again", "retry backoff"],
+  ["run again", "rerun retry"],
+  ["used again", "reuse cache"],
+  ["use again", "reuse cache"],
+  ["too long", "timeout deadline exceed"],
+  ["too large", "limit exceed max"],
+  ["too big", "limit exceed max"],
+  ["too many", "limit exceed throttle rate"],
+  ["too often", "throttle rate limit debounce"],
+  ["larger than", "limit max exceed size"],
+  ["longer than", "limit max exceed timeout"],
+  ["at most", "max limit"],
+  ["at least", "min"],
+  ["no longer", "expire stale obsolete"],
+  ["not modified", "etag unmodified"],
+  ["nothing _ modified", "etag unmodified"],
+  ["in the background", "background async daemon"],
+  ["in order", "sort order sequence"],
+  ["up to date", "fresh current sync"],
+  ["out of date", "stale expire obsolete"],
+  ["go on", "continue next resume"],
+  ["go back", "back previous history undo"],
+  ["hold back", "defer buffer queue"],
+  ["left over", "remaining rest remainder"],
+  ["long lived", "persistent keepalive stream"],
+  ["kept alive", "keepalive persistent"],
+  ["low level", "raw native"],
+  ["well known", "common standard"],
+  ["built in", "builtin native default"],
+  ["plain text", "plaintext text"],
+  ["file name", "filename basename"],
+  ["file ending", "extension ext suffix"],
+  ["ending of a file", "extension ext suffix"],
+  ["file endings", "extension ext mime"],
+  ["line break", "newline eol"],
+  ["end of line", "newline eol"],
+  ["end of file", "eof"],
+  ["command line", "cli argv args"],
+  ["standard input", "stdin"],
+  ["standard output", "stdout"],
+  ["web page", "html page document"],
+  ["web address", "url uri"],
+  ["short form", "abbreviation alias"],
+  ["other spelling", "alias"],
+  ["by hand", "manual"],
+  ["by itself", "standalone auto"],
+  ["on demand", "lazy"],
+  ["when needed", "lazy"],
+  ["only once", "once singleton memo"],
+  ["in memory", "memory cache ram"],
+  ["on disk", "fs file disk persist"],
+  ["to disk", "fs file disk persist write"],
+];
+
+/** An acronym is meant where most of what it stands for is said. */
+const acronyms: Readonly<Record<string, string>> = {
+  acl: "access control list permission",
+  api: "application programming interface",
+  ast: "abstract syntax tree",
+  aws: "amazon web services",
+  cdn: "content delivery network edge",
+  cidr: "network address block range subnet",
+  cli: "command line interface terminal",
+  cors: "cross origin resource sharing preflight another",
+  crc: "cyclic checksum error",
+  crud: "create read update delete",
+  csp: "content security policy headers",
+  csrf: "cross site request forgery forged foreign form",
+  css: "style sheet stylesheet",
+  csv: "comma separated values",
+  db: "database",
+  dfs: "depth first search",
+  bfs: "breadth first search",
+  dom: "document object model element node",
+  dns: "domain name lookup resolve hostname",
+  etag: "entity tag not modified version",
+  fifo: "first in first out queue",
+  ftp: "file transfer protocol",
+  gc: "garbage collection memory",
+  gui: "graphical user interface window",
+  html: "markup page hypertext",
+  http: "web request response",
+  i18n: "internationalization translation language",
+  io: "input output",
+  ip: "network address internet visitor",
+  jwk: "public key json web token",
+  jwt: "json web token signed",
+  kv: "key value store",
+  lru: "least recently used cache evict",
+  mime: "content media type kind file",
+  mvc: "model view controller",
+  oauth: "authorize login third party",
+  orm: "object relational database table",
+  otp: "one time password",
+  pid: "process id number",
+  pki: "public key certificate",
+  qs: "query string parameters",
+  rbac: "role based access control",
+  regex: "regular expression pattern",
+  repl: "read eval print loop prompt",
+  rpc: "remote procedure call",
+  sdk: "software development kit",
+  smtp: "send mail email",
+  sse: "server sent events push",
+  ssg: "static site generation build pages",
+  ssh: "secure shell remote",
+  ssl: "secure socket certificate",
+  sso: "single sign on login",
+  ssr: "server side rendering",
+  tcp: "socket connection network",
+  tls: "secure socket certificate encrypted",
+  ttl: "time to live lifetime fresh expire",
+  udp: "datagram packet",
+  ui: "user interface",
+  url: "web address link",
+  utf8: "unicode text encoding",
+  uuid: "unique identifier random number",
+  vm: "virtual machine",
+  wasm: "webassembly",
+  ws: "websocket socket message",
+  xss: "cross site script escape inject",
+};
+
+const statuses: Readonly<Record<string, string>> = {
+  "206": "range partial",
+  "301": "redirect location",
+  "302": "redirect location",
+  "303": "redirect location",
+  "304": "etag modified",
+  "307": "redirect location",
+  "308": "redirect location",
+  "401": "unauthorized auth",
+  "403": "forbidden permission",
+  "404": "notfound missing",
+  "405": "methodnotallowed",
+  "408": "timeout",
+  "413": "limit large payload",
+  "429": "rate throttle limit",
+  "500": "error exception",
+  "503": "unavailable",
+};
+
+/** Terms that a question means without saying them, and how surely. */
+export function meantBy(question: string): Map<string, number> {
+  const words = question.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const meant = new Map<string, number>();
+  const line = ` ${words.join(" ")} `;
+  for (const [pattern, terms] of compiledTurns()) {
+    if (pattern.test(line)) for (const term of terms) meant.set(term, turnWeight);
+  }
+  const stems = new Set(words.map(stem));
+  for (const [acronym, said] of Object.entries(acronyms)) {
+    const parts = said.split(" ");
+    const heard = parts.filter((part) => stems.has(stem(part))).length;
+    if (heard >= Math.min(2, parts.length)) meant.set(acronym, Math.min(1, 0.4 + 0.2 * heard));
+  }
+  for (const [index, word] of words.entries()) {
+    for (const term of (Object.hasOwn(statuses, word) && statuses[word]?.split(" ")) || []) meant.set(term, turnWeight);
+    // What is done again: connect again, reconnect.
+    if (words[index + 1] === "again" && word.length > 2) meant.set(stem(`re${word}`), 1);
+  }
+  return meant;
+}
+
+const turnWeight = 0.8;
+
+let compiled: [RegExp, string[]][] | undefined;
+
+function compiledTurns(): [RegExp, string[]][] {
+  compiled ??= turns.map(([said, terms]) => [
+    new RegExp(` ${said.replace(" _ ", " (?:\\S+ ){1,4}")} `),
+    terms.split(" ").map(stem),
+  ]);
+  return compiled;
+}

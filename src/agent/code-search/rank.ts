@@ -1,0 +1,110 @@
+// Which files answer a question: each concept counts once in a file, by its best term; files that know more of the
+// concepts win over files that know one of them well. Then the best chunk of each of the first ones is looked for.
+import type { CodeIndex, FieldWeights } from "../../store/code-index/code-index.ts";
+import { pathTerms } from "./path-terms.ts";
+import type { Concept } from "./question.ts";
+
+export type RankedFile = { id: number; path: string; score: number };
+
+const weights: FieldWeights = { path: 4, symbols: 2, comments: 1.2, body: 1 };
+/** What a word of a file's name, or of its folder's, is worth beside its place in the index. */
+const nameBonus = 2;
+const folderBonus = 0.3;
+/** How much of a score depends on the share of the concepts that a file knows. */
+const coverage = 0.4;
+
+/** Rows that a question may look at. The rarest terms come first: the frequent ones tell files apart least. */
+const rowBudget = 5_000;
+/** Files whose names are looked at. */
+const mostCandidates = 60;
+
+export type Ranking = {
+  files: RankedFile[];
+  /** Of each term that was found, how much it tells. */
+  worth: ReadonlyMap<string, number>;
+};
+
+export function rankFiles(
+  index: CodeIndex,
+  concepts: readonly Concept[],
+  { most, isWanted }: { most: number; isWanted(path: string): boolean },
+): Ranking {
+  const total = index.count;
+  const worth = new Map<string, number>();
+  const found = concepts.flatMap((concept, number) =>
+    [...concept.terms].flatMap(([term, weight]) => {
+      const frequency = index.frequency(term);
+      if (frequency === 0) return [];
+      worth.set(term, Math.log(1 + (total - frequency + 0.5) / (frequency + 0.5)));
+      return [{ number, term, weight, frequency }];
+    }),
+  );
+  found.sort((left, right) => left.frequency / left.weight - right.frequency / right.weight);
+
+  const scores = new Map<number, Float64Array>();
+  let rows = 0;
+  for (const { number, term, weight, frequency } of found) {
+    if (rows > 0 && rows + frequency > rowBudget) continue;
+    rows += frequency;
+    for (const [file, score] of index.postings(term, weights)) {
+      let parts = scores.get(file);
+      if (!parts) {
+        parts = new Float64Array(concepts.length);
+        scores.set(file, parts);
+      }
+      parts[number] = Math.max(parts[number]!, score * weight);
+    }
+  }
+  const ranked = [...scores]
+    .map(([id, parts]) => ({ id, parts, score: combined(parts) }))
+    .sort((left, right) => right.score - left.score || left.id - right.id);
+  const files: RankedFile[] = [];
+  for (const { id, parts } of ranked) {
+    if (files.length >= mostCandidates) break;
+    const path = index.pathOf(id);
+    if (!isWanted(path)) continue;
+    addNames(parts, path, concepts, worth);
+    files.push({ id, path, score: combined(parts) * priorOf(path) });
+  }
+  files.sort((left, right) => right.score - left.score);
+  return { files: files.slice(0, most), worth };
+}
+
+/** A name was chosen to say what a file is about: it counts beside what stands in the file. */
+function addNames(
+  parts: Float64Array,
+  path: string,
+  concepts: readonly Concept[],
+  worth: ReadonlyMap<string, number>,
+): void {
+  const { name, folders } = pathTerms(path);
+  for (const [number, { terms }] of concepts.entries()) {
+    let best = 0;
+    for (const [term, weight] of terms) {
+      const factor = name.has(term) ? nameBonus : folders.has(term) ? folderBonus : 0;
+      best = Math.max(best, factor * weight * (worth.get(term) ?? 0));
+    }
+    parts[number]! += best;
+  }
+}
+
+function combined(parts: Float64Array): number {
+  let sum = 0;
+  let known = 0;
+  for (const part of parts) {
+    sum += part;
+    if (part > 0) known += 1;
+  }
+  return sum * (1 - coverage + coverage * (known / parts.length));
+}
+
+/** Who asks how something is done wants the code that does it, before its tests, its declarations and what only hands it on. */
+const priors: readonly [pattern: RegExp, factor: number][] = [
+  [/(?:^|\/)(?:__tests__|tests?|specs?|fixtures?|__mocks__)\/|[._-](?:test|spec)\.\w+$/i, 0.7],
+  [/\.d\.[cm]?ts$/, 0.8],
+  [/(?:^|\/)(?:CHANGELOG|HISTORY|LICENSE)[^/]*$/i, 0.5],
+];
+
+function priorOf(path: string): number {
+  return priors.reduce((factor, [pattern, each]) => (pattern.test(path) ? factor * each : factor), 1);
+}

@@ -1,0 +1,83 @@
+// English words without their endings, by Porter's rules: "retries", "retried" and "retrying" are one word.
+
+const vowelRun = "(?:[aeiou]|(?<=[^aeiou])y)[aeiouy]*";
+const consonantRun = "[^aeiou][^aeiouy]*";
+/** A vowel, and a consonant after it: short words keep their endings. */
+const hasMeasure = new RegExp(`^(?:${consonantRun})?${vowelRun}${consonantRun}`);
+const hasTwoMeasures = new RegExp(`^(?:${consonantRun})?${vowelRun}${consonantRun}${vowelRun}${consonantRun}`);
+const hasOneMeasure = new RegExp(`^(?:${consonantRun})?${vowelRun}${consonantRun}(?:${vowelRun})?$`);
+const hasVowel = new RegExp(`^(?:${consonantRun})?(?:[aeiou]|(?<=[^aeiou])y)`);
+const endsShort = new RegExp(`^${consonantRun}[aeiouy][^aeiouwxy]$`);
+
+const longEndings: readonly [ending: string, short: string][] = [
+  ["ational", "ate"],
+  ["ization", "ize"],
+  ["fulness", "ful"],
+  ["ousness", "ous"],
+  ["iveness", "ive"],
+  ["tional", "tion"],
+  ["biliti", "ble"],
+  ["entli", "ent"],
+  ["ousli", "ous"],
+  ["ation", "ate"],
+  ["alism", "al"],
+  ["aliti", "al"],
+  ["iviti", "ive"],
+  ["enci", "ence"],
+  ["anci", "ance"],
+  ["izer", "ize"],
+  ["alli", "al"],
+  ["ator", "ate"],
+  ["logi", "log"],
+  ["bli", "ble"],
+  ["eli", "e"],
+];
+
+const middleEndings: readonly [ending: string, short: string][] = [
+  ["icate", "ic"],
+  ["ative", ""],
+  ["alize", "al"],
+  ["iciti", "ic"],
+  ["ical", "ic"],
+  ["ness", ""],
+  ["ful", ""],
+];
+
+const lastEndings =
+  /^(.+?)(?:(?<=[st])ion|al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|ou|ism|ate|iti|ous|ive|ize)$/;
+
+/** `word`: lower case. */
+export function stem(word: string): string {
+  if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
+  let text = word.startsWith("y") ? `Y${word.slice(1)}` : word;
+  text = text.replace(/^(.*)(?:(ss)es|(i)es|([^s])s)$/, "$1$2$3$4");
+  text = withoutPast(text);
+  if (/y$/.test(text) && hasVowel.test(text.slice(0, -1))) text = `${text.slice(0, -1)}i`;
+  text = shortened(text, longEndings);
+  text = shortened(text, middleEndings);
+  const [, base] = lastEndings.exec(text) ?? [];
+  if (base !== undefined && hasTwoMeasures.test(base)) text = base;
+  if (text.endsWith("e")) {
+    const rest = text.slice(0, -1);
+    if (hasTwoMeasures.test(rest) || (hasOneMeasure.test(rest) && !endsShort.test(rest))) text = rest;
+  }
+  if (text.endsWith("ll") && hasTwoMeasures.test(text)) text = text.slice(0, -1);
+  return text.toLowerCase();
+}
+
+/** -eed, -ed and -ing, and what their loss leaves behind. */
+function withoutPast(text: string): string {
+  if (text.endsWith("eed")) return hasMeasure.test(text.slice(0, -3)) ? text.slice(0, -1) : text;
+  const [, base] = /^(.+)(?:ed|ing)$/.exec(text) ?? [];
+  if (base === undefined || !hasVowel.test(base)) return text;
+  if (/(?:at|bl|iz)$/.test(base)) return `${base}e`;
+  if (/([^aeiouylsz])\1$/.test(base)) return base.slice(0, -1);
+  return endsShort.test(base) ? `${base}e` : base;
+}
+
+function shortened(text: string, endings: readonly [string, string][]): string {
+  const found = endings.find(([ending]) => text.endsWith(ending));
+  if (!found) return text;
+  const base = text.slice(0, -found[0].length);
+  return hasMeasure.test(base) ? base + found[1] : text;
+}

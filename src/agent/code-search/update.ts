@@ -1,0 +1,119 @@
+// Brings the index of a folder up to date: files that changed are read again, those that are gone or hidden are taken out.
+import { createHash } from "node:crypto";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import type { CodeIndex, FileStamp, FileTerms, IndexedFile } from "../../store/code-index/code-index.ts";
+import { pathText } from "./path-terms.ts";
+import { createScanner, type Scanner } from "./scanner.ts";
+
+export type Update = { read: number; removed: number; files: number };
+
+/** So many files are committed at once: a build that is stopped is gone on with. */
+const batchSize = 400;
+/** Of a file, in bytes. What comes after says little that is new. */
+export const mostBytes = 256 * 1024;
+
+/** `paths`: relative to the folder, all that may be seen. */
+export async function updateIndex(
+  index: CodeIndex,
+  folder: string,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<Update> {
+  const known = new Map(index.files().map((file) => [file.path, file]));
+  const changed: { path: string; stamp: FileStamp; old: IndexedFile | undefined }[] = [];
+  for (const path of paths) {
+    const old = known.get(path);
+    if (!isText(path)) continue;
+    const stamp = stampOf(join(folder, path));
+    if (!stamp) continue;
+    known.delete(path);
+    if (!old || !isSame(old, stamp)) changed.push({ path, stamp, old });
+  }
+  const gone = [...known.values()];
+  index.transact(() => {
+    for (const { id } of gone) index.remove(id);
+  });
+
+  const scanner = createScanner();
+  let read = 0;
+  for (let at = 0; at < changed.length; at += batchSize) {
+    signal.throwIfAborted();
+    index.transact(() => {
+      for (const { path, stamp, old } of changed.slice(at, at + batchSize)) {
+        const bytes = headOf(join(folder, path));
+        if (!bytes) continue;
+        const hash = createHash("sha1").update(bytes).digest("base64");
+        if (old?.hash === hash) {
+          index.touch(old.id, stamp);
+          continue;
+        }
+        index.put(path, stamp, hash, isReadable(bytes) ? termsOf(scanner, bytes, path) : nothing);
+        read += 1;
+      }
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { read, removed: gone.length, files: paths.length };
+}
+
+const nothing: FileTerms = { path: "", symbols: "", comments: "", body: "" };
+
+/** What nobody asks about in words: pictures, archives, lock files, maps of minified code. */
+const otherFiles =
+  /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|tiff?|svg|pdf|zip|gz|tgz|bz2|xz|zst|7z|rar|jar|war|class|pyc|pyo|o|a|so|dll|dylib|exe|bin|wasm|node|woff2?|ttf|otf|eot|mp[34]|m4a|ogg|wav|webm|mov|avi|db|sqlite3?|parquet|npy|pkl|map|lock|snap|min\.js|min\.css)$|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|npm-shrinkwrap\.json|go\.sum)$/i;
+
+function isText(path: string): boolean {
+  return !otherFiles.test(path);
+}
+
+function stampOf(path: string): FileStamp | undefined {
+  const facts = lstatSync(path, { throwIfNoEntry: false });
+  return facts?.isFile() ? { size: facts.size, mtimeMs: facts.mtimeMs, ctimeMs: facts.ctimeMs } : undefined;
+}
+
+function isSame(old: FileStamp, { size, mtimeMs, ctimeMs }: FileStamp): boolean {
+  return old.size === size && old.mtimeMs === mtimeMs && old.ctimeMs === ctimeMs;
+}
+
+let buffer: Buffer | undefined;
+
+function headOf(path: string): Buffer | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    if (!fstatSync(descriptor).isFile()) return undefined;
+    buffer ??= Buffer.alloc(mostBytes);
+    return buffer.subarray(0, readSync(descriptor, buffer, 0, mostBytes, 0));
+  } catch {
+    return undefined; // gone by now, or not ours to read
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** No zeros, and lines that a person could have written. */
+function isReadable(bytes: Buffer): boolean {
+  const head = bytes.subarray(0, 32_768);
+  if (head.includes(0)) return false;
+  let lines = 1;
+  for (let at = head.indexOf(10); at !== -1; at = head.indexOf(10, at + 1)) lines += 1;
+  return head.length / lines < 500;
+}
+
+function termsOf(scanner: Scanner, bytes: Buffer, path: string): FileTerms {
+  const made: FileTerms = { ...nothing, path: pathText(path) };
+  for (const { text, symbols, comments, body } of scanner.scan(bytes, path)) {
+    if (symbols > 0) made.symbols += repeated(text, symbols);
+    if (comments > 0) made.comments += repeated(text, comments);
+    if (body > 0) made.body += repeated(text, body);
+  }
+  return made;
+}
+
+/** A term that stands there a hundred times says hardly more than one that stands there ten times. */
+function repeated(term: string, count: number): string {
+  if (count === 1) return `${term} `;
+  if (count < 4) return `${term} ${term} `;
+  return count < 10 ? `${term} ${term} ${term} ` : `${term} ${term} ${term} ${term} `;
+}

@@ -1,0 +1,72 @@
+// Words of code and of questions as the terms of the index: identifiers whole and in parts, endings taken off.
+import { stem } from "./stem.ts";
+
+/** Words that say nothing about what code does: of English, of questions, of programming languages. */
+const emptyWords = new Set(
+  (
+    "a an the this that these those it its itself i you we they he she him her them us our your their one ones some any each every all both either neither " +
+    "is are was were be been being am do does did done doing has have had having can could may might must shall should will would " +
+    "and or not no nor but if then else than so as of to in on at by for from with without within into onto over under about between through during before after until while " +
+    "what which who whom whose when where why how there here also too very just only even still yet already again such other others another same own more most much many few less least " +
+    "several current currently along anywhere everywhere always never often once first second last next later earlier long short good bad whole together apart alone instead because although though whether since per via " +
+    "go goes going come comes came become becomes keep keeps kept give gives given say says said tell tells told see sees seen know knows known want wants wanted need needs needed try tries happen happens mean means meant hand handed " +
+    "up out off down back get gets got let lets make makes made take takes taken put puts use uses used using way ways thing things something anything nothing " +
+    "code file files function functions method methods class classes module part place " +
+    "const var return new null undefined true false void static public private protected async await import export default extends implements typeof instanceof " +
+    "self elif pass lambda def fn func end nil none require include package string number boolean int str bool any unknown never object"
+  ).split(" "),
+);
+
+const longestWord = 40;
+
+/** Is it worth a place in the index? */
+export function isEmptyWord(word: string): boolean {
+  return emptyWords.has(word);
+}
+
+/** `word`: a run of letters, digits, _ and $. Its parts, and the whole where it has several. */
+export function termsOfWord(word: string): string[] {
+  if (word.length > longestWord) return [];
+  if (/[^\x00-\x7f]/.test(word)) return foreignTerms(word);
+  const parts = partsOf(word);
+  const terms = new Set<string>();
+  for (const part of parts) {
+    const lower = part.toLowerCase();
+    if (lower.length > 1 && !emptyWords.has(lower) && !/^\d+$/.test(lower)) terms.add(stemOf(lower));
+  }
+  // camelCase and snake_case of the same name are the same.
+  if (parts.length > 1 && parts.length <= 6) terms.add(parts.join("").toLowerCase());
+  return [...terms];
+}
+
+/** Most words come again and again. */
+const stems = new Map<string, string>();
+
+function stemOf(word: string): string {
+  const known = stems.get(word);
+  if (known !== undefined) return known;
+  if (stems.size > 50_000) stems.clear();
+  const made = stem(word);
+  stems.set(word, made);
+  return made;
+}
+
+/** "parseHTTPHeader_v2" → parse, HTTP, Header, v2. */
+export function partsOf(word: string): string[] {
+  return word.match(/[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+/g) ?? [];
+}
+
+/** Accents go; scripts without blanks are taken two characters at a time. */
+function foreignTerms(word: string): string[] {
+  const plain = word
+    .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
+    .toLowerCase();
+  if (!/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u.test(plain)) {
+    const letters = plain.replace(/[^\p{L}\p{N}]+/gu, "");
+    return letters.length > 1 ? [letters] : [];
+  }
+  const characters = [...plain.replace(/[^\p{L}\p{N}]+/gu, "")];
+  if (characters.length < 3) return [characters.join("")];
+  return characters.slice(0, -1).map((character, index) => character + characters[index + 1]!);
+}

@@ -1,0 +1,136 @@
+// SemanticSearch: code by what it does, asked in words.
+import { join, relative } from "node:path";
+import * as v from "valibot";
+import { isInside } from "../../policy/paths.ts";
+import { absolutePath, openFile } from "../files.ts";
+import { type Search as FileSearch, listFiles, searchAt } from "../ripgrep.ts";
+import { pathArgument, tool } from "./define.ts";
+import { failure, type ToolContext } from "./tool.ts";
+
+const mostResults = 8;
+
+export const semSearch = tool({
+  name: "SemanticSearch",
+  wire: "semSearch",
+  aliases: ["codebase_search", "SemSearch", "code_search"],
+  description: "Find code by meaning: ask in words where or how something is done. For exact text use Grep.",
+  readOnly: true,
+  args: v.object({
+    query: v.pipe(
+      v.string(),
+      v.check((text) => text.trim() !== "", "must not be empty"),
+    ),
+    targetDirectories: v.optional(v.array(pathArgument())),
+    explanation: v.optional(v.string()),
+  }),
+  spellings: { target_directories: "targetDirectories", directories: "targetDirectories", question: "query" },
+  wireArgs: ({ query, targetDirectories = [], explanation }) => ({
+    query,
+    targetDirectories,
+    ...(explanation !== undefined && { explanation }),
+  }),
+  needs: ({ targetDirectories = [] }, context) =>
+    (targetDirectories.length > 0 ? targetDirectories : ["."]).map((path) => ({
+      kind: "Read",
+      target: absolutePath(path, context),
+    })),
+  async run({ query, targetDirectories = [] }, context) {
+    const { searchFolders } = await import("../code-search/folders.ts");
+    const { hits, notices } = await searchFolders(query, await placesOf(targetDirectories, context), {
+      most: mostResults,
+      indexDir: context.codeSearch?.configDir,
+      embeddings: context.codeSearch?.embeddings,
+      env: context.web?.env,
+      signal: context.signal,
+      read: (path) => bytesOf(path, context),
+    });
+    const results = resultText(hits, context);
+    const text = [results || "Nothing was found.", ...notices.map((notice) => `[${notice}]`)].join("\n");
+    return { outcome: { kind: "success", value: { results } }, text };
+  },
+});
+
+/** A folder with an index of its own, and which of its files are asked for. */
+type Place = { folder: string; files: readonly string[]; isWanted(path: string): boolean };
+
+/** Folders of the workspace share its index; one outside, or one that ignore files hide, has its own. */
+async function placesOf(targets: readonly string[], context: ToolContext): Promise<Place[]> {
+  const whole = await searchAt(undefined, context);
+  const { files } = await listFiles(whole, context);
+  if (targets.length === 0) return [{ folder: whole.folder, files, isWanted: () => true }];
+  const inside: string[] = [];
+  const places: Place[] = [];
+  for (const target of targets) {
+    const search = await searchAt(target, context);
+    const real = join(search.folder, search.start);
+    const below = relative(whole.folder, real);
+    if (isInside(real, whole.folder) && files.some((file) => isBelow(file, below))) inside.push(below);
+    else places.push(await ownPlace(search, real, context));
+  }
+  if (inside.length > 0)
+    places.unshift({ folder: whole.folder, files, isWanted: (path) => inside.some((below) => isBelow(path, below)) });
+  return places;
+}
+
+async function ownPlace(search: FileSearch, real: string, context: ToolContext): Promise<Place> {
+  if (search.isFile) throw failure(`${real} is a file: targetDirectories names folders.`);
+  const own = { folder: real, start: "./", isFile: false };
+  const { files } = await listFiles(own, context);
+  return { folder: real, files, isWanted: () => true };
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return folder === "" || path === folder || path.startsWith(`${folder}/`);
+}
+
+/** As the file is now, and only where its path still leads to a place that may be read. */
+async function bytesOf(path: string, context: ToolContext): Promise<Uint8Array | undefined> {
+  try {
+    const { handle, real } = await openFile(path, context);
+    try {
+      if (real !== path && !(context.mayRead?.(real) ?? true)) return undefined;
+      const buffer = Buffer.alloc(256 * 1024);
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return undefined; // gone since it was listed
+  }
+}
+
+type Shown = {
+  path: string;
+  chunks: readonly { startLine: number; endLine: number; from: number; to: number }[];
+  bytes: Uint8Array;
+};
+
+function resultText(hits: readonly Shown[], { workspace, resultLimit }: ToolContext): string {
+  const results: string[] = [];
+  let left = Math.min(resultLimit, 24_000);
+  for (const { path, chunks, bytes } of hits) {
+    const name = isInside(path, workspace) ? relative(workspace, path) : path;
+    for (const { startLine, endLine, from, to } of chunks) {
+      const text = Buffer.from(bytes.subarray(from, to)).toString("utf8").replace(/\s+$/, "");
+      const result = `<search_result path="${attribute(name)}" startLine="${startLine}" endLine="${endLine}">\n${content(text)}\n</search_result>`;
+      if (result.length > left) return results.join("\n");
+      left -= result.length;
+      results.push(result);
+    }
+  }
+  return results.join("\n");
+}
+
+function attribute(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+}
+
+/** Code as it is, but for what would end the element early. Lines are cut that nobody wrote by hand. */
+function content(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => (line.length > 400 ? `${line.slice(0, 400)}…` : line))
+    .join("\n")
+    .replaceAll("</search_result", "<\\/search_result");
+}

@@ -1,0 +1,173 @@
+// The index of a workspace's files: which terms stand in which file, in SQLite FTS5. It holds no text of theirs, and can be
+// thrown away: what is missing is made again.
+import { createHash } from "node:crypto";
+import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { projectDir } from "../project.ts";
+import { type Database, openDatabase, type Statement, storeError } from "../sqlite.ts";
+
+/** What is known of a file without reading it. */
+export type FileStamp = { size: number; mtimeMs: number; ctimeMs: number };
+
+export type IndexedFile = FileStamp & { id: number; path: string; hash: string };
+
+/** Terms with blanks between them, as often as they count. */
+export type FileTerms = { path: string; symbols: string; comments: string; body: string };
+
+/** How much a field of a file counts. */
+export type FieldWeights = { path: number; symbols: number; comments: number; body: number };
+
+/** A file and what the term is worth in it, as a pair: there are thousands of them. */
+export type Posting = [file: number, score: number];
+
+/** Counted up when tables or terms change: an older index is made anew. */
+const version = 1;
+
+const tables = `
+CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INTEGER, mtime REAL, ctime REAL, hash TEXT);
+CREATE VIRTUAL TABLE terms USING fts5(path, symbols, comments, body, content = '', contentless_delete = 1, tokenize = 'ascii');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(terms, 'row');
+CREATE TABLE vectors (key TEXT PRIMARY KEY, vector BLOB);
+INSERT INTO terms (terms, rank) VALUES ('hashsize', 33554432);
+PRAGMA user_version = ${version};`;
+
+export function codeIndexFile(configDir: string, folder: string): string {
+  const name = createHash("sha256").update(folder).digest("hex").slice(0, 12);
+  return join(projectDir(configDir, folder), `code-index-${name}.db`);
+}
+
+/** Opened for one piece of work. `file` undefined: in memory. Throws UserError where the disk says no. */
+export class CodeIndex {
+  readonly #database: Database;
+  readonly #statements = new Map<string, Statement>();
+
+  constructor(file: string | undefined) {
+    this.#database = openIndex(file);
+  }
+
+  files(): IndexedFile[] {
+    const rows = this.#prepare("SELECT id, path, size, mtime, ctime, hash FROM files").all();
+    return rows.map((row) => ({
+      id: Number(row["id"]),
+      path: String(row["path"]),
+      size: Number(row["size"]),
+      mtimeMs: Number(row["mtime"]),
+      ctimeMs: Number(row["ctime"]),
+      hash: String(row["hash"]),
+    }));
+  }
+
+  /** In the place of what was known of the path, also by another program since we looked. */
+  put(path: string, { size, mtimeMs, ctimeMs }: FileStamp, hash: string, terms: FileTerms): void {
+    const old = this.#prepare("SELECT id FROM files WHERE path = ?").get(path)?.["id"];
+    if (old !== undefined) this.remove(Number(old));
+    const { lastInsertRowid: id } = this.#prepare(
+      "INSERT INTO files (path, size, mtime, ctime, hash) VALUES (?, ?, ?, ?, ?)",
+    ).run(path, size, mtimeMs, ctimeMs, hash);
+    this.#prepare("INSERT INTO terms (rowid, path, symbols, comments, body) VALUES (?, ?, ?, ?, ?)").run(
+      id,
+      terms.path,
+      terms.symbols,
+      terms.comments,
+      terms.body,
+    );
+  }
+
+  /** The content is the same, the stamp is not. */
+  touch(id: number, { size, mtimeMs, ctimeMs }: FileStamp): void {
+    this.#prepare("UPDATE files SET size = ?, mtime = ?, ctime = ? WHERE id = ?").run(size, mtimeMs, ctimeMs, id);
+  }
+
+  remove(id: number): void {
+    this.#prepare("DELETE FROM terms WHERE rowid = ?").run(id);
+    this.#prepare("DELETE FROM files WHERE id = ?").run(id);
+  }
+
+  get count(): number {
+    return Number(this.#prepare("SELECT count(*) AS count FROM files").get()?.["count"] ?? 0);
+  }
+
+  pathOf(id: number): string {
+    return String(this.#prepare("SELECT path FROM files WHERE id = ?").get(id)?.["path"] ?? "");
+  }
+
+  /** In how many files a term stands. */
+  frequency(term: string): number {
+    return Number(this.#prepare("SELECT doc FROM vocabulary WHERE term = ?").get(term)?.["doc"] ?? 0);
+  }
+
+  /** The files that hold a term, with what it is worth in each (BM25). */
+  postings(term: string, { path, symbols, comments, body }: FieldWeights): Posting[] {
+    const statement = this.#prepare("SELECT rowid, -bm25(terms, ?, ?, ?, ?) FROM terms WHERE terms MATCH ?");
+    statement.setReturnArrays(true);
+    return statement.all(path, symbols, comments, body, `"${term}"`) as unknown as Posting[];
+  }
+
+  vector(key: string): Float32Array | undefined {
+    const bytes = this.#prepare("SELECT vector FROM vectors WHERE key = ?").get(key)?.["vector"];
+    return bytes instanceof Uint8Array ? new Float32Array(bytes.slice().buffer) : undefined;
+  }
+
+  keepVector(key: string, vector: Float32Array): void {
+    const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+    this.#prepare("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)").run(key, bytes);
+  }
+
+  /** All of it or nothing. */
+  transact<T>(work: () => T): T {
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      const result = work();
+      this.#database.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #prepare(sql: string): Statement {
+    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, known);
+    return known;
+  }
+}
+
+/** A file of an older version, or one that is damaged, is made anew. */
+function openIndex(file: string | undefined): Database {
+  if (file === undefined) return prepared(openDatabase(":memory:"));
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, "a", 0o600)); // SQLite's own would be readable by others
+    return prepared(openDatabase(file));
+  } catch (error) {
+    if (storeError(error, file).code !== "STORE_CORRUPT") throw storeError(error, file);
+    removeCodeIndex(file);
+    return prepared(openDatabase(file));
+  }
+}
+
+function prepared(database: Database): Database {
+  // Nothing is lost with it, so nothing waits for the disk.
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000;");
+  const made = database.prepare("PRAGMA user_version").get()?.["user_version"];
+  if (made === version) return database;
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    for (const name of ["vocabulary", "terms", "files", "vectors"]) database.exec(`DROP TABLE IF EXISTS ${name}`);
+    database.exec(tables);
+    database.exec("COMMIT");
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+  return database;
+}
+
+export function removeCodeIndex(file: string): void {
+  for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(file + end, { force: true });
+}
