@@ -93,6 +93,7 @@ describe("the built-in tools", () => {
       "Delete delete",
       "Glob glob",
       "Grep grep",
+      "SemanticSearch semSearch",
       "Shell shell",
       "Await await",
       "TodoWrite updateTodos",
