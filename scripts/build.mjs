@@ -31,6 +31,7 @@ mkdirSync(join(dist, "hook"), { recursive: true });
 const version = versionString(await bundleCli());
 await writeBoot();
 await bundleLibraries();
+await bundleRelay();
 await bundleHookLauncher({ root, dist, target, version });
 // A package is published with its types; a checkout reads the source.
 if (process.argv.includes("--types") || /^(pack|publish)$/.test(process.env.npm_command ?? "")) writeTypes();
@@ -120,6 +121,21 @@ async function bundleLibraries() {
       logLevel: "warning",
     });
   }
+}
+
+/** Started by other programs, once for each call of a hook: one small file. */
+async function bundleRelay() {
+  await build({
+    absWorkingDir: root,
+    entryPoints: ["src/sdk/callbacks/relay.ts"],
+    bundle: true,
+    format: "cjs",
+    platform: "node",
+    target,
+    outfile: join(dist, "sdk-relay.cjs"),
+    minify: true,
+    logLevel: "warning",
+  });
 }
 
 function writeTypes() {

@@ -68,8 +68,15 @@ export interface Session {
   replace(messages: readonly Message[]): void;
 }
 
-/** `reasons`: why it is not simply allowed. */
-export type Question = { tool: string; args: unknown; needs: readonly Need[]; reasons: readonly string[] };
+/** `reasons`: why it is not simply allowed. `personOnly`: nobody may answer in the place of a person. */
+export type Question = {
+  callId: string;
+  tool: string;
+  args: unknown;
+  needs: readonly Need[];
+  reasons: readonly string[];
+  personOnly?: boolean;
+};
 
 export type Asker = (question: Question) => Promise<{ allow: boolean; reason?: string }>;
 

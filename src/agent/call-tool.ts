@@ -4,7 +4,7 @@ import { isInside } from "../policy/paths.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
 import { isObject } from "../protocol/json-object.ts";
 import type { Part } from "../protocol/message.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent, Question } from "./agent.ts";
 import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
 import { Spending } from "./spending.ts";
 import { findTool } from "./tools/index.ts";
@@ -178,7 +178,9 @@ async function* permit(
     return { approved, mayRead };
   }
   const open = review ? [...reasons, review.reason] : reasons;
-  const { refusal } = yield* reportQuery(agent, prepared, context, () => askPerson(agent, prepared, open, context));
+  const { refusal } = yield* reportQuery(agent, prepared, context, () =>
+    askPerson(agent, prepared, { reasons: open, ...(decision.personOnly && { personOnly: true }) }, context),
+  );
   if (refusal !== undefined) return { refusal };
   return verdict === "allow" ? decision : { approved, mayRead };
 }
@@ -197,11 +199,11 @@ async function reviewCall(
   agent: Agent,
   { tool, wireArgs, needs }: Prepared,
   reasons: readonly string[],
-  { signal }: CallContext,
+  { callId, signal }: CallContext,
 ): Promise<{ allow: boolean; reason: string } | undefined> {
   if (!agent.review) return undefined;
   try {
-    return await agent.review({ tool: tool.name, args: wireArgs, needs, reasons }, signal);
+    return await agent.review({ callId, tool: tool.name, args: wireArgs, needs, reasons }, signal);
   } catch (error) {
     return { allow: false, reason: `The reviewer failed: ${messageOf(error)}.` };
   }
@@ -211,10 +213,10 @@ async function reviewCall(
 async function askPerson(
   agent: Agent,
   { tool, wireArgs, needs }: Prepared,
-  reasons: readonly string[],
-  { signal }: CallContext,
+  why: Pick<Question, "reasons" | "personOnly">,
+  { callId, signal }: CallContext,
 ): Promise<{ refusal?: string }> {
-  if (!agent.ask) return { refusal: reasons.join(" ") };
+  if (!agent.ask) return { refusal: why.reasons.join(" ") };
   const stopped = { refusal: "The run was stopped before there was an answer." };
   if (signal.aborted) return stopped;
   let stop: () => void = () => {};
@@ -224,7 +226,7 @@ async function askPerson(
   });
   try {
     const asked = agent
-      .ask({ tool: tool.name, args: wireArgs, needs, reasons })
+      .ask({ callId, tool: tool.name, args: wireArgs, needs, ...why })
       .then(({ allow, reason }) => (allow === true ? {} : { refusal: reason ?? "The user said no." }));
     return await Promise.race([asked, ended]);
   } catch (error) {

@@ -126,6 +126,19 @@ export const flags: readonly Flag[] = [
     help: "Further MCP servers for this run: a file like mcp.json, or the JSON itself (repeatable)",
   },
   {
+    name: "hooks",
+    value: "<file>",
+    repeat: true,
+    group: "Run",
+    help: "Further hooks for this run, trusted as yours: a file like hooks.json, or the JSON itself (repeatable)",
+  },
+  {
+    name: "ask-command",
+    value: "<command>",
+    group: "Permissions",
+    help: "In print mode, a command that answers what a person would be asked: JSON in, JSON out",
+  },
+  {
     name: "sandbox",
     value: "<state>",
     choices: ["enabled", "disabled"],

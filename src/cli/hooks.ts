@@ -10,10 +10,11 @@ import type { HookEventName } from "../protocol/hook-events.ts";
 import { textOf } from "../protocol/message.ts";
 import { createRedactor } from "../redact/redact.ts";
 import { transcriptFile } from "../store/chats/layout.ts";
-import { type Hook, type LoadedHooks, loadHooks, withWaiting } from "../store/hook-files.ts";
+import { type Hook, type LoadedHooks, loadHooks, readGivenHooks, withWaiting } from "../store/hook-files.ts";
 import { openHookTrace } from "../store/hook-trace.ts";
 import { approveHooks } from "../store/hook-trust.ts";
 import { isTrusted } from "../store/trust.ts";
+import { flagList } from "./flags.ts";
 import { secretsInUse } from "./secrets-in-use.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./start.ts";
@@ -61,7 +62,13 @@ export async function openHooks(setup: Setup, place: HooksPlace): Promise<AgentH
 }
 
 /** The hooks of the project run as they were approved; one that changed is asked about, or left out and named. */
-async function permitted(setup: Setup, { warn, confirm }: HooksPlace): Promise<Hook[]> {
+async function permitted(setup: Setup, place: HooksPlace): Promise<Hook[]> {
+  const given = flagList(setup.invocation.line.flags, "hooks").map((each) => readGivenHooks(each, setup.workspace));
+  for (const { warnings } of given) for (const warning of warnings) place.warn(warning);
+  return [...given.flatMap(({ hooks }) => hooks), ...(await permittedByFile(setup, place))];
+}
+
+async function permittedByFile(setup: Setup, { warn, confirm }: HooksPlace): Promise<Hook[]> {
   const { configDir, workspace, home, invocation } = setup;
   const files = { configDir, workspace, home };
   const trustsNow = invocation.line.flags.has("trust");

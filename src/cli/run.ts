@@ -132,16 +132,23 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
   };
   // A broken file stops the run before anything is asked or done.
   if (flagText(flags, "sandbox") === "enabled" || hasSandboxFile(configDir, workspace)) await confine();
-  const hooks = hasHookFiles({ configDir, workspace, home })
-    ? await (await import("./hooks.ts")).openHooks(setup, {
-        session,
-        headless,
-        processes,
-        provider,
-        warn,
-        ...(confirm && { confirm }),
-      })
-    : undefined;
+  const askCommand = flagText(flags, "ask-command");
+  const asker =
+    ask ??
+    (askCommand === undefined
+      ? undefined
+      : (await import("./ask-command.ts")).commandAsker(askCommand, { processes, workspace, sessionId }));
+  const hooks =
+    flags.has("hooks") || hasHookFiles({ configDir, workspace, home })
+      ? await (await import("./hooks.ts")).openHooks(setup, {
+          session,
+          headless,
+          processes,
+          provider,
+          warn,
+          ...(confirm && { confirm }),
+        })
+      : undefined;
   const snapshots = chat && createSnapshots({ configDir, workspace, roots, sessionId, chat });
   const reviews = mode === "default" && (flags.has("auto-review") || settings.approvalMode === "auto-review");
   const contextTokens = settings.courser.contextTokens ?? model.contextTokens;
@@ -179,7 +186,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       });
       return confined.check(decision);
     },
-    ...(ask && { ask }),
+    ...(asker && { ask: asker }),
     ...(answer && { answer }),
     ...(person ? { person } : { untold: new Set([askQuestion.name]) }),
     ...(hooks && { hooks }),

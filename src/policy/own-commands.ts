@@ -23,7 +23,7 @@ const changing: Record<string, ReadonlySet<string> | "*"> = {
 
 /** Flags that give a run more than its caller has. */
 const widening =
-  /^(--(force|yolo|trust|approve-mcps?|mcp-config|auto-review|sandbox|add-dir)(=.*)?|-[a-zA-Z]*f[a-zA-Z]*)$/s;
+  /^(--(force|yolo|trust|approve-mcps?|mcp-config|hooks|ask-command|auto-review|sandbox|add-dir)(=.*)?|-[a-zA-Z]*f[a-zA-Z]*)$/s;
 
 /** A sentence for each such command among what a line would start. No rule covers them: not Shell(courser), not Shell(**). */
 export function ownCommands(runs: readonly Run[]): string[] {

@@ -16,8 +16,9 @@ export type CliRequest = PromptRequest & {
   env?: Record<string, string | undefined>;
   /** From start to result. */
   timeoutMs?: number;
-  /** Longest silence. Does not run while the reader holds the child up. */
+  /** Longest silence. Does not run while the reader holds the child up, nor while the child waits for this side. */
   idleMs?: number;
+  isWaiting?(): boolean;
   /** Shared by the stages of a stop. */
   graceMs?: number;
   /** The stages one by one, where they are to differ. */
@@ -243,7 +244,7 @@ class Cli {
   #heard(): void {
     const { idleMs } = this.#request;
     if (idleMs === undefined || this.queue.isFull || this.#parser.terminal || this.#stopped || this.#exit) return;
-    this.#timers.set("idle", idleMs, () => this.stop("silent"));
+    this.#timers.set("idle", idleMs, () => (this.#request.isWaiting?.() ? this.#heard() : this.stop("silent")));
   }
 
   #hold(): void {

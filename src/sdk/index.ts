@@ -3,6 +3,14 @@ export type { ErrorCode } from "../protocol/error-codes.ts";
 export { UserError } from "../protocol/error-codes.ts";
 export type { AgentEvent, Denial, Outcome, Usage } from "../protocol/event.ts";
 export { FrameError } from "../protocol/frame-error.ts";
+export type {
+  CallRequest,
+  CanUseTool,
+  HookAnswer,
+  HookCallbacks,
+  PermissionAnswer,
+} from "./callbacks/hook-callbacks.ts";
+export { type InProcessTool, type ToolContent, type ToolContext, tool } from "./callbacks/tool.ts";
 export * from "./cursor/index.ts";
 export { type DetectedCli, detectCli, detectCursorCli, getCapabilities, listModels } from "./detect.ts";
 export type * from "./drivers/driver.ts";

@@ -3,9 +3,13 @@
 import { resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
+import { hookEvents, isHookEvent } from "../protocol/hook-events.ts";
 import { schemaProblem } from "../protocol/schema-check.ts";
 import { derived } from "../protocol/stream-json.ts";
-import type { Budget, PermissionMode, RunLoss, RunRequest } from "./drivers/driver.ts";
+import type { OpenConnection } from "./callbacks/connection.ts";
+import type { CanUseTool, HookCallbacks } from "./callbacks/hook-callbacks.ts";
+import type { InProcessTool } from "./callbacks/tool.ts";
+import type { AgentDriver, Budget, PermissionMode, RunLoss, RunRequest } from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { EventLog } from "./event-log.ts";
 import { findCli } from "./find-cli.ts";
@@ -61,6 +65,12 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   graceMs?: number | undefined;
   /** How long the process may stay after its result. */
   resultGraceMs?: number | undefined;
+  /** Asked before every call of a tool. For CLIs with hooks: cursor and claude. */
+  canUseTool?: CanUseTool | undefined;
+  /** Functions of this program as hooks of the CLI, by the names of its events. */
+  hooks?: HookCallbacks | undefined;
+  /** Functions of this program that the agent may call. */
+  tools?: readonly InProcessTool[] | undefined;
   /** Told when the process is there. */
   onStart?(facts: { pid: number; command: readonly string[] }): void;
   onStdout?(chunk: Buffer): void;
@@ -128,6 +138,7 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
   }
   if (typeof options.prompt !== "string") throw new UserError("USAGE", "start needs a prompt: start({ prompt: '…' }).");
   checkSchema(options.schema);
+  checkCallbacks(options, driver);
   const log = new EventLog<AgentEvent>({ keep: keepEvents });
   const startedAt = Date.now();
   const abort = new AbortController();
@@ -139,6 +150,7 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
     sessionId: typeof options.resume === "string" && !options.fork ? options.resume : undefined,
   };
 
+  let opened: OpenConnection | undefined;
   const result = run().finally(() => {
     signal?.removeEventListener("abort", stop);
     log.end();
@@ -149,14 +161,33 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
     await Promise.resolve();
     try {
       const resume = before ? await sessionOf(before, abort.signal) : undefined;
-      return await runTurns(planOf(resume));
+      const plan = planOf(resume);
+      opened = await connectionOf();
+      if (opened) plan.request.connection = opened.connection;
+      const ended = await runTurns(plan);
+      return opened?.warnings.length ? { ...ended, warnings: [...ended.warnings, ...opened.warnings] } : ended;
     } catch (error) {
       const ended = unstarted(error, losses);
       if (ended.outcome === "success") throw error;
       const { message, code } = ended.error;
       log.push({ type: "fail", message, code, durationMs: 0, apiDurationMs: 0, at: Date.now(), carried: derived });
       return ended;
+    } finally {
+      opened?.close();
     }
+  }
+
+  async function connectionOf(): Promise<OpenConnection | undefined> {
+    const { canUseTool, hooks, tools } = options;
+    if (!canUseTool && !hooks && !tools?.length) return undefined;
+    const { openConnection } = await import("./callbacks/connection.ts");
+    return openConnection({
+      tool,
+      signal: abort.signal,
+      ...(canUseTool && { canUseTool }),
+      ...(hooks && { hooks }),
+      ...(tools && { tools }),
+    });
   }
 
   function planOf(resume: string | undefined): RunPlan {
@@ -176,6 +207,7 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
       resultGraceMs: options.resultGraceMs ?? 2000,
       onNoise: options.onNoise ?? "fail",
       signal: abort.signal,
+      isWaiting: () => opened?.isBusy === true,
       losses,
       async publish(event) {
         if (event.type === "init" && event.sessionId !== "") known.sessionId = event.sessionId;
@@ -220,6 +252,31 @@ function checkSchema(schema: AnswerSchema | undefined): void {
   if (!schema || isStandard(schema)) return;
   const problem = schemaProblem(schema);
   if (problem !== undefined) throw new UserError("USAGE", `The schema cannot be used: ${problem}.`);
+}
+
+/** A CLI without a way for callbacks is an error: who counts on being asked must be. */
+function checkCallbacks({ canUseTool, hooks, tools = [] }: AnyOptions, driver: AgentDriver): void {
+  const [program] = driver.programs;
+  const { permissionCallback } = driver.capabilities();
+  if ((canUseTool || hooks) && !permissionCallback) {
+    const option = canUseTool ? "canUseTool" : "hooks";
+    throw new UserError(
+      "USAGE",
+      `${option} cannot be kept: ${program} has no hooks that can be handed over for one run.`,
+    );
+  }
+  const unknown = Object.keys(hooks ?? {}).find(
+    (event) => !isHookEvent(event) || (driver.tool === "claude" && !hookEvents[event].claude),
+  );
+  if (unknown !== undefined) throw new UserError("USAGE", `${program} has no hook for the event ${unknown}.`);
+  const wrong = tools.find(
+    ({ name }, index) => !/^[\w-]{1,64}$/.test(name) || tools.findIndex((each) => each.name === name) !== index,
+  );
+  if (wrong)
+    throw new UserError(
+      "USAGE",
+      `The tool name '${wrong.name}' is taken twice, or is not made of letters, digits, _ and -.`,
+    );
 }
 
 function followUp(options: AnyOptions, prompt: string, more: FollowUp<any> | undefined): AnyOptions {

@@ -23,6 +23,8 @@ export type RunPlan = {
   resultGraceMs: number;
   onNoise: "fail" | "skip";
   signal: AbortSignal;
+  /** Something of this side is being waited for. */
+  isWaiting(): boolean;
   /** What the driver could not carry over is added here. */
   losses: RunLoss[];
   /** Resolves when the reader has room for more. */
@@ -106,6 +108,7 @@ class Turns {
       graceMs,
       resultGraceMs,
       signal,
+      isWaiting: this.#plan.isWaiting,
       parser: { onNoise: this.#plan.onNoise, ...(driver.frames && { types: driver.frames }) },
       ...(this.#plan.onStdout && { onStdout: this.#plan.onStdout }),
       ...(this.#plan.onStderr && { onStderr: this.#plan.onStderr }),

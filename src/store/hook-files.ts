@@ -1,4 +1,7 @@
 // Hooks as they stand in the files: which may run, and what each says, the highest level first.
+import { resolve } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import { isObject, type JsonObject, tryParse } from "../protocol/json-object.ts";
 import { type HookEntry, readClaudeHooks, readCursorHooks } from "./hook-entries.ts";
 import { type HookFile, type HookPlace, hookFiles, isThere } from "./hook-places.ts";
 import { withoutRepeats } from "./hook-repeats.ts";
@@ -46,6 +49,23 @@ export function withWaiting({ hooks, waiting }: LoadedHooks, place: HookPlace): 
 /** What the user has just seen or written runs from now on: with trust given, and after `hooks install`. */
 export function approveProjectHooks(place: HookPlace): void {
   approveHooks(place, loadHooks(place, { trusted: true }).waiting);
+}
+
+/** Hooks that the user gave for one run: the JSON itself, or a file with it. Throws for what cannot be understood. */
+export function readGivenHooks(given: string, cwd: string): { hooks: Hook[]; warnings: string[] } {
+  const isText = given.trimStart().startsWith("{");
+  const file = isText ? "--hooks" : resolve(given);
+  const found = isText ? { value: parseJsonObject(given, file) } : readJsonText(file);
+  if (!found) throw new UserError("FILE_UNREADABLE", `--hooks: ${file} does not exist.`);
+  const warnings: string[] = [];
+  const entries = readCursorHooks({ file, content: found.value, warnings });
+  return { hooks: entries.map((entry) => ({ ...entry, level: "user", file, cwd })), warnings };
+}
+
+function parseJsonObject(text: string, file: string): JsonObject {
+  const value = tryParse(text);
+  if (!isObject(value)) throw new UserError("CONFIG_INVALID", `${file}: this is no JSON object.`);
+  return value;
 }
 
 /** What stands in one file, whether or not it may run; undefined where there is none. */

@@ -5,6 +5,7 @@ import { createReviewer } from "../../src/agent/auto-review.ts";
 import { type ModelChunk, ModelError, type ModelRequest } from "../../src/model/provider.ts";
 
 const question: Question = {
+  callId: "call_1",
   tool: "Shell",
   args: {},
   needs: [{ kind: "Shell", target: "npm test", cwd: "/w" }],

@@ -6,6 +6,8 @@ import { type Wire, wireOf, wires } from "./model-wires.ts";
 export type ToolCallAnswer = {
   id?: string;
   name: string;
+  /** Of a tool that belongs to a group of them: Responses API only. */
+  namespace?: string;
   /** A string is sent as it is: arguments that are no JSON. */
   args: unknown;
 };

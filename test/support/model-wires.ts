@@ -23,11 +23,14 @@ function deltasOf(answer: Answer): string[] {
   return typeof answer.text === "string" ? [answer.text].filter(Boolean) : [...(answer.text ?? [])];
 }
 
-function callsOf(answer: Answer): (Required<ToolCallAnswer> & { json: string })[] {
+type Call = Required<Omit<ToolCallAnswer, "namespace">> & { namespace: string | undefined; json: string };
+
+function callsOf(answer: Answer): Call[] {
   return (answer.toolCalls ?? []).map((call, index) => ({
     id: call.id ?? `call_${index + 1}`,
     name: call.name,
     args: call.args,
+    namespace: call.namespace,
     json: typeof call.args === "string" ? call.args : JSON.stringify(call.args),
   }));
 }
@@ -162,6 +165,7 @@ function openaiResponses(answer: Answer, request: RecordedRequest): string[] {
         id: `fc_${at + 1}`,
         type: "function_call",
         ...{ call_id: call.id, name: call.name, arguments: "", status: "in_progress" },
+        ...(call.namespace !== undefined && { namespace: call.namespace }),
       },
       (place) => {
         for (const delta of halves(call.json)) event("response.function_call_arguments.delta", { ...place, delta });

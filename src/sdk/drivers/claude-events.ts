@@ -95,7 +95,8 @@ export function claudeDecoder({ prompt }: Pick<RunRequest, "prompt">): (line: un
     if (block.type !== "tool_result" || typeof block.tool_use_id !== "string") return [];
     const id = block.tool_use_id;
     const said = { text: contentText(block.content), isError: block.is_error === true };
-    return [calls.end(id, { ...said, refused: refusals.has(id) || isRefused(line, id) }, at)];
+    if (said.isError && !refusals.has(id) && isRefused(line, id)) refusals.set(id, said.text);
+    return [calls.end(id, { ...said, refused: refusals.has(id) }, at)];
   }
 
   /** With deltas the usage comes at the end of each reply, and is right only there. */

@@ -1,0 +1,193 @@
+// The way back from a CLI to this program: a socket in a folder of the run alone. Loaded only where something calls back.
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { UserError } from "../../protocol/error-codes.ts";
+import { isObject, tryParse } from "../../protocol/json-object.ts";
+import type { Connection } from "../drivers/driver.ts";
+import type { UnifiedTool } from "../unified.ts";
+import { type Callbacks, eventsOf, HookDesk } from "./hook-callbacks.ts";
+import { McpSession } from "./mcp-server.ts";
+import type { InProcessTool } from "./tool.ts";
+
+export type ConnectionRequest = Callbacks & {
+  tools?: readonly InProcessTool[];
+  tool: UnifiedTool;
+  signal: AbortSignal;
+};
+
+/** Under this name the tools of this program are called: `mcp__sdk__…`. */
+export const serverName = "sdk";
+
+/** As of a line of a stream: more is no call. */
+const mostBytes = 16 * 1024 * 1024;
+
+export class OpenConnection {
+  readonly connection: Connection;
+  readonly #request: ConnectionRequest;
+  readonly #desk: HookDesk;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #sessions = new Set<McpSession>();
+  #waiting = 0;
+
+  constructor(request: ConnectionRequest, folder: string, address: string, server: Server) {
+    this.#request = request;
+    this.#desk = new HookDesk(request, request.tool, request.signal);
+    this.#server = server;
+    server.on("connection", (socket) => this.#serve(socket));
+    const relay = (kind: string) => [process.execPath, relayProgram(), kind, address];
+    const events = eventsOf(request);
+    const tools = request.tools ?? [];
+    this.connection = {
+      folder,
+      ...(events.length > 0 && { hook: { command: relay("hook"), events } }),
+      ...((request.canUseTool || tools.length > 0) && { ask: { command: relay("ask") } }),
+      ...(tools.length > 0 && { mcp: { name: serverName, command: relay("mcp") } }),
+    };
+  }
+
+  get warnings(): readonly string[] {
+    return this.#desk.warnings;
+  }
+
+  /** Something of this program is being waited for: the silence of the CLI is ours. */
+  get isBusy(): boolean {
+    return this.#waiting > 0 || [...this.#sessions].some((session) => session.isBusy);
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const session of this.#sessions) session.close();
+    for (const socket of this.#sockets) socket.destroy();
+    rmSync(this.connection.folder, { recursive: true, force: true });
+  }
+
+  #serve(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on("error", () => {});
+    socket.setEncoding("utf8");
+    let text = "";
+    let kind: unknown;
+    let session: McpSession | undefined;
+    socket.on("close", () => {
+      this.#sockets.delete(socket);
+      session?.close();
+      if (session) this.#sessions.delete(session);
+    });
+    socket.on("data", (chunk: string) => {
+      text += chunk;
+      if (text.length > mostBytes) {
+        socket.destroy();
+        return;
+      }
+      if (kind === undefined) {
+        const end = text.indexOf("\n");
+        if (end < 0) return;
+        const head = tryParse(text.slice(0, end));
+        kind = isObject(head) ? head.kind : "unknown";
+        text = text.slice(end + 1);
+        if (kind === "mcp") session = this.#openSession(socket);
+      }
+      if (session) text = takeLines(text, (line) => session!.take(tryParse(line)));
+    });
+    // A hook and a question are whole when the other side has no more to say.
+    socket.on("end", () => {
+      if (kind === "hook" || kind === "ask") void this.#answer(kind, text, socket);
+      else socket.end();
+    });
+  }
+
+  #openSession(socket: Socket): McpSession {
+    const session = new McpSession(this.#request.tools ?? [], (message) => {
+      if (socket.writable) socket.write(`${JSON.stringify(message)}\n`);
+    });
+    this.#sessions.add(session);
+    return session;
+  }
+
+  async #answer(kind: "hook" | "ask", text: string, socket: Socket): Promise<void> {
+    const payload = tryParse(text);
+    this.#waiting++;
+    try {
+      // Without an answer the relay refuses.
+      if (!isObject(payload)) return;
+      const answer = kind === "hook" ? await this.#desk.answer(payload) : await this.#ask(payload);
+      if (socket.writable) socket.write(`${JSON.stringify(answer)}\n`);
+    } finally {
+      this.#waiting--;
+      socket.end();
+    }
+  }
+
+  async #ask(payload: Record<string, unknown>): Promise<object> {
+    // Who hands over tools wants them to be used, unless a callback has its say.
+    if (!this.#request.canUseTool && isOwnTool(payload.needs)) return { allow: true };
+    return this.#desk.ask(payload);
+  }
+}
+
+export async function openConnection(request: ConnectionRequest): Promise<OpenConnection> {
+  const folder = privateFolder();
+  const address =
+    process.platform === "win32" ? `\\\\.\\pipe\\courser-${randomBytes(16).toString("hex")}` : join(folder, "s");
+  const server = createServer({ allowHalfOpen: true });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(address, resolve);
+    });
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  return new OpenConnection(request, folder, address, server);
+}
+
+/**
+ * A folder for this user alone. Not where everybody may write, if that can be helped: some CLIs read no settings from there.
+ */
+function privateFolder(): string {
+  const { XDG_RUNTIME_DIR: runtime } = process.env;
+  const cache = join(homedir(), ".cache");
+  for (const base of [...(runtime ? [runtime] : []), ...(process.platform === "linux" ? [cache] : []), tmpdir()]) {
+    try {
+      if (base === cache) mkdirSync(cache, { recursive: true, mode: 0o700 });
+      const folder = mkdtempSync(join(base, "courser-sdk-"));
+      // The address of a socket has room for about a hundred bytes.
+      if (Buffer.byteLength(folder) < 90 || base === tmpdir()) return folder;
+      rmSync(folder, { recursive: true });
+    } catch {
+      // The next one.
+    }
+  }
+  throw new UserError("FILE_UNREADABLE", `No folder could be made below ${tmpdir()}.`);
+}
+
+function takeLines(text: string, take: (line: string) => void): string {
+  const lines = text.split("\n");
+  const rest = lines.pop()!;
+  for (const line of lines) if (line.trim() !== "") take(line);
+  return rest;
+}
+
+function isOwnTool(needs: unknown): boolean {
+  if (!Array.isArray(needs) || needs.length === 0) return false;
+  return needs.every(
+    (need) => isObject(need) && need.kind === "Mcp" && String(need.target).startsWith(`${serverName}:`),
+  );
+}
+
+/** Beside the bundled library, or built from the source that this file is part of. */
+function relayProgram(): string {
+  const places = ["../sdk-relay.cjs", "../../../dist/sdk-relay.cjs"].map((path) =>
+    fileURLToPath(new URL(path, import.meta.url)),
+  );
+  const found = places.find((path) => existsSync(path));
+  if (found === undefined)
+    throw new UserError("NOT_BUILT", `${places[0]} is missing: build the package (npm run build).`);
+  return found;
+}

@@ -1,0 +1,195 @@
+// Hooks and the permission callback: what the hook of a CLI is told, for functions of this program, and their answer in the
+// words of that CLI.
+import { type HookEventName, hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { unifiedToolName } from "../tool-names.ts";
+import type { UnifiedTool } from "../unified.ts";
+
+/** A call that waits for permission. */
+export type CallRequest = {
+  id: string;
+  /** By the one list of names: Read, Edit, Bash, … */
+  tool: string;
+  /** As the CLI calls it. */
+  name: string;
+  /** As the CLI spells it. */
+  input: Record<string, unknown>;
+  cwd: string;
+  sessionId: string;
+};
+
+/** Only a clear yes is one. `input`: takes the place of the call's, and is judged like any other. */
+export type PermissionAnswer =
+  | boolean
+  | "allow"
+  | "deny"
+  | { allow: true; input?: Record<string, unknown> }
+  | { allow: false; reason?: string };
+
+export type CanUseTool = (
+  call: CallRequest,
+  context: { signal: AbortSignal },
+) => PermissionAnswer | Promise<PermissionAnswer>;
+
+/** What a hook may answer; which of it counts is a matter of the event. */
+export type HookAnswer = {
+  permission?: "allow" | "deny" | "ask";
+  /** For the model. */
+  reason?: string;
+  updatedInput?: Record<string, unknown>;
+  /** Told to the model beside what happens. */
+  context?: string;
+  /** Goes on with this prompt. */
+  followup?: string;
+  /** False stops a prompt. */
+  continue?: boolean;
+};
+
+/** `payload`: as the CLI tells its hooks. */
+export type HookCallbacks = {
+  [Event in HookEventName]?: (payload: JsonObject) => HookAnswer | undefined | Promise<HookAnswer | undefined>;
+};
+
+export type Callbacks = { canUseTool?: CanUseTool; hooks?: HookCallbacks };
+
+/** The events that the CLI must tell. */
+export function eventsOf({ canUseTool, hooks = {} }: Callbacks): HookEventName[] {
+  const names = Object.keys(hooks) as HookEventName[];
+  return [...new Set(canUseTool ? (["preToolUse", ...names] as const) : names)];
+}
+
+export class HookDesk {
+  readonly #callbacks: Callbacks;
+  readonly #tool: UnifiedTool;
+  readonly #signal: AbortSignal;
+  /** What was permitted, so that nobody is asked twice about a call. */
+  readonly #permitted = new Map<string, boolean>();
+  readonly warnings: string[] = [];
+
+  constructor(callbacks: Callbacks, tool: UnifiedTool, signal: AbortSignal) {
+    this.#callbacks = callbacks;
+    this.#tool = tool;
+    this.#signal = signal;
+  }
+
+  /** The answer of a hook, as it prints it. */
+  async answer(payload: JsonObject): Promise<object> {
+    const event = eventNamed(String(payload.hook_event_name));
+    if (!event) return {};
+    const said = await this.#hear(event, payload);
+    const isGate = event === "preToolUse" && this.#callbacks.canUseTool && said.permission !== "deny";
+    const answer = isGate ? { ...said, ...(await this.#permit(callOf(payload, this.#tool))) } : said;
+    return this.#tool === "claude" ? claudeAnswer(event, answer) : cursorAnswer(answer);
+  }
+
+  /** The answer to what a person would be asked. */
+  async ask({ call_id: id, tool_name: name, tool_input: input, ...rest }: JsonObject): Promise<object> {
+    const known = this.#permitted.get(String(id));
+    if (known !== undefined) return { allow: known };
+    if (!this.#callbacks.canUseTool) return { allow: false, reason: reasonsIn(rest.reasons) };
+    const asked = callOf({ ...rest, tool_name: name, tool_input: input, tool_use_id: id }, this.#tool);
+    const { permission, reason } = await this.#permit(asked);
+    return { allow: permission === "allow", ...(reason !== undefined && { reason }) };
+  }
+
+  async #hear(event: HookEventName, payload: JsonObject): Promise<HookAnswer> {
+    try {
+      return (await this.#callbacks.hooks?.[event]?.(payload)) ?? {};
+    } catch (error) {
+      const message = `The callback for ${event} failed: ${messageOf(error)}`;
+      this.warnings.push(message);
+      const { effect } = hookEvents[event];
+      if (effect === "permit") return { permission: "deny", reason: message };
+      return effect === "prompt" ? { continue: false, reason: message } : {};
+    }
+  }
+
+  async #permit(call: CallRequest): Promise<HookAnswer> {
+    let answer: HookAnswer;
+    try {
+      answer = settled(await this.#callbacks.canUseTool!(call, { signal: this.#signal }));
+    } catch (error) {
+      const reason = `The permission callback failed: ${messageOf(error)}`;
+      this.warnings.push(reason);
+      answer = { permission: "deny", reason };
+    }
+    this.#permitted.set(call.id, answer.permission === "allow");
+    return answer;
+  }
+}
+
+function settled(answer: PermissionAnswer): HookAnswer {
+  if (answer === true || answer === "allow") return { permission: "allow" };
+  if (isObject(answer) && answer.allow === true) {
+    return { permission: "allow", ...(isObject(answer.input) && { updatedInput: answer.input }) };
+  }
+  const reason = isObject(answer) && typeof answer.reason === "string" ? answer.reason : "The program said no.";
+  return { permission: "deny", reason };
+}
+
+function callOf(payload: JsonObject, tool: UnifiedTool): CallRequest {
+  const name = String(payload.tool_name ?? "");
+  return {
+    id: String(payload.tool_use_id ?? ""),
+    tool: unifiedToolName(tool, name),
+    name,
+    input: isObject(payload.tool_input) ? payload.tool_input : {},
+    cwd: String(payload.cwd ?? ""),
+    sessionId: String(payload.session_id ?? ""),
+  };
+}
+
+/** By our name or by Claude's. */
+function eventNamed(name: string): HookEventName | undefined {
+  if (isHookEvent(name)) return name;
+  const found = Object.entries(hookEvents).find(([, { claude }]) => claude === name)?.[0];
+  return found as HookEventName | undefined;
+}
+
+function cursorAnswer(answer: HookAnswer): object {
+  const { permission, reason, updatedInput, context, followup } = answer;
+  return {
+    ...(permission && { permission }),
+    ...(answer.continue !== undefined && { continue: answer.continue }),
+    ...(reason !== undefined && { agent_message: reason, user_message: reason }),
+    ...(updatedInput && { updated_input: updatedInput }),
+    ...(context !== undefined && { additional_context: context }),
+    ...(followup !== undefined && { followup_message: followup }),
+  };
+}
+
+function claudeAnswer(event: HookEventName, answer: HookAnswer): object {
+  const { permission, reason, updatedInput, context, followup } = answer;
+  const hookEventName = hookEvents[event].claude!;
+  const more = context === undefined ? {} : { additionalContext: context };
+  switch (hookEvents[event].effect) {
+    case "permit":
+      if (!permission && context === undefined) return {};
+      return {
+        hookSpecificOutput: {
+          hookEventName,
+          ...(permission && { permissionDecision: permission }),
+          ...(reason !== undefined && { permissionDecisionReason: reason }),
+          ...(updatedInput && { updatedInput }),
+          ...more,
+        },
+      };
+    case "prompt":
+      if (answer.continue === false || permission === "deny") return { decision: "block", reason: reason ?? "" };
+      return context === undefined ? {} : { hookSpecificOutput: { hookEventName, ...more } };
+    case "context":
+      return context === undefined ? {} : { hookSpecificOutput: { hookEventName, ...more } };
+    case "followup":
+      return followup === undefined ? {} : { decision: "block", reason: followup };
+    case "observe":
+      return {};
+  }
+}
+
+function reasonsIn(reasons: unknown): string {
+  return Array.isArray(reasons) ? reasons.join(" ") : "Nobody can be asked.";
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

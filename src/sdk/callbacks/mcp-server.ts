@@ -1,0 +1,104 @@
+// The tools of this program as an MCP server: JSON-RPC, line by line, as much of it as tools need.
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { checkValue, jsonSchemaOf } from "../structured.ts";
+import type { InProcessTool, ToolContent } from "./tool.ts";
+
+const latestVersion = "2025-06-18";
+const knownVersions = [latestVersion, "2025-03-26", "2024-11-05"];
+
+type Reply = { result: unknown } | { error: { code: number; message: string } };
+
+/** One client. `send` gets the answers, in the order in which they are ready. */
+export class McpSession {
+  readonly #tools: ReadonlyMap<string, InProcessTool>;
+  readonly #send: (message: object) => void;
+  readonly #calls = new Map<string | number, AbortController>();
+
+  constructor(tools: readonly InProcessTool[], send: (message: object) => void) {
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#send = send;
+  }
+
+  /** Whether a call is being answered. */
+  get isBusy(): boolean {
+    return this.#calls.size > 0;
+  }
+
+  take(message: unknown): void {
+    if (!isObject(message) || typeof message.method !== "string") return; // an answer: this side asks nothing
+    const { id, method } = message;
+    const params = isObject(message.params) ? message.params : {};
+    if (typeof id !== "string" && typeof id !== "number") {
+      if (method === "notifications/cancelled") this.#calls.get(params.requestId as string | number)?.abort();
+      return;
+    }
+    const answer = (reply: Reply) => this.#send({ jsonrpc: "2.0", id, ...reply });
+    if (method === "tools/call") void this.#call(id, params).then(answer);
+    else answer(this.#reply(method, params));
+  }
+
+  close(): void {
+    for (const call of this.#calls.values()) call.abort();
+  }
+
+  #reply(method: string, params: JsonObject): Reply {
+    switch (method) {
+      case "initialize":
+        return { result: initialized(params) };
+      case "ping":
+        return { result: {} };
+      case "tools/list":
+        return { result: { tools: [...this.#tools.values()].map(described) } };
+      default:
+        return { error: { code: -32601, message: `There is no method ${method}.` } };
+    }
+  }
+
+  /** What goes wrong in a tool is told to the model; only a wrong name is an error of the protocol. */
+  async #call(id: string | number, { name, arguments: input = {} }: JsonObject): Promise<Reply> {
+    const tool = this.#tools.get(String(name));
+    if (!tool) return { error: { code: -32602, message: `There is no tool ${String(name)}.` } };
+    const abort = new AbortController();
+    this.#calls.set(id, abort);
+    try {
+      const checked = await checkValue(input, tool.schema);
+      if (checked.fault !== undefined) return failed(`The input does not fit: ${checked.fault}.`);
+      return { result: resultOf(await tool.run(checked.data, { signal: abort.signal })) };
+    } catch (error) {
+      return failed(error instanceof Error ? error.message : String(error));
+    } finally {
+      this.#calls.delete(id);
+    }
+  }
+}
+
+function initialized({ protocolVersion }: JsonObject): object {
+  return {
+    protocolVersion: knownVersions.includes(protocolVersion as string) ? protocolVersion : latestVersion,
+    capabilities: { tools: {} },
+    serverInfo: { name: "courser-sdk", version: "1.0.0" },
+  };
+}
+
+function described({ name, description, schema }: InProcessTool): object {
+  return { name, description, inputSchema: { type: "object", ...jsonSchemaOf(schema) } };
+}
+
+function failed(text: string): Reply {
+  return { result: { content: [{ type: "text", text }], isError: true } };
+}
+
+function resultOf(value: unknown): { content: ToolContent[]; structuredContent?: object } {
+  if (Array.isArray(value) && value.length > 0 && value.every(isContent)) return { content: value };
+  if (value === undefined || value === null) return { content: [{ type: "text", text: "Done." }] };
+  if (typeof value === "string") return { content: [{ type: "text", text: value }] };
+  // Gemini takes text that is JSON for the structured form, which must be an object: it is given one.
+  const structuredContent = isObject(value) ? value : { result: value };
+  return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent };
+}
+
+function isContent(value: unknown): value is ToolContent {
+  if (!isObject(value)) return false;
+  if (value.type === "text") return typeof value.text === "string";
+  return value.type === "image" && typeof value.data === "string" && typeof value.mimeType === "string";
+}

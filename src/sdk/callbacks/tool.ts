@@ -1,0 +1,27 @@
+// tool: a function of this program that an agent may call, given to its CLI as a tool of an MCP server.
+import type { AnswerSchema, DataOf } from "../structured.ts";
+
+export type ToolContext = {
+  /** Aborted when the run ends or the CLI gives the call up. */
+  signal: AbortSignal;
+};
+
+/** Text, or pictures; anything else is told to the model as JSON. */
+export type ToolContent = { type: "text"; text: string } | { type: "image"; data: string; mimeType: string };
+
+export interface InProcessTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: AnswerSchema;
+  run(input: any, context: ToolContext): unknown;
+}
+
+/** `schema`: of its input, as of an answer. What `run` throws is told to the model. */
+export function tool<const Schema extends AnswerSchema>(given: {
+  name: string;
+  description?: string;
+  schema: Schema;
+  run(input: DataOf<Schema>, context: ToolContext): unknown;
+}): InProcessTool {
+  return { description: "", ...given };
+}
