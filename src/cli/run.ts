@@ -174,7 +174,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       const confined = confining || needs.some((need) => need.kind === "Shell") ? await confine() : unconfined;
       const decision = await decide(needs, {
         mode: options?.readOnly && mode !== "plan" ? "ask" : mode,
-        interactive: !headless,
+        interactive: !headless || asker !== undefined,
         workspace,
         // The model is pointed to long outputs by their path: it may read them.
         roots: background.folder ? [...roots, background.folder] : roots,

@@ -93,6 +93,7 @@ class Cli {
   #exited: Promise<Exit> | undefined;
   #exit: Exit | undefined;
   #bytesOfFrame = 0;
+  #isAwaited = false;
   #stopped: Stop | undefined;
   #stopping: Promise<void> | undefined;
   #timers = new Timers();
@@ -244,7 +245,15 @@ class Cli {
   #heard(): void {
     const { idleMs } = this.#request;
     if (idleMs === undefined || this.queue.isFull || this.#parser.terminal || this.#stopped || this.#exit) return;
-    this.#timers.set("idle", idleMs, () => (this.#request.isWaiting?.() ? this.#heard() : this.stop("silent")));
+    this.#timers.set("idle", idleMs, () => this.#silent());
+  }
+
+  /** The CLI has the whole time again once it need not wait for this side any more. */
+  #silent(): void {
+    const isExcused = this.#isAwaited;
+    this.#isAwaited = this.#request.isWaiting?.() === true;
+    if (isExcused || this.#isAwaited) this.#heard();
+    else this.stop("silent");
   }
 
   #hold(): void {
