@@ -2,6 +2,8 @@
 // Exit 0 only when every answer is safe and at least 95 % are exact.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { runFrameCaseByAdapter } from "./adapter/frames-player.ts";
+import { runModelCaseByAdapter } from "./adapter/model-player.ts";
 import { runHookCase } from "./agent/hooks-driver.ts";
 import { runMcpCase } from "./agent/mcp-driver.ts";
 import { runProcessCase } from "./agent/process-driver.ts";
@@ -18,13 +20,20 @@ import type { Case, CaseDriver, CaseResult } from "./support/case.ts";
 
 /** One driver for each group. A new group is a new row. */
 export const drivers: Record<string, CaseDriver> = {
-  frames: (given) => runFrameCase(given as unknown as FrameCase),
+  frames: (given, { driver }) =>
+    driver === "cli"
+      ? runFrameCaseByAdapter(given as unknown as FrameCase)
+      : runFrameCase(given as unknown as FrameCase),
   hooks: runHookCase,
   mcp: runMcpCase,
   process: runProcessCase,
   sandbox: runSandboxCase,
   config: runConfigCase,
-  model: runModelCase,
+  model: async (given, options) => {
+    const direct = await runModelCase(given);
+    const isForAdapter = "authProfiles" in given.config || "fallbackModels" in given.config;
+    return isForAdapter && options.driver === "cli" && direct.pass ? runModelCaseByAdapter(given) : direct;
+  },
   ssrf: runSsrfCase,
   secrets: runSecretsCase,
   shell: runPolicyCase,

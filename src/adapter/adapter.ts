@@ -22,6 +22,8 @@ export type AdapterOptions = {
   debug?(line: string): void;
   /** Longest line of a CLI; default 16 MiB. */
   maxLineBytes?: number;
+  /** Versions of the contract that are understood. */
+  supportedVersions?: readonly string[];
   /** How command lines are made; default: that of this machine. */
   platform?: NodeJS.Platform;
 };
@@ -82,7 +84,7 @@ export class CursorAgentModelAdapter {
     checkMessages(request.messages);
     const router = request.tools ? undefined : this.#options.tools;
     const tools = request.tools ?? router?.list() ?? [];
-    const { platform, maxLineBytes, log, debug } = this.#options;
+    const { platform, maxLineBytes, supportedVersions, log, debug } = this.#options;
     return new SentTurn(
       { type: "turn", turnId: request.turnId ?? randomUUID(), messages: [...request.messages], tools: [...tools] },
       {
@@ -93,7 +95,7 @@ export class CursorAgentModelAdapter {
         preferred: request.preferred,
         signal: request.signal,
         platform,
-        maxLineBytes,
+        parser: { maxLineBytes, supported: supportedVersions },
         redact: (text) => this.#redactor.redact(text),
         log: (line) => log?.(line),
         debug,

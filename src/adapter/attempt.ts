@@ -1,7 +1,7 @@
 // One attempt at a turn: one candidate, one CLI process, its frames read until it ends.
 import { UserError } from "../protocol/error-codes.ts";
 import { FrameError } from "../protocol/frame-error.ts";
-import type { Frame } from "../protocol/frames.ts";
+import type { Frame, FrameParserOptions } from "../protocol/frames.ts";
 import { type KnownTool, type Turn, toolTable } from "../protocol/turn-contract.ts";
 import { type CliEnd, type RunningCli, startCli } from "../sdk/child.ts";
 import { type CliInput, cliInput } from "./cli-input.ts";
@@ -42,7 +42,7 @@ export type AttemptPlace = {
   tools: readonly KnownTool[];
   signal: AbortSignal;
   platform?: NodeJS.Platform;
-  maxLineBytes?: number;
+  parser?: FrameParserOptions;
   /** Told when a CLI was started, with the promise of its end. */
   onStart?(ended: Promise<unknown>): void;
   /** Every frame, forwarded or not. */
@@ -93,7 +93,7 @@ export async function* runAttempt(
       stageMs: model.stopMs,
       resultGraceMs: model.stopMs.result,
       signal: place.signal,
-      parser: { framing: model.framing, tools: place.tools, maxLineBytes: place.maxLineBytes },
+      parser: { ...place.parser, framing: model.framing, tools: place.tools },
     });
   let end = yield* follow(attempt, start(), place);
   // It was not started at all, or its shell gave up at once: nothing has been done yet.

@@ -1,6 +1,6 @@
 // A turn that was sent: its events, its attempts, and the way from one that failed to the next.
 import { UserError } from "../protocol/error-codes.ts";
-import type { Frame } from "../protocol/frames.ts";
+import type { Frame, FrameParserOptions } from "../protocol/frames.ts";
 import type { KnownTool, Turn, TurnEvent } from "../protocol/turn-contract.ts";
 import { type Attempt, newAttempt, runAttempt } from "./attempt.ts";
 import type { Reading } from "./frame-reader.ts";
@@ -16,7 +16,7 @@ export type TurnPlace = {
   preferred?: { model: string; profile: string };
   signal?: AbortSignal;
   platform?: NodeJS.Platform;
-  maxLineBytes?: number;
+  parser?: FrameParserOptions;
   redact(text: string): string;
   log(line: string): void;
   debug?(line: string): void;
@@ -88,7 +88,7 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
   }
 
   async *#try(candidate: Candidate, delivered: Delivered): AsyncGenerator<TurnEvent, Attempt> {
-    const { session, tools, signal, platform, maxLineBytes, redact, debug } = this.#place;
+    const { session, tools, signal, platform, parser, redact, debug } = this.#place;
     const attempt = newAttempt(candidate);
     this.attempts.push(attempt);
     delivered.begin();
@@ -98,7 +98,7 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
       tools,
       signal: signal ? AbortSignal.any([signal, this.#abort.signal]) : this.#abort.signal,
       platform,
-      maxLineBytes,
+      parser,
       redact,
       onStart: (ended) => {
         this.#running = ended;

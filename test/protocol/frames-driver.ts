@@ -21,8 +21,10 @@ export type FrameCase = {
 export type FrameChunk = { b64?: string; text?: string; gen?: Recipe; deliver?: string };
 export type Recipe = { prefix?: string; byte?: string; repeat_line?: string; count: number; suffix?: string };
 
-type Seen = {
-  ending: FrameEnding;
+export type Seen = {
+  ending: Pick<FrameEnding, "outcome" | "ignored" | "warnings" | "finish"> & {
+    error?: { code: string; message: string };
+  };
   events: string[];
   texts: string[];
   result: string | undefined;
@@ -30,10 +32,15 @@ type Seen = {
   sessionId: string | undefined;
   peakRssMb: number;
   milliseconds: number;
+  /** Known where a program was really run. */
+  wasKilled?: boolean;
 };
 
 export function runFrameCase(given: FrameCase): CaseResult {
-  const seen = play(given);
+  return judgeFrames(given, play(given));
+}
+
+export function judgeFrames(given: FrameCase, seen: Seen): CaseResult {
   const { expect } = given;
   const faults = faultsWithWays(expect, {
     faults: (wanted) => faultsOf(wanted, seen, given),
@@ -102,9 +109,9 @@ function play({ config, input }: FrameCase): Seen {
 }
 
 /** What Node takes before it does anything: limits are for a whole process, and this one also holds a test runner. */
-const bareNodeMb = 50;
+export const bareNodeMb = 50;
 
-function* readsOf(input: FrameCase["input"]): Generator<Uint8Array> {
+export function* readsOf(input: FrameCase["input"]): Generator<Uint8Array> {
   for (const chunk of input.chunks) {
     const size = readSize(chunk.deliver ?? input.deliver ?? "");
     for (const bytes of bytesOf(chunk)) {
@@ -194,7 +201,11 @@ function faultsOf(expect: Record<string, unknown>, seen: Seen, given: FrameCase)
         break;
       case "child_killed":
         // One that stays after its result is ended as well.
-        same(key, ending.outcome === "fail_closed" || (given.input.exit === null && !given.input.signal), wanted);
+        same(
+          key,
+          seen.wasKilled ?? (ending.outcome === "fail_closed" || (given.input.exit === null && !given.input.signal)),
+          wanted,
+        );
         break;
       case "session_id":
         same(key, seen.sessionId, wanted);

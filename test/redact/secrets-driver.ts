@@ -65,7 +65,8 @@ async function redacted({ config, input }: Case, driver: "library" | "cli"): Pro
       outputs.push(...said);
       readable.push(String((JSON.parse(said[0]!) as { result: string }).result), said[1]!);
     } else {
-      for (const sink of sinksOf(String(config["sink"] ?? ""))) outputs.push(await saidBy(sink, text, place));
+      for (const sink of sinksOf(String(config["sink"] ?? ""), text.length))
+        outputs.push(await saidBy(sink, text, place));
       readable.push(...outputs.slice(2));
     }
   } finally {
@@ -87,8 +88,13 @@ function makePlace(input: Case["input"], env: Record<string, string>): Place {
   return { folder, env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...env } };
 }
 
-/** Sinks that are not built yet (studio, adapter, recording) go through the same redactor, which has been seen above. */
-function sinksOf(named: string): string[] {
+/** Sinks that are not built yet (studio, recording) go through the same redactor, which has been seen above. */
+function sinksOf(named: string, length: number): string[] {
+  // The adapter quotes what is short.
+  return [...sinksNamed(named), ...(length < 1500 ? ["adapter"] : [])];
+}
+
+function sinksNamed(named: string): string[] {
   if (/debug/i.test(named)) return ["debug", "log"];
   if (/error|stderr|crash/i.test(named)) return ["error", "bug", "model"];
   return /log/i.test(named) ? ["log", "error", "model"] : ["log"];

@@ -1,5 +1,6 @@
 // A process that says a text through one of the program's own sinks: `node sink-probe.mjs SINK < text`.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { CursorAgentModelAdapter } from "../../src/adapter/adapter.ts";
 import { createDebug } from "../../src/cli/debug.ts";
 import { failedBeforeRun } from "../../src/cli/failure.ts";
 import { secretsInUse } from "../../src/cli/secrets-in-use.ts";
@@ -12,6 +13,7 @@ const sinks: Record<string, (text: string) => unknown> = {
   debug: (text) => createDebug(true).say(text),
   error: (text) => failedBeforeRun(new UserError("CONFIG_INVALID", text), "stream-json", "courser"),
   bug: (text) => failedBeforeRun(new Error(text), "json", "courser"),
+  adapter: throughAdapter,
   model: (text) => {
     const secrets = secretsInUse([], process.env);
     const asked = { vendorLabel: "Test", model: "test", local: false, keyAdvice: "", secrets, program: "courser" };
@@ -20,5 +22,30 @@ const sinks: Record<string, (text: string) => unknown> = {
     process.stdout.write(toModelError({ statusCode: 400, responseBody: body }, asked, exchange).message);
   },
 };
+
+/** A CLI that says the text on stderr, and one that says it in its error: what the adapter logs and tells of both. */
+async function throughAdapter(text: string): Promise<void> {
+  writeFileSync("said", text);
+  writeFileSync("error", `${JSON.stringify({ type: "error", data: { code: "MODEL_BAD_RESPONSE", message: text } })}\n`);
+  const { providers } = JSON.parse(readFileSync(`${process.env["HOME"]}/.cursor/courser.json`, "utf8")) as {
+    providers?: { mine: { keys: string[] } };
+  };
+  const env = Object.fromEntries((providers?.mine.keys ?? []).map((name) => [name, process.env[name] ?? null]));
+  const entry = (script: string) => ({
+    provider: "cursor-agent-cli",
+    command: "bash",
+    args: ["-c", script],
+    authProfiles: ["p"],
+  });
+  const adapter = new CursorAgentModelAdapter(
+    {
+      models: { a: { ...entry("cat said >&2; exit 1"), fallbackModels: ["b"] }, b: entry("cat error") },
+      profiles: { p: { env } },
+    },
+    { log: (line) => process.stdout.write(`${line}\n`) },
+  );
+  const turn = adapter.sendTurn(await adapter.createSession(), { messages: [{ role: "user", content: "hi" }] });
+  for await (const { type, data } of turn) if (type === "error") process.stdout.write(`${data.message}\n`);
+}
 
 void sinks[process.argv[2] ?? "log"]!(readFileSync(0, "utf8"));

@@ -1,0 +1,17 @@
+// Cases of profiles and fallback models, with our CLI behind the adapter.
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { casesIn, runCase } from "../cases-runner.ts";
+
+const cases = casesIn(join(import.meta.dirname, "../cases/security-model.jsonl")).filter(
+  ({ config }) => "authProfiles" in config || "fallbackModels" in config,
+);
+
+describe("through the adapter", () => {
+  it.each(cases.map((given) => [given.id, given] as const))("%s", { timeout: 60_000 }, async (_, given) => {
+    const result = await runCase(given, "cli", false);
+    expect({ safe: result.safe, exact: result.exact }, `${given.why}\n${result.detail}`).toEqual({ safe: true, exact: true });
+  });
+
+  it("are found", () => expect(cases.length).toBeGreaterThan(1));
+});
