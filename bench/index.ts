@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startModelServer } from "../test/support/model-server.ts";
+import { adapterTimes } from "./adapter.ts";
 import { bridgeTimes } from "./bridge.ts";
 import { compactRatio } from "./compact.ts";
 import { decoderRatio } from "./decoder.ts";
@@ -65,8 +66,18 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   hooks,
   bridge,
   launch,
+  adapter,
   size,
 };
+
+async function adapter(): Promise<Line[]> {
+  const { msPer100, timesParse, events } = await adapterTimes();
+  const floor = `${events} events`;
+  return [
+    { name: "adapter, 100 events", value: msPer100, limit: 1, unit: "ms", better: "less", floor },
+    { name: "adapter, beside JSON.parse", value: timesParse, limit: 8, unit: "×", better: "less", floor },
+  ];
+}
 
 async function start(folder: string, { rounds }: Options): Promise<Line[]> {
   const plain = place(join(folder, "plain"));

@@ -10,7 +10,10 @@ const cases = casesIn(join(import.meta.dirname, "../cases/security-model.jsonl")
 describe("through the adapter", () => {
   it.each(cases.map((given) => [given.id, given] as const))("%s", { timeout: 60_000 }, async (_, given) => {
     const result = await runCase(given, "cli", false);
-    expect({ safe: result.safe, exact: result.exact }, `${given.why}\n${result.detail}`).toEqual({ safe: true, exact: true });
+    expect({ safe: result.safe, exact: result.exact }, `${given.why}\n${result.detail}`).toEqual({
+      safe: true,
+      exact: true,
+    });
   });
 
   it("are found", () => expect(cases.length).toBeGreaterThan(1));

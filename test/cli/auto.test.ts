@@ -1,11 +1,15 @@
 // `courser auto`: one turn of JSON in, the contract out, whatever happens.
+import { spawnSync } from "node:child_process";
+import { rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { startModelServer } from "../support/model-server.ts";
-import { type CliOptions, createWorkspace } from "../support/run-cli.ts";
+import { type CliOptions, cli, createWorkspace } from "../support/run-cli.ts";
 
 const workspace = createWorkspace();
 afterAll(() => workspace.remove());
 
+const minimal = '{"type":"turn","turnId":"t1","messages":[{"role":"user","content":"hi"}],"tools":[]}';
 const turnOf = (content: string, more: object = {}) =>
   JSON.stringify({ type: "turn", turnId: "t1", messages: [{ role: "user", content }], tools: [], ...more });
 
@@ -26,7 +30,6 @@ const scripted = (replies: unknown) => ["--model", `script:${workspace.file("scr
 
 describe("a turn", () => {
   test("as the contract prints it, with and without the end of its line", async () => {
-    const minimal = '{"type":"turn","turnId":"t1","messages":[{"role":"user","content":"hi"}],"tools":[]}';
     for (const stdin of [
       minimal,
       `${minimal}\n`,
@@ -109,6 +112,44 @@ describe("a turn", () => {
     } finally {
       await server.stop();
     }
+  });
+});
+
+describe("by hand", () => {
+  test("the pipe test as it is printed, by the name agent.cmd as well", async () => {
+    const bin = workspace.file("bin/agent", "");
+    rmSync(bin);
+    for (const name of ["agent", "agent.cmd"]) symlinkSync(cli, join(workspace.path, "bin", name));
+    workspace.file("turn.json", minimal);
+    const env = { ...workspace.env, PATH: `${join(workspace.path, "bin")}:${workspace.env["PATH"]}` };
+    const lines = [
+      `echo '${minimal}' | agent.cmd auto --stream-json`,
+      `echo '${minimal}' | agent auto --stream-json`,
+      "cat turn.json | agent.cmd auto --stream-json",
+      'agent.cmd -p --force --output-format stream-json --stream-partial-output "hello"',
+    ];
+    for (const line of lines) {
+      const run = spawnSync("bash", ["-o", "pipefail", "-c", line], { cwd: workspace.path, env, encoding: "utf8" });
+      expect(run.status, run.stderr).toBe(0);
+      const types = run.stdout
+        .trim()
+        .split("\n")
+        .map((each) => (JSON.parse(each) as { type: string }).type);
+      expect(["done", "result"], line).toContain(types.at(-1));
+    }
+  });
+
+  test("at a terminal it says what it waits for", () => {
+    const quoted = `'${process.execPath}' '${cli}' auto --stream-json`;
+    const run = spawnSync("script", ["-qefc", quoted, "/dev/null"], {
+      cwd: workspace.path,
+      env: workspace.env,
+      input: `${minimal}\n`,
+      encoding: "utf8",
+      timeout: 15_000,
+    });
+    expect(run.stdout).toContain("Waiting for one line of turn JSON on stdin.");
+    expect(run.stdout).toContain('"finishReason":"stop"');
   });
 });
 
