@@ -8,7 +8,10 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 /** System packages that tests use: what to look for, what brings it. A test that lacks one is skipped and says so. */
-const systemPackages = [{ name: "bubblewrap", file: "/usr/bin/bwrap" }];
+const systemPackages = [
+  { name: "bubblewrap", file: "/usr/bin/bwrap" },
+  { name: "chromium", file: "/usr/bin/chromium" },
+];
 
 installSystemPackages();
 run(process.execPath, [join(root, "scripts/build.mjs")]);

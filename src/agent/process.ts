@@ -1,6 +1,7 @@
 // The only spawner of tools: bounded in time and memory, and nothing is left behind.
 
 import type { ChildProcess } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
 import { toolEnvironment } from "../policy/tool-environment.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { spawnInOwnSession, spawnProblem } from "../process/spawn.ts";
@@ -20,6 +21,8 @@ export type ProcessRequest = {
   env?: Record<string, string>;
   /** Its standard input; else that is empty. A command need not read it. `open`: it is written to while it runs. */
   input?: string | { open: true };
+  /** Descriptors 3 and 4 are ours to speak with it; what comes is given here. It must end when they break. */
+  onChannel?(chunk: Buffer): void;
   /** Runs it in there, or not at all. `readable`: folders outside of the workspace that it must be able to read. */
   sandbox?: Sandbox;
   readable?: readonly string[];
@@ -83,7 +86,7 @@ export interface RunningProcess {
   /** 0 when it could not be started; `ended` says why. */
   pid: number;
   ended: Promise<ProcessEnd>;
-  /** To an open input. Resolves when it has room for more; rejects when nobody reads it any more. */
+  /** To an open input, or to the channel. Resolves when it has room for more; rejects when nobody reads it any more. */
   write(text: string): Promise<void>;
   stop(): void;
 }
@@ -199,6 +202,7 @@ class Run {
         env: confined,
         stdin: request.input === undefined ? "empty" : "pipe",
         plain: request.leftovers === "ignore",
+        channel: request.onChannel !== undefined,
         bound: isOpen(request),
       });
     } catch (error) {
@@ -228,6 +232,8 @@ class Run {
     child.stdin?.on("error", () => {}); // it may end, or close its input, before it has read all
     // Held for its sake alone: when it breaks, the child ends.
     child.stdio[3]?.on("error", () => {});
+    if (request.onChannel)
+      (child.stdio[4] as Readable | undefined)?.on("data", request.onChannel).on("error", () => {});
     if (typeof request.input === "string") child.stdin?.end(request.input);
     child.stdout?.on("data", (chunk: Buffer) => this.#output.push("stdout", chunk));
     child.stderr?.on("data", (chunk: Buffer) => this.#output.push("stderr", chunk));
@@ -235,7 +241,8 @@ class Run {
   }
 
   write(text: string): Promise<void> {
-    const stdin = this.#child?.stdin;
+    const child = this.#child;
+    const stdin = this.#request.onChannel ? (child?.stdio[3] as Writable | undefined) : child?.stdin;
     if (!stdin || this.pid === 0) return Promise.reject(new Error("it could not be started"));
     return new Promise((resolve, reject) => {
       stdin.write(text, (error) => (error ? reject(error) : resolve()));

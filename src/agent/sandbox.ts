@@ -1,7 +1,7 @@
 // The sandbox that shell commands run in. Whether it works here is tried once, before the first command that needs it.
 
+import type { HostProxyOptions } from "./host-proxy.ts";
 import type { ProcessRunner } from "./process.ts";
-import type { HostProxyOptions } from "./sandbox/host-proxy.ts";
 import type { SandboxPlan } from "./sandbox/plan.ts";
 
 export type { SandboxPlan } from "./sandbox/plan.ts";

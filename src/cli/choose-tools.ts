@@ -4,7 +4,7 @@ import type { Tool } from "../agent/tools/tool.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { nearestName } from "../protocol/nearest.ts";
 import { type FlagValues, flagList } from "./flags.ts";
-import type { Setup } from "./start.ts";
+import type { PermissionMode, Setup } from "./start.ts";
 
 /** Tools that the CLI of 2025 did not have. */
 const newer: readonly string[] = ["task", "askQuestion", "createPlan"];
@@ -46,4 +46,23 @@ function unknownTool(flag: string, name: string): UserError {
   const near = nearestName(name, names);
   const hint = near ? ` Did you mean ${near}?` : "";
   return new UserError("USAGE", `--${flag}: there is no tool '${name}'.${hint} Tools: ${names.join(", ")}.`);
+}
+
+/** What of the servers' tools a run has: fewer by mode and by flag, like its own. */
+export function chooseServerTools(tools: readonly Tool[], flags: FlagValues, mode: PermissionMode): readonly Tool[] {
+  const readOnly = mode === "plan" || mode === "ask";
+  const names = (flag: string) => flagList(flags, flag).flatMap((list) => list.split(",").map((name) => name.trim()));
+  const isNamed = (tool: Tool, list: readonly string[]) => list.some((name) => isCalled(tool, name));
+  return tools.filter(
+    (tool) =>
+      (!readOnly || tool.readOnly) &&
+      (!flags.has("allowed-tools") || isNamed(tool, names("allowed-tools"))) &&
+      !isNamed(tool, names("disallowed-tools")),
+  );
+}
+
+/** `docs-search`, `docs:search`, `docs:*`, and `mcp` for all of them. */
+function isCalled({ name, wire, mcp }: Tool, wanted: string): boolean {
+  if (wanted === name || wanted === wire) return true;
+  return mcp !== undefined && (wanted === `${mcp.server}:${mcp.tool}` || wanted === `${mcp.server}:*`);
 }

@@ -45,7 +45,7 @@ export const flags: readonly Flag[] = [
   { name: "append-system-prompt", value: "<text>", group: "Run", help: "Add to the system prompt" },
   { name: "background", short: "b", group: "Run", help: "Start in background mode", notBuilt: true },
   { name: "cloud", short: "c", group: "Run", help: "Start in cloud mode", notBuilt: true },
-  { name: "browser", group: "Run", help: "Enable browser automation", notBuilt: true },
+  { name: "browser", group: "Run", help: "Give the agent a browser: open, snapshot, click, type, screenshot" },
 
   {
     name: "output-format",

@@ -16,7 +16,7 @@ import { redact } from "../redact/redact.ts";
 import { isSecretName } from "../redact/secret-names.ts";
 import { approveServer } from "../store/mcp-approvals.ts";
 import type { McpServer } from "../store/mcp-servers.ts";
-import { type FlagValues, flagList } from "./flags.ts";
+import { chooseServerTools } from "./choose-tools.ts";
 import { approvalPlace, type McpPlan, type McpSetup, rulesOf } from "./mcp-plan.ts";
 import type { PermissionMode, Setup } from "./start.ts";
 
@@ -134,23 +134,4 @@ export function shownStart({ definition }: McpServer): string {
 
 export function quotedName(name: string): string {
   return /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
-}
-
-/** What of the servers' tools a run has: fewer by mode and by flag, like its own. */
-export function chooseServerTools(tools: readonly Tool[], flags: FlagValues, mode: PermissionMode): readonly Tool[] {
-  const readOnly = mode === "plan" || mode === "ask";
-  const names = (flag: string) => flagList(flags, flag).flatMap((list) => list.split(",").map((name) => name.trim()));
-  const isNamed = (tool: Tool, list: readonly string[]) => list.some((name) => isCalled(tool, name));
-  return tools.filter(
-    (tool) =>
-      (!readOnly || tool.readOnly) &&
-      (!flags.has("allowed-tools") || isNamed(tool, names("allowed-tools"))) &&
-      !isNamed(tool, names("disallowed-tools")),
-  );
-}
-
-/** `docs-search`, `docs:search`, `docs:*`, and `mcp` for all of them. */
-function isCalled({ name, wire, mcp }: Tool, wanted: string): boolean {
-  if (wanted === name || wanted === wire) return true;
-  return mcp !== undefined && (wanted === `${mcp.server}:${mcp.tool}` || wanted === `${mcp.server}:*`);
 }

@@ -84,6 +84,9 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
   const processes = createProcessRunner({ keys: [...model.keys, ...serviceKeys(setup, web)] });
   const endNow = () => processes.endAllNow();
   process.once("exit", endNow);
+  const browser = flags.has("browser")
+    ? (await import("./browser.ts")).openBrowser(setup, { mode, processes, warn })
+    : undefined;
   const making = createProvider(model, {
     retries: settings.courser.retries,
     timeoutMs: settings.courser.timeoutMs,
@@ -166,7 +169,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
     },
     system,
     get tools() {
-      return mcp ? [...builtIn, ...mcp.tools] : builtIn;
+      return [...builtIn, ...(browser?.tools ?? []), ...(mcp?.tools ?? [])];
     },
     async decide(needs, options) {
       const { decide } = await import("../policy/decide.ts");
@@ -273,6 +276,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       }
       await agent.subagents?.end();
       await background.endAll();
+      await browser?.end();
       await mcp?.end();
       await confinement.sandbox?.end();
       await processes.endAll();

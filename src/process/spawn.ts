@@ -11,6 +11,8 @@ export type SpawnRequest = {
   stdin: "empty" | "pipe";
   /** Stays in our own session: for programs that neither ask nor fork, which the scheduler then treats as our own work. */
   plain?: boolean;
+  /** Two more descriptors, 3 to be read and 4 to be written by the program. Such a one ends when they break. */
+  channel?: boolean;
   /** Ends with this process, however that ends: its whole group is killed when the pipe that we hold breaks. */
   bound?: boolean;
 };
@@ -18,9 +20,18 @@ export type SpawnRequest = {
 /** Waits beside the program for the end of descriptor 3, holding none of its streams. */
 const boundToPipe = '(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 & exec 3<&-; exec "$@"';
 
-export function spawnInOwnSession({ command, cwd, env, stdin, plain = false, bound }: SpawnRequest): ChildProcess {
+export function spawnInOwnSession({
+  command,
+  cwd,
+  env,
+  stdin,
+  plain = false,
+  channel,
+  bound,
+}: SpawnRequest): ChildProcess {
   const { spawn } = process.getBuiltinModule("node:child_process"); // loaded when the first child is started
   const isBound = bound === true && process.platform !== "win32";
+  const more: "pipe"[] = channel ? ["pipe", "pipe"] : isBound ? ["pipe"] : [];
   const [first, ...rest] = isBound ? ["/bin/sh", "-c", boundToPipe, "bound", ...command] : command;
   const { program, args, verbatim } = spawnWords(first!, rest, shellOf(env));
   return spawn(program, [...args], {
@@ -30,7 +41,7 @@ export function spawnInOwnSession({ command, cwd, env, stdin, plain = false, bou
     detached: !plain && process.platform !== "win32",
     windowsHide: true,
     windowsVerbatimArguments: verbatim,
-    stdio: [stdin === "empty" ? "ignore" : "pipe", "pipe", "pipe", ...(isBound ? (["pipe"] as const) : [])],
+    stdio: [stdin === "empty" ? "ignore" : "pipe", "pipe", "pipe", ...more],
   });
 }
 

@@ -27,6 +27,7 @@ export const errorCodes = {
   SANDBOX_UNAVAILABLE: { exit: 1 },
   MCP_UNREACHABLE: { exit: 1, retry: true },
   PORT_TAKEN: { exit: 1 },
+  BROWSER_MISSING: { exit: 1 },
 
   MODEL_UNKNOWN: { exit: 1 },
   MODEL_AUTH_ERROR: { exit: 1 },

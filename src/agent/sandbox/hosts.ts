@@ -2,8 +2,15 @@
 import { BlockList, isIP } from "node:net";
 import { judgeAddress } from "../../policy/addresses.ts";
 import type { NetworkSettings } from "../../store/sandbox-settings.ts";
+import type { HostJudge, Target } from "../host-proxy.ts";
 
-export type Target = { host: string; port: number };
+export function judgeByPolicy(network: NetworkSettings): HostJudge {
+  return {
+    who: "The sandbox",
+    name: (target) => nameProblem(target, network),
+    addresses: (target, addresses) => addressProblem(target, addresses, network),
+  };
+}
 
 /** Why not, as the end of a sentence; undefined when it may be reached. Before the name is looked up. */
 export function nameProblem({ host, port }: Target, network: NetworkSettings): string | undefined {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { loadHidden } from "../../policy/hidden.ts";
 import { isInside, realOrSame } from "../../policy/paths.ts";
+import type { HostProxy } from "../host-proxy.ts";
 import { outputFolder } from "../output-folder.ts";
 import type { Backend, Entered, EnterRequest, SandboxOptions } from "../sandbox.ts";
 import {
@@ -19,7 +20,7 @@ import { type ControlGroup, makeControlGroup, removeLeftGroups } from "./control
 import { confinedEnvironment, privateCaches } from "./environment.ts";
 import { excludeHolders } from "./git-exclude.ts";
 import { holdNames, putBack } from "./holders.ts";
-import type { HostProxy } from "./host-proxy.ts";
+import { judgeByPolicy } from "./hosts.ts";
 import { signalInside, watchInside } from "./inside.ts";
 import type { Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
@@ -70,8 +71,8 @@ export async function openLinux(options: SandboxOptions): Promise<Backend | { un
     const hasIgnoreFile = [plan.workspace, ...plan.roots].some((root) => existsSync(join(root, ".cursorignore")));
     const socket = join(folder, "net", "proxy");
     if (plan.network.type === "proxy") {
-      const { startHostProxy } = await import("./host-proxy.ts");
-      proxy = await startHostProxy({ path: socket, network: plan.network, env, ...options.network });
+      const { startHostProxy } = await import("../host-proxy.ts");
+      proxy = await startHostProxy({ path: socket, judge: judgeByPolicy(plan.network), env, ...options.network });
     }
     const way = proxy && { socket, proxy };
     // The same folder for all runs of a user, wherever each of them keeps its temporary files.

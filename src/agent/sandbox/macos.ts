@@ -7,6 +7,7 @@ import { loadHidden } from "../../policy/hidden.ts";
 import { realOrSame } from "../../policy/paths.ts";
 import type { Backend, SandboxOptions } from "../sandbox.ts";
 import { confinedEnvironment, privateCaches } from "./environment.ts";
+import { judgeByPolicy } from "./hosts.ts";
 import { proxyVariables } from "./relay.ts";
 import { ruledPaths } from "./ruled-paths.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
@@ -40,7 +41,11 @@ export async function openMacos({
   const hasIgnoreFile = [plan.workspace, ...plan.roots].some((root) => existsSync(join(root, ".cursorignore")));
   const proxy =
     plan.network.type === "proxy"
-      ? await (await import("./host-proxy.ts")).startHostProxy({ network: plan.network, env: own, ...network })
+      ? await (await import("../host-proxy.ts")).startHostProxy({
+          judge: judgeByPolicy(plan.network),
+          env: own,
+          ...network,
+        })
       : undefined;
 
   return {

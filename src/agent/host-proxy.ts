@@ -1,16 +1,31 @@
-// The way out of the sandbox for listed hosts: an HTTP proxy on a socket that is laid into it. The network stays shut.
+// The only way out for programs whose network is judged: an HTTP proxy that asks about each host and each address. For
+// commands in the sandbox it lies on a socket in there, for the browser on a port of this machine.
 import { lookup } from "node:dns/promises";
 import { type ClientRequest, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
-import type { Duplex } from "node:stream";
-import { proxyFor } from "../../net/proxy.ts";
-import type { NetworkSettings } from "../../store/sandbox-settings.ts";
-import { addressProblem, nameProblem, type Target } from "./hosts.ts";
+import type { Duplex, Readable } from "node:stream";
+import { proxyFor } from "../net/proxy.ts";
+
+export type Target = { host: string; port: number };
+
+/** Why not, as the end of a sentence; undefined where it may be reached. */
+export type HostJudge = {
+  /** Who refuses, as the beginning of a sentence. */
+  who: string;
+  /** Before the name is looked up. */
+  name(target: Target): string | undefined;
+  /** All addresses that it leads to. */
+  addresses(target: Target, addresses: readonly string[]): string | undefined;
+};
 
 export type HostProxyOptions = {
   /** Path of the socket; without one it listens on a port of this machine. */
   path?: string;
-  network: NetworkSettings;
+  judge: HostJudge;
+  /** What is refused gets no answer at all: a page would take it for one of the server. */
+  isSilent?: boolean;
+  /** Bytes that one connection may bring; beyond them it is cut. */
+  mostBytes?: number;
   /** Where the proxy of the user's own network is named. */
   env: NodeJS.ProcessEnv;
   /** All addresses of a name; default the system's look-up. */
@@ -46,6 +61,7 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
         socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
         if (head.length > 0) remote.write(head);
         join(socket, remote);
+        cutBeyond(options.mostBytes, remote);
       },
       (error: Error) => {
         note(error);
@@ -58,7 +74,7 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
   server.on("request", (asked, answer) => {
     forward(asked, answer, options, sockets).catch((error: Error) => {
       note(error);
-      if (answer.headersSent) answer.destroy();
+      if (answer.headersSent || options.isSilent) answer.destroy();
       else
         answer
           .writeHead(Number(statusOf(error).slice(0, 3)), { "content-type": "text/plain" })
@@ -110,6 +126,16 @@ function join(one: Duplex, other: Duplex): void {
   other.once("close", () => one.destroy());
 }
 
+/** For a stream that flows already. */
+function cutBeyond(most: number | undefined, stream: Readable): void {
+  if (most === undefined) return;
+  let left = most;
+  stream.on("data", (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) stream.destroy();
+  });
+}
+
 /** `host:port`, with brackets around an address of version 6. */
 function targetOf(authority: string): Target {
   const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(authority) ?? [];
@@ -118,10 +144,10 @@ function targetOf(authority: string): Target {
 
 /** A connection to one of the addresses that were judged, never to a name that is looked up again. */
 async function reach(target: Target, options: HostProxyOptions): Promise<Socket> {
-  const { network, env, resolve = resolveName, connect = connectAddress } = options;
+  const { judge, env, resolve = resolveName, connect = connectAddress } = options;
   const shown = `${target.host}:${target.port}`;
-  const refuse = (why: string) => new Refusal(`The sandbox refused ${shown}: ${why}.`);
-  const problem = nameProblem(target, network);
+  const refuse = (why: string) => new Refusal(`${judge.who} refused ${shown}: ${why.replace(/\.$/, "")}.`);
+  const problem = judge.name(target);
   if (problem) throw refuse(problem);
   const isAddress = isIP(target.host) !== 0;
   const proxy = proxyFor(
@@ -131,7 +157,7 @@ async function reach(target: Target, options: HostProxyOptions): Promise<Socket>
   const addresses = isAddress ? [target.host] : await resolve(target.host).catch(() => []);
   // Behind a proxy there may be no name server; there the name is what was judged.
   if (addresses.length === 0 && !proxy) throw new Error(`${target.host} has no address`);
-  const closed = addresses.length > 0 ? addressProblem(target, addresses, network) : undefined;
+  const closed = addresses.length > 0 ? judge.addresses(target, addresses) : undefined;
   if (closed) throw refuse(closed);
   if (proxy) return throughProxy(proxy, target);
   let last: Error = new Error(`${shown} cannot be reached`);
@@ -213,7 +239,7 @@ async function forward(
   sockets: Set<Duplex>,
 ): Promise<void> {
   const url = URL.canParse(asked.url ?? "") ? new URL(asked.url!) : undefined;
-  if (url?.protocol !== "http:") throw new Refusal("The sandbox's proxy takes CONNECT and http:// addresses only.");
+  if (url?.protocol !== "http:") throw new Refusal(`${options.judge.who} takes CONNECT and http:// addresses only.`);
   const target = { host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(url.port) || 80 };
   const remote = await reach(target, options);
   keep(remote, sockets);
@@ -229,6 +255,8 @@ async function forward(
     const kept = Object.entries(given.headers).filter(([name]) => !ownHeaders.has(name));
     answer.writeHead(given.statusCode ?? 502, Object.fromEntries(kept));
     given.pipe(answer);
+    given.once("close", () => given.complete || answer.destroy());
+    cutBeyond(options.mostBytes, given);
   });
   asked.pipe(passed);
 }

@@ -1,0 +1,100 @@
+// Speaks with a browser over its debugging pipe: one JSON object after the other, a NUL between them.
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+
+export type DevtoolsEvent = { method: string; params: JsonObject; sessionId: string | undefined };
+
+/** What the browser answers a command with when it cannot do it. */
+export class DevtoolsError extends Error {}
+
+const answerMs = 30_000;
+/** A screenshot of a long page is some megabytes. */
+const longestMessage = 64 * 2 ** 20;
+
+type Waiting = { resolve(result: JsonObject): void; reject(error: Error): void; timer: NodeJS.Timeout };
+
+export class Devtools {
+  readonly #write: (text: string) => Promise<void>;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #listeners = new Set<(event: DevtoolsEvent) => void>();
+  #rest: Buffer[] = [];
+  #restLength = 0;
+  #next = 1;
+  #ended: Error | undefined;
+
+  constructor(write: (text: string) => Promise<void>) {
+    this.#write = write;
+  }
+
+  /** Undefined fields of `params` are left out. */
+  send(method: string, params: JsonObject = {}, sessionId?: string): Promise<JsonObject> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    const id = this.#next++;
+    const answer = new Promise<JsonObject>((resolve, reject) => {
+      const late = () => this.#settle(id)?.reject(new DevtoolsError(`the browser did not answer ${method} in time`));
+      this.#waiting.set(id, { resolve, reject, timer: setTimeout(late, answerMs) });
+    });
+    this.#write(`${JSON.stringify({ id, method, params, sessionId })}\0`).catch((error: Error) =>
+      this.#settle(id)?.reject(new DevtoolsError(`the browser cannot be reached: ${error.message}`)),
+    );
+    return answer;
+  }
+
+  /** The function ends it. */
+  listen(listener: (event: DevtoolsEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  receive(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(0); end !== -1; end = chunk.indexOf(0, start)) {
+      const message = Buffer.concat([...this.#rest, chunk.subarray(start, end)]).toString("utf8");
+      this.#rest = [];
+      this.#restLength = 0;
+      start = end + 1;
+      this.#take(message);
+    }
+    if (start < chunk.length) this.#rest.push(chunk.subarray(start));
+    this.#restLength += chunk.length - start;
+    if (this.#restLength > longestMessage) this.end(new DevtoolsError("the browser sent a message without an end"));
+  }
+
+  /** Nothing is answered any more. */
+  end(why: Error): void {
+    this.#ended ??= why;
+    for (const id of [...this.#waiting.keys()]) this.#settle(id)?.reject(this.#ended);
+    this.#listeners.clear();
+  }
+
+  #take(text: string): void {
+    let message: unknown;
+    try {
+      message = JSON.parse(text);
+    } catch {
+      this.end(new DevtoolsError("the browser said something that is no JSON"));
+      return;
+    }
+    if (!isObject(message)) return;
+    const { id, method, params, result, error, sessionId } = message;
+    if (typeof id === "number") {
+      const waiting = this.#settle(id);
+      if (isObject(error)) waiting?.reject(new DevtoolsError(String(error["message"])));
+      else waiting?.resolve(isObject(result) ? result : {});
+      return;
+    }
+    if (typeof method !== "string") return;
+    const event = {
+      method,
+      params: isObject(params) ? params : {},
+      sessionId: typeof sessionId === "string" ? sessionId : undefined,
+    };
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  #settle(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    clearTimeout(waiting?.timer);
+    return waiting;
+  }
+}

@@ -1,0 +1,61 @@
+// Which browser there is on this machine: one of the Chromium family, because those speak the protocol that we use.
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const names = [
+  "chromium",
+  "chromium-browser",
+  "google-chrome-stable",
+  "google-chrome",
+  "chrome",
+  "microsoft-edge",
+  "brave-browser",
+];
+
+const usualPlaces: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  linux: ["/usr/bin", "/usr/local/bin", "/snap/bin"].flatMap((folder) => names.map((name) => join(folder, name))),
+  darwin: ["Google Chrome", "Chromium", "Microsoft Edge", "Brave Browser"].map(
+    (name) => `/Applications/${name}.app/Contents/MacOS/${name}`,
+  ),
+  win32: ["Google\\Chrome\\Application\\chrome.exe", "Microsoft\\Edge\\Application\\msedge.exe"].flatMap((end) =>
+    ["C:\\Program Files", "C:\\Program Files (x86)"].map((start) => `${start}\\${end}`),
+  ),
+};
+
+const advice: Partial<Record<NodeJS.Platform, string>> = {
+  linux: "Install one, for example: sudo apt install chromium",
+  darwin: "Install one, for example: brew install --cask chromium",
+  win32: "Install one, for example: winget install Google.Chrome",
+};
+
+/** Throws UserError where there is none, with what to type. */
+export function findBrowser(env: Environment, platform: NodeJS.Platform = process.platform): string {
+  const named = env["COURSER_BROWSER"];
+  if (named) {
+    if (isProgram(named)) return named;
+    throw new UserError("BROWSER_MISSING", `COURSER_BROWSER names ${named}, which is no program that can be run.`);
+  }
+  const inPath = (env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => folder !== "")
+    .flatMap((folder) => names.map((name) => join(folder, name)));
+  const found = [...inPath, ...(usualPlaces[platform] ?? [])].find(isProgram);
+  if (found !== undefined) return found;
+  const install = advice[platform] ?? "Install Chromium or Chrome";
+  throw new UserError(
+    "BROWSER_MISSING",
+    `--browser needs Chromium or Chrome, and there is none on this machine. ${install}, or name one with COURSER_BROWSER=/path/to/chrome`,
+  );
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,372 @@
+// The pages of a browser: the one that is looked at, what it is doing, and what can be done on it.
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { largestImage } from "../image.ts";
+import { type Devtools, DevtoolsError } from "./devtools.ts";
+import { type ElementPlace, type FrameTree, renderSnapshot, type Snapshot } from "./snapshot.ts";
+
+type Session = {
+  id: string;
+  targetId: string;
+  kind: "page" | "iframe";
+  /** The page that a frame of another site belongs to. */
+  page: string;
+  url: string;
+  isLoading: boolean;
+  /** Everything is as it must be. */
+  isReady: boolean;
+};
+
+const loadMs = 30_000;
+/** Of each side of a picture. */
+const mostPixels = 8000;
+const settleMs = 15_000;
+/** What a click sets off begins within this time. */
+const reactionMs = 150;
+
+/** A page may ask others for its address on ways that no proxy sees: it gets nothing to ask with. */
+const withoutPeers =
+  "for (const name of ['RTCPeerConnection','webkitRTCPeerConnection','RTCDataChannel']) delete globalThis[name];";
+
+export class Pages {
+  readonly #devtools: Devtools;
+  readonly #sessions = new Map<string, Session>();
+  /** The newest page last. */
+  #pages: string[] = [];
+  #places: ReadonlyMap<string, ElementPlace> = new Map();
+  #refs = 0;
+  #notes: string[] = [];
+  #changed: () => void = () => {};
+  readonly #proxy: string;
+  /** A profile of its own within the browser: what else the browser does has no way out. */
+  #context = "";
+
+  constructor(devtools: Devtools, proxy: string) {
+    this.#devtools = devtools;
+    this.#proxy = proxy;
+    devtools.listen(({ method, params, sessionId }) => this.#hear(method, params, sessionId));
+  }
+
+  /** Before the first page: everything is watched from its beginning. */
+  async begin(): Promise<void> {
+    const way = { proxyServer: this.#proxy, proxyBypassList: "<-loopback>" };
+    const { browserContextId } = await this.#devtools.send("Target.createBrowserContext", way);
+    this.#context = String(browserContextId);
+    const downloads = { behavior: "deny", eventsEnabled: true, browserContextId };
+    await this.#devtools.send("Browser.setDownloadBehavior", downloads);
+    await this.#autoAttach();
+    await this.#devtools.send("Target.createTarget", { url: "about:blank", browserContextId });
+    const isReady = () => this.#sessions.get(this.#pages[0] ?? "")?.isReady === true;
+    await this.#until(isReady, loadMs, "the browser opened no page");
+  }
+
+  get url(): string {
+    return this.#sessions.get(this.#pages.at(-1) ?? "")?.url ?? "about:blank";
+  }
+
+  /** What happened since the last call, as sentences. */
+  takeNotes(): string[] {
+    const notes = this.#notes;
+    this.#notes = [];
+    return [...new Set(notes)].slice(0, 10);
+  }
+
+  /** Why the page could not be opened; undefined where it is. */
+  async open(url: string, signal: AbortSignal): Promise<string | undefined> {
+    const page = this.#page();
+    page.isLoading = true;
+    const { errorText } = await this.#send("Page.navigate", { url });
+    if (typeof errorText === "string" && errorText !== "") {
+      page.isLoading = false;
+      await pause(reactionMs, signal); // that it is a download is told a moment later
+      return errorText;
+    }
+    await this.#settled(loadMs, signal);
+    return undefined;
+  }
+
+  async snapshot(limit: number): Promise<Snapshot & { title: string; url: string }> {
+    const page = this.#page();
+    const frames: FrameTree[] = [];
+    for (const session of this.#sessions.values()) {
+      if (session.page !== page.id) continue;
+      for (const { id, url } of await this.#framesOf(session)) {
+        const { nodes } = await this.#send("Accessibility.getFullAXTree", { frameId: id }, session.id).catch(notThere);
+        if (Array.isArray(nodes)) frames.push({ sessionId: session.id, url, nodes: nodes.filter(isObject) });
+      }
+    }
+    const rendered = renderSnapshot(frames, () => `e${++this.#refs}`, limit);
+    this.#places = rendered.places;
+    const { result } = await this.#send("Runtime.evaluate", { expression: "document.title", returnByValue: true });
+    const title = isObject(result) && typeof result["value"] === "string" ? result["value"] : "";
+    return { ...rendered, title, url: this.url };
+  }
+
+  async click(ref: string, signal: AbortSignal): Promise<void> {
+    const { sessionId, node } = this.#place(ref);
+    // The list of a closed box has no place on the page.
+    if (await this.#call(node, sessionId, chooseOption)) return this.#settled(settleMs, signal);
+    await this.#send("DOM.scrollIntoViewIfNeeded", { backendNodeId: node }, sessionId);
+    const { quads } = await this.#send("DOM.getContentQuads", { backendNodeId: node }, sessionId);
+    const quad = Array.isArray(quads) ? (quads[0] as number[] | undefined) : undefined;
+    if (!quad || quad.length < 8) throw new DevtoolsError(`${ref} is not visible on the page`);
+    const [x, y] = [0, 1].map((axis) => [0, 2, 4, 6].reduce((sum, at) => sum + quad[at + axis]! / 4, 0));
+    const at = { x, y, button: "left", clickCount: 1 };
+    await this.#send("Input.dispatchMouseEvent", { type: "mouseMoved", x, y }, sessionId);
+    await this.#send("Input.dispatchMouseEvent", { ...at, type: "mousePressed", buttons: 1 }, sessionId);
+    // A click may open a dialog, and then this is answered when the dialog is gone.
+    await this.#send("Input.dispatchMouseEvent", { ...at, type: "mouseReleased" }, sessionId);
+    await this.#settled(settleMs, signal);
+  }
+
+  /** What was in the field is replaced. */
+  async type(ref: string, text: string, submit: boolean, signal: AbortSignal): Promise<void> {
+    const { sessionId, node } = this.#place(ref);
+    await this.#send("DOM.scrollIntoViewIfNeeded", { backendNodeId: node }, sessionId);
+    await this.#send("DOM.focus", { backendNodeId: node }, sessionId);
+    if (!(await this.#call(node, sessionId, selectAll))) throw new DevtoolsError(`${ref} is no field to type into`);
+    if (text === "") await this.#key("Delete", 46, "", sessionId);
+    else await this.#send("Input.insertText", { text }, sessionId);
+    if (submit) await this.#key("Enter", 13, "\r", sessionId);
+    await this.#settled(settleMs, signal);
+  }
+
+  /** Base64. What would be too large as PNG is a JPEG. */
+  async screenshot(isWhole: boolean): Promise<{ mime: string; base64: string }> {
+    const how = isWhole ? { captureBeyondViewport: true, clip: await this.#wholeArea() } : {};
+    for (const format of ["png", "jpeg"]) {
+      const { data } = await this.#send("Page.captureScreenshot", { ...how, format });
+      if (typeof data === "string" && data.length < (largestImage * 4) / 3)
+        return { mime: `image/${format}`, base64: data };
+    }
+    throw new DevtoolsError("the picture of the page is too large");
+  }
+
+  async #wholeArea(): Promise<JsonObject> {
+    const { cssContentSize } = await this.#send("Page.getLayoutMetrics", {});
+    const { width, height } = isObject(cssContentSize) ? cssContentSize : {};
+    return {
+      x: 0,
+      y: 0,
+      width: Math.min(Number(width), mostPixels),
+      height: Math.min(Number(height), mostPixels),
+      scale: 1,
+    };
+  }
+
+  /** The function is one of ours; what it says of the thing comes back. */
+  async #call(node: number, sessionId: string, functionDeclaration: string): Promise<boolean> {
+    const { object } = await this.#send("DOM.resolveNode", { backendNodeId: node }, sessionId);
+    const objectId = isObject(object) ? object["objectId"] : undefined;
+    const how = { objectId, functionDeclaration, returnByValue: true, userGesture: true };
+    const { result } = await this.#send("Runtime.callFunctionOn", how, sessionId);
+    return isObject(result) && result["value"] === true;
+  }
+
+  async #key(key: string, code: number, text: string, sessionId: string): Promise<void> {
+    const event = { key, code: key, windowsVirtualKeyCode: code, ...(text !== "" && { text }) };
+    await this.#send("Input.dispatchKeyEvent", { ...event, type: text === "" ? "rawKeyDown" : "keyDown" }, sessionId);
+    await this.#send(
+      "Input.dispatchKeyEvent",
+      { key, code: key, windowsVirtualKeyCode: code, type: "keyUp" },
+      sessionId,
+    );
+  }
+
+  #place(ref: string): ElementPlace {
+    const place = this.#places.get(ref.trim().replace(/^\[?(?:ref=)?|\]$/g, ""));
+    if (!place || !this.#sessions.has(place.sessionId))
+      throw new DevtoolsError(
+        `there is no ${JSON.stringify(ref.slice(0, 40))} on the page as it is now: take a snapshot`,
+      );
+    return place;
+  }
+
+  #page(): Session {
+    const page = this.#sessions.get(this.#pages.at(-1) ?? "");
+    if (!page) throw new DevtoolsError("there is no page");
+    return page;
+  }
+
+  #send(method: string, params: JsonObject, sessionId = this.#page().id): Promise<JsonObject> {
+    return this.#devtools.send(method, params, sessionId);
+  }
+
+  /** Frames of the same site; those of others have a session of their own. */
+  async #framesOf({ id, url }: Session): Promise<{ id: string; url: string }[]> {
+    const { frameTree } = await this.#devtools.send("Page.getFrameTree", {}, id).catch(notThere);
+    const frames: { id: string; url: string }[] = [];
+    const visit = (tree: unknown): void => {
+      if (!isObject(tree) || !isObject(tree["frame"])) return;
+      frames.push({ id: String(tree["frame"]["id"]), url: String(tree["frame"]["url"] ?? url) });
+      if (Array.isArray(tree["childFrames"])) tree["childFrames"].forEach(visit);
+    };
+    visit(frameTree);
+    const session = this.#sessions.get(id);
+    if (session && frames[0]) session.url = frames[0].url;
+    return frames;
+  }
+
+  async #settled(ms: number, signal: AbortSignal): Promise<void> {
+    await pause(reactionMs, signal);
+    const calm = () => {
+      const page = this.#sessions.get(this.#pages.at(-1) ?? "");
+      return page === undefined || (page.isReady && !page.isLoading);
+    };
+    await this.#until(calm, ms, "", signal);
+    await pause(reactionMs, signal);
+  }
+
+  /** A page that never comes to rest is shown as it is; with words for why, it is an error. */
+  async #until(holds: () => boolean, ms: number, why: string, signal?: AbortSignal): Promise<void> {
+    const deadline = Date.now() + ms;
+    while (!holds()) {
+      signal?.throwIfAborted();
+      if (Date.now() > deadline) {
+        if (why !== "") throw new DevtoolsError(why);
+        this.#notes.push(`The page was still loading after ${ms / 1000} s.`);
+        return;
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, 250);
+        this.#changed = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  async #autoAttach(sessionId?: string): Promise<void> {
+    const how = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true };
+    await this.#devtools.send("Target.setAutoAttach", how, sessionId);
+  }
+
+  #hear(method: string, params: JsonObject, sessionId: string | undefined): void {
+    const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
+    switch (method) {
+      case "Target.attachedToTarget":
+        this.#attached(params, sessionId);
+        break;
+      case "Target.detachedFromTarget":
+        this.#gone(String(params["sessionId"]));
+        break;
+      case "Page.frameStartedLoading":
+      case "Page.frameStoppedLoading":
+        if (session && params["frameId"] === session.targetId)
+          session.isLoading = method === "Page.frameStartedLoading";
+        break;
+      case "Page.frameNavigated": {
+        const frame = params["frame"];
+        if (session && isObject(frame) && frame["parentId"] === undefined) session.url = String(frame["url"]);
+        break;
+      }
+      case "Page.navigatedWithinDocument":
+        if (session && params["frameId"] === session.targetId) session.url = String(params["url"]);
+        break;
+      case "Page.javascriptDialogOpening": {
+        const { type, message } = params;
+        // Nobody says yes to a page: only leaving it is not held up.
+        const accept = type === "beforeunload";
+        this.#notes.push(
+          `The page showed a dialog (${String(type)}), which was ${accept ? "accepted" : "dismissed"}: ${JSON.stringify(String(message).slice(0, 200))}`,
+        );
+        this.#devtools.send("Page.handleJavaScriptDialog", { accept }, sessionId).catch(() => {});
+        break;
+      }
+      case "Page.fileChooserOpened":
+        this.#notes.push("The page asked for a file, and got none.");
+        break;
+      case "Browser.downloadWillBegin":
+        this.#notes.push(`A download was refused: ${String(params["url"]).slice(0, 200)}`);
+        break;
+      case "Inspector.targetCrashed":
+        this.#notes.push("The page crashed.");
+        break;
+      default:
+        return;
+    }
+    this.#changed();
+  }
+
+  /** It waits until everything is as it must be. What is neither page nor frame goes on at once. */
+  #attached(params: JsonObject, parent: string | undefined): void {
+    const id = String(params["sessionId"]);
+    const target = isObject(params["targetInfo"]) ? params["targetInfo"] : {};
+    const goOn = () => this.#devtools.send("Runtime.runIfWaitingForDebugger", {}, id).catch(() => {});
+    const kind = target["type"];
+    if ((kind !== "page" && kind !== "iframe") || target["browserContextId"] !== this.#context) {
+      void goOn();
+      return;
+    }
+    const page = kind === "page" ? id : (this.#sessions.get(parent ?? "")?.page ?? id);
+    const session: Session = {
+      id,
+      targetId: String(target["targetId"]),
+      kind,
+      page,
+      url: String(target["url"] ?? ""),
+      isLoading: false,
+      isReady: false,
+    };
+    this.#sessions.set(id, session);
+    // Told in this order, and not waited for one by one: a page that waits answers some of them only when it goes on.
+    const prepared = [
+      this.#devtools.send("Page.enable", {}, id),
+      this.#devtools.send("Page.addScriptToEvaluateOnNewDocument", { source: withoutPeers }, id),
+      this.#devtools.send("Page.setInterceptFileChooserDialog", { enabled: true }, id).catch(() => {}),
+      this.#autoAttach(id),
+      goOn(),
+    ];
+    if (kind === "page") this.#pages.push(id);
+    Promise.all(prepared).then(
+      () => {
+        session.isReady = true;
+        this.#changed();
+      },
+      () => this.#gone(id), // one that is gone again needs nothing
+    );
+  }
+
+  #gone(id: string): void {
+    this.#sessions.delete(id);
+    this.#pages = this.#pages.filter((page) => page !== id);
+    this.#changed();
+  }
+}
+
+/** For what may be gone by the time it is asked. */
+function notThere(error: unknown): JsonObject {
+  if (error instanceof DevtoolsError) return {};
+  throw error;
+}
+
+const selectAll = `function () {
+  if (typeof this.select === "function") this.select();
+  else if (this.isContentEditable) getSelection().selectAllChildren(this);
+  else return false;
+  return true;
+}`;
+
+const chooseOption = `function () {
+  const list = this instanceof HTMLOptionElement ? this.closest("select") : null;
+  if (!list || list.disabled || this.disabled) return false;
+  if (list.multiple) this.selected = !this.selected;
+  else list.value = this.value, this.selected = true;
+  for (const name of ["input", "change"]) list.dispatchEvent(new Event(name, { bubbles: true }));
+  return true;
+}`;
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}

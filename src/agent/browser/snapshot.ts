@@ -1,0 +1,141 @@
+// A page as text: its accessibility tree, an outline with a name for each thing that can be clicked or typed into.
+import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { oneLine } from "../instructions/block.ts";
+
+/** A thing on the page: the session that knows it, and its number there. */
+export type ElementPlace = { sessionId: string; node: number };
+
+export type Snapshot = { text: string; places: ReadonlyMap<string, ElementPlace> };
+
+/** One document with its tree, as the browser gives it. */
+export type FrameTree = { sessionId: string; url: string; nodes: readonly JsonObject[] };
+
+/** Said by what is in them, or not worth a line. */
+const transparent = new Set([
+  "none",
+  "generic",
+  "presentation",
+  "InlineTextBox",
+  "LineBreak",
+  "RootWebArea",
+  "WebArea",
+  "Iframe",
+  "IframePresentational",
+  "LayoutTable",
+  "LayoutTableRow",
+  "LayoutTableCell",
+  "Section",
+  "SvgRoot",
+]);
+
+const actionable = new Set([
+  "button",
+  "link",
+  "textbox",
+  "searchbox",
+  "combobox",
+  "checkbox",
+  "radio",
+  "switch",
+  "slider",
+  "spinbutton",
+  "menuitem",
+  "menuitemcheckbox",
+  "menuitemradio",
+  "tab",
+  "option",
+  "treeitem",
+  "DisclosureTriangle",
+]);
+
+/** Told where they are set. */
+const states = ["checked", "pressed", "selected", "expanded", "disabled", "required", "invalid", "readonly"];
+
+const longestName = 400;
+const deepest = 60;
+
+/** `nextRef` goes on counting, so that an old name never means something new. */
+export function renderSnapshot(frames: readonly FrameTree[], nextRef: () => string, limit: number): Snapshot {
+  const places = new Map<string, ElementPlace>();
+  const lines: string[] = [];
+  let room = limit;
+  let left = 0;
+  const add = (line: string): boolean => {
+    room -= line.length + 1;
+    if (room < 0) left++;
+    else lines.push(line);
+    return room >= 0;
+  };
+  for (const [index, { sessionId, url, nodes }] of frames.entries()) {
+    if (index > 0) add(`Frame ${oneLine(url, 300)}:`);
+    const byId = new Map(nodes.map((node) => [String(node["nodeId"]), node]));
+    const visit = (node: JsonObject, depth: number, said: string): void => {
+      const { role, name, isIgnored } = factsOf(node);
+      const isText = role === "StaticText";
+      if (isText && (name === "" || said.includes(name))) return;
+      const hasLine = !isIgnored && (isText || !transparent.has(role)) && (name !== "" || isWorthALine(role, node));
+      if (hasLine) {
+        const isNamed = actionable.has(role) || propertyOf(node, "focusable") === true || role === "textbox";
+        const number = node["backendDOMNodeId"];
+        const ref = isNamed && typeof number === "number" ? nextRef() : undefined;
+        if (add(`${"  ".repeat(depth)}- ${lineOf(node, role, name, ref)}`) && ref !== undefined)
+          places.set(ref, { sessionId, node: number as number });
+      }
+      const children = Array.isArray(node["childIds"]) ? node["childIds"] : [];
+      for (const id of children) {
+        const child = byId.get(String(id));
+        const told = hasLine ? `${name}\n${wordOf(node["value"])}` : said;
+        if (child && depth < deepest) visit(child, hasLine ? depth + 1 : depth, told);
+      }
+    };
+    for (const node of nodes) if (node["parentId"] === undefined) visit(node, 0, "");
+  }
+  if (left > 0) lines.push(`[${left} more lines are left out]`);
+  return { text: lines.join("\n"), places };
+}
+
+function isWorthALine(role: string, node: JsonObject): boolean {
+  return actionable.has(role) || role === "textbox" || propertyOf(node, "focusable") === true;
+}
+
+function lineOf(node: JsonObject, role: string, name: string, ref: string | undefined): string {
+  if (role === "StaticText") return `text ${JSON.stringify(name)}`;
+  const value = wordOf(node["value"]);
+  const level = propertyOf(node, "level");
+  const url = role === "link" ? propertyOf(node, "url") : undefined;
+  const parts = [
+    role,
+    ...(name === "" ? [] : [JSON.stringify(name)]),
+    ...(ref === undefined ? [] : [`[${ref}]`]),
+    ...(value === "" || value === name ? [] : [`value=${JSON.stringify(oneLine(value, longestName))}`]),
+    ...(level === undefined || role !== "heading" ? [] : [`level=${String(level)}`]),
+    ...states.flatMap((state) => {
+      const set = propertyOf(node, state);
+      return set === undefined || set === false || set === "false"
+        ? []
+        : [set === true || set === "true" ? state : `${state}=${String(set)}`];
+    }),
+    ...(typeof url === "string" ? [`url=${oneLine(url, 200)}`] : []),
+  ];
+  return parts.join(" ");
+}
+
+function factsOf(node: JsonObject): { role: string; name: string; isIgnored: boolean } {
+  return {
+    role: wordOf(node["role"]) || "none",
+    name: oneLine(wordOf(node["name"]).replace(/\s+/g, " "), longestName),
+    isIgnored: node["ignored"] === true,
+  };
+}
+
+function wordOf(value: unknown): string {
+  const inner = isObject(value) ? value["value"] : undefined;
+  return typeof inner === "string" || typeof inner === "number" ? String(inner) : "";
+}
+
+function propertyOf(node: JsonObject, name: string): unknown {
+  const list = Array.isArray(node["properties"]) ? node["properties"] : [];
+  const found = list.find((property) => isObject(property) && property["name"] === name);
+  const value = isObject(found) ? found["value"] : undefined;
+  return isObject(value) ? value["value"] : undefined;
+}

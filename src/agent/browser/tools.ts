@@ -1,0 +1,180 @@
+// What the agent can do in the browser: open, look, click, type, take a picture. On the stream these are calls of the
+// provider `browser`.
+import * as v from "valibot";
+import type { Need } from "../../policy/need.ts";
+import type { JsonObject } from "../../protocol/json-object.ts";
+import { mcpOutcome, mcpWireArgs } from "../../protocol/mcp-wire.ts";
+import { type Browser, hostAndPort } from "../browser.ts";
+import { oneLine } from "../instructions/block.ts";
+import { tool } from "../tools/define.ts";
+import { type Tool, type ToolContext, ToolFailure, type ToolResult } from "../tools/tool.ts";
+import { DevtoolsError } from "./devtools.ts";
+import type { Pages } from "./pages.ts";
+
+const server = "browser";
+
+/** Characters of a page that the model is told. */
+const mostText = 20_000;
+
+const ref = v.pipe(v.string(), v.description("As the snapshot names it: e12"));
+
+export function createBrowserTools(browser: Browser): readonly Tool[] {
+  /** Whoever may see a page may act on it; where its host was not agreed to, because a link led there, it is judged first. */
+  const onPage = (): Need[] => {
+    const { url } = browser;
+    if (url === undefined || !/^https?:/.test(url) || browser.isPermitted(url)) return [];
+    return [{ kind: "WebFetch", target: url }];
+  };
+  const named = <Args extends JsonObject>(name: string) => ({
+    name: `${server}-${name}`,
+    wire: "mcp",
+    mcp: { server, tool: name },
+    wireArgs: (args: Args, { callId }: { callId: string }) => ({
+      ...mcpWireArgs({ server, tool: name, args, callId }),
+    }),
+  });
+  const work = (context: ToolContext, act: (pages: Pages) => Promise<void>) =>
+    carryOut(browser, context, async (pages) => {
+      if (browser.url !== undefined && /^https?:/.test(browser.url)) browser.permit(browser.url);
+      await act(pages);
+      return shownPage(browser, pages, context.resultLimit);
+    });
+  return [
+    tool({
+      ...named("open"),
+      description:
+        "Open a web page in a browser. Answers with an outline of the page; [e12] names what can be clicked or typed into.",
+      readOnly: true,
+      args: v.object({ url: v.string() }),
+      needs: ({ url }) => [{ kind: "WebFetch", target: addressOf(url) }],
+      run: ({ url }, context) =>
+        carryOut(browser, context, async (pages) => {
+          const address = addressOf(url);
+          browser.permit(address);
+          browser.takeNotes();
+          const problem = await pages.open(address, context.signal);
+          if (problem !== undefined) throw notOpened(browser, address, problem);
+          const { refusals, notes } = browser.takeNotes();
+          // A page that was refused shows the words of the proxy: told as what it is, also after a redirect.
+          const own = refusals.find((refusal) => [address, pages.url].some((url) => isAbout(refusal, url)));
+          if (own !== undefined) throw refused(own);
+          return shownPage(browser, pages, context.resultLimit, [...refusals, ...notes]);
+        }),
+    }),
+    tool({
+      ...named("snapshot"),
+      description: "Outline of the page as it is now.",
+      readOnly: true,
+      args: v.object({}),
+      needs: onPage,
+      run: (_args, context) => work(context, async () => {}),
+    }),
+    tool({
+      ...named("click"),
+      description: "Click on the page.",
+      readOnly: false,
+      args: v.object({ ref }),
+      spellings: { element: "ref" },
+      needs: onPage,
+      run: (args, context) => work(context, (pages) => pages.click(args.ref, context.signal)),
+    }),
+    tool({
+      ...named("type"),
+      description: "Type into a field, in place of what is in it.",
+      readOnly: false,
+      args: v.object({ ref, text: v.string(), submit: v.optional(v.pipe(v.boolean(), v.description("Press Enter"))) }),
+      spellings: { element: "ref", value: "text" },
+      needs: onPage,
+      run: (args, context) =>
+        work(context, (pages) => pages.type(args.ref, args.text, args.submit === true, context.signal)),
+    }),
+    tool({
+      ...named("screenshot"),
+      description: "Picture of the page.",
+      readOnly: true,
+      args: v.object({ fullPage: v.optional(v.boolean()) }),
+      needs: onPage,
+      run: ({ fullPage }, context) =>
+        carryOut(browser, context, async (pages) => {
+          const picture = await pages.screenshot(fullPage === true);
+          return {
+            outcome: mcpOutcome([{ image: { data: picture.base64, mimeType: picture.mime } }], false),
+            text: `The page ${oneLine(pages.url, 300)}`,
+            images: [picture],
+          };
+        }),
+    }),
+  ];
+}
+
+function isAbout(refusal: string, url: string): boolean {
+  return URL.canParse(url) && refusal.includes(` ${hostAndPort(new URL(url))}: `);
+}
+
+/** `example.com` is meant as an address of the web. */
+function addressOf(url: string): string {
+  const text = url.trim();
+  const address = /^[a-z][a-z0-9+.-]*:(?!\d+(?:\/|$))/i.test(text) ? text : `https://${text}`;
+  return URL.canParse(address) ? new URL(address).href : address;
+}
+
+async function carryOut(
+  browser: Browser,
+  { signal }: ToolContext,
+  work: (pages: Pages) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  try {
+    return await orStopped(browser.use(work), signal);
+  } catch (error) {
+    if (signal.aborted) throw new ToolFailure("error", { error: "The run was stopped." }, "The run was stopped.");
+    if (!(error instanceof DevtoolsError)) throw error;
+    const { refusals, notes } = browser.takeNotes();
+    const text = [`That did not work: ${error.message}.`, ...refusals, ...notes].join("\n");
+    return { outcome: mcpOutcome([{ text: { text } }], true), text };
+  }
+}
+
+/** A page that never answers must not hold up the end of a run. */
+async function orStopped<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  let stop: () => void = () => {};
+  const stopped = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  work.catch(() => {}); // nobody waits for it after that
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function notOpened(browser: Browser, address: string, problem: string): Error {
+  const { refusals, notes } = browser.takeNotes();
+  if (refusals.length > 0) return refused(refusals.join(" "));
+  if (notes.length > 0) return new DevtoolsError(`${address} was not opened (${problem}). ${notes.join(" ")}`);
+  const why = problem === "net::ERR_TUNNEL_CONNECTION_FAILED" ? "its host cannot be reached" : problem;
+  return new DevtoolsError(`${address} was not opened: ${why}`);
+}
+
+function refused(reason: string): ToolFailure {
+  return new ToolFailure("rejected", { reason }, `Not permitted: ${reason}`);
+}
+
+async function shownPage(
+  browser: Browser,
+  pages: Pages,
+  resultLimit: number,
+  before: readonly string[] = [],
+): Promise<ToolResult> {
+  const { title, url, text } = await pages.snapshot(Math.min(resultLimit, mostText));
+  const { refusals, notes } = browser.takeNotes();
+  const told = [...new Set([...before, ...refusals, ...notes])];
+  const page = [
+    `Page: ${oneLine(title, 200)} (${oneLine(url, 500)})`,
+    text === "" ? "(there is nothing on it)" : text,
+    ...told.map((line) => `[${oneLine(line, 500)}]`),
+  ].join("\n");
+  return { outcome: mcpOutcome([{ text: { text: page } }], false), text: page };
+}

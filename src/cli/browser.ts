@@ -1,0 +1,24 @@
+// The browser of a run with --browser: found before anything is done, started when a page is opened.
+import { findBrowser } from "../agent/browser/find-browser.ts";
+import { createBrowserTools } from "../agent/browser/tools.ts";
+import { createBrowser } from "../agent/browser.ts";
+import type { ProcessRunner } from "../agent/process.ts";
+import type { Tool } from "../agent/tools/tool.ts";
+import { coversMcp } from "../policy/rules.ts";
+import { chooseServerTools } from "./choose-tools.ts";
+import type { Setup } from "./start.ts";
+
+export type RunBrowser = { tools: readonly Tool[]; end(): Promise<void> };
+
+type Place = { mode: Setup["mode"]; processes: ProcessRunner; warn(message: string): void };
+
+/** Throws where there is no browser. */
+export function openBrowser({ rules, invocation }: Setup, { mode, processes, warn }: Place): RunBrowser {
+  const { env, line } = invocation;
+  const browser = createBrowser({ program: findBrowser(env), rules, mode, processes, env, warn });
+  const denied = rules.filter((rule) => rule.kind === "Mcp" && rule.verdict === "deny");
+  const tools = createBrowserTools(browser).filter(
+    ({ mcp }) => !denied.some((rule) => coversMcp(rule, `${mcp!.server}:${mcp!.tool}`)),
+  );
+  return { tools: chooseServerTools(tools, line.flags, mode), end: () => browser.end() };
+}
