@@ -83,6 +83,8 @@ export type Asker = (question: Question) => Promise<{ allow: boolean; reason?: s
 export type Reviewer = (question: Question, signal: AbortSignal) => Promise<{ allow: boolean; reason: string }>;
 
 export interface AnswerCheck {
+  /** How often an answer that does not fit is asked for again. */
+  repairs: number;
   /** The value that the answer is, or why it is none that was asked for. */
   check(text: string): { value: unknown } | { fault: string };
 }

@@ -76,7 +76,7 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
     repeats: countRepeats(),
     ids: newCallIds(),
     facts: agent.model,
-    repairs: 1,
+    repairs: agent.answer?.repairs ?? 0,
     shortest: 0,
   };
   let answer = "";
@@ -135,7 +135,7 @@ function checkAnswer(turn: Turn, text: string): string | undefined {
   if (turn.repairs-- === 0) {
     throw new TurnError(
       "OUTPUT_SCHEMA",
-      `The answer does not fit the JSON Schema, also at the second try: ${checked.fault}. Make the schema simpler, or choose another model with --model.`,
+      `The answer does not fit the JSON Schema: ${checked.fault}. Make the schema simpler, or choose another model with --model.`,
     );
   }
   return `Your answer does not fit the JSON Schema: ${checked.fault}. Give the whole answer again, as JSON alone.`;

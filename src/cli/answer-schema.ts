@@ -20,6 +20,7 @@ export function readAnswerSchema(given: string): AnswerSchema {
   const problem = schemaProblem(schema);
   if (problem) throw new UserError("USAGE", `${name}: ${problem}.`);
   return {
+    repairs: 1,
     instruction: `The last message of your answer must be one JSON value that fits the JSON Schema below, and nothing else: no words around it, no code fence.\n\n${JSON.stringify(schema)}`,
     check(text) {
       let fault: string | undefined;

@@ -122,6 +122,7 @@ async function runTurns(setup: Setup, source: PromptSource, place: TurnPlace): P
     const run = await createRun(setup, { session, headless: true, warn, answer, mcp });
     debug.say("the agent is ready");
     try {
+      abort.signal.addEventListener("abort", () => source.turn?.abort(abort.signal.reason), { once: true });
       let images = flagList(flags, "image");
       for await (const prompt of source.prompts) {
         if (prompt instanceof UserError) {
@@ -129,8 +130,9 @@ async function runTurns(setup: Setup, source: PromptSource, place: TurnPlace): P
           break;
         }
         if (reporter.hasEnded) reporter.next();
-        const turn = followedBy(abort.signal);
+        const turn = new AbortController();
         source.turn = turn;
+        if (abort.signal.aborted) turn.abort(abort.signal.reason);
         await showTurn(run.turn({ ...prompt, images }, turn.signal), setup, { ...place, debug });
         source.turn = undefined;
         images = [];
@@ -143,15 +145,6 @@ async function runTurns(setup: Setup, source: PromptSource, place: TurnPlace): P
   } catch (error) {
     reporter.fail(error);
   }
-}
-
-/** Aborted with the other, or alone. */
-function followedBy(signal: AbortSignal): AbortController {
-  const own = new AbortController();
-  const follow = () => own.abort(signal.reason);
-  if (signal.aborted) follow();
-  else signal.addEventListener("abort", follow, { once: true });
-  return own;
 }
 
 async function showTurn(

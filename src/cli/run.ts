@@ -190,7 +190,8 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       return confined.check(decision);
     },
     ...(asker && { ask: asker }),
-    ...(answer && { answer }),
+    // The offline model understands instructions, not complaints.
+    ...(answer && { answer: model.kind === "offline" ? { ...answer, repairs: 0 } : answer }),
     ...(person ? { person } : { untold: new Set([askQuestion.name]) }),
     ...(hooks && { hooks }),
     ...(reviews && { review: await reviewer(setup, provider) }),

@@ -70,6 +70,11 @@ describe("--json-schema", () => {
     expect(run.stderr).toMatch(/\[OUTPUT_SCHEMA\]\n$/);
   });
 
+  it("the offline model, which understands no complaint, is not asked again", async () => {
+    const run = await place.run(["-p", "--force", "--output-format", "json", "--json-schema", "{}", "what is 2+2?"]);
+    expect(run.lines()).toMatchObject([{ error_code: "OUTPUT_SCHEMA" }]);
+  });
+
   it("a value that is null is a value", async () => {
     const run = await place.play([{ text: "null" }], ["--json-schema", '{"type":"null"}']);
     expect(run.lines().at(-1)).toHaveProperty("structured_output", null);
@@ -226,6 +231,14 @@ describe("--input-format stream-json", () => {
     expect(empty.exit).toBe(2);
     const words = await place.run([...streaming, "hello"], { stdin: "" });
     expect(words.lines()).toMatchObject([{ type: "result", error_code: "USAGE" }]);
+  });
+
+  it("many prompts at once wait for their turn, and leave nothing behind", async () => {
+    const numbers = Array.from({ length: 130 }, (_, index) => index);
+    const stdin = numbers.map((number) => user(`what is ${number}+1?`)).join("");
+    const run = await place.run(["-p", "--force", "--input-format", "stream-json"], { stdin });
+    expect({ exit: run.exit, stderr: run.stderr }).toEqual({ exit: 0, stderr: "" });
+    expect(run.stdout).toBe(numbers.map((number) => `${number} + 1 = ${number + 1}\n`).join(""));
   });
 
   it("also in text and json, and with a schema for every turn", async () => {
