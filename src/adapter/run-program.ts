@@ -73,7 +73,7 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramEnd> {
   } catch (error) {
     return end(noExit, explain(error));
   }
-  const tree = child.pid === undefined ? undefined : new ProcessTree(child.pid, mark);
+  const tree = child.pid === undefined ? undefined : new ProcessTree(child.pid, mark, [child.stdout, child.stderr]);
   child.stdin?.on("error", () => {}); // it need not read what it is given
   if (request.keepOpen) child.stdin?.write(input ?? "");
   else child.stdin?.end(input);

@@ -2,6 +2,7 @@
 
 import { setMaxListeners } from "node:events";
 import { ModelError, type ModelFacts } from "../model/provider.ts";
+import { milliseconds } from "../process/clock.ts";
 import { isBlankText } from "../protocol/blank.ts";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../protocol/event.ts";
@@ -179,7 +180,7 @@ async function* shorten(turn: Turn, room: number): AsyncGenerator<AgentEvent> {
   const { hooks } = agent;
   const [{ makeRoom }, { summariser }] = await Promise.all([import("./compact.ts"), import("./compact/summary.ts")]);
   const summarise = summariser(agent, signal);
-  const asked = performance.now();
+  const asked = milliseconds();
   const made = await makeRoom(agent.session.messages, {
     room,
     windowTokens: turn.facts.contextTokens,
@@ -189,7 +190,7 @@ async function* shorten(turn: Turn, room: number): AsyncGenerator<AgentEvent> {
   signal.throwIfAborted();
   if (made.usage) {
     turn.spending.add(made.usage, turn.facts.price);
-    turn.apiMs += performance.now() - asked;
+    turn.apiMs += milliseconds() - asked;
   }
   if (made.facts) turn.facts = made.facts;
   yield* made.events ?? [];
@@ -232,7 +233,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
   let parts: Part[] = [];
   let shown = "";
   let thinking = false;
-  const asked = performance.now();
+  const asked = milliseconds();
   try {
     for await (const chunk of agent.provider.stream(request)) {
       if (thinking && chunk.type !== "thinking" && chunk.type !== "usage") {
@@ -273,7 +274,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
       }
     }
   } finally {
-    turn.apiMs += performance.now() - asked;
+    turn.apiMs += milliseconds() - asked;
   }
   if (thinking) yield { type: "thinking_end", at: Date.now() };
   turn.signal.throwIfAborted();

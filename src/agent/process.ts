@@ -4,6 +4,7 @@ import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { toolEnvironment } from "../policy/tool-environment.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
+import { milliseconds } from "../process/clock.ts";
 import { spawnInOwnSession, spawnProblem } from "../process/spawn.ts";
 import { happensWithin, type Stage, stopInStages } from "../process/stages.ts";
 import { newMark, ProcessTree } from "../process/tree.ts";
@@ -168,7 +169,7 @@ class Run {
   readonly pid: number = 0;
   readonly #request: ProcessRequest;
   readonly #child: ChildProcess | undefined;
-  readonly #startedAt = performance.now();
+  readonly #startedAt = milliseconds();
   readonly #output: Output;
   readonly #stages: Stage[] = [];
   readonly #exited: Promise<{ exitCode: number | null; signal: string }>;
@@ -214,7 +215,8 @@ class Run {
     }
     const child = this.#child;
     this.pid = child.pid ?? 0;
-    if (this.pid !== 0 && request.leftovers !== "ignore") this.tree = new ProcessTree(this.pid, mark);
+    if (this.pid !== 0 && request.leftovers !== "ignore")
+      this.tree = new ProcessTree(this.pid, mark, [child.stdout, child.stderr]);
     if (this.pid !== 0) {
       this.#output.open();
       this.#entered?.started(this.pid);
@@ -275,7 +277,7 @@ class Run {
     try {
       const closed = new Promise((resolve) => child.once("close", resolve));
       const exit = await this.#exited;
-      const durationMs = Math.round(performance.now() - this.#startedAt);
+      const durationMs = Math.round(milliseconds() - this.#startedAt);
       await this.#drain(closed);
       // Nothing polite is left to say to what has had its SIGTERM and its time.
       if (this.#mayHaveLeftovers())
@@ -306,8 +308,8 @@ class Run {
   }
 
   async #drain(closed: Promise<unknown>): Promise<void> {
-    const deadline = performance.now() + (this.#stopped ? drainQuietMs : drainMostMs);
-    for (let seen = -1; seen !== this.#output.total && performance.now() < deadline; ) {
+    const deadline = milliseconds() + (this.#stopped ? drainQuietMs : drainMostMs);
+    for (let seen = -1; seen !== this.#output.total && milliseconds() < deadline; ) {
       seen = this.#output.total;
       if (await happensWithin(closed, drainQuietMs)) return;
     }

@@ -1,5 +1,6 @@
 // ProcessTree: everything that grew out of one spawned process, found and ended wherever it went.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import type { Readable } from "node:stream";
 
 /** Name of a variable that is put into the environment of a child and so reaches all its descendants. */
 export function newMark(): string {
@@ -35,13 +36,15 @@ export class ProcessTree {
   readonly #sessions = new Set<number>();
   #isUnsure = false;
 
-  constructor(pid: number, mark: string) {
+  constructor(pid: number, mark: string, outputs: readonly (Readable | null)[] = []) {
     this.pid = pid;
     this.mark = mark;
     this.#sessions.add(pid);
     this.#rootStartedAt = statRow(pid)?.startedAt ?? "";
     // "/dev/null" and terminals are shared with the rest of the world; a pipe or socket was made for this child.
-    this.#pipes = new Set(streamsOf(pid).filter((stream) => /^(pipe|socket):/.test(stream)));
+    const pipes = streamsOf(pid).filter((stream) => /^(pipe|socket):/.test(stream));
+    // On a busy machine a short command is over before anyone can look at it.
+    this.#pipes = new Set(pipes.length > 0 ? pipes : outputs.flatMap(farEnd));
   }
 
   /** Is anybody left in the group? One question, where a search among all processes costs more than a short command. */
@@ -68,8 +71,9 @@ export class ProcessTree {
     if (process.platform === "win32") return 0; // parents are known there only while they live
     let found = await this.#find();
     // A process that is just becoming another program has no environment for a moment: it is looked at again.
-    for (let look = 0; found.length === 0 && this.#isUnsure && look < 3; look++) {
-      await sleep(3);
+    for (const pause of [3, 10, 30]) {
+      if (found.length > 0 || !this.#isUnsure) break;
+      await sleep(pause);
       found = await this.#find();
     }
     if (found.length === 0) return 0;
@@ -165,9 +169,9 @@ export class ProcessTree {
         take(row);
       else {
         const environment = row.environment();
-        if (environment.length === 0) bare.push(row);
-        if (environment.includes(`${this.mark}=`)) take(row);
-        else if (row.streams().some((stream) => this.#pipes.has(stream))) take(row);
+        const streams = environment.includes(`${this.mark}=`) ? undefined : row.streams();
+        if (!streams || streams.some((stream) => this.#pipes.has(stream))) take(row);
+        else if (environment.length === 0 && streams.length === 0) bare.push(row);
       }
     }
     for (let grown = -1; grown !== mine.size; ) {
@@ -252,6 +256,18 @@ function streamsOf(pid: number): string[] {
     }
   }
   return streams;
+}
+
+/** The child's end of an output that we read: the two ends of a pair of sockets are made in one go and numbered in order. */
+function farEnd(output: Readable | null): string[] {
+  const descriptor = (output as { _handle?: { fd?: number } } | null)?._handle?.fd;
+  if (descriptor === undefined || descriptor < 0 || !hasProc()) return [];
+  try {
+    const number = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${descriptor}`))?.[1];
+    return number === undefined ? [] : [`socket:[${Number(number) + 1}]`];
+  } catch {
+    return [];
+  }
 }
 
 function runToEnd<Result>(steps: Generator<void, Result>): Result {

@@ -133,7 +133,7 @@ class Cli {
     const child = this.#child;
     this.pid = child.pid ?? 0;
     if (this.pid !== 0) {
-      this.#tree = new ProcessTree(this.pid, mark);
+      this.#tree = new ProcessTree(this.pid, mark, [child.stdout, child.stderr]);
       endWithThisProcess(this.#tree);
     }
     child.stdin?.on("error", () => {}); // it closed its ears; its exit tells the rest

@@ -62,7 +62,7 @@ export function replaceFile(file: string, text: string, mayStillWrite: () => boo
   makePrivateFolder(dirname(file));
   const target = realOf(file);
   const mode = modeOf(target);
-  const temporary = `${target}.${process.pid}.${performance.now().toString(36).replace(".", "")}.tmp`;
+  const temporary = `${target}.${process.pid}.${process.hrtime.bigint().toString(36)}.tmp`;
   try {
     const handle = openSync(temporary, "wx", 0o600);
     try {

@@ -1,4 +1,5 @@
 // Runs one hook: a command that reads the payload and prints its answer, or a question to the user's model.
+import { milliseconds } from "../../process/clock.ts";
 import type { HookEventName } from "../../protocol/hook-events.ts";
 import { hookEvents } from "../../protocol/hook-events.ts";
 import { isObject, tryParse } from "../../protocol/json-object.ts";
@@ -30,10 +31,10 @@ const defaultTimeoutMs = 60_000;
 const defaultEndTimeoutMs = 10_000;
 
 export async function runHook(hook: Hook, payload: string, place: HookRunPlace, signal: AbortSignal): Promise<HookRun> {
-  const startedAt = performance.now();
+  const startedAt = milliseconds();
   const run = hook.prompt === undefined ? runCommand : runPrompt;
   const { reply, exit } = await run(hook, payload, place, signal);
-  return { reply, exit, ms: Math.round(performance.now() - startedAt) };
+  return { reply, exit, ms: Math.round(milliseconds() - startedAt) };
 }
 
 function timeoutOf({ timeoutMs, event }: Hook): number {

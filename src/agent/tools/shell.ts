@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
+import { milliseconds } from "../../process/clock.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { absolutePath } from "../files.ts";
 import type { ProcessEnd, ProcessRequest } from "../process.ts";
@@ -331,7 +332,7 @@ class LiveOutput {
   }
 
   push(chunk: Buffer): void {
-    const now = performance.now();
+    const now = milliseconds();
     if (this.#since === 0 || now - this.#since > 250) {
       this.#budget = 64 * 1024;
       this.#since = now;
