@@ -2,7 +2,7 @@
 
 const shells = words("sh bash zsh dash ksh mksh ash fish rbash csh tcsh posh yash xonsh nu");
 const interpreters =
-  /^(python[\d.]*|pypy3?|ipython3?|perl|ruby|irb|node|nodejs|deno|bun|tsx|ts-node|php|lua[\d.]*|luajit|tclsh|wish|expect|osascript|pwsh|powershell|Rscript|R|octave|gnuplot|groovy|scala|jshell|ghci|erl|iex|m4|dc|ed|ex|gdb|lldb|sqlite3|psql|mysql)$/;
+  /^(python[\d.]*|pypy3?|ipython3?|perl|ruby|irb|node|nodejs|deno|bun|tsx|ts-node|php|lua[\d.]*|luajit|tclsh|wish|expect|osascript|pwsh|powershell|Rscript|R|octave|gnuplot|groovy|scala|jshell|ghci|erl|iex|m4|dc|ed|ex|gdb|lldb|sqlite3|psql|mysql|julia|elixir|ghc|raku|racket|guile|sbcl|clojure|swipl)$/;
 
 export function baseName(name: string): string {
   return name.slice(name.lastIndexOf("/") + 1);

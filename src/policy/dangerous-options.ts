@@ -34,8 +34,8 @@ const dangerous: Record<string, Dangerous> = {
   ag: { long: ["pager"] },
   ack: { long: ["pager", "ackrc"] },
   tar: {
-    short: "IFGP",
-    values: "fCbgHKLNTVX",
+    short: "IFGgP",
+    values: "fCbHKLNTVX",
     long: [
       "use-compress-program",
       "checkpoint-action",
@@ -47,14 +47,16 @@ const dangerous: Record<string, Dangerous> = {
       "listed-incremental",
       "absolute-names",
     ],
+    // The flag e of sed, in the names of members.
+    valued: [{ long: ["transform", "xform"], value: /^(?!s(.)(?:(?!\1).)*\1(?:(?!\1).)*\1[gixrSH\d]*$)/s }],
   },
   cpio: { long: ["rsh-command", "absolute-filenames"] },
   man: { short: "PHC", long: ["pager", "html", "browser", "config-file", "preprocessor"] },
-  vim: { exact: /^(\+|-[a-zA-Z]*[cSsuwWUir]|--cmd|--remote|--servername)/ },
+  vim: { exact: /^(\+|-[a-zA-Z]*[cSsuwWUirl]|--cmd|--remote|--servername|--embed|--listen)/ },
   emacs: { exact: /^(-f|-l|-L|--?(eval|execute|funcall|load|script|batch|directory|insert|kill))/ },
   nano: { short: "s", long: ["speller", "rcfile"] },
-  perl: { exact: /^-[a-zA-Z0]*[eEiMmIxd]/, leads: /^-[wnplaTtcsSuUWX0-9]+$/ },
-  ruby: { exact: /^-[a-zA-Z]*[eirIxC]/, leads: /^-[wnplaSsvcW0-9]+$/ },
+  perl: { exact: /^(-[a-zA-Z0]*[eEiMmIxd]|-$)/, leads: /^-[wnplaTtcsSuUWX0-9]+$/ },
+  ruby: { exact: /^(-[a-zA-Z]*[eirIxC]|-$)/, leads: /^-[wnplaSsvcW0-9]+$/ },
   python: {
     leads: /^-[BEIOPqsSuvbdtR]+$/,
     exact: /^(-[a-zA-Z]*[cix]$|-c|-$)/,
@@ -62,12 +64,12 @@ const dangerous: Record<string, Dangerous> = {
   },
   node: {
     exact:
-      /^(-[epri]{1,3}|-|--(eval|print|require|import|loader|experimental-loader|interactive|env-file.*|inspect-brk|inspect-wait|openssl-config|build-snapshot.*|experimental-config-file))(=|$)/s,
+      /^(-[epri]{1,3}|-|--(eval|print|require|import|loader|experimental-loader|interactive|env-file.*|inspect-brk|inspect-wait|openssl-config|build-snapshot.*|experimental-config-file|experimental-default-config-file|experimental-sea-config|test-reporter|test-global-setup|run|icu-data-dir|watch-kill-signal|snapshot-blob|extension-module|test-isolation))(=|$)/s,
     leads:
       /^(-[vhc]|--[\w-]+=.*|--(test|watch|inspect|check|prof|version|expose-gc|trace-[\w-]+|enable-source-maps|no-[\w-]+|harmony[\w-]*|preserve-symlinks|throw-deprecation|pending-deprecation|abort-on-uncaught-exception))$/s,
   },
   php: {
-    exact: /^(-[a-zA-Z]*[rBREFdzS]|--run|--process-code|--process-begin|--process-end|--define|-$)/,
+    exact: /^(-[a-zA-Z]*[rBREFdzSc]|--run|--process-code|--process-begin|--process-end|--define|-$)/,
     leads: /^-[lnqsvw]+$/,
   },
   lua: { exact: /^(-[a-zA-Z]*[el]|-$)/, leads: /^-[vWE]$/ },
@@ -78,8 +80,13 @@ const dangerous: Record<string, Dangerous> = {
   osascript: { exact: /^-e/ },
   Rscript: { exact: /^-e/ },
   R: { exact: /^-e/ },
+  julia: { exact: /^(-[eELJi]|--(eval|print|load|sysimage|startup-file))/ },
+  elixir: { exact: /^(-e|--eval|-r|-pr|-S|--rpc-eval)/ },
+  erl: { exact: /^-(eval|s|run|init_debug|config|boot)/ },
+  ghc: { exact: /^(-e|-F|-pgm|-fplugin|-o)/ },
+  lldb: { exact: /^(-[oOsSk]|--(one-line.*|source.*|python.*))/ },
   gdb: { exact: /^-?-(ex|eval-command|iex|ix|init-command|x|command)/ },
-  expect: { short: "cf" },
+  expect: { exact: /^(-[cf]|-$)/ },
   dc: { short: "ef", long: ["expression", "file"] },
   pwsh: { exact: /^[-/](c|e|f)/i },
   ssh: {
@@ -90,6 +97,8 @@ const dangerous: Record<string, Dangerous> = {
   scp: { short: "SFD", valued: [{ short: "o", value: sshSetting }] },
   sftp: { short: "SFDb", valued: [{ short: "o", value: sshSetting }] },
   rsync: {
+    short: "M",
+    values: "eTfB",
     long: ["rsync-path", "daemon", "remote-option", "config"],
     valued: [{ short: "e", long: ["rsh"], value: /^(?!ssh( -p ?\d+)?$)/ }],
   },
@@ -101,14 +110,21 @@ const dangerous: Record<string, Dangerous> = {
   },
   split: { long: ["filter"] },
   zip: { exact: /^(-TT|--unzip-command|-[a-zA-Z]*T)/ },
-  gcc: { exact: /^(-wrapper|-fplugin|-B|-?-specs|@|-Wl,.*-plugin)/ },
+  gcc: {
+    exact:
+      /^(-wrapper|-fplugin|-fpass-plugin|-Xclang|-B|-?-specs|@|-W[la],.*-(plugin|dynamic-linker)|-Xlinker|-Xassembler)/,
+  },
   ld: { exact: /^--?(plugin|dynamic-linker)/ },
   curl: { short: "KT", values: "XHduAbeEmxrwUzQtyYCPF", long: ["config", "upload-file", "engine"] },
-  wget: { short: "ei", values: "OPoaUtTwQlADIRXB", long: ["execute", "input-file", "use-askpass", "config"] },
+  wget: {
+    short: "ei",
+    values: "OPoaUtTwQlADIRXB",
+    long: ["execute", "input-file", "use-askpass", "config", "post-file", "body-file"],
+  },
   npm: {
     exact:
       /^(--script-shell|--node-options|--init-module|--ignore-scripts=false|--userconfig|--globalconfig|--git|--editor|--shell)(=|$)/s,
-    operands: /^(set|config (set|edit|delete|rm|fix))\b/,
+    operands: /^(set|explore|edit|config (set|edit|delete|rm|fix))\b/,
   },
   pnpm: { exact: /^(--config\..*|--script-shell|-c|--shell-mode)(=|$)/s },
   printf: { exact: /^-v/ },
@@ -120,18 +136,24 @@ const dangerous: Record<string, Dangerous> = {
   more: { exact: /^\+(?!\d+$|\/[^!]*$)/ },
   crontab: { exact: /^(?!-l$)/ },
   docker: {
-    exact: /^--(privileged|pid|ipc|uts|userns|cap-add|device|security-opt)(=|$)|^--(net|network)=host$/s,
+    exact:
+      /^--(privileged|pid|ipc|uts|userns|cap-add|device|security-opt|volumes-from|host|context|config)(=|$)|^--(net|network)=host$|^-H/s,
+    valued: [{ long: ["network", "net"], value: /^host$/ }],
   },
   kubectl: { exact: /^--kubeconfig(=|$)/s },
-  go: { exact: /^-(exec|toolexec|modfile|overlay)(=|$)|^-ldflags=.*-extld/s },
+  go: {
+    exact: /^--?(exec|toolexec|modfile|overlay|vettool|gccgoflags|compiler)(=|$)|-extld|^-w$/s,
+  },
   cargo: { long: ["config"] },
   psql: { exact: /\\(!|o |copy |g |w )/ },
-  mysql: { exact: /\\!|^--(tee|pager|plugin-dir)|(^|;)\s*(system|tee)\s/s },
+  mysql: { exact: /\\!|^--(tee|pager|plugin-dir|init-command)|(^|;)\s*(system|tee)\s/s },
   sqlite3: {
     exact:
       /(^|\n)\s*\.(shell|system|output|once|import|load|save|backup|read|log|excel)|^-(init|cmd)|load_extension|writefile/s,
   },
-  openssl: { exact: /^-(engine|provider|provider-path|config)$/ },
+  openssl: { exact: /^-(engine|provider|provider-path|config)$/, operands: /^engine\b/ },
+  pandoc: { short: "FLd", values: "ftorsDHABcM", long: ["filter", "lua-filter", "pdf-engine", "defaults", "data-dir"] },
+  bash: { exact: /^--(rcfile|init-file)(=|$)/s },
   tcpdump: { short: "z" },
   hyperfine: { short: "pcS", long: ["prepare", "cleanup", "setup", "shell"] },
   nodemon: { short: "x", long: ["exec"] },

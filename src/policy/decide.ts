@@ -7,13 +7,15 @@ import {
   floorOf,
   holdsProtected,
   isDirectory,
+  kernelPlace,
   type Place,
+  protectedBelow,
   type ResolvedPath,
   resolvePath,
   rootOf,
   specialKind,
 } from "./paths.ts";
-import { coversMcp, coversPath, nameOf, namesPath } from "./rules.ts";
+import { coversFile, coversMcp, coversPath, nameOf, namesPath } from "./rules.ts";
 
 export type Situation = Place & {
   mode: "default" | "force" | "plan" | "ask";
@@ -89,11 +91,11 @@ function judgePath(kind: "Read" | "Write" | "Delete", need: Need, situation: Sit
   if ("problem" in path) return deny(`${capital(path.problem)}.`);
   const ruleKind = kind === "Read" ? "Read" : "Write";
   const rules = situation.rules.filter((rule) => rule.kind === ruleKind);
-  const denying = rules.find((rule) => rule.verdict === "deny" && coversPath(rule, path, situation));
+  const denying = rules.find((rule) => rule.verdict === "deny" && coversFile(rule, path, situation));
   if (denying) return deny(`${nameOf(denying)} denies ${path.given}.`);
   const hiding = ignored(path);
   if (hiding) return deny(`${hiding} hides ${path.given} from the agent.`);
-  const special = specialKind(path.real);
+  const special = kernelPlace(path.given) ?? specialKind(path.real);
   if (special) return deny(`${path.given} is not opened: ${special}.`);
   if (kind !== "Read" && isReadOnly(situation))
     return deny(`${capital(situation.mode)} mode only reads: ${path.given} is not changed.`);
@@ -120,8 +122,11 @@ function judgeWrite(kind: "Write" | "Delete", path: ResolvedPath, rules: readonl
     if (lifting && rootOf(path.real, situation) !== undefined) return allow(`${nameOf(lifting)} names it.`);
     return onlyPerson(`${capital(floor.why)}. Only a rule of yours that names it exactly lifts this.`);
   }
-  if (kind === "Delete" && isDirectory(path.real) && holdsProtected(path, situation)) {
-    return onlyPerson(`${path.real} holds the workspace or the agent's own configuration.`);
+  if (kind === "Delete" && isDirectory(path.real)) {
+    if (holdsProtected(path, situation))
+      return onlyPerson(`${path.real} holds the workspace or the agent's own configuration.`);
+    const held = protectedBelow(path.real, situation);
+    if (held) return onlyPerson(`${path.given} holds ${held}, which is protected.`);
   }
   const rule = allowing.find((each) => coversPath(each, path, situation));
   if (rule) return allow(`${nameOf(rule)} allows it.`);

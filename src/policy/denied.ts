@@ -1,12 +1,20 @@
 // What deny rules say about a line: generously, in everything that it would start, read or write.
 import type { Rule } from "../protocol/permission-rule.ts";
 import { patternsMeet } from "./glob.ts";
+import { hasSecondName } from "./hard-links.ts";
 import { rulesFor } from "./rule-lists.ts";
-import { absolutePattern, coversPath, deniesCommand, nameOf } from "./rules.ts";
+import { absolutePattern, coversFile, coversPath, deniesCommand, nameOf } from "./rules.ts";
 import type { ShellSituation, Touch } from "./shell-paths.ts";
 import { show } from "./show.ts";
-import { toldPrograms } from "./told-programs.ts";
+import { type Told, toldPrograms } from "./told-programs.ts";
 import type { Run, Runs } from "./wrappers.ts";
+
+/** What deny rules forbid among the programs that other programs are told. */
+export function deniedByWord({ runs }: Runs, rules: readonly Rule[]): Told[] {
+  const denying = rulesFor(rules, "Shell", "deny");
+  if (denying.length === 0) return [];
+  return runs.flatMap((run) => (run.name.dynamic || run.name.glob ? [] : toldPrograms(run, denying)));
+}
 
 export function deniedRuns(command: string, { runs, lines, unreadable }: Runs, rules: readonly Rule[]): string[] {
   const denying = rulesFor(rules, "Shell", "deny");
@@ -16,8 +24,6 @@ export function deniedRuns(command: string, { runs, lines, unreadable }: Runs, r
     if (run.name.dynamic || run.name.glob) continue;
     const line = { name: run.name.value, args: run.args.map((arg) => arg.value) };
     for (const rule of denying) if (deniesCommand(rule, line)) reasons.add(`${nameOf(rule)} denies ${run.name.value}.`);
-    for (const { rule, name, by, isSure } of toldPrograms(run, denying))
-      if (isSure) reasons.add(`${nameOf(rule)} denies ${name}, which ${by} would start.`);
   }
   // What cannot be parsed is still searched for denied names.
   const texts = lines.some((line) => line.errors.length > 0) ? [command, ...unreadable] : unreadable;
@@ -44,14 +50,11 @@ function deniedName(rule: Rule, names: readonly string[]): string | undefined {
 
 /** Words that could be what a deny rule names, if only the shell made them so: `git $x` against `Shell(git push)`. */
 export function unseenArguments({ runs }: Runs, rules: readonly Rule[]): string[] {
-  const denying = rulesFor(rules, "Shell", "deny");
-  const narrow = denying.filter((rule) => /[\s:]/.test(rule.pattern));
-  return runs.flatMap((run) => {
-    if (run.name.dynamic || run.name.glob || denying.length === 0) return [];
-    const told = toldPrograms(run, denying).map(({ name, by }) => `${by} may start ${name}, which it is told`);
-    const isOpen = narrow.some((rule) => mayMatch(rule, run));
-    return isOpen ? [...told, `what ${run.name.value} is given is not known before`] : told;
-  });
+  const denying = rulesFor(rules, "Shell", "deny").filter((rule) => /[\s:]/.test(rule.pattern));
+  if (denying.length === 0) return [];
+  return runs
+    .filter((run) => !run.name.dynamic && !run.name.glob && denying.some((rule) => mayMatch(rule, run)))
+    .map((run) => `what ${run.name.value} is given is not known before`);
 }
 
 /** What a rule names stands near the name of the program. */
@@ -76,13 +79,15 @@ function mayMatch(rule: Rule, { name, args }: Run): boolean {
 
 export function deniedTouches(kind: "Read" | "Write", touches: readonly Touch[], situation: ShellSituation): string[] {
   const denying = rulesFor(situation.rules, kind, "deny");
+  if (denying.length === 0) return [];
   const reasons = new Set<string>();
-  for (const rule of denying) {
-    for (const { word, paths } of touches) {
+  for (const { word, paths } of touches) {
+    const linked = new Set(paths.filter((path) => hasSecondName(path.real)));
+    for (const rule of denying) {
       const isOpen = word.glob || (word.others ?? []).some((other) => other.glob);
       const hit = paths.some(
         (path) =>
-          coversPath(rule, path, situation) ||
+          (linked.has(path) ? coversFile : coversPath)(rule, path, situation) ||
           (isOpen && isPattern(path.given) && patternsMeet(path.given, absolutePattern(rule.pattern, situation))),
       );
       if (hit) reasons.add(`${nameOf(rule)} denies ${show(word.value || word.text)}.`);

@@ -64,7 +64,7 @@ export function gitWrites(args: readonly ShellWord[]): Written[] {
   const sub = args[at]?.value ?? "";
   const rest = args.slice(at + 1);
   const outputs = valuesOf(rest, {
-    long: ["output", "output-directory"],
+    long: ["output", "output-directory", ...(sub === "checkout-index" ? ["prefix"] : [])],
     ...(sub === "archive" || sub === "format-patch" ? { short: "o" } : {}),
   }).map((word) => ({ ...word, isPurpose: false }));
   const plain = optionOperands(rest, own(valued, sub) ?? {});

@@ -43,6 +43,18 @@ export function protectedLink(
   return seen.entries > mostEntries ? "a file that was not looked for to the end" : undefined;
 }
 
+export function hasSecondName(path: string): boolean {
+  return linkedFile(path) !== undefined;
+}
+
+/** Is this another name of a file in the folder that the test holds for? */
+export function hasDeniedName(real: string, folder: string, isDenied: (path: string) => boolean): boolean {
+  const file = linkedFile(real);
+  return (
+    file !== undefined && sameFileIn(folder, { file, real, isProtected: isDenied, seen: { entries: 0 } }) !== undefined
+  );
+}
+
 type Search = {
   file: { dev: number; ino: number };
   real: string;

@@ -6,7 +6,7 @@ import { harmlessVariables } from "./command-facts.ts";
 import { copiedPaths } from "./copies.ts";
 import { isNamedByWrapper, uncoveredRun } from "./cover-run.ts";
 import { hasDangerousOptions } from "./dangerous-options.ts";
-import { deniedRuns, deniedTouches, unseenArguments } from "./denied.ts";
+import { deniedByWord, deniedRuns, deniedTouches, unseenArguments } from "./denied.ts";
 import { isNumeric, type Scope } from "./meaning.ts";
 import { mayLeadToProtected } from "./named-files.ts";
 import type { Judgement } from "./need.ts";
@@ -64,8 +64,12 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
     .slice(0, mostFiles)
     .map((word) => ({ ...touch(word), isPurpose: word.isPurpose }));
   const reads = read.slice(0, mostFiles).map(touch);
+  const told = deniedByWord(runs, situation.rules);
   const denied = [
     ...deniedRuns(command, runs, situation.rules),
+    ...told
+      .filter((each) => each.isSure)
+      .map(({ rule, name, by }) => `${nameOf(rule)} denies ${name}, which ${by} would start.`),
     ...deniedTouches("Read", reads, situation),
     ...deniedTouches("Write", writes, situation),
   ];
@@ -83,7 +87,11 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   if (runs.isMisread || runs.lines.some((line) => line.isMisread))
     floor.push("It is written in a way that may be read as something else.");
   if (directories.paths.length > mostDirectories) floor.push("It changes directory too often.");
-  const unseen = [...unseenParts(runs, situation.rules), ...madeByLine(runs, writes, directories, situation)];
+  const unseen = [
+    ...unseenParts(runs, situation.rules),
+    ...told.map(({ name, by }) => `${by} may start ${name}, which it is told`),
+    ...madeByLine(runs, writes, directories, situation),
+  ];
   return { denied, floor, unseen: [...new Set(unseen)], runs, writes, reads, directories };
 }
 

@@ -1,5 +1,5 @@
 // Paths: where they really lead, what is inside, and the protected ones that no wildcard covers.
-import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fold } from "./glob.ts";
 import { protectedLink } from "./hard-links.ts";
@@ -26,7 +26,7 @@ export function resolvePath(
   try {
     // Lexically and as the kernel walks it: `link/../x` may differ.
     const walked = isAbsolute(target) || /^~(\/|$)/.test(target) ? given : `${cwd ?? place.workspace}/${target}`;
-    return { given, real: realTarget(/(^|\/)\.\.(\/|$)/.test(target) ? walked : given) };
+    return { given, real: realTarget(/(^|\/)\.\.(\/|$)/.test(target) ? walked : given, { real: place.workspace }) };
   } catch (error) {
     return { problem: `${given} cannot be resolved (${(error as NodeJS.ErrnoException).code ?? "unknown cause"})` };
   }
@@ -43,8 +43,9 @@ export function absolutePath(
   return resolve(cwd ?? workspace, target);
 }
 
-/** Throws for loops and for folders that may not be searched: what cannot be resolved is not permitted. */
-export function realTarget(path: string, hops = 40): string {
+/** `real`: a folder that is known to be one. Throws for loops and for folders that may not be searched: what cannot be resolved is not permitted. */
+export function realTarget(path: string, { hops = 40, real = "" } = {}): string {
+  if (path === real) return path;
   // Asked first, because most new files are not there, and an error costs more than a question.
   if (isThere(path) || dirname(path) === path) {
     try {
@@ -56,11 +57,11 @@ export function realTarget(path: string, hops = 40): string {
   }
   if (hops === 0) throw Object.assign(new Error(path), { code: "ELOOP" });
   const name = basename(path);
-  const folder = realTarget(dirname(path), hops - 1);
+  const folder = realTarget(dirname(path), { hops: hops - 1, real });
   if (name === "..") return dirname(folder);
   if (name === ".") return folder;
   const link = linkAt(join(folder, name));
-  return link === undefined ? join(folder, name) : realTarget(resolve(folder, link), hops - 1);
+  return link === undefined ? join(folder, name) : realTarget(resolve(folder, link), { hops: hops - 1, real });
 }
 
 /** Is anything there, a broken link included? Where that cannot be told, yes. */
@@ -260,12 +261,47 @@ function component(name: string): string {
 
 /** Devices, pipes and the kernel's own files are never read or written. */
 export function specialKind(real: string): string | undefined {
-  for (const folder of ["/proc", "/dev", "/sys"]) if (isInside(real, folder)) return `${folder} is no place for files`;
+  const place = kernelPlace(real);
+  if (place) return place;
   try {
     const stat = statSync(real);
     return stat.isFile() || stat.isDirectory() ? undefined : "it is a device, pipe or socket";
   } catch {
     return undefined;
+  }
+}
+
+/** Whatever a name there leads to: where our own process is says nothing about others. */
+export function kernelPlace(path: string): string | undefined {
+  const folder = ["/proc", "/dev", "/sys"].find((each) => isInside(path, each));
+  return folder && `${folder} is no place for files`;
+}
+
+const mostLooked = 2000;
+const deepestLook = 4;
+
+/** Something protected below a folder: settings go with it, and could be made anew. What packages bring along does not count. */
+export function protectedBelow(folder: string, place: Place): string | undefined {
+  const open = [{ path: folder, depth: 0 }];
+  let looked = 0;
+  for (let next = open.shift(); next && looked < mostLooked; next = open.shift()) {
+    for (const entry of entriesIn(next.path)) {
+      looked++;
+      const path = join(next.path, entry.name);
+      // The folder of a repository that was cloned there is nobody's setting.
+      if (entry.name === ".git" || entry.name === "node_modules") continue;
+      if (protectedName(path, place)) return path;
+      if (entry.isDirectory() && next.depth < deepestLook) open.push({ path, depth: next.depth + 1 });
+    }
+  }
+  return undefined;
+}
+
+function entriesIn(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
   }
 }
 

@@ -1,7 +1,8 @@
 // What a rule covers. Deny rules are matched generously, allow rules to the letter.
-import { isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { compilePath, hasWildcard, matchesText } from "./glob.ts";
+import { hasDeniedName } from "./hard-links.ts";
 import { type Place, type ResolvedPath, realTarget } from "./paths.ts";
 
 export { parseRule, type Rule, type RuleKind, ruleKinds } from "../protocol/permission-rule.ts";
@@ -15,6 +16,15 @@ export function coversPath(rule: Rule, path: ResolvedPath, place: RulePlace): bo
   const tests = testsOf(rule, place);
   const candidates = rule.verdict === "allow" ? [path.real] : [path.given, path.real];
   return candidates.some((candidate) => tests.some((test) => test(candidate)));
+}
+
+/** As `coversPath`; and a file that has a second name is denied by either. */
+export function coversFile(rule: Rule, path: ResolvedPath, place: RulePlace): boolean {
+  if (coversPath(rule, path, place)) return true;
+  if (rule.verdict === "allow") return false;
+  const [head] = splitPattern(absolutePattern(rule.pattern, place));
+  const folder = hasWildcard(rule.pattern) ? head : dirname(head);
+  return hasDeniedName(path.real, folder, (other) => coversPath(rule, { given: other, real: other }, place));
 }
 
 type PathTest = (path: string) => boolean;
@@ -58,15 +68,20 @@ export function absolutePattern(pattern: string, { workspace, home }: RulePlace)
 
 /** The pattern with the links of its fixed part followed, for rules that name a linked folder. */
 function realPattern(pattern: string): string {
-  const segments = pattern.split("/");
-  const fixed = segments.findIndex((segment) => hasWildcard(segment));
-  const head = segments.slice(0, fixed === -1 ? segments.length : fixed).join("/") || "/";
+  const [head, rest] = splitPattern(pattern);
   try {
-    const real = realTarget(head);
-    return fixed === -1 ? real : join(real, segments.slice(fixed).join("/"));
+    return join(realTarget(head), rest);
   } catch {
     return pattern;
   }
+}
+
+/** The fixed part of a pattern, and what begins with the first wildcard. */
+function splitPattern(pattern: string): [head: string, rest: string] {
+  const segments = pattern.split("/");
+  const fixed = segments.findIndex((segment) => hasWildcard(segment));
+  const end = fixed === -1 ? segments.length : fixed;
+  return [segments.slice(0, end).join("/") || "/", segments.slice(end).join("/")];
 }
 
 /** `server:tool`, with wildcards in either part. */

@@ -5,6 +5,7 @@ import { inlineCode } from "./executing-options.ts";
 import { startsNothing } from "./program-kinds.ts";
 import { deniesCommand } from "./rules.ts";
 import type { Run } from "./runs.ts";
+import type { ShellWord } from "./shell-words.ts";
 import { runners, wrappers } from "./wrapper-table.ts";
 
 /** Programs that start a command in a container, on another machine or in another environment; after which subcommand. */
@@ -44,7 +45,9 @@ export function toldPrograms(run: Run, denying: readonly Rule[]): Told[] {
   if (!isStarter && own(wrappers, by) !== undefined) return [];
   const isScripted = !isStarter && (isShell(by) || isInterpreter(by));
   // Whether code of another language starts programs is judged where it is read.
-  const code = isScripted ? new Set(inlineCode(run).map((word) => word.value)) : undefined;
+  const code = isScripted
+    ? new Set([...inlineCode(run), ...shellScript(by, run)].map((word) => word.value))
+    : undefined;
   const args = run.args.map((arg) => arg.value).filter((value) => !code?.has(value));
   const after = starters[by];
   const from = isStarter && after ? args.findIndex((arg) => after.test(arg)) + 1 : 0;
@@ -56,17 +59,30 @@ export function toldPrograms(run: Run, denying: readonly Rule[]): Told[] {
   });
 }
 
+/** What `-c` gives is parsed as the script that it is. */
+function shellScript(by: string, { args }: Run): ShellWord[] {
+  const at = isShell(by) ? args.findIndex((arg) => /^-[a-zA-Z]*c/.test(arg.value)) : -1;
+  return at === -1
+    ? []
+    : args
+        .slice(at + 1)
+        .filter((arg) => /\s/.test(arg.value))
+        .slice(0, 1);
+}
+
 function bodiesOf({ command }: Run): string[] {
   return command.redirects.flatMap(({ direction, body }) => (direction === "text" && body ? [body] : []));
 }
 
 /** Where a command begins inside of a text: at its start, after an operator, a quote or a bracket, or after a word that starts one. */
 const begins =
-  /(?:^|[!|;&({"'`:=%<>,[\n]\s*|\b(?:shell|spawn|exec|system|run|sudo|env|command|eval|call|start|then|do|else)\s+)((?:[\w.+-]*\/)*[\w.+-]+)(?=((?:[ \t]+[^\s;|&)}"'`]+){0,20}))/g;
+  /(?<=^|[!|;&({"'`:=%<>,[\n]\s*|\b(?:shell|spawn|exec|system|run|sudo|env|command|eval|call|start|then|do|else)\s+)((?:[\w.+-]*\/)*[\w.+-]+)(?=((?:[ \t]+[^\s;|&)}"'`]+){0,20}))/g;
 
 /** The program that the rule denies, if a text names it where a command could begin, or if it is one of the words. */
 function toldName(rule: Rule, texts: readonly string[]): string | undefined {
+  const wanted = /^[^\s:*?{}[\]]+(?=$|[\s:])/.exec(rule.pattern)?.[0].replace(/^.*\//s, "").toLowerCase();
   for (const [at, text] of texts.entries()) {
+    if (wanted !== undefined && !text.toLowerCase().includes(wanted)) continue;
     if (/^[\w.+/-]+$/.test(text)) {
       if (deniesCommand(rule, { name: text, args: texts.slice(at + 1, at + 20) })) return text;
       continue;

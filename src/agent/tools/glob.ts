@@ -19,7 +19,7 @@ export const glob = tool({
     pattern: v.pipe(
       v.string(),
       v.check((text) => text !== "", "must not be empty"),
-      v.check((text) => !text.split("/").includes(".."), 'must not climb with ".."; give the directory as "path"'),
+      v.check((text) => !text.split(/[/{},]/).includes(".."), 'must not climb with ".."; give the directory as "path"'),
     ),
     path: v.optional(pathArgument()),
   }),
@@ -28,7 +28,13 @@ export const glob = tool({
     targetDirectory: absolutePath(args.path ?? ".", context),
     globPattern: args.pattern,
   }),
-  needs: (args, context) => [{ kind: "Read", target: absolutePath(args.path ?? ".", context) }],
+  needs: (args, context) => [
+    { kind: "Read", target: absolutePath(args.path ?? ".", context) },
+    // Up to the first wildcard, where the pattern is a whole path.
+    ...(args.pattern.startsWith("/")
+      ? [{ kind: "Read" as const, target: args.pattern.replace(/\/[^/]*[*?[{].*$/s, "") || "/" }]
+      : []),
+  ],
   async run(args, context) {
     const path = absolutePath(args.path ?? ".", context);
     const test = pathTest(inside(args.pattern, path));
