@@ -89,6 +89,17 @@ describe("abilities", () => {
   });
 });
 
+it("the command line of cursor-agent is the one that its documents put together", () => {
+  const line = (cli: CliFacts, more: { permissionMode: PermissionMode; resume?: string }) =>
+    drivers.cursor.command({ prompt: "", cwd: "/", partial: false, ...more }, cli).args;
+  for (const { cli } of columns.slice(0, 2)) {
+    expect(line(cli, { permissionMode: "default" })).toEqual(["--print", "--output-format", "stream-json"]);
+    expect(line(cli, { permissionMode: "force", resume: "id" })).toEqual(
+      "--print --output-format stream-json --force --resume id".split(" "),
+    );
+  }
+});
+
 describe("differences", () => {
   const row = (name: string) => table("What differs").find(([first]) => first === name)!;
 

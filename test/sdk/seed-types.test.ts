@@ -29,6 +29,23 @@ const functions = [
   "hasError",
 ];
 
+/** As the documents declare them. */
+const signatures = `
+type Callbacks = { onMessage?: (message: Sdk.UnifiedMessage) => void; onToolUse?: (toolUse: Sdk.UnifiedToolUse) => void; onComplete?: () => void };
+type Options = { cwd?: string; sessionId?: string; permissionMode?: "default" | "force"; model?: string } & Callbacks;
+export const executed: (prompt: string, options: Options) => Promise<Sdk.CursorExecuteResult> = Sdk.executeCursor;
+type Tokens = { onToken?: (token: string, timestamp: number) => void };
+export const streamed: (prompt: string, options: Options & Tokens) => Promise<Sdk.CursorExecuteResult> = Sdk.executeCursorStreaming;
+export const loaded: (sessionId: string, options: { cwd?: string }) => Promise<Sdk.UnifiedMessage[]> = Sdk.loadCursorSession;
+export const parsed: (line: string) => Sdk.UnifiedMessage | null = Sdk.parseCursorEvent;
+export const named: (toolCall: any) => string = Sdk.normalizeToolName;
+export const given: (toolCall: any) => any = Sdk.extractToolArgs;
+export const answered: (toolCall: any) => string = Sdk.extractToolResult;
+export const failed: (toolCall: any) => boolean = Sdk.hasError;
+export const modes: Sdk.PermissionMode[] = ["default", "acceptEdits", "force", "bypassPermissions"];
+export const detected: () => Promise<unknown> = Sdk.detectCursorCli;
+`;
+
 const example = (text: string) => ({
   file: "types",
   line: 0,
@@ -45,7 +62,8 @@ it("every type and function is exported under its name", () => {
   const values = `import { ${functions.join(", ")} } from "courser-agent"; console.log(${functions.join(", ")});`;
   // A name that is not there is seen: it is the only one.
   const missing = 'import type { NoSuchType } from "courser-agent";';
-  const faults = typeFaults([example(`${types}\n${used}\n${values}`), example(missing)]);
+  const signed = `import * as Sdk from "courser-agent";${signatures}`;
+  const faults = typeFaults([example(`${types}\n${used}\n${values}`), example(signed), example(missing)]);
   expect(faults.match(/error TS.*/g)).toEqual([expect.stringContaining("NoSuchType")]);
 });
 
