@@ -48,6 +48,7 @@ export function createReporter(
   let startedAt = Date.now();
   let ending: Ending | undefined;
   let exit = 0;
+  let isStopped = false;
   let isClosed = false;
   const stdout = openStdout(
     () => {
@@ -113,6 +114,8 @@ export function createReporter(
       startedAt = Date.now();
     },
     stop(error) {
+      settle();
+      isStopped = true;
       writeStderr(errorLine(error.message, error.code));
       exit = exitCodeOf(error.code);
     },
@@ -126,6 +129,7 @@ export function createReporter(
     async finish() {
       await stdout.flush(abort.signal.aborted ? stalledMs : undefined);
       if (isClosed) return 141; // as if SIGPIPE had ended it, which is what readers like `head` expect
+      if (isStopped) return exit;
       ending ??= { type: "fail", message: "The run ended without a result.", durationMs: 0, apiDurationMs: 0 };
       settle();
       return exit;

@@ -188,17 +188,20 @@ describe("--input-format stream-json", () => {
     expect(child.exitCode ?? (await new Promise((done) => child.once("exit", done)))).toBe(130);
   });
 
-  it("a signal between two turns ends it at once, without a result that nobody waits for", async () => {
-    const child = spawn(process.execPath, [cli, ...streaming], { cwd: place.path, env: place.env });
-    const lines: Record<string, unknown>[] = [];
-    child.stdin.write(user("what is 2+2?"));
-    for await (const text of createInterface({ input: child.stdout })) {
-      lines.push(JSON.parse(text));
-      if (lines.at(-1)!["type"] === "result") child.kill("SIGTERM");
-    }
-    expect(lines.filter((line) => line["type"] === "result")).toHaveLength(1);
-    expect(child.exitCode ?? (await new Promise((done) => child.once("exit", done)))).toBe(143);
-  });
+  it.each(["what is 2+2?", "sing"])(
+    "a signal after '%s' ends it at once, without a result of its own",
+    async (prompt) => {
+      const child = spawn(process.execPath, [cli, ...streaming], { cwd: place.path, env: place.env });
+      const lines: Record<string, unknown>[] = [];
+      child.stdin.write(user(prompt));
+      for await (const text of createInterface({ input: child.stdout })) {
+        lines.push(JSON.parse(text));
+        if (lines.at(-1)!["type"] === "result") child.kill("SIGTERM");
+      }
+      expect(lines.filter((line) => line["type"] === "result")).toHaveLength(1);
+      expect(child.exitCode ?? (await new Promise((done) => child.once("exit", done)))).toBe(143);
+    },
+  );
 
   it.each([
     ["no JSON", "hello\n", "FRAME_MALFORMED", /Line 2 of stdin.*hello/],
