@@ -5,7 +5,7 @@ import { inlineCode } from "./executing-options.ts";
 import { startsNothing } from "./program-kinds.ts";
 import { deniesCommand } from "./rules.ts";
 import type { Run } from "./runs.ts";
-import type { ShellWord } from "./shell-words.ts";
+import type { ShellWord } from "./shell-word.ts";
 import { runners, wrappers } from "./wrapper-table.ts";
 
 /** Programs that start a command in a container, on another machine or in another environment; after which subcommand. */
