@@ -144,11 +144,13 @@ export function createSubagents(agent: Agent, place: SubagentPlace): Subagents {
         outputFile: output.path,
         startedAt: Date.now(),
         stop,
-        ended: work({ ...request, emit }, id, stop).then((end) => {
-          output.write(`\n${end.failure ? `Failed: ${end.failure.message}` : end.answer}\n`);
-          output.close();
-          task.end = end;
-        }),
+        ended: work({ ...request, emit }, id, stop)
+          .catch((error: Error) => broken(id, error))
+          .then((end) => {
+            output.write(`\n${end.failure ? `Failed: ${end.failure.message}` : end.answer}\n`);
+            output.close();
+            task.end = end;
+          }),
         isTold: false,
       };
       background.set(id, task);
@@ -181,6 +183,12 @@ export function createSubagents(agent: Agent, place: SubagentPlace): Subagents {
       for (const task of background.values()) task.isTold = true;
     },
   };
+}
+
+/** A bug in one must not take the run with it. */
+function broken(id: string, error: Error): SubagentEnd {
+  const failure = { message: `Unexpected failure, please report it: ${error.message}`, isRefused: false };
+  return { id, answer: "", failure, steps: [], durationMs: 0, denials: [] };
 }
 
 /** A run that is stopped waits so long for what it said last. */

@@ -10,7 +10,7 @@ import { callLine, printable } from "./call-line.ts";
 import { watchForTheEnd } from "./end-watch.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
-import { createRun } from "./run.ts";
+import { createRun, type Run } from "./run.ts";
 import { findMcp, initOf, openSession } from "./session.ts";
 import { type PermissionMode, setUp } from "./start.ts";
 import { createPerson } from "./terminal-person.ts";
@@ -63,7 +63,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
   });
   show.line(`${setup.model.displayName} in ${setup.workspace}`);
   if (session.chat && session.chat.turn > 0) show.line(goingOn(session.chat, session.mode));
-  show.line("Type /quit or press Ctrl+D to leave; Ctrl+C stops an answer.");
+  show.line("Type /quit or press Ctrl+D to leave, /help for more; Ctrl+C stops an answer.");
   let code = 0;
   try {
     let text: string | undefined = invocation.line.words.join(" ") || undefined;
@@ -72,7 +72,8 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
       turn.abort();
       text ??= await question(terminal, "\n> ");
       if (text === undefined || /^\/(quit|exit)$/.test(text.trim())) break;
-      if (text.trim() !== "") {
+      if (text.trim() === "/help") show.line(helpText(run));
+      else if (text.trim() !== "") {
         turn = new AbortController();
         for await (const event of run.turn({ text, images }, turn.signal)) {
           session.record(event);
@@ -91,6 +92,17 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
   }
   const reason: unknown = whole.signal.reason;
   return reason instanceof UserError ? exitCodeOf(reason.code) : code;
+}
+
+function helpText(run: Run): string {
+  const lists = Object.entries(run.named())
+    .filter(([, names]) => names.length > 0)
+    .map(([kind, names]) => `${kind}: ${names.map((name) => `/${printable(name)}`).join(" ")}`);
+  return [
+    "@path takes a file, a folder or a picture along; /name … calls one of these:",
+    ...lists,
+    "/quit leaves. What the agent may do without asking: see 'permissions list'.",
+  ].join("\n");
 }
 
 /** Which chat this is, and what of it could surprise. */

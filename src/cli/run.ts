@@ -11,6 +11,7 @@ import {
   createSkillBook,
   type ExpandedPrompt,
   expandPrompt,
+  listCommands,
   withSkills,
 } from "../agent/instructions.ts";
 import { runTurn } from "../agent/loop.ts";
@@ -68,6 +69,8 @@ export type TurnPrompt = {
 export interface Run {
   /** One turn. Several may follow each other in one session. */
   turn(prompt: TurnPrompt, signal: AbortSignal): AsyncGenerator<AgentEvent>;
+  /** What a `/name` at the beginning of a prompt may be. */
+  named(): Record<"Commands" | "Skills" | "Subagents", string[]>;
   /** Ends everything that was started. */
   end(): Promise<void>;
 }
@@ -231,12 +234,14 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
     branch: loaded.git?.branch,
     systemFor({ prompt, readOnly }) {
       const append = [surroundings.appendSystemPrompt, prompt].filter(Boolean).join("\n\n");
-      const narrowed = readOnly && mode !== "plan" ? "ask" : mode;
+      // The plan is its parent's to make.
+      const narrowed = readOnly || mode === "plan" ? "ask" : mode;
       const told = { ...surroundings, mode: narrowed, headless: true, appendSystemPrompt: append };
       return buildSystemPrompt(told, loaded).system;
     },
     instructionsFor() {
-      const own = createPathInstructions(instructions, loaded);
+      const known = createSkillBook({ ...instructions, trusted: setup.trusted });
+      const own = withSkills(createPathInstructions(instructions, loaded), known);
       return (path) => own.forPath(resolve(workspace, path));
     },
   });
@@ -269,6 +274,11 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       }
       for (const warning of pathInstructions.takeWarnings()) warn(warning);
     },
+    named: () => ({
+      Commands: listCommands(instructions),
+      Skills: skills.names(),
+      Subagents: subagents.map(({ name }) => name),
+    }),
     async end() {
       if (hasBegun) await hooks?.end(sessionEnd(last, headless));
       for (const shell of background.list()) {

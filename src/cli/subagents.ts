@@ -33,6 +33,9 @@ export function subagentPlace(setup: Setup, session: RunSession, told: Told): Su
 function modelOpener({ model, settings, limits, invocation }: Setup): SubagentPlace["openModel"] {
   return async (name) => {
     const chosen = model.other(name);
+    // Whoever works with a model on this machine has not agreed to send anything away.
+    if (model.local && !chosen.local)
+      throw new UserError("USAGE", `The model of the run is on this machine, and ${chosen.displayName} is not.`);
     const isFree = chosen.local || chosen.kind === "offline" || chosen.kind === "script";
     if (limits.maxCost !== undefined && !chosen.price && !isFree)
       throw new UserError("USAGE", `--max-cost could not be kept: the price of ${chosen.displayName} is not known.`);

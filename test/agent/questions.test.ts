@@ -165,11 +165,13 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
         [/2\. blue[\s\S]*own words/, "my own green\n"],
         [/Accept this plan/, "cheaper please\n"],
         [/Use chalk[\s\S]*Accept this plan/, "y\n"],
-        [/Planned\.[\s\S]*> /, "/quit\n"],
+        [/Planned\.[\s\S]*> /, "/help\n"],
+        [/Subagents: \/generalPurpose \/explore \/shell[\s\S]*> /, "/quit\n"],
       ],
       workspace,
     );
     expect(exit, screen).toBe(0);
+    expect(screen).toContain("Subagents: ");
     expect(screen).toContain("│ Which wall?");
     expect(screen).toContain("│ 2. Paint");
     expect(readdirSync(join(workspace.config, "plans"))).toHaveLength(1);

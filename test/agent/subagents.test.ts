@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Spending } from "../../src/agent/spending.ts";
 import { type CliOptions, type CliRun, createWorkspace, type Workspace } from "../support/run-cli.ts";
 
 const workspaces: Workspace[] = [];
@@ -129,6 +130,8 @@ describe("two at once", () => {
     const parent = await workspace.run(["sessions", "show", "-1"]);
     expect(parent.stdout).toMatch(new RegExp(`Subagents:\\n(.*\\n)*  ${id}  Ask reviewer`));
     const shown = await workspace.run(["sessions", "show", id]);
+    const page = await workspace.run(["export", "-1"]);
+    expect(page.stdout).toMatch(/Task <code>Ask reviewer<\/code>[\s\S]*Looking\.\n[\s\S]*· Read [\s\S]*All fine\./);
     expect(shown.stdout).toMatch(/1\. work, reviewer\n.*· Read a\.txt[\s\S]*All fine\./);
 
     workspace.file(
@@ -219,6 +222,35 @@ describe("limits", () => {
     const run = await workspace.run(["-p", "--force", "--model", "script:main.json", "go"]);
     expect(run).toMatchObject({ exit: 0, stdout: "ok\n" });
     expect(run.stderr).toContain("The subagent mine wants the model gpt-5, and works with Script: Not authenticated");
+  });
+});
+
+it("a run with a model on this machine sends nothing to another", async () => {
+  const workspace = workspaceWith({
+    "main.json": [{ calls: [task("mine")] }, { text: "from here" }, { expect: "from here", text: "ok" }],
+  });
+  workspace.file(join(workspace.config, "agents/mine.md"), "---\nmodel: sonnet\n---\nmine");
+  const run = await go(workspace, [], {
+    env: { ANTHROPIC_API_KEY: "sk-ant-test", ANTHROPIC_BASE_URL: "http://192.0.2.1/" },
+  });
+  expect(lastLine(run)).toMatchObject({ is_error: false, result: "ok" });
+  expect(run.lines().find((line) => line["subtype"] === "model_change")!["message"]).toContain(
+    "The model of the run is on this machine",
+  );
+});
+
+describe("spending", () => {
+  it("of a subagent is spending of the run, each at its own price", () => {
+    const usage = { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    const run = new Spending();
+    const child = new Spending(new Spending(run));
+    run.add(usage, { input: 1, output: 1 });
+    child.add(usage, { input: 5, output: 1 });
+    child.add(usage, undefined);
+    child.countReply();
+    expect(child.whole).toBe(run);
+    expect([run.cost, run.replies, run.usage.inputTokens]).toEqual([6, 1, 3_000_000]);
+    expect([child.cost, child.usage.inputTokens]).toEqual([5, 2_000_000]);
   });
 });
 

@@ -134,6 +134,8 @@ function createChild(
     provider,
     model,
     system: place.systemFor(subagent),
+    // It works for an agent, and bothers nobody else.
+    untold: new Set([...(parent.untold ?? []), "AskQuestion"]),
     tools: toolsOf(subagent, parent, place.levels),
     decide: (needs, options) => parent.decide(needs, { readOnly: subagent.readOnly || options?.readOnly === true }),
     spending,
@@ -185,6 +187,7 @@ function hooksOf(
   return {
     ...hooks,
     beforePrompt: async () => ({ context: [] }),
+    afterReply: async () => {},
     async stop(status, signal) {
       const { chat, collected, startedAt } = work;
       const end = {

@@ -51,6 +51,10 @@ function programHelp(name: string): string {
     titled("Arguments", [
       row("prompt", "What the agent is to do; '-' stands for stdin, and what follows -- is prompt"),
     ]),
+    titled("In a prompt", [
+      row("@path", "Takes a file, a folder or a picture along"),
+      row("/name [words]", "Calls a command, a skill or a subagent, such as /explore"),
+    ]),
     ...flagGroups(flags),
     titled("Commands", commands.map(commandRow)),
     titled("Examples", [

@@ -1,6 +1,7 @@
 // What there is to see of a call: one line, what went in, what came out, what changed.
 import type { Outcome } from "../../protocol/event.ts";
 import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { displayNameOf, toolKeyOf, toolOfKey } from "../../protocol/tool-calls.ts";
 
 export type CallView = {
   id: string;
@@ -49,7 +50,19 @@ const views: ReadonlyMap<string, View> = new Map<string, View>([
   ["webFetch", ({ url }, { markdown }) => ({ what: text(url), output: piece(markdown, "markdown") })],
   ["webSearch", ({ searchTerm, query }) => ({ what: text(searchTerm ?? query) })],
   ["semSearch", ({ query }, { results }) => ({ what: text(query), output: piece(results) })],
-  ["task", ({ description, prompt }) => ({ what: text(description), input: piece(prompt) })],
+  [
+    "task",
+    ({ description, prompt }, { conversationSteps }) => ({
+      what: text(description),
+      input: piece(prompt),
+      output: piece(stepsText(conversationSteps), "markdown"),
+    }),
+  ],
+  ["createPlan", ({ name, plan }) => ({ what: text(name), input: piece(plan, "markdown") })],
+  [
+    "askQuestion",
+    ({ title, questions }, { answers }) => ({ what: text(title), input: piece(questionsText(questions, answers)) }),
+  ],
   ["mcp", ({ name, args }, { content }) => ({ what: text(name), input: json(args), output: piece(mcpText(content)) })],
 ]);
 
@@ -190,6 +203,39 @@ function todoText(todos: unknown): string {
         `${marks[text(status).replace("TODO_STATUS_", "").toUpperCase()] ?? "[ ]"} ${text(content)}`,
     )
     .join("\n");
+}
+
+/** What a subagent did, a line each, and what it said. */
+function stepsText(steps: unknown): string {
+  if (!Array.isArray(steps)) return "";
+  return steps
+    .filter(isObject)
+    .map(({ toolCall, assistantMessage }) => {
+      if (isObject(assistantMessage)) return `${text(assistantMessage.text)}\n`;
+      const key = isObject(toolCall) ? toolKeyOf(toolCall) : undefined;
+      if (key === undefined) return "";
+      const call = (toolCall as JsonObject)[key] as JsonObject;
+      const first = isObject(call.args) ? Object.values(call.args).find((each) => typeof each === "string") : "";
+      return `· ${displayNameOf(toolOfKey(key))} ${text(first)}`.trimEnd();
+    })
+    .filter(Boolean)
+    .join("\n")
+    .trim();
+}
+
+function questionsText(questions: unknown, answers: unknown): string {
+  const given = Array.isArray(answers) ? answers.filter(isObject) : [];
+  return (Array.isArray(questions) ? questions.filter(isObject) : [])
+    .map(({ id, prompt, options }) => {
+      const answer = given.find((each) => each.questionId === id);
+      const chosen = Array.isArray(answer?.selectedOptionIds) ? answer.selectedOptionIds : [];
+      const lines = (Array.isArray(options) ? options.filter(isObject) : []).map(
+        (option) => `${chosen.includes(option.id) ? "[x]" : "[ ]"} ${text(option.label)}`,
+      );
+      const own = text(answer?.freeformText);
+      return [text(prompt), ...lines, ...(own === "" ? [] : [`[x] ${own}`])].join("\n");
+    })
+    .join("\n\n");
 }
 
 function mcpText(content: unknown): string {
