@@ -78,7 +78,7 @@ export function callsCourser(command: string): boolean {
 
 /** `npm ci`, `npm test` and `npm run NAME`: the script, or undefined. */
 export function npmScript(command: string): string | undefined {
-  const [, name, script] = /^npm (?:run (?:--silent )?([\w-]+)|(ci|test))\b/.exec(command) ?? [];
+  const [, name, script] = /^npm (?:run (?:--silent )?([\w:-]+)|(ci|test))\b/.exec(command) ?? [];
   return name ?? script;
 }
 
