@@ -40,7 +40,7 @@ export async function decoderRatio(megabytes = 50): Promise<DecoderFigures> {
 }
 
 /** Time of the processor, not of the clock: the longer of two tasks is interrupted more often on a busy machine. */
-function processorSeconds(): number {
+export function processorSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
 }
@@ -97,10 +97,10 @@ function cut(lines: string[]): Uint8Array[] {
   return reads;
 }
 
-const session = "a41193d9-b74e-4867-bf36-35e1c76ba3ef";
+export const session = "a41193d9-b74e-4867-bf36-35e1c76ba3ef";
 
 /** Parts of about a megabyte, made while they are read: thinking, deltas, flushes, calls with small and large results. */
-function* streamOf(size: number): Generator<string[]> {
+export function* streamOf(size: number): Generator<string[]> {
   let made = 0;
   let turn = 0;
   yield [
@@ -236,7 +236,7 @@ function message(text: string) {
   return { role: "assistant", content: [{ type: "text", text }] };
 }
 
-function line(value: object): string {
+export function line(value: object): string {
   return JSON.stringify(value);
 }
 

@@ -6,16 +6,17 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startModelServer } from "../test/support/model-server.ts";
 import { adapterTimes } from "./adapter.ts";
-import { bridgeTimes } from "./bridge.ts";
 import { compactRatio } from "./compact.ts";
 import { decoderRatio } from "./decoder.ts";
 import { grepRatio } from "./grep.ts";
 import { hookTimes } from "./hooks.ts";
 import { launchRatio } from "./hooks-launch.ts";
+import { importTimes } from "./import-cost.ts";
 import { installedMegabytes } from "./install-size.ts";
 import { interleave, median, type Program, runOnce } from "./measure.ts";
 import { type Bar, plot } from "./plot.ts";
 import { policyTimes } from "./policy.ts";
+import { readingFigures } from "./sdk-reading.ts";
 import { sessionTimes } from "./sessions.ts";
 import { storeFigures } from "./store.ts";
 
@@ -65,6 +66,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   store,
   hooks,
   bridge,
+  sdk,
   launch,
   adapter,
   size,
@@ -249,10 +251,22 @@ async function hooks(folder: string, { rounds }: Options): Promise<Line[]> {
 }
 
 async function bridge(folder: string, { rounds }: Options): Promise<Line[]> {
-  const { importMs, floorMs } = await bridgeTimes(place(join(folder, "bridge")).workspace, rounds);
+  const { importMs, floorMs } = await importTimes("hooks", place(join(folder, "bridge")).workspace, rounds);
   const floor = `node -e 0: ${floorMs.toFixed(1)} ms`;
   return [
     { name: "importing the hooks bridge", value: importMs - floorMs, limit: 15, unit: "ms", better: "less", floor },
+  ];
+}
+
+async function sdk(folder: string, { rounds }: Options): Promise<Line[]> {
+  const { workspace } = place(join(folder, "sdk"));
+  const { importMs, floorMs } = await importTimes("index", workspace, rounds);
+  const { ratio, growthMb } = await readingFigures(workspace);
+  const floor = `node -e 0: ${floorMs.toFixed(1)} ms`;
+  return [
+    { name: "importing the SDK", value: importMs - floorMs, limit: 40, unit: "ms", better: "less", floor },
+    { name: "reading a CLI by start, share of bare JSON.parse", value: ratio, unit: "×", better: "more" },
+    { name: "reading 50 MB by start, memory growth", value: growthMb, unit: "MB", better: "less" },
   ];
 }
 

@@ -67,7 +67,8 @@ function carriedBy(event: AgentEvent): Carried | undefined {
  * ended. After a `retry` that discards, the open segment is void.
  */
 export function createDecoder(): (line: unknown) => AgentEvent[] {
-  let scope: Scope = { sessionId: undefined };
+  // Until the session is known, lines keep the id that they have.
+  let scope: Scope = { sessionId: "" };
   /** Text of the segment since its start. */
   let open = "";
 
@@ -83,7 +84,7 @@ export function createDecoder(): (line: unknown) => AgentEvent[] {
     const event = decodeIn(line, scope);
     switch (event.type) {
       case "init":
-        if (scope.sessionId === undefined) scope = { sessionId: event.sessionId };
+        if (scope.sessionId === "") scope = { sessionId: event.sessionId };
         return [event];
       case "text":
         open += event.text;

@@ -53,6 +53,8 @@ export interface RunningCli {
   via: PromptInput["via"];
   /** Once, in order; over after the frame that ends the turn. To be read to the end, else the child waits for the reader. */
   frames: AsyncIterable<Frame>;
+  /** The same in batches, instead. */
+  batches: AsyncIterable<Frame[]>;
   /** Never rejects. */
   ended: Promise<CliEnd>;
   stop(): void;
@@ -66,6 +68,7 @@ export function startCli(request: CliRequest): RunningCli {
     pid: cli.pid,
     via: cli.via,
     frames: cli.queue,
+    batches: { [Symbol.asyncIterator]: () => cli.queue.batches() },
     ended: cli.ended,
     stop: () => cli.stop("cancelled"),
     stopReason: () => cli.stopReason,

@@ -35,10 +35,14 @@ export class EventLog<Item> implements AsyncIterable<Item> {
     this.#wake();
   }
 
-  /** Resolves when there is room for more. At once where everything is kept, and where nobody reads. */
-  async room(): Promise<void> {
-    if (this.#keep) return;
+  /** Undefined: there is room for more, as always where everything is kept, and where nobody reads. */
+  room(): Promise<void> | undefined {
+    if (this.#keep || this.#items.length < mostWaiting) return undefined;
     this.#drop();
+    return this.#items.length < mostWaiting ? undefined : this.#roomLater();
+  }
+
+  async #roomLater(): Promise<void> {
     while (this.#readers.size > 0 && this.#items.length >= mostWaiting) {
       await this.#change();
       this.#drop();
@@ -54,14 +58,17 @@ export class EventLog<Item> implements AsyncIterable<Item> {
       if (!this.#keep) this.#wake();
     };
     const over = { done: true as const, value: undefined };
-    const next = async (): Promise<IteratorResult<Item>> => {
+    const next = (): Promise<IteratorResult<Item>> => {
+      const index = reader.next - this.#dropped;
+      if (index >= this.#items.length || !this.#readers.has(reader)) return wait();
+      reader.next++;
+      // The writer waits for half of it to be read, not for every single one.
+      if (!this.#keep && index === mostWaiting / 2) this.#wake();
+      return Promise.resolve({ done: false, value: this.#items[index]! });
+    };
+    const wait = async (): Promise<IteratorResult<Item>> => {
       while (this.#readers.has(reader)) {
-        const index = reader.next - this.#dropped;
-        if (index < this.#items.length) {
-          reader.next++;
-          if (!this.#keep && this.#items.length >= mostWaiting) this.#wake();
-          return { done: false, value: this.#items[index]! };
-        }
+        if (reader.next - this.#dropped < this.#items.length) return next();
         if (this.#isOver) leave();
         else await this.#change();
       }
@@ -90,6 +97,7 @@ export class EventLog<Item> implements AsyncIterable<Item> {
   }
 
   #wake(): void {
+    if (this.#waiting.length === 0) return;
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const resolve of waiting) resolve();

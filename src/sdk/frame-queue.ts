@@ -58,12 +58,41 @@ export class FrameQueue implements AsyncIterable<Frame> {
         }
       }
     } finally {
-      this.#frames = [];
-      this.isFull = false;
-      if (!this.isClosed) {
-        this.close();
-        this.#on.abandoned();
-      }
+      this.#leave();
     }
+  }
+
+  /** All that waits at once: a step for each frame costs more than reading it. */
+  async *batches(): AsyncGenerator<Frame[]> {
+    try {
+      for (;;) {
+        if (this.#frames.length > 0) {
+          const batch = this.#frames.map(({ frame }) => frame);
+          this.#frames = [];
+          this.#waitingBytes = 0;
+          if (this.isFull) {
+            this.isFull = false;
+            if (!this.isClosed) this.#on.room();
+          }
+          yield batch;
+        } else if (this.isClosed) {
+          return;
+        } else {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+        }
+      }
+    } finally {
+      this.#leave();
+    }
+  }
+
+  #leave(): void {
+    this.#frames = [];
+    this.isFull = false;
+    if (this.isClosed) return;
+    this.close();
+    this.#on.abandoned();
   }
 }

@@ -209,10 +209,10 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
       signal: abort.signal,
       isWaiting: () => opened?.isBusy === true,
       losses,
-      async publish(event) {
+      publish(event) {
         if (event.type === "init" && event.sessionId !== "") known.sessionId = event.sessionId;
         log.push(event);
-        await log.room();
+        return log.room();
       },
       ...(options.onStart && { onStart: options.onStart }),
       ...(options.onStdout && { onStdout: options.onStdout }),

@@ -1,5 +1,6 @@
 // What the tools of each CLI are called in unified messages, and how a call of another CLI is spelled as one of ours.
 import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { shellLine } from "./shell-line.ts";
 import type { UnifiedTool, UnifiedToolUseBlock } from "./unified.ts";
 
 const unifiedNames: Record<UnifiedTool, ReadonlyMap<string, string>> = {
@@ -113,7 +114,7 @@ function shellArguments(input: JsonObject): JsonObject | undefined {
 function lineOf(words: readonly string[]): string {
   const [program = "", option = "", script] = words;
   if (words.length === 3 && /(^|\/)(ba|z|da)?sh$/.test(program) && /^-l?c$/.test(option)) return script!;
-  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
+  return shellLine(words, "linux");
 }
 
 const statuses = new Set(["pending", "in_progress", "completed", "cancelled"]);

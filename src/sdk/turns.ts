@@ -27,8 +27,8 @@ export type RunPlan = {
   isWaiting(): boolean;
   /** What the driver could not carry over is added here. */
   losses: RunLoss[];
-  /** Resolves when the reader has room for more. */
-  publish(event: AgentEvent): Promise<void>;
+  /** A promise: to be awaited before there is room for more. */
+  publish(event: AgentEvent): Promise<void> | undefined;
   onStart?(facts: { pid: number; command: readonly string[] }): void;
   onStdout?(chunk: Buffer): void;
   onStderr?(chunk: Buffer): void;
@@ -116,15 +116,19 @@ class Turns {
     if (child.pid !== 0) this.#plan.onStart?.({ pid: child.pid, command: [command!, ...args] });
     let breach: Breach | undefined;
     const decode = driver.decoder(request);
-    for await (const { value } of child.frames) {
-      for (const event of decode(value)) {
-        this.#note(event);
-        const passed = this.#watch.take(event);
-        // The end of the turn is held back: whether it is the end of the run is not known yet.
-        if (event.type !== "done" && event.type !== "fail") await this.#plan.publish(event);
-        if (!passed || breach || event.type === "done" || event.type === "fail") continue;
-        breach = passed;
-        child.stop();
+    for await (const batch of child.batches) {
+      for (const { value } of batch) {
+        for (const event of decode(value)) {
+          this.#note(event);
+          const passed = this.#watch.take(event);
+          // The end of the turn is held back: whether it is the end of the run is not known yet.
+          if (event.type === "done" || event.type === "fail") continue;
+          const full = this.#plan.publish(event);
+          if (full) await full;
+          if (!passed || breach) continue;
+          breach = passed;
+          child.stop();
+        }
       }
     }
     // Nobody waits for the process once the answer is known to be the answer.

@@ -141,3 +141,33 @@ export function random(seed: number) {
 
   return { below, pick, shuffled, value, turn, event: (session: string) => pick(makers)(session) };
 }
+
+/** Moves, adds, removes and replaces, a few times, somewhere in the line. */
+export function disturb(line: any, dice: Random): any {
+  let changed = line;
+  for (let times = 1 + dice.below(3); times > 0; times--) changed = disturbOnce(changed, dice);
+  return changed;
+}
+
+function disturbOnce(value: any, dice: Random): any {
+  if (Array.isArray(value))
+    return dice.below(4) === 0 ? [...value, dice.value()] : value.map((item) => disturbOnce(item, dice));
+  if (typeof value !== "object" || value === null) return value;
+  let entries = Object.entries(value);
+  const inside = entries.filter(([, item]) => typeof item === "object" && item !== null);
+  if (inside.length > 0 && dice.below(3) > 0) {
+    const [chosen] = dice.pick(inside);
+    return Object.fromEntries(entries.map(([key, item]) => [key, key === chosen ? disturbOnce(item, dice) : item]));
+  }
+  const at = dice.below(entries.length + 1);
+  const kind = dice.below(4);
+  if (kind === 0) entries = dice.shuffled(entries);
+  if (kind === 1)
+    entries.splice(at, 0, [
+      dice.pick(["extra", "__proto__", "constructor", "fooToolCall", "toolCallId"]),
+      dice.value(),
+    ]);
+  if (kind === 2 && entries[at]?.[0] !== "type") entries.splice(at, 1);
+  if (kind === 3 && entries[at] && entries[at][0] !== "type") entries[at] = [entries[at][0], dice.value()];
+  return JSON.parse(`{${entries.map(([key, item]) => `${JSON.stringify(key)}:${JSON.stringify(item)}`).join()}}`);
+}

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
+import { frameTypes } from "../../protocol/frame-shapes.ts";
 import { createDecoder } from "../../protocol/stream-json.ts";
 import { shellLine } from "../shell-line.ts";
 import {
@@ -19,6 +20,8 @@ export const cursorDriver: AgentDriver = {
   pathVariable: "CURSOR_AGENT_PATH",
   capabilities,
   command,
+  // Without the frames of the turn contract: here a line of such a name is one that nobody knows.
+  frames: new Map([...frameTypes].filter(([, { check }]) => check !== undefined)),
   decoder: () => createDecoder(),
   failures: [
     { pattern: /Not authenticated|Authentication required|Authentication failed/, code: "NOT_AUTHENTICATED" },

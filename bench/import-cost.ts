@@ -1,15 +1,16 @@
-// What a hook script pays for the bridge, from its start to its end, beside a program that does nothing.
+// What a program pays for importing one of the libraries, from its start to its end, beside a program that does nothing.
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { interleave, median, type Program } from "./measure.ts";
 
-export type BridgeTimes = { importMs: number; floorMs: number };
+export type ImportTimes = { importMs: number; floorMs: number };
 
-export async function bridgeTimes(folder: string, rounds: number): Promise<BridgeTimes> {
-  const library = pathToFileURL(resolve(import.meta.dirname, "../dist/lib/hooks.js")).href;
-  const script = join(folder, "hook.mjs");
-  writeFileSync(script, `import ${JSON.stringify(library)};\n`);
+/** `library`: its name in dist/lib. */
+export async function importTimes(library: string, folder: string, rounds: number): Promise<ImportTimes> {
+  const file = pathToFileURL(resolve(import.meta.dirname, `../dist/lib/${library}.js`)).href;
+  const script = join(folder, "program.mjs");
+  writeFileSync(script, `import ${JSON.stringify(file)};\n`);
   const program = (...args: string[]): Program => ({
     command: process.execPath,
     args,
