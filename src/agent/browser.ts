@@ -1,6 +1,6 @@
 // A browser for the agent: an empty profile, every connection through a proxy that judges it, gone with the run. Started
 // when the first page is opened.
-import { mkdtempSync, rmSync } from "node:fs";
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { judgeAddresses, judgeUrl, type NetworkSituation } from "../policy/network.ts";
@@ -96,7 +96,8 @@ export function hostAndPort(url: URL): string {
 async function start(options: BrowserOptions, permitted: ReadonlySet<string>): Promise<Running> {
   const { program, processes, env } = options;
   const proxy = await startHostProxy({ judge: judgeByRules(options, permitted), isSilent: true, mostBytes, env });
-  const profile = mkdtempSync(join(tmpdir(), "courser-browser-"));
+  removeLeftProfiles();
+  const profile = mkdtempSync(join(tmpdir(), `${profileName}${process.pid}-`));
   let devtools: Devtools | undefined;
   const child = processes.start({
     command: [program, ...flagsOf(profile), ...(isRoot() ? ["--no-sandbox"] : []), "about:blank"],
@@ -129,6 +130,32 @@ async function start(options: BrowserOptions, permitted: ReadonlySet<string>): P
     (error: Error) => ended(error.message),
   );
   return state;
+}
+
+const profileName = "courser-browser-";
+
+/** Of runs that were killed: their browsers are gone, their profiles are not. */
+function removeLeftProfiles(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = new RegExp(`^${profileName}(\\d+)-`).exec(name)?.[1];
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    try {
+      const path = join(tmpdir(), name);
+      const facts = lstatSync(path);
+      if (facts.isDirectory() && facts.uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
+    } catch {
+      // Somebody else is at it.
+    }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
 }
 
 function lastLines(text: string): string {

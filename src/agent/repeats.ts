@@ -51,6 +51,8 @@ export type RepeatCounter = {
 /** A loop may go through several replies: A, B, A, B is no progress either. */
 const longestCycle = 4;
 
+const newId = /\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
+
 export function countRepeats(): RepeatCounter {
   const latest: string[] = [];
   /** For each length of a cycle: how many replies in a row were like the one so long before. */
@@ -62,7 +64,9 @@ export function countRepeats(): RepeatCounter {
         : 1 + Math.max(...alike.map((replies, index) => Math.floor(replies / (index + 1))));
     },
     add(calls, results) {
-      const signature = JSON.stringify([calls.map((call) => [call.name, call.args]), results]);
+      // What is new at each call, such as the id of a subagent, is no progress.
+      const told = results.map((result) => result.replace(newId, ""));
+      const signature = JSON.stringify([calls.map((call) => [call.name, call.args]), told]);
       for (let index = 0; index < longestCycle; index++) {
         alike[index] = latest[index] === signature ? alike[index]! + 1 : 0;
       }

@@ -16,7 +16,7 @@ export function planFile(configDir: string, name: string): string {
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "-")
     .replace(/^-+|-+$/g, "");
-  return join(configDir, "plans", `${[...words].slice(0, 60).join("") || "plan"}-${randomUuid().slice(0, 8)}.plan.md`);
+  return join(configDir, "plans", `${[...words].slice(0, 40).join("") || "plan"}-${randomUuid().slice(0, 8)}.plan.md`);
 }
 
 /** Throws UserError STORE_* where it cannot be kept. */

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Devtools } from "../../src/agent/browser/devtools.ts";
 import { findBrowser } from "../../src/agent/browser/find-browser.ts";
 import { renderSnapshot } from "../../src/agent/browser/snapshot.ts";
+import { addressOf } from "../../src/agent/browser/tools.ts";
 import { imageKind } from "../../src/agent/image.ts";
 import { type CliOptions, type CliRun, createWorkspace, type Workspace } from "../support/run-cli.ts";
 
@@ -296,6 +297,9 @@ describe.skipIf(!hasBrowser)(`the end${hasBrowser ? "" : " (skipped: there is no
     const killed = await play(workspace, [["open", { url: `${silent.url}/SIGKILL` }]], [], ending("SIGKILL"));
     expect(killed.signal).toBe("SIGKILL");
     await expect.poll(() => processes(workspace), { timeout: 10_000 }).toBe(0);
+    const next = await play(workspace, [["snapshot"]]);
+    expect(textOf(results(next)[0]!)).toContain("(there is nothing on it)");
+    expect(readdirSync(join(workspace.home, "tmp"))).toEqual([]);
   }, 60_000);
 
   it("of a browser that cannot be run is told", async () => {
@@ -321,6 +325,20 @@ describe("no browser", () => {
       /needs Chromium or Chrome, and there is none.*COURSER_BROWSER=/,
     );
   });
+});
+
+describe("an address", () => {
+  it.each([
+    ["example.com", "https://example.com/"],
+    ["localhost:3000/x", "http://localhost:3000/x"],
+    ["127.0.0.1", "http://127.0.0.1/"],
+    ["[::1]:80", "http://[::1]/"],
+    ["example.com:8080", "https://example.com:8080/"],
+    ["http://example.com", "http://example.com/"],
+    ["javascript:alert(1)", "javascript:alert(1)"],
+    ["file:///etc/passwd", "file:///etc/passwd"],
+    ["localhost.evil.example", "https://localhost.evil.example/"],
+  ])("%s", (typed, meant) => expect(addressOf(typed)).toBe(meant));
 });
 
 describe("the pipe", () => {

@@ -159,6 +159,19 @@ describe("/name", () => {
   });
 });
 
+it("only the file is opened where a skill is a link to a folder that holds more", () => {
+  const place = fixture({ "notes.md": skill("one"), "SKILL.md": skill("two"), "dots/three/SKILL.md": skill("three") });
+  mkdirSync(join(place.configDir, "skills/one"), { recursive: true });
+  symlinkSync(join(place.folder, "notes.md"), join(place.configDir, "skills/one/SKILL.md"));
+  symlinkSync(place.folder, join(place.configDir, "skills/two"));
+  symlinkSync(join(place.folder, "dots/three"), join(place.configDir, "skills/three"));
+  expect(
+    bookOf(place)
+      .readRules()
+      .map(({ pattern }) => pattern.replace(place.folder, "~")),
+  ).toEqual(["~/notes.md", "~/config/skills/one/**", "~/dots/three/SKILL.md", "~/dots/three/**", "~/SKILL.md"]);
+});
+
 it("a listed skill is read wherever it lies, what lies beside it is not", async () => {
   const workspace = createWorkspace({ "a.txt": "a" });
   try {

@@ -181,6 +181,16 @@ describe("limits", () => {
     expect(lastLine(run)).toMatchObject({ is_error: true, error_code: "MAX_TURNS" });
   });
 
+  it("the same task again and again is a circle, though each subagent has an id of its own", async () => {
+    const workspace = workspaceWith(
+      { "same.json": [{ text: "same" }] },
+      { ".cursor/agents/same.md": agentFile("same") },
+    );
+    workspace.file("main.json", JSON.stringify({ replies: [{ calls: [task("same")] }], loop: true }));
+    const run = await go(workspace);
+    expect(lastLine(run)).toMatchObject({ is_error: true, error_code: "LOOP_DETECTED" });
+  });
+
   it("what its parent may not do, it may not do", async () => {
     const workspace = workspaceWith(
       {

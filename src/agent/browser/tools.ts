@@ -111,10 +111,12 @@ function isAbout(refusal: string, url: string): boolean {
   return URL.canParse(url) && refusal.includes(` ${hostAndPort(new URL(url))}: `);
 }
 
-/** `example.com` is meant as an address of the web. */
-function addressOf(url: string): string {
+/** `example.com` is meant as an address of the web, `localhost:3000` as a server under work, which seldom has a certificate. */
+export function addressOf(url: string): string {
   const text = url.trim();
-  const address = /^[a-z][a-z0-9+.-]*:(?!\d+(?:\/|$))/i.test(text) ? text : `https://${text}`;
+  const hasScheme = /^[a-z][a-z0-9+.-]*:(?!\d+(?:[/?#]|$))/i.test(text);
+  const isOwn = /^(localhost|[\d.]+|\[[\da-f:.]+\])(?=[:/?#]|$)/i.test(text);
+  const address = hasScheme ? text : `${isOwn ? "http" : "https"}://${text}`;
   return URL.canParse(address) ? new URL(address).href : address;
 }
 

@@ -82,7 +82,7 @@ export function createSkillBook(place: SkillPlace): SkillBook {
         warnings: read.isCut ? [cutWarning(`Skill ${shown}`, read.size)] : [],
       };
     },
-    readRules: () => skills.filter((skill) => skill.scope === "user").flatMap(readRuleOf),
+    readRules: () => skills.filter((skill) => skill.scope === "user").flatMap((skill) => readRulesOf(skill, place)),
     takeWarnings() {
       const taken = warnings;
       warnings = [];
@@ -91,11 +91,21 @@ export function createSkillBook(place: SkillPlace): SkillBook {
   };
 }
 
-/** A folder whose name is a pattern is left to be asked about. */
-function readRuleOf({ folder, path }: Skill): Rule[] {
-  if (/[*?[\]{}!]/.test(folder)) return [];
-  const pattern = `${folder}/**`;
-  return [{ verdict: "allow", kind: "Read", pattern, scope: "user", source: path, text: `Read(${pattern})` }];
+/** The file, and what lies beside it. A link to a folder that holds more than a skill opens only the file. */
+function readRulesOf({ folder, real, path }: Skill, { home, workspace }: SkillPlace): Rule[] {
+  const holdsMore = [home, workspace].some((place) => isInside(realOrSame(place), folder));
+  // A name that is a pattern would open more than was meant: there somebody is asked.
+  const patterns = [real, ...(holdsMore ? [] : [`${folder}/**`])].filter(
+    (pattern) => !/[*?[\]{}!]/.test(pattern.replace(/\/\*\*$/, "")),
+  );
+  return patterns.map((pattern) => ({
+    verdict: "allow",
+    kind: "Read",
+    pattern,
+    scope: "user",
+    source: path,
+    text: `Read(${pattern})`,
+  }));
 }
 
 /** What a touched path brings: rules, and with them skills. */

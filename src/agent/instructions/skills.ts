@@ -1,6 +1,6 @@
 // Skills: folders with a SKILL.md. The model is told their names and descriptions, and reads one when its work needs it.
 import { readdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { oneLine } from "./block.ts";
 import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "./frontmatter.ts";
@@ -10,8 +10,10 @@ import { largestInstruction } from "./rules.ts";
 export type Skill = {
   name: string;
   description: string | undefined;
-  /** Its SKILL.md as it was found, and the real folder that holds it. */
+  /** Its SKILL.md as it was found, and the real file. */
   path: string;
+  real: string;
+  /** The real folder of the skill. */
   folder: string;
   /** The folder whose files it is about; undefined: all files. */
   owner: string | undefined;
@@ -132,7 +134,8 @@ function readSkill(folder: string, { place, scope, within, owner }: Origin, warn
     name,
     description: description === undefined ? undefined : oneLine(description, longestDescription),
     path,
-    folder: dirname(read.real),
+    real: read.real,
+    folder: realOrSame(folder),
     owner,
     scope,
     globs: [...listOf(fields.get("paths")), ...listOf(fields.get("globs"))],
