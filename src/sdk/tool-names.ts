@@ -48,6 +48,8 @@ const unifiedNames: Record<UnifiedTool, ReadonlyMap<string, string>> = {
 
 /** A name that means nothing to us stays. */
 export function unifiedToolName(tool: UnifiedTool, name: string): string {
+  // Hooks are told which tool of a server it is.
+  if (tool === "cursor" && name.startsWith("MCP:")) return "Mcp";
   return unifiedNames[tool].get(name) ?? name;
 }
 

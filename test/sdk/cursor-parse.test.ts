@@ -20,6 +20,7 @@ import {
   normalizeToolName,
   parseCursorEvent,
 } from "../../src/sdk/cursor/index.ts";
+import { unifiedToolName } from "../../src/sdk/tool-names.ts";
 import { repository } from "../support/run-cli.ts";
 
 const session = "0c79b9f5-d4a6-433b-ab10-2212d47390af";
@@ -192,6 +193,11 @@ describe("normalizeToolName", () => {
     expect(edit({ rejected: { reason: "no" } })).toBe("Edit");
     // 2025 did not tell what was there before, but a replacement has something to replace.
     expect(edit({ success }, { path: "/a", strReplace: { oldText: "a", newText: "b" } })).toBe("Edit");
+  });
+
+  it("a tool of an MCP server is Mcp also where hooks are told of it", () => {
+    expect(unifiedToolName("cursor", "MCP:report")).toBe("Mcp");
+    expect(unifiedToolName("claude", "mcp__sdk__report")).toBe("mcp__sdk__report");
   });
 
   it("is Unknown only where nothing names a tool", () => {
