@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checkConfig } from "../src/adapter/config.ts";
 import { commands } from "../src/cli/commands/index.ts";
 import { parseCommandLine } from "../src/cli/flags.ts";
 import { loadScript } from "../src/model/scripted.ts";
@@ -117,6 +118,10 @@ describe("files", () => {
         const { hooks, waiting, warnings } = loadHooks(place, { trusted: true });
         expect(warnings).toEqual([]);
         expect(hooks.length + waiting.length).toBeGreaterThan(0);
+        return;
+      }
+      if (block.name === "openclaw.json") {
+        expect(checkConfig(JSON.parse(block.text)).warnings).toEqual([]);
         return;
       }
       if (isPrompts(block)) {

@@ -11,6 +11,8 @@ export type RuntimeRequest = {
   tools?: ToolRouter;
   /** How often the model may be asked; default 50. */
   maxSteps?: number;
+  /** How often in a row it may make the very same calls; default 5. */
+  loopLimit?: number;
   signal?: AbortSignal;
 };
 
@@ -39,6 +41,7 @@ export function runTurn(
 }
 
 const mostSteps = 50;
+const mostRepeats = 5;
 
 export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
   /** Of all steps, in order. */
@@ -79,7 +82,9 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
   }
 
   async *#run(): AsyncGenerator<RuntimeEvent> {
-    const { tools = createToolRouter([]), maxSteps = mostSteps, signal } = this.#request;
+    const { tools = createToolRouter([]), maxSteps = mostSteps, loopLimit = mostRepeats, signal } = this.#request;
+    let before = "";
+    let repeats = 0;
     for (let step = 0; step < maxSteps; step++) {
       const sent = this.#adapter.sendTurn(this.#session, {
         messages: this.messages,
@@ -102,6 +107,14 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
       this.messages.push(assistantMessage(text, calls));
       if (calls.length === 0) {
         yield end;
+        return;
+      }
+      const made = JSON.stringify(toolCalls);
+      repeats = made === before ? repeats + 1 : 1;
+      before = made;
+      if (repeats > loopLimit) {
+        const message = `The model made the same calls ${repeats} times in a row: ${calls.map(({ name }) => name).join(", ")}.`;
+        yield { type: "error", data: { code: "LOOP_DETECTED", message } };
         return;
       }
       for (const call of calls) yield* this.#runCall(call, tools);

@@ -202,6 +202,9 @@ describe("the runtime", () => {
     });
     expect((await turn.result()).error).toMatchObject({ code: "MAX_TURNS" });
     expect(notes).toHaveLength(3);
+    const loop = runTurn(adapter, await adapter.createSession(), { messages: hello, tools: createToolRouter([tool]) });
+    expect((await loop.result()).error).toMatchObject({ code: "LOOP_DETECTED" });
+    expect(notes).toHaveLength(3 + 5);
   });
 
   test("a nested call of a CLI that takes prompts: it is asked again, with the result below the prompt", async () => {
