@@ -92,8 +92,8 @@ const table: readonly Shape[] = [
   { set: "upper", least: 26, prefixes: "API-", exact: true, check: "random" },
 ];
 
-/** `isPlain`: letters and digits only, as base64 is full of. */
-type Known = Omit<Shape, "set"> & { set: CharacterSet; isPlain: boolean };
+/** `isPlain`: letters and digits only, as base64 is full of. `isRare`: so long and with marks in it that it is never chance. */
+type Known = Omit<Shape, "set"> & { set: CharacterSet; isPlain: boolean; isRare: boolean };
 type Compiled = { trigger: RegExp; shapes: Map<string, Known> };
 
 let compiled: Compiled | undefined;
@@ -102,7 +102,12 @@ function compile(): Compiled {
   const shapes = new Map<string, Known>();
   for (const shape of table) {
     for (const prefix of shape.prefixes.split(" "))
-      shapes.set(prefix, { ...shape, set: setOf(shape.set), isPlain: /^[A-Za-z0-9]+$/.test(prefix) });
+      shapes.set(prefix, {
+        ...shape,
+        set: setOf(shape.set),
+        isPlain: /^[A-Za-z0-9]+$/.test(prefix),
+        isRare: prefix.length >= 4 && /[_-]/.test(prefix),
+      });
   }
   const longestFirst = [...shapes.keys()].sort((one, other) => other.length - one.length);
   const escaped = longestFirst.map((prefix) => prefix.replace(/[.~=/]/g, "\\$&"));
@@ -123,7 +128,7 @@ export function findShapes(text: string, isSeam: (at: number) => boolean): Span[
     const shape = shapes.get(prefix);
     let span: Span | undefined;
     if (!shape && prefix !== "eyJ") span = byTheMiddle(text, at, prefix);
-    else if (!startsWord(text, at, shape?.isPlain ?? true, isSeam)) continue;
+    else if (!startsWord(text, at, shape, isSeam)) continue;
     else if (shape) span = tokenAt(text, at, prefix, shape);
     else if (at >= noTokenBefore) {
       noTokenBefore = runEnd(text, at, setOf("dotted"));
@@ -190,11 +195,17 @@ function entraSet(): CharacterSet {
 
 /**
  * A prefix in the middle of a longer run is chance: pictures and hashes hold every short word somewhere. The letter before
- * may end an escape instead: `\n`, `%20`, a colour.
+ * may end an escape instead: `\n`, `%20`, a colour. A name may be tied to a key with a dash: `turn-ghp_…`.
  */
-function startsWord(text: string, at: number, isPlain: boolean, isSeam: (at: number) => boolean): boolean {
+function startsWord(
+  text: string,
+  at: number,
+  { isPlain, isRare }: Pick<Known, "isPlain" | "isRare"> = { isPlain: true, isRare: false },
+  isSeam: (at: number) => boolean,
+): boolean {
   const before = text.charCodeAt(at - 1);
   if (!isWordCharacter(before) && !(isPlain && (before === 43 || before === 47))) return true;
+  if (isRare && (before === 45 || before === 95)) return true;
   if (isSeam(at)) return true;
   // No escape ends in one of these.
   return before !== 45 && before !== 95 && endsEscape.test(text.slice(Math.max(0, at - 24), at));

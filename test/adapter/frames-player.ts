@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { CursorAgentModelAdapter } from "../../src/adapter/adapter.ts";
 import { runTurn } from "../../src/adapter/run-turn.ts";
 import { createToolRouter } from "../../src/adapter/tools/router.ts";
+import { contractSchemas } from "../../src/protocol/turn-contract.ts";
 import { bareNodeMb, type FrameCase, judgeFrames, readsOf, type Seen } from "../protocol/frames-driver.ts";
 import type { CaseResult } from "../support/case.ts";
 
@@ -55,9 +56,9 @@ async function play(folder: string, { config, input }: FrameCase): Promise<Seen>
   );
   const router = createToolRouter(
     known.map((tool) => {
-      const { name, schema = { type: "object" } } = typeof tool === "string" ? { name: tool } : tool;
+      const { name, schema } = typeof tool === "string" ? { name: tool, schema: undefined } : tool;
       const run = async () => `run ${executed.push(name)}`;
-      return { name, schema: schema as object, run };
+      return { name, schema: (schema ?? contractSchemas.get(name) ?? { type: "object" }) as object, run };
     }),
   );
   const startRss = process.memoryUsage.rss();
@@ -67,16 +68,25 @@ async function play(folder: string, { config, input }: FrameCase): Promise<Seen>
   }, 10);
   const startTime = Date.now();
   const texts: string[] = [];
-  const turn = runTurn(adapter, await adapter.createSession(), {
+  let finish: string | undefined;
+  const sendTurn: typeof adapter.sendTurn = (session, request) => {
+    const sent = adapter.sendTurn(session, request);
+    const events = sent[Symbol.asyncIterator]();
+    // The runtime keeps the end of a step that called tools to itself.
+    sent[Symbol.asyncIterator] = async function* () {
+      for await (const event of events) {
+        if (event.type === "done") finish = event.data.finishReason;
+        yield event;
+      }
+    };
+    return sent;
+  };
+  const turn = runTurn({ sendTurn }, await adapter.createSession(), {
     messages: [{ role: "user", content: "hi" }],
     tools: router,
     maxSteps: 1,
   });
-  let finish: string | undefined;
-  for await (const event of turn) {
-    if (event.type === "assistant_delta") texts.push(event.data.content);
-    if (event.type === "done") finish = event.data.finishReason;
-  }
+  for await (const event of turn) if (event.type === "assistant_delta") texts.push(event.data.content);
   clearInterval(watch);
   const attempt = turn.attempts[0]!;
   const saidSo = events.some((type) => terminal.has(type));

@@ -1,15 +1,16 @@
 // Cases of profiles and fallback models, with our CLI behind the adapter.
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { casesIn, runCase } from "../cases-runner.ts";
+import { casesIn } from "../cases-runner.ts";
+import { runModelCaseByAdapter } from "./model-player.ts";
 
-const cases = casesIn(join(import.meta.dirname, "../cases/security-model.jsonl")).filter(
-  ({ config }) => "authProfiles" in config || "fallbackModels" in config,
-);
+const cases = ["security-model", "model-more"]
+  .flatMap((name) => casesIn(join(import.meta.dirname, `../cases/${name}.jsonl`)))
+  .filter(({ config }) => "authProfiles" in config || "fallbackModels" in config);
 
 describe("through the adapter", () => {
   it.each(cases.map((given) => [given.id, given] as const))("%s", { timeout: 60_000 }, async (_, given) => {
-    const result = await runCase(given, "cli", false);
+    const result = await runModelCaseByAdapter(given);
     expect({ safe: result.safe, exact: result.exact }, `${given.why}\n${result.detail}`).toEqual({
       safe: true,
       exact: true,
