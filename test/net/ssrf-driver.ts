@@ -1,8 +1,6 @@
 // Runs a case of the group `ssrf`: names are answered from the case, and every connection ends at a server of ours on loopback.
-import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect as connectSocket, type Socket } from "node:net";
-import { Readable } from "node:stream";
-import { createBrotliCompress, createDeflate, createGzip } from "node:zlib";
 import type { Connect } from "../../src/net/fetch.ts";
 import { GuardRefusal, guardedFetch, type Resolve } from "../../src/net/guarded.ts";
 import { decide } from "../../src/policy/decide.ts";
@@ -11,20 +9,10 @@ import type { NetworkSituation } from "../../src/policy/network.ts";
 import { rulesOf, situationOf } from "../policy/fixture.ts";
 import type { Case, CaseResult } from "../support/case.ts";
 import { type Fault, faultsWithWays, listOf, shownFaults } from "../support/ways.ts";
+import { seenInNamespace } from "./ssrf-namespace.ts";
+import { answersOf, answerWith, namesOf } from "./ssrf-upstream.ts";
 
-type Answer = {
-  status?: number;
-  location?: string;
-  headers?: Record<string, string>;
-  body?: string;
-  body_gen?: { prefix?: string; byte?: string; count: number; suffix?: string };
-  encoding?: string;
-  drip_bytes_per_s?: number;
-  delay_ms?: number;
-  repeat?: number;
-};
-
-type Seen = {
+export type Seen = {
   verdict: Verdict;
   reasons: string;
   result: "ok" | "error";
@@ -40,9 +28,22 @@ type Seen = {
 /** Without --long a run has a tenth of its time, and so has the limit of the case. */
 const shortening = 10;
 
-export async function runSsrfCase(given: Case, { long }: { long: boolean }): Promise<CaseResult> {
-  const seen = await fetchFor(given, long);
-  const expected = String(given.expect["verdict"]);
+export async function runSsrfCase(
+  given: Case,
+  { driver, long }: { driver: "library" | "cli"; long: boolean },
+): Promise<CaseResult> {
+  const inLibrary = await fetchFor(given, long);
+  if (driver === "library") return judged(given, inLibrary, long);
+  const seen = await seenInNamespace(given, inLibrary);
+  if ("skipped" in seen) return { ...judged(given, inLibrary, long), pass: false, skipped: seen.skipped };
+  // The CLI has its own limits, which nobody shortens.
+  const result = judged(given, seen, true);
+  if (seen.verdict === inLibrary.verdict) return result;
+  const detail = `the library says ${inLibrary.verdict}, the CLI ${seen.verdict} | ${result.detail}`;
+  return { ...result, pass: false, exact: false, detail };
+}
+
+function judged(given: Case, seen: Seen, long: boolean): CaseResult {
   const faults = faultsWithWays(given.expect, {
     faults: (expect) => faultsOf(expect, seen, long),
     isSo: (sentence) => sentence === seen.verdict || sentence === seen.result,
@@ -52,7 +53,7 @@ export async function runSsrfCase(given: Case, { long }: { long: boolean }): Pro
     safe: faults.every(({ key }) => key === "verdict"),
     exact: faults.length === 0,
     verdict: seen.verdict,
-    expected,
+    expected: String(given.expect["verdict"]),
     detail: [shownFaults(faults), seen.reasons].filter(Boolean).join(" | "),
   };
 }
@@ -65,7 +66,7 @@ async function fetchFor({ config, input }: Case, long: boolean): Promise<Seen> {
   const withAllow = scope === "user" || config["trusted"] !== false;
   const rules = rulesOf({ allow: withAllow ? config["allow"] : [], deny: config["deny"] }, scope);
   const situation: NetworkSituation = { mode: config["mode"] === "force" ? "force" : "default", rules };
-  const upstream = await startUpstream((input["responses"] ?? []) as Answer[]);
+  const upstream = await startUpstream(input);
   const connections: Seen["connections"] = [];
   const connect: Connect = ({ address, port }) => {
     connections.push({ address, port });
@@ -108,16 +109,13 @@ async function fetchFor({ config, input }: Case, long: boolean): Promise<Seen> {
   };
 }
 
-/** `dns_sequence` gives another answer to each look-up. A name that the case does not know does not exist. */
 function resolverOf(input: Case["input"]): Resolve {
-  const sequences = (input["dns_sequence"] ?? {}) as Record<string, string[][]>;
-  const fixed = (input["dns"] ?? {}) as Record<string, string[]>;
+  const addresses = namesOf(input);
   const asked = new Map<string, number>();
   return async (host) => {
     const count = asked.get(host) ?? 0;
     asked.set(host, count + 1);
-    const sequence = sequences[host];
-    const answer = sequence ? (sequence[count] ?? sequence.at(-1)) : fixed[host];
+    const answer = addresses(host, count);
     if (answer) return answer;
     if (/(^|\.)localhost$/.test(host)) return ["127.0.0.1", "::1"];
     throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: "ENOTFOUND" });
@@ -126,13 +124,13 @@ function resolverOf(input: Case["input"]): Resolve {
 
 type Upstream = { port: number; requests(): number; stop(): Promise<void> };
 
-async function startUpstream(answers: readonly Answer[]): Promise<Upstream> {
-  const queue = answers.flatMap((answer) => Array.from({ length: Math.min(answer.repeat ?? 1, 1000) }, () => answer));
+async function startUpstream(input: Case["input"]): Promise<Upstream> {
+  const answer = answersOf(input);
   const sockets = new Set<Socket>();
   let requests = 0;
   const server: Server = createServer((request, response) => {
     request.resume();
-    void answerWith(response, queue[requests++] ?? { status: 200, body: "ok" });
+    void answerWith(response, answer(requests++));
   });
   server.on("connection", (socket) => {
     sockets.add(socket);
@@ -147,37 +145,6 @@ async function startUpstream(answers: readonly Answer[]): Promise<Upstream> {
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-async function answerWith(response: ServerResponse, answer: Answer): Promise<void> {
-  const headers = { ...answer.headers, ...(answer.location !== undefined && { location: answer.location }) };
-  const encoding = answer.encoding ?? answer.headers?.["content-encoding"];
-  if (answer.delay_ms) await new Promise((resolve) => setTimeout(resolve, answer.delay_ms));
-  response.writeHead(answer.status ?? 200, { ...headers, ...(encoding && { "content-encoding": encoding }) });
-  if (answer.drip_bytes_per_s !== undefined) return drip(response, answer.drip_bytes_per_s);
-  const packers: Record<string, () => NodeJS.ReadWriteStream> = {
-    gzip: createGzip,
-    deflate: createDeflate,
-    br: createBrotliCompress,
-  };
-  const body = Readable.from(bytesOf(answer));
-  const pack = encoding ? packers[encoding]?.() : undefined;
-  (pack ? body.pipe(pack) : body).pipe(response);
-  response.on("close", () => body.destroy());
-}
-
-function* bytesOf({ body = "", body_gen }: Answer): Generator<Buffer> {
-  if (!body_gen) return yield Buffer.from(body);
-  const { prefix = "", byte = "a", count, suffix = "" } = body_gen;
-  yield Buffer.from(prefix);
-  const block = Buffer.alloc(65_536, byte);
-  for (let left = count; left > 0; left -= block.length) yield block.subarray(0, Math.min(left, block.length));
-  yield Buffer.from(suffix);
-}
-
-function drip(response: ServerResponse, bytesPerSecond: number): void {
-  const timer = setInterval(() => response.write("a"), 1000 / bytesPerSecond);
-  response.on("close", () => clearInterval(timer));
 }
 
 function faultsOf(expect: Record<string, unknown>, seen: Seen, long: boolean): Fault[] {
