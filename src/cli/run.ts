@@ -34,7 +34,8 @@ import { trust } from "../store/trust.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { type Confinement, createConfinement, unconfined } from "./confinement.ts";
-import { flagList, flagText } from "./flags.ts";
+import { fallbackModels } from "./fallback-models.ts";
+import { flagText } from "./flags.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import { codeSearchAccess, serviceKeys, webAccess } from "./services.ts";
 import type { RunSession } from "./session.ts";
@@ -295,13 +296,6 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       await snapshots?.tidy();
     },
   };
-}
-
-/** Those of the command line, else those of the settings. */
-function fallbackModels({ invocation, settings }: Setup): readonly string[] | undefined {
-  const given = flagList(invocation.line.flags, "fallback-model").flatMap((names) => names.split(","));
-  const names = given.map((name) => name.trim()).filter((name) => name !== "");
-  return names.length > 0 ? names : settings.courser.fallbackModels;
 }
 
 /** Files and rules that came with a prompt. */

@@ -296,6 +296,20 @@ describe("--fallback-model", () => {
     expect(without.exit).toBe(1);
   });
 
+  it("one that could not be asked is told at once, not when it is needed", async () => {
+    const run = await place.run([
+      "-p",
+      "--force",
+      "--output-format",
+      "json",
+      "--fallback-model",
+      "gtp-5",
+      "what is 2+2?",
+    ]);
+    expect(run.lines()).toMatchObject([{ is_error: true, error_code: "MODEL_UNKNOWN" }]);
+    expect(run.stderr).toMatch(/--fallback-model gtp-5: .*gpt-5/);
+  });
+
   it("a picture on stdin reaches the model", async () => {
     const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
     const stdin = user([
