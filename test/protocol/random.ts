@@ -112,6 +112,12 @@ export function random(seed: number) {
       ...maybe("fields", { x: value(), model: text() }),
     }),
     () => ({ type: "done", text: text(), ...ending() }),
+    () => ({
+      type: "done",
+      text: text(),
+      structured: pick([null, false, 0, "", { bugs: [text()] }, [1]]),
+      ...ending(),
+    }),
     () => ({ type: "fail", message: text(), ...maybe("code", "MAX_TURNS"), ...ending() }),
     () => ({ type: "other", raw: { type: "telemetry", ...record() } }),
   ];
