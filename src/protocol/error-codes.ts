@@ -55,6 +55,7 @@ export const errorCodes = {
   PARENT_GONE: { exit: 1 },
   INTERNAL: { exit: 1 },
 
+  CALLBACK_FAILED: { exit: 1 },
   CLI_NOT_FOUND: { exit: 1 },
   CLI_EXIT: { exit: 1 },
   CLI_TIMEOUT: { exit: 1 },

@@ -99,6 +99,7 @@ export async function execute<const Schema extends AnswerSchema | undefined = un
     }
   });
   const result = await run.result;
+  if (result.outcome !== "success" && result.error.code === "CALLBACK_FAILED") throw result.error.cause;
   const error = result.outcome === "success" ? undefined : result.error;
   if (error) await onError?.(error);
   await onClose?.(result.exitCode, result.signal);

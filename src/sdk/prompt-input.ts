@@ -33,6 +33,8 @@ const longestLineOnWindows = 16_000;
 function fitsAsArgument(prompt: string, { command, args = [] }: PromptRequest, platform: NodeJS.Platform): boolean {
   // The shell of Windows would read it again.
   if (prompt.includes("\0") || isBatchFile(command, platform)) return false;
+  // A prompt is never a command, as `status` and `update` would be.
+  if (/^(\w[\w:-]*)?$/.test(prompt)) return false;
   if (platform !== "win32") return Buffer.byteLength(prompt) <= longestArgumentBytes;
   return [command, ...args, prompt].reduce((length, word) => length + word.length + 3, 0) <= longestLineOnWindows;
 }

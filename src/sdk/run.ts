@@ -9,7 +9,14 @@ import { derived } from "../protocol/stream-json.ts";
 import type { OpenConnection } from "./callbacks/connection.ts";
 import type { CanUseTool, HookCallbacks } from "./callbacks/hook-callbacks.ts";
 import type { InProcessTool } from "./callbacks/tool.ts";
-import type { AgentDriver, Budget, PermissionMode, RunLoss, RunRequest } from "./drivers/driver.ts";
+import {
+  type AgentDriver,
+  type Budget,
+  type PermissionMode,
+  permissionModes,
+  type RunLoss,
+  type RunRequest,
+} from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { EventLog } from "./event-log.ts";
 import { findCli } from "./find-cli.ts";
@@ -137,6 +144,7 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
     );
   }
   if (typeof options.prompt !== "string") throw new UserError("USAGE", "start needs a prompt: start({ prompt: '…' }).");
+  checkWords(options);
   checkSchema(options.schema);
   checkCallbacks(options, driver);
   const log = new EventLog<AgentEvent>({ keep: keepEvents });
@@ -155,6 +163,26 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
     signal?.removeEventListener("abort", stop);
     log.end();
   });
+
+  /** What a callback throws ends the run, and is told as its outcome. */
+  let failure: RunError | undefined;
+  function guarded<Words extends unknown[]>(name: string, call: ((...words: Words) => void) | undefined) {
+    if (!call) return {};
+    const guard = (...words: Words) => {
+      try {
+        call(...words);
+      } catch (error) {
+        failure ??= new RunError(
+          "error",
+          "CALLBACK_FAILED",
+          `${name} failed: ${error instanceof Error ? error.message : error}`,
+        );
+        failure.cause = error;
+        stop();
+      }
+    };
+    return { [name]: guard };
+  }
 
   async function run(): Promise<RunResult<unknown>> {
     // The caller gets to read from the very beginning.
@@ -214,9 +242,10 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
         log.push(event);
         return log.room();
       },
-      ...(options.onStart && { onStart: options.onStart }),
-      ...(options.onStdout && { onStdout: options.onStdout }),
-      ...(options.onStderr && { onStderr: options.onStderr }),
+      failure: () => failure,
+      ...guarded("onStart", options.onStart),
+      ...guarded("onStdout", options.onStdout),
+      ...guarded("onStderr", options.onStderr),
     };
   }
 
@@ -246,6 +275,23 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
       return result;
     },
   };
+}
+
+/** What comes from outside must not turn into another flag. */
+function checkWords({ model, resume, permissionMode = "default" }: AnyOptions): void {
+  for (const [option, word] of Object.entries({ model, resume })) {
+    if (typeof word !== "string" || /^[^-\s]/.test(word)) continue;
+    throw new UserError(
+      "USAGE",
+      `${option} cannot be ${JSON.stringify(word)}: it must not be empty or begin with a dash.`,
+    );
+  }
+  if (!permissionModes.includes(permissionMode)) {
+    throw new UserError(
+      "USAGE",
+      `permissionMode cannot be '${permissionMode}': it is one of ${permissionModes.join(", ")}.`,
+    );
+  }
 }
 
 function checkSchema(schema: AnswerSchema | undefined): void {

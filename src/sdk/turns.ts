@@ -23,6 +23,8 @@ export type RunPlan = {
   resultGraceMs: number;
   onNoise: "fail" | "skip";
   signal: AbortSignal;
+  /** Of a callback. */
+  failure(): RunError | undefined;
   /** Something of this side is being waited for. */
   isWaiting(): boolean;
   /** What the driver could not carry over is added here. */
@@ -132,12 +134,15 @@ class Turns {
       }
     }
     // Nobody waits for the process once the answer is known to be the answer.
-    if (!breach && !this.#plan.schema && child.stopReason() === undefined) await this.#tellEnding();
+    if (!breach && !this.#plan.failure() && !this.#plan.schema && child.stopReason() === undefined)
+      await this.#tellEnding();
     const end = await child.ended;
     if (!breach && end.stop === "timedOut" && limit.isBudget) {
       const message = `The run reached its limit of ${this.#plan.request.budget!.timeMs} ms.`;
       breach = { code: "MAX_TIME", message };
     }
+    const failure = this.#plan.failure();
+    if (failure) return { end, error: failure };
     if (breach) return { end, error: new RunError("error", breach.code, breach.message) };
     return { end, error: judge(end, this.#ending, driver) };
   }

@@ -145,11 +145,12 @@ describe("Windows", () => {
     const via = (command: string, prompt: string, platform: NodeJS.Platform) =>
       promptInput({ command, args: ["-p"], prompt }, platform).via;
     expect(via("claude.cmd", "hi", "win32")).toBe("stdin");
-    expect(via("claude.exe", "hi", "win32")).toBe("argument");
-    expect(via("claude.exe", "x".repeat(20_000), "win32")).toBe("stdin");
-    expect(via("claude.cmd", "hi", "linux")).toBe("argument");
-    expect(via("claude", "x".repeat(20_000), "linux")).toBe("argument");
-    expect(via("claude", "é".repeat(60_000), "darwin")).toBe("stdin");
+    expect(via("claude.exe", "say hi", "win32")).toBe("argument");
+    expect(via("claude.exe", "update", "win32")).toBe("stdin");
+    expect(via("claude.exe", "x ".repeat(10_000), "win32")).toBe("stdin");
+    expect(via("claude.cmd", "say hi", "linux")).toBe("argument");
+    expect(via("claude", "x ".repeat(10_000), "linux")).toBe("argument");
+    expect(via("claude", "é ".repeat(60_000), "darwin")).toBe("stdin");
   });
 
   test("a name is found with the endings of PATHEXT", () => {

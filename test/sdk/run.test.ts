@@ -130,6 +130,37 @@ describe("start", () => {
     expect(() => start({ prompt: "go", schema: { tpye: "object" } })).toThrow(/type/);
   });
 
+  test("a prompt is a prompt, whatever it looks like and however long it is", async () => {
+    for (const prompt of ["status", "--version", "- a", `${"x ".repeat(100_000)}.`]) {
+      const events = await all(start(scripted([{ text: "ok" }], { prompt })).events);
+      expect(events.find(({ type }) => type === "user")).toEqual({ type: "user", text: prompt });
+      expect(events.at(-1)).toMatchObject({ type: "done", text: "ok" });
+    }
+  });
+
+  test("words from outside do not turn into flags", () => {
+    for (const wrong of [{ resume: "--force" }, { model: "-f" }, { resume: "" }, { permissionMode: "yolo" as "force" }])
+      expect(() => start({ prompt: "go", ...wrong }), JSON.stringify(wrong)).toThrow(/cannot be/);
+  });
+
+  test("a callback that throws ends the run, and leaves no process", async () => {
+    const broken = () => {
+      throw new Error("mine");
+    };
+    let pid = 0;
+    for (const callbacks of [{ onStart: broken }, { onStdout: broken }]) {
+      const run = start(scripted([{ calls: [{ name: "Shell", args: { command: "sleep 60" } }] }], callbacks));
+      expect(await run.result).toMatchObject({
+        outcome: "error",
+        error: { code: "CALLBACK_FAILED", cause: new Error("mine") },
+      });
+      expect((await all(run.events)).at(-1)).toMatchObject({ type: "fail" });
+    }
+    const options = { ...scripted(work), onStart: (facts: { pid: number }) => void (pid = facts.pid) };
+    await expect(execute({ ...options, onStdout: broken })).rejects.toThrow("mine");
+    expect(() => process.kill(pid, 0)).toThrow();
+  });
+
   test("budgets: replies, tokens, time", async () => {
     const endless = {
       calls: [{ name: "Read", args: { path: "a.txt" } }],

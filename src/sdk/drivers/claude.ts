@@ -4,7 +4,7 @@ import { hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
 import { shellLine } from "../shell-line.ts";
 import { claudeDecoder } from "./claude-events.ts";
 import type { AgentDriver, DriverCommand, PermissionMode, RunRequest } from "./driver.ts";
-import { known, mentionImages } from "./driver.ts";
+import { known, mentionImages, permissionModes } from "./driver.ts";
 
 const modes: Readonly<Record<PermissionMode, string | undefined>> = {
   default: undefined,
@@ -39,7 +39,7 @@ export const claudeDriver: AgentDriver = {
     cost: true,
     modelList: false,
     sessions: true,
-    permissionModes: ["default", "acceptEdits", "force", "bypassPermissions", "plan"],
+    permissionModes,
   }),
   command,
   frames,

@@ -2,7 +2,7 @@
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import { codexDecoder } from "./codex-events.ts";
 import type { AgentDriver, DriverCommand, RunRequest } from "./driver.ts";
-import { known, refuseToolLists } from "./driver.ts";
+import { known, permissionModes, refuseToolLists } from "./driver.ts";
 
 const frames = new Map<string, FrameType>([
   ["thread.started", known],
@@ -32,7 +32,7 @@ export const codexDriver: AgentDriver = {
     cost: false,
     modelList: false,
     sessions: true,
-    permissionModes: ["default", "acceptEdits", "force", "bypassPermissions", "plan"],
+    permissionModes,
   }),
   command,
   frames,

@@ -10,6 +10,7 @@ import {
   type Capabilities,
   type CliFacts,
   type DriverCommand,
+  permissionModes,
   type RunRequest,
   refuseToolLists,
 } from "./driver.ts";
@@ -50,7 +51,7 @@ function capabilities(cli?: CliFacts): Capabilities {
     cost: false,
     modelList: true,
     sessions: true,
-    permissionModes: ["default", "acceptEdits", "force", "bypassPermissions", "plan"],
+    permissionModes,
   };
 }
 

@@ -8,7 +8,8 @@ import type { UnifiedTool } from "../unified.ts";
  * `default`: as the CLI is set up. `acceptEdits`: files of the workspace may be changed. `force`, `bypassPermissions`:
  * everything but what is denied. `plan`: nothing is changed.
  */
-export type PermissionMode = "default" | "acceptEdits" | "force" | "bypassPermissions" | "plan";
+export const permissionModes = ["default", "acceptEdits", "force", "bypassPermissions", "plan"] as const;
+export type PermissionMode = (typeof permissionModes)[number];
 
 /** Most that a run, with its repairs, may use up. */
 export type Budget = {

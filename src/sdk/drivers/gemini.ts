@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import type { AgentDriver, DriverCommand, PermissionMode, RunRequest } from "./driver.ts";
-import { known, refuseToolLists } from "./driver.ts";
+import { known, permissionModes, refuseToolLists } from "./driver.ts";
 import { geminiDecoder } from "./gemini-events.ts";
 
 const modes: Readonly<Record<PermissionMode, string>> = {
@@ -41,7 +41,7 @@ export const geminiDriver: AgentDriver = {
     cost: false,
     modelList: false,
     sessions: true,
-    permissionModes: ["default", "acceptEdits", "force", "bypassPermissions", "plan"],
+    permissionModes,
   }),
   command,
   frames,
