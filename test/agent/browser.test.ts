@@ -1,4 +1,5 @@
 // The browser, by the built CLI and a real Chromium: what can be done on a page, what a page cannot reach, and that nothing is left.
+import { createHash } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -22,7 +23,7 @@ type Page = (
   url: URL,
 ) => { type?: string; headers?: Record<string, string>; status?: number; body: string } | undefined;
 
-async function serve(page: Page): Promise<{ url: string; port: number; asked: string[] }> {
+async function serve(page: Page): Promise<{ url: string; port: number; asked: string[]; server: Server }> {
   const asked: string[] = [];
   const server: Server = createServer((request, response) => {
     asked.push(request.url ?? "");
@@ -37,7 +38,7 @@ async function serve(page: Page): Promise<{ url: string; port: number; asked: st
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, port, asked };
+  return { url: `http://127.0.0.1:${port}`, port, asked, server };
 }
 
 function workspaceFor(allow: string[], deny: string[] = []): Workspace {
@@ -180,6 +181,39 @@ describe.skipIf(!hasBrowser)(`a page${hasBrowser ? "" : " (skipped: there is no 
     expect(readdirSync(join(workspace.home, "tmp"))).toEqual([]);
     if (process.getuid?.() === 0) expect(run.stderr.match(/runs without its own sandbox/g)).toHaveLength(1);
   });
+});
+
+describe.skipIf(!hasBrowser)(`frames${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
+  it("of the same and of other sites are seen, clicked and typed into; sockets work where the rules open them", async () => {
+    const inner = `<button onclick="this.textContent='pressed'">Press</button><input aria-label=Field>`;
+    const site = await serve((url) => {
+      if (url.pathname === "/inner") return { body: inner };
+      const other = `http://localhost:${site.port}/inner`;
+      const socket = `const s = new WebSocket("ws://" + location.host); s.onopen = () => h.textContent = "socket open"`;
+      return {
+        body: `<iframe src="${other}"></iframe><iframe src="/inner"></iframe><h1 id=h>?</h1><script>${socket}</script>`,
+      };
+    });
+    site.server.on("upgrade", (request, socket) => {
+      const key = createHash("sha1").update(
+        `${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`,
+      );
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${key.digest("base64")}\r\n\r\n`,
+      );
+    });
+    const rules = [`WebFetch(127.0.0.1:${site.port})`, `WebFetch(localhost:${site.port})`];
+    const run = await play(workspaceFor(rules), [
+      ["open", { url: site.url }],
+      ["click", { ref: "e1" }],
+      ["click", { ref: "e7" }],
+      ["type", { ref: "e12", text: "typed" }],
+    ]);
+    const page = textOf(results(run).at(-1)!);
+    expect(page.match(/button "pressed"/g), page).toHaveLength(2);
+    expect(page).toMatch(/Frame http:\/\/localhost:\d+\/inner:\n.*\n- textbox "Field" \[e16\] value="typed"/);
+    expect(page).toContain('heading "socket open"');
+  }, 60_000);
 });
 
 /** Everything that a page can try, at a server and a port that no rule opens. */
