@@ -3,10 +3,27 @@ import type { AgentEvent } from "../protocol/event.ts";
 
 type Start = Extract<AgentEvent, { type: "tool_start" }>;
 
+/** The first of these that a call has says what it is about. */
+const telling = [
+  "command",
+  "pattern",
+  "globPattern",
+  "path",
+  "targetDirectory",
+  "taskId",
+  "url",
+  "searchTerm",
+  "query",
+  "name",
+  "title",
+  "description",
+];
+
 export function callLine({ tool, args }: Start, workspace: string): string {
-  const { command, path, pattern, globPattern, targetDirectory, taskId, todos } = args as Record<string, unknown>;
-  const what = command ?? pattern ?? globPattern ?? path ?? targetDirectory ?? taskId ?? (todos ? "the list" : "");
-  return `· ${tool} ${printable(String(what).replaceAll(`${workspace}/`, ""))}`;
+  const given = args as Record<string, unknown>;
+  const key = telling.find((each) => typeof given[each] === "string" && given[each] !== "");
+  const what = key === undefined ? (given["todos"] ? "the list" : "") : String(given[key]);
+  return `· ${tool} ${printable(what.replaceAll(`${workspace}/`, ""))}`;
 }
 
 /** Control characters could hide what is shown; they are shown as escapes. */
