@@ -41,9 +41,8 @@ export async function* readInputLines({ signal, onCancel, noPrompt }: Options): 
       step();
     } catch (error) {
       if (!(error instanceof FrameError) && !(error instanceof UserError)) throw error;
-      waiting.push(
-        new UserError(error.code, `Line ${count + (error instanceof FrameError ? 1 : 0)} of stdin: ${error.message}`),
-      );
+      const line = error instanceof FrameError ? count + 1 : count; // a frame that is none was never taken
+      waiting.push(new UserError(error.code, `Line ${line} of stdin: ${error.message}`));
       over();
     }
     if (waiting.length >= mostWaiting) stdin.pause();
@@ -66,7 +65,10 @@ export async function* readInputLines({ signal, onCancel, noPrompt }: Options): 
   try {
     let given = 0;
     while (true) {
-      if (signal.aborted) return void (yield signal.reason as UserError);
+      if (signal.aborted) {
+        yield signal.reason as UserError;
+        return;
+      }
       const next = waiting.shift();
       if (next) {
         given++;

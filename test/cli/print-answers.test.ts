@@ -121,6 +121,18 @@ describe("--output-last-message", () => {
     }
   });
 
+  it("what can no longer be written at the end is the result, and the only one", async () => {
+    mkdirSync(join(place.path, "out"));
+    const script = [{ calls: [{ name: "Shell", args: { command: "rm -rf out" } }] }, { text: "Done." }];
+    const run = await place.play(script, ["-o", "out/last.txt"]);
+    const results = run.lines().filter((line) => line["type"] === "result");
+    expect(results).toMatchObject([{ is_error: true, error_code: "STORE_IO" }]);
+    expect({ exit: run.exit, said: run.stderr }).toEqual({
+      exit: 1,
+      said: expect.stringContaining("There is no folder"),
+    });
+  });
+
   it("export has its own -o", async () => {
     const run = await place.run(["export", "-1", "-o", "chat.md"]);
     expect(run.exit, run.stderr).toBe(0);
