@@ -1,7 +1,8 @@
 // extractJSON: the value in an answer, by a schema of a library, by a JSON Schema, or by none.
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { extractJSON } from "../../src/sdk/index.ts";
+import { extractJSON, type StandardSchema } from "../../src/sdk/index.ts";
 
 const answer = 'Two lists, [1] and this:\n```json\n{ "bugs": ["a"], "count": "1" }\n```\nor {"bugs": [], "count": 2}.';
 
@@ -28,6 +29,11 @@ describe("extractJSON", () => {
     const found = extractJSON(answer, schema);
     const count: number | undefined = found?.count;
     expect({ found, count }).toEqual({ found: { bugs: ["a"], count: 1 }, count: 1 });
+  });
+
+  it("our interface is the one that the libraries agreed on", () => {
+    const taken = (schema: StandardSchemaV1<unknown, { a: 1 }>): StandardSchema<{ a: 1 }> => schema;
+    expect(extractJSON('{"a":1}', taken(v.unknown() as StandardSchemaV1<unknown, { a: 1 }>))?.a).toBe(1);
   });
 
   it("a schema that checks asynchronously is refused, not passed over", () => {
