@@ -13,6 +13,7 @@ import { hookTimes } from "./hooks.ts";
 import { launchRatio } from "./hooks-launch.ts";
 import { importTimes } from "./import-cost.ts";
 import { installedMegabytes } from "./install-size.ts";
+import { mcpTimes } from "./mcp.ts";
 import { interleave, median, type Program, runOnce } from "./measure.ts";
 import { type Bar, plot } from "./plot.ts";
 import { policyTimes } from "./policy.ts";
@@ -69,6 +70,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   sdk,
   launch,
   adapter,
+  mcp,
   size,
 };
 
@@ -274,6 +276,19 @@ async function launch(folder: string, { rounds }: Options): Promise<Line[]> {
   const { ratio, floorMs } = await launchRatio(place(join(folder, "launch")), rounds);
   const floor = `node -e 0: ${floorMs.toFixed(1)} ms`;
   return [{ name: "hook script in TypeScript", value: ratio, limit: 2.5, unit: "×", better: "less", floor }];
+}
+
+async function mcp(folder: string, { rounds }: Options): Promise<Line[]> {
+  const { first, firstMs, wholeMs } = await mcpTimes(
+    place(join(folder, "plain-mcp")),
+    place(join(folder, "mcp")),
+    rounds,
+  );
+  const floor = `without: ${firstMs.toFixed(1)} ms`;
+  return [
+    { name: "first event with three MCP servers", value: first, limit: 1.2, unit: "×", better: "less", floor },
+    { name: "a whole run with them, longer by", value: wholeMs, unit: "ms", better: "less" },
+  ];
 }
 
 async function size(folder: string): Promise<Line[]> {

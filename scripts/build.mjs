@@ -22,8 +22,14 @@ const libraries = [
   { adapter: "src/adapter/index.ts" },
 ];
 
-/** What every start loads; what print mode needs to say `init`; what a turn needs. */
-const packs = { "start.cjs": "src/cli/main.ts", "print.cjs": "src/cli/print.ts", "turn.cjs": "src/cli/run.ts" };
+/** What every start loads; what print mode needs to say `init`; what a turn needs; both again where there are MCP servers. */
+const packs = {
+  "start.cjs": "src/cli/main.ts",
+  "print.cjs": "src/cli/print.ts",
+  "turn.cjs": "src/cli/run.ts",
+  "mcp-plan.cjs": "src/cli/mcp-plan.ts",
+  "mcp.cjs": "src/cli/mcp.ts",
+};
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(join(dist, "cli"), { recursive: true });
@@ -179,6 +185,9 @@ async function warmCodeCache() {
       "offline",
       "read a.txt then run echo hi; list all files; search for a; write 'b' to b.txt; what is 2+2?",
     );
+    const tiny = { command: process.execPath, args: [join(root, "scripts/tiny-mcp-server.mjs")] };
+    writeFileSync(join(home, "call.json"), '[{ "calls": [{ "name": "tiny-say", "args": {} }] }, { "text": "ok" }]');
+    await warm(...run, "script:call.json", "--mcp-config", JSON.stringify({ mcpServers: { tiny } }), "hi");
     await warm(...run, "warm", "-e", server.url, "hi");
     await warm(...run, "anthropic/warm", "hi");
     await warm(...run, "openai/warm", "hi");

@@ -1,9 +1,22 @@
 // Makes the vendors' packages light to load, without changing what they do.
 import { readFileSync } from "node:fs";
 
+/** What stands in for a module. */
+const stand = {
+  zod3: "export const ZodFirstPartyTypeKind = {};",
+  "mcp-shims": `export const CORS_IS_POSSIBLE = false;
+    export { default as process } from "node:process";
+    export class DefaultJsonSchemaValidator {
+      getValidator() {
+        return (data) => ({ valid: true, data, errorMessage: undefined });
+      }
+    }`,
+};
+
 /**
  * The packages take the whole of zod as one object, which keeps every unused part of it; as a namespace, unused parts
- * fall away. Zod 3 is there only for schemas that callers bring, and we bring none.
+ * fall away. Zod 3 is there only for schemas that callers bring, and we bring none. The MCP packages bring a validator of JSON
+ * Schema for what a server says of its own results, which binds nobody here.
  */
 export const lightPackages = {
   name: "light-packages",
@@ -16,9 +29,10 @@ export const lightPackages = {
       loader: "js",
     }));
     build.onResolve({ filter: /^zod\/v3$/ }, () => ({ path: "zod3", namespace: "light" }));
-    build.onLoad({ filter: /.*/, namespace: "light" }, () => ({
-      contents: "export const ZodFirstPartyTypeKind = {};",
-      loader: "js",
+    build.onResolve({ filter: /^@modelcontextprotocol\/(client|server)\/_shims$/ }, () => ({
+      path: "mcp-shims",
+      namespace: "light",
     }));
+    build.onLoad({ filter: /.*/, namespace: "light" }, ({ path }) => ({ contents: stand[path], loader: "js" }));
   },
 };
