@@ -16,6 +16,7 @@ import { ToolFailure, type ToolResult } from "../../src/agent/tools/tool.ts";
 import { serversIn } from "../../src/store/mcp-servers.ts";
 import { repository } from "../support/run-cli.ts";
 import { toolContext } from "../support/tool-context.ts";
+import { killRuns } from "./mcp-kill.ts";
 
 const fixture = join(repository, "test/support/mcp-server.mjs");
 const demo = (...modes: string[]) => ({ command: process.execPath, args: [fixture, ...modes] });
@@ -338,6 +339,15 @@ describe("what servers ask", () => {
     expect(await elicitFrom(says(["Yes"]))("s", address("file:///bin/sh"), never)).toEqual({ action: "decline" });
   });
 });
+
+it.runIf(process.platform === "linux")(
+  "nothing is left of runs that are killed",
+  async () => {
+    const { survivors } = await killRuns(5);
+    expect(survivors).toEqual([]);
+  },
+  30_000,
+);
 
 async function freePort(): Promise<number> {
   const server = createServer();

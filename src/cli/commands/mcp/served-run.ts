@@ -93,7 +93,12 @@ function resultOf(event: Extract<AgentEvent, { type: "done" | "fail" }>, session
 /** The flags that `mcp serve` was given, and what the request narrows. It can widen nothing. */
 function asked({ line, ...invocation }: Invocation, { workspace, mode, sessionId }: RunRequest): Invocation {
   const flags = new Map(line.flags).set("print", true);
-  if (workspace !== undefined) flags.set("workspace", servedFolder(line.flags, workspace));
+  if (workspace !== undefined) {
+    const folder = servedFolder(line.flags, workspace);
+    // Trust was given to the folder that is served; others have theirs, or have none.
+    if (folder !== realOf(flagText(line.flags, "workspace") ?? ".")) flags.delete("trust");
+    flags.set("workspace", folder);
+  }
   if (mode !== undefined && !line.flags.has("mode")) flags.set("mode", mode);
   if (sessionId !== undefined) flags.set("resume", sessionId);
   return { ...invocation, line: { ...line, command: undefined, words: [], plainWords: 0, flags } };
