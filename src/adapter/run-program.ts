@@ -1,5 +1,6 @@
 // Runs one program to its end: bounded in time and memory, and nothing of it is left behind.
 import { BoundedBytes } from "../process/bounded-bytes.ts";
+import { endWithThisProcess, forget } from "../process/exit.ts";
 import { spawnInOwnSession, spawnProblem } from "../process/spawn.ts";
 import { happensWithin, type Stage, stopInStages } from "../process/stages.ts";
 import { newMark, ProcessTree } from "../process/tree.ts";
@@ -95,9 +96,8 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramEnd> {
   };
   const cancel = () => stop("cancelled");
   const timer = setTimeout(() => stop("timedOut"), Math.min(request.timeoutMs, 2 ** 31 - 1));
-  const endNow = () => tree?.endNow();
   signal?.addEventListener("abort", cancel, { once: true });
-  process.once("exit", endNow);
+  if (tree) endWithThisProcess(tree);
   try {
     const exit = await exited;
     await happensWithin(closed, drainMs);
@@ -109,7 +109,7 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramEnd> {
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", cancel);
-    process.off("exit", endNow);
+    if (tree) forget(tree);
     child.stdin?.destroy();
     child.stdout?.destroy();
     child.stderr?.destroy();

@@ -1,6 +1,7 @@
 // The only spawner of CLIs: a prompt in, checked frames out at the reader's pace, and an end that always comes.
 import type { ChildProcess } from "node:child_process";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
+import { endWithThisProcess, forget } from "../process/exit.ts";
 import { spawnInOwnSession, spawnProblem } from "../process/spawn.ts";
 import { happensWithin, type Stage, stopInStages } from "../process/stages.ts";
 import { newMark, ProcessTree } from "../process/tree.ts";
@@ -125,7 +126,7 @@ class Cli {
       this.#child = spawnInOwnSession({
         command: [request.command, ...args],
         cwd: request.cwd,
-        // The CLI must not outlive the program that drives it.
+        // The CLI must not outlive the program that drives it, even one that is killed outright.
         env: { ...process.env, ...request.env, COURSER_EXIT_WITH_PARENT: "1", [mark]: "1" },
         stdin: stdin === undefined ? "empty" : "pipe",
       });
@@ -333,7 +334,10 @@ class Timers {
 
   set(name: string, ms: number, call: () => void): void {
     clearTimeout(this.#timers.get(name));
-    this.#timers.set(name, setTimeout(call, Math.min(ms, 2 ** 31 - 1)));
+    // A busy process sees its timers before its pipes: what lies there by then may still put the timer off.
+    const ring = () => setImmediate(() => this.#timers.get(name) === timer && call());
+    const timer = setTimeout(ring, Math.min(ms, 2 ** 31 - 1));
+    this.#timers.set(name, timer);
   }
 
   drop(name: string): void {
@@ -345,21 +349,4 @@ class Timers {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
   }
-}
-
-// One listener for all, since Node warns of an eleventh. A driver that is killed outright cannot do this: then the CLI
-// itself must notice, which COURSER_EXIT_WITH_PARENT asks of it.
-const running = new Set<ProcessTree>();
-const endRunning = () => {
-  for (const tree of running) tree.endNow();
-};
-
-function endWithThisProcess(tree: ProcessTree): void {
-  if (running.size === 0) process.once("exit", endRunning);
-  running.add(tree);
-}
-
-function forget(tree: ProcessTree): void {
-  running.delete(tree);
-  if (running.size === 0) process.removeListener("exit", endRunning);
 }

@@ -170,6 +170,15 @@ describe("the stop", () => {
     expect(end.types).toHaveLength(4);
   });
 
+  test("this process may be busy for longer than a CLI may be silent", async () => {
+    const cli = bash(`echo '${init}'; for i in 1 2 3 4 5; do sleep 0.1; echo '${said("a")}'; done; cat answer`, {
+      idleMs: 400,
+    });
+    for await (const { type } of cli.frames)
+      if (type === "system") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 900);
+    expect(await cli.ended).toMatchObject({ outcome: "ok", stages: [] });
+  });
+
   test("an abort signal, stop() and a reader who leaves all end it", async () => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 200);
