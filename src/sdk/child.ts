@@ -44,7 +44,7 @@ export type CliEnd = Omit<FrameEnding, "frames" | "error"> & {
   stages: Stage[];
   durationMs: number;
   /** Why this side ended it before the turn was over. */
-  stop?: "cancelled" | "timedOut" | "silent" | "faulty";
+  stop?: "cancelled" | "timedOut" | "silent" | "faulty" | "mute";
 };
 
 export interface RunningCli {
@@ -79,7 +79,7 @@ export function startCli(request: CliRequest): RunningCli {
 const stderrBytes = 64 * 1024;
 const drainMs = 250;
 
-type Stop = "cancelled" | "timedOut" | "silent" | "faulty" | "lingered";
+type Stop = "cancelled" | "timedOut" | "silent" | "faulty" | "mute" | "lingered";
 type Exit = { exitCode: number | null; signal: string };
 
 class Cli {
@@ -152,6 +152,7 @@ class Cli {
       request.onStdout?.(chunk);
       this.#take(chunk);
     });
+    child.stdout?.once("end", () => this.#outputEnded());
     child.stderr?.on("data", (chunk: Buffer) => {
       request.onStderr?.(chunk);
       this.#stderr.push(chunk);
@@ -260,6 +261,12 @@ class Cli {
     else this.stop("silent");
   }
 
+  /** Nothing can come any more: a process that stays has no more to say. */
+  #outputEnded(): void {
+    if (this.#exit || this.#stopped || this.#parser.terminal) return;
+    this.#timers.set("linger", this.#request.resultGraceMs ?? 2000, () => this.stop("mute"));
+  }
+
   #hold(): void {
     if (this.#stopped) return;
     this.#child?.stdout?.pause();
@@ -303,6 +310,10 @@ class Cli {
         return new FrameError("CLI_TIMEOUT", `${command} said nothing for ${idleMs} ms and was ended.`, { stderr });
       case "cancelled":
         return new UserError("INTERRUPTED", `${command} was cancelled.`);
+      case "mute":
+        return new FrameError("NO_RESULT", `${command} closed its output without a result, stayed, and was ended.`, {
+          stderr,
+        });
       case "faulty":
       case "lingered":
       case undefined:

@@ -53,7 +53,7 @@ class Turns {
   #segments: string[] = [];
   #ending: Ending | undefined;
   #isTold = false;
-  #others = 0;
+  #ignored = 0;
 
   constructor(plan: RunPlan) {
     this.#plan = plan;
@@ -119,9 +119,11 @@ class Turns {
     let breach: Breach | undefined;
     const decode = driver.decoder(request);
     for await (const batch of child.batches) {
-      for (const { value } of batch) {
+      for (const { kind, value } of batch) {
         for (const event of decode(value)) {
           this.#note(event);
+          // The parser has counted those whose very type is unknown.
+          if (event.type === "other" && kind === "frame") this.#ignored++;
           const passed = this.#watch.take(event);
           // The end of the turn is held back: whether it is the end of the run is not known yet.
           if (event.type === "done" || event.type === "fail") continue;
@@ -141,6 +143,7 @@ class Turns {
       const message = `The run reached its limit of ${this.#plan.request.budget!.timeMs} ms.`;
       breach = { code: "MAX_TIME", message };
     }
+    this.#ignored += end.ignored;
     const failure = this.#plan.failure();
     if (failure) return { end, error: failure };
     if (breach) return { end, error: new RunError("error", breach.code, breach.message) };
@@ -171,9 +174,6 @@ class Turns {
         break;
       case "tool_end":
         this.#openCalls.delete(event.callId);
-        break;
-      case "other":
-        this.#others++;
         break;
       case "done":
       case "fail":
@@ -227,7 +227,7 @@ class Turns {
       signal: end.signal,
       stderr: end.stderr,
       stages: end.stages,
-      ignored: Math.max(end.ignored, this.#others),
+      ignored: this.#ignored,
       warnings: end.warnings,
       losses: this.#plan.losses,
     };

@@ -45,6 +45,7 @@ const matrix: Record<string, Expected> = {
   },
   grandchildren: { outcome: "success", text: answer },
   "grandchildren-without-result": { outcome: "error", code: "NO_OUTPUT" },
+  "closes-stdout": { outcome: "error", code: "NO_RESULT", text: "I am", with: { ...limits, timeoutMs: 60_000 } },
   "killed-by-signal": {
     outcome: "crashed",
     text: "I am",

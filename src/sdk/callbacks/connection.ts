@@ -39,6 +39,7 @@ export class OpenConnection {
     this.#desk = new HookDesk(request, request.tool, request.signal);
     this.#server = server;
     server.on("connection", (socket) => this.#serve(socket));
+    closeWithThisProcess(this);
     const relay = (kind: string) => [process.execPath, relayProgram(), kind, address];
     const events = eventsOf(request);
     const tools = request.tools ?? [];
@@ -60,6 +61,7 @@ export class OpenConnection {
   }
 
   close(): void {
+    forget(this);
     this.#server.close();
     for (const session of this.#sessions) session.close();
     for (const socket of this.#sockets) socket.destroy();
@@ -128,6 +130,22 @@ export class OpenConnection {
     if (!this.#request.canUseTool && isOwnTool(payload.needs)) return { allow: true };
     return this.#desk.ask(payload);
   }
+}
+
+// One listener for all, since Node warns of an eleventh.
+const open = new Set<OpenConnection>();
+const closeAll = () => {
+  for (const each of open) each.close();
+};
+
+function closeWithThisProcess(connection: OpenConnection): void {
+  if (open.size === 0) process.once("exit", closeAll);
+  open.add(connection);
+}
+
+function forget(connection: OpenConnection): void {
+  open.delete(connection);
+  if (open.size === 0) process.removeListener("exit", closeAll);
 }
 
 export async function openConnection(request: ConnectionRequest): Promise<OpenConnection> {
