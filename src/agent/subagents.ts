@@ -10,6 +10,8 @@ import { findSubagent, type Subagent } from "./subagents/definitions.ts";
 import { runSubagent, type SubagentPlace } from "./subagents/run.ts";
 
 export type SubagentRequest = {
+  /** Of the subagent: a new one, or the one to resume. */
+  id: string;
   callId: string;
   /** As the model named it. */
   type: string | undefined;
@@ -98,13 +100,13 @@ export function createSubagents(agent: Agent, place: SubagentPlace): Subagents {
     throw new UserError("USAGE", `There is no subagent "${name.slice(0, 80)}". There are: ${names}.`);
   };
 
-  const work = async (request: SubagentRequest, id: string, controller: AbortController): Promise<SubagentEnd> => {
+  const work = async (request: SubagentRequest, controller: AbortController): Promise<SubagentEnd> => {
     const subagent = choose(request.type, request.resume);
     running.add(controller);
     const free = await turns.next();
     try {
       const signal = AbortSignal.any([request.signal, controller.signal]);
-      return await runSubagent({ ...request, signal }, { id, subagent, parent: agent, place });
+      return await runSubagent({ ...request, signal }, { id: request.id, subagent, parent: agent, place });
     } finally {
       free();
       running.delete(controller);
@@ -125,9 +127,9 @@ export function createSubagents(agent: Agent, place: SubagentPlace): Subagents {
 
   return {
     choose,
-    run: (request) => work(request, request.resume ?? place.chats.newId(), new AbortController()),
+    run: (request) => work(request, new AbortController()),
     start(request) {
-      const id = request.resume ?? place.chats.newId();
+      const { id } = request;
       if (background.get(id) && !background.get(id)!.end)
         throw new UserError("USAGE", `The subagent ${id} is still at work. Await it first.`);
       choose(request.type, request.resume);
@@ -144,7 +146,7 @@ export function createSubagents(agent: Agent, place: SubagentPlace): Subagents {
         outputFile: output.path,
         startedAt: Date.now(),
         stop,
-        ended: work({ ...request, emit }, id, stop)
+        ended: work({ ...request, emit }, stop)
           .catch((error: Error) => broken(id, error))
           .then((end) => {
             output.write(`\n${end.failure ? `Failed: ${end.failure.message}` : end.answer}\n`);

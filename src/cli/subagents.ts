@@ -9,7 +9,6 @@ import { UserError } from "../protocol/error-codes.ts";
 import type { Message } from "../protocol/message.ts";
 import { chatFolder, isChatId, storeFile, transcriptFile } from "../store/chats/layout.ts";
 import { readState } from "../store/chats/left-state.ts";
-import { randomUuid } from "../store/chats/random-uuid.ts";
 import { createChat, openChat } from "../store/chats/writing.ts";
 import { openSubagentOutput } from "../store/subagent-output.ts";
 import type { RunSession } from "./session.ts";
@@ -58,7 +57,6 @@ function keptChats({ configDir, workspace, mode }: Setup, session: RunSession): 
   const isThere = (folder: string | undefined): folder is string =>
     folder !== undefined && existsSync(storeFile(folder));
   return {
-    newId: randomUuid,
     typeOf(id) {
       const folder = folderOf(id);
       // Only subagents have such a state: a chat of the user's own is not handed to a model.
@@ -89,7 +87,6 @@ function keptChats({ configDir, workspace, mode }: Setup, session: RunSession): 
 function passingChats({ configDir }: Setup): SubagentChats {
   const known = new Map<string, { type: string; messages: readonly Message[] }>();
   return {
-    newId: randomUuid,
     typeOf: (id) => known.get(id)?.type,
     open(id, { type }) {
       const session = createSession([...(known.get(id)?.messages ?? [])]);

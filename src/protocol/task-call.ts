@@ -10,19 +10,21 @@ export type TaskRequest = {
   description: string;
   prompt: string;
   subagent: string;
+  agentId: string;
   model?: string | undefined;
   resume?: string | undefined;
   isBackground?: boolean | undefined;
 };
 
 export function taskArgs(request: TaskRequest): TaskToolCallArgs {
-  const { description, prompt, subagent, model, resume, isBackground } = request;
+  const { description, prompt, subagent, agentId, model, resume, isBackground } = request;
   return {
     description,
     prompt,
     subagentType: ownNames.has(subagent) ? { [subagent]: {} } : { custom: { name: subagent } },
     ...(model !== undefined && { model }),
     ...(resume !== undefined && { resume }),
+    agentId,
     attachments: [],
     mode: "TASK_MODE_UNSPECIFIED",
     respondingToMessageIds: [],

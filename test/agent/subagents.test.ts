@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Spending } from "../../src/agent/spending.ts";
+import { startModelServer } from "../support/model-server.ts";
 import { type CliOptions, type CliRun, createWorkspace, type Workspace } from "../support/run-cli.ts";
 
 const workspaces: Workspace[] = [];
@@ -81,6 +82,7 @@ describe("two at once", () => {
       description: "Ask reviewer",
       prompt: "work, reviewer",
       subagentType: { custom: { name: "reviewer" } },
+      agentId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       attachments: [],
       mode: "TASK_MODE_UNSPECIFIED",
       respondingToMessageIds: [],
@@ -88,7 +90,7 @@ describe("two at once", () => {
     });
     const { success } = ends(run)[0]!["result"];
     expect(success).toMatchObject({
-      agentId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      agentId: ends(run)[0]!["args"].agentId,
       isBackground: false,
       backgroundReason: "SUBAGENT_BACKGROUND_REASON_UNSPECIFIED",
       durationMs: expect.stringMatching(/^\d+$/),
@@ -290,6 +292,46 @@ describe("in the background", () => {
     const output = readFileSync(join(workspace.config, "subagents", `${agentId}.md`), "utf8");
     expect(output).toMatch(/Ask slow: Read .*a\.txt\n\nslow is done\n$/);
   });
+
+  it("is looked at, waited for and ended by its id", async () => {
+    const server = await startModelServer(({ json }) => {
+      const last = JSON.stringify(json.messages.at(-1).content);
+      if (last.includes("work, generalPurpose")) return { delayMs: 20_000, text: "too late" };
+      const id =
+        /Started in the background: ([0-9a-f-]{36})/.exec(last)?.[1] ??
+        /\[([0-9a-f-]{36}): still at work/.exec(last)?.[1];
+      if (id !== undefined)
+        return {
+          toolCalls: [
+            {
+              name: "Await",
+              args: last.includes("Started") ? { taskId: id, blockUntilMs: 100 } : { taskId: id, kill: true },
+            },
+          ],
+        };
+      if (last.includes("Stopped by the agent")) return { text: "It was ended." };
+      return { toolCalls: [{ name: "Task", args: task("generalPurpose", { run_in_background: true }).args }] };
+    });
+    try {
+      const workspace = workspaceWith({});
+      const run = await workspace.run([
+        "-p",
+        "--trust",
+        "-e",
+        `${server.url}/v1`,
+        "--model",
+        "m",
+        "--output-format",
+        "stream-json",
+        "go",
+      ]);
+      expect(lastLine(run)).toMatchObject({ is_error: false, result: "It was ended." });
+      expect(ends(run, "awaitToolCall").map(({ result }) => result.success.status)).toEqual(["running", "failed"]);
+      expect(run.ms).toBeLessThan(15_000);
+    } finally {
+      await server.stop();
+    }
+  }, 30_000);
 
   it("ends with a run that is stopped: the call has its end, and no command is left", async () => {
     const workspace = workspaceWith({

@@ -31,7 +31,6 @@ export type SubagentPlace = {
 
 /** Where conversations of subagents are kept. */
 export type SubagentChats = {
-  newId(): string;
   /** The name of the subagent with this id; undefined where there is none. */
   typeOf(id: string): string | undefined;
   open(id: string, facts: { type: string; model: AgentModel; title: string; parentId: string }): SubagentChat;

@@ -2,9 +2,19 @@
 import * as v from "valibot";
 import { UserError } from "../../protocol/error-codes.ts";
 import { taskArgs, taskSuccess } from "../../protocol/task-call.ts";
+import { randomUuid } from "../../store/chats/random-uuid.ts";
 import type { SubagentEnd, SubagentRequest, Subagents } from "../subagents.ts";
 import { tool } from "./define.ts";
 import { failure, ToolFailure, type ToolResult } from "./tool.ts";
+
+/** Told when the call begins, so that its end and what happens between can be told from those of others. */
+const ids = new WeakMap<object, string>();
+
+function idOf(args: { resume?: string | undefined }): string {
+  const id = args.resume ?? ids.get(args) ?? randomUuid();
+  ids.set(args, id);
+  return id;
+}
 
 export const task = tool({
   name: "Task",
@@ -41,6 +51,7 @@ export const task = tool({
       description: args.description,
       prompt: args.prompt,
       subagent: args.subagent_type ?? "generalPurpose",
+      agentId: idOf(args),
       model: args.model,
       resume: args.resume,
       isBackground: args.run_in_background,
@@ -52,6 +63,7 @@ export const task = tool({
     if (!turn || !subagents) throw failure("Subagents cannot be started here: do the work yourself.");
     const { isBackground } = chosen(subagents, args.subagent_type, args.resume);
     const request: SubagentRequest = {
+      id: idOf(args),
       callId,
       type: args.subagent_type,
       description: args.description.trim() || "subagent",
