@@ -69,6 +69,8 @@ export function checkPackage() {
     };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["program.ts"] }));
     run([tsc, "-p", "."], folder);
+    // Also from CommonJS, which Node can do since 20.19.
+    run(["-e", `if (typeof require(${JSON.stringify(name)}).start !== "function") process.exit(1)`], folder);
     return run(["program.js"], folder);
   } catch (error) {
     throw new Error(`${error.message}\n${error.stdout ?? ""}${error.stderr ?? ""}`);
