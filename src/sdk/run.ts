@@ -22,7 +22,7 @@ import { EventLog } from "./event-log.ts";
 import { findCli } from "./find-cli.ts";
 import { liveMessages } from "./live-messages.ts";
 import { RunError, type RunResult } from "./outcome.ts";
-import { type AnswerSchema, type DataOf, isStandard } from "./structured.ts";
+import { type AnswerSchema, type DataOf, isStandard, type JsonSchema, jsonSchemaOf } from "./structured.ts";
 import { type RunPlan, runTurns, unstarted } from "./turns.ts";
 import type { UnifiedMessage, UnifiedTool } from "./unified.ts";
 
@@ -50,6 +50,8 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   addDirs?: readonly string[] | undefined;
   /** The answer is JSON of this shape: a schema of Zod, Valibot, ArkType, … or JSON Schema. */
   schema?: Schema | undefined;
+  /** What the model is told of `schema`, for libraries that cannot say it as JSON Schema themselves. */
+  jsonSchema?: JsonSchema | undefined;
   budget?: Budget | undefined;
   /** Most time from the start to the result. No limit unless told. */
   timeoutMs?: number | undefined;
@@ -226,7 +228,7 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
       driver: driver!,
       cli,
       request: requestOf(options, resume, before?.fork ?? false),
-      ...(options.schema && { schema: options.schema }),
+      ...(options.schema && { schema: options.schema, ...shapeOf(options.schema, options.jsonSchema) }),
       extraArgs: options.extraArgs ?? [],
       env: options.env ?? {},
       ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
@@ -325,8 +327,21 @@ function checkCallbacks({ canUseTool, hooks, tools = [] }: AnyOptions, driver: A
     );
 }
 
+function shapeOf(schema: AnswerSchema, given: JsonSchema | undefined): { shape?: object } {
+  const shape = given ?? jsonSchemaOf(schema);
+  return shape ? { shape } : {};
+}
+
 function followUp(options: AnyOptions, prompt: string, more: FollowUp<any> | undefined): AnyOptions {
-  const { images: _images, schema: _schema, signal: _signal, resume: _resume, fork: _fork, ...same } = options;
+  const {
+    images: _images,
+    schema: _schema,
+    jsonSchema: _shape,
+    signal: _signal,
+    resume: _resume,
+    fork: _fork,
+    ...same
+  } = options;
   return { ...same, ...more, prompt };
 }
 

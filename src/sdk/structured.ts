@@ -62,14 +62,14 @@ export function jsonSchemaOf(schema: AnswerSchema): object | undefined {
   }
 }
 
-export function withSchema(prompt: string, schema: AnswerSchema): string {
-  const shape = jsonSchemaOf(schema);
+/** `shape`: what the model is told, as JSON Schema. */
+export function withSchema(prompt: string, shape: object | undefined): string {
   const which = shape ? ` that fits this JSON Schema:\n${JSON.stringify(shape)}\n` : ". ";
   return `${prompt}\n\nEnd with an answer that is one JSON value${which}Write the JSON alone, without any text around it.`;
 }
 
-export function repairPrompt(fault: string, schema: AnswerSchema): string {
-  return withSchema(`Your answer could not be used: ${fault}. Give the whole answer again.`, schema);
+export function repairPrompt(fault: string, shape: object | undefined): string {
+  return withSchema(`Your answer could not be used: ${fault}. Give the whole answer again.`, shape);
 }
 
 function issueText({ message, path = [] }: Issue): string {

@@ -15,6 +15,8 @@ export type RunPlan = {
   cli: FoundCli;
   request: RunRequest;
   schema?: AnswerSchema;
+  /** What the model is told of it. */
+  shape?: object;
   extraArgs: readonly string[];
   env: Record<string, string | undefined>;
   timeoutMs?: number;
@@ -62,7 +64,7 @@ class Turns {
 
   async run(): Promise<RunResult<unknown>> {
     const { request, schema } = this.#plan;
-    const prompt = schema ? withSchema(request.prompt, schema) : request.prompt;
+    const prompt = schema ? withSchema(request.prompt, this.#plan.shape) : request.prompt;
     let { end, error } = await this.#turn({ ...request, prompt });
     let data: unknown;
     if (schema && !error) {
@@ -86,7 +88,7 @@ class Turns {
     const { images: _sent, fork: _done, ...again } = request;
     this.#segments = [];
     this.#ending = undefined;
-    const prompt = repairPrompt(fault, schema);
+    const prompt = repairPrompt(fault, this.#plan.shape);
     const { end, error } = await this.#turn({ ...again, prompt, resume: this.#sessionId });
     return { end, error, checked: error ? { fault } : await checkAnswer(this.#text(), schema) };
   }

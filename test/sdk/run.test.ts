@@ -193,14 +193,16 @@ describe("an answer by schema", () => {
   test("is asked for once more when it does not fit, in the same session, and the run has one end", async () => {
     const server = await startModelServer([{ text: '{"verdict":"good"}' }, { text: '{"verdict":"bad","score":1}' }]);
     const model = { model: "loopback", extraArgs: ["-e", `${server.url}/v1`] };
-    const run = start({ ...scripted([]), ...model, schema });
+    const jsonSchema = { type: "object", required: ["verdict", "score"] };
+    const run = start({ ...scripted([]), ...model, schema, jsonSchema });
     const events = await all(run.events);
     await server.stop();
     expect(await run.result).toMatchObject({ outcome: "success", data: { verdict: "bad", score: 1 }, turns: 2 });
     expect(events.filter(({ type }) => type === "done" || type === "fail")).toEqual([events.at(-1)]);
     const asked = events.flatMap((event) => (event.type === "user" ? [event.text] : []));
     expect(asked).toHaveLength(2);
-    expect(asked[1]).toContain("score");
+    for (const prompt of asked) expect(prompt).toContain(JSON.stringify(jsonSchema));
+    expect(asked[1]).toContain("could not be used: score");
     expect(events.some((event) => event.type === "notice" && event.kind === "repair")).toBe(true);
   });
 

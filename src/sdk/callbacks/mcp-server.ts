@@ -80,8 +80,8 @@ function initialized({ protocolVersion }: JsonObject): object {
   };
 }
 
-function described({ name, description, schema }: InProcessTool): object {
-  return { name, description, inputSchema: { type: "object", ...jsonSchemaOf(schema) } };
+function described({ name, description, schema, jsonSchema }: InProcessTool): object {
+  return { name, description, inputSchema: { type: "object", ...(jsonSchema ?? jsonSchemaOf(schema)) } };
 }
 
 function failed(text: string): Reply {
