@@ -10,6 +10,7 @@ import { loadScript } from "../src/model/scripted.ts";
 import { errorCodes } from "../src/protocol/error-codes.ts";
 import { loadHooks } from "../src/store/hook-files.ts";
 import { parseJsonc } from "../src/store/jsonc.ts";
+import { serversIn } from "../src/store/mcp-servers.ts";
 import { loadSettings } from "../src/store/settings.ts";
 import { trust } from "../src/store/trust.ts";
 import {
@@ -118,6 +119,13 @@ describe("files", () => {
         const { hooks, waiting, warnings } = loadHooks(place, { trusted: true });
         expect(warnings).toEqual([]);
         expect(hooks.length + waiting.length).toBeGreaterThan(0);
+        return;
+      }
+      if (isServers(block)) {
+        const warnings: string[] = [];
+        const servers = serversIn(JSON.parse(block.text), { scope: "user", file: block.name, folder: "/" }, warnings);
+        expect(servers.map(({ problem }) => problem ?? "good")).toEqual(servers.map(() => "good"));
+        expect([servers.length > 0, warnings]).toEqual([true, []]);
         return;
       }
       if (block.name === "openclaw.json") {
@@ -314,6 +322,10 @@ function isPrompts({ name }: Block): boolean {
 
 function isHooks({ name }: Block): boolean {
   return /^(\.cursor\/)?hooks\.json$/.test(name);
+}
+
+function isServers({ name }: Block): boolean {
+  return /(^|[/.])mcp\.json$/.test(name);
 }
 
 function isMarkedNotRun({ mark }: Block): boolean {
