@@ -21,7 +21,7 @@ import { estimateTokens } from "./compact/estimate.ts";
 import { merge } from "./merge.ts";
 import { type CallIds, countRepeats, newCallIds, type RepeatCounter, withUniqueCalls } from "./repeats.ts";
 import { Spending } from "./spending.ts";
-import type { EndedSubagent } from "./subagents.ts";
+import { newsOf } from "./subagents/news.ts";
 
 export type Prompt = {
   /** What the user typed: shown and stored. */
@@ -325,26 +325,16 @@ async function* runCalls(
     results.map((result) => result.text),
   );
   const told: Part[] = ends.flatMap((end) => end.context).map((text) => ({ type: "text", text }));
-  const news = yield* newsOf(turn, agent.subagents?.takeEnded() ?? []);
+  const news = yield* newsOf(agent.subagents?.takeEnded() ?? [], turn.denials);
   agent.session.append({ role: "user", parts: [...results, ...told, ...newInstructions(agent, prepared), ...news] });
 }
 
 /** Those that were left to themselves are waited for before the run ends; what they say, the model still hears. */
 async function* heardOfSubagents(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   const { subagents, session } = turn.agent;
-  const news = yield* newsOf(turn, (await subagents?.waitForAll(turn.signal)) ?? []);
+  const news = yield* newsOf((await subagents?.waitForAll(turn.signal)) ?? [], turn.denials);
   if (news.length > 0) session.append({ role: "user", parts: news });
   return news.length > 0;
-}
-
-async function* newsOf(turn: Turn, ended: readonly EndedSubagent[]): AsyncGenerator<AgentEvent, Part[]> {
-  const parts: Part[] = [];
-  for (const { notice, text, denials } of ended) {
-    yield notice;
-    turn.denials.push(...denials);
-    parts.push({ type: "text", text });
-  }
-  return parts;
 }
 
 function changesSomething({ prepared }: PreparedCall): boolean {

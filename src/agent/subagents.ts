@@ -1,5 +1,7 @@
 // Subagents: agents that an agent starts for a part of its work, with a conversation of their own. They may do what their
 // parent may, never more; what they spend is spent by the run; they end with it.
+import { orAborted } from "../net/or-aborted.ts";
+import { happensWithin } from "../process/stages.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../protocol/event.ts";
 import { taskNotice } from "../protocol/task-call.ts";
@@ -201,18 +203,11 @@ function progressLine(event: AgentEvent): string | undefined {
   return event.type === "tool_output" ? event.chunk : undefined;
 }
 
+/** Without a time: until it has ended, or nobody waits any more. */
 async function settled(work: Promise<unknown>, ms: number | undefined, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = ms === undefined ? undefined : setTimeout(done, ms);
-    signal.addEventListener("abort", done, { once: true });
-    work.then(done, done);
-  });
+  const over = orAborted(work, signal).catch(() => {});
+  if (ms === undefined) await over;
+  else await happensWithin(over, ms);
 }
 
 /** So many at once; the others wait in the order in which they came. */

@@ -230,22 +230,7 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
     instructionsFor: (path) => pathInstructions.forPath(resolve(workspace, path)),
   };
 
-  const place = subagentPlace(setup, session, {
-    subagents,
-    branch: loaded.git?.branch,
-    systemFor({ prompt, readOnly }) {
-      const append = [surroundings.appendSystemPrompt, prompt].filter(Boolean).join("\n\n");
-      // The plan is its parent's to make.
-      const narrowed = readOnly || mode === "plan" ? "ask" : mode;
-      const told = { ...surroundings, mode: narrowed, headless: true, appendSystemPrompt: append };
-      return buildSystemPrompt(told, loaded).system;
-    },
-    instructionsFor() {
-      const known = createSkillBook({ ...instructions, trusted: setup.trusted });
-      const own = withSkills(createPathInstructions(instructions, loaded), known);
-      return (path) => own.forPath(resolve(workspace, path));
-    },
-  });
+  const place = subagentPlace(setup, session, { subagents, surroundings, instructions, loaded });
   agent.subagents = createSubagents(agent, place);
 
   let hasBegun = false;

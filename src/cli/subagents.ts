@@ -1,6 +1,16 @@
 // What subagents of a run are connected with: their chats, their models, what they are told.
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { createSession } from "../agent/agent.ts";
+import type { LoadedInstructions } from "../agent/instructions/project.ts";
+import type { SkillPlace } from "../agent/instructions/skills.ts";
+import {
+  buildSystemPrompt,
+  createPathInstructions,
+  createSkillBook,
+  type SystemPromptInput,
+  withSkills,
+} from "../agent/instructions.ts";
 import type { Subagent } from "../agent/subagents/definitions.ts";
 import type { SubagentChat, SubagentChats, SubagentPlace } from "../agent/subagents/run.ts";
 import { createSubagents } from "../agent/subagents.ts";
@@ -17,11 +27,32 @@ import type { Setup } from "./start.ts";
 /** An agent may start some, and these may start some once more. */
 const levels = 2;
 
-type Told = Pick<SubagentPlace, "systemFor" | "instructionsFor" | "branch"> & { subagents: readonly Subagent[] };
+type Told = {
+  subagents: readonly Subagent[];
+  /** What their parent is told, and what all of it was made of. */
+  surroundings: SystemPromptInput;
+  instructions: Omit<SkillPlace, "trusted">;
+  loaded: LoadedInstructions;
+};
 
 export function subagentPlace(setup: Setup, session: RunSession, told: Told): SubagentPlace {
+  const { subagents, surroundings, instructions, loaded } = told;
+  const { mode } = session;
   return {
-    ...told,
+    subagents,
+    branch: loaded.git?.branch,
+    systemFor({ prompt, readOnly }) {
+      const append = [surroundings.appendSystemPrompt, prompt].filter(Boolean).join("\n\n");
+      // The plan is its parent's to make.
+      const narrowed = readOnly || mode === "plan" ? "ask" : mode;
+      const input = { ...surroundings, mode: narrowed, headless: true, appendSystemPrompt: append } as const;
+      return buildSystemPrompt(input, loaded).system;
+    },
+    instructionsFor() {
+      const skills = createSkillBook({ ...instructions, trusted: setup.trusted });
+      const own = withSkills(createPathInstructions(instructions, loaded), skills);
+      return (path) => own.forPath(resolve(setup.workspace, path));
+    },
     levels,
     chats: session.chat ? keptChats(setup, session) : passingChats(setup),
     openModel: modelOpener(setup),

@@ -5,6 +5,7 @@ import { judgeAddresses, judgeUrl, type NetworkSituation } from "../policy/netwo
 import { type Connect, createFetch } from "./fetch.ts";
 import type { Headers } from "./headers.ts";
 import { NetError, netErrorKind } from "./net-error.ts";
+import { orAborted } from "./or-aborted.ts";
 import { type Environment, proxyFor } from "./proxy.ts";
 
 export type GuardedRequest = NetworkSituation & {
@@ -222,15 +223,6 @@ async function judgedAddresses(
 async function systemResolve(host: string): Promise<string[]> {
   const { lookup } = await import("node:dns/promises");
   return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
-}
-
-function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) return abort();
-    signal.addEventListener("abort", abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }
 
 function bounded(response: Response, url: URL, limit: number, deadline: Deadline): GuardedResponse {

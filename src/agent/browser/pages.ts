@@ -1,4 +1,5 @@
 // The pages of a browser: the one that is looked at, what it is doing, and what can be done on it.
+import { pause } from "../../model/pause.ts";
 import { isObject, type JsonObject } from "../../protocol/json-object.ts";
 import { largestImage } from "../image.ts";
 import { type Devtools, DevtoolsError } from "./devtools.ts";
@@ -355,18 +356,3 @@ const chooseOption = `function () {
   for (const name of ["input", "change"]) list.dispatchEvent(new Event(name, { bubbles: true }));
   return true;
 }`;
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
-}

@@ -1,6 +1,7 @@
 // What the agent can do in the browser: open, look, click, type, take a picture. On the stream these are calls of the
 // provider `browser`.
 import * as v from "valibot";
+import { orAborted } from "../../net/or-aborted.ts";
 import type { Need } from "../../policy/need.ts";
 import type { JsonObject } from "../../protocol/json-object.ts";
 import { mcpOutcome, mcpWireArgs } from "../../protocol/mcp-wire.ts";
@@ -126,29 +127,14 @@ async function carryOut(
   work: (pages: Pages) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   try {
-    return await orStopped(browser.use(work), signal);
+    // A page that never answers must not hold up the end of a run.
+    return await orAborted(browser.use(work), signal);
   } catch (error) {
     if (signal.aborted) throw new ToolFailure("error", { error: "The run was stopped." }, "The run was stopped.");
     if (!(error instanceof DevtoolsError)) throw error;
     const { refusals, notes } = browser.takeNotes();
     const text = [`That did not work: ${error.message}.`, ...refusals, ...notes].join("\n");
     return { outcome: mcpOutcome([{ text: { text } }], true), text };
-  }
-}
-
-/** A page that never answers must not hold up the end of a run. */
-async function orStopped<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  let stop: () => void = () => {};
-  const stopped = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  work.catch(() => {}); // nobody waits for it after that
-  try {
-    return await Promise.race([work, stopped]);
-  } finally {
-    signal.removeEventListener("abort", stop);
   }
 }
 

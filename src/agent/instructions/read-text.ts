@@ -1,6 +1,17 @@
 // Small text files read once, safely: bounded, regular, and only where their links may lead.
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats, statSync } from "node:fs";
-import { isInside } from "../../policy/paths.ts";
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { isInside, shownPath } from "../../policy/paths.ts";
 import { wholeLength } from "../../process/bounded-bytes.ts";
 import { decodeText } from "../text-file.ts";
 
@@ -60,6 +71,21 @@ export function readText(path: string, options: { limit: number; within?: readon
   if (!decoded) return { type: "problem", reason: "it is not text" };
   const text = decoded.text.replaceAll("\r\n", "\n");
   return { type: "text", text: isCut ? wholeLines(text) : text, real: read.real, size: read.size, isCut };
+}
+
+/** What lies in a folder, in the order of the names, so that every run says the same. `what`: for the warning. */
+export function entriesIn(folder: string, options: { what: string; workspace: string; warnings: string[] }): Dirent[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem.type === "problem")
+      options.warnings.push(
+        `${options.what} in ${shownPath(folder, options.workspace)} were left out: ${problem.reason}.`,
+      );
+    return [];
+  }
 }
 
 /** Undefined where there is nothing, and where nobody may look. */

@@ -1,10 +1,9 @@
 // Rules: the .mdc files of one .cursor/rules folder, and when each of them applies.
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { oneLine } from "./block.ts";
 import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "./frontmatter.ts";
-import { problemOf, readText } from "./read-text.ts";
+import { entriesIn, readText } from "./read-text.ts";
 
 /** Bytes of one rule or instruction file that reach the model. */
 export const largestInstruction = 32 * 1024;
@@ -81,7 +80,7 @@ function ruleFiles(folder: string, options: { workspace: string; within: readonl
   const files: { path: string; name: string }[] = [];
   const seen = new Set<string>();
   const visit = (current: string, prefix: string, depth: number): void => {
-    for (const entry of entriesOf(current, options.workspace, warnings)) {
+    for (const entry of entriesIn(current, { what: "Rules", workspace: options.workspace, warnings })) {
       const path = join(current, entry.name);
       if (entry.name.endsWith(".mdc")) {
         if (files.length < mostRules) files.push({ path, name: prefix + entry.name.slice(0, -".mdc".length) });
@@ -99,16 +98,4 @@ function ruleFiles(folder: string, options: { workspace: string; within: readonl
   };
   visit(folder, "", 0);
   return files;
-}
-
-function entriesOf(folder: string, workspace: string, warnings: string[]) {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
-  } catch (error) {
-    const problem = problemOf(error);
-    if (problem.type === "problem")
-      warnings.push(`Rules in ${shownPath(folder, workspace)} were left out: ${problem.reason}.`);
-    return [];
-  }
 }

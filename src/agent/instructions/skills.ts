@@ -1,10 +1,9 @@
 // Skills: folders with a SKILL.md. The model is told their names and descriptions, and reads one when its work needs it.
-import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { oneLine } from "./block.ts";
 import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "./frontmatter.ts";
-import { problemOf, readText } from "./read-text.ts";
+import { entriesIn, readText } from "./read-text.ts";
 import { largestInstruction } from "./rules.ts";
 
 export type Skill = {
@@ -95,7 +94,7 @@ function addSkills(top: string, origin: Origin, list: SkillList): void {
     // A link back up would go round for ever.
     if (seen.has(real) || (within && !within.some((each) => isInside(real, each)))) return;
     seen.add(real);
-    const entries = entriesOf(folder, place, list.warnings);
+    const entries = entriesIn(folder, { what: "Skills", workspace: place.workspace, warnings: list.warnings });
     if (depth > 0 && entries.some((entry) => entry.name === "SKILL.md")) {
       const skill = readSkill(folder, origin, list.warnings);
       if (skill && list.skills.length < mostSkills) list.skills.push(skill);
@@ -142,18 +141,6 @@ function readSkill(folder: string, { place, scope, within, owner }: Origin, warn
     isListed: !isManual && description !== undefined,
     isInvocable: booleanOf(fields.get("user-invocable") ?? "true") ?? true,
   };
-}
-
-function entriesOf(folder: string, { workspace }: SkillPlace, warnings: string[]) {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
-  } catch (error) {
-    const problem = problemOf(error);
-    if (problem.type === "problem")
-      warnings.push(`Skills in ${shownPath(folder, workspace)} were left out: ${problem.reason}.`);
-    return [];
-  }
 }
 
 function onlyFirst(skills: readonly Skill[]): Skill[] {

@@ -1,11 +1,10 @@
 // Subagents that can be started: those that are built in, and the Markdown files of projects and users.
-import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { realOrSame, shownPath } from "../../policy/paths.ts";
 import { oneLine } from "../instructions/block.ts";
 import type { Callable } from "../instructions/commands.ts";
 import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "../instructions/frontmatter.ts";
-import { problemOf, readText } from "../instructions/read-text.ts";
+import { entriesIn, readText } from "../instructions/read-text.ts";
 import { cutWarning, largestInstruction } from "../instructions/rules.ts";
 import type { SkillPlace } from "../instructions/skills.ts";
 
@@ -136,15 +135,8 @@ function readSubagent(
 }
 
 function filesIn(folder: string, { workspace }: SkillPlace, warnings: string[]): string[] {
-  try {
-    const names = readdirSync(folder).filter((name) => name.endsWith(".md") && !name.startsWith("."));
-    return names.sort().slice(0, mostFiles);
-  } catch (error) {
-    const problem = problemOf(error);
-    if (problem.type === "problem")
-      warnings.push(`Subagents in ${shownPath(folder, workspace)} were left out: ${problem.reason}.`);
-    return [];
-  }
+  const names = entriesIn(folder, { what: "Subagents", workspace, warnings }).map(({ name }) => name);
+  return names.filter((name) => name.endsWith(".md") && !name.startsWith(".")).slice(0, mostFiles);
 }
 
 const longestList = 4000;
