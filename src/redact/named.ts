@@ -211,8 +211,8 @@ function spanOf(text: string, name: Name, place: Place, kind: Class): Span | und
   if (kind === "cookie") return cookies(text, place, name);
   if (kind === "query" && !(place.separator === "=" && /[?&]/.test(text[name.start - 1] ?? ""))) return undefined;
   const isHere = (stop: number) => isSecret(text.slice(start, Math.min(stop, start + 512)), kind, name, place);
-  // A quote that somebody forgot to close takes the rest of the line with it; its first word is the value.
-  const word = quote === "" || kind === "password" ? end : bareEnd(text, start, false);
+  // A quote that somebody forgot to close takes the rest of the line with it, and so does the body of a form: the first word is the value.
+  const word = kind === "password" ? end : bareEnd(text, start, false);
   const stop = isHere(end) ? end : word < end && word > start && isHere(word) ? word : undefined;
   if (stop === undefined) return undefined;
   return { start, end: stop, ...(quote === "" && nameQuote !== "" && { quote: nameQuote }) };

@@ -33,9 +33,15 @@ function formsOf(value: string): string[] {
   const bytes = new TextEncoder().encode(value);
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
   const json = JSON.stringify(value).slice(1, -1);
-  const forms = [value, json, encodeURIComponent(value), encodeURIComponent(value).replace(/%20/g, "+")];
+  const url = encodeURIComponent(value);
+  const forms = [value, json, inAscii(json), url, url.replace(/%20/g, "+"), value.replaceAll(" ", "+")];
   if (bytes.length < 8 || bytes.length > 8192) return forms;
   return [...forms, hex, hex.toUpperCase(), ...base64Forms(bytes)];
+}
+
+/** As programs write JSON that must survive any encoding. */
+function inAscii(json: string): string {
+  return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** The part that stays the same whatever stands before and after, at each of the three places a byte can have. */

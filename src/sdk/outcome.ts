@@ -1,6 +1,7 @@
 // How a run ended: exactly one outcome, told by what the CLI said and how its process ended, never by the exit code alone.
 import { type ErrorCode, errorCodes } from "../protocol/error-codes.ts";
 import type { AgentEvent, Denial, Usage } from "../protocol/event.ts";
+import { redact } from "../redact/redact.ts";
 import type { CliEnd } from "./child.ts";
 import type { AgentDriver, RunLoss } from "./drivers/driver.ts";
 
@@ -40,13 +41,13 @@ export type RunSuccess<Data> = RunFacts & { outcome: "success"; data: Data };
 export type RunFailure = RunFacts & { outcome: Exclude<RunOutcome, "success">; error: RunError };
 export type RunResult<Data = undefined> = RunSuccess<Data> | RunFailure;
 
-/** Why a run has no answer. Its `code` is a row of the table of error codes, or the CLI's own word. */
+/** Why a run has no answer, without the secrets that a CLI may have quoted. Its `code` is a row of the table of error codes, or the CLI's own word. */
 export class RunError extends Error {
   readonly outcome: Exclude<RunOutcome, "success">;
   readonly code: ErrorCode | (string & {});
 
   constructor(outcome: Exclude<RunOutcome, "success">, code: string, message: string) {
-    super(message);
+    super(redact(message));
     this.name = "RunError";
     this.outcome = outcome;
     this.code = code;

@@ -32,7 +32,9 @@ export function projectConfigFile(workspace: string): string {
 export function readRuleFiles({ configDir, workspace, trusted, cliConfig }: RulePlace): RuleFiles {
   const found: RuleFiles = { entries: [], autoRun: { allow: [], block: [] }, warnings: [] };
   const file = cliConfigFile(configDir);
-  readPermissions(file, cliConfig ?? readJson(file) ?? {}, "user", found);
+  const content = cliConfig ?? readJson(file) ?? {};
+  reportUnplaced(file, content, found.warnings);
+  readPermissions(file, content, "user", found);
   readShared(join(configDir, "permissions.json"), { scope: "user", trusted }, found);
   const folder = join(workspace, ".cursor");
   // Working in the home directory: its .cursor is the user's own.
@@ -72,7 +74,6 @@ function reportUserFile(file: string, warnings: string[]): void {
 }
 
 function readPermissions(file: string, content: JsonObject, scope: Rule["scope"], found: RuleFiles): void {
-  if (scope === "user") reportUnplaced(file, content, found.warnings);
   if (!Object.hasOwn(content, "permissions")) return;
   const permissions = content["permissions"];
   if (!isObject(permissions))
@@ -103,7 +104,10 @@ function readShared(
 ): void {
   const content = readJson(file);
   if (content === undefined) return;
-  reportMisspelt(file, content, ["mcpAllowlist", "terminalAllowlist", "autoRun"], found.warnings);
+  reportMisspelt(file, content, ["mcpAllowlist", "terminalAllowlist", "autoRun", "permissions"], found.warnings);
+  // Not what the editor reads, but what the file's name says: a deny rule counts wherever somebody wrote it.
+  reportUnplaced(file, content, found.warnings);
+  readPermissions(file, content, scope, found);
   const origin: RuleOrigin = { verdict: "allow", scope, source: file };
   const shell = listed(content, "terminalAllowlist");
   const mcp = listed(content, "mcpAllowlist");
