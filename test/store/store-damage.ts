@@ -108,7 +108,8 @@ export function foreignId(input: Input): StoreSeen {
     addThreeTurns(chat);
     chat.close();
     const trap = join(dirname(chat.facts.folder), id);
-    if (trap.startsWith(place.base) && !trap.includes("\0") && !existsSync(trap)) {
+    const canBe = !trap.includes("\0") && trap.split("/").every((name) => name.length <= 255);
+    if (trap.startsWith(place.base) && canBe && !existsSync(trap)) {
       mkdirSync(trap, { recursive: true });
       copyFileSync(join(chat.facts.folder, "store.db"), join(trap, "store.db"));
     }

@@ -138,19 +138,22 @@ export async function tornLog(input: Input): Promise<StoreSeen> {
     const folder = chatFolder(place.configDir, place.workspace, id);
     const log = join(folder, "store.db-wal");
     const size = statSync(log).size;
-    const to = String(input["truncate_to"] ?? "half");
-    truncateSync(
-      log,
-      /half/.test(to)
-        ? Math.floor(size / 2)
-        : Math.floor(/%/.test(to) ? (size * Number.parseInt(to, 10)) / 100 : Number(to)),
-    );
+    truncateSync(log, lengthIn(String(input["truncate_to"] ?? "half"), size));
     const numbers = numbersIn(folder);
     const isPrefix = numbers.length < 400 && numbers.every((number, index) => number === index + 1);
     return { isPrefix, integrity: integrityOf(folder), resumes: resumes(folder) };
   } finally {
     place.remove();
   }
+}
+
+/** A part of the whole, in words or as a number below one, or bytes. */
+function lengthIn(text: string, size: number): number {
+  const words = { half: 0.5, third: 1 / 3, quarter: 0.25, empty: 0 };
+  const [, part] = Object.entries(words).find(([word]) => text.includes(word)) ?? [];
+  const number = Number.parseFloat(text) || 0;
+  const share = part ?? (/%/.test(text) ? number / 100 : number < 1 ? number : undefined);
+  return Math.floor(share === undefined ? Math.min(number, size) : size * share);
 }
 
 export async function locked(input: Input): Promise<StoreSeen> {
