@@ -3,19 +3,39 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { casesIn, drivers, runCase } from "./cases-runner.ts";
+import type { Case } from "./support/case.ts";
 
 const folder = join(import.meta.dirname, "cases");
+const files = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+const cases = files.flatMap((name) => casesIn(join(folder, name))).filter((given) => given.group in drivers);
 
-for (const name of readdirSync(folder).filter((each) => each.endsWith(".jsonl"))) {
-  const cases = casesIn(join(folder, name)).filter((given) => given.group in drivers);
-  describe(name, () => {
-    it.each(cases.map((given) => [given.id, given] as const))("%s", { timeout: 60_000 }, async (_, given) => {
-      const result = await runCase(given, "library", false);
-      expect(result.skipped).toBeUndefined();
-      expect({ safe: result.safe, exact: result.exact }, `${given.why}\n${result.detail}`).toEqual({
-        safe: true,
-        exact: true,
-      });
-    });
+/** Their cases have folders and processes of their own and mostly wait, the longest first. The others hold up or change this process. */
+const patient = ["model", "process", "sandbox", "hooks"];
+/** What is measured of these must not share the machine with its neighbours. */
+const measured = ["event_loop_lag_ms_max", "max_rss_mb", "orphans_after"];
+
+const isPatient = ({ group, expect: wanted }: Case) =>
+  patient.includes(group) && !measured.some((key) => key in wanted);
+const together = cases
+  .filter(isPatient)
+  .sort((one, other) => patient.indexOf(one.group) - patient.indexOf(other.group));
+
+describe("one at a time", () => {
+  const rest = cases.filter((given) => !isPatient(given));
+  it.each(rest.map((given) => [given.id, given] as const))("%s", { timeout: 60_000 }, (_, given) => holds(given));
+});
+
+describe("several at a time", () => {
+  it.concurrent.each(together.map((given) => [given.id, given] as const))("%s", { timeout: 60_000 }, (_, given) =>
+    holds(given),
+  );
+});
+
+async function holds(given: Case): Promise<void> {
+  const result = await runCase(given, "library", false);
+  expect(result.skipped).toBeUndefined();
+  expect({ safe: result.safe, exact: result.exact }, `${given.why}\n${result.detail}`).toEqual({
+    safe: true,
+    exact: true,
   });
 }

@@ -4,24 +4,31 @@ import { encodeEvent } from "../protocol/stream-json.ts";
 import { type OutputFormat, outputs } from "./outputs.ts";
 import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
 
+/** `answer`: of a command such as `permissions list --format json`, which is no run. */
+type FailureFormat = OutputFormat | "answer";
+
 /** A failure before there was a run: no session, no `init`, but still exactly one result. */
-export async function failedBeforeRun(error: unknown, format: OutputFormat, program: string): Promise<number> {
+export async function failedBeforeRun(error: unknown, format: FailureFormat, program: string): Promise<number> {
   const { code, message } = explainFailure(error);
   writeStderr(errorLine(message, code) + (code === "USAGE" ? `Try '${program} --help'.\n` : ""));
   if (format !== "text") {
-    const result = encodeEvent(
-      { type: "fail", message: resultText(message), code, durationMs: 0, apiDurationMs: 0 },
-      "",
-      {},
-    );
     const stdout = openStdout(
       () => {},
       () => {},
     );
-    stdout.write(`${JSON.stringify(result)}\n`);
+    stdout.write(`${format === "answer" ? failedAnswer(message, code) : failedResult(message, code)}\n`);
     await stdout.flush();
   }
   return exitCodeOf(code);
+}
+
+function failedResult(message: string, code: ErrorCode): string {
+  const event = { type: "fail" as const, message: resultText(message), code, durationMs: 0, apiDurationMs: 0 };
+  return JSON.stringify(encodeEvent(event, "", {}));
+}
+
+function failedAnswer(message: string, code: ErrorCode): string {
+  return JSON.stringify({ is_error: true, error_code: code, error: message }, null, 2);
 }
 
 export function errorLine(message: string, code: ErrorCode): string {
@@ -41,12 +48,14 @@ export function explainFailure(error: unknown): { code: ErrorCode; message: stri
 }
 
 /** The format that was asked for, read without the parser: it may be the parser that failed. */
-export function formatOf(argv: readonly string[]): OutputFormat {
-  let format: OutputFormat = "text";
+export function formatOf(argv: readonly string[]): FailureFormat {
+  let format: FailureFormat = "text";
   for (const [index, token] of argv.entries()) {
     if (token === "--") break;
-    const value = token === "--output-format" ? argv[index + 1] : /^--output-format=(.*)$/.exec(token)?.[1];
-    if (value !== undefined && Object.hasOwn(outputs, value)) format = value as OutputFormat;
+    const [, flag, given = argv[index + 1]] = /^--(output-format|format)(?:=(.*))?$/.exec(token) ?? [];
+    if (flag === "output-format" && given !== undefined && Object.hasOwn(outputs, given))
+      format = given as OutputFormat;
+    if (flag === "format" && given === "json") format = "answer";
   }
   return format;
 }

@@ -94,6 +94,12 @@ describe("permissions check", () => {
       expect([run.exit, run.stdout]).toEqual([1, ""]);
       expect(run.stderr).toMatch(/line 2, column 40.*\[CONFIG_INVALID\]/);
     }
+    const told = JSON.parse((await broken.run(["permissions", "list", "--format", "json"])).stdout);
+    expect(told).toEqual({
+      is_error: true,
+      error_code: "CONFIG_INVALID",
+      error: expect.stringContaining("line 2, column 40"),
+    });
   });
 });
 

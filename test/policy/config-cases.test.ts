@@ -1,24 +1,6 @@
-// The cases of the group `config`, one by one.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+// The driver of configuration cases on expectations that must fail. The cases themselves: test/cases.test.ts.
 import { describe, expect, it } from "vitest";
-import { type ConfigCase, runConfigCase } from "./config-driver.ts";
-
-const cases = readFileSync(join(import.meta.dirname, "../cases/security-config.jsonl"), "utf8")
-  .split("\n")
-  .filter(Boolean)
-  .map((line) => JSON.parse(line) as ConfigCase);
-
-describe("configuration cases", () => {
-  for (const each of cases) {
-    it(each.id, async (context) => {
-      const result = await runConfigCase(each, { driver: "library" });
-      if (result.skipped) context.skip(result.skipped);
-      expect(result.detail).toBe("");
-      expect(result).toMatchObject({ pass: true, safe: true, exact: true });
-    }, 60_000);
-  }
-});
+import { runConfigCase } from "./config-driver.ts";
 
 describe("the driver can fail", () => {
   const base = {

@@ -1,6 +1,7 @@
 // Runs a case of the groups `shell`, `benign` and `paths`: as a library, and as a black box with the built CLI.
 import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { builtInTools, findTool } from "../../src/agent/tools/index.ts";
 import { ToolFailure } from "../../src/agent/tools/tool.ts";
 import { decide } from "../../src/policy/decide.ts";
@@ -43,7 +44,7 @@ export async function runPolicyCase(
   given: Case,
   { driver }: { driver: "library" | "cli" } = { driver: "library" },
 ): Promise<CaseResult> {
-  const library = await inFixture(given, (fixture, config, input) => runAsLibrary(fixture, config, input));
+  const library = await inFixture(given, runAsLibrary, isOnlyJudged(given) ? sharedFixture : ownFixture);
   if (driver === "library" || given.input["race"]) return judged(given, library.seen, library.faults);
   // Nothing that must not run is run, not even to see whether it does.
   const mayRun = given.input["runnable"] !== false || given.expect["acceptable"].includes("allow");
@@ -60,16 +61,48 @@ export async function runPolicyCase(
 
 type Run = (fixture: Fixture, config: PolicyConfig, input: PolicyInput) => Promise<Seen>;
 
-async function inFixture(given: Case, run: Run): Promise<{ seen: Seen; faults: string[] }> {
+/** A command is judged here and never run, so that nothing changes the place it is judged in. */
+function isOnlyJudged({ input }: Case): boolean {
+  return (input as PolicyInput).tool === "shell" && input["setup"] === undefined;
+}
+
+type Lent = { fixture: Fixture; before: Snapshot | undefined; giveBack(isUnchanged: boolean): void };
+
+function ownFixture(): Lent {
   const fixture = makeRepository();
+  return { fixture, before: undefined, giveBack: () => removeFixture(fixture) };
+}
+
+let shared: { fixture: Fixture; before: Snapshot } | undefined;
+
+/** The same one again and again, as long as it is as it was. */
+function sharedFixture(): Lent {
+  if (!shared) {
+    const fixture = makeRepository();
+    process.once("exit", () => removeFixture(fixture));
+    shared = { fixture, before: snapshot(fixture) };
+  }
+  return {
+    ...shared,
+    giveBack(isUnchanged) {
+      if (!isUnchanged) shared = undefined;
+    },
+  };
+}
+
+async function inFixture(given: Case, run: Run, lend = ownFixture): Promise<{ seen: Seen; faults: string[] }> {
+  const { fixture, giveBack, ...lent } = lend();
+  let isUnchanged = false;
   try {
     const { config, input, expect } = filledIn(given, fixture);
     const { given: workspace } = setUpFixture(fixture, input.setup);
-    const before = snapshot(fixture);
+    const before = lent.before ?? snapshot(fixture);
     const seen = await run({ ...fixture, workspace }, config, input);
-    return { seen, faults: faultsOf({ input, expect, seen, before, after: snapshot(fixture), fixture }) };
+    const after = snapshot(fixture);
+    isUnchanged = isDeepStrictEqual(before, after);
+    return { seen, faults: faultsOf({ input, expect, seen, before, after, fixture }) };
   } finally {
-    removeFixture(fixture);
+    giveBack(isUnchanged);
   }
 }
 
