@@ -124,7 +124,7 @@ describe("models", () => {
     mkdirSync(workspace.config);
     writeFileSync(join(workspace.config, "cli-config.json"), "{");
     const { exit, stdout, stderr } = await workspace.run(["models", "--format", "json"]);
-    expect({ exit, stdout }).toEqual({ exit: 1, stdout: "" });
+    expect({ exit, told: JSON.parse(stdout) }).toMatchObject({ exit: 1, told: { error_code: "CONFIG_INVALID" } });
     expect(stderr).toContain("[CONFIG_INVALID]");
   });
 });

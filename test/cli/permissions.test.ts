@@ -143,6 +143,7 @@ describe("permissions list", () => {
       ["Shell(rm)", true],
       ["Read(.env)", true],
       [`Read(${workspace.config}/auth.json)`, true],
+      [`Read(${workspace.config}/mcp-auth.json)`, true],
       ["Shell(ls)", true],
       ["Shell(make)", true],
     ]);
