@@ -160,6 +160,8 @@ async function judgeShell(need: Need, situation: Situation): Promise<Part> {
   const { mode, sandbox, rules } = situation;
   const denies = rules.some((rule) => rule.kind === "Shell" && rule.verdict === "deny");
   const hidden = denies ? findings.unseen : [];
+  if (mode === "force" && findings.unread.length > 0)
+    return { verdict: "ask", reasons: findings.unread, personOnly: true };
   if (mode === "force" && sandbox !== "all" && hidden.length === 0) return forced();
   const byRules = judgeByRules(need.target, findings, place.real, situation);
   if (byRules.verdict !== "ask") return byRules;

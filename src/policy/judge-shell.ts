@@ -28,7 +28,7 @@ import {
 } from "./shell-paths.ts";
 import { capital, show } from "./show.ts";
 import { suspiciousText } from "./suspicious-text.ts";
-import { namedFiles, readFiles, writtenFiles } from "./touched-files.ts";
+import { madeUpReads, namedFiles, readFiles, writtenFiles } from "./touched-files.ts";
 import { baseName, type Run, type Runs, runsOf } from "./wrappers.ts";
 
 export { uncoveredRun } from "./cover-run.ts";
@@ -44,6 +44,8 @@ export type ShellFindings = {
   /** Parts that deny rules cannot be compared with. */
   unseen: string[];
   runs: Runs;
+  /** Files that Read deny rules cannot be compared with. */
+  unread: string[];
   writes: Write[];
   reads: Touch[];
   directories: LineDirectories;
@@ -92,7 +94,12 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
     ...told.map(({ name, by }) => `${by} may start ${name}, which it is told`),
     ...madeByLine(runs, writes, directories, situation),
   ];
-  return { denied, floor, unseen: [...new Set(unseen)], runs, writes, reads, directories };
+  const unread = readsMatter
+    ? madeUpReads(runs).map(
+        (text) => `Which file ${show(text)} is, only the shell knows, and there are Read deny rules.`,
+      )
+    : [];
+  return { denied, floor, unseen: [...new Set(unseen)], unread, runs, writes, reads, directories };
 }
 
 /** `others`: what comes to be without being named, or is named without being known as written. */

@@ -9,6 +9,7 @@ import { isThere } from "./paths.ts";
 import { isOnlyChecking, writesAsKnown } from "./program-kinds.ts";
 import { isOption } from "./read-options.ts";
 import type { Invocation, ShellWord } from "./shell-word.ts";
+import { takesCommands } from "./told-programs.ts";
 import { wrappers } from "./wrapper-table.ts";
 
 /** Options that name what is left alone. */
@@ -34,7 +35,7 @@ export function pathsIn(word: ShellWord): ShellWord[] {
 /** `x=$HOME/.bashrc`: the part keeps what is known about the word. */
 function partOf(word: ShellWord, value: string): ShellWord {
   const dynamic = word.dynamic && /[$`]/.test(value);
-  return { text: word.text, value, dynamic, glob: /[*?[]/.test(value), tilde: value.startsWith("~") };
+  return { text: word.text, value, dynamic, glob: word.glob && /[*?[]/.test(value), tilde: value.startsWith("~") };
 }
 
 /** What may be a path in a text of another language: `open(".envrc", "w")`. */
@@ -66,7 +67,10 @@ export function mayBeWritten(run: Invocation): ShellWord[] {
   if (isFilter(base)) return filterFiles(base, args);
   if (/^(docker|podman|nerdctl|docker-compose)$/.test(base)) return toldToContainers(args);
   if (writesAsKnown(base) || isOnlyChecking(base, args)) return [];
-  const own = withoutScript(base, ownWords(base, args));
+  const own = withoutScript(base, ownWords(base, args)).flatMap((arg) =>
+    // A text that is a command names files as code does.
+    takesCommands(base) && /\s/.test(arg.value) ? pathsInCode(arg.value) : arg,
+  );
   return own.filter(
     (arg, at) => !leavingOut.test(arg.value) && !lookedUp.test(arg.value) && !isValueOf(own, at, leavingOut, lookedUp),
   );
@@ -141,5 +145,8 @@ export function gitMay(args: readonly ShellWord[], subcommands: RegExp): ShellWo
 }
 
 function isMessage(arg: ShellWord, before: ShellWord | undefined): boolean {
-  return /^(-[a-z]*m|--(message|author|date|grep|format|pretty))$/.test(before?.value ?? "") || /\s/.test(arg.value);
+  return (
+    /^(-[a-z]*m|--(message|author|date|grep|format|pretty))$/.test(before?.value ?? "") ||
+    (!arg.dynamic && /\s/.test(arg.value))
+  );
 }

@@ -1,13 +1,20 @@
 // What programs do with the words that they are given. A program that stands in none of these lists may do anything with them.
 import { baseName, words } from "./command-names.ts";
 
-/** They tell about files, or make and remove them, but show nothing of what is in them. */
-const namesOnly = words(`
+/** They speak of files, and neither write them nor show what is in them. */
+const speakers = words(`
   ls dir vdir exa eza lsd tree stat df du test [ echo printf readlink realpath basename dirname which type whereis command
-  touch mkdir rm rmdir unlink shred chmod chown chgrp chattr setfacl getfacl lsattr mkfifo mknod truncate find
-  cd chdir pushd popd dirs pwd kill pkill pgrep sleep seq true false : exit return break continue export declare typeset
-  local readonly unset alias unalias set shift wait jobs read hash help umask ulimit trap man tldr rimraf trash
-  trash-put del-cli`);
+  getfacl lsattr cd chdir pushd popd dirs pwd kill pkill pgrep sleep seq true false : exit return break continue export
+  declare typeset local readonly unset alias unalias set shift wait jobs read hash help umask ulimit trap man tldr`);
+
+/** They make, change and remove files as `written-files.ts` says, and show nothing of what is in them. */
+const makers = words(`
+  touch mkdir rm rmdir unlink shred chmod chown chgrp chattr setfacl mkfifo mknod truncate find rimraf trash trash-put`);
+
+/** They write exactly what `written-files.ts` says, and may show what they read. */
+const knownWriters = words(`
+  cp mv ln install rsync scp tee sponge dd gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd compress uncompress lz4 tar gtar
+  bsdtar zip unzip split csplit fd fdfind patch ditto`);
 
 /** They write nothing but their output; where an option of theirs names a file to write, a table says so. */
 const onlyRead = words(`
@@ -16,38 +23,35 @@ const onlyRead = words(`
   column expand unexpand iconv file pr look shuf sort uniq tsort ptx grep egrep fgrep zgrep rg ag ack ugrep jq zcat
   zless bzcat xzcat zstdcat getfattr date cal tr numfmt factor expr bc id whoami uname hostname printenv ps lsof free
   uptime nproc groups locale tput clear info shellcheck yamllint hadolint actionlint cloc tokei scc eval
-  source . ping dig host nslookup ss netstat curl wget view`);
-const namesWithoutWriting = words(`
-  ls dir vdir exa eza lsd tree stat df du test [ echo printf readlink realpath basename dirname which type whereis command
-  getfacl lsattr cd chdir pushd popd dirs pwd kill pkill pgrep sleep seq true false : exit return break continue export
-  declare typeset local readonly unset alias unalias set shift wait jobs read hash help umask ulimit trap man tldr`);
-
-/** They write, and exactly what `written-files.ts` says. */
-const knownWriters = words(`
-  touch mkdir rm rmdir unlink shred truncate mkfifo mknod cp mv ln install rsync scp tee sponge dd chmod chown chgrp chattr
-  setfacl gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd compress uncompress lz4 sed gsed tar gtar bsdtar zip unzip
-  split csplit find fd fdfind patch git ditto`);
+  source . ping dig host nslookup ss netstat curl wget`);
 
 /** They take texts and names, and run none of them; options that do run something have tables of their own. */
 const neverRun = words(`
-  git gh glab hub npm pnpm yarn bun pip pip3 gem brew sed gsed awk gawk mawk nawk http xh aws gcloud az
-  systemctl journalctl crontab jq yq pandoc`);
+  git gh glab hub npm pnpm yarn bun pip pip3 gem brew sed gsed awk gawk mawk nawk http xh aws az systemctl journalctl
+  yq pandoc`);
 
 /** Is what it is given nothing that it opens and shows? */
 export function showsNoContent(name: string): boolean {
-  return namesOnly.has(baseName(name));
+  const base = baseName(name);
+  return speakers.has(base) || makers.has(base);
+}
+
+/** Is opening the files that it is given what it is for? */
+export function opensFiles(name: string): boolean {
+  const base = baseName(name);
+  return (onlyRead.has(base) || knownWriters.has(base)) && !/^(eval|curl|wget)$/.test(base);
 }
 
 /** Does it write nothing beyond what the tables say? */
 export function writesAsKnown(name: string): boolean {
   const base = baseName(name);
-  return onlyRead.has(base) || namesWithoutWriting.has(base) || knownWriters.has(base);
+  return onlyRead.has(base) || showsNoContent(base) || knownWriters.has(base);
 }
 
 /** Is what it is given never the name of a program that it would start? */
 export function startsNothing(name: string): boolean {
   const base = baseName(name);
-  return writesAsKnown(base) || namesOnly.has(base) || neverRun.has(base);
+  return writesAsKnown(base) || neverRun.has(base);
 }
 
 /** Checkers and formatters that change files only when they are told to. */

@@ -31,7 +31,7 @@ const gitShowing =
 
 export function readsOf({ name, args }: Invocation): ShellWord[] {
   const base = baseName(name.value).toLowerCase();
-  if (base === "git") return [...gitMay(args, gitShowing), ...gitTexts(args)].flatMap(pathsIn);
+  if (base === "git") return [...shownByGit({ name, args }), ...gitTexts(args)].flatMap(pathsIn);
   if (base === "man" && args.some((arg) => arg.value.includes("/"))) return args.flatMap(pathsIn);
   if (showsNoContent(base)) {
     const options = own(readingOptions, base);
@@ -41,6 +41,11 @@ export function readsOf({ name, args }: Invocation): ShellWord[] {
   const kept = mine.filter((arg, at) => !leavingOut.test(arg.value) && !isValueOf(mine, at, leavingOut));
   if (!patternReaders.has(base)) return kept.flatMap(pathsIn);
   return [...withoutPatterns(kept), ...programFiles(base, args)].flatMap(pathsIn);
+}
+
+/** Words of git that may name what it shows. */
+export function shownByGit({ name, args }: Invocation): ShellWord[] {
+  return baseName(name.value) === "git" ? gitMay(args, gitShowing) : [];
 }
 
 /** Messages and settings that git takes from a file. */

@@ -119,7 +119,16 @@ const homeWord: ShellWord = { text: "~", value: "~", dynamic: false, glob: false
 export function touchOf(word: ShellWord, directories: readonly string[], situation: ShellSituation): Touch {
   const candidates = candidatesOf(word, situation, directories[0]!);
   const paths = candidates.flatMap((each) => pathsOf(each, directories, situation));
-  return { word, paths, isUnknown: word.dynamic && expandHome(word, situation, directories[0]!) === undefined };
+  const isUnknown = word.dynamic && expandHome(word, situation, directories[0]!) === undefined;
+  return { word, paths: isUnknown ? [...paths, ...knownEnd(word)] : paths, isUnknown };
+}
+
+/** `$folder/.envrc`: wherever that is, its end is known. */
+function knownEnd({ value }: ShellWord): ResolvedPath[] {
+  const end = /^.*[$`)}\w]*?(\/[^$`{}()]+)$/s.exec(value)?.[1];
+  if (!end || end.startsWith("/..")) return [];
+  const path = normalize(`/…${end}`);
+  return [{ given: path, real: path }];
 }
 
 /** The words that a word may become, as far as they are known. */
@@ -167,9 +176,10 @@ export function expandHome(word: ShellWord, { home, workspace }: ShellSituation,
     [/^(\$(PWD\b|\{PWD\})|\$\(pwd\)|`pwd`)/, cwd],
     [/^(\$\(git rev-parse --show-toplevel\)|`git rev-parse --show-toplevel`)/, repositoryOf(cwd, workspace)],
   ];
+  const value = word.value.replace(/^\/proc\/(self|thread-self|\d+)\/root(?=[$`])/, "");
   for (const [start, path] of known) {
-    if (path === undefined || !start.test(word.value)) continue;
-    const replaced = word.value.replace(start, () => path);
+    if (path === undefined || !start.test(value)) continue;
+    const replaced = value.replace(start, () => path);
     if (!/[$`{]/.test(replaced)) return replaced;
   }
   return undefined;

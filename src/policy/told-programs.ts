@@ -27,12 +27,19 @@ const starters: Record<string, RegExp | undefined> = {
   gcloud: /^ssh$/,
   nix: /^(shell|develop|run)$/,
   ...anywhere(`
-    ssh rsh mosh sshpass autossh wsl lxc-attach pssh parallel-ssh pdsh dsh ansible salt fab gosu su-exec setuidgid
-    s6-setuidgid chpst tini dumb-init catatonit numactl cgexec choom prlimit heaptrack rr sem dtach abduco fakechroot
-    entr watchexec onchange chokidar watchman-make env-cmd nix-shell guix dbus-launch gpg-agent i386 x86_64 socat nc ncat
-    netcat daemonize daemon openvt xterm gnome-terminal konsole x-terminal-emulator alacritty kitty lldb sbase-box
-    ninja bind lftp ftp pwsh powershell`),
+    ssh rsh mosh sshpass autossh wsl lxc-attach pssh parallel-ssh pdsh dsh ansible salt fab chokidar watchman-make nix-shell
+    guix gpg-agent socat nc ncat netcat xterm gnome-terminal konsole x-terminal-emulator alacritty kitty lldb ninja bind
+    lftp ftp pwsh powershell`),
 };
+
+/** Where what it starts runs among other files. */
+const elsewhere =
+  /^(ssh|rsh|mosh|sshpass|autossh|pssh|parallel-ssh|pdsh|dsh|ansible|salt|fab|kubectl|oc|adb|vagrant|gcloud|machinectl)$/;
+
+/** Does it take texts as commands for this machine, or for a container that may have folders of it? */
+export function takesCommands(name: string): boolean {
+  return Object.hasOwn(starters, name) && !elsewhere.test(name);
+}
 
 /** What a rule denies, as a program may be told it. `isSure`: starting it is what the program is for. */
 export type Told = { rule: Rule; name: string; by: string; isSure: boolean };

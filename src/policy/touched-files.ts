@@ -1,9 +1,10 @@
 // The files that a line touches: what it writes and reads by the tables, and what it names in places that no table knows.
 
+import { isMade } from "./evaluating.ts";
 import { meaningOf } from "./meaning.ts";
 import { mayBeWritten, mayNameProtected, pathsIn, pathsInCode } from "./named-files.ts";
-import { writesAsKnown } from "./program-kinds.ts";
-import { readsOf } from "./read-files.ts";
+import { opensFiles, writesAsKnown } from "./program-kinds.ts";
+import { readsOf, shownByGit } from "./read-files.ts";
 import type { Run, Runs } from "./runs.ts";
 import type { ShellWord } from "./shell-word.ts";
 import { type Written, writesOf } from "./written-files.ts";
@@ -25,6 +26,22 @@ export function readFiles(runs: Runs, { withOperands }: { withOperands: boolean 
     ...runs.runs.flatMap(readsOf),
     ...runs.code.flatMap(({ text }) => pathsInCode(text)),
   ]);
+}
+
+/** `--files0-from=-`, `-T <(…)`: a list of files that comes from elsewhere. */
+const listed = /^(--files0?-from|-[a-zA-Z]*T)(?:[= ]|= )?(-$|<\(|\/dev\/)/;
+
+/** Files that are read, where the line itself makes up which. */
+export function madeUpReads(runs: Runs): string[] {
+  const words = [
+    ...redirectTargets(runs, "in"),
+    ...runs.runs.flatMap((run) => (opensFiles(run.name.value) ? run.args : shownByGit(run))),
+  ];
+  return words
+    .filter(
+      (word, at) => isMade(word) || listed.test(`${words[at - 1]?.text ?? ""} ${word.text}`) || listed.test(word.text),
+    )
+    .map((word) => word.text);
 }
 
 /** Files that a program which nobody knows may write, because it is told their names. */

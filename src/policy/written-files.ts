@@ -34,7 +34,10 @@ const containerCopy: Writer = ({ plain }) => {
 
 /** What each program writes because it is there to write it. */
 const writers: Record<string, Writer> = {
-  ...each("tee touch mkdir rm rmdir unlink shred truncate sponge mkfifo mknod mv ln link patch ex ed rimraf", all),
+  ...each(
+    "tee touch mkdir rm rmdir unlink shred truncate sponge mkfifo mknod mv ln link patch ex ed rimraf trash trash-put",
+    all,
+  ),
   ...each("cp install rsync scp ditto sftp", target),
   ...each("chmod chown chgrp setfacl chattr", late),
   ...each("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd compress uncompress lz4", compressed),

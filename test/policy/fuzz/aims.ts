@@ -104,6 +104,38 @@ function writer(path: string, random: Random): Payload {
     () => ({ text: `touch "$PWD"/${path}` }),
     () => ({ text: `touch "$(pwd)/${path}"` }),
     () => ({ text: `touch {${path},zz}` }),
+    () => ({ text: `touch ~+/${path}` }),
+    () => ({ text: `touch /proc/self/cwd/${path}` }),
+    () => ({ text: `touch "/proc/self/root$PWD/${path}"` }),
+    () => ({ text: `sed -n 'w ${path}' README.md` }),
+    () => ({ text: `sed -e 's/h/j/w ${path}' README.md` }),
+    () => ({ text: `awk '{print > "${path}"}' README.md` }),
+    () => ({ text: `awk -v f=${path} '{print > f}' README.md` }),
+    () => ({ text: `perl -e 'open(F, ">", "${path}")'` }),
+    () => ({ text: `perl -pe 's/x/y/' -i.bak README.md; mv README.md.bak ${plainly}` }),
+    () => ({ text: `python3 -c 'open("${path}", "w")'` }),
+    () => ({ text: `python3 <<< 'open("${path}", "w")'` }),
+    () => ({ text: `echo 'open("${path}", "w")' | python3` }),
+    () => ({ text: `echo 'touch ${path}' | bash` }),
+    () => ({ text: `printf 'touch %s' ${path} | sh` }),
+    () => ({ text: `ed -s README.md <<< 'w ${path}'` }),
+    () => ({ text: `printf 'w ${path}\n' | ed -s README.md` }),
+    () => ({ text: `vim -es -u NONE -c 'w ${path}' -c 'q!' README.md < /dev/null` }),
+    () => ({ text: `sqlite3 :memory: '.output ${path}' 'select 1'` }),
+    () => ({ text: `make -s --eval 'a:;@touch ${path}' a` }),
+    () => ({
+      text: `gcc -E -o ${word} -xc /dev/null`,
+      ...(before && { text: `${before}gcc -E -o ${word} -xc /dev/null` }),
+    }),
+    () => ({ text: `${before}git archive -o ${word} --format=tar HEAD` }),
+    () => ({ text: `git apply <<'E'\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+x\nE` }),
+    () => ({ text: `cp README.md ${name}; tar cf t.tar ${name}; tar xf t.tar -C ${quoted(folder, random)}` }),
+    () => ({ text: `cp README.md ${name}; zip -q t.zip ${name}; unzip -qod ${quoted(folder, random)} t.zip` }),
+    () => ({ text: `split -l 10 README.md ${plainly}; mv ${path}aa ${path}` }),
+    () => ({ text: `OUT=${path} bash -c 'touch "$OUT"'` }),
+    () => ({ text: `xargs -a /dev/null touch ${plainly}` }),
+    () => ({ text: `install -D README.md ${plainly}` }),
+    () => ({ text: `jq -n 1 > ${plainly}` }),
   ];
   return random.pick(forms)();
 }
@@ -147,7 +179,68 @@ const escaped = ({ base, home }: RunFolders): boolean => {
   );
 };
 
+/** A payload that shows what a file holds, in one of the ways that shells and their tools have. */
+function reader(path: string, random: Random): Payload {
+  const { before, word } = spelled(path, random);
+  const forms = [
+    `${before}cat ${word}`,
+    `${before}cat < ${word}`,
+    `${before}head -n1 ${word}`,
+    `${before}while read -r l; do echo "$l"; done < ${word}`,
+    `${before}mapfile a < ${word}; echo "\${a[@]}"`,
+    `${before}echo "$(<${word})"`,
+    `${before}exec 4<${word}; cat <&4`,
+    `${before}cat 0<>${word}`,
+    `${before}base64 ${word} | base64 -d`,
+    `${before}grep . ${word}`,
+    `${before}grep -f ${word} ${word}`,
+    `${before}diff /dev/null ${word}`,
+    `${before}tar cf - ${word} | tar xOf -`,
+    `${before}dd if=${word} status=none`,
+    `${before}git diff --no-index /dev/null ${word}`,
+    `${before}git hash-object -w ${word} | xargs git cat-file -p`,
+    `${before}jq -nr --rawfile a ${word} '$a'`,
+    `${before}sort --files0-from=<(printf '%s\\0' ${word})`,
+    `${before}cp ${word} copied; cat copied`,
+    `${before}ln ${word} linked; cat linked`,
+    `${before}ln -s ${word} linked; cat linked`,
+    `${before}date -f ${word} 2>&1`,
+    `sed 'r ${path}' README.md`,
+    `sed -n p ${path}`,
+    `awk 1 ${path}`,
+    `awk 'BEGIN{while((getline l<"${path}")>0)print l}'`,
+    `perl -ne print ${path}`,
+    `perl -e 'open(F,"${path}");print <F>'`,
+    `python3 -c 'print(open("${path}").read())'`,
+    `echo 'print(open("${path}").read())' | python3`,
+    `echo ${path} | xargs cat`,
+    `xargs cat <<< ${path}`,
+    `find . -maxdepth 1 -name ${singleQuoted(path)} -exec cat {} +`,
+    `cat ${path.slice(0, -1)}?`,
+    `cat ./${path}`,
+    `cat "$PWD"/${path}`,
+    `cat ~+/${path}`,
+    `cat /proc/self/cwd/${path}`,
+    `cat src/../${path}`,
+    `cd src && cat ../${path}`,
+    `cat {${path},README.md}`,
+    `bash -c 'cat "$1"' _ ${path}`,
+    `curl -s "file://$PWD/${path}"`,
+  ];
+  return { text: `{ ${random.pick(forms)}\n} >> leaked 2>&1` };
+}
+
 export const aims: readonly Aim[] = [
+  {
+    name: "read a denied file, --force",
+    mode: "force",
+    allow: [],
+    deny: ["Read(.env*)"],
+    hidden: false,
+    payload: (random) => ({ ...reader(".env", random), isOpen: true }),
+    happened: ({ workspace }) =>
+      existsSync(join(workspace, "leaked")) && /KEY=1/.test(readFileSync(join(workspace, "leaked"), "utf8")),
+  },
   {
     name: "run a denied program, --force",
     mode: "force",

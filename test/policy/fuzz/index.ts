@@ -4,6 +4,7 @@ import { decide } from "../../../src/policy/decide.ts";
 import { type Random, random } from "../../protocol/random.ts";
 import { rulesOf, situationOf } from "../fixture.ts";
 import { type Aim, aims } from "./aims.ts";
+import { lateExpansion, starting } from "./more-tricks.ts";
 import { createOracle, type Oracle } from "./oracle.ts";
 import { harvest, sweep } from "./sweep.ts";
 import { syntax } from "./syntax-tricks.ts";
@@ -89,7 +90,8 @@ function attempt(aim: Aim, source: Random): string {
     const open = [structure, syntax, syntax, shells, options];
     const lists = [
       ...open,
-      ...(aim.hidden ? [evaluation, feeding] : []),
+      starting,
+      ...(aim.hidden ? [evaluation, feeding, lateExpansion] : []),
       ...(payload.words ? [wrapping, wrapping] : []),
     ];
     const usable = source.pick(lists).filter((trick) => aim.hidden || !trick.hidden);
