@@ -352,6 +352,9 @@ async function sessionOf({ result }: Before, signal: AbortSignal): Promise<strin
   });
   const ended = await Promise.race([result, cancelled]);
   if (!ended) throw new RunError("cancelled", "INTERRUPTED", "The turn was cancelled before it began.");
+  if (ended.sessionId === undefined && ended.outcome === "cancelled") {
+    throw new RunError("cancelled", "INTERRUPTED", "The turn before this one was cancelled before it had a session.");
+  }
   if (ended.sessionId === undefined) {
     throw new UserError("SESSION_NOT_FOUND", "Session not found: the turn before this one ended without a session.");
   }

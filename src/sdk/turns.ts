@@ -7,7 +7,7 @@ import { type CliEnd, startCli } from "./child.ts";
 import type { AgentDriver, RunLoss, RunRequest } from "./drivers/driver.ts";
 import type { FoundCli } from "./find-cli.ts";
 import { judge, RunError, type RunFacts, type RunResult } from "./outcome.ts";
-import { type AnswerSchema, checkAnswer, repairPrompt, withSchema } from "./structured.ts";
+import { type AnswerSchema, type CheckedAnswer, checkAnswer, repairPrompt, withSchema } from "./structured.ts";
 
 /** Fixed for a whole run. */
 export type RunPlan = {
@@ -53,6 +53,8 @@ class Turns {
   #sessionId: string | undefined;
   #model: string | undefined;
   #segments: string[] = [];
+  /** The first that was said after the last call. */
+  #lastSegment = 0;
   #ending: Ending | undefined;
   #isTold = false;
   #ignored = 0;
@@ -68,7 +70,7 @@ class Turns {
     let { end, error } = await this.#turn({ ...request, prompt });
     let data: unknown;
     if (schema && !error) {
-      let checked = await checkAnswer(this.#text(), schema);
+      let checked = await this.#check(schema);
       if (checked.fault !== undefined) ({ end, error, checked } = await this.#repair(checked.fault, schema, end));
       if (checked.fault === undefined) data = checked.data;
       else error ??= new RunError("error", "OUTPUT_SCHEMA", `The answer does not fit the schema: ${checked.fault}.`);
@@ -87,10 +89,20 @@ class Turns {
     await this.#plan.publish({ type: "notice", kind: "repair", message, at: Date.now(), carried: derived });
     const { images: _sent, fork: _done, ...again } = request;
     this.#segments = [];
+    this.#lastSegment = 0;
     this.#ending = undefined;
     const prompt = repairPrompt(fault, this.#plan.shape);
     const { end, error } = await this.#turn({ ...again, prompt, resume: this.#sessionId });
-    return { end, error, checked: error ? { fault } : await checkAnswer(this.#text(), schema) };
+    return { end, error, checked: error ? { fault } : await this.#check(schema) };
+  }
+
+  /** What was said after the last call is the answer; where it is none, it may have been said before. */
+  async #check(schema: AnswerSchema): Promise<CheckedAnswer> {
+    const last = this.#segments.slice(this.#lastSegment).join("");
+    const checked = await checkAnswer(last, schema);
+    if (checked.fault === undefined || last === this.#text()) return checked;
+    const whole = await checkAnswer(this.#text(), schema);
+    return whole.fault === undefined || last === "" ? whole : checked;
   }
 
   async #turn(request: RunRequest): Promise<{ end: CliEnd; error: RunError | undefined }> {
@@ -173,6 +185,7 @@ class Turns {
         break;
       case "tool_start":
         this.#openCalls.set(event.callId, event);
+        this.#lastSegment = this.#segments.length;
         break;
       case "tool_end":
         this.#openCalls.delete(event.callId);

@@ -181,6 +181,18 @@ describe("start", () => {
 describe("an answer by schema", () => {
   const schema = v.object({ verdict: v.picklist(["good", "bad"]), score: v.number() });
 
+  test("is what was said after the last call, and else what was said before it", async () => {
+    const call = { calls: [{ name: "LS", args: {} }] };
+    const draft = '{"verdict":"bad","score":1}';
+    const last = start({
+      ...scripted([{ text: draft, ...call }, { text: 'Now {"verdict":"good","score":9}.' }]),
+      schema,
+    });
+    expect((await last.result) as object).toMatchObject({ data: { verdict: "good", score: 9 } });
+    const before = start({ ...scripted([{ text: draft, ...call }, { text: "That was it." }]), schema });
+    expect((await before.result) as object).toMatchObject({ data: { verdict: "bad", score: 1 } });
+  });
+
   test("is checked and typed", async () => {
     const run = start({ ...scripted([{ text: 'Here:\n```json\n{"verdict":"good","score":3}\n```' }]), schema });
     const result = await run.result;
