@@ -1,7 +1,8 @@
 // The runtime: model and tools together, until the model is done. Text comes once, every call is run once.
+import { UserError } from "../protocol/error-codes.ts";
 import type { ContractUsage, TurnCall, TurnEvent, TurnMessage } from "../protocol/turn-contract.ts";
 import { assistantMessage, toolMessage } from "../protocol/turn-messages.ts";
-import type { CursorAgentModelAdapter, Session } from "./adapter.ts";
+import type { CursorAgentModelAdapter, Session, TurnRequest } from "./adapter.ts";
 import type { Attempt } from "./attempt.ts";
 import type { SentTurn } from "./sent-turn.ts";
 import { createToolRouter, type ToolRouter } from "./tools/router.ts";
@@ -86,7 +87,7 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
     let before = "";
     let repeats = 0;
     for (let step = 0; step < maxSteps; step++) {
-      const sent = this.#adapter.sendTurn(this.#session, {
+      const sent = this.#send(step, {
         messages: this.messages,
         tools: tools.list(),
         alsoKnown: tools.known(),
@@ -95,6 +96,10 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
         // Whoever could not answer before would only fail again.
         preferred: this.attempts.at(-1),
       });
+      if (sent instanceof UserError) {
+        yield { type: "error", data: { code: sent.code, message: sent.message } };
+        return;
+      }
       const end = yield* this.#hear(sent);
       if (end.type === "error") {
         yield end;
@@ -121,6 +126,16 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
     }
     const message = `The model still called tools after it was asked ${maxSteps} times. Raise "maxSteps" if it needs more.`;
     yield { type: "error", data: { code: "MAX_TURNS", message } };
+  }
+
+  /** A session may be closed while a tool runs: that ends the turn as a cancelled one does. */
+  #send(step: number, request: TurnRequest): SentTurn | UserError {
+    try {
+      return this.#adapter.sendTurn(this.#session, request);
+    } catch (error) {
+      if (step === 0 || !(error instanceof UserError)) throw error;
+      return new UserError("INTERRUPTED", `The turn ended after ${step === 1 ? "1 step" : `${step} steps`}. ${error.message}`);
+    }
   }
 
   /** What one step says; its calls wait for its end. */

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { FrameReader, type Reading } from "../../src/adapter/frame-reader.ts";
+import { Retelling } from "../../src/adapter/retelling.ts";
 import { FrameParser } from "../../src/protocol/frames.ts";
 import { type KnownTool, toolTable } from "../../src/protocol/turn-contract.ts";
 import { adapterOf, model, note, tell } from "./support.ts";
@@ -195,6 +196,31 @@ describe("text, once", () => {
   test("a CLI that says its answer in the result alone is heard", () => {
     expect(newTextOf([result({ result: "the answer" })])).toBe("the answer");
     expect(newTextOf([said("the answer"), result({ result: "the answer" })])).toBe("the answer");
+  });
+
+  test("however a text is cut, and wherever it was broken off", () => {
+    let seed = 7;
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return Math.floor((seed / 2 ** 31) * below);
+    };
+    for (let round = 0; round < 2000; round++) {
+      const text = Array.from({ length: 1 + random(12) }, () => "ab \n"[random(4)]).join("");
+      const said = text.slice(0, random(text.length + 1));
+      const retelling = new Retelling(said);
+      let heard = said;
+      for (let at = 0; at < text.length; ) {
+        const size = 1 + random(4);
+        heard += retelling.next(text.slice(at, at + size));
+        at += size;
+      }
+      expect(heard).toBe(text);
+      // Another text comes whole.
+      const other = `${said.slice(0, random(said.length + 1))}X`;
+      const parted = new Retelling(said);
+      if (said === "" || !other.startsWith(said))
+        expect(said + [...other].map((piece) => parted.next(piece)).join("")).toMatch(/X$/);
+    }
   });
 
   const captures = fileURLToPath(new URL("../../../shared/fixtures/captures", import.meta.url));

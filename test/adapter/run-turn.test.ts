@@ -242,6 +242,16 @@ describe("the runtime", () => {
   });
 });
 
+test("a session that is closed while a tool runs ends the turn; nothing is thrown", async () => {
+  const line = (value: object) => `echo '${JSON.stringify(value)}'`;
+  const call = `${line({ type: "tool_call", data: { name: "note", args: { text: "a" } } })}; ${line({ type: "done", data: { finishReason: "stop" } })}`;
+  const adapter = adapterOf({ a: model("", { command: "bash", args: ["-c", call] }) });
+  const session = await adapter.createSession();
+  const closing: AdapterTool = { ...note, run: async () => (await adapter.close(session)) ?? "closed" };
+  const { error } = await runTurn(adapter, session, { messages: hello, tools: createToolRouter([closing]) }).result();
+  expect(error).toMatchObject({ code: "INTERRUPTED", message: expect.stringContaining("after 1 step") });
+});
+
 test("the built package is the same", async () => {
   const built = (await import(join(cli, "../lib/adapter.js"))) as typeof import("../../src/adapter/index.ts");
   const adapter = new built.CursorAgentModelAdapter({ models: { a: model("answer") } });
