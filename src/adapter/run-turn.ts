@@ -134,7 +134,10 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
       return this.#adapter.sendTurn(this.#session, request);
     } catch (error) {
       if (step === 0 || !(error instanceof UserError)) throw error;
-      return new UserError("INTERRUPTED", `The turn ended after ${step === 1 ? "1 step" : `${step} steps`}. ${error.message}`);
+      return new UserError(
+        "INTERRUPTED",
+        `The turn ended after ${step === 1 ? "1 step" : `${step} steps`}. ${error.message}`,
+      );
     }
   }
 
