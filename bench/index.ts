@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startModelServer } from "../test/support/model-server.ts";
 import { adapterTimes } from "./adapter.ts";
+import { codeSearchFigures } from "./code-search.ts";
 import { compactRatio } from "./compact.ts";
 import { decoderRatio } from "./decoder.ts";
 import { grepRatio } from "./grep.ts";
@@ -62,6 +63,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   turns,
   codec,
   search,
+  codeSearch,
   policy,
   sessions,
   store,
@@ -73,6 +75,39 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   mcp,
   size,
 };
+
+async function codeSearch(): Promise<Line[]> {
+  const figures = await codeSearchFigures();
+  const floor = `plain FTS5 over the same ${figures.megabytes.toFixed(0)} MB: ${figures.plainSeconds.toFixed(1)} s`;
+  const percent = (value: number) => value * 100;
+  return [
+    {
+      name: "code search, 20,000 files indexed",
+      value: figures.indexSeconds,
+      limit: 10,
+      unit: "s",
+      better: "less",
+      floor,
+    },
+    { name: "code search, looked at again", value: figures.recheckSeconds, limit: 1, unit: "s", better: "less" },
+    { name: "code search, a question", value: figures.questionMs, limit: 20, unit: "ms", better: "less" },
+    {
+      name: "right file in five, questions tuned with",
+      value: percent(figures.tuned),
+      limit: 80,
+      unit: "%",
+      better: "more",
+    },
+    {
+      name: "right file in five, questions held back",
+      value: percent(figures.heldBack),
+      limit: 80,
+      unit: "%",
+      better: "more",
+    },
+    { name: "right file in five, plain FTS5", value: percent(figures.plain), unit: "%", better: "more" },
+  ];
+}
 
 async function adapter(): Promise<Line[]> {
   const { msPer100, timesParse, events } = await adapterTimes();
