@@ -42,11 +42,11 @@ export async function codeSearchFigures(files = 20_000): Promise<CodeSearchFigur
       recheckSeconds,
       questionMs: median(times),
       tuned: share(
-        found.filter((each) => !each.heldOut),
+        found.filter((each) => each.set === "made with"),
         "ours",
       ),
       heldBack: share(
-        found.filter((each) => each.heldOut),
+        found.filter((each) => each.set !== "made with"),
         "ours",
       ),
       plain: share(found, "plain"),

@@ -32,7 +32,7 @@ export function rankFiles(
   const total = index.count;
   const worth = new Map<string, number>();
   const found = concepts.flatMap((concept, number) =>
-    [...concept.terms].flatMap(([term, weight]) => {
+    [...withShortForms(concept, index)].flatMap(([term, weight]) => {
       const frequency = index.frequency(term);
       if (frequency === 0) return [];
       worth.set(term, Math.log(1 + (total - frequency + 0.5) / (frequency + 0.5)));
@@ -69,6 +69,25 @@ export function rankFiles(
   files.sort((left, right) => right.score - left.score);
   return { files: files.slice(0, most), worth };
 }
+
+/** Programmers cut words short: config, auth, enum, param. The longest such form that the index knows counts as well. */
+function withShortForms({ terms }: Concept, index: CodeIndex): ReadonlyMap<string, number> {
+  for (const [term, weight] of [...terms]) {
+    if (weight < 1 || term.length < 6) continue;
+    for (let length = Math.min(term.length - 1, longestShortForm); length >= shortestShortForm; length--) {
+      const short = term.slice(0, length);
+      if (terms.has(short)) break;
+      if (index.frequency(short) === 0) continue;
+      terms.set(short, shortFormWeight);
+      break;
+    }
+  }
+  return terms;
+}
+
+const longestShortForm = 7;
+const shortestShortForm = 4;
+const shortFormWeight = 0.5;
 
 /** A name was chosen to say what a file is about: it counts beside what stands in the file. */
 function addNames(

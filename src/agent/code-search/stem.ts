@@ -46,8 +46,38 @@ const middleEndings: readonly [ending: string, short: string][] = [
 const lastEndings =
   /^(.+?)(?:(?<=[st])ion|al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|ou|ism|ate|iti|ous|ive|ize)$/;
 
+/** Words whose forms follow no rule: the first stands for the others. */
+const irregular = new Map(
+  (
+    "arise arose arisen | awake awoke | become became | begin began begun | bend bent | bind bound | bite bit bitten | blow blew blown | " +
+    "break broke broken | bring brought | build built | buy bought | catch caught | choose chose chosen | cling clung | come came | " +
+    "creep crept | deal dealt | dig dug | do did done does | draw drew drawn | drive drove driven | eat ate eaten | fall fell fallen | " +
+    "feed fed | feel felt | fight fought | find found | flee fled | fly flew flown | forbid forbade forbidden | forget forgot forgotten | " +
+    "forgive forgave forgiven | freeze froze frozen | get got gotten | give gave given | go went gone goes | grind ground | grow grew grown | hang hung | " +
+    "have had | hear heard | hide hid hidden | hold held | keep kept | know knew known | lay laid | lead led | " +
+    "leave left | lend lent | lose lost | make made | mean meant | meet met | override overrode overridden | pay paid | " +
+    "rebuild rebuilt | redo redid redone redoes | rewrite rewrote rewritten | ride rode ridden | ring rang rung | rise rose risen | run ran | say said | " +
+    "see saw seen | seek sought | sell sold | send sent | shake shook shaken | shine shone | show showed shown | shrink shrank shrunk | " +
+    "sing sang sung | sink sank sunk | sit sat | sleep slept | slide slid | speak spoke spoken | spend spent | spin spun | " +
+    "spring sprang sprung | stand stood | steal stole stolen | stick stuck | strike struck | strip stripped | swap swapped | swear swore sworn | " +
+    "swing swung | take took taken | teach taught | tear tore torn | tell told | think thought | throw threw thrown | understand understood | " +
+    "undo undid undone undoes | wake woke woken | wear wore worn | wind wound | withdraw withdrew withdrawn | write wrote written | child children | index indices indexes | " +
+    "vertex vertices | matrix matrices | leaf leaves | half halves | datum data | criterion criteria | analysis analyses | person people | " +
+    "life lives | query queries | axis axes | schema schemata schemas"
+  )
+    .split(" | ")
+    .flatMap((group) => {
+      const [base = "", ...forms] = group.split(" ");
+      return forms.map((form) => [form, base] as const);
+    }),
+);
+
 /** `word`: lower case. */
 export function stem(word: string): string {
+  return regularStem(irregular.get(word) ?? word);
+}
+
+function regularStem(word: string): string {
   if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
   let text = word.startsWith("y") ? `Y${word.slice(1)}` : word;
   text = text.replace(/^(.*)(?:(ss)es|(i)es|([^s])s)$/, "$1$2$3$4");
