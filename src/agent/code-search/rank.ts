@@ -29,13 +29,13 @@ export function rankFiles(
   concepts: readonly Concept[],
   { most, isWanted }: { most: number; isWanted(path: string): boolean },
 ): Ranking {
-  const total = index.count;
+  const totals = index.totals();
   const worth = new Map<string, number>();
   const found = concepts.flatMap((concept, number) =>
     [...withShortForms(concept, index)].flatMap(([term, weight]) => {
       const frequency = index.frequency(term);
       if (frequency === 0) return [];
-      worth.set(term, Math.log(1 + (total - frequency + 0.5) / (frequency + 0.5)));
+      worth.set(term, Math.log(1 + (totals.count - frequency + 0.5) / (frequency + 0.5)));
       return [{ number, term, weight, frequency }];
     }),
   );
@@ -59,12 +59,13 @@ export function rankFiles(
     .map(([id, parts]) => ({ id, parts, score: combined(parts) }))
     .sort((left, right) => right.score - left.score || left.id - right.id);
   const files: RankedFile[] = [];
+  const { averageSize } = totals;
   for (const { id, parts } of ranked) {
     if (files.length >= mostCandidates) break;
-    const path = index.pathOf(id);
+    const { path, size } = index.file(id);
     if (!isWanted(path)) continue;
     addNames(parts, path, concepts, worth);
-    files.push({ id, path, score: combined(parts) * priorOf(path) });
+    files.push({ id, path, score: combined(parts) * priorOf(path) * focusOf(size, averageSize) });
   }
   files.sort((left, right) => right.score - left.score);
   return { files: files.slice(0, most), worth };
@@ -116,6 +117,14 @@ function combined(parts: Float64Array): number {
   }
   return sum * (1 - coverage + coverage * (known / parts.length));
 }
+
+/** A long file knows a little of everything: what a short one says weighs more. */
+function focusOf(size: number, average: number): number {
+  return average === 0 ? 1 : (Math.max(size, smallest) / average) ** -focus;
+}
+
+const focus = 0.2;
+const smallest = 200;
 
 /** Who asks how something is done wants the code that does it, before its tests, its declarations and what only hands it on. */
 const priors: readonly [pattern: RegExp, factor: number][] = [

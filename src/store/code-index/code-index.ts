@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { projectDir } from "../project.ts";
-import { type Database, openDatabase, type Statement, storeError } from "../sqlite.ts";
+import { type Database, openDatabase, type Row, type Statement, storeError } from "../sqlite.ts";
 
 /** What is known of a file without reading it. */
 export type FileStamp = { size: number; mtimeMs: number; ctimeMs: number };
@@ -40,6 +40,7 @@ export function codeIndexFile(configDir: string, folder: string): string {
 export class CodeIndex {
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
+  #totals: Row | undefined;
 
   constructor(file: string | undefined) {
     this.#database = openIndex(file);
@@ -59,6 +60,7 @@ export class CodeIndex {
 
   /** In the place of what was known of the path, also by another program since we looked. */
   put(path: string, { size, mtimeMs, ctimeMs }: FileStamp, hash: string, terms: FileTerms): void {
+    this.#totals = undefined;
     const old = this.#prepare("SELECT id FROM files WHERE path = ?").get(path)?.["id"];
     if (old !== undefined) this.remove(Number(old));
     const { lastInsertRowid: id } = this.#prepare(
@@ -79,16 +81,21 @@ export class CodeIndex {
   }
 
   remove(id: number): void {
+    this.#totals = undefined;
     this.#prepare("DELETE FROM terms WHERE rowid = ?").run(id);
     this.#prepare("DELETE FROM files WHERE id = ?").run(id);
   }
 
-  get count(): number {
-    return Number(this.#prepare("SELECT count(*) AS count FROM files").get()?.["count"] ?? 0);
+  /** Of all files. Counted once, until something changes. */
+  totals(): { count: number; averageSize: number } {
+    const row = this.#totals ?? this.#prepare("SELECT count(*) AS count, avg(size) AS size FROM files").get();
+    this.#totals = row;
+    return { count: Number(row?.["count"] ?? 0), averageSize: Number(row?.["size"] ?? 0) };
   }
 
-  pathOf(id: number): string {
-    return String(this.#prepare("SELECT path FROM files WHERE id = ?").get(id)?.["path"] ?? "");
+  file(id: number): { path: string; size: number } {
+    const row = this.#prepare("SELECT path, size FROM files WHERE id = ?").get(id);
+    return { path: String(row?.["path"] ?? ""), size: Number(row?.["size"] ?? 0) };
   }
 
   /** In how many files a term stands. */
