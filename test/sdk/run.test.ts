@@ -79,12 +79,18 @@ describe("start", () => {
     const run = start(scripted([{ text: "one" }]));
     const { model } = scripted([{ text: "two" }]);
     const second = run.session.send("and now?", { model: model! });
-    const third = run.session.send("and then?", { model: model! });
+    const third = second.session.send("and then?", { model: model! });
+    const fourth = run.session.send("at last?", { model: model! });
+    const order: string[] = [];
+    for (const [name, each] of Object.entries({ run, second, third, fourth }))
+      void each.result.then(() => order.push(name));
     const fork = run.session.fork("or else?", { model: model! });
     const [one, two, three, four] = await Promise.all([run.result, second.result, third.result, fork.result]);
     expect([one.text, two.text, three.text, four.text]).toEqual(["one", "two", "two", "two"]);
     expect(two.sessionId).toBe(one.sessionId);
     expect(three.sessionId).toBe(one.sessionId);
+    expect((await fourth.result).sessionId).toBe(one.sessionId);
+    expect(order).toEqual(["run", "second", "third", "fourth"]);
     expect(four.outcome).toBe("success");
     expect(four.sessionId).not.toBe(one.sessionId);
     const resumed = await start({ ...scripted([{ text: "again" }]), resume: one.sessionId! }).result;
@@ -101,12 +107,12 @@ describe("start", () => {
     for await (const event of run.events) if (event.type === "tool_start") void run.cancel();
     const abort = new AbortController();
     const other = start(scripted(slow, { signal: abort.signal }));
-    const follow = other.session.send("never");
+    const follow = other.session.send("never").cancel();
     setTimeout(() => abort.abort(), 300);
     const cancelled = { outcome: "cancelled", error: { code: "INTERRUPTED" } };
     expect(await run.result).toMatchObject(cancelled);
     expect(await other.result).toMatchObject(cancelled);
-    expect(await follow.cancel()).toMatchObject({ outcome: "cancelled" });
+    expect(await follow).toMatchObject({ outcome: "cancelled" });
     expect(await start(scripted(work, { signal: AbortSignal.abort() })).result).toMatchObject(cancelled);
     await expect(async () => await run.text).rejects.toThrow(RunError);
     expect((await all(run.events)).filter(({ type }) => type === "tool_end")).toHaveLength(1);
