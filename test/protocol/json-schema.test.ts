@@ -117,13 +117,12 @@ describe("values", () => {
         return [name, { anyOf: [next, next] }];
       }),
     );
-    expect(fault({ $defs: { ...$defs, end: false }, $ref: "#/$defs/d0" }, 1)).toBeTypeOf("string");
+    expect(schemaFault(1, { $defs: { ...$defs, end: false }, $ref: "#/$defs/d0" })).toBeTypeOf("string");
   });
 
   it("arguments: the patterns of a stranger are not run", () => {
-    const started = performance.now();
-    expect(schemaFault({ a: `${"a".repeat(40)}!` }, { properties: { a: { pattern: "^(a+)+$" } } })).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(1000);
+    // It would not come back from this one.
+    expect(schemaFault({ a: `${"a".repeat(99)}!` }, { properties: { a: { pattern: "^(a+)+$" } } })).toBeUndefined();
     expect(schemaFault({ b: 1 }, { patternProperties: { "^a": {} }, additionalProperties: false })).toBeUndefined();
     expect(schemaFault({}, { required: ["a"] })).toBe("arguments.a is missing");
   });
@@ -174,10 +173,8 @@ describe("JSON in text", () => {
     ["empty", "", []],
   ])("%s", (_, text, expected) => expect(values(text)).toEqual(expected));
 
-  it("hostile brackets take bounded time", () => {
-    const started = performance.now();
-    for (const text of ["[".repeat(200_000), '{"'.repeat(100_000), "{[".repeat(100_000), "```\n".repeat(50_000)])
-      values(text);
-    expect(performance.now() - started).toBeLessThan(3000);
+  it("hostile brackets are given up: read again from each of them, these would take hours", () => {
+    for (const text of ["[".repeat(400_000), '{"'.repeat(200_000), "{[".repeat(200_000), "```\n".repeat(100_000)])
+      expect(values(text)).toEqual([]);
   });
 });
