@@ -107,7 +107,10 @@ async function start(options: BrowserOptions, permitted: ReadonlySet<string>): P
     onChannel: (chunk) => devtools?.receive(chunk),
     graceMs: 1000,
   });
-  devtools = new Devtools((text) => child.write(text));
+  devtools = new Devtools(
+    (text) => child.write(text),
+    () => child.stop(),
+  );
   const state: Running = {
     proxy,
     pages: new Pages(devtools, `http://127.0.0.1:${proxy.port}`),

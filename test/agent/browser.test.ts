@@ -397,6 +397,25 @@ describe("the pipe", () => {
     await expect(devtools.send("D")).rejects.toThrow("gone");
   });
 
+  it("ends with a browser that cannot be understood", async () => {
+    let broken = 0;
+    const devtools = new Devtools(
+      async () => {},
+      () => broken++,
+    );
+    const asked = devtools.send("A");
+    devtools.receive(Buffer.from("{no\0"));
+    await expect(asked).rejects.toThrow("no JSON");
+    const flooded = new Devtools(
+      async () => {},
+      () => broken++,
+    );
+    const chunk = Buffer.alloc(2 ** 24, 120);
+    for (let sent = 0; sent < 5; sent++) flooded.receive(chunk);
+    expect(broken).toBe(2);
+    await expect(flooded.send("A")).rejects.toThrow("without an end");
+  });
+
   it("a page of any size fits, and what is left out is counted", () => {
     const nodes = Array.from({ length: 5000 }, (_, index) => ({
       nodeId: String(index),

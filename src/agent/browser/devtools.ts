@@ -14,6 +14,7 @@ type Waiting = { resolve(result: JsonObject): void; reject(error: Error): void; 
 
 export class Devtools {
   readonly #write: (text: string) => Promise<void>;
+  readonly #onBroken: () => void;
   readonly #waiting = new Map<number, Waiting>();
   readonly #listeners = new Set<(event: DevtoolsEvent) => void>();
   #rest: Buffer[] = [];
@@ -21,8 +22,10 @@ export class Devtools {
   #next = 1;
   #ended: Error | undefined;
 
-  constructor(write: (text: string) => Promise<void>) {
+  /** `onBroken`: nothing that it says can be understood any more. */
+  constructor(write: (text: string) => Promise<void>, onBroken: () => void = () => {}) {
     this.#write = write;
+    this.#onBroken = onBroken;
   }
 
   /** Undefined fields of `params` are left out. */
@@ -56,7 +59,7 @@ export class Devtools {
     }
     if (start < chunk.length) this.#rest.push(chunk.subarray(start));
     this.#restLength += chunk.length - start;
-    if (this.#restLength > longestMessage) this.end(new DevtoolsError("the browser sent a message without an end"));
+    if (this.#restLength > longestMessage) this.#break("the browser sent a message without an end");
   }
 
   /** Nothing is answered any more. */
@@ -71,7 +74,7 @@ export class Devtools {
     try {
       message = JSON.parse(text);
     } catch {
-      this.end(new DevtoolsError("the browser said something that is no JSON"));
+      this.#break("the browser said something that is no JSON");
       return;
     }
     if (!isObject(message)) return;
@@ -89,6 +92,13 @@ export class Devtools {
       sessionId: typeof sessionId === "string" ? sessionId : undefined,
     };
     for (const listener of this.#listeners) listener(event);
+  }
+
+  #break(why: string): void {
+    this.#rest = [];
+    this.#restLength = 0;
+    this.end(new DevtoolsError(why));
+    this.#onBroken();
   }
 
   #settle(id: number): Waiting | undefined {
