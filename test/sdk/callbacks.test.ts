@@ -95,8 +95,8 @@ describe("canUseTool", () => {
 
   test("may take its time: the silence is not the CLI's", async () => {
     const { result } = await play([{ name: "Read", args: { path: "a.txt" } }], {
-      idleMs: 1500,
-      canUseTool: () => new Promise((resolve) => setTimeout(() => resolve(true), 3200)),
+      idleMs: 3000,
+      canUseTool: () => new Promise((resolve) => setTimeout(() => resolve(true), 5500)),
     });
     expect(result.outcome).toBe("success");
   });

@@ -19,7 +19,8 @@ type Expected = {
 };
 
 const answer = "Grüße ✓";
-const limits = { timeoutMs: 700, graceMs: 600, resultGraceMs: 300 };
+// Long enough for a busy machine to start a program.
+const limits = { timeoutMs: 2500, graceMs: 600, resultGraceMs: 300 };
 
 const matrix: Record<string, Expected> = {
   none: { outcome: "success", text: answer, more: (result) => expect(result.stages).toEqual([]) },
@@ -71,7 +72,7 @@ const matrix: Record<string, Expected> = {
     more: (result) => expect(result).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("panic") }),
   },
   noise: { outcome: "error", code: "FRAME_MALFORMED" },
-  "splits-utf8": { outcome: "success", text: answer, withinMs: 8000 },
+  "splits-utf8": { outcome: "success", text: answer, withinMs: 20_000 },
   "invalid-utf8": { outcome: "error", code: "FRAME_ENCODING" },
   "huge-line": { outcome: "error", code: "FRAME_TOO_LARGE" },
   "large-line": {
@@ -110,7 +111,7 @@ const matrix: Record<string, Expected> = {
   "closes-stdin": { outcome: "success", with: { prompt: "x".repeat(1_000_000) } },
 };
 
-async function play(fault: string, { withinMs = 6000, ...expected }: Expected): Promise<void> {
+async function play(fault: string, { withinMs = 15_000, ...expected }: Expected): Promise<void> {
   const mark = uniqueSleep();
   const startedAt = performance.now();
   const run = start({ prompt: "go", executable: [process.execPath, program, fault, mark], ...expected.with });
@@ -133,7 +134,7 @@ async function play(fault: string, { withinMs = 6000, ...expected }: Expected): 
 }
 
 describe("a CLI that", () => {
-  test.concurrent.each(Object.entries(matrix))("%s", (fault, expected) => play(fault, expected), 20_000);
+  test.concurrent.each(Object.entries(matrix))("%s", (fault, expected) => play(fault, expected), 30_000);
 
   test("a stand-in for each", async () => {
     const source = await import("node:fs").then(({ readFileSync }) => readFileSync(program, "utf8"));
