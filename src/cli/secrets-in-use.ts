@@ -1,9 +1,11 @@
 // The keys that this run could use: nothing that it says about itself may show them.
+import { isObject, tryParse } from "../protocol/json-object.ts";
 import { marker } from "../redact/redact.ts";
 import { secretValues } from "../redact/secret-names.ts";
 import { readKeys } from "../store/auth.ts";
 import { configDir } from "../store/config-dir.ts";
 import { readCourserSettings } from "../store/courser-settings.ts";
+import { readTokens } from "../store/mcp-logins.ts";
 
 /** From the command line, from the environment, saved by `login`, and from the variables and headers of configured endpoints. */
 export function secretsInUse(argv: readonly string[], env: NodeJS.ProcessEnv): string[] {
@@ -13,11 +15,26 @@ export function secretsInUse(argv: readonly string[], env: NodeJS.ProcessEnv): s
 /** Without the parser: it may be the parser that failed. */
 export function flagSecrets(argv: readonly string[]): string[] {
   return argv.flatMap((word, index) => {
-    const [, flag, inside] = /^(--api-key|--header|-H)(?:=(.*))?$/s.exec(word) ?? [];
+    const [, flag, inside] = /^(--api-key|--header|-H|--mcp-config)(?:=(.*))?$/s.exec(word) ?? [];
     const value = flag === undefined ? undefined : (inside ?? argv[index + 1]);
     if (value === undefined) return [];
+    if (flag === "--mcp-config") return serverSecrets(value);
     return flag === "--api-key" ? [value] : [value.replace(/^[^:]*:\s*(?:Bearer\s+)?/i, "")];
   });
+}
+
+/** Of servers that were given as JSON: what their headers hold, and variables whose names say so. */
+function serverSecrets(given: string): string[] {
+  const content = tryParse(given);
+  const servers = isObject(content) && isObject(content["mcpServers"]) ? Object.values(content["mcpServers"]) : [];
+  return servers
+    .filter(isObject)
+    .flatMap(({ headers, env }) => [
+      ...(isObject(headers) ? Object.values(headers) : []).flatMap((value) =>
+        typeof value === "string" ? [value.replace(/^Bearer\s+/i, "")] : [],
+      ),
+      ...(isObject(env) ? secretValues(env as Record<string, string>) : []),
+    ]);
 }
 
 /** A file that cannot be read is somebody else's error to tell. */
@@ -30,7 +47,12 @@ function savedSecrets(env: NodeJS.ProcessEnv): string[] {
       ...Object.values(headers),
     ]);
     const named = [search?.keyEnv, embeddings?.keyEnv].map((name) => (name === undefined ? undefined : env[name]));
-    return [...Object.values(readKeys(folder)), ...[...configured, ...named].filter((value) => value !== undefined)];
+    const logins = readTokens(folder);
+    return [
+      ...Object.values(readKeys(folder)),
+      ...logins,
+      ...[...configured, ...named].filter((value) => value !== undefined),
+    ];
   } catch {
     return [];
   }

@@ -109,6 +109,7 @@ const modelNames: ReadonlyMap<string, string> = new Map([
   ["await", "Await"],
   ["mcp", "MCP"],
   ["listMcpResources", "ListMcpResources"],
+  ["readMcpResource", "ReadMcpResource"],
   ["getMcpTools", "GetMcpTools"],
 ]);
 

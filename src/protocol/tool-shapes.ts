@@ -1,4 +1,14 @@
 // Types of the args and results of each tool, as the wire spells them. A result holds exactly one of its outcomes.
+import type {
+  ListMcpResourcesToolCallArgs,
+  ListMcpResourcesToolCallResult,
+  McpToolCallArgs,
+  McpToolCallResult,
+  ReadMcpResourceToolCallArgs,
+  ReadMcpResourceToolCallResult,
+} from "./mcp-shapes.ts";
+
+export type * from "./mcp-shapes.ts";
 
 /** What most tools answer besides success. */
 export type ErrorText = { error: string };
@@ -296,43 +306,6 @@ export interface SemSearchToolCallResult {
   error?: ErrorMessage;
 }
 
-export interface ListMcpResourcesToolCallArgs {
-  server?: string;
-}
-export interface ListMcpResourcesToolCallResult {
-  success?: { resources: McpResource[] };
-  error?: ErrorText;
-}
-export interface McpResource {
-  uri: string;
-  name: string;
-  description?: string;
-  mimeType?: string;
-}
-
-export interface McpToolCallArgs {
-  /** `<server>-<tool>`. */
-  name: string;
-  args: Record<string, unknown>;
-  toolCallId: string;
-  providerIdentifier: string;
-  toolName: string;
-  serverIdentifier?: string;
-  skipApproval?: boolean;
-  smartModeApprovalOnly?: boolean;
-}
-export interface McpToolCallResult {
-  /** A tool that failed is a success with `isError`. */
-  success?: { content: McpContent[]; isError: boolean };
-  error?: ErrorText;
-  rejected?: Rejected;
-}
-export interface McpContent {
-  text?: { text: string };
-  image?: { data: string; mimeType: string };
-  resource?: { uri: string; text?: string };
-}
-
 export interface AskQuestionToolCallArgs {
   title: string;
   questions: Question[];
@@ -433,6 +406,7 @@ export interface ToolShapes {
   webSearchToolCall: { args: WebSearchToolCallArgs; result?: WebSearchToolCallResult };
   semSearchToolCall: { args: SemSearchToolCallArgs; result?: SemSearchToolCallResult };
   listMcpResourcesToolCall: { args: ListMcpResourcesToolCallArgs; result?: ListMcpResourcesToolCallResult };
+  readMcpResourceToolCall: { args: ReadMcpResourceToolCallArgs; result?: ReadMcpResourceToolCallResult };
   mcpToolCall: { args: McpToolCallArgs; result?: McpToolCallResult };
   askQuestionToolCall: { args: AskQuestionToolCallArgs; result?: AskQuestionToolCallResult };
   createPlanToolCall: { args: CreatePlanToolCallArgs; result?: CreatePlanToolCallResult };

@@ -30,6 +30,18 @@ export function updateLogin(configDir: string, url: URL, change: (login: McpLogi
   chmodSync(file, 0o600);
 }
 
+/** Everything in there that must never be shown. */
+export function readTokens(configDir: string): string[] {
+  return Object.values(entriesIn(readJson(mcpLoginFile(configDir)) ?? {})).flatMap((entry) => {
+    const { tokens, client } = isObject(entry) ? entry : {};
+    const secrets = [
+      isObject(tokens) ? [tokens["access_token"], tokens["refresh_token"]] : [],
+      isObject(client) ? client["client_secret"] : [],
+    ];
+    return secrets.flat().filter((value) => typeof value === "string");
+  });
+}
+
 /** True: there was one. */
 export function forgetLogin(configDir: string, url: URL): boolean {
   if (!readLogin(configDir, url).tokens && !readLogin(configDir, url).client) return false;

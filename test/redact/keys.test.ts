@@ -8,6 +8,7 @@ import { createProcessRunner, toolEnvironment } from "../../src/agent/process.ts
 import { flagSecrets, secretsInUse } from "../../src/cli/secrets-in-use.ts";
 import { isSecretName, secretValues } from "../../src/redact/secret-names.ts";
 import { saveKey } from "../../src/store/auth.ts";
+import { updateLogin } from "../../src/store/mcp-logins.ts";
 import { bundle } from "../agent/process-bundle.ts";
 import { runSecretsCase } from "./secrets-driver.ts";
 
@@ -84,6 +85,14 @@ describe("keys in use", () => {
     [["--header=X-Key: t=3"], ["t=3"]],
     [["-p", "hi", "--api-key"], []],
     [["--model", "x"], []],
+    [
+      [
+        "--mcp-config",
+        '{"mcpServers":{"a":{"url":"u","headers":{"Authorization":"Bearer t-4"}},"b":{"env":{"B_TOKEN":"token-no-5"}}}}',
+      ],
+      ["t-4", "token-no-5"],
+    ],
+    [["--mcp-config", "servers.json"], []],
   ])("%j: %j", (argv, secrets) => {
     expect(flagSecrets(argv)).toEqual(secrets);
   });
@@ -101,9 +110,20 @@ describe("keys in use", () => {
       },
     };
     writeFileSync(join(config, "courser.json"), JSON.stringify({ providers }));
+    const tokens = { access_token: "access-1", refresh_token: "refresh-1" };
+    updateLogin(config, new URL("https://example.com/mcp"), () => ({ tokens, client: { client_secret: "client-1" } }));
     const env = { HOME: folder, WEIRD_NAME: "correct-horse-battery", MY_TOKEN: "variable-1" };
     expect(secretsInUse(["--api-key", "flag-key-1"], env).sort()).toEqual(
-      ["correct-horse-battery", "flag-key-1", "header-value-1", "saved-key-1", "variable-1"].sort(),
+      [
+        "access-1",
+        "client-1",
+        "refresh-1",
+        "correct-horse-battery",
+        "flag-key-1",
+        "header-value-1",
+        "saved-key-1",
+        "variable-1",
+      ].sort(),
     );
   });
 

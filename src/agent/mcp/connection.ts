@@ -14,6 +14,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { NetError } from "../../net/net-error.ts";
+import { happensWithin } from "../../process/stages.ts";
 import { answerRequests, capabilities, type ServerRequests } from "./requests.ts";
 
 export type ConnectionStatus = "connecting" | "connected" | "failed" | "needs-login";
@@ -30,7 +31,11 @@ export type ConnectionOptions = {
 };
 
 /** `problem`: why it is over. `lastWords`: what a server that says nothing to us said elsewhere. */
-export type ServerTransport = Transport & { readonly problem?: string | undefined; readonly lastWords?: string };
+export type ServerTransport = Transport & {
+  readonly problem?: string | undefined;
+  readonly lastWords?: string;
+  terminateSession?(): Promise<void>;
+};
 
 /** In milliseconds. `callMs` begins anew with every sign of progress; `longestCallMs` does not. */
 export type ConnectionLimits = { startMs: number; callMs: number; longestCallMs: number };
@@ -41,6 +46,7 @@ export type CallOptions = { signal: AbortSignal; onProgress?(message: string): v
 export class ServerProblem extends Error {}
 
 const mostRestarts = 3;
+const leaveMs = 500;
 const mostPages = 50;
 const mostTools = 500;
 
@@ -92,6 +98,10 @@ export class Connection {
 
   async end(): Promise<void> {
     this.#isEnded = true;
+    const { transport } = this.#client ?? {};
+    // Only one over HTTP keeps something for us; it is told, and not waited for long.
+    const leave = (transport as ServerTransport | undefined)?.terminateSession?.();
+    if (leave) await happensWithin(leave, leaveMs).catch(() => {});
     await this.#client?.close().catch(() => {});
   }
 

@@ -90,6 +90,10 @@ class EitherTransport implements Transport {
     }
   }
 
+  async terminateSession(): Promise<void> {
+    if (this.#way instanceof StreamableHTTPClientTransport) await this.#way.terminateSession();
+  }
+
   close(): Promise<void> {
     return this.#way.close();
   }
