@@ -27,7 +27,9 @@ export type Attempt = {
   /** How far it had to be stopped. */
   stages: readonly string[];
   durationMs: number;
-  /** Frames of unknown type, frames after the end. */
+  /** How many it sent, up to the end of the turn. */
+  frames: number;
+  /** Those of unknown type, and those after the end. */
   ignored: number;
   warnings: readonly string[];
   /** All the text of this attempt, nothing twice. */
@@ -62,6 +64,7 @@ export function newAttempt({ model, profile }: Candidate): Attempt {
     signal: "",
     stages: [],
     durationMs: 0,
+    frames: 0,
     ignored: 0,
     warnings: [],
     text: "",
@@ -97,7 +100,8 @@ export async function* runAttempt(
     });
   let end = yield* follow(attempt, start(), place);
   // It was not started at all, or its shell gave up at once: nothing has been done yet.
-  if (end.error && attempt.via === "argument" && isTooLong(`${end.error.message} ${end.stderr}`))
+  const isUntouched = attempt.via === "argument" && attempt.frames === 0;
+  if (end.error && isUntouched && isTooLong(`${end.error.message} ${end.stderr}`))
     end = yield* follow(attempt, start("stdin"), place);
   settle(attempt, end, { model, place });
   if (attempt.outcome === "ok" && end.finish === "exit") yield ending(end.finish);
@@ -111,6 +115,7 @@ async function* follow(attempt: Attempt, cli: RunningCli, place: AttemptPlace): 
   let fault: FrameError | undefined;
   try {
     for await (const frame of cli.frames) {
+      attempt.frames++;
       place.onFrame?.(frame);
       const reading = reader.read(frame);
       if (reading.fault) {
@@ -150,7 +155,9 @@ function settle(attempt: Attempt, end: CliEnd, { model, place }: { model: Model;
   attempt.warnings = end.warnings.map((text) => place.redact(text));
   // What was said to be done is done, whatever the CLI made of its end.
   if (attempt.outcome === "ok") return;
-  const error = attempt.error ?? (end.error && explained(end, end.error, model));
+  // A CLI that is told to cancel says so as its own error: why it was told counts.
+  const said = end.stop === undefined || end.stop === "faulty" ? attempt.error : undefined;
+  const error = said ?? (end.error && explained(end, end.error, model));
   attempt.outcome = "ok";
   if (error) fail(attempt, error, place);
 }

@@ -23,6 +23,7 @@ const kinds: [scenario: string, kind: string, more?: object][] = [
   ["not-utf8", "transport"],
   ["unknown-version", "transport"],
   ["hang", "timeout", { timeoutMs: 250 }],
+  ["listen", "timeout", { timeoutMs: 400, stopMs: { cancel: 3000 } }],
 ];
 
 /** `first` fails in its way after $MOMENT; `second` says all of it, and calls the same tool. */

@@ -75,6 +75,13 @@ describe("the prompt as an argument", () => {
   });
 });
 
+test("a CLI that has begun is not started again, whatever its words on stderr are", async () => {
+  const script = `echo started >> ${folder}/starts; echo '{"type":"assistant_delta","data":{"content":"a"}}'; echo 'bash: /bin/ls: Argument list too long' >&2; exit 1`;
+  const entry = model("", { command: "bash", args: ["-c", script, "cli"], promptAsArg: true });
+  expect((await tell(adapterOf({ a: entry }))).last).toMatchObject({ type: "error", data: { code: "CLI_EXIT" } });
+  expect(readFileSync(`${folder}/starts`, "utf8")).toBe("started\n");
+});
+
 /** Variables that leave room for so many bytes and no more: what a command line may have is shared with them. */
 function fullEnvironment(room: number): Record<string, string> {
   const fill = (bytes: number) => {
