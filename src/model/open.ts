@@ -7,6 +7,8 @@ import type { ResolvedModel } from "./resolve.ts";
 export type ProviderOptions = {
   /** How often a model is asked again; default 3. */
   retries?: number;
+  /** How the time between two questions passes. */
+  sleep?(ms: number, signal: AbortSignal): Promise<void>;
   /** Until an answer begins; default 120 s. */
   timeoutMs?: number;
   /** Longest silence within an answer; default 120 s. */

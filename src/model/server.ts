@@ -13,6 +13,7 @@ export async function openServer(resolved: ResolvedModel, options: ProviderOptio
   await primary.open(); // so that the first request does not wait for the load
   return withRetries(primary, {
     ...(options.retries !== undefined && { retries: options.retries }),
+    ...(options.sleep && { sleep: options.sleep }),
     fallbacks: (options.fallbackModels ?? []).map((name) => ({
       name,
       resolve: () => candidateOf(resolved.other(name), options),

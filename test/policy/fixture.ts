@@ -99,7 +99,10 @@ function makeTemplate(): string {
   }
   git(workspace, "add", "README.md", "src/app.ts");
   git(workspace, "commit", "-q", "-m", "first");
-  rmSync(join(workspace, ".git/hooks"), { recursive: true });
+  // Copied and removed a thousand times: as few folders as a repository can have.
+  git(workspace, "repack", "-adq");
+  for (const name of ["hooks", "logs", "branches", "description"])
+    rmSync(join(workspace, ".git", name), { recursive: true, force: true });
   mkdirSync(join(workspace, ".git/hooks"));
   writeFileSync(join(workspace, "list.txt"), Array.from({ length: 5000 }, (_, index) => `${index + 1}\n`).join(""));
   return base;
