@@ -134,6 +134,9 @@ describe("the web, through the CLI", () => {
     const args = ["-p", "--trust", "--output-format", "stream-json", "--model", `script:${script}`, "go"];
     expect(results(await configured.run(args), "webSearchToolCall")).toEqual([found]);
 
+    const offline = await configured.run(["-p", "--trust", "search the web for 'what'"]);
+    expect(offline.stdout).toContain("1. T\n   https://t.test/\n   c");
+
     const none = await space().play(searching);
     expect(results(none, "webSearchToolCall")[0].error.error).toMatch(/Set BRAVE_API_KEY.*courser\.json/);
     const denied = await space({ allow: [], deny: ["WebFetch(127.0.0.1)"] }).play(searching, [], { env });

@@ -189,6 +189,7 @@ export function toolsIn(root: string, options: { shell: "real" | "pretend" } = {
     },
     TodoWrite: ({ todos }) => good(`${todos.length} todos`),
     WebFetch: ({ url }) => good(`The page at ${url}`),
+    WebSearch: ({ query }) => good(`Pages about ${query}`),
     "linear-create_issue": ({ title }) => good(`Created ${title}`),
     "everything-echo": ({ message }) => good(`Echo: ${message}`),
   };

@@ -77,6 +77,12 @@ describe("html to markdown", () => {
     expect(markdown(html)).toBe("run data bad [brackets](https://docs.test/a%20%28b%29) none");
   });
 
+  it("reads a page that is hidden until its script runs, and headings that are buttons", () => {
+    const html =
+      '<html style="visibility:hidden"><body hidden><h2><button>Why?</button></h2><p>Because.</p><button>Copy</button>';
+    expect(markdown(html)).toBe("## Why?\n\nBecause.");
+  });
+
   it("follows <base>", () => {
     expect(markdown('<base href="/v2/"><p><a href="x">x</a></p>')).toBe("[x](https://docs.test/v2/x)");
   });

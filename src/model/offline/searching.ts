@@ -10,6 +10,8 @@ export const HAS =
   "(?:contain(?:s|ing)?|mention(?:s|ing)?|includ(?:e|es|ing)|have|has|having|with|referenc(?:e|es|ing)|us(?:e|es|ing)|refer(?:s|ring)? to|import(?:s|ing)?|call(?:s|ing)?|defin(?:e|es|ing)|match(?:es|ing)?|hold(?:s|ing)?|say(?:s|ing)?|talk(?:s|ing)? about)";
 
 export function search(rest: string, scene: Scene, verb: string): Understood {
+  const web = /^(?:(?:on|in)\s+)?(?:the\s+)?(?:web|internet)\s+(?:for|about)\s+(\S.*?)[.?!]*$/i.exec(rest);
+  if (web) return [{ do: "call", tool: "WebSearch", args: { query: termOf(web[1]!, scene) } }];
   const anyCase =
     /\b(?:case[- ]?insensitive(?:ly)?|ignor(?:e|ing) (?:the )?case|regardless of case|in any case|any case|case does(?:n't| not) matter)\b|^-i\s/i;
   const isAnyCase = anyCase.test(rest);

@@ -48,7 +48,13 @@ const views: ReadonlyMap<string, View> = new Map<string, View>([
   ["delete", ({ path }) => ({ what: text(path) })],
   ["updateTodos", ({ todos }, value) => ({ what: "", output: piece(todoText(value.todos ?? todos)) })],
   ["webFetch", ({ url }, { markdown }) => ({ what: text(url), output: piece(markdown, "markdown") })],
-  ["webSearch", ({ searchTerm, query }) => ({ what: text(searchTerm ?? query) })],
+  [
+    "webSearch",
+    ({ searchTerm, query }, { references }) => ({
+      what: text(searchTerm ?? query),
+      output: piece(referenceText(references)),
+    }),
+  ],
   ["semSearch", ({ query }, { results }) => ({ what: text(query), output: piece(results) })],
   [
     "task",
@@ -153,6 +159,11 @@ function json(value: unknown): Piece | undefined {
 
 function listText(list: unknown): string {
   return Array.isArray(list) ? list.filter((each) => typeof each === "string").join("\n") : "";
+}
+
+function referenceText(references: unknown): string {
+  const list = Array.isArray(references) ? references.filter(isObject) : [];
+  return list.map(({ title, url, chunk }) => [title, url, chunk].map(text).filter(Boolean).join("\n")).join("\n\n");
 }
 
 function treeText(node: unknown, indent = ""): string {

@@ -34,7 +34,7 @@ export function parseHtml(html: string): HtmlPage | undefined {
     {
       onopentag(name, attributes) {
         if (++depth > deepest) throw new TooDeep();
-        if (skipping > 0 || unread.has(name) || isHidden(attributes)) {
+        if (skipping > 0 || isUnread(name, open.at(-1)!) || isHidden(name, attributes)) {
           skipping++;
           return;
         }
@@ -75,8 +75,17 @@ export function parseHtml(html: string): HtmlPage | undefined {
 
 class TooDeep extends Error {}
 
-/** Not shown to anybody who looks at the page, so nothing that a model should read either. */
-function isHidden(attributes: Record<string, string>): boolean {
+/** A heading that opens and closes what is below it is a button, and a heading. */
+function isUnread(name: string, around: Element): boolean {
+  return unread.has(name) && !(name === "button" && /^h[1-6]$/.test(around.name));
+}
+
+/**
+ * Not shown to anybody who looks at the page, so nothing that a model should read either. The page as a whole is often
+ * hidden until a script has run.
+ */
+function isHidden(name: string, attributes: Record<string, string>): boolean {
+  if (name === "html" || name === "body") return false;
   return (
     "hidden" in attributes ||
     attributes["aria-hidden"] === "true" ||
