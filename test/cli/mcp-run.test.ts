@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type CliRun, createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
+import { converse, hasScript } from "../support/terminal.ts";
 
 const fixture = join(repository, "test/support/mcp-server.mjs");
 const demo = (...modes: string[]) => ({ command: process.execPath, args: [fixture, ...modes] });
@@ -111,6 +112,45 @@ describe("a server of the project", () => {
     const pids = readFileSync(log, "utf8").trim().split("\n").map(Number);
     expect(pids).toHaveLength(1);
     expect(pids.filter(isAlive)).toEqual([]);
+    // A flag is for one run.
+    expect((await place.play([{ text: "ok" }])).lines()[0]!["mcp_servers"]).toEqual([
+      { name: "demo", status: "needs-approval" },
+      { name: "other", status: "needs-approval" },
+    ]);
+  });
+});
+
+describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`, () => {
+  it("a server is approved by a yes, and asks the person, who may let it ask the model", async () => {
+    const place = workspace({ demo: demo() });
+    const script = join(place.home, "script.json");
+    const file = join(place.home, "answers");
+    const replies = [
+      callOf("demo-ask"),
+      { text: "four" },
+      callOf("Write", { path: file, contents: "x" }),
+      { text: "The end." },
+    ];
+    writeFileSync(script, JSON.stringify(replies));
+    const { screen } = await converse(
+      `--trust --model script:${script} go`,
+      [
+        [/It would run: .*mcp-server\.mjs[\s\S]*Start the MCP server demo from now on\?/, "y\n"],
+        [/demo-ask wants permission[\s\S]*Allow\?/, "y\n"],
+        [/The MCP server demo asks you[\s\S]*Your name\?[\s\S]*Answer/, "Ann\n"],
+        [/wants to ask the model[\s\S]*what is 2\+2\?[\s\S]*Number/, "1\n"],
+        [/Allow\?/, "n\n"],
+        [/The end\.[\s\S]*> /, "/quit\n"],
+      ],
+      place,
+    );
+    expect(screen).toContain("The end.");
+    const chat = await place.run(["sessions", "export", "-1", "--format", "stream-json"]);
+    expect(chat.stdout).toContain(String.raw`\"action\":\"accept\",\"content\":{\"name\":\"Ann\"}`);
+    expect(chat.stdout).toContain(String.raw`\"text\":\"four\"`);
+    // The yes is kept: print mode needs no flag now.
+    const run = await place.play([callOf("demo-add", { a: 1 }), { text: "ok" }]);
+    expect(run.lines()[0]!["mcp_servers"]).toEqual([{ name: "demo", status: "pending" }]);
   });
 });
 
