@@ -105,6 +105,8 @@ describe("commands of the program itself", () => {
     "agent --model auto permissions allow x",
     "/usr/bin/cursor-agent sandbox disable",
     "cursor-agent mcp enable x",
+    "courser -p --approve-mcp x hi",
+    "courser -p --mcp-config servers.json hi",
     "courser login openai",
     "courser -p --force 'do it'",
     "courser -pf 'do it'",
