@@ -9,7 +9,7 @@ import { isThere } from "./paths.ts";
 import { isOnlyChecking, writesAsKnown } from "./program-kinds.ts";
 import { isOption } from "./read-options.ts";
 import type { Invocation, ShellWord } from "./shell-word.ts";
-import { takesCommands } from "./told-programs.ts";
+import { runsElsewhere, takesCommands } from "./told-programs.ts";
 import { wrappers } from "./wrapper-table.ts";
 
 /** Options that name what is left alone. */
@@ -66,7 +66,7 @@ export function mayBeWritten(run: Invocation): ShellWord[] {
   if (base === "git") return gitMay(args, gitWriters);
   if (isFilter(base)) return filterFiles(base, args);
   if (/^(docker|podman|nerdctl|docker-compose)$/.test(base)) return toldToContainers(args);
-  if (writesAsKnown(base) || isOnlyChecking(base, args)) return [];
+  if (writesAsKnown(base) || isOnlyChecking(base, args) || runsElsewhere(base, args)) return [];
   const own = withoutScript(base, ownWords(base, args)).flatMap((arg) =>
     // A text that is a command names files as code does.
     takesCommands(base) && /\s/.test(arg.value) ? pathsInCode(arg.value) : arg,

@@ -61,7 +61,7 @@ const changingOptions: Record<string, RegExp> = {
   stylelint: /^(--fix|-o|--output-file)/,
   biome: /^--(write|fix|apply)/,
   gofmt: /^-w/,
-  shfmt: /^(-[a-z]*w|--write|--apply-ignore)/,
+  shfmt: /^(-[a-z]*w|--write)/,
   "clang-format": /^(-i|--inplace)/,
   yq: /^(-[a-zA-Z]*i|--in-?place)/,
   standard: /^--fix/,

@@ -56,14 +56,19 @@ function gitTexts(args: readonly ShellWord[]): ShellWord[] {
     : [];
 }
 
+/** An option whose value says which files are searched. */
+function isGlob(word: ShellWord | undefined): boolean {
+  return /^(-g|--(i?glob|include))$/.test(word?.value ?? "");
+}
+
 /** All but the pattern or program: an operand, or the value of an option. */
 function withoutPatterns(args: readonly ShellWord[]): ShellWord[] {
   const isGiven = args.some((arg) => givesPattern.test(arg.value) || givesPatternAttached.test(arg.value));
-  const first = isGiven ? -1 : args.findIndex((arg) => !isOption(arg));
+  const first = isGiven ? -1 : args.findIndex((arg, at) => !isOption(arg) && !isGlob(args[at - 1]));
   return args.filter((arg, at) => {
     if (at === first || /^(-e.|--(regexp|expression)=)/s.test(arg.value)) return false;
     // Left out of a search.
-    if (/^!/.test(arg.value) && /^(-g|--i?glob)$/.test(args[at - 1]?.value ?? "")) return false;
+    if (/^!/.test(arg.value) && isGlob(args[at - 1])) return false;
     return !/^(-[a-zA-Z]*e|--(regexp|expression))$/.test(args[at - 1]?.value ?? "") || /^-/.test(arg.value);
   });
 }

@@ -36,6 +36,13 @@ const starters: Record<string, RegExp | undefined> = {
 const elsewhere =
   /^(ssh|rsh|mosh|sshpass|autossh|pssh|parallel-ssh|pdsh|dsh|ansible|salt|fab|kubectl|oc|adb|vagrant|gcloud|machinectl)$/;
 
+/** Is what it is told about files of another machine? */
+export function runsElsewhere(name: string, args: readonly ShellWord[]): boolean {
+  if (!elsewhere.test(name)) return false;
+  const after = own(starters, name);
+  return after === undefined || args.some((arg) => after.test(arg.value));
+}
+
 /** Does it take texts as commands for this machine, or for a container that may have folders of it? */
 export function takesCommands(name: string): boolean {
   return Object.hasOwn(starters, name) && !elsewhere.test(name);

@@ -4,7 +4,7 @@ import { dangerousArguments } from "./dangerous-options.ts";
 import { hidesCode, isMade } from "./evaluating.ts";
 import { commandsInOptions, inlineCode, mayStartPrograms } from "./executing-options.ts";
 import { withFound, withInput } from "./fed-words.ts";
-import { meaningOf, type Scope } from "./meaning.ts";
+import { isNumeric, meaningOf, type Scope } from "./meaning.ts";
 import { readsAlike } from "./portable-script.ts";
 import { isOption, parseOptions } from "./read-options.ts";
 import { noRuns, type Run, type Runs } from "./runs.ts";
@@ -63,10 +63,14 @@ const promptVariable = /^(PS[0-4]|PROMPT|RPROMPT|BASH_ENV|ENV)$/;
 /** What names mean, as variables. */
 const renamingLists = /^BASH_(ALIASES|CMDS)$/;
 
+const endOfPrompt = "END_OF_PROMPT";
+
 /** A variable whose value becomes code: for the shell itself, or for what it starts. */
 function followVariable(name: string, value: string, trail: Trail): void {
   if (programVariable.test(name) || renamingLists.test(name)) guessScript(value.replace(/^[!|]+/, ""), trail);
-  if (promptVariable.test(name) && /[$`]/.test(value)) guessScript(`: "${value.replaceAll('"', '\\"')}"`, trail);
+  // As in a here-document: what is in quotes there is expanded all the same.
+  if (promptVariable.test(name) && /[$`]/.test(value))
+    guessScript(`: <<${endOfPrompt}\n${value}\n${endOfPrompt}`, trail);
   if (/^(BASH_)?ENV$/.test(name) && value !== "")
     trail.found.opaque.push(`${name} makes a shell run ${show(value)} first`);
   // Functions that come with the environment, and settings that git takes from it.
@@ -374,11 +378,14 @@ function guessScript(text: string, trail: Trail): void {
   const line = parseShell(text);
   const scope = scopeOf(line, trail.scope);
   if (line.errors.length > 0 || !readsAlike(text, "sh")) noteMisread(text, "sh", found);
-  if (line.evaluates.length > 0) found.opaque.push(`${show(text)} evaluates data as code`);
+  if (line.evaluates.length > 0 || line.computed.some((word) => !isNumeric(word, scope)))
+    found.opaque.push(`${show(text)} evaluates data as code`);
   for (const { direction, target } of line.redirects)
     if (direction === "out" && target) found.guessedTargets.push(meaningOf(target, scope));
   for (const command of line.commands) {
     const args = command.args.map((arg) => meaningOf(arg, scope));
+    for (const { name, value } of command.assignments)
+      if (value && !value.dynamic) followVariable(name, value.value, { ...inside, command, scope });
     if (command.name) follow(command.name, args, { ...inside, command, scope });
   }
 }
