@@ -65,7 +65,10 @@ export async function openHooks(setup: Setup, place: HooksPlace): Promise<AgentH
 async function permitted(setup: Setup, place: HooksPlace): Promise<Hook[]> {
   const given = flagList(setup.invocation.line.flags, "hooks").map((each) => readGivenHooks(each, setup.workspace));
   for (const { warnings } of given) for (const warning of warnings) place.warn(warning);
-  return [...given.flatMap(({ hooks }) => hooks), ...(await permittedByFile(setup, place))];
+  const byFile = await permittedByFile(setup, place);
+  const ofEnterprise = byFile.filter(({ level }) => level === "enterprise");
+  const others = byFile.filter(({ level }) => level !== "enterprise");
+  return [...ofEnterprise, ...given.flatMap(({ hooks }) => hooks), ...others];
 }
 
 async function permittedByFile(setup: Setup, { warn, confirm }: HooksPlace): Promise<Hook[]> {
