@@ -5,7 +5,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { isObject } from "../protocol/json-object.ts";
 import type { KnownTool, TurnMessage, TurnTool } from "../protocol/turn-contract.ts";
 import { createRedactor, type Redactor } from "../redact/redact.ts";
-import { secretValues } from "../redact/secret-names.ts";
+import { isSecretName, isWord, secretValues } from "../redact/secret-names.ts";
 import { type AdapterConfig, type CheckedConfig, checkConfig } from "./config.ts";
 import { Rotation } from "./rotation.ts";
 import { SentTurn } from "./sent-turn.ts";
@@ -129,12 +129,18 @@ export class CursorAgentModelAdapter {
   }
 }
 
-/** Whatever a profile sets is likely to be a key, unless it says where something is. */
+/** Names that say which or where, and never who. */
+const harmlessNames =
+  /(^|_)(MODEL|EFFORT|REGION|ZONE|DIR|HOME|PATH|LANG|TZ|URL|ENDPOINT|HOST|PORT|VERSION|MODE|LEVEL|DEBUG|PROXY|TERM|SHELL)$/i;
+const isPlace = /^(\/|~|\.|[A-Za-z]:\\|https?:\/\/)/;
+
+/** What a profile sets is likely to be a key, whatever its name; words and places are not. */
 function profileSecrets({ profiles }: CheckedConfig): string[] {
   return [...profiles.values()].flatMap((env) =>
-    Object.values(env).filter(
-      (value): value is string => value !== null && !/^(\/|~|\.|[A-Za-z]:\\|https?:\/\/)/.test(value),
-    ),
+    Object.entries(env).flatMap(([name, value]) => {
+      if (value === null || isWord(value)) return [];
+      return isSecretName(name) || !(harmlessNames.test(name) || isPlace.test(value)) ? [value] : [];
+    }),
   );
 }
 

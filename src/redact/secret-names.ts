@@ -25,6 +25,7 @@ export function secretValues(env: Readonly<Record<string, string | undefined>>):
     .map(([, value]) => value!);
 }
 
-function isWord(value: string): boolean {
+/** So short or so plain that it stands in many texts. */
+export function isWord(value: string): boolean {
   return value.length < 8 || /^[A-Za-z]{1,11}$/.test(value);
 }

@@ -281,6 +281,15 @@ test("neither log, nor debug, nor errors hold a secret: of a profile, by its sha
     { log: keep, debug: keep, profiles: { p: { env: { ODD_NAME: "correct-horse-battery", PLACE: "/usr/share" } } } },
   );
   const { last, text, turn } = await tell(adapter);
+  const plain: string[] = [];
+  const env = { COURSER_MODEL: "claude-4.5-sonnet", NOTE: "offline", CONFIG: "/home/user/config" };
+  const words = `echo 'the offline model claude-4.5-sonnet of /home/user/config' >&2; exit 1`;
+  const harmless = adapterOf(
+    { a: model("", { command: "bash", args: ["-c", words], authProfiles: ["p"] }) },
+    { log: (line) => plain.push(line), profiles: { p: { env } } },
+  );
+  await tell(harmless);
+  expect(plain.join("\n")).toContain("the offline model claude-4.5-sonnet of /home/user/config");
   // What the model says is the caller's own.
   expect(text).toContain(token);
   const told = [...texts, JSON.stringify(last), JSON.stringify({ ...turn.attempts[0], text: "" })].join("\n");
