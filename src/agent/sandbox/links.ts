@@ -8,6 +8,7 @@ const mostLinks = 40;
 export function linksOnTheWay(path: string): Map<string, string> {
   const links = new Map<string, string>();
   let at: string = sep;
+  let followed = 0;
   const names = path.split(sep).filter(Boolean);
   while (names.length > 0) {
     const name = names.shift()!;
@@ -21,7 +22,7 @@ export function linksOnTheWay(path: string): Map<string, string> {
       at = next;
       continue;
     }
-    if (links.size >= mostLinks) return links;
+    if (++followed > mostLinks) return links; // round in circles
     links.set(next, value);
     names.unshift(...resolve(at, value).split(sep).filter(Boolean));
     at = sep;
