@@ -235,7 +235,7 @@ function withoutVersion(word: ShellWord): ShellWord {
 /** Variables decide what a program loads: such a wrapper is not a mere wrapper. */
 function withoutAssignments(operands: readonly ShellWord[], by: string, run: Run, trail: Trail): ShellWord[] {
   const { found } = trail;
-  const first = operands.findIndex((word) => !/^[^=/]+=/s.test(word.value));
+  const first = operands.findIndex((word) => !/^[^=/$`{]+=/s.test(word.value));
   const count = first === -1 ? operands.length : first;
   if (count > 0) run.transparent = false;
   for (const { text, value, dynamic } of operands.slice(0, count)) {

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { fuzz } from "./fuzz/index.ts";
 
-it("20,000 attempts to get past the policy fail, and most of them would do harm", { timeout: 300_000 }, async () => {
+it("20,000 attempts to get past the policy fail, and most of them would do harm", { timeout: 600_000 }, async () => {
   const result = await fuzz({ rounds: 20_000, seed: 20_261_116 });
   expect(result.successes).toEqual([]);
   expect(result.attempts).toBeGreaterThan(15_000);
