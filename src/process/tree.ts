@@ -31,6 +31,8 @@ export class ProcessTree {
   readonly #spawnedAt = Date.now();
   readonly #rootStartedAt: string;
   readonly #pipes: ReadonlySet<string>;
+  /** Pipes that are only probably the child's; held by a process whose parent is not one of these, they are somebody else's. */
+  readonly #fosterParents: ReadonlySet<number> | undefined;
   /** pid → start time: seen as a descendant once, hence one forever, even when its parent is gone. */
   readonly #known = new Map<number, string>();
   readonly #sessions = new Set<number>();
@@ -45,6 +47,8 @@ export class ProcessTree {
     const pipes = streamsOf(pid).filter((stream) => /^(pipe|socket):/.test(stream));
     // On a busy machine a short command is over before anyone can look at it.
     this.#pipes = new Set(pipes.length > 0 ? pipes : outputs.flatMap(farEnd));
+    // What lost its parent goes to the first process or to another ancestor of ours.
+    if (pipes.length === 0 && this.#pipes.size > 0) this.#fosterParents = ancestors();
   }
 
   /** Is anybody left in the group? One question, where a search among all processes costs more than a short command. */
@@ -170,7 +174,7 @@ export class ProcessTree {
       else {
         const environment = row.environment();
         const streams = environment.includes(`${this.mark}=`) ? undefined : row.streams();
-        if (!streams || streams.some((stream) => this.#pipes.has(stream))) take(row);
+        if (!streams || (streams.some((stream) => this.#pipes.has(stream)) && this.#mayBeOurs(row))) take(row);
         else if (environment.length === 0 && streams.length === 0) bare.push(row);
       }
     }
@@ -182,6 +186,10 @@ export class ProcessTree {
     }
     this.#isUnsure = bare.some((row) => !mine.has(row.pid));
     return [...mine.values()];
+  }
+
+  #mayBeOurs(row: Row): boolean {
+    return this.#fosterParents === undefined || row.parent === this.pid || this.#fosterParents.has(row.parent);
   }
 }
 
@@ -256,6 +264,13 @@ function streamsOf(pid: number): string[] {
     }
   }
   return streams;
+}
+
+/** This process and all above it. */
+function ancestors(): Set<number> {
+  const found = new Set([1]);
+  for (let pid = process.pid; pid > 1 && !found.has(pid); pid = statRow(pid)?.parent ?? 0) found.add(pid);
+  return found;
 }
 
 /** The child's end of an output that we read: the two ends of a pair of sockets are made in one go and numbered in order. */
