@@ -8,8 +8,11 @@ const enough = 30;
 const most = 70;
 
 /** Begins something: a definition at the edge, or one inside of a class. */
-const opening =
-  /^(?:\s{0,4}|\t)(?:export\s|default\s|declare\s|pub(?:\([^)]*\))?\s|public\s|private\s|protected\s|static\s|abstract\s|async\s|override\s|final\s|get\s|set\s|@\w)*(?:function\b|class\b|interface\b|type\s+\w|enum\b|struct\b|trait\b|impl\b|def\s|fn\s|func\s|module\s|namespace\s|const\s+\w+\s*=\s*(?:async\s*)?(?:\(|function|\w+\s*=>)|[A-Za-z_$#][\w$]*\s*\([^;]*\)\s*(?::\s*[^;={]+)?\{\s*$)/;
+const modifiers =
+  /^(?: {0,4}|\t)(?:(?:export|default|declare|pub|public|private|protected|static|abstract|async|override|final|get|set)\s)*/;
+const definition =
+  /^(?:function\b|class\b|interface\b|type\s+\w|enum\b|struct\b|trait\b|impl\b|def\s|fn\s|func\s|module\s|namespace\s|const\s+\w+\s*=\s*(?:async\s*)?(?:\(|function|\w+\s*=>))/;
+const method = /^[A-Za-z_$#][\w$]*\s*\(/;
 const control = /^\s*(?:if|for|while|switch|catch|else|return|do|try|with)\b/;
 const comment = /^\s*(?:\/\/|\/\*|\*|#(?!include|define)|--|"""|'''|@)/;
 const heading = /^#{1,4}\s|^(?:=+|-{3,})\s*$/;
@@ -31,12 +34,19 @@ export function cutIntoChunks(bytes: Uint8Array, path: string): Chunk[] {
     if (length < fewest) continue;
     const { text } = lines[at]!;
     if (length >= most) end(at);
-    else if (isProse ? heading.test(text) : opening.test(text) && !control.test(text))
-      end(beforeComments(lines, at, start));
+    else if (isProse ? heading.test(text) : isOpening(text)) end(beforeComments(lines, at, start));
     else if (length >= enough && text.trim() === "" && /^\S/.test(lines[at + 1]?.text ?? "")) end(at + 1);
   }
   end(lines.length);
   return chunks;
+}
+
+/** In steps, not in one expression: what a line holds is anybody's, and must not take long. */
+function isOpening(text: string): boolean {
+  const found = modifiers.exec(text);
+  if (!found || control.test(text)) return false;
+  const rest = text.slice(found[0].length);
+  return definition.test(rest) || (method.test(rest) && text.trimEnd().endsWith("{"));
 }
 
 /** The comment that stands right before a definition belongs to it. */

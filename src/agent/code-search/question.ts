@@ -9,8 +9,9 @@ export type Concept = { terms: Map<string, number> };
 const synonymWeight = 0.35;
 const mostConcepts = 24;
 
-export function conceptsOf(question: string): Concept[] {
-  const words = question.slice(0, 2000).match(/[\p{L}\p{N}_$]+/gu) ?? [];
+export function conceptsOf(asked: string): Concept[] {
+  const question = asked.slice(0, 2000);
+  const words = question.match(/[\p{L}\p{N}_$]+/gu) ?? [];
   const concepts: Concept[] = [];
   const seen = new Set<string>();
   let previous: { concept: Concept; word: string } | undefined;

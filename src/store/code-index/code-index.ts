@@ -23,6 +23,9 @@ export type Posting = [file: number, score: number];
 /** Counted up when tables or terms change: an older index is made anew. */
 const version = 1;
 
+/** The oldest go first. */
+const mostVectors = 5_000;
+
 const tables = `
 CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INTEGER, mtime REAL, ctime REAL, hash TEXT);
 CREATE VIRTUAL TABLE terms USING fts5(path, symbols, comments, body, content = '', contentless_delete = 1, tokenize = 'ascii');
@@ -118,6 +121,7 @@ export class CodeIndex {
   keepVector(key: string, vector: Float32Array): void {
     const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
     this.#prepare("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)").run(key, bytes);
+    this.#prepare("DELETE FROM vectors WHERE rowid <= (SELECT max(rowid) FROM vectors) - ?").run(mostVectors);
   }
 
   /** All of it or nothing. */

@@ -1,9 +1,19 @@
 // Code search: terms, chunks, the index on disk, and whether questions find their files.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { cutIntoChunks } from "../../../src/agent/code-search/chunks.ts";
+import { searchFolders } from "../../../src/agent/code-search/folders.ts";
 import { conceptsOf } from "../../../src/agent/code-search/question.ts";
 import { createScanner } from "../../../src/agent/code-search/scanner.ts";
 import { createSearch } from "../../../src/agent/code-search/search.ts";
@@ -159,6 +169,27 @@ describe("the index", () => {
     expect(index.totals().count).toBe(1);
     index.close();
     other.close();
+  });
+
+  it("answers also where no index can be kept, and says so", async () => {
+    const folder = folderOf({ "a.ts": "export function openSocket() {}\n" });
+    const blocked = join(folderOf({ projects: "a file where a folder should be" }));
+    const place = { folder, files: ["a.ts"], isWanted: () => true };
+    const read = async (path: string) => readFileSync(path);
+    const rest = { most: 5, embeddings: undefined, env: undefined, signal, read };
+    const { hits, notices } = await searchFolders("where is a connection begun?", [place], {
+      ...rest,
+      indexDir: blocked,
+    });
+    expect(hits.map((hit) => hit.path)).toEqual([join(folder, "a.ts")]);
+    expect(notices).toEqual([expect.stringContaining("The index could not be kept")]);
+  });
+
+  it("is not held up by lines that were made to do so", () => {
+    const lines = [`a(${") : ".repeat(70)}`, `export ${"async ".repeat(50)}`, `x${"(".repeat(250)}`, " ".repeat(299)];
+    const started = performance.now();
+    for (const line of lines) cutIntoChunks(Buffer.from(`${line}\n`.repeat(800)), "a.ts");
+    expect(performance.now() - started).toBeLessThan(3_000);
   });
 
   it("leaves alone what is no text", async () => {
