@@ -9,10 +9,13 @@ import type { PermissionMode, Setup } from "./start.ts";
 /** Tools that the CLI of 2025 did not have. */
 const newer: readonly string[] = ["task", "askQuestion", "createPlan"];
 
+/** `hasServers`: names may also be of tools that are known only when servers run. */
+type ChoicePlace = Pick<Setup, "mode" | "compat"> & { hasServers: boolean };
+
 /** Plan and ask mode keep to what changes nothing; the flags narrow further. */
-export function chooseTools(flags: FlagValues, { mode, compat }: Pick<Setup, "mode" | "compat">): readonly Tool[] {
-  const allowed = named(flags, "allowed-tools");
-  const disallowed = named(flags, "disallowed-tools");
+export function chooseTools(flags: FlagValues, { mode, compat, hasServers }: ChoicePlace): readonly Tool[] {
+  const allowed = named(flags, "allowed-tools", hasServers);
+  const disallowed = named(flags, "disallowed-tools", hasServers);
   const readOnly = mode === "plan" || mode === "ask";
   return builtInTools.filter((tool) => {
     if (compat === "2025" && newer.includes(tool.wire)) return false;
@@ -21,7 +24,7 @@ export function chooseTools(flags: FlagValues, { mode, compat }: Pick<Setup, "mo
   });
 }
 
-function named(flags: FlagValues, flag: string): Tool[] | undefined {
+function named(flags: FlagValues, flag: string, hasServers: boolean): Tool[] | undefined {
   if (!flags.has(flag)) return undefined;
   const names = flagList(flags, flag)
     .flatMap((list) => list.split(","))
@@ -29,16 +32,16 @@ function named(flags: FlagValues, flag: string): Tool[] | undefined {
     .filter(Boolean);
   return names.flatMap((name) => {
     const tool = findTool(builtInTools, name);
-    if (!tool && isOfServer(name)) return [];
+    if (!tool && hasServers && isOfServer(name)) return [];
     if (!tool) throw unknownTool(flag, name);
     // A wire name stands for all tools that share it: `edit` means Write and Edit.
     return name === tool.wire ? builtInTools.filter((each) => each.wire === name) : [tool];
   });
 }
 
-/** `docs-search`, `docs:*`, `mcp`: which tools servers have is known when they run. */
+/** `docs-search`, `docs:*`, `mcp` for all of them, and what reads their resources. */
 function isOfServer(name: string): boolean {
-  return /[:-]/.test(name) || name === "mcp";
+  return /[:-]/.test(name) || /^(mcp|listMcpResources|readMcpResource)$/i.test(name);
 }
 
 function unknownTool(flag: string, name: string): UserError {
@@ -61,8 +64,8 @@ export function chooseServerTools(tools: readonly Tool[], flags: FlagValues, mod
   );
 }
 
-/** `docs-search`, `docs:search`, `docs:*`, and `mcp` for all of them. */
+/** `docs-search`, `docs:search`, `docs:*`, and `mcp` for all of them, whatever the case. */
 function isCalled({ name, wire, mcp }: Tool, wanted: string): boolean {
-  if (wanted === name || wanted === wire) return true;
-  return mcp !== undefined && (wanted === `${mcp.server}:${mcp.tool}` || wanted === `${mcp.server}:*`);
+  const names = [name, wire, ...(mcp ? [`${mcp.server}:${mcp.tool}`, `${mcp.server}:*`] : [])];
+  return names.some((each) => each.toLowerCase() === wanted.toLowerCase());
 }

@@ -31,10 +31,12 @@ export async function runPrint(invocation: Invocation): Promise<number> {
     await checkResumed(invocation);
     const source = await openPrompts(invocation, abort.signal);
     const setup = setUp(invocation, { gate: true });
-    if (flags.has("allowed-tools") || flags.has("disallowed-tools")) {
-      (await import("./choose-tools.ts")).chooseTools(flags, setup); // wrong names are told before the run begins
-    }
     const mcp = await findMcp(setup);
+    if (flags.has("allowed-tools") || flags.has("disallowed-tools")) {
+      const hasServers = mcp !== undefined || flags.has("browser");
+      // Wrong names are told before the run begins.
+      (await import("./choose-tools.ts")).chooseTools(flags, { ...setup, hasServers });
+    }
     const schema = flagText(flags, "json-schema");
     const answer = schema === undefined ? undefined : (await import("./answer-schema.ts")).readAnswerSchema(schema);
     const file = flagText(flags, "output-last-message");

@@ -104,7 +104,8 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
   const mcp =
     options.mcp &&
     (await (await import("./mcp.ts")).openMcp(setup, options.mcp, { ...options, mode, processes, provider: making }));
-  const builtIn = chooseTools(flags, { mode, compat: setup.compat });
+  const hasServers = mcp !== undefined || browser !== undefined;
+  const builtIn = chooseTools(flags, { mode, compat: setup.compat, hasServers });
   const provider = await making;
   const { loadHidden } = await import("../policy/hidden.ts");
   const isIgnored = await loadHidden({ workspace, roots, home, configDir, rules: setup.rules });

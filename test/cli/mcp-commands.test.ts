@@ -126,6 +126,9 @@ describe("a run with servers", () => {
     expect(run.stdout).toContain("The tools are: LS, demo-add.");
     const chat = await place.run(["sessions", "export", "-1", "--format", "json"]);
     expect(chat.stdout).toContain("/demo:greet the world");
+    const without = await place.play([{ calls }, { text: "ok" }], ["--disallowed-tools", "Demo-Add,demo:env"]);
+    expect(without.stdout).toContain("demo-fail");
+    expect(without.stdout).not.toMatch(/The tools are: [^"]*demo-(add|env)/);
   });
 
   it("tells hooks of calls before and after, by the names of the original", async () => {

@@ -1,5 +1,6 @@
 // A tool of a server, as the agent knows tools.
 import type { Tool as Offered } from "@modelcontextprotocol/client";
+import { UserError } from "../../protocol/error-codes.ts";
 import { isObject, type JsonObject } from "../../protocol/json-object.ts";
 import { mcpOutcome, mcpWireArgs } from "../../protocol/mcp-wire.ts";
 import type { ToolPins } from "../../store/mcp-approvals.ts";
@@ -37,7 +38,7 @@ export function serverTool(offered: Offered, name: string, place: ServerToolPlac
     needs: () => [{ kind: "Mcp", target, ...(pins?.standing(facts) === "changed" && { changed: true }) }],
     async run(args, { signal, print, resultLimit }) {
       // Whoever permitted a tool that had changed has seen it as it is now.
-      if (pins?.standing(facts) === "changed") pins.approve(facts);
+      if (pins?.standing(facts) === "changed") approveNow(pins, facts);
       try {
         const onProgress = (message: string) => print(`${message}\n`);
         const result = await connection.callTool(offered.name, args, { signal, onProgress });
@@ -50,6 +51,15 @@ export function serverTool(offered: Offered, name: string, place: ServerToolPlac
       }
     },
   };
+}
+
+/** Where it cannot be kept, it holds for this run. */
+function approveNow(pins: ToolPins, facts: ReturnType<typeof factsOf>): void {
+  try {
+    pins.approve(facts);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+  }
 }
 
 /** What an approval of a tool is bound to. */
