@@ -2,7 +2,7 @@
 import type { Price } from "../model/prices.ts";
 import type { Effort, ModelChunk, Provider } from "../model/provider.ts";
 import type { Decision, Need } from "../policy/need.ts";
-import type { AgentEvent, Usage } from "../protocol/event.ts";
+import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import type { AgentHooks } from "./hooks/agent-hooks.ts";
 import type { Person } from "./person.ts";
@@ -107,15 +107,4 @@ export function createSession(messages: Message[] = []): Session {
 /** Told wherever a model was asked and another one answers. */
 export function modelChange({ model, reason }: Extract<ModelChunk, { type: "model" }>): AgentEvent {
   return { type: "notice", kind: "model_change", message: reason, fields: { model }, at: Date.now() };
-}
-
-export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-
-export function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
-    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
-  };
 }

@@ -1,7 +1,7 @@
 // Spending: replies, tokens and money of a turn. What a subagent spends counts for whoever started it as well.
 import { costOf, type Price } from "../model/prices.ts";
 import type { Usage } from "../protocol/event.ts";
-import { addUsage, noUsage } from "./agent.ts";
+import { addUsage, noUsage } from "../protocol/usage.ts";
 
 export class Spending {
   usage: Usage = noUsage;

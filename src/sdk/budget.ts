@@ -2,6 +2,7 @@
 
 import type { ErrorCode } from "../protocol/error-codes.ts";
 import type { AgentEvent, Usage } from "../protocol/event.ts";
+import { addUsage } from "../protocol/usage.ts";
 import type { Budget } from "./drivers/driver.ts";
 
 export type Breach = { code: ErrorCode; message: string };
@@ -83,11 +84,5 @@ export class BudgetWatch {
 }
 
 function sum(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
-  if (!one || !other) return one ?? other;
-  return {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
-    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
-  };
+  return one && other ? addUsage(one, other) : (one ?? other);
 }

@@ -2,12 +2,12 @@
 import { frameTypes } from "../protocol/frame-shapes.ts";
 import type { Frame } from "../protocol/frames.ts";
 
-/** So much may wait before the sender is held up; below half of it the sender goes on. */
+/** So much may wait before the sender is held up; it goes on when the reader comes for it. */
 const mostWaitingBytes = 256 * 1024;
 
 export class FrameQueue implements AsyncIterable<Frame> {
   readonly #on: { full(): void; room(): void; abandoned(): void };
-  #frames: { frame: Frame; bytes: number }[] = [];
+  #frames: Frame[] = [];
   #waitingBytes = 0;
   #wake: () => void = () => {};
   isClosed = false;
@@ -25,7 +25,7 @@ export class FrameQueue implements AsyncIterable<Frame> {
 
   push(frame: Frame, bytes: number): void {
     if (this.isClosed || (this.isClosing && this.isFull && !frameTypes.get(frame.type)?.isTerminal)) return;
-    this.#frames.push({ frame, bytes });
+    this.#frames.push(frame);
     this.#waitingBytes += bytes;
     this.#wake();
     if (this.#waitingBytes <= mostWaitingBytes || this.isFull) return;
@@ -39,27 +39,7 @@ export class FrameQueue implements AsyncIterable<Frame> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Frame> {
-    try {
-      for (;;) {
-        const next = this.#frames.shift();
-        if (next) {
-          this.#waitingBytes -= next.bytes;
-          if (this.isFull && this.#waitingBytes <= mostWaitingBytes / 2) {
-            this.isFull = false;
-            if (!this.isClosed) this.#on.room();
-          }
-          yield next.frame;
-        } else if (this.isClosed) {
-          return;
-        } else {
-          await new Promise<void>((resolve) => {
-            this.#wake = resolve;
-          });
-        }
-      }
-    } finally {
-      this.#leave();
-    }
+    for await (const batch of this.batches()) yield* batch;
   }
 
   /** All that waits at once: a step for each frame costs more than reading it. */
@@ -67,7 +47,7 @@ export class FrameQueue implements AsyncIterable<Frame> {
     try {
       for (;;) {
         if (this.#frames.length > 0) {
-          const batch = this.#frames.map(({ frame }) => frame);
+          const batch = this.#frames;
           this.#frames = [];
           this.#waitingBytes = 0;
           if (this.isFull) {

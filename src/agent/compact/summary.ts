@@ -1,7 +1,8 @@
 // Asks the user's own model what an agent must remember of older turns. One request, no tools, a short answer.
 import type { ModelFacts, Provider } from "../../model/provider.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
-import { type Agent, addUsage, modelChange, noUsage } from "../agent.ts";
+import { addUsage, noUsage } from "../../protocol/usage.ts";
+import { type Agent, modelChange } from "../agent.ts";
 import type { Summary } from "../compact.ts";
 
 /** Absent where the model cannot be asked: the offline one, and scripts without a summary. */

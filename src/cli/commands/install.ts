@@ -1,19 +1,9 @@
 // Puts the program into ~/.local/bin under its three names, with the program that runs hook scripts, and takes them away again. Foreign programs stay.
-import {
-  accessSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  symlinkSync,
-} from "node:fs";
+import { lstatSync, mkdirSync, readlinkSync, realpathSync, renameSync, rmSync, type Stats, symlinkSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
+import { findProgram } from "../../sdk/find-cli.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
 import { installationOf, packageVersion, runningFile } from "./installation.ts";
@@ -135,7 +125,7 @@ function pathAdvice(folder: string, links: readonly Link[], env: NodeJS.ProcessE
     return `\n${folder} is not in PATH. Type this, and add it to ${startUp}:\n\n  export PATH="$HOME/.local/bin:$PATH"\n`;
   }
   const hidden = links.flatMap(({ path, target }) => {
-    const first = searched.map((place) => join(place, basename(path))).find(isExecutable);
+    const first = findProgram(basename(path), env);
     return first !== undefined && look({ path: first, target }) === "foreign" ? [first] : [];
   });
   return hidden.map((path) => `\nNote: ${path} comes first in PATH and is another program.\n`).join("");
@@ -144,15 +134,6 @@ function pathAdvice(folder: string, links: readonly Link[], env: NodeJS.ProcessE
 function isSameFolder(one: string, other: string): boolean {
   try {
     return realpathSync(one) === realpathSync(other);
-  } catch {
-    return false;
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
   } catch {
     return false;
   }
