@@ -14,7 +14,7 @@ const folderBonus = 0.3;
 const coverage = 0.4;
 
 /** Rows that a question may look at. The rarest terms come first: the frequent ones tell files apart least. */
-const rowBudget = 5_000;
+const rowBudget = 3_500;
 /** Files whose names are looked at. */
 const mostCandidates = 60;
 
