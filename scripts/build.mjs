@@ -9,6 +9,7 @@ import { build, transform } from "esbuild";
 import { bundleHookLauncher } from "./hook-launcher.mjs";
 import { lightPackages } from "./light-packages.mjs";
 import { packChunks } from "./packs.mjs";
+import { copyPdfReader, pdfReaderBeside, pdfReaderText } from "./pdf-reader.mjs";
 import { startTinyModel } from "./tiny-model.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -60,28 +61,33 @@ async function bundleCli() {
     external: ["@vscode/ripgrep"],
     // Node 20 loads a whole HTTP client with its first `Headers`; the packages are given ours.
     inject: ["src/net/headers.ts"],
-    plugins: [lightPackages],
+    plugins: [lightPackages, pdfReaderBeside("pdfjs.js")],
     write: false,
     metafile: true,
     logLevel: "warning",
   });
   const chunks = new Map();
   for (const file of bundled.outputFiles) {
-    const commonJs = await transform(file.text, {
-      format: "cjs",
-      platform: "node",
-      target,
-      minify: true,
-      legalComments: "none",
-      supported: { "dynamic-import": false },
-      define: { "import.meta.url": "__fileUrl" },
-    });
-    const code = commonJs.code.replace(/(require\("\.\/[^"]+)\.js"\)/g, '$1.cjs")');
-    chunks.set(basename(file.path).replace(/\.js$/, ".cjs"), code);
+    const code = await commonJs(file.text, { minify: true });
+    chunks.set(basename(file.path).replace(/\.js$/, ".cjs"), code.replace(/(require\("\.\/[^"]+)\.js"\)/g, '$1.cjs")'));
   }
+  chunks.set("pdfjs.cjs", await commonJs(pdfReaderText(), { minifyWhitespace: true }));
   for (const [name, text] of packChunks(bundled.metafile, chunks, packs)) writeFileSync(join(dist, "cli", name), text);
   writeFileSync(join(dist, "meta.json"), JSON.stringify(bundled.metafile));
   return bundled.outputFiles;
+}
+
+async function commonJs(text, how) {
+  const { code } = await transform(text, {
+    ...how,
+    format: "cjs",
+    platform: "node",
+    target,
+    legalComments: "none",
+    supported: { "dynamic-import": false },
+    define: { "import.meta.url": "__fileUrl" },
+  });
+  return code;
 }
 
 async function writeBoot() {
@@ -124,9 +130,11 @@ async function bundleLibraries() {
       outdir: join(dist, "lib"),
       chunkNames: "[name]-[hash]",
       legalComments: "none",
+      plugins: [pdfReaderBeside("pdfjs.mjs")],
       logLevel: "warning",
     });
   }
+  copyPdfReader(join(dist, "lib/pdfjs.mjs"));
 }
 
 /** Started by other programs, once for each call of a hook: one small file. */
