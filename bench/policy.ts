@@ -59,6 +59,12 @@ export const hostileLines: Record<string, string> = {
   "long here-document": `cat <<E\n${`$(ls ${"a".repeat(190)}) text\n`.repeat(290)}E`,
   "quoted here-document": `cat > f <<'E'\n${filled("$(rm -rf x); `y`\n").slice(0, 20_000)}${filled("text of a file\n").slice(0, 40_000)}\nE`,
   "many files": `touch ${Array.from({ length: 2900 }, (_, index) => `file${index}`).join(" ")}`,
+  "an unknown program": `frobnicate ${Array.from({ length: 2900 }, (_, index) => `.gitx/f${index}`).join(" ")}`,
+  "blanks in a text": `frobnicate '${" ".repeat(size)}rm'`,
+  "a long word": `frobnicate ${"a".repeat(size)}`,
+  "digits for sed": `sed ${"0".repeat(size)} a`,
+  "slashes before a variable": `touch ${"a/".repeat(size / 2)}$x`,
+  code: `python3 -c '${Array.from({ length: 5000 }, (_, index) => `.gitx/${index}`).join(" ")}'`,
   "git options": `git ${filled("-c a=b ")}status`,
 };
 

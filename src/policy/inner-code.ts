@@ -46,7 +46,7 @@ export function sedFiles(args: readonly ShellWord[]): ShellWord[] {
 /** Files that a script names after r, R, w and W: of commands, and of substitutions. More may be found than there are. */
 export function sedFileNames({ value }: ShellWord): ShellWord[] {
   if (/^-[nErsuzi]*$/.test(value)) return [];
-  return [...value.matchAll(/(?<![A-Za-z_.-])(?:[gpiImMe0-9]*)([rRwW])[ \t]*([^\s;}]+)/g)].map((match) =>
+  return [...value.matchAll(/(?<![A-Za-z0-9_.-])(?:[gpiImMe0-9]*)([rRwW])[ \t]*([^\s;}]+)/g)].map((match) =>
     literal(match[2]!),
   );
 }

@@ -77,10 +77,13 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   ];
   const makesFolders = runs.runs.some((run) => baseName(run.name.value) === "mkdir");
   const place = { directories: directories.paths, makesFolders };
-  const named = namedFiles(runs).filter((word) => mayLeadToProtected(word, directories.paths));
+  const named = namedFiles(runs);
   const others = [
     ...runs.runs.flatMap((run) => copiedPaths(run, place, situation)),
-    ...named.slice(0, mostFiles).flatMap((word) => touch(word).paths),
+    ...named
+      .slice(0, mostFiles)
+      .filter((word) => mayLeadToProtected(word, directories.paths))
+      .flatMap((word) => touch(word).paths),
   ];
   const floor = floorReasons({ writes, others, directories }, situation, denied);
   if (Math.max(written.length, named.length, readsMatter ? read.length : 0) > mostFiles) {

@@ -22,7 +22,7 @@ export function pathsIn(word: ShellWord): ShellWord[] {
   return [word, ...(word.others ?? [])].flatMap((each) => {
     const value = each.value.replace(/^(.*?)file:\/\/(localhost)?(?=[/.$~])/is, "$1=");
     // An address names nothing here.
-    if (/^[\w.+-]*[=@]?[a-z][a-z0-9+.-]+:\/\//i.test(value)) return [];
+    if (/^(?:[\w.+-]*[=@])?[a-z][a-z0-9+.-]*:\/\//i.test(value)) return [];
     const attached = /^-[A-Za-z]+([./~].*)$/s.exec(value)?.[1];
     const parts = /[=,:;@<>]/.test(value) ? value.split(/[=,:;@<>]+/) : [];
     const values = [...new Set([each.value, ...(attached ? [attached] : []), ...parts])];

@@ -125,7 +125,9 @@ export function touchOf(word: ShellWord, directories: readonly string[], situati
 
 /** `$folder/.envrc`: wherever that is, its end is known. */
 function knownEnd({ value }: ShellWord): ResolvedPath[] {
-  const end = /^.*[$`)}\w]*?(\/[^$`{}()]+)$/s.exec(value)?.[1];
+  const last = Math.max(...[..."$`{}()"].map((mark) => value.lastIndexOf(mark)));
+  const from = value.indexOf("/", last);
+  const end = from === -1 ? "" : value.slice(from);
   if (!end || end.startsWith("/..")) return [];
   const path = normalize(`/…${end}`);
   return [{ given: path, real: path }];

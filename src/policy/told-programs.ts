@@ -90,7 +90,7 @@ function bodiesOf({ command }: Run): string[] {
 
 /** Where a command begins inside of a text: at its start, after an operator, a quote or a bracket, or after a word that starts one. */
 const begins =
-  /(?<=^|[!|;&({"'`:=%<>,[\n]\s*|\b(?:shell|spawn|exec|system|run|sudo|env|command|eval|call|start|then|do|else)\s+)((?:[\w.+-]*\/)*[\w.+-]+)(?=((?:[ \t]+[^\s;|&)}"'`]+){0,20}))/g;
+  /(?<=^|[!|;&({"'`:=%<>,[] ?|\b(?:shell|spawn|exec|system|run|sudo|env|command|eval|call|start|then|do|else) )((?:[\w.+-]*\/)*[\w.+-]+)(?=((?:[ \t]+[^\s;|&)}"'`]+){0,20}))/g;
 
 /** The program that the rule denies, if a text names it where a command could begin, or if it is one of the words. */
 function toldName(rule: Rule, texts: readonly string[]): string | undefined {
@@ -101,10 +101,15 @@ function toldName(rule: Rule, texts: readonly string[]): string | undefined {
       if (deniesCommand(rule, { name: text, args: texts.slice(at + 1, at + 20) })) return text;
       continue;
     }
-    for (const [, name, rest] of text.matchAll(begins))
+    for (const [, name, rest] of onOneLine(text).matchAll(begins))
       if (deniesCommand(rule, { name: name!, args: rest!.split(/\s+/).filter(Boolean) })) return name;
   }
   return undefined;
+}
+
+/** With one blank where there are many: looking back over them again and again would take for ever. */
+function onOneLine(text: string): string {
+  return text.replaceAll("\n", ";").replace(/\s+/g, " ").trim();
 }
 
 function anywhere(names: string): Record<string, undefined> {
