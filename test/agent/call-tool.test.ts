@@ -131,6 +131,7 @@ describe("a question", () => {
     });
     expect(asked).toEqual([
       {
+        callId: "c1",
         tool: "Shell",
         args: { command: "make" },
         needs: [{ kind: "Shell", target: "make" }],
