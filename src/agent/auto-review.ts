@@ -86,7 +86,8 @@ function describe({ tool, needs, reasons }: Question, workspace: string): string
 function readAnswer(text: string): { allow: boolean; reason: string } | undefined {
   if (text.length > longestAnswer) return undefined;
   const bare = text.trim().replace(/^```(?:json)?\s*\n([\s\S]*)\n```$/, "$1");
-  if (bare.split('"decision"').length !== 2) return undefined; // of two answers in one object, the parser would take the last
+  // Of two answers in one object the parser would take the last, also of one whose name is spelt by numbers.
+  if (bare.split('"decision"').length !== 2 || /\\u00[4-7]/.test(bare)) return undefined;
   try {
     const value: unknown = JSON.parse(bare);
     if (!isObject(value) || Object.keys(value).some((key) => key !== "decision" && key !== "reason")) return undefined;

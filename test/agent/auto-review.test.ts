@@ -60,6 +60,7 @@ describe("the reviewer", () => {
     ["words around it", 'I think: {"decision":"allow","reason":"ok"}', false],
     ["two answers", '{"decision":"allow","reason":"a"}\n{"decision":"allow","reason":"b"}', false],
     ["two answers in one", '{"decision":"ask","reason":"a","decision":"allow"}', false],
+    ["two answers in one, one spelt by numbers", '{"decision":"ask","reason":"a","\\u0064ecision":"allow"}', false],
     ["another word", '{"decision":"ALLOW","reason":"a"}', false],
     ["more fields", '{"decision":"allow","reason":"a","note":"b"}', false],
     ["no reason", '{"decision":"allow"}', false],
