@@ -48,7 +48,7 @@ const turns = 6;
 /** One chat in each project is written, the others are copies of it: only their ids differ. */
 function makeChats(configDir: string, count: number): void {
   for (let project = 0; project < projects; project++) {
-    const place = { configDir, workspace: `/work/project-${project}` };
+    const place = { configDir, workspace: `/projects/project-${project}` };
     const chat = createChat(place, { id: randomUuid(), mode: "default", model: "Bench" });
     for (let turn = 0; turn < turns; turn++) {
       const id = `call-${turn}`;
