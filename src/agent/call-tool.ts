@@ -22,6 +22,9 @@ export type CallEnd = {
   context: string[];
 };
 
+/** A server may have thousands of tools: whoever misspells one is told of so many. */
+const mostNamed = 100;
+
 /** A call that is ready to be permitted: its tool is known and its arguments are valid. */
 type Prepared = { tool: Tool; args: unknown; wireArgs: Record<string, unknown>; needs: Need[] };
 
@@ -30,8 +33,10 @@ export type PreparedCall = { call: ToolCallPart; prepared?: Prepared; failure?: 
 export async function prepareCall(agent: Agent, call: ToolCallPart): Promise<PreparedCall> {
   const tool = findTool(agent.tools, call.name);
   if (!tool) {
-    const names = agent.tools.map((each) => each.name).join(", ");
-    return { call, failure: failure(`There is no tool named ${call.name}. The tools are: ${names}.`) };
+    const names = agent.tools.slice(0, mostNamed).map((each) => each.name);
+    const others = agent.tools.length - names.length;
+    const list = `${names.join(", ")}${others > 0 ? `, and ${others} more` : ""}`;
+    return { call, failure: failure(`There is no tool named ${call.name}. The tools are: ${list}.`) };
   }
   try {
     const args = tool.parse(call.args);

@@ -55,7 +55,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     session,
     headless: false,
     ...(mcp && { mcp }),
-    warn: (message) => show.line(`Warning: ${message}`),
+    warn: (message) => show.line(`Warning: ${printable(message)}`),
     ask: createAsker(terminal, show, () => turn.signal, inTurn),
     person: createPerson(terminal, show.line, inTurn),
     confirm: async (text) =>
@@ -182,13 +182,13 @@ function createScreen(workspace: string): Screen {
           break;
         case "notice":
         case "retry":
-          line(`· ${event.type === "notice" ? event.message : `asking again: ${event.reason ?? ""}`}`);
+          line(`· ${printable(event.type === "notice" ? event.message : `asking again: ${event.reason ?? ""}`)}`);
           break;
         case "done":
           if (open) line("");
           break;
         case "fail":
-          line(`Error: ${event.message}`);
+          line(`Error: ${printable(event.message)}`);
           break;
         default:
           break;

@@ -51,7 +51,7 @@ export async function openMcp(setup: Setup, plan: McpPlan, place: McpRunPlace): 
   const servers: McpServer[] = [];
   for (const { server, standing } of plan.servers) {
     if (standing === "failed")
-      warn(`The MCP server ${server.name} (${server.file}) was not started: ${server.problem}.`);
+      warn(`The MCP server ${server.name} (${server.file}) was not started: ${sentence(server.problem ?? "")}`);
     if (standing === "pending" || (standing === "needs-approval" && (await isApprovedNow(server, setup, place))))
       servers.push(server);
   }
@@ -95,8 +95,12 @@ function requestsOf({ workspace, roots, model }: Setup, { person, provider, warn
 
 function missingNotice({ name, status, problem }: ServerStatus, program: string): AgentEvent {
   const login = status === "needs-login" ? ` Log in with: ${program} mcp login ${quotedName(name)}` : "";
-  const message = `The MCP server ${name} is missing: ${problem ?? "it is not there yet"}.${login}`;
+  const message = `The MCP server ${name} is missing: ${sentence(problem ?? "it is not there yet")}${login}`;
   return { type: "notice", kind: "mcp_server", message, fields: { name, status }, at: Date.now() };
+}
+
+function sentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
 async function isApprovedNow(server: McpServer, setup: McpSetup, { warn, confirm }: McpRunPlace): Promise<boolean> {
@@ -129,7 +133,8 @@ export function shownStart({ definition }: McpServer): string {
     ...(Object.keys(headers).length > 0 ? [`with the headers ${Object.keys(headers).join(", ")}`] : []),
   ];
   const what = url === undefined ? `run: ${redact([command, ...args].join(" "))}` : `connect to ${redact(url)}`;
-  return `${[what, ...extras].join(", ")}.`;
+  // In one line: a line of its own could pass for one of ours.
+  return `${[what, ...extras].join(", ").replace(/\r?\n|\r/g, "⏎")}.`;
 }
 
 export function quotedName(name: string): string {

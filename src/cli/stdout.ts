@@ -1,6 +1,7 @@
 // The only writer of stdout. Nothing is lost, memory stays bounded, and a reader that went away ends the program quietly.
 import { fstatSync, writeSync } from "node:fs";
 import { createRedactor, type Redactor } from "../redact/redact.ts";
+import { printable } from "./call-line.ts";
 import { secretsInUse } from "./secrets-in-use.ts";
 
 export interface Sink {
@@ -95,10 +96,20 @@ export function withoutSecrets(text: string): string {
   return redactor.redact(text);
 }
 
-/** Small and synchronous: messages on stderr must be out even when the process ends right after. */
+/** A message for people. What strangers wrote in it, such as the name of a project's server, cannot move the cursor or hide anything. */
 export function writeStderr(text: string): void {
+  writeAtOnce(printable(withoutSecrets(text).replaceAll("\r\n", "\n")));
+}
+
+/** A line that the next one overwrites: our own words, with control characters. */
+export function writeProgress(text: string): void {
+  writeAtOnce(text);
+}
+
+/** Small and synchronous: messages on stderr must be out even when the process ends right after. */
+function writeAtOnce(text: string): void {
   try {
-    writeSync(2, withoutSecrets(text));
+    writeSync(2, text);
   } catch {
     // A closed stderr leaves nobody to tell.
   }

@@ -15,7 +15,7 @@ type Driver = "library" | "cli";
 /** `run`: of the last run. `call`: of its last call. */
 type Seen = { run?: RunSeen; call?: CallSeen; firstCall?: CallSeen; opened?: boolean };
 
-type State = { world: World; driver: Driver; calls: Call[]; mustRun: boolean; seen: Seen };
+type State = { world: World; driver: Driver; calls: Call[]; asked?: string; mustRun: boolean; seen: Seen };
 
 type Step = Record<string, any>;
 
@@ -40,8 +40,6 @@ export const runMcpCase: CaseDriver = async (given, { driver }) => {
   }
 };
 
-const demo = { demo: { command: "node", args: ["server.js"] } };
-
 /** What stands there before the first step. */
 async function prepare(state: State, { config, input, expect }: Case): Promise<void> {
   const { world } = state;
@@ -54,8 +52,33 @@ async function prepare(state: State, { config, input, expect }: Case): Promise<v
   }
   const steps = input["steps"] as Step[];
   if (steps.some((step) => "write_mcp" in step || "remote" in step)) return;
-  writeServers(world, demo);
-  if (config["approved"] ?? config["allow"]) await approve(state, "demo");
+  const called = calledIn(steps);
+  const names = new Set(["demo", ...called.map(({ server }) => server)]);
+  writeServers(world, Object.fromEntries([...names].map((name) => [name, { command: "node", args: ["server.js"] }])));
+  // Tools that are called exist, unless the case lists them itself.
+  const lists = steps.some((step) => "tools_list" in step);
+  const tools = called.map(({ tool }) => tool);
+  if (!lists && tools.some((tool) => !fixtureTools.has(tool)))
+    listTools(
+      world,
+      [...new Set([...fixtureTools, ...tools])].map((name) => ({ name })),
+    );
+  if (config["approved"] ?? config["allow"] ?? config["deny"]) for (const name of names) await approve(state, name);
+}
+
+function listTools(world: World, tools: readonly object[]): void {
+  const whole = tools.map((tool) => ({ inputSchema: { type: "object" }, ...tool }));
+  world.behaveWith("tools", JSON.stringify(whole));
+}
+
+const fixtureTools = new Set(["add", "env", "fail", "slow", "die"]);
+
+function calledIn(steps: readonly Step[]): { server: string; tool: string }[] {
+  return steps.flatMap(({ call, model_then_calls: then }) => {
+    if (typeof call === "string") return [{ server: "demo", tool: call }];
+    const asked = call ?? then;
+    return asked?.server === undefined ? [] : [{ server: asked.server, tool: asked.tool }];
+  });
 }
 
 function writeServers(world: World, servers: object, scope = world.config.scope ?? "project"): void {
@@ -85,13 +108,11 @@ const steps: Record<string, (state: State, value: any) => Promise<void> | void> 
     for (const [path, text] of Object.entries(files)) world.file(path, text);
   },
   approve: (state, name) => approve(state, name),
-  start(state) {
+  start(state, name) {
+    state.asked = name;
     state.mustRun = true;
   },
-  tools_list({ world }, tools: object[]) {
-    const whole = tools.map((tool) => ({ inputSchema: { type: "object" }, ...tool }));
-    world.behaveWith("tools", JSON.stringify(whole));
-  },
+  tools_list: ({ world }, tools) => listTools(world, tools),
   /** The user permits it as it is, and the agent has seen it. */
   async approve_tool(state, tool) {
     state.world.allow.push(`Mcp(demo:${tool})`);
@@ -105,8 +126,10 @@ const steps: Record<string, (state: State, value: any) => Promise<void> | void> 
     state.mustRun = true;
   },
   tool_result: ({ world }, text) => world.behaveWith("say", text),
-  model_then_calls(state, { tool, ...args }) {
-    state.calls.push({ name: tool, args });
+  model_then_calls(state, { server, tool, ...args }) {
+    state.calls.push(
+      server === undefined ? { name: tool, args } : { name: `${server}-${tool}`, args: args["args"] ?? {} },
+    );
     state.mustRun = true;
   },
   server_exits: ({ world }, code) => world.behave(`dies=${code}`),
@@ -179,12 +202,15 @@ function reversed(value: unknown): unknown {
 /** What each field of `expect` is compared with: true where it holds. */
 const checks: Record<string, (wanted: any, state: State) => boolean> = {
   server_started: (wanted, { seen }) => (seen.run?.started ?? false) === wanted,
-  needs_approval: (wanted, { seen }) => (seen.run?.needsApproval ?? false) === wanted,
+  needs_approval: (wanted, { seen, asked }) => {
+    const waiting = seen.run?.needsApproval ?? [];
+    return (asked === undefined ? waiting.length > 0 : waiting.includes(asked)) === wanted;
+  },
   warns: (wanted, { seen }) => seen.run?.warned === wanted,
   verdict: (wanted, { seen }) => seen.call?.verdict === wanted,
   acceptable: (wanted: string[], { seen }) => wanted.includes(seen.call?.verdict ?? ""),
-  effect_absent: (wanted, { world }) => wanted !== "pwned" || !world.pwned,
-  effect_present: (wanted, { world }) => wanted !== "pwned" || world.pwned,
+  effect_absent: (wanted, { world }) => !world.holds(wanted),
+  effect_present: (wanted, { world }) => world.holds(wanted),
   routed_to: (wanted, { seen }) => seen.call?.routedTo === wanted,
   tool_result: (wanted, { seen }) => seen.call?.result === wanted,
   run_continues: (wanted, { seen }) => (seen.run?.ended ?? false) === wanted,
@@ -216,7 +242,7 @@ function judge({ expect }: Case, state: State): CaseResult {
   let wrong = failing(wanted);
   if (wrong.length > 0 && instead && failing(instead).length === 0) wrong = [];
   const safe = wrong.every(([name]) => exactOnly.has(name));
-  const said = JSON.stringify({ ...state.seen, pwned: state.world.pwned });
+  const said = JSON.stringify(state.seen);
   return {
     pass: wrong.length === 0,
     safe,

@@ -10,6 +10,7 @@ import { parseCommandLine } from "../../src/cli/flags.ts";
 import { planMcp } from "../../src/cli/mcp-plan.ts";
 import { decide } from "../../src/policy/decide.ts";
 import type { Verdict } from "../../src/policy/need.ts";
+import { UserError } from "../../src/protocol/error-codes.ts";
 import { loadSettings } from "../../src/store/settings.ts";
 import { trust } from "../../src/store/trust.ts";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
@@ -34,7 +35,8 @@ export type CallSeen = { verdict: Verdict; routedTo?: string; result?: "success"
 export type RunSeen = {
   /** The project's or the user's server was started, or would have been connected to. */
   started: boolean;
-  needsApproval: boolean;
+  /** The servers that wait for it; all of them in a workspace that is not trusted. */
+  needsApproval: string[];
   warned: boolean;
   calls: CallSeen[];
   /** The run came to its end by itself. */
@@ -69,8 +71,8 @@ export class World {
     return join(this.place.home, "started");
   }
 
-  get pwned(): boolean {
-    return existsSync(join(this.place.path, "pwned"));
+  holds(file: string): boolean {
+    return existsSync(join(this.place.path, file));
   }
 
   /** How `server.js` of the workspace behaves from now on; the file itself stays the same, for it is approved by hash. */
@@ -122,8 +124,14 @@ export async function runInLibrary(world: World, calls: readonly Call[]): Promis
   const before = world.starts();
   const setup = world.setup();
   const mayRun = config.trusted !== false || config.mode === "force";
-  const plan = planMcp(setup);
-  const waiting = plan.servers.some(({ standing }) => standing === "needs-approval");
+  let plan: ReturnType<typeof planMcp>;
+  try {
+    plan = planMcp(setup);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return refusedRun(projectServers(place));
+  }
+  const waiting = plan.servers.filter(({ standing }) => !mayRun || standing === "needs-approval");
   const toStart = plan.servers.filter(({ standing }) => standing === "pending").map(({ server }) => server);
   const processes = createProcessRunner({ env: setup.invocation.env });
   const warnings: string[] = [...plan.warnings];
@@ -188,7 +196,7 @@ export async function runInLibrary(world: World, calls: readonly Call[]): Promis
   const isRemote = toStart.some(({ transport }) => transport !== "stdio");
   return {
     started: starts > 0 || (mayRun && isRemote),
-    needsApproval: waiting || !mayRun,
+    needsApproval: waiting.map(({ server }) => server.name),
     warned: warnings.length > 0,
     calls: seen,
     ended: true,
@@ -213,14 +221,16 @@ export async function runInCli(world: World, calls: readonly Call[]): Promise<Ru
     { env: config.env ?? {} },
   );
   const lines = run.lines();
-  const listed = (lines[0]?.["mcp_servers"] ?? []) as { status: string }[];
+  const listed = (lines[0]?.["mcp_servers"] ?? []) as { name: string; status: string }[];
   const ends = lines.filter((line) => line["type"] === "tool_call" && line["subtype"] === "completed");
   const starts = world.starts() - before;
   const mayRun = lines[0]?.["subtype"] === "init";
   const isRemote = listed.some(({ status }) => status === "pending") && starts === 0;
   return {
     started: starts > 0 || isRemote,
-    needsApproval: !mayRun || listed.some(({ status }) => status === "needs-approval"),
+    needsApproval: mayRun
+      ? listed.filter(({ status }) => status === "needs-approval").map(({ name }) => name)
+      : projectServers(place),
     warned: run.stderr.includes("Warning:"),
     calls: ends.map((line) => callSeen(line["tool_call"])),
     ended: lines.at(-1)?.["result"] === "the end",
@@ -229,13 +239,25 @@ export async function runInCli(world: World, calls: readonly Call[]): Promise<Ru
   };
 }
 
+/** The command line was wrong: nothing was started, nothing approved. */
+function refusedRun(needsApproval: string[]): RunSeen {
+  return { started: false, needsApproval, warned: true, calls: [], ended: false, starts: 0, ms: 0 };
+}
+
 function callSeen(call: Record<string, any>): CallSeen {
   const [key, body] = Object.entries(call).find(([name]) => name.endsWith("ToolCall"))!;
   const { success, rejected, error } = body.result;
   const server = body.args.providerIdentifier;
   const routedTo = server ? `mcp:${server}` : key;
   const text = JSON.stringify(success ?? rejected ?? error ?? body.result);
-  if (rejected) return { verdict: "ask", routedTo, text };
+  // On the wire both are `rejected`: what a rule denies names the rule, what would be asked names the print mode.
+  if (rejected) return { verdict: text.includes("Nobody can be asked") ? "ask" : "deny", routedTo, text };
+  if (error && /There is no tool named/.test(text)) return { verdict: "deny", routedTo, text };
   const unquoted = success?.content?.[0]?.text?.text ?? text;
   return { verdict: "allow", routedTo, result: success ? "success" : "error", text: unquoted };
+}
+
+function projectServers({ path }: Workspace): string[] {
+  const file = join(path, ".cursor/mcp.json");
+  return existsSync(file) ? Object.keys(JSON.parse(readFileSync(file, "utf8")).mcpServers) : [];
 }

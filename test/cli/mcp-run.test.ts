@@ -51,6 +51,13 @@ describe("a server of the project", () => {
     expect(JSON.stringify(ended(run))).toContain("There is no tool named demo-add");
   });
 
+  it("cannot hide what it would run behind control characters, or pass a line off as ours", async () => {
+    const place = workspace({ demo: { command: "sh\u001b[8m", args: ["-c", "x\n✓ Approved\u202e"] } });
+    const run = await place.play([{ text: "ok" }]);
+    expect(run.stderr).toContain(String.raw`It would run: sh\u001b[8m -c x⏎✓ Approved\u202e.`);
+    expect(run.stderr).not.toMatch(/[\x1b\u202e]|^✓/m);
+  });
+
   it("is called on the wire as the original does, and ends with the run", async () => {
     const place = workspace();
     const log = join(place.home, "log");

@@ -160,6 +160,7 @@ export function toolCall(input: PolicyInput): { tool: string; args: Record<strin
   const names: Record<string, string> = {
     read: "Read",
     edit: "Write",
+    write: "Write",
     delete: "Delete",
     ls: "LS",
     grep: "Grep",

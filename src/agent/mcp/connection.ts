@@ -197,7 +197,7 @@ export class Connection {
       if (signal.aborted) throw new ServerProblem("The call was cancelled.");
       if (ProtocolError.isInstance(error)) throw new ServerProblem(error.message);
       throw new ServerProblem(
-        `The MCP server ${this.name} did not answer: ${this.problem ?? problemOf(error, callMs).problem}.`,
+        `The MCP server ${this.name} gave no answer that counts: ${this.problem ?? problemOf(error, callMs).problem}.`,
       );
     }
   }

@@ -6,7 +6,7 @@ import { homeDir } from "../../store/config-dir.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { pick } from "../picker.ts";
-import { writeStderr } from "../stdout.ts";
+import { writeProgress, writeStderr } from "../stdout.ts";
 import { answer, answerJson } from "./answer.ts";
 import { resumeInTerminal } from "./resume.ts";
 import { chatJson, chatLines, oneLine } from "./sessions/chat-lines.ts";
@@ -75,7 +75,7 @@ function indexingProgress(): (done: number, total: number) => void {
     isSeen ??= process.getBuiltinModule("node:tty").isatty(2);
     if (!isSeen || (done < total && Date.now() - shown < 100)) return;
     shown = Date.now();
-    writeStderr(done < total ? `\rReading chats for the search: ${done} of ${total}` : "\r\x1b[K");
+    writeProgress(done < total ? `\rReading chats for the search: ${done} of ${total}` : "\r\x1b[K");
   };
 }
 
