@@ -3,6 +3,7 @@ import { type Decision, type Need, onlyLooks } from "../policy/need.ts";
 import { isInside } from "../policy/paths.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
 import { isObject } from "../protocol/json-object.ts";
+import { mcpWireArgs } from "../protocol/mcp-wire.ts";
 import type { Part } from "../protocol/message.ts";
 import type { Agent, Question } from "./agent.ts";
 import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
@@ -60,9 +61,9 @@ export async function* callTool(
   context: { modelCallId: string } & Omit<CallContext, "callId" | "context">,
 ): AsyncGenerator<AgentEvent, CallEnd> {
   const startedAt = Date.now();
-  const tool = given?.tool.wire ?? findTool(agent.tools, call.name)?.wire ?? call.name.replace(/\W+/g, "_");
-  const args =
-    given?.wireArgs ?? (typeof call.args === "object" && call.args !== null ? call.args : { input: call.args });
+  const known = given?.tool ?? findTool(agent.tools, call.name);
+  const tool = known?.wire ?? call.name.replace(/\W+/g, "_");
+  const args = given?.wireArgs ?? wrongArgs(call, known);
   const frame = { callId: call.id, tool, args, modelCallId: context.modelCallId, startedAt };
   yield { type: "tool_start", ...frame, at: startedAt };
 
@@ -108,6 +109,12 @@ export async function* callTool(
   };
   const denials = { ...(denial && { denial }), ...(end.denials && { denialsBelow: end.denials }) };
   return { result, ...denials, context: place.context };
+}
+
+/** Arguments that the tool could not take, as the model sent them; a reader of the stream still learns whose tool it was. */
+function wrongArgs({ id, args }: ToolCallPart, tool: Tool | undefined): Record<string, unknown> {
+  const sent = isObject(args) ? args : { input: args };
+  return tool?.mcp ? { ...mcpWireArgs({ ...tool.mcp, args: sent, callId: id }) } : sent;
 }
 
 /** `said`: by the model, before the call. `context`: grows as hooks speak. */

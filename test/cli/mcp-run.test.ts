@@ -58,6 +58,20 @@ describe("a server of the project", () => {
     expect(run.stderr).not.toMatch(/[\x1b\u202e]|^✓/m);
   });
 
+  it("is named on the wire also when the model's arguments are none", async () => {
+    const place = workspace({ demo: demo() });
+    const script = [{ calls: [{ name: "demo-add", args: "{half", id: "c1" }] }, { text: "ok" }];
+    const [{ mcpToolCall }] = ended(await place.play(script, ["--approve-mcps", "--force"])) as any[];
+    expect(mcpToolCall.args).toEqual({
+      name: "demo-add",
+      args: { input: "{half" },
+      toolCallId: "c1",
+      providerIdentifier: "demo",
+      toolName: "add",
+    });
+    expect(mcpToolCall.result.error.error).toContain("one complete JSON object");
+  });
+
   it("is called on the wire as the original does, and ends with the run", async () => {
     const place = workspace();
     const log = join(place.home, "log");
