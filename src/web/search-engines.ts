@@ -106,7 +106,7 @@ export function searchEngine(settings: SearchSettings, env: Environment): Search
 
 /** What to type where nothing is configured. */
 export const howToConfigureSearch =
-  "No search engine is configured. Set BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY, or SEARXNG_URL to the address of a SearXNG server, " +
+  "No search engine is configured. Set BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY, or SEARXNG_URL to the address of a SearXNG server (http://… or https://…), " +
   'or write "search": { "engine": "…" } into courser.json.';
 
 function variableFor({ variables }: EngineKind, env: Environment): string | undefined {
