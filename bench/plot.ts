@@ -4,8 +4,8 @@ export type Bar = { name: string; value: number; limit?: number; unit: string; b
 
 export function plot(bars: readonly Bar[], title: string): string {
   const rowHeight = 30;
-  const left = 330;
-  const width = 900;
+  const left = 360;
+  const width = 930;
   const height = 60 + bars.length * rowHeight;
   const rows = bars.map((bar, index) => {
     const most = Math.max(bar.value, bar.limit ?? bar.value) * 1.15;
