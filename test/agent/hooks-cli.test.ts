@@ -1,11 +1,11 @@
 // Hooks in the built program: the sequence of events, in print mode and on a terminal, and how a run ends with them.
-import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hookEvents } from "../../src/protocol/hook-events.ts";
 import { startModelServer } from "../support/model-server.ts";
-import { cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
+import { createWorkspace, type Workspace } from "../support/run-cli.ts";
+import { converse, hasScript } from "../support/terminal.ts";
 
 let workspace: Workspace;
 let told: string;
@@ -297,39 +297,18 @@ function readDirectory(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" });
 }
 
-const hasScript = existsSync("/usr/bin/script");
-
 describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`, () => {
-  /** Types each answer when its question has appeared. */
-  async function converse(script: unknown, dialogue: [question: RegExp, answer: string][]): Promise<string> {
+  async function talk(script: unknown, dialogue: [question: RegExp, answer: string][]): Promise<string> {
     const file = join(workspace.home, "script.json");
     write(file, script);
-    const command = `"${process.execPath}" "${cli}" --model script:${file}`;
-    const child = spawn("script", ["-qfec", command, "/dev/null"], {
-      cwd: workspace.path,
-      env: { ...workspace.env, TERM: "xterm", SHELL: "/bin/sh" },
-    });
-    let screen = "";
-    let seen = 0;
-    child.stdout.on("data", (chunk: Buffer) => {
-      screen += chunk.toString();
-      const next = dialogue[0];
-      if (!next?.[0].test(screen.slice(seen))) return;
-      dialogue.shift();
-      seen = screen.length;
-      child.stdin.write(next[1]);
-    });
-    const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
-    await new Promise((resolve) => child.on("close", resolve));
-    clearTimeout(timer);
-    return screen.replaceAll("\r", "");
+    return (await converse(`--model script:${file}`, dialogue, workspace)).screen;
   }
 
   it("the same events are fired, around the whole conversation", async () => {
     noteEverything();
     await workspace.play([{ text: "trusted" }], ["--trust"]);
     rmSync(told);
-    await converse(
+    await talk(
       [{ text: "hello" }, { calls: [{ name: "LS" }] }, { text: "bye" }],
       [
         [/\n> /, "one\n"],
@@ -360,7 +339,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
     write(file, hooks("before"));
     await workspace.play([{ text: "trusted" }], ["--trust"]);
     write(file, hooks("sure about that"));
-    const screen = await converse(
+    const screen = await talk(
       [{ calls: [{ name: "Write", args: { path: "made", content: "x" } }] }, { text: "bye" }],
       [
         [/Run these hooks from now on\?/, "y\n"],

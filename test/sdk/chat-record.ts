@@ -24,7 +24,7 @@ export function recordOf(
     facts: {
       id: chatId,
       folder: "/nowhere",
-      workspace: "/work/space",
+      workspace: "/project/space",
       title: more.title ?? "A title",
       mode: "default",
       createdAt: 1_760_000_000_000,

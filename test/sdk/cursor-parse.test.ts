@@ -78,11 +78,11 @@ describe("parseCursorEvent", () => {
   });
 
   it("tool_call/started: a use by its unified name, under the id of the call", () => {
-    const line = call("started", { readToolCall: { args: { path: "/work/a.txt" } } });
+    const line = call("started", { readToolCall: { args: { path: "/project/a.txt" } } });
     expect(parse(line)).toEqual({
       id: "toolu_1",
       role: "assistant",
-      content: [{ type: "tool_use", id: "toolu_1", name: "Read", input: { path: "/work/a.txt" } }],
+      content: [{ type: "tool_use", id: "toolu_1", name: "Read", input: { path: "/project/a.txt" } }],
       timestamp: 1761699007048,
       tool: "cursor",
       _original: line,

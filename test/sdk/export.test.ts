@@ -25,7 +25,12 @@ describe("JSON", () => {
     ]);
     const json = JSON.parse(await exported(opaque, "json"));
     expect(Object.keys(json)).toEqual(["session", "turns", "problems", "messages"]);
-    expect(json.session).toMatchObject({ id: chatId, title: "A title", workspace: "/work/space", model: "Some Model" });
+    expect(json.session).toMatchObject({
+      id: chatId,
+      title: "A title",
+      workspace: "/project/space",
+      model: "Some Model",
+    });
     expect(json.session).not.toHaveProperty("folder");
     expect(json.turns).toMatchObject([{ number: 1, prompt: "a", status: "done" }]);
     expect(json.messages[1].content).toEqual([

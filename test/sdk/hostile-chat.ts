@@ -19,7 +19,7 @@ export const plain = recordOf([
           { type: "image", mime: "image/png", base64: png },
         ],
       },
-      calls("Edit", { path: "/work/space/a.ts", edits: [{ oldText: "x", newText: "y" }] }, "1", "I **fix** it."),
+      calls("Edit", { path: "/project/space/a.ts", edits: [{ oldText: "x", newText: "y" }] }, "1", "I **fix** it."),
       result("updated", "1"),
       calls("Shell", { command: "npm test" }, "2"),
       result("boom\n[exit code 1]", "2", true),

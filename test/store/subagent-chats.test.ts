@@ -13,7 +13,7 @@ import { openSubagentOutput } from "../../src/store/subagent-output.ts";
 const parent = "11111111-1111-4111-8111-111111111111";
 const child = "22222222-2222-4222-8222-222222222222";
 let configDir: string;
-const workspace = "/work/space";
+const workspace = "/project/space";
 beforeAll(() => {
   configDir = realpathSync(mkdtempSync(join(tmpdir(), "subagent-chats-")));
 });
