@@ -1,15 +1,12 @@
 // Puts an agent together from a setup. Loaded after the first line is out, so that nobody waits for it.
-import { readFileSync, statSync } from "node:fs";
 import { release, tmpdir } from "node:os";
 import { resolve } from "node:path";
 import type { Agent, Asker } from "../agent/agent.ts";
 import { BackgroundShells } from "../agent/background.ts";
-import { imageKind, largestImage } from "../agent/image.ts";
 import {
   buildSystemPrompt,
   createPathInstructions,
   createSkillBook,
-  type ExpandedPrompt,
   expandPrompt,
   listCommands,
   withSkills,
@@ -37,6 +34,7 @@ import { type Confinement, createConfinement, unconfined } from "./confinement.t
 import { fallbackModels } from "./fallback-models.ts";
 import { flagText } from "./flags.ts";
 import type { McpPlan } from "./mcp-plan.ts";
+import { attachedFiles, imagePart } from "./prompt-parts.ts";
 import { codeSearchAccess, serviceKeys, webAccess } from "./services.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./start.ts";
@@ -284,14 +282,6 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
   };
 }
 
-/** Files and rules that came with a prompt. */
-function attachedFiles({ attachments }: ExpandedPrompt, images: readonly string[]) {
-  const files = attachments.flatMap(({ type, path }) =>
-    type === "rule" || type === "file" ? [{ type, path } as const] : [],
-  );
-  return [...files, ...images.map((path) => ({ type: "file" as const, path: resolve(path) }))];
-}
-
 /** How a session ended, in the words that hooks are told. */
 function sessionEnd({ event, signal }: { event?: AgentEvent; signal?: AbortSignal }, headless: boolean) {
   const status = event?.type === "done" ? "completed" : signal?.aborted ? "aborted" : "error";
@@ -313,21 +303,4 @@ function rememberTrust({ configDir, workspace }: Setup, warn: RunOptions["warn"]
     if (!(error instanceof UserError)) throw error;
     warn(`The trust in ${workspace} holds for this run only: ${error.message}`);
   }
-}
-
-function imagePart(path: string): Part {
-  const refuse = (why: string) =>
-    new UserError("FILE_UNREADABLE", `The image ${path} ${why}. Give another with --image <path>.`);
-  let bytes: Buffer;
-  try {
-    const facts = statSync(path);
-    if (!facts.isFile()) throw new Error("it is no file");
-    if (facts.size > largestImage) throw new Error(`it is larger than ${largestImage / 1_048_576} MiB`);
-    bytes = readFileSync(path);
-  } catch (error) {
-    throw refuse(`cannot be read: ${(error as Error).message}`);
-  }
-  const mime = imageKind(bytes);
-  if (!mime) throw refuse("is no PNG, JPEG, GIF or WebP picture");
-  return { type: "image", mime, base64: bytes.toString("base64") };
 }
