@@ -38,6 +38,9 @@ const mayImport: Record<string, readonly string[]> = {
   ],
 };
 
+/** What every stage of the shell's judgement may use: paths, patterns, rules, and how parts are shown. */
+const common = ["glob.ts", "hard-links.ts", "paths.ts", "rules.ts", "show.ts"];
+
 /** What is loaded before the first line of output. Each name here is paid for by every start. */
 const startUp = ["cli", "model", "policy", "protocol", "redact", "store"];
 
@@ -54,6 +57,23 @@ describe("architecture", () => {
       for (const { path } of list.filter((each) => each.path.startsWith("."))) {
         const target = folderOf(resolve(dirname(file), path));
         if (target !== from && !mayImport[from]?.includes(target)) wrong.push(`${relative(root, file)} -> ${target}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("a command is judged in stages, and each knows only the ones before it", () => {
+    const stages = ["parse", "programs", "runs", "files"];
+    const wrong: string[] = [];
+    for (const [file, list] of imports) {
+      const [, stage] = relative(source, file).split("/");
+      if (folderOf(file) !== "policy" || !stages.includes(stage!)) continue;
+      for (const { path } of list.filter((each) => each.path.startsWith("."))) {
+        const target = relative(join(source, "policy"), resolve(dirname(file), path));
+        const [other] = target.split("/");
+        const isEarlier = stages.indexOf(other!) >= 0 && stages.indexOf(other!) <= stages.indexOf(stage!);
+        if (!isEarlier && !common.includes(target) && !target.startsWith(".."))
+          wrong.push(`${relative(root, file)} -> ${target}`);
       }
     }
     expect(wrong).toEqual([]);

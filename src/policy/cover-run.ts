@@ -2,14 +2,14 @@
 import { accessSync, constants, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
-import { controlFlow, stateChangers } from "./command-facts.ts";
-import { dangerousArguments, hasDangerousOptions, namesOption } from "./dangerous-options.ts";
-import { mayBeOption } from "./meaning.ts";
+import type { ShellSituation } from "./files/shell-paths.ts";
 import { isInside, realOrSame } from "./paths.ts";
+import { controlFlow, stateChangers } from "./programs/command-facts.ts";
+import { dangerousArguments, hasDangerousOptions, namesOption } from "./programs/dangerous-options.ts";
 import { allowsCommand } from "./rules.ts";
-import type { ShellSituation } from "./shell-paths.ts";
+import { mayBeOption } from "./runs/meaning.ts";
+import { baseName, isInterpreter, isShell, type Run } from "./runs/wrappers.ts";
 import { show } from "./show.ts";
-import { baseName, isInterpreter, isShell, type Run } from "./wrappers.ts";
 
 /** Why a program start is not covered by allow rules; undefined when it is. */
 export function uncoveredRun(run: Run, allowing: readonly Rule[], situation: ShellSituation): string | undefined {

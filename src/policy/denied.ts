@@ -1,13 +1,13 @@
 // What deny rules say about a line: generously, in everything that it would start, read or write.
 import type { Rule } from "../protocol/permission-rule.ts";
+import type { ShellSituation, Touch } from "./files/shell-paths.ts";
 import { patternsMeet } from "./glob.ts";
 import { hasSecondName } from "./hard-links.ts";
 import { rulesFor } from "./rule-lists.ts";
 import { absolutePattern, coversFile, coversPath, deniesCommand, nameOf } from "./rules.ts";
-import type { ShellSituation, Touch } from "./shell-paths.ts";
+import { type Told, toldPrograms } from "./runs/told-programs.ts";
+import type { Run, Runs } from "./runs/wrappers.ts";
 import { show } from "./show.ts";
-import { type Told, toldPrograms } from "./told-programs.ts";
-import type { Run, Runs } from "./wrappers.ts";
 
 /** What deny rules forbid among the programs that other programs are told. */
 export function deniedByWord({ runs }: Runs, rules: readonly Rule[]): Told[] {

@@ -5,11 +5,11 @@ import { decide, type Situation } from "./decide.ts";
 import { inspectShell, type ShellFindings } from "./judge-shell.ts";
 import type { Decision, Need, Verdict } from "./need.ts";
 import { ownCommands } from "./own-commands.ts";
+import type { ShellCommand, ShellRedirect } from "./parse/shell.ts";
+import { type Standing, standingsOf } from "./parse/standing.ts";
 import { floorOf, resolvePath, rootOf } from "./paths.ts";
 import { allowsCommand, coversMcp, coversPath, deniesCommand, type Rule } from "./rules.ts";
-import type { ShellCommand, ShellRedirect } from "./shell.ts";
-import { type Standing, standingsOf } from "./standing.ts";
-import { baseName, type Run } from "./wrappers.ts";
+import { baseName, type Run } from "./runs/wrappers.ts";
 
 export type Explanation = Pick<Decision, "verdict" | "reasons" | "confined" | "forced" | "personOnly"> & {
   need: Need;

@@ -2,18 +2,10 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
-import { harmlessVariables } from "./command-facts.ts";
-import { copiedPaths } from "./copies.ts";
 import { isNamedByWrapper, uncoveredRun } from "./cover-run.ts";
-import { hasDangerousOptions } from "./dangerous-options.ts";
 import { deniedByWord, deniedRuns, deniedTouches, unseenArguments } from "./denied.ts";
-import { isNumeric, type Scope } from "./meaning.ts";
-import { mayLeadToProtected } from "./named-files.ts";
-import type { Judgement } from "./need.ts";
-import { floorOf, isInside, type ResolvedPath, rootOf } from "./paths.ts";
-import { rulesFor } from "./rule-lists.ts";
-import { coversPath, nameOf, namesPath } from "./rules.ts";
-import type { ShellLine, ShellWord } from "./shell.ts";
+import { copiedPaths } from "./files/copies.ts";
+import { mayLeadToProtected } from "./files/named-files.ts";
 import {
   directoriesOf,
   isOutside,
@@ -25,14 +17,22 @@ import {
   type ShellSituation,
   type Touch,
   touchOf,
-} from "./shell-paths.ts";
+} from "./files/shell-paths.ts";
+import { madeUpReads, namedFiles, readFiles, writtenFiles } from "./files/touched-files.ts";
+import type { Judgement } from "./need.ts";
+import type { ShellLine, ShellWord } from "./parse/shell.ts";
+import { floorOf, isInside, type ResolvedPath, rootOf } from "./paths.ts";
+import { harmlessVariables } from "./programs/command-facts.ts";
+import { hasDangerousOptions } from "./programs/dangerous-options.ts";
+import { rulesFor } from "./rule-lists.ts";
+import { coversPath, nameOf, namesPath } from "./rules.ts";
+import { isNumeric, type Scope } from "./runs/meaning.ts";
+import { suspiciousText } from "./runs/suspicious-text.ts";
+import { baseName, type Run, type Runs, runsOf } from "./runs/wrappers.ts";
 import { capital, show } from "./show.ts";
-import { suspiciousText } from "./suspicious-text.ts";
-import { madeUpReads, namedFiles, readFiles, writtenFiles } from "./touched-files.ts";
-import { baseName, type Run, type Runs, runsOf } from "./wrappers.ts";
 
 export { uncoveredRun } from "./cover-run.ts";
-export type { ShellSituation } from "./shell-paths.ts";
+export type { ShellSituation } from "./files/shell-paths.ts";
 
 /** `isPurpose`: writing it is what the command is for; a redirect needs a Write rule of its own. */
 export type Write = Touch & { isPurpose: boolean };

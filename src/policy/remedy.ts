@@ -1,12 +1,12 @@
 // What rule would allow this? Only narrow ones are proposed, and only where they are enough.
 import { relative } from "node:path";
 import { parseRule, type Rule } from "../protocol/permission-rule.ts";
-import { words } from "./command-facts.ts";
 import { decide, type Situation } from "./decide.ts";
 import { type ExplainedCommand, type Explanation, explain } from "./explain.ts";
-import { lint } from "./lint.ts";
+import { lint } from "./lint/index.ts";
 import type { Need } from "./need.ts";
 import { absolutePath } from "./paths.ts";
+import { words } from "./programs/command-facts.ts";
 
 /** Programs whose first word says what they do: `git push` is named rather than `git`. */
 const withSubcommands = words(`

@@ -5,9 +5,9 @@ import { check, parseNeed } from "../../src/policy/check.ts";
 import { decide, type Situation } from "../../src/policy/decide.ts";
 import { type ExplainedCommand, explain } from "../../src/policy/explain.ts";
 import type { Need } from "../../src/policy/need.ts";
+import { parseShell } from "../../src/policy/parse/shell.ts";
+import { standingsOf } from "../../src/policy/parse/standing.ts";
 import { remedyFor } from "../../src/policy/remedy.ts";
-import { parseShell } from "../../src/policy/shell.ts";
-import { standingsOf } from "../../src/policy/standing.ts";
 import { type Fixture, makeFixture, removeFixture, rulesOf, situationOf } from "./fixture.ts";
 
 type ShellCase = { id: string; config: { allow?: string[]; deny?: string[] }; input: { command: string } };

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { protectedPlaces } from "../../src/policy/floor.ts";
-import { type LintEntry, type LintProblem, lint } from "../../src/policy/lint.ts";
+import { type LintEntry, type LintProblem, lint } from "../../src/policy/lint/index.ts";
 import { floorOf } from "../../src/policy/paths.ts";
 import { type Fixture, makeFixture, removeFixture, situationOf } from "./fixture.ts";
 

@@ -1,9 +1,10 @@
 // Does a command line only read? Only then it may run without a snapshot, so every doubt is a no.
-import { harmlessVariables, words } from "../../policy/command-facts.ts";
-import { dangerousArgument } from "../../policy/dangerous-options.ts";
-import type { ShellLine, ShellRedirect, ShellWord } from "../../policy/shell.ts";
-import { type Run, runsOf } from "../../policy/wrappers.ts";
-import { writesOf } from "../../policy/written-files.ts";
+
+import { writesOf } from "../../policy/files/written-files.ts";
+import type { ShellLine, ShellRedirect, ShellWord } from "../../policy/parse/shell.ts";
+import { harmlessVariables, words } from "../../policy/programs/command-facts.ts";
+import { dangerousArgument } from "../../policy/programs/dangerous-options.ts";
+import { type Run, runsOf } from "../../policy/runs/wrappers.ts";
 
 /** They write nothing but their output, whatever they are given. */
 const readers = words(`

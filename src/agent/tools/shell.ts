@@ -86,7 +86,7 @@ function timeoutOf(args: ShellArgs): number {
 }
 
 async function wireArgs(args: ShellArgs, place: CallPlace): Promise<Record<string, unknown>> {
-  const { describeCommand } = await import("../../policy/shell.ts");
+  const { describeCommand } = await import("../../policy/parse/shell.ts");
   const { simpleCommands, hasInputRedirect, hasOutputRedirect, parsingResult } = describeCommand(args.command);
   const { redirects: _newer, ...parsingResult2025 } = parsingResult;
   const first = {

@@ -1,5 +1,5 @@
 // Adds rules to a configuration file. A person does this, never the agent.
-import { lint } from "../../../policy/lint.ts";
+import { lint } from "../../../policy/lint/index.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { parseRule } from "../../../protocol/permission-rule.ts";
 import { addRule } from "../../../store/rule-edit.ts";

@@ -1,7 +1,7 @@
 // Rules that do not do what they seem to do: each with its place, and what to do about it.
 import { statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type LintEntry, type LintPlace, type LintProblem, lint } from "../../../policy/lint.ts";
+import { type LintEntry, type LintPlace, type LintProblem, lint } from "../../../policy/lint/index.ts";
 import { linesOf, type RuleEntry, readRuleFiles } from "../../../store/rule-files.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";

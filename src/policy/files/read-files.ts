@@ -1,10 +1,11 @@
 // The files whose content a command shows or copies, as far as its words may say.
-import { baseName, own, words } from "./command-names.ts";
-import { subcommandAt } from "./git-options.ts";
+
+import type { Invocation, ShellWord } from "../parse/shell-word.ts";
+import { baseName, own, words } from "../programs/command-names.ts";
+import { subcommandAt } from "../programs/git-options.ts";
+import { showsNoContent } from "../programs/program-kinds.ts";
+import { isOption, type Options, valuesOf } from "../programs/read-options.ts";
 import { gitMay, isValueOf, leavingOut, ownWords, pathsIn, programFiles } from "./named-files.ts";
-import { showsNoContent } from "./program-kinds.ts";
-import { isOption, type Options, valuesOf } from "./read-options.ts";
-import type { Invocation, ShellWord } from "./shell-word.ts";
 
 /** Their first operand is a pattern or a program, unless an option gives it. */
 const patternReaders = words("grep egrep fgrep zgrep ugrep rg ag ack sed gsed awk gawk mawk nawk jq yq");

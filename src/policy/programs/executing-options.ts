@@ -1,7 +1,8 @@
 // What options would run: commands that they name, for deny rules to see, and code of other languages.
+
+import type { Invocation, ShellWord } from "../parse/shell-word.ts";
 import { baseName, isInterpreter, words } from "./command-names.ts";
 import { dangerousArguments } from "./dangerous-options.ts";
-import type { Invocation, ShellWord } from "./shell-word.ts";
 
 /** Programs whose options hold commands for the shell, or names of programs. */
 const hosts = words(`

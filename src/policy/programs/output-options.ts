@@ -1,7 +1,8 @@
 // Options whose value is a file or folder to write, program by program.
+
+import type { ShellWord } from "../parse/shell-word.ts";
 import { own, words } from "./command-names.ts";
 import { type Options, valuesOf } from "./read-options.ts";
-import type { ShellWord } from "./shell-word.ts";
 
 /** Options whose value is a file or folder to write. */
 const tables: Record<string, Options> = {

@@ -1,12 +1,12 @@
 // Where the words of a command line lead: files in every directory that it may be in, patterns as the disk answers them.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import type { Rule } from "../protocol/permission-rule.ts";
-import { directoryChangers, foldersOf } from "./command-facts.ts";
-import { compilePath } from "./glob.ts";
-import { isInside, type Place, type ResolvedPath, resolvePath, rootOf } from "./paths.ts";
-import type { ShellWord } from "./shell-word.ts";
-import { baseName, type Run, type Runs } from "./wrappers.ts";
+import type { Rule } from "../../protocol/permission-rule.ts";
+import { compilePath } from "../glob.ts";
+import type { ShellWord } from "../parse/shell-word.ts";
+import { isInside, type Place, type ResolvedPath, resolvePath, rootOf } from "../paths.ts";
+import { directoryChangers, foldersOf } from "../programs/command-facts.ts";
+import { baseName, type Run, type Runs } from "../runs/wrappers.ts";
 
 export type ShellSituation = Place & { rules: readonly Rule[] };
 

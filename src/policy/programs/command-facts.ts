@@ -1,7 +1,8 @@
 // What is known about the shell's own commands and variables, and about folders that programs are told to work in.
+
+import type { Invocation, ShellWord } from "../parse/shell-word.ts";
 import { baseName, own, words } from "./command-names.ts";
 import { type Options, valuesOf } from "./read-options.ts";
-import type { Invocation, ShellWord } from "./shell-word.ts";
 
 export { own, words } from "./command-names.ts";
 

@@ -1,6 +1,7 @@
 // What commands print, as far as it can be foreseen: a number or a date, names that exist, or anything at all.
-import { own } from "./command-facts.ts";
-import type { Invocation, Origin, ShellWord } from "./shell-word.ts";
+
+import type { Invocation, Origin, ShellWord } from "../parse/shell-word.ts";
+import { own } from "../programs/command-facts.ts";
 
 /** `token`: one word that is no option and no path. `mentions`: what names may come from. */
 export type Output = { gives: "token" | Origin; mentions: readonly ShellWord[] };

@@ -1,12 +1,12 @@
 // The files that a line touches: what it writes and reads by the tables, and what it names in places that no table knows.
 
-import { isMade } from "./evaluating.ts";
-import { meaningOf } from "./meaning.ts";
+import type { ShellWord } from "../parse/shell-word.ts";
+import { isMade } from "../programs/evaluating.ts";
+import { opensFiles, writesAsKnown } from "../programs/program-kinds.ts";
+import { meaningOf } from "../runs/meaning.ts";
+import type { Run, Runs } from "../runs/runs.ts";
 import { mayBeWritten, mayNameProtected, pathsIn, pathsInCode } from "./named-files.ts";
-import { opensFiles, writesAsKnown } from "./program-kinds.ts";
 import { readsOf, shownByGit } from "./read-files.ts";
-import type { Run, Runs } from "./runs.ts";
-import type { ShellWord } from "./shell-word.ts";
 import { type Written, writesOf } from "./written-files.ts";
 
 export function writtenFiles(runs: Runs): Written[] {

@@ -1,8 +1,8 @@
 // Rules that do not do what their author may think: misspelt, double, shadowed, without effect, or too wide.
-import { parseRule, type Rule, type RuleOrigin } from "../protocol/permission-rule.ts";
-import { deadRule, impossibleRule, wideRule } from "./lint-checks.ts";
-import { shadows } from "./lint-coverage.ts";
-import type { Place } from "./paths.ts";
+import { parseRule, type Rule, type RuleOrigin } from "../../protocol/permission-rule.ts";
+import type { Place } from "../paths.ts";
+import { deadRule, impossibleRule, wideRule } from "./checks.ts";
+import { shadows } from "./coverage.ts";
 
 /**
  * `misspelt`: no rule, or a name that nobody has. `impossible`: it can never match. `dead`: it changes nothing. `shadowed`: a deny

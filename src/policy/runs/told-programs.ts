@@ -1,12 +1,12 @@
 // Programs that words may name: a program that nobody knows may start what it is told. For deny rules only.
-import type { Rule } from "../protocol/permission-rule.ts";
-import { baseName, isInterpreter, isShell, own } from "./command-names.ts";
-import { inlineCode } from "./executing-options.ts";
-import { startsNothing } from "./program-kinds.ts";
-import { deniesCommand } from "./rules.ts";
+import type { Rule } from "../../protocol/permission-rule.ts";
+import type { ShellWord } from "../parse/shell-word.ts";
+import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
+import { inlineCode } from "../programs/executing-options.ts";
+import { startsNothing } from "../programs/program-kinds.ts";
+import { runners, wrappers } from "../programs/wrapper-table.ts";
+import { deniesCommand } from "../rules.ts";
 import type { Run } from "./runs.ts";
-import type { ShellWord } from "./shell-word.ts";
-import { runners, wrappers } from "./wrapper-table.ts";
 
 /** Programs that start a command in a container, on another machine or in another environment; after which subcommand. */
 const starters: Record<string, RegExp | undefined> = {

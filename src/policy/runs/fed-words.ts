@@ -1,9 +1,10 @@
 // Words that a command gets from elsewhere: what xargs reads, what find finds.
-import { baseName, isInterpreter, isShell, own } from "./command-names.ts";
+
+import type { ShellCommand, ShellWord } from "../parse/shell.ts";
+import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
+import { wrappers } from "../programs/wrapper-table.ts";
 import { meaningOf, type Scope } from "./meaning.ts";
 import { outputOf, spokenWords } from "./producers.ts";
-import type { ShellCommand, ShellWord } from "./shell.ts";
-import { wrappers } from "./wrapper-table.ts";
 
 type Feed = {
   args: readonly ShellWord[];

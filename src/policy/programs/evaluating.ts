@@ -1,6 +1,7 @@
 // Built-ins that evaluate what they are given as names and numbers, subscripts included: `declare -i n='a[$(x)]'`.
+
+import type { Invocation, ShellWord } from "../parse/shell-word.ts";
 import { words } from "./command-names.ts";
-import type { Invocation, ShellWord } from "./shell-word.ts";
 
 const evaluating = words(`
   let declare typeset local readonly export unset read printf test [ mapfile readarray getopts wait compgen complete`);

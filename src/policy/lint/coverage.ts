@@ -1,8 +1,8 @@
 // Does one rule cover everything that another covers? Yes only where it is certain.
-import type { Rule } from "../protocol/permission-rule.ts";
-import { compilePath, hasWildcard, matchesText } from "./glob.ts";
-import type { Place } from "./paths.ts";
-import { absolutePattern, allowsCommand, coversMcp, deniesCommand, shellPattern } from "./rules.ts";
+import type { Rule } from "../../protocol/permission-rule.ts";
+import { compilePath, hasWildcard, matchesText } from "../glob.ts";
+import type { Place } from "../paths.ts";
+import { absolutePattern, allowsCommand, coversMcp, deniesCommand, shellPattern } from "../rules.ts";
 
 /** `outer` may be of either verdict, and is compared as that verdict is. */
 export function shadows(outer: Rule, inner: Rule, place: Place): boolean {

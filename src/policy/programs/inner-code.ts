@@ -1,6 +1,7 @@
 // Programs inside of arguments: the harmless part of sed and awk is recognised, everything else counts as able to do more.
+
+import type { ShellWord } from "../parse/shell-word.ts";
 import type { DangerousArgument } from "./dangerous-options.ts";
-import type { ShellWord } from "./shell-word.ts";
 
 const sedAddress = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\.)*/I?)`;
 const sedCommand = new RegExp(

@@ -1,19 +1,20 @@
 // Commands that run other commands: what `env`, `sudo`, `xargs`, `find -exec`, `bash -c` would start.
-import { baseName, isInterpreter, isShell, own, words } from "./command-names.ts";
-import { dangerousArguments } from "./dangerous-options.ts";
-import { hidesCode, isMade } from "./evaluating.ts";
-import { commandsInOptions, inlineCode, mayStartPrograms } from "./executing-options.ts";
+
+import { readsAlike } from "../parse/portable-script.ts";
+import { parseShell, type ShellCommand, type ShellWord } from "../parse/shell.ts";
+import { baseName, isInterpreter, isShell, own, words } from "../programs/command-names.ts";
+import { dangerousArguments } from "../programs/dangerous-options.ts";
+import { hidesCode, isMade } from "../programs/evaluating.ts";
+import { commandsInOptions, inlineCode, mayStartPrograms } from "../programs/executing-options.ts";
+import { isOption, parseOptions } from "../programs/read-options.ts";
+import { loaderName, runnerOptions, runners, type Wrapper, wrappers } from "../programs/wrapper-table.ts";
+import { show } from "../show.ts";
 import { withFound, withInput } from "./fed-words.ts";
 import { isNumeric, meaningOf, type Scope } from "./meaning.ts";
-import { readsAlike } from "./portable-script.ts";
-import { isOption, parseOptions } from "./read-options.ts";
 import { noRuns, type Run, type Runs } from "./runs.ts";
-import { parseShell, type ShellCommand, type ShellWord } from "./shell.ts";
-import { show } from "./show.ts";
 import { scopeOf } from "./variables.ts";
-import { loaderName, runnerOptions, runners, type Wrapper, wrappers } from "./wrapper-table.ts";
 
-export { baseName, isInterpreter, isShell } from "./command-names.ts";
+export { baseName, isInterpreter, isShell } from "../programs/command-names.ts";
 export type { Run, Runs } from "./runs.ts";
 
 const deepest = 12;

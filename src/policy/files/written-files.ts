@@ -1,11 +1,12 @@
 // The files that a command makes, changes or removes, as far as its words say.
-import { baseName, own, words } from "./command-names.ts";
+
+import type { Invocation, ShellWord } from "../parse/shell-word.ts";
+import { baseName, own, words } from "../programs/command-names.ts";
+import { sedFiles, sedInPlace } from "../programs/inner-code.ts";
+import { optionOutputs } from "../programs/output-options.ts";
+import { type Options, operands, optionOperands, valuesOf } from "../programs/read-options.ts";
 import { gitWrites } from "./git-files.ts";
-import { sedFiles, sedInPlace } from "./inner-code.ts";
 import { pathsIn } from "./named-files.ts";
-import { optionOutputs } from "./output-options.ts";
-import { type Options, operands, optionOperands, valuesOf } from "./read-options.ts";
-import type { Invocation, ShellWord } from "./shell-word.ts";
 
 /** A file that is written. `isPurpose`: writing it is what the command is for. */
 export type Written = ShellWord & { isPurpose: boolean };

@@ -1,6 +1,7 @@
 // What words become, as far as the line says it: loop variables, assignments, defaults, and commands whose output is known.
+
+import type { Origin, Piece, ShellWord } from "../parse/shell-word.ts";
 import { outputOf } from "./producers.ts";
-import type { Origin, Piece, ShellWord } from "./shell-word.ts";
 
 /** What the variables of a line may hold. `unknown`: set in a way that cannot be followed. */
 export type Variables = ReadonlyMap<string, readonly ShellWord[] | "unknown">;

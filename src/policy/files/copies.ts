@@ -2,11 +2,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { words } from "./command-names.ts";
-import { isInside, type ResolvedPath } from "./paths.ts";
-import { isOption } from "./read-options.ts";
+import { isInside, type ResolvedPath } from "../paths.ts";
+import { words } from "../programs/command-names.ts";
+import { isOption } from "../programs/read-options.ts";
+import { baseName, type Run } from "../runs/wrappers.ts";
 import { isFolder, type ShellSituation, touchOf } from "./shell-paths.ts";
-import { baseName, type Run } from "./wrappers.ts";
 
 const copiers = words("cp mv install rsync ditto ln");
 const mostEntries = 300;

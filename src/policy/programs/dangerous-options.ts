@@ -1,9 +1,10 @@
 // Options that make an everyday command run programs, load code or reach further: a rule for the command does not cover them.
+
+import type { Invocation, ShellWord } from "../parse/shell-word.ts";
 import { baseName, own } from "./command-names.ts";
 import { dangerousGit } from "./git-options.ts";
 import { dangerousAwk, dangerousSed } from "./inner-code.ts";
 import { longIn, type Options, optionValue, parseOptions, shortIn } from "./read-options.ts";
-import type { Invocation, ShellWord } from "./shell-word.ts";
 import { wrappers } from "./wrapper-table.ts";
 
 type Dangerous = Options & {

@@ -1,16 +1,16 @@
 // Files that words may name: whole words, values of options, parts of `a:b` and `key=value`, and names inside of code.
 // Which of them a program opens is not known; they count against a line, never for it.
 import { join } from "node:path";
-import { baseName, isInterpreter, isShell, own } from "./command-names.ts";
-import { subcommandAt } from "./git-options.ts";
-import { fold } from "./glob.ts";
-import { awkLiterals, sedFileNames } from "./inner-code.ts";
-import { isThere } from "./paths.ts";
-import { isOnlyChecking, writesAsKnown } from "./program-kinds.ts";
-import { isOption } from "./read-options.ts";
-import type { Invocation, ShellWord } from "./shell-word.ts";
-import { runsElsewhere, takesCommands } from "./told-programs.ts";
-import { wrappers } from "./wrapper-table.ts";
+import { fold } from "../glob.ts";
+import type { Invocation, ShellWord } from "../parse/shell-word.ts";
+import { isThere } from "../paths.ts";
+import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
+import { subcommandAt } from "../programs/git-options.ts";
+import { awkLiterals, sedFileNames } from "../programs/inner-code.ts";
+import { isOnlyChecking, writesAsKnown } from "../programs/program-kinds.ts";
+import { isOption } from "../programs/read-options.ts";
+import { wrappers } from "../programs/wrapper-table.ts";
+import { runsElsewhere, takesCommands } from "../runs/told-programs.ts";
 
 /** Options that name what is left alone. */
 export const leavingOut = /^--?[\w-]*(exclude|ignore|skip|omit)[\w-]*(=|$)/s;

@@ -1,8 +1,9 @@
 // Options and subcommands of git that run programs or read settings from elsewhere.
+
+import type { ShellWord } from "../parse/shell-word.ts";
 import { own, words } from "./command-names.ts";
 import type { DangerousArgument } from "./dangerous-options.ts";
 import { longIn, shortIn } from "./read-options.ts";
-import type { ShellWord } from "./shell-word.ts";
 
 /** Before the subcommand. */
 const globalOption =

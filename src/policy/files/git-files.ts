@@ -1,8 +1,9 @@
 // The files that git writes by name: in the working tree, elsewhere, and its own settings.
-import { own } from "./command-names.ts";
-import { subcommandAt } from "./git-options.ts";
-import { type Options, operands, optionOperands, valuesOf } from "./read-options.ts";
-import type { ShellWord } from "./shell-word.ts";
+
+import type { ShellWord } from "../parse/shell-word.ts";
+import { own } from "../programs/command-names.ts";
+import { subcommandAt } from "../programs/git-options.ts";
+import { type Options, operands, optionOperands, valuesOf } from "../programs/read-options.ts";
 import type { Written } from "./written-files.ts";
 
 type Sub = { rest: readonly ShellWord[]; plain: readonly ShellWord[] };

@@ -1,6 +1,7 @@
 // What a command line would start: every program, however deep it is wrapped, and what could not be seen on the way.
+
+import type { ShellCommand, ShellLine, ShellWord } from "../parse/shell.ts";
 import type { Scope } from "./meaning.ts";
-import type { ShellCommand, ShellLine, ShellWord } from "./shell.ts";
 
 /** One program start, however deep it is wrapped. */
 export type Run = {

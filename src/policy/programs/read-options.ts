@@ -1,5 +1,5 @@
 // The options of a command, as getopt reads them: clusters, attached values, long names that may be shortened.
-import type { ShellWord } from "./shell-word.ts";
+import type { ShellWord } from "../parse/shell-word.ts";
 import type { Wrapper } from "./wrapper-table.ts";
 
 export function isOption(word: ShellWord): boolean {

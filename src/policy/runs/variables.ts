@@ -1,7 +1,8 @@
 // Which variables a line sets, and to what: the ground on which its words are understood.
-import { words } from "./command-names.ts";
+
+import type { ShellLine, ShellWord } from "../parse/shell.ts";
+import { words } from "../programs/command-names.ts";
 import type { Scope } from "./meaning.ts";
-import type { ShellLine, ShellWord } from "./shell.ts";
 
 /** Built-ins that put what they read or compute into the variables that they are given. */
 const setters = words("read mapfile readarray getopts printf wait unset let declare typeset local readonly export");

@@ -1,13 +1,13 @@
 // What can be wrong with a single rule.
-import { nearestName } from "../protocol/nearest.ts";
-import type { Rule } from "../protocol/permission-rule.ts";
-import { stateChangers, words } from "./command-facts.ts";
-import { compilePath, hasWildcard, matchesText } from "./glob.ts";
-import type { LintFinding, LintPlace } from "./lint.ts";
-import { judgeUrl } from "./network.ts";
-import { floorOf, isDirectory, realOrSame, rootOf, specialKind } from "./paths.ts";
-import { absolutePattern, namesPath, shellPattern } from "./rules.ts";
-import { baseName, isShell, runsOf } from "./wrappers.ts";
+import { nearestName } from "../../protocol/nearest.ts";
+import type { Rule } from "../../protocol/permission-rule.ts";
+import { compilePath, hasWildcard, matchesText } from "../glob.ts";
+import { judgeUrl } from "../network.ts";
+import { floorOf, isDirectory, realOrSame, rootOf, specialKind } from "../paths.ts";
+import { stateChangers, words } from "../programs/command-facts.ts";
+import { absolutePattern, namesPath, shellPattern } from "../rules.ts";
+import { baseName, isShell, runsOf } from "../runs/wrappers.ts";
+import type { LintFinding, LintPlace } from "./index.ts";
 
 /** Names that a misspelt one is compared with. */
 const knownPrograms = words(`

@@ -1,5 +1,5 @@
 // Characters that make a line look like another one. Inside quotes people may write what they like, escapes excepted.
-import { show } from "./show.ts";
+import { show } from "../show.ts";
 import type { Runs } from "./wrappers.ts";
 
 /** Joiners, marks of direction, blanks that are no blanks. */
