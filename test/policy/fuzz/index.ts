@@ -28,7 +28,16 @@ type Attempt = { aim: Aim; line: string };
 const batch = 500;
 const samples = 300;
 
-export async function fuzz({ rounds, seed }: { rounds: number; seed: number }): Promise<FuzzResult> {
+/** `tell` hears how it goes, now and then. */
+export async function fuzz({
+  rounds,
+  seed,
+  tell,
+}: {
+  rounds: number;
+  seed: number;
+  tell?: (result: FuzzResult, round: number) => void;
+}): Promise<FuzzResult> {
   const source = random(seed);
   const oracle = createOracle();
   const result: FuzzResult = {
@@ -60,6 +69,7 @@ export async function fuzz({ rounds, seed }: { rounds: number; seed: number }): 
       if (!isSweep && round % Math.max(1, Math.floor(rounds / samples)) === 0) sample.push({ aim, line });
       if (allowed.length >= batch) allowed = await runAllowed(oracle, allowed, result);
       if (sample.length >= batch) sample = await runSample(oracle, sample, result);
+      if (round % 10_000 === 9_999) tell?.(result, round + 1);
     }
     await runAllowed(oracle, allowed, result);
     await runSample(oracle, sample, result);
@@ -137,7 +147,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   const seed = number("seed", 1);
   const show = number("show", 20);
   const started = performance.now();
-  const result = await fuzz({ rounds, seed });
+  const result = await fuzz({
+    rounds,
+    seed,
+    tell: ({ successes }, round) => console.error(`${round} of ${rounds} rounds, ${successes.length} successes`),
+  });
   const { attempts, verdicts, successes, sampled, effective, isConfined } = result;
   const seconds = (performance.now() - started) / 1000;
   for (const { aim, line } of successes.slice(0, show)) console.log(`SUCCESS (${aim}): ${JSON.stringify(line)}`);
