@@ -2,15 +2,17 @@
 import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import type { ShellWord } from "../parse/shell-word.ts";
 import { isInside, type ResolvedPath } from "../paths.ts";
 import { words } from "../programs/command-names.ts";
-import { isOption } from "../programs/read-options.ts";
+import { subcommandAt } from "../programs/git-options.ts";
+import { optionOperands, valuesOf } from "../programs/read-options.ts";
 import { baseName, type Run } from "../runs/wrappers.ts";
 import { isFolder, type ShellSituation, touchOf } from "./shell-paths.ts";
+import { targetOptions } from "./written-files.ts";
 
-const copiers = words("cp mv install rsync ditto ln");
+const copiers = words("cp mv install rsync scp sftp ditto ln");
 const mostEntries = 300;
-const deepest = 3;
 
 /** `makesFolders`: the line makes folders, so a target that is not there yet may become one. */
 export type CopyPlace = { directories: readonly string[]; makesFolders: boolean };
@@ -21,13 +23,13 @@ export function copiedPaths(
   { directories, makesFolders }: CopyPlace,
   situation: ShellSituation,
 ): ResolvedPath[] {
-  const isGitMove = baseName(run.name.value) === "git" && run.args[0]?.value === "mv";
-  if (!copiers.has(baseName(run.name.value)) && !isGitMove) return [];
-  const args = isGitMove ? run.args.slice(1) : run.args;
-  const named = args.find((_, index) => /^(-[a-zA-Z]*t|--target-directory)$/.test(args[index - 1]?.value ?? ""));
-  const plain = args.filter((arg) => !isOption(arg) && arg !== named);
+  const args = copyArguments(run);
+  if (!args) return [];
+  const options = targetOptions(baseName(run.name.value));
+  const named = valuesOf(args, options)[0];
+  const plain = optionOperands(args, options);
   const target = named ?? plain.at(-1);
-  if (!target || (plain.length < 2 && !named)) return [];
+  if (!target) return [];
   const sources = named ? plain : plain.slice(0, -1);
   const targets = touchOf(target, directories, situation).paths;
   const isInto =
@@ -37,21 +39,26 @@ export function copiedPaths(
     target.glob ||
     /(^|\/)\.{0,2}$/.test(target.value) ||
     targets.some(({ real }) => isFolder(real) || (makesFolders && !existsSync(real)));
-  const found: ResolvedPath[] = [];
-  for (const source of sources) {
-    for (const { real, given } of touchOf(source, directories, situation).paths) {
-      // A folder that gets a new name keeps what it holds.
-      const names = namesBelow(real, basename(given)).filter((name) => isInto || name !== basename(given));
-      for (const name of names) {
-        for (const into of targets) {
-          const real = join(into.real, name);
-          if (!isScratch(real, situation)) found.push({ given: join(into.given, name), real });
-          if (found.length > mostEntries) return found;
-        }
-      }
+  const from = sources.flatMap((source) => touchOf(source, directories, situation).paths);
+  const names = new Set(isInto ? from.map(({ given }) => basename(given)) : []);
+  for (const { real, given } of from) {
+    if (names.size > mostEntries) break;
+    // A folder that gets a new name keeps what it holds; `cp a/. b` and `rsync a/ b` leave out its own name.
+    for (const name of namesBelow(real)) {
+      names.add(name);
+      if (isInto) names.add(join(basename(given), name));
     }
   }
-  return found;
+  return targets
+    .flatMap((into) => [...names].map((name) => ({ given: join(into.given, name), real: join(into.real, name) })))
+    .filter(({ real }) => !isScratch(real, situation));
+}
+
+function copyArguments({ name, args }: Run): readonly ShellWord[] | undefined {
+  const base = baseName(name.value);
+  if (base !== "git") return copiers.has(base) ? args : undefined;
+  const at = subcommandAt(args);
+  return args[at]?.value === "mv" ? args.slice(at + 1) : undefined;
 }
 
 /** A copy of a workspace in a folder for temporary files changes no settings that anything looks at. */
@@ -60,17 +67,15 @@ function isScratch(path: string, { workspace, roots, home, configDir }: ShellSit
   return isTemporary && ![workspace, ...roots, home, configDir].some((folder) => isInside(path, folder));
 }
 
-/** The name of a source, and the names below it when it is a folder: with its own name before them and without. */
-function namesBelow(path: string, name: string): string[] {
-  if (!isFolder(path)) return [name];
-  const found = [name];
-  const open = [{ folder: path, below: "", depth: 0 }];
-  for (let next = open.shift(); next && found.length < mostEntries; next = open.shift()) {
-    for (const entry of entriesOf(next.folder)) {
-      const below = join(next.below, entry.name);
-      found.push(below, join(name, below));
-      if (entry.isDirectory() && next.depth < deepest && entry.name !== "node_modules")
-        open.push({ folder: join(next.folder, entry.name), below, depth: next.depth + 1 });
+/** The names below a folder. */
+function namesBelow(folder: string): string[] {
+  const found: string[] = [];
+  const open = [""];
+  for (let next = open.shift(); next !== undefined && found.length < mostEntries; next = open.shift()) {
+    for (const entry of entriesOf(join(folder, next))) {
+      const below = join(next, entry.name);
+      found.push(below);
+      if (entry.isDirectory() && entry.name !== "node_modules") open.push(below);
     }
   }
   return found;

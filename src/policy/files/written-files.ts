@@ -20,11 +20,8 @@ const first: Writer = ({ plain }) => plain.slice(0, 1);
 const last: Writer = ({ plain }) => plain.slice(-1);
 /** `chmod MODE file…`, unless the mode comes from another file. */
 const late: Writer = ({ args, plain }) => (has(args, /^--(reference|restore)/) ? plain : plain.slice(1));
-/** `cp a b folder`: the folder, whose new entries are another matter. */
-const target: Writer = ({ args, plain }) => {
-  const named = valuesOf(args, { short: "t", long: ["target-directory"] });
-  return named.length > 0 ? named : plain.slice(-1);
-};
+/** `cp a b folder`: the folder, whose new entries are another matter. Where an option names it, that option's table does. */
+const target: Writer = ({ args, plain }) => (valuesOf(args, targetOptions("cp")).length > 0 ? [] : plain.slice(-1));
 /** Compressors put a file beside the one that they are given, or in its place. */
 const compressed: Writer = ({ args, plain }) => (has(args, /^-[a-zA-Z]*[ct]|^--(stdout|test)/) ? [] : plain);
 /** `docker cp a b`: what is copied here comes last; a container's own path has its name before a colon. */
@@ -39,7 +36,8 @@ const writers: Record<string, Writer> = {
     "tee touch mkdir rm rmdir unlink shred truncate sponge mkfifo mknod mv ln link patch ex ed rimraf trash trash-put",
     all,
   ),
-  ...each("cp install rsync scp ditto sftp", target),
+  ...each("script rsync scp ditto sftp", last),
+  cp: target,
   ...each("chmod chown chgrp setfacl chattr", late),
   ...each("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd compress uncompress lz4", compressed),
   ...each("tar gtar bsdtar", ({ args }) => tarFiles(args)),
@@ -54,7 +52,6 @@ const writers: Record<string, Writer> = {
   ...each("split csplit", ({ args }) => optionOperands(args, splitValues).slice(1, 2)),
   ...each("uniq xxd", second),
   ...each("zip flock", first),
-  script: last,
   install: (given) => (has(given.args, /^(-[a-zA-Z]*d|--directory$)/) ? given.plain : target(given)),
   dd: ({ plain }) =>
     plain.filter((word) => word.value.startsWith("of=")).map((word) => ({ ...word, value: word.value.slice(3) })),
@@ -68,6 +65,13 @@ const writers: Record<string, Writer> = {
 /** Programs that filter: that they write is the exception. */
 const filters = words("uniq sed gsed");
 const splitValues: Options = { short: "abClntef", long: ["suffix-length", "bytes", "lines", "number", "separator"] };
+
+/** `cp -t folder a b`; to other programs that copy, `-t` is something else. */
+export function targetOptions(base: string): Options {
+  return takesTarget.has(base) ? { short: "t", values: "Sgmo", long: ["target-directory"] } : {};
+}
+
+const takesTarget = words("cp mv install ln");
 
 export function writesOf({ name, args }: Invocation): Written[] {
   const base = baseName(name.value).toLowerCase();

@@ -4,48 +4,55 @@ const mostWords = 256;
 
 /** The words that a text without quotes stands for; undefined where they would be too many, or where bash may differ. */
 export function braceWords(text: string): string[] | undefined {
+  // An empty word vanishes, unless something stands beside it.
+  return expanded(text)?.filter((word) => word !== "");
+}
+
+function expanded(text: string): string[] | undefined {
   const group = firstGroup(text);
   if (group === "unsure") return undefined;
   if (!group) return [text];
-  const rest = braceWords(text.slice(group.end));
+  const rest = expanded(text.slice(group.end));
   if (!rest) return undefined;
   const found: string[] = [];
   for (const choice of group.choices) {
-    const inner = group.isSequence ? [choice] : braceWords(choice);
+    const inner = expanded(choice);
     if (!inner || found.length + inner.length * rest.length > mostWords) return undefined;
     for (const middle of inner) for (const end of rest) found.push(text.slice(0, group.start) + middle + end);
   }
-  // An empty word vanishes, unless something stands beside it.
-  return found.filter((word) => word !== "");
+  return found;
 }
 
-type Group = { start: number; end: number; choices: string[]; isSequence: boolean };
+type Group = { start: number; end: number; choices: Iterable<string> };
 
 function firstGroup(text: string): Group | "unsure" | undefined {
   const start = text.indexOf("{");
   if (start === -1) return undefined;
-  const commas: number[] = [];
+  const edges = [start];
   let depth = 0;
   for (let at = start; at < text.length; at++) {
     if (text[at] === "{") depth++;
-    else if (text[at] === "," && depth === 1) commas.push(at);
-    else if (text[at] === "}" && --depth === 0) return groupAt(text, start, at, commas);
+    else if (text[at] === "," && depth === 1) edges.push(at);
+    else if (text[at] === "}" && --depth === 0) {
+      const choices = edges.length > 1 ? listed(text, [...edges, at]) : counted(text.slice(start + 1, at));
+      return choices ? { start, end: at + 1, choices } : "unsure";
+    }
   }
   return "unsure";
 }
 
-function groupAt(text: string, start: number, close: number, commas: readonly number[]): Group | "unsure" {
-  const end = close + 1;
-  if (commas.length > 0) {
-    const edges = [start, ...commas, close];
-    const choices = edges.slice(1).map((edge, index) => text.slice(edges[index]! + 1, edge));
-    return { start, end, choices, isSequence: false };
-  }
-  const sequence = /^(-?\d{1,6})\.\.(-?\d{1,6})$/.exec(text.slice(start + 1, close));
-  const [from, to] = [Number(sequence?.[1]), Number(sequence?.[2])];
-  // Leading zeros are kept by bash, steps and letters are rare, and `{a}` is no list: none of this is guessed at.
-  if (!sequence || /^-?0\d|\.\.-?0\d/.test(sequence[0]) || Math.abs(to - from) >= mostWords) return "unsure";
-  const step = from <= to ? 1 : -1;
-  const choices = Array.from({ length: Math.abs(to - from) + 1 }, (_, index) => String(from + index * step));
-  return { start, end, choices, isSequence: true };
+/** What stands between the braces and the commas. */
+function listed(text: string, edges: readonly number[]): string[] {
+  return edges.slice(1).map((edge, index) => text.slice(edges[index]! + 1, edge));
+}
+
+/** `1..5`. Leading zeros are kept by bash, steps and letters are rare, and `{a}` is no list: none of this is guessed at. */
+function counted(text: string): Iterable<string> | undefined {
+  const ends = /^(-?(?:0|[1-9]\d{0,8}))\.\.(-?(?:0|[1-9]\d{0,8}))$/.exec(text);
+  return ends ? numbers(Number(ends[1]), Number(ends[2])) : undefined;
+}
+
+function* numbers(from: number, to: number): Generator<string> {
+  const step = Math.sign(to - from) || 1;
+  for (let number = from; number !== to + step; number += step) yield String(number);
 }
