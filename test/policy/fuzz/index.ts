@@ -147,14 +147,22 @@ export async function main(argv: readonly string[]): Promise<number> {
   const seed = number("seed", 1);
   const show = number("show", 20);
   const started = performance.now();
+  let shown = 0;
+  const showNew = ({ successes }: FuzzResult) => {
+    for (const { aim, line } of successes.slice(shown, show)) console.log(`SUCCESS (${aim}): ${JSON.stringify(line)}`);
+    shown = successes.length;
+  };
   const result = await fuzz({
     rounds,
     seed,
-    tell: ({ successes }, round) => console.error(`${round} of ${rounds} rounds, ${successes.length} successes`),
+    tell: (soFar, round) => {
+      showNew(soFar);
+      console.error(`${round} of ${rounds} rounds, ${soFar.successes.length} successes`);
+    },
   });
   const { attempts, verdicts, successes, sampled, effective, isConfined } = result;
   const seconds = (performance.now() - started) / 1000;
-  for (const { aim, line } of successes.slice(0, show)) console.log(`SUCCESS (${aim}): ${JSON.stringify(line)}`);
+  showNew(result);
   if (argv.includes("--toothless"))
     for (const { aim, line } of result.toothless.slice(0, show))
       console.log(`no effect (${aim}): ${JSON.stringify(line)}`);
