@@ -2,8 +2,8 @@
 
 import type { ShellWord } from "../parse/shell-word.ts";
 import { own } from "../programs/command-names.ts";
-import { subcommandAt } from "../programs/git-options.ts";
-import { type Options, operands, optionOperands, valuesOf } from "../programs/read-options.ts";
+import { onlyReadsConfig, subcommandAt } from "../programs/git-options.ts";
+import { type Options, optionOperands, valuesOf } from "../programs/read-options.ts";
 import type { Written } from "./written-files.ts";
 
 type Sub = { rest: readonly ShellWord[]; plain: readonly ShellWord[] };
@@ -75,11 +75,7 @@ export function gitWrites(args: readonly ShellWord[]): Written[] {
 
 /** Settings of git name programs: changing them is writing the file that holds them. */
 function configFile(rest: readonly ShellWord[]): ShellWord[] {
-  const reads = /^(--get.*|--list|-l|get|list|--show-origin|--show-scope|--name-only)$/;
-  if (rest.some((arg) => reads.test(arg.value))) return [];
-  const changes =
-    /^(--(add|replace-all|unset|unset-all|rename-section|remove-section|edit)|-e|set|unset|rename-section|remove-section|edit)$/;
-  if (operands(rest).length < 2 && !rest.some((arg) => changes.test(arg.value))) return [];
+  if (onlyReadsConfig(rest)) return [];
   const named = valuesOf(rest, { short: "f", long: ["file"] });
   if (named.length > 0) return named;
   const isGlobal = rest.some((arg) => /^--(global|system)$/.test(arg.value));

@@ -1,7 +1,7 @@
 // Options that make an everyday command run programs, load code or reach further: a rule for the command does not cover them.
 
 import type { Invocation, ShellWord } from "../parse/shell-word.ts";
-import { baseName, own } from "./command-names.ts";
+import { baseName, isInterpreter, own } from "./command-names.ts";
 import { dangerousGit } from "./git-options.ts";
 import { dangerousAwk, dangerousSed } from "./inner-code.ts";
 import { longIn, type Options, optionValue, parseOptions, shortIn } from "./read-options.ts";
@@ -15,6 +15,8 @@ type Dangerous = Options & {
    * the script is the script's own.
    */
   leads?: RegExp;
+  /** What follows its own options is another command. */
+  wraps?: true;
   /** Options that are dangerous only with such a value. */
   valued?: readonly (Options & { value: RegExp })[];
 };
@@ -65,7 +67,7 @@ const dangerous: Record<string, Dangerous> = {
   },
   node: {
     exact:
-      /^(-[epri]{1,3}|-|--(eval|print|require|import|loader|experimental-loader|interactive|env-file.*|inspect-brk|inspect-wait|openssl-config|build-snapshot.*|experimental-config-file|experimental-default-config-file|experimental-sea-config|test-reporter|test-global-setup|run|icu-data-dir|watch-kill-signal|snapshot-blob|extension-module|test-isolation))(=|$)/s,
+      /^(-[epri]{1,3}|-|--(eval|print|require|import|loader|experimental-loader|interactive|env-file.*|inspect-brk|inspect-wait|openssl-config|build-snapshot.*|experimental-config-file|experimental-default-config-file|experimental-sea-config|test-reporter|test-global-setup|run|icu-data-dir|snapshot-blob))(=|$)/s,
     leads:
       /^(-[vhc]|--[\w-]+=.*|--(test|watch|inspect|check|prof|version|expose-gc|trace-[\w-]+|enable-source-maps|no-[\w-]+|harmony[\w-]*|preserve-symlinks|throw-deprecation|pending-deprecation|abort-on-uncaught-exception))$/s,
   },
@@ -81,15 +83,15 @@ const dangerous: Record<string, Dangerous> = {
   osascript: { exact: /^-e/ },
   Rscript: { exact: /^-e/ },
   R: { exact: /^-e/ },
-  julia: { exact: /^(-[eELJi]|--(eval|print|load|sysimage|startup-file))/ },
+  julia: { exact: /^(-[eELJi]|--(eval|print|load|sysimage))/ },
   elixir: { exact: /^(-e|--eval|-r|-pr|-S|--rpc-eval)/ },
-  erl: { exact: /^-(eval|s|run|init_debug|config|boot)/ },
-  ghc: { exact: /^(-e|-F|-pgm|-fplugin|-o)/ },
-  lldb: { exact: /^(-[oOsSk]|--(one-line.*|source.*|python.*))/ },
+  erl: { exact: /^-(eval|s|run|config|boot)$/ },
+  ghc: { exact: /^(-e|-F|-pgm|-fplugin)/ },
+  lldb: { exact: /^(-[oOsSk]|--(one-line|source))/ },
   gdb: { exact: /^-?-(ex|eval-command|iex|ix|init-command|x|command)/ },
   expect: { exact: /^(-[cf]|-$)/ },
   dc: { short: "ef", long: ["expression", "file"] },
-  pwsh: { exact: /^[-/](c|e|f)/i },
+  pwsh: { exact: /^[-/][ce]/i },
   ssh: {
     short: "FI",
     values: "bcDEeiJLlmOopQRSWw",
@@ -137,9 +139,8 @@ const dangerous: Record<string, Dangerous> = {
   more: { exact: /^\+(?!\d+$|\/[^!]*$)/ },
   crontab: { exact: /^(?!-l$)/ },
   docker: {
-    exact:
-      /^--(privileged|pid|ipc|uts|userns|cap-add|device|security-opt|volumes-from|host|context|config)(=|$)|^--(net|network)=host$|^-H/s,
-    valued: [{ long: ["network", "net"], value: /^host$/ }],
+    exact: /^--(privileged|pid|ipc|uts|userns|cap-add|device|security-opt|volumes-from|host|context|config)(=|$)|^-H/s,
+    valued: [{ long: ["network"], value: /^host$/ }],
   },
   kubectl: { exact: /^--kubeconfig(=|$)/s },
   go: {
@@ -154,13 +155,20 @@ const dangerous: Record<string, Dangerous> = {
   },
   openssl: { exact: /^-(engine|provider|provider-path|config)$/, operands: /^engine\b/ },
   pandoc: { short: "FLd", values: "ftorsDHABcM", long: ["filter", "lua-filter", "pdf-engine", "defaults", "data-dir"] },
-  bash: { exact: /^--(rcfile|init-file)(=|$)/s },
+  bash: { exact: /^--(rcfile|init-file)$/ },
   tcpdump: { short: "z" },
   hyperfine: { short: "pcS", long: ["prepare", "cleanup", "setup", "shell"] },
   nodemon: { short: "x", long: ["exec"] },
+  npx: { short: "p", values: "c", long: ["package"], wraps: true },
+  xargs: { short: "a", values: "dEILnPs", long: ["arg-file"], wraps: true },
 };
 
+/** Interpreters that have no row: what gives them code. */
+const otherInterpreter: Dangerous = { exact: /^(-[ceg]|--eval)/, leads: /^-q$/ };
+
 const sameTable: Record<string, string> = {
+  pypy: "python",
+  ipython: "python",
   vi: "vim",
   nvim: "vim",
   ex: "vim",
@@ -180,18 +188,9 @@ const sameTable: Record<string, string> = {
   bsdtar: "tar",
   luajit: "lua",
   zipcloak: "zip",
-  pip3: "pip",
-  "7za": "7z",
   "[": "test",
   podman: "docker",
   powershell: "pwsh",
-};
-
-/** Options of wrappers, which end where the command begins. */
-const wrapperOptions: Record<string, readonly string[]> = {
-  npx: ["p", "package", "shell"],
-  bunx: ["p", "package"],
-  xargs: ["a", "arg-file"],
 };
 
 /** Every argument that does more than its command is known for. */
@@ -200,15 +199,13 @@ export function dangerousArguments({ name, args }: Invocation): DangerousArgumen
   if (base === "git") return dangerousGit(args);
   if (base === "sed" || base === "gsed") return dangerousSed(args);
   if (/^[gmn]?awk$/.test(base)) return dangerousAwk(args);
-  const wrapped = own(wrapperOptions, base);
-  if (wrapped) return dangerousInWrapper(base, wrapped, args);
   const table = tableOf(base);
   if (!table) return [];
   const found: DangerousArgument[] = [];
   const operands = args.filter((arg) => !arg.value.startsWith("-"));
   const said = table.operands?.exec(operands.map((arg) => arg.value).join(" "));
   if (said) found.push({ name: said[0], text: said[0], at: args.indexOf(operands[0]!) });
-  const end = scriptAt(args, table);
+  const end = table.wraps ? args.length - parseOptions(args, wrappers[base]!).operands.length : scriptAt(args, table);
   for (const [at, arg] of args.slice(0, end).entries()) {
     // `tar xfI`: the first word is options, without a dash, and their values come later.
     const isOld = at === 0 && /tar$/.test(base) && /^[a-zA-Z]+$/.test(arg.value);
@@ -224,23 +221,13 @@ export function dangerousArguments({ name, args }: Invocation): DangerousArgumen
 function scriptAt(args: readonly ShellWord[], { leads }: Dangerous): number {
   if (!leads) return args.length;
   for (const [at, { value, dynamic }] of args.entries()) {
-    if (dynamic || value === "-") return args.length;
+    if (dynamic) return args.length;
     // `python -m module`: what follows is the module's.
     if (/^-[A-Za-z]*m$/.test(value)) return at + 2;
     if (!value.startsWith("-")) return at;
     if (!leads.test(value)) return args.length;
   }
   return args.length;
-}
-
-function dangerousInWrapper(base: string, names: readonly string[], args: readonly ShellWord[]): DangerousArgument[] {
-  const { values } = parseOptions(args, wrappers[base]!);
-  return names
-    .filter((name) => values.has(name))
-    .map((name) => {
-      const option = name.length === 1 ? `-${name}` : `--${name}`;
-      return { name: option, text: option, at: Math.max(0, args.indexOf(values.get(name)!)) };
-    });
 }
 
 /** The first of them, as given; undefined for ordinary use. */
@@ -251,35 +238,38 @@ export function dangerousArgument(command: Invocation): string | undefined {
 /** Is there an option that makes this program do more? Then words that may become options matter. */
 export function hasDangerousOptions(name: string): boolean {
   const base = baseName(name);
-  return base === "git" || /^(g?sed|[gmn]?awk)$/.test(base) || tableOf(base) !== undefined;
+  if (base === "git" || /^(g?sed|[gmn]?awk)$/.test(base)) return true;
+  const table = tableOf(base);
+  return table !== undefined && !table.wraps;
 }
 
 function tableOf(base: string): Dangerous | undefined {
-  const plain = /^(python|pypy|lua|perl|ruby|php|node)[\d.]+$/.test(base) ? base.replace(/[\d.]+$/, "") : base;
-  return own(dangerous, own(sameTable, plain) ?? plain);
+  const plain = /^(i?python|pypy|lua|perl|ruby|php|node)[\d.]+$/.test(base) ? base.replace(/[\d.]+$/, "") : base;
+  return own(dangerous, own(sameTable, plain) ?? plain) ?? (isInterpreter(base) ? otherInterpreter : undefined);
 }
 
 function nameIn(value: string, table: Dangerous): string | undefined {
-  const exact = table.exact?.exec(value);
-  if (exact) return value.startsWith("-") ? value.replace(/=.*$/s, "") : exact[0].replace(/=$/, "") || value;
+  if (table.exact?.test(value)) return value.replace(/=.*$/s, "");
   return shortIn(value, table) ?? longIn(value, table.long);
 }
 
 function valuedIn(value: string, next: ShellWord | undefined, table: Dangerous): string | undefined {
   for (const option of table.valued ?? []) {
     const found = optionValue(value, next, option);
-    if (found && (found.word === undefined || found.word.dynamic || option.value.test(found.word.value)))
-      return found.name;
+    if (found?.word && (found.word.dynamic || option.value.test(found.word.value))) return found.name;
   }
   return undefined;
 }
 
 /** Does the text of a rule name this option, as a word of its own? */
-export function namesOption(pattern: string, { name }: DangerousArgument): boolean {
-  if (name === "") return false;
-  for (let at = pattern.indexOf(name); at !== -1; at = pattern.indexOf(name, at + 1)) {
+export function namesOption(pattern: string, { name, text }: DangerousArgument): boolean {
+  return hasWord(pattern, name) || hasWord(pattern, text);
+}
+
+function hasWord(pattern: string, word: string): boolean {
+  for (let at = pattern.indexOf(word); at !== -1 && word !== ""; at = pattern.indexOf(word, at + 1)) {
     const before = pattern[at - 1] ?? " ";
-    const after = pattern[at + name.length] ?? " ";
+    const after = pattern[at + word.length] ?? " ";
     if (/[\s*:"'?]/.test(before) && /[\s*="'?]/.test(after)) return true;
   }
   return false;

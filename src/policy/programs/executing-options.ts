@@ -2,55 +2,79 @@
 
 import type { Invocation, ShellWord } from "../parse/shell-word.ts";
 import { baseName, isInterpreter, words } from "./command-names.ts";
-import { dangerousArguments } from "./dangerous-options.ts";
+import { type DangerousArgument, dangerousArguments } from "./dangerous-options.ts";
 
 /** Programs whose options hold commands for the shell, or names of programs. */
 const hosts = words(`
   git tar gtar bsdtar cpio split ssh scp sftp rsync man zip sort gsort rg ag ack gcc cc g++ c++ clang clang++ ld go wget
   nano npm pnpm`);
+const compilers = words("gcc cc g++ c++ clang clang++");
 
+/** Of more than this not all are looked at. */
 const mostOptions = 40;
 
 /** Settings of git whose value is run. */
 const programSetting =
   /^(alias|pager|filter|credential|browser|man|include|includeif|sendemail|difftool|mergetool|guitool|trailer|interactive)\.|\.(pager|editor|sshcommand|fsmonitor|askpass|gitproxy|external|command|cmd|textconv|driver|process|program|helper|uploadpack|receivepack|packobjectshook|hookspath)$/i;
 
-/** Texts that may be commands: the values of options that execute. Each is only a guess. */
-export function commandsInOptions(command: Invocation): string[] {
+/** Texts that may be commands: the values of options that execute. Each is only a guess. `isCut`: there may be more. */
+export function commandsInOptions(command: Invocation): { texts: string[]; isCut: boolean } {
   const base = baseName(command.name.value);
-  const { args } = command;
-  if (!hosts.has(base)) return builtinCallbacks(base, args);
+  if (!hosts.has(base)) return { texts: builtinCallbacks(base, command.args), isCut: false };
+  const dangers = dangerousArguments(command);
   const texts: string[] = [];
-  // A few are enough to see: with more of them than this nothing is allowed anyway.
-  for (const { name, text, at } of dangerousArguments(command).slice(0, mostOptions)) {
-    const rest = args.slice(at + 1, at + 1 + mostOptions).map((arg) => arg.value);
-    if (base === "git" && name === "-c") {
-      const [key, value] = (text === "-c" ? (rest[0] ?? "") : text.slice(2)).split(/=(.*)/s);
-      if (value !== undefined && programSetting.test(key!)) texts.push(value);
-      continue;
-    }
-    if (base === "git" && text.includes("::")) {
-      texts.push(text.slice(text.indexOf("::") + 2).replaceAll("% ", " "));
-      continue;
-    }
-    // `--checkpoint-action=exec=…`, `-oProxyCommand=…`: what follows each equals sign.
-    const pieces = text.split("=");
-    for (let index = 1; index < Math.min(pieces.length, 4); index++) texts.push(pieces.slice(index).join("="));
-    if (/^-[a-zA-Z]./.test(text)) texts.push(text.slice(2), text.slice(text.indexOf(name.slice(1)) + 1));
-    const next = pieces.length === 1 ? rest[0] : undefined;
-    if (next !== undefined) texts.push(next, ...(next.includes("=") ? [next.slice(next.indexOf("=") + 1)] : []));
-    // `-o 'ProxyCommand rm'`
-    if (next !== undefined && /^s(sh|cp|ftp)$/.test(base)) texts.push(next.replace(/^\w+\s+/, ""));
-    // `git bisect run rm x`: the rest is the command; `git filter-branch --tree-filter 'rm x'`: one of the words is.
-    if (!name.startsWith("-")) texts.push(rest.join(" "), ...rest.slice(1));
+  let isCut = dangers.length > mostOptions;
+  for (const danger of dangers.slice(0, mostOptions)) {
+    const rest = command.args.slice(danger.at + 1).map((arg) => arg.value);
+    if (rest.length > mostOptions && !danger.name.startsWith("-")) isCut = true;
+    texts.push(...commandsAt(base, danger, rest.slice(0, mostOptions)));
   }
-  return texts.map((text) => text.replace(/^[\s!|:+]+/, "")).filter((text) => text !== "");
+  return { texts: texts.map((text) => text.replace(/^[\s!|:+]+/, "")).filter((text) => text !== ""), isCut };
 }
 
-/** `mapfile -C`, `compgen -C`, `complete -C`: commands for later. */
+function commandsAt(base: string, { name, text }: DangerousArgument, rest: readonly string[]): string[] {
+  const [next] = rest;
+  if (base === "git" && name === "-c") return settingCommand(text.slice(text.indexOf("c") + 1) || next);
+  if (base === "git" && text.includes("::")) return [text.slice(text.indexOf("::") + 2).replaceAll("% ", " ")];
+  // `git bisect run rm x`: the rest is the command; `git filter-branch --tree-filter 'rm x'`: one of the words is.
+  if (!name.startsWith("-"))
+    return [rest.join(" "), ...rest.slice(1), ...rest.flatMap((word) => present(afterEquals(word)))];
+  const value = afterEquals(text);
+  const texts = value === undefined ? present(next) : [value];
+  // `--checkpoint-action=exec=rm`, `-o ProxyCommand=rm`
+  texts.push(...present(afterEquals(texts[0] ?? "")), attached(name, text));
+  return texts.flatMap((each) => [each, ...respelled(base, each)]);
+}
+
+/** `-Irm`: what stands behind the letter. `-TT` is one option. */
+function attached(name: string, text: string): string {
+  return text.startsWith("--") ? "" : text.replace(/^-T(?=T)/, "-").slice(text.indexOf(name[1]!) + 1);
+}
+
+/** `-o 'ProxyCommand rm'`, `-wrapper rm,x` */
+function respelled(base: string, text: string): string[] {
+  if (/^s(sh|cp|ftp)$/.test(base) && /^\w+\s/.test(text)) return [text.replace(/^\w+\s+/, "")];
+  return compilers.has(base) && text.includes(",") ? [text.replaceAll(",", " ")] : [];
+}
+
+function settingCommand(setting: string | undefined): string[] {
+  const value = setting && programSetting.test(setting.replace(/=.*$/s, "")) ? afterEquals(setting) : undefined;
+  return present(value);
+}
+
+function afterEquals(text: string): string | undefined {
+  const at = text.indexOf("=");
+  return at === -1 ? undefined : text.slice(at + 1);
+}
+
+function present(text: string | undefined): string[] {
+  return text === undefined ? [] : [text];
+}
+
+/** `mapfile -C`, `compgen -C`, `complete -C`, `fc -e`: commands for later. */
 function builtinCallbacks(base: string, args: readonly ShellWord[]): string[] {
-  if (!/^(mapfile|readarray|compgen|complete|bind|fc)$/.test(base)) return [];
-  return args.map((arg) => arg.value.replace(/^-[CFxse]/, ""));
+  if (!/^(mapfile|readarray|compgen|complete|fc)$/.test(base)) return [];
+  return args.map((arg) => arg.value.replace(/^-[CFe]/, ""));
 }
 
 const codeOption: Record<string, RegExp> = {
@@ -59,10 +83,9 @@ const codeOption: Record<string, RegExp> = {
   ruby: /^(?:-[a-zA-Z]*?e)(.*)$/s,
   node: /^(?:-[epri]{1,3}|--eval=?|--print=?|--import=?)(.*)$/s,
   php: /^(?:-[a-zA-Z]*[rBRE]|--run)(.*)$/s,
-  lua: /^(?:-e)(.*)$/s,
   deno: /^(?:eval)(.*)$/s,
   bun: /^(?:-e|--eval=?|-p)(.*)$/s,
-  other: /^(?:-e|-c|-Command|-ex|-cmd|--eval=?)(.*)$/s,
+  other: /^(?:-e|-c|--eval=?)(.*)$/s,
 };
 
 /** The code that an interpreter is given in its arguments. */

@@ -24,9 +24,9 @@ const longOptions = [
 const programs = words(`
   difftool mergetool filter-branch daemon hook instaweb send-email credential credential-store credential-cache
   remote-ext remote-fd fast-import fast-export update-git-for-windows web--browse sh-i18n upload-pack receive-pack
-  shell maintenance cvsimport cvsserver svn p4 gui citool http-backend imap-send`);
-const configReaders =
-  /^(--get|--get-all|--get-regexp|--list|-l|get|list|--show-origin|--show-scope|--get-urlmatch|--get-color|--get-colorbool|--name-only)$/;
+  shell maintenance cvsimport cvsserver svn p4 gui citool http-backend imap-send merge-index`);
+/** The word after which the rest is a command. */
+const commandAfter: Record<string, string> = { bisect: "run", submodule: "foreach", "submodule--helper": "foreach" };
 const shortOptions: Record<string, string> = { clone: "uc", "ls-remote": "u", grep: "O", rebase: "x" };
 /** Harmless where the option means something else. */
 const harmless: Record<string, RegExp> = { commit: /^--template/ };
@@ -40,29 +40,46 @@ export function dangerousGit(args: readonly ShellWord[]): DangerousArgument[] {
   const found: DangerousArgument[] = [];
   const add = (name: string, at: number) => found.push({ name, text: args[at]!.value, at });
   const at = subcommandAt(args);
-  const end = at === -1 ? args.length : at;
-  for (let index = 0; index < end; index++) {
-    const option = globalOption.exec(args[index]!.value);
+  for (const [index, { value }] of (at === -1 ? args : args.slice(0, at)).entries()) {
+    const option = globalOption.exec(value);
     if (option) add(option[1]!.replace(/=.*$/s, ""), index);
   }
   if (at === -1) return found;
   const sub = args[at]!.value;
   const rest = args.slice(at + 1);
-  if (programs.has(sub)) add(sub, at);
-  if (sub === "config" && !rest.some((arg) => configReaders.test(arg.value))) add(sub, at);
-  const first = rest.findIndex((arg) => !arg.value.startsWith("-"));
-  const action = rest[first]?.value;
-  if ((sub === "bisect" && action === "run") || (sub === "submodule" && action === "foreach"))
-    add(action!, at + 1 + first);
-  if (sub === "submodule" && rest.some((arg) => arg.value === "foreach")) add("foreach", at);
-  const short = own(shortOptions, sub);
+  if (programs.has(sub) || (sub === "config" && !onlyReadsConfig(rest))) add(sub, at);
+  const end = rest.findIndex((arg) => arg.value === "--");
   for (const [index, { value }] of rest.entries()) {
-    if (value === "--") break;
-    if (own(harmless, sub)?.test(value)) continue;
-    // A transport that is a command.
-    if (/^(ext|fd)::/.test(value)) add(value.slice(0, value.indexOf(":")), at + 1 + index);
-    const name = longIn(value, longOptions) ?? shortIn(value, short ? { short } : {});
+    // A transport that is a command, among operands as well.
+    const transport = /^(?:--[\w-]+=)?(ext|fd)::/.exec(value)?.[1];
+    const name = transport ?? (end === -1 || index < end ? dangerousWord(value, sub) : undefined);
     if (name) add(name, at + 1 + index);
   }
   return found;
+}
+
+function dangerousWord(value: string, sub: string): string | undefined {
+  if (value === own(commandAfter, sub)) return value;
+  if (own(harmless, sub)?.test(value)) return undefined;
+  const short = own(shortOptions, sub);
+  return longIn(value, longOptions) ?? (short && shortIn(value, { short }));
+}
+
+/** What `git config` may be told without changing a setting. */
+const configReaders = /^(--get|--get-all|--get-regexp|--get-urlmatch|--get-color|--get-colorbool|--list|-l)$/;
+/** Where to look and what to show, which alone makes neither a question nor a change. */
+const configPlaces =
+  /^(--(global|system|local|worktree|show-origin|show-scope|null|includes|no-includes|bool|int|path)|--(file|type)=.*|-z)$/s;
+const configValues = words("-f --file --blob --type --default");
+
+/** `git config a.b` asks what a setting is, `git config a.b c` changes it. Options end at the first operand. */
+export function onlyReadsConfig(args: readonly ShellWord[]): boolean {
+  const isValue = (at: number) => configValues.has(args[at - 1]?.value ?? "");
+  const first = args.findIndex((arg, at) => !arg.value.startsWith("-") && !isValue(at));
+  const options = (first === -1 ? args : args.slice(0, first)).filter((_, at) => !isValue(at));
+  if (options.some((arg) => configReaders.test(arg.value))) return true;
+  const operand = args[first];
+  if (!operand || !options.every((arg) => configPlaces.test(arg.value) || configValues.has(arg.value))) return false;
+  if (/^(get|list)$/.test(operand.value)) return true;
+  return first === args.length - 1 && !operand.dynamic && operand.value.includes(".");
 }

@@ -46,6 +46,7 @@ const tables: Record<string, Options> = {
   install: { short: "t", long: ["target-directory"] },
   gcc: { short: "o", alone: true },
   ld: { short: "o", alone: true },
+  ghc: { short: "o", alone: true },
   as: { short: "o", alone: true },
   go: { short: "o", alone: true },
   rustc: { short: "o", alone: true, long: ["out-dir"] },
@@ -104,7 +105,7 @@ const sameTable: Record<string, string> = {
 };
 /** Where the command's own purpose is to put something there. */
 const purposeful = words(
-  "csplit cp mv ln install tar unzip gcc cc g++ c++ clang clang++ ld as go rustc cargo tsc protoc patch",
+  "csplit cp mv ln install tar unzip gcc cc g++ c++ clang clang++ ld ghc as go rustc cargo tsc protoc patch",
 );
 
 /** The files that options of a program name to be written. `isPurpose`: writing them is what the program is for. */

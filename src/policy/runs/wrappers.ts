@@ -154,7 +154,12 @@ const instructed = words("patch curl sftp ftp lftp cpio crontab at batch aria2c 
 function followOptions(run: Run, trail: Trail): void {
   const { found } = trail;
   const base = baseName(run.name.value);
-  for (const text of commandsInOptions(run)) guessScript(text, trail);
+  const { texts, isCut } = commandsInOptions(run);
+  for (const text of texts) guessScript(text, trail);
+  if (isCut) {
+    found.opaque.push("it holds too many commands inside of options");
+    found.unreadable.push(run.args.map((arg) => arg.value).join(" "));
+  }
   const dangers = dangerousArguments(run);
   const code = inlineCode(run);
   noteCode(run, code, trail);
