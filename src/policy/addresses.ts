@@ -14,7 +14,9 @@ export type AddressKind =
   | "reserved"
   | "unreadable";
 
-export type AddressVerdict = { kind: "public" } | { kind: Exclude<AddressKind, "public">; why: string };
+export type AddressVerdict =
+  | { kind: "public"; why?: undefined }
+  | { kind: Exclude<AddressKind, "public">; why: string };
 
 type ClosedKind = Exclude<AddressKind, "public" | "unreadable">;
 
@@ -30,66 +32,79 @@ const words: Record<ClosedKind, string> = {
   reserved: "reserved",
 };
 
-/** From the registries of special-purpose addresses, and one public address that clouds answer themselves. */
+/**
+ * From the registries of special-purpose addresses, and one public address that clouds answer themselves. What lies in two
+ * ranges has the kind that stands first.
+ */
 const closed: Record<ClosedKind, readonly string[]> = {
   loopback: ["127.0.0.0/8", "0.0.0.0/8", "::/128", "::1/128"],
+  metadata: ["168.63.129.16/32", "fd00:ec2::/32", "fd20:ce::/32"],
   private: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "fec0::/10", "64:ff9b:1::/48"],
   "link-local": ["169.254.0.0/16", "fe80::/10"],
   shared: ["100.64.0.0/10"],
-  metadata: ["168.63.129.16/32", "fd00:ec2::/32", "fd20:ce::/32"],
   benchmark: ["198.18.0.0/15", "2001:2::/48"],
   documentation: ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"],
   multicast: ["224.0.0.0/4", "ff00::/8"],
-  reserved: ["192.0.0.0/24", "192.88.99.0/24", "240.0.0.0/4", "2001::/23", "5f00::/16"],
+  reserved: ["192.0.0.0/24", "192.88.99.0/24", "240.0.0.0/4", "2001::/23"],
 };
 
-/** `judge`: the address inside decides. `refuse`: nobody uses these to reach a public site. */
-type Wrapping = { prefix: string; at: number; name: string; public: "judge" | "refuse"; inverted?: true };
+/** Of version 6, only this is the public internet. */
+const public6 = "2000::/3";
+
+/** `reachesPublic`: the address inside decides; nobody uses the others to reach a public site. */
+type Wrapping = { prefix: string; at: number; name: string; reachesPublic?: true; inverted?: true };
 
 /** Addresses of version 6 that carry one of version 4, and the byte where it begins. */
 const wrappings: readonly Wrapping[] = [
-  { prefix: "::ffff:0:0/96", at: 12, name: "mapped", public: "judge" },
-  { prefix: "::ffff:0:0:0/96", at: 12, name: "translated", public: "judge" },
-  { prefix: "64:ff9b::/96", at: 12, name: "NAT64", public: "judge" },
-  { prefix: "2002::/16", at: 2, name: "6to4", public: "judge" },
-  { prefix: "2001::/32", at: 12, name: "Teredo", public: "refuse", inverted: true },
-  { prefix: "::/96", at: 12, name: "IPv4-compatible", public: "refuse" },
+  { prefix: "::ffff:0:0/96", at: 12, name: "mapped", reachesPublic: true },
+  { prefix: "::ffff:0:0:0/96", at: 12, name: "translated", reachesPublic: true },
+  { prefix: "64:ff9b::/96", at: 12, name: "NAT64", reachesPublic: true },
+  { prefix: "2002::/16", at: 2, name: "6to4", reachesPublic: true },
+  { prefix: "2001::/32", at: 12, name: "Teredo", inverted: true },
+  { prefix: "::/96", at: 12, name: "IPv4-compatible" },
 ];
 
 type Block = { bytes: Uint8Array; bits: number };
 
-/** `address`: any spelling, or its 4 or 16 bytes. */
-export function judgeAddress(address: string | Uint8Array): AddressVerdict {
-  const bytes = typeof address === "string" ? parseAddress(address) : address;
-  if (!bytes || (bytes.length !== 4 && bytes.length !== 16))
-    return { kind: "unreadable", why: `${String(address)} is no address` };
-  return judgeBytes(bytes);
+export function judgeAddress(address: string): AddressVerdict {
+  const bytes = parseAddress(address);
+  return bytes ? judgeBytes(bytes) : { kind: "unreadable", why: `${address} is no address` };
+}
+
+/** As the host of a URL; one of version 4 without what it is wrapped in. Undefined for what is no address. */
+export function plainAddress(address: string): string | undefined {
+  const bytes = parseAddress(address);
+  if (!bytes) return undefined;
+  const text = formatAddress(wrappingOf(bytes)?.inner ?? bytes);
+  return text.includes(":") ? `[${text}]` : text;
 }
 
 function judgeBytes(bytes: Uint8Array): AddressVerdict {
   const name = formatAddress(bytes);
-  const { blocks, wraps, public6 } = tables();
-  const found = blocks.find(([, block]) => isInside(bytes, block));
-  if (found && found[1].bits >= 64) return refused(name, found[0]); // ::1 is a machine, not a wrapped 0.0.0.1
-  const wrap = bytes.length === 16 ? wraps.find(([, block]) => isInside(bytes, block))?.[0] : undefined;
-  if (wrap) {
-    const inner = bytes.slice(wrap.at, wrap.at + 4).map((byte) => (wrap.inverted ? byte ^ 0xff : byte));
-    const verdict = judgeBytes(inner);
-    if (verdict.kind !== "public") return { ...verdict, why: `${name} (${wrap.name}) holds ${verdict.why}` };
-    return wrap.public === "judge" ? verdict : refused(name, "reserved");
+  const found = tables().blocks.find(([, block]) => isInside(bytes, block));
+  if (found?.[1].bits === 128) return refused(name, found[0]); // ::1 is a machine, not a wrapped 0.0.0.1
+  const wrapped = wrappingOf(bytes);
+  if (wrapped) {
+    const verdict = holding(wrapped.inner, `${name} (${wrapped.wrap.name})`);
+    return verdict.kind !== "public" || wrapped.wrap.reachesPublic ? verdict : refused(name, "reserved");
   }
   if (found) return refused(name, found[0]);
   if (bytes.length === 4) return { kind: "public" };
-  if (!isInside(bytes, public6)) return refused(name, "reserved");
-  return judgeInterface(bytes, name);
+  if (!isInside(bytes, tables().public6)) return refused(name, "reserved");
+  // ISATAP puts an address of version 4 into the last bytes, below any prefix.
+  const isIsatap = (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
+  return isIsatap ? holding(bytes.slice(12), `${name} (ISATAP)`) : { kind: "public" };
 }
 
-/** ISATAP puts an address of version 4 into the last bytes, below any prefix. */
-function judgeInterface(bytes: Uint8Array, name: string): AddressVerdict {
-  const isIsatap = (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
-  if (!isIsatap) return { kind: "public" };
-  const verdict = judgeBytes(bytes.slice(12));
-  return verdict.kind === "public" ? verdict : { ...verdict, why: `${name} (ISATAP) holds ${verdict.why}` };
+function holding(inner: Uint8Array, name: string): AddressVerdict {
+  const verdict = judgeBytes(inner);
+  return verdict.kind === "public" ? verdict : { ...verdict, why: `${name} holds ${verdict.why}` };
+}
+
+function wrappingOf(bytes: Uint8Array): { wrap: Wrapping; inner: Uint8Array } | undefined {
+  const wrap = tables().wraps.find(([, block]) => isInside(bytes, block))?.[0];
+  if (!wrap) return undefined;
+  return { wrap, inner: bytes.slice(wrap.at, wrap.at + 4).map((byte) => (wrap.inverted ? byte ^ 0xff : byte)) };
 }
 
 function refused(name: string, kind: ClosedKind): AddressVerdict {
@@ -100,11 +115,11 @@ let known: { blocks: [ClosedKind, Block][]; wraps: [Wrapping, Block][]; public6:
 
 function tables() {
   known ??= {
-    blocks: (Object.keys(closed) as ClosedKind[])
-      .flatMap((kind) => closed[kind].map((text): [ClosedKind, Block] => [kind, parseBlock(text)]))
-      .sort(([, one], [, other]) => other.bits - one.bits),
+    blocks: (Object.keys(closed) as ClosedKind[]).flatMap((kind) =>
+      closed[kind].map((text): [ClosedKind, Block] => [kind, parseBlock(text)]),
+    ),
     wraps: wrappings.map((wrap): [Wrapping, Block] => [wrap, parseBlock(wrap.prefix)]),
-    public6: parseBlock("2000::/3"),
+    public6: parseBlock(public6),
   };
   return known;
 }
@@ -118,8 +133,7 @@ function isInside(bytes: Uint8Array, block: Block): boolean {
   if (bytes.length !== block.bytes.length) return false;
   const whole = block.bits >> 3;
   for (let index = 0; index < whole; index++) if (bytes[index] !== block.bytes[index]) return false;
-  const rest = block.bits & 7;
-  return rest === 0 || (bytes[whole]! ^ block.bytes[whole]!) >> (8 - rest) === 0;
+  return (bytes[whole]! ^ block.bytes[whole]!) >> (8 - (block.bits & 7)) === 0;
 }
 
 /** Decimal, octal, hexadecimal and short forms of version 4; version 6 with brackets and zones. */
@@ -152,7 +166,7 @@ function parseVersion4(text: string): Uint8Array | undefined {
 }
 
 function parseNumber(text: string): number | undefined {
-  if (/^0x[0-9a-f]*$/i.test(text)) return text.length === 2 ? 0 : Number.parseInt(text, 16);
+  if (/^0x[0-9a-f]*$/i.test(text)) return Number.parseInt(`0${text.slice(2)}`, 16);
   if (/^0[0-7]+$/.test(text)) return Number.parseInt(text, 8);
   return /^\d+$/.test(text) && !/^0\d/.test(text) ? Number(text) : undefined;
 }
@@ -163,7 +177,7 @@ function parseVersion6(text: string): Uint8Array | undefined {
   const [head, tail] = halves.map(parseGroups);
   if (!head || (halves.length === 2 && !tail)) return undefined;
   const length = head.length + (tail?.length ?? 0);
-  if (halves.length === 1 ? length !== 16 : length > 14) return undefined;
+  if (halves.length === 1 ? length !== 16 : length >= 16) return undefined;
   const bytes = new Uint8Array(16);
   bytes.set(head);
   if (tail) bytes.set(tail, 16 - tail.length);

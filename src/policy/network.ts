@@ -1,6 +1,6 @@
 // May this URL be fetched? One parser for rule and request; private addresses stay closed unless the user's own rule opens one.
 import type { Rule } from "../protocol/permission-rule.ts";
-import { judgeAddress, parseAddress } from "./addresses.ts";
+import { judgeAddress, parseAddress, plainAddress } from "./addresses.ts";
 import { matchesText } from "./glob.ts";
 import type { Verdict } from "./need.ts";
 import { nameOf } from "./rules.ts";
@@ -16,7 +16,7 @@ const usualPorts = new Set(["80", "443"]);
 
 /** Before any name is looked up. What the name leads to is judged by `judgeAddresses`. */
 export function judgeUrl(address: string | URL, situation: NetworkSituation): UrlVerdict {
-  const url = parseUrl(address);
+  const url = parseUrl(String(address));
   if (!url) return deny(`${JSON.stringify(String(address).slice(0, 200))} is no URL.`);
   if (url.protocol !== "http:" && url.protocol !== "https:")
     return deny(`Only http and https are fetched, not ${url.protocol}`);
@@ -67,9 +67,8 @@ export function judgeSearchUrl(
 /** All addresses of a name: one that is closed closes the whole. */
 export function judgeAddresses(url: URL, addresses: readonly string[], { rules }: NetworkSituation): UrlVerdict {
   for (const address of addresses) {
-    const bracketed = address.includes(":") ? `[${address.replace(/%.*$/s, "")}]` : address;
     const denying = rules.find(
-      (rule) => rule.kind === "WebFetch" && rule.verdict === "deny" && coversHost(rule, bracketed, portOf(url)),
+      (rule) => rule.kind === "WebFetch" && rule.verdict === "deny" && coversHost(rule, plain(address), portOf(url)),
     );
     if (denying) return deny(`${nameOf(denying)} denies ${address}, where ${url.hostname} leads.`);
     const verdict = judgeAddress(address);
@@ -91,7 +90,12 @@ function coversHost(rule: Rule, host: string, port: string): boolean {
     const end = wanted.host.slice(1);
     return host.endsWith(end) || (rule.verdict === "deny" && host === end.slice(1));
   }
-  return rule.verdict === "deny" && matchesText(wanted.host, host);
+  return rule.verdict === "deny" && [host, plain(host)].some((each) => matchesText(plain(wanted.host), each));
+}
+
+/** An address however it is spelt or wrapped: who denies 1.2.3.4 means `[::ffff:1.2.3.4]` as well. */
+function plain(host: string): string {
+  return plainAddress(host) ?? host;
 }
 
 /** Only a rule of the user that names host and port, letter by letter, opens what is not public. */
@@ -104,7 +108,7 @@ function opens(rules: readonly Rule[], url: URL): boolean {
 }
 
 /** Hosts as the URL parser writes them: lower case, punycode, addresses as numbers. */
-function hostPattern(pattern: string): { host: string; port: string | undefined } {
+export function hostPattern(pattern: string): { host: string; port: string | undefined } {
   const [, text = "", port] = /^(.*?)(?::(\d+))?$/s.exec(isBareVersion6(pattern) ? `[${pattern}]` : pattern)!;
   const [, wildcard = "", name = ""] = /^(\*\.)?(.*)$/s.exec(text)!;
   const url = /[*?@#%\\]/.test(name) ? undefined : parseUrl(`http://${name}/`);
@@ -117,17 +121,14 @@ function isBareVersion6(pattern: string): boolean {
 
 /** Names that never leave this machine or its network, known without asking anybody: a proxy would look them up elsewhere. */
 const closedNames: readonly [pattern: RegExp, why: string][] = [
-  [/(^|\.)localhost[46]?(\.localdomain[46]?)?$|^ip6-(localhost|loopback)$/, "this machine"],
+  [/(^|\.)localhost[46]?(\.localdomain[46]?)?$/, "this machine"],
   [/^metadata\.goog$/, "the metadata service of a cloud"],
   [/\.(local|localdomain|internal|intranet|lan|corp|home|private|home\.arpa)$/, "a private network"],
   [/^[^.[\]:]+$/, "a private network"],
 ];
 
 function closedHost(host: string): string | undefined {
-  if (parseAddress(host)) {
-    const verdict = judgeAddress(host);
-    return verdict.kind === "public" ? undefined : verdict.why;
-  }
+  if (parseAddress(host)) return judgeAddress(host).why;
   const found = closedNames.find(([pattern]) => pattern.test(host));
   return found && `${host} is a name of ${found[1]}`;
 }
@@ -137,8 +138,7 @@ function closedReason(why: string, url: URL): string {
   return `${why}, which is closed. Only a rule of yours that names host and port opens it: "${rule}".`;
 }
 
-function parseUrl(address: string | URL): URL | undefined {
-  if (address instanceof URL) return address;
+function parseUrl(address: string): URL | undefined {
   return URL.canParse(address) ? new URL(address) : undefined;
 }
 

@@ -1,8 +1,10 @@
 // Addresses by number, URLs by rule.
 import { describe, expect, it } from "vitest";
+import { isLoopback } from "../../src/policy/loopback.ts";
 import {
   judgeAddress,
   judgeAddresses,
+  judgeSearchUrl,
   judgeUrl,
   type NetworkSituation,
   parseAddress,
@@ -18,7 +20,17 @@ describe("an address", () => {
     ],
     ["public", ["9.255.255.255", "11.0.0.0", "126.255.255.255", "128.0.0.0", "169.253.255.255", "169.255.0.0"]],
     ["public", ["192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0", "223.255.255.255", "168.63.129.17"]],
-    ["public", ["2606:4700:4700::1111", "2a00:1450:4001::200e", "2001:4860:4860::8888", "2620:fe::fe", "3ffe::1"]],
+    [
+      "public",
+      [
+        "2606:4700:1:2:3:4:5::",
+        "2606:4700:4700::1111",
+        "2a00:1450:4001::200e",
+        "2001:4860:4860::8888",
+        "2620:fe::fe",
+        "3ffe::1",
+      ],
+    ],
     ["loopback", ["127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "::1", "::", "0:0:0:0:0:0:0:1"]],
     ["private", ["10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.0.1", "fc00::1", "fd12:3456::1", "fec0::1"]],
     ["link-local", ["169.254.169.254", "169.254.170.2", "fe80::1", "fe80::1%eth0", "febf::1"]],
@@ -29,14 +41,24 @@ describe("an address", () => {
     ["multicast", ["224.0.0.1", "239.255.255.255", "ff02::1"]],
     [
       "reserved",
-      ["240.0.0.1", "255.255.255.255", "192.0.0.8", "192.88.99.1", "2001:10::1", "100::1", "4000::1", "e000::1"],
+      [
+        "240.0.0.1",
+        "255.255.255.255",
+        "192.0.0.8",
+        "192.88.99.1",
+        "2001:10::1",
+        "100::1",
+        "4000::1",
+        "5f00::1",
+        "e000::1",
+      ],
     ],
     // Spellings.
     [
       "loopback",
       ["2130706433", "0177.0.0.1", "0x7f.0.0.1", "0x7f000001", "127.1", "127.0.1", "017700000001", "0x7F.1"],
     ],
-    ["loopback", ["[::1]", "127.0.0.1.", "0", "00", "0x0", "0.0", "::0:0", "0000:0000::0001"]],
+    ["loopback", ["[::1]", "127.0.0.1.", "0", "00", "0x0", "0x", "0x.0x.1", "0.0", "::0:0", "0000:0000::0001"]],
     ["private", ["167772161", "0xa.0.0.1", "012.0.0.1", "10.1", "0xc0.0xa8.0.1", "3232235521"]],
     // One inside another.
     [
@@ -60,16 +82,38 @@ describe("an address", () => {
     ["private", ["2001:470:1:2:200:5efe:10.0.0.1"]],
     ["link-local", ["::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::"]],
     ["public", ["::ffff:93.184.216.34", "64:ff9b::5db8:d822", "2002:5db8:d822::1", "2001:470:1:2:0:5efe:5db8:d822"]],
+    ["public", ["::ffff:0:93.184.216.34"]],
+    // Almost ISATAP.
+    ["public", ["2001:470:1:2:400:5efe:10.0.0.1", "2001:470:1:2:1:5efe:10.0.0.1"]],
+    ["public", ["2001:470:1:2:0:5fee:10.0.0.1", "2001:470:1:2:0:5efd:10.0.0.1", "2001:470:1:2:5e:fe00:10.0.0.1"]],
     ["reserved", ["2001:0:1:2:3:4:a247:27dd", "::93.184.216.34"]],
     [
       "unreadable",
       ["", "x", "1.2.3.4.5", "256.1.1.1", "4294967296", "1.2.3.256", "08.0.0.1", "::1::", "1:2:3", ":::", "g::1"],
     ],
-    ["unreadable", ["1..2", "::1.2.3", "12345::1", "1:2:3:4:5:6:7:8:9", "-1", "1e3", "127.0.0.1/8"]],
+    [
+      "unreadable",
+      [
+        "1.2.3.4.0",
+        "1.2.3.4.0.0",
+        "1:2:3:4::5:6:7:8",
+        "1:2:3:4:5:6:7:8::",
+        "1..2",
+        "::1.2.3",
+        "12345::1",
+        "1:2:3:4:5:6:7:8:9",
+        "-1",
+        "1e3",
+        "127.0.0.1/8",
+      ],
+    ],
   ])("%s: %j", (kind, addresses) => {
     expect(addresses.map((address) => [address, judgeAddress(address).kind])).toEqual(
       addresses.map((address) => [address, kind]),
     );
+    for (const why of addresses.map((address) => judgeAddress(address).why))
+      if (kind === "public") expect(why).toBeUndefined();
+      else expect(why).not.toContain("undefined");
   });
 
   it("is named in the reason, with what it holds", () => {
@@ -77,7 +121,21 @@ describe("an address", () => {
     expect(judgeAddress("64:ff9b::7f00:1")).toMatchObject({
       why: "64:ff9b::7f00:1 (NAT64) holds 127.0.0.1 is this machine",
     });
-    expect(judgeAddress("2001:db8:0:0:1::1")).toMatchObject({ why: expect.stringContaining("2001:db8::1:0:0:1") });
+    expect(judgeAddress("::1")).toMatchObject({ why: "::1 is this machine" });
+    expect(judgeAddress("0:0::0")).toMatchObject({ why: ":: is this machine" });
+    expect(judgeAddress("2001:470:1:2:0:5efe:c0a8:1")).toMatchObject({
+      why: expect.stringContaining("2001:470:1:2:0:5efe:c0a8:1 (ISATAP) holds 192.168.0.1 "),
+    });
+  });
+
+  it.each([
+    ["2001:db8:0:0:1::1", "2001:db8::1:0:0:1"],
+    ["2001:db8:0:0:1:0:0:0", "2001:db8:0:0:1::"],
+    ["2001:db8:0:0:0:1:0:0", "2001:db8::1:0:0"],
+    ["2001:db8:0:1:2:3:4:5", "2001:db8:0:1:2:3:4:5"],
+    ["fe80:0:0:0:0:0:0:1%eth0", "fe80::1"],
+  ])("%s is written %s", (address, written) => {
+    expect(judgeAddress(address).why).toContain(`${written} is `);
   });
 
   it("is the number that the parser of URLs reads, however it is spelt", () => {
@@ -156,6 +214,12 @@ describe("a URL", () => {
     "http://kubernetes.default.svc.cluster.local/",
     "http://host.docker.internal:2375/",
     "http://intranet/",
+    "http://wiki.intranet/",
+    "http://db.localdomain/",
+    "http://mail.corp/",
+    "http://nas.home/",
+    "http://db.private/",
+    "http://nas.home.arpa/",
     "https://168.63.129.16/",
     "ftp://pub.test/",
     "file:///etc/passwd",
@@ -173,7 +237,10 @@ describe("a URL", () => {
     "http://a b/",
     "http://256.1.1.1/",
   ])("%j is denied, whatever is allowed", (url) => {
-    expect(judgeUrl(url, everything).verdict).toBe("deny");
+    expect(judgeUrl(url, everything)).toMatchObject({
+      verdict: "deny",
+      reasons: [expect.not.stringContaining("undefined")],
+    });
     expect(judgeUrl(url, situation(["WebFetch(*)"], { mode: "force" })).verdict).toBe("deny");
   });
 
@@ -192,6 +259,8 @@ describe("a URL", () => {
     ["https://docs.test%40evil.test/", ["WebFetch(docs.test)"], "deny"],
     ["https://docs.test:443@evil.test/", ["WebFetch(docs.test)"], "ask"],
     ["https://me:pw@docs.test/", ["WebFetch(docs.test)"], "ask"],
+    ["https://me@docs.test/", ["WebFetch(docs.test)"], "ask"],
+    ["https://:pw@docs.test/", ["WebFetch(docs.test)"], "ask"],
     ["https://evil.test\\@docs.test/", ["WebFetch(docs.test)"], "ask"],
     ["https://evil.test/docs.test", ["WebFetch(docs.test)"], "ask"],
     ["https://evil.test#@docs.test/", ["WebFetch(docs.test)"], "ask"],
@@ -212,12 +281,15 @@ describe("a URL", () => {
     ["http://1572395042/", ["WebFetch(93.184.216.34)"], "allow"],
     ["http://[2606:4700::1111]/", ["WebFetch([2606:4700::1111])"], "allow"],
     ["http://[2606:4700::1111]/", ["WebFetch(2606:4700:0::1111)"], "allow"],
+    ["http://[2606::1]/", ["WebFetch(2606::1)"], "allow"],
     // One local service, by a rule that names host and port.
     ["http://localhost:3000/x", ["WebFetch(localhost:3000)"], "allow"],
     ["http://127.0.0.1:3000/", ["WebFetch(127.0.0.1:3000)"], "allow"],
     ["http://2130706433:3000/", ["WebFetch(127.0.0.1:3000)"], "allow"],
     ["http://[::1]:3000/", ["WebFetch([::1]:3000)"], "allow"],
     ["http://192.168.1.10/", ["WebFetch(192.168.1.10:80)"], "allow"],
+    ["http://localhost:3000/", ["WebFetch(docs.test)", "WebFetch(localhost:3000)"], "allow"],
+    ["http://localhost:3000/", ["WebFetch(*)", "Mcp(localhost:3000)"], "deny"],
     ["http://localhost:3001/", ["WebFetch(localhost:3000)"], "deny"],
     ["http://127.0.0.1:3000/", ["WebFetch(localhost:3000)"], "deny"],
     ["http://localhost:3000/", ["WebFetch(localhost)"], "deny"],
@@ -244,6 +316,11 @@ describe("a URL", () => {
     ["https://b.test/", "WebFetch({a,b}.test)"],
     ["http://localhost:3000/", "WebFetch(localhost)"],
     ["http://2130706433:3000/", "WebFetch(127.0.0.1)"],
+    ["http://[::ffff:93.184.216.34]/", "WebFetch(93.184.216.34)"],
+    ["http://[64:ff9b::5db8:d822]/", "WebFetch(93.184.*)"],
+    ["http://93.184.216.34/", "WebFetch([::ffff:93.184.216.34])"],
+    ["http://[2606:4700::1111]/", "WebFetch(2606:4700:*)"],
+    ["http://[::ffff:93.184.216.34]/", "WebFetch([::ffff:*)"],
   ])("%s is denied by %s, also when it is allowed by name", (url, rule) => {
     const allow = ["WebFetch(*)", "WebFetch(localhost:3000)", "WebFetch(127.0.0.1:3000)"];
     for (const mode of ["default", "force"] as const) {
@@ -262,6 +339,9 @@ describe("a URL", () => {
     expect(judgeUrl("http://localhost:3000/", everything).reasons.join()).toContain('"WebFetch(localhost:3000)"');
     expect(judgeUrl("https://docs.test:8443/", everything).reasons.join()).toContain('"WebFetch(docs.test:8443)"');
     expect(judgeUrl("https://dоcs.test/", situation([])).reasons.join()).toContain("xn--");
+    expect(judgeUrl("https://docs.test/", situation([])).reasons.join()).not.toContain(":443");
+    expect(judgeUrl("http://localhost/", everything).reasons.join()).toContain("this machine");
+    expect(judgeUrl("http://metadata.goog/", everything).reasons.join()).toContain("metadata service");
   });
 });
 
@@ -285,5 +365,56 @@ describe("the addresses of a name", () => {
     const rules = situation(["WebFetch(*)"], { deny: ["WebFetch(93.184.216.34)"] });
     expect(judgeAddresses(url, ["93.184.216.34"], rules).verdict).toBe("deny");
     expect(judgeAddresses(url, ["93.184.216.35"], rules).verdict).toBe("allow");
+    expect(judgeAddresses(url, ["::ffff:93.184.216.34"], rules).verdict).toBe("deny");
+    const version6 = situation(["WebFetch(*)"], { deny: ["WebFetch(2606:4700::1111)"] });
+    expect(judgeAddresses(url, ["2606:4700::1111"], version6).verdict).toBe("deny");
+    expect(judgeAddresses(url, ["2606:4700:0::1111%eth0"], version6).verdict).toBe("deny");
+    expect(judgeAddresses(url, ["2606:4700::1112"], version6).verdict).toBe("allow");
+    const network = situation(["WebFetch(*)"], { deny: ["WebFetch(2606:4700:*)"] });
+    expect(judgeAddresses(url, ["2606:4700::1112"], network).verdict).toBe("deny");
   });
+});
+
+describe("a search", () => {
+  const engine = "https://search.test/?q=x";
+  const judged = (allow: string[], changes: Parameters<typeof situation>[1] & { acceptsSearches?: boolean } = {}) =>
+    judgeSearchUrl(engine, { ...situation(allow, changes), acceptsSearches: changes.acceptsSearches ?? false }).verdict;
+
+  it("is asked about, unless a rule, the setting or --force allows it", () => {
+    expect(judged([])).toBe("ask");
+    expect(judged(["WebFetch(other.test)", "Mcp(search.test:443)"])).toBe("ask");
+    expect(judged(["WebFetch(search.test)"])).toBe("allow");
+    expect(judged([], { acceptsSearches: true })).toBe("allow");
+    expect(judged([], { mode: "force" })).toBe("allow");
+  });
+
+  it("is denied by a rule, whatever allows it", () => {
+    const deny = ["WebFetch(search.test)"];
+    expect(judged(["WebFetch(search.test)"], { deny })).toBe("deny");
+    expect(judged([], { deny, acceptsSearches: true })).toBe("deny");
+    expect(judged([], { deny, mode: "force" })).toBe("deny");
+    expect(judged(["WebFetch(search.test)"], { deny: ["WebFetch(other.test)"] })).toBe("allow");
+  });
+
+  it("may go to a private address, which the user configured", () => {
+    const answer = judgeSearchUrl("http://127.0.0.1:8888/search", situation(["WebFetch(127.0.0.1:8888)"]));
+    expect(answer.verdict).toBe("allow");
+    expect(judgeSearchUrl("no address", situation([], { mode: "force" })).verdict).toBe("deny");
+  });
+});
+
+describe("this machine", () => {
+  it.each(["localhost", "LOCALHOST", "localhost.", "app.localhost", "127.0.0.1", "127.1.2.3", "::1", "[::1]"])(
+    "is meant by %s",
+    (host) => {
+      expect(isLoopback(host)).toBe(true);
+    },
+  );
+
+  it.each(["", "mylocalhost", "localhost.test", "127.0.0.1.test", "128.0.0.1", "a127.0.0.1", "::2", "[::1].test"])(
+    "is not meant by %j",
+    (host) => {
+      expect(isLoopback(host)).toBe(false);
+    },
+  );
 });
