@@ -77,7 +77,7 @@ function realPattern(pattern: string): string {
 }
 
 /** The fixed part of a pattern, and what begins with the first wildcard. */
-function splitPattern(pattern: string): [head: string, rest: string] {
+export function splitPattern(pattern: string): [head: string, rest: string] {
   const segments = pattern.split("/");
   const fixed = segments.findIndex((segment) => hasWildcard(segment));
   const end = fixed === -1 ? segments.length : fixed;

@@ -14,7 +14,7 @@ export function nearestName(written: string, known: readonly string[]): string |
 }
 
 /** Letters put in, left out, replaced, or exchanged with their neighbour count one each. */
-function distanceBetween(left: string, right: string): number {
+export function distanceBetween(left: string, right: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let row = 1; row <= left.length; row++) {

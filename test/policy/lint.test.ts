@@ -48,6 +48,14 @@ describe("lint", () => {
       "WebFetch(docs.example.com)",
       "WebFetch(*.example.org)",
       "WebFetch(localhost:3000)",
+      "WebFetch(example.net:1)",
+      "WebFetch(example.net:65535)",
+      "WebFetch(2606:4700::1111)",
+      "WebFetch(2606:4700:1::0)",
+      "Shell(pytho?)",
+      "Shell(grep:*|*)",
+      'Shell(jq:*"name"*)',
+      "Shell(curl https://example.com/?a=1&b=2)",
       "Mcp(linear:*)",
     ];
     const deny = [
@@ -67,6 +75,7 @@ describe("lint", () => {
     ["Shel(ls)", "misspelt", "Write Shell(ls)."],
     ["Shell(ls", "misspelt", "Write Shell(ls)."],
     ["git status", "misspelt", "Write Shell(git status)."],
+    ["Zap(ls)", "misspelt", "Correct it"],
     ["Shell(gti status)", "misspelt", "Write Shell(git status)."],
     ["Shell(pyhton3)", "misspelt", "Write Shell(python3)."],
     ["Shell(Git)", "misspelt", "Write Shell(git)."],
@@ -75,6 +84,9 @@ describe("lint", () => {
     ["Shell(npm test && npm run build)", "impossible", "Write a rule for each"],
     ["Shell(cat x | grep y)", "impossible", "Write a rule for each"],
     ["Shell(make > log)", "impossible", "Write a rule for each"],
+    ["Shell(npm start &)", "impossible", "Write a rule for each"],
+    ["Shell(npm start & npm test)", "impossible", "Write a rule for each"],
+    ["Shell(& npm test)", "impossible", "Write a rule for each"],
     ["Shell(NODE_ENV=test npm test)", "impossible", "without NODE_ENV=test"],
     ['Shell(git commit -m "x")', "impossible", "Write Shell(git commit -m x)."],
     ["Write($HOME/x)", "impossible", "~/"],
@@ -82,11 +94,15 @@ describe("lint", () => {
     ["Read(https://example.com)", "impossible", "WebFetch"],
     ["Write(docs)", "impossible", "Write Write(docs/**)."],
     ["WebFetch(exam*.com)", "impossible", "*.example.com"],
-    ["WebFetch(example.com:99999)", "impossible", "65535"],
+    ["WebFetch(example.com:0)", "impossible", "65535"],
+    ["WebFetch(example.com:65536)", "impossible", "65535"],
+    ["WebFetch([2606:4700::1111]:0)", "impossible", "65535"],
     ["Read(src/**)", "dead", "Take it out"],
     ["Read(README.md)", "dead", "Take it out"],
     ["Read(/proc/**)", "dead", "Take it out"],
+    ["Read(/dev/null)", "dead", "Take it out"],
     ["Shell(eval)", "dead", "Take it out"],
+    ["Shell(hash)", "dead", "Take it out"],
     ["Shell(export:*)", "dead", "Take it out"],
     ["Shell(nohup)", "dead", "Take it out"],
     ["Shell(timeout)", "dead", "Take it out"],
@@ -133,6 +149,7 @@ describe("lint", () => {
     ["Shell(bash)", undefined],
     ["Read(src)", undefined],
     ["Shell(/bin/rm)", undefined],
+    ["Shell(/git)", undefined],
     ["WebFetch(*evil*)", undefined],
   ])("deny %s: %s", (rule, kind) => {
     const known = rule === "Shell(rmm)" ? ["rmm"] : [];
@@ -164,6 +181,20 @@ describe("lint", () => {
     ["WebFetch(docs.example.com)", "WebFetch(*.example.com)"],
     ["WebFetch(docs.example.com)", "WebFetch(*)"],
     ["Mcp(Linear:get_issue)", "Mcp(linear:*)"],
+    ["Mcp(linear:get_*)", "Mcp(linear:*)"],
+    ["Shell(*)", "Shell(**)"],
+    ["Shell(git:*-f*)", "Shell(git)"],
+    ["Shell(git:push -f*)", "Shell(git:push*)"],
+    ["Write(src/{a,b}.ts)", "Write(src/*.ts)"],
+    ["Write(src/?.ts)", "Write(src/*.ts)"],
+    ["WebFetch(Docs.Example.com)", "WebFetch(docs.example.com)"],
+    ["WebFetch(example.com)", "WebFetch(*.example.com)"],
+    ["WebFetch(*.docs.example.com)", "WebFetch(*.example.com)"],
+    ["WebFetch(example.com:8080)", "WebFetch(example.com)"],
+    ["WebFetch(example.com:8080)", "WebFetch(*:8080)"],
+    ["WebFetch(*:8080)", "WebFetch(*)"],
+    ["WebFetch(2606:4700::1111)", "WebFetch([2606:4700::1111])"],
+    ["WebFetch(my-evil.test)", "WebFetch(*evil*)"],
   ])("allow %s is shadowed by deny %s", (allow, deny) => {
     expect(brief(problems({ allow: [allow], deny: [deny] }))).toEqual([`shadowed ${allow}`]);
   });
@@ -176,7 +207,22 @@ describe("lint", () => {
     ["Write(**)", "Write(src/**)"],
     ["WebFetch(example.com)", "WebFetch(*.other.com)"],
     ["Mcp(linear:*)", "Mcp(linear:delete)"],
+    ["Mcp(linear:*)", "Mcp(linear:?)"],
+    ["Mcp(linear:*)", "Mcp(linear:??)"],
     ["Read(/srv/**)", "Write(/**)"],
+    ["Shell(git:push*)", "Shell(git:pull*)"],
+    ["Shell(git:push*)", "Shell(gh:push*)"],
+    ["Shell(git:push *)", "Shell(git:push ?)"],
+    ["Shell(git:push *)", "Shell(git:push ??)"],
+    ["Shell(my*:push*)", "Shell(my?)"],
+    ["Shell(git p*)", "Shell(git p?)"],
+    ["Write(src/*.ts)", "Write(src/?.ts)"],
+    ["Write(src/**)", "Write(src/??)"],
+    ["Write(src/*)", "Write(src/?*)"],
+    ["Write(src/{a,b}.ts)", "Write(src/?????.ts)"],
+    ["WebFetch(example.com)", "WebFetch(example.com:443)"],
+    ["WebFetch(example.com)", "WebFetch(example.com:80)"],
+    ["WebFetch(*.example.com)", "WebFetch(docs.example.com)"],
   ])("allow %s is not shadowed by deny %s", (allow, deny) => {
     expect(problems({ allow: [allow], deny: [deny] })).toEqual([]);
   });
@@ -192,6 +238,45 @@ describe("lint", () => {
     expect(problems({ allow: ["Write(src/*)", "Write(src/**/x)"] })).toEqual([]);
   });
 
+  it("knows a wildcard that is narrower than another", () => {
+    expect(brief(problems({ allow: ["Write(src/?.ts)", "Write(src/*.ts)"] }))).toEqual(["dead Write(src/?.ts)"]);
+    expect(brief(problems({ allow: ["Write(src/*)", "Write(src/**)"] }))).toEqual(["dead Write(src/*)"]);
+    expect(brief(problems({ allow: ["Write(src/**/x)", "Write(src/a/**/x)"] }))).toEqual(["dead Write(src/a/**/x)"]);
+    for (const rule of ["src/*/**", "{src,src/*}"])
+      expect(brief(problems({ allow: [`Write(${rule})`, "Write(src/**)"] }))).toEqual([`dead Write(${rule})`]);
+    for (const rule of ["src/*/**/x", "{src/x,src/*/x}"])
+      expect(brief(problems({ allow: [`Write(${rule})`, "Write(src/**/x)"] }))).toEqual([`dead Write(${rule})`]);
+    expect(brief(problems({ deny: ["WebFetch(*)", "WebFetch(**)"] }))).toEqual(["dead WebFetch(**)"]);
+    expect(brief(problems({ allow: ["WebFetch(*)"], deny: ["WebFetch(*.a)", "WebFetch(a%b.a)"] }))).toEqual([
+      "wide WebFetch(*)",
+    ]);
+    expect(brief(problems({ allow: ["Shell(git)", "Shell(git:push*)"] }))).toEqual(["dead Shell(git:push*)"]);
+    // Of two that cover each other, the later one.
+    expect(brief(problems({ allow: ["Write(src/a)", "Write(./src/a)"] }))).toEqual(["dead Write(./src/a)"]);
+    expect(brief(problems({ allow: ["Shell(**)"], deny: ["Shell(rm)"] }))).toEqual(["wide Shell(**)"]);
+  });
+
+  it("calls no rule superfluous that opens what another leaves closed", () => {
+    const wide = "WebFetch(*)";
+    for (const rule of ["WebFetch(localhost:3000)", "WebFetch(docs.test:8443)", "WebFetch([::1]:80)"])
+      expect([rule, brief(problems({ allow: [wide, rule] }))]).toEqual([rule, [`wide ${wide}`]]);
+    expect(problems({ allow: ["WebFetch(*.test:8443)", "WebFetch(docs.test)"] })).toEqual([]);
+    expect(problems({ allow: ["Shell(git)", "Shell(git commit -m)"] })).toEqual([]);
+    // Allow rules are compared to the letter.
+    expect(problems({ allow: ["Shell(mytool)", "Shell(MyTool build)"] })).toEqual([]);
+    for (const rule of ["WebFetch(docs.test:443)", "WebFetch(docs.test)", "WebFetch(*.test)"])
+      expect([rule, brief(problems({ allow: [wide, rule] }))]).toEqual([rule, [`wide ${wide}`, `dead ${rule}`]]);
+  });
+
+  it("names problems in the order of the file", () => {
+    expect(brief(problems({ allow: ["Shell(bash)", "Zap(x)", "Shell(ls)", "Shell(ls)", "Shell(eval)"] }))).toEqual([
+      "wide Shell(bash)",
+      "misspelt Zap(x)",
+      "duplicate Shell(ls)",
+      "dead Shell(eval)",
+    ]);
+  });
+
   it("leaves a project's copy of a user's rule alone", () => {
     const entry = { text: "Shell(ls)", verdict: "allow", source: "a" } as const;
     const place = situationOf(fixture);
@@ -204,6 +289,8 @@ describe("lint", () => {
         place,
       ),
     ).toEqual([]);
+    const thrice = (["user", "project", "project"] as const).map((scope) => ({ ...entry, scope }));
+    expect(brief(lint(thrice, place))).toEqual(["duplicate Shell(ls)"]);
   });
 
   it("knows that a project lifts no protection", () => {
@@ -222,4 +309,43 @@ describe("the floor, as it is shown", () => {
       expect(floorOf({ given: absolute, real: absolute }, place)?.level).toBe(level);
     },
   );
+});
+
+/** What fingers make of the names of programs, and the name that was meant. */
+const slips = `
+  ansibel:ansible atp:apt akw:awk asw:aws azz:az basenaem:basename bahs:bash brwe:brew bundel:bundle bnu:bun
+  bunzi2p:bunzip2 bzi2p:bzip2 carog:cargo cta:cat cdd:cd chmdo:chmod chonw:chown clagn:clang cmaek:cmake cpm:cmp
+  cmom:comm composre:composer conad:conda cpa:cp culr:curl ctu:cut daet:date deon:deno dff:df dfif:diff
+  dirnaem:dirname dockre:docker dotnte:dotnet duu:du ecoh:echo egrpe:egrep evn:env eslitn:eslint exrp:expr fales:false
+  fdd:fd fgrpe:fgrep fiel:file fidn:find firebaes:firebase fluttre:flutter ftm:fmt fodl:fold cgc:gcc gclodu:gcloud
+  gme:gem gti:git goftm:gofmt gradel:gradle grpe:grep grousp:groups gunzpi:gunzip gzpi:gzip heda:head heml:helm
+  hostnaem:hostname htpo:htop icovn:iconv idd:id jaav:java jaavc:javac jets:jest joni:join jqq:jq klil:kill
+  kubeclt:kubectl lses:less lnn:ln locaet:locate lls:ls lsfo:lsof maek:make mna:man md5smu:md5sum mkdri:mkdir
+  mktepm:mktemp mocah:mocha moer:more mvv:mv vmn:mvn myyp:mypy ninaj:ninja nll:nl noed:node nohpu:nohup pnm:npm
+  nxp:npx nvmi:nvim odd:od opensls:openssl paset:paste pathc:patch pelr:perl pph:php ppi:pip ppi3:pip3 pnmp:pnpm
+  podmna:podman poetyr:poetry prettire:prettier printevn:printenv prinft:printf pss:ps pslq:psql pusdh:pushd pdw:pwd
+  pytets:pytest pythno:python pythno3:python3 raisl:rails raek:rake readlikn:readlink realpaht:realpath rve:rev rgg:rg
+  rmm:rm rmdri:rmdir rsycn:rsync ruyb:ruby rfuf:ruff rusct:rustc rustpu:rustup spc:scp sde:sed sqe:seq shh:sh
+  sha256smu:sha256sum shfu:shuf slepe:sleep sotr:sort splti:split sshh:ssh stta:stat strinsg:strings suod:sudo
+  switf:swift tca:tac tali:tail tra:tar ete:tee terrafomr:terraform tets:test tiem:time timeotu:timeout tpo:top
+  touhc:touch trb:tr treee:tree ture:true tcs:tsc tyt:tty tyep:type unaem:uname unqi:uniq unzpi:unzip uptiem:uptime
+  vmi:vim vitets:vitest wathc:watch wwc:wc wgte:wget whihc:which woh:who whoaim:whoami xarsg:xargs xdx:xxd yanr:yarn
+  yse:yes zcta:zcat zpi:zip zhs:zsh zsdt:zstd`;
+
+/** Names that one slip makes of each other. */
+const alike = `
+  awk aws cat cut cmake make cmp cp egrep fgrep grep gunzip unzip gzip zip htop top java javac jest test man mvn npm npx nvim vim
+  patch watch php pip pip3 pnpm python python3 rake scp sed seq ssh tac tar tee tree true tsc zcat zsh`;
+
+describe("names of programs", () => {
+  it.each(slips.trim().split(/\s+/))("%s", (slip) => {
+    const [written, meant] = slip.split(":");
+    expect(problems({ deny: [`Shell(${written})`] })).toMatchObject([
+      { kind: "misspelt", advice: `Write Shell(${meant}).` },
+    ]);
+  });
+
+  it.each(alike.trim().split(/\s+/))("%s is no other's misspelling", (name) => {
+    expect(problems({ deny: [`Shell(${name})`] })).toEqual([]);
+  });
 });

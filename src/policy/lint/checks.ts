@@ -1,11 +1,11 @@
 // What can be wrong with a single rule.
-import { nearestName } from "../../protocol/nearest.ts";
+import { distanceBetween, nearestName } from "../../protocol/nearest.ts";
 import type { Rule } from "../../protocol/permission-rule.ts";
 import { compilePath, hasWildcard, matchesText } from "../glob.ts";
-import { judgeUrl } from "../network.ts";
+import { hostPattern, judgeUrl } from "../network.ts";
 import { floorOf, isDirectory, realOrSame, rootOf, specialKind } from "../paths.ts";
 import { stateChangers, words } from "../programs/command-facts.ts";
-import { absolutePattern, namesPath, shellPattern } from "../rules.ts";
+import { absolutePattern, namesPath, shellPattern, splitPattern } from "../rules.ts";
 import { baseName, isShell, runsOf } from "../runs/wrappers.ts";
 import type { LintFinding, LintPlace } from "./index.ts";
 
@@ -40,24 +40,24 @@ function impossibleShell({ pattern, verdict, text }: Rule): LintFinding | undefi
   const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
   if (/^[A-Za-z_]\w*=/.test(name)) {
     return impossible(
-      "Variables before a command are not part of its name.",
+      "variables before a command are not part of its name.",
       `Name the command alone, without ${name}.`,
     );
   }
   if (verdict === "allow" && name.includes("/")) {
     const base = baseName(name);
-    return impossible("Allow rules name programs, not paths.", `Write ${text.replace(name, base)}.`);
+    return impossible("allow rules name programs, not paths.", `Write ${text.replace(name, base)}.`);
   }
   if (shape.form === "glob") return undefined;
   const operator = /[;|<>`]|&&|\$\(|(^|\s)&(\s|$)/.exec(pattern)?.[0].trim();
   if (operator) {
     return impossible(
-      `Every command of a line is compared by itself, so ${operator} is never part of one.`,
+      `every command of a line is compared by itself, so ${operator} is never part of one.`,
       "Write a rule for each of the commands.",
     );
   }
   if (/["']/.test(pattern))
-    return impossible("Words are compared without their quotes.", `Write ${text.replace(/["']/g, "")}.`);
+    return impossible("words are compared without their quotes.", `Write ${text.replace(/["']/g, "")}.`);
   return undefined;
 }
 
@@ -81,45 +81,36 @@ function hasSameLetters(name: string, meant: string): boolean {
 
 /** One letter more, less or other, or two exchanged: `eslint_d` is not a misspelt `eslint`. */
 function isOneSlip(name: string, meant: string): boolean {
-  const [a, b] = [name.toLowerCase(), meant];
-  let at = 0;
-  while (at < a.length && a[at] === b[at]) at++;
-  const rest = (text: string, from: number) => text.slice(at + from);
-  return (
-    rest(a, 1) === rest(b, 1) ||
-    rest(a, 1) === rest(b, 0) ||
-    rest(a, 0) === rest(b, 1) ||
-    (rest(a, 2) === rest(b, 2) && a[at] === b[at + 1] && a[at + 1] === b[at])
-  );
+  return distanceBetween(name.toLowerCase(), meant) <= 1;
 }
 
 function impossiblePath(rule: Rule, place: LintPlace): LintFinding | undefined {
   const { pattern, text, kind, verdict } = rule;
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(pattern))
-    return impossible("It is an address, not a path.", `Write WebFetch(…) for addresses.`);
+    return impossible("it is an address, not a path.", `Write WebFetch(…) for addresses.`);
   if (/\$\{?\w/.test(pattern))
-    return impossible("Variables are not expanded in rules.", `Write ~/ for your home, or the whole path.`);
-  if (pattern.includes("\\")) return impossible("Paths in rules have slashes.", `Write ${text.replaceAll("\\", "/")}.`);
+    return impossible("variables are not expanded in rules.", `Write ~/ for your home, or the whole path.`);
+  if (pattern.includes("\\")) return impossible("paths in rules have slashes.", `Write ${text.replaceAll("\\", "/")}.`);
   if (verdict === "allow" && !hasWildcard(pattern) && !pattern.endsWith("/")) {
     const path = absolutePattern(pattern, place);
     if (isDirectory(path))
-      return impossible("It names a folder, and covers no file in it.", `Write ${kind}(${pattern}/**).`);
+      return impossible("it names a folder, and covers no file in it.", `Write ${kind}(${pattern}/**).`);
   }
   return undefined;
 }
 
 function impossibleHost({ pattern, verdict }: Rule): LintFinding | undefined {
-  const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(pattern)!;
+  const { host, port } = hostPattern(pattern);
   if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65_535))
-    return impossible(`There is no port ${port}.`, `Write WebFetch(${host}), or a port from 1 to 65535.`);
+    return impossible(`there is no port ${port}.`, `Write WebFetch(${host}), or a port from 1 to 65535.`);
   const rest = host.replace(/^\*\./, "");
   if (verdict === "allow" && hasWildcard(rest) && !/^\*+$/.test(host))
-    return impossible("A wildcard stands for all of a host, or for its subdomains.", `Write WebFetch(*.example.com).`);
+    return impossible("a wildcard stands for all of a host, or for its subdomains.", `Write WebFetch(*.example.com).`);
   return undefined;
 }
 
 function impossible(message: string, advice: string): LintFinding {
-  return { kind: "impossible", message: `It can never match: ${lower(message)}`, advice };
+  return { kind: "impossible", message: `It can never match: ${message}`, advice };
 }
 
 /** Allow rules that change nothing, by themselves. */
@@ -150,7 +141,7 @@ function deadShell({ pattern }: Rule): LintFinding | undefined {
 }
 
 function deadRead({ pattern }: Rule, place: LintPlace): LintFinding | undefined {
-  const head = fixedHead(absolutePattern(pattern, place));
+  const [head] = splitPattern(absolutePattern(pattern, place));
   if (rootOf(realOrSame(head), place) !== undefined) return dead("Reading inside the workspace needs no rule.");
   const special = specialKind(head);
   return special ? dead(`It is never opened: ${special}.`) : undefined;
@@ -175,7 +166,9 @@ function deadWrite(rule: Rule, place: LintPlace): LintFinding | undefined {
 /** A host that stays closed to such a rule. */
 function deadHost(rule: Rule): LintFinding | undefined {
   if (hasWildcard(rule.pattern)) return undefined;
-  const { verdict, reasons } = judgeUrl(`http://${rule.pattern}/`, { mode: "default", rules: [rule] });
+  const { host, port } = hostPattern(rule.pattern);
+  const url = `http://${host}${port === undefined ? "" : `:${port}`}/`;
+  const { verdict, reasons } = judgeUrl(url, { mode: "default", rules: [rule] });
   return verdict === "deny"
     ? { kind: "dead", message: reasons.join(" "), advice: "Name host and port in your own file." }
     : undefined;
@@ -196,8 +189,7 @@ export function wideRule(rule: Rule, place: LintPlace): LintFinding | undefined 
       const covers = compilePath(absolutePattern(rule.pattern, place));
       // A name that nobody has: only a wildcard covers it.
       if (!covers(`${place.home}/any/file`)) return undefined;
-      const what = rule.kind === "Read" ? "reads" : "writes and deletes";
-      return wide(`Nothing that ${what} in your home is asked about.`, "Name the folders that are meant.");
+      return wide("It covers your whole home, and nothing there is asked about.", "Name the folders that are meant.");
     }
     case "WebFetch":
       return /^\*+(:\d+)?$/.test(rule.pattern)
@@ -232,15 +224,4 @@ function wideShell(pattern: string): LintFinding | undefined {
 
 function wide(message: string, advice: string): LintFinding {
   return { kind: "wide", message, advice };
-}
-
-/** The part of a pattern before its first wildcard, whole components only. */
-function fixedHead(pattern: string): string {
-  const parts = pattern.split("/");
-  const wild = parts.findIndex((part) => hasWildcard(part));
-  return (wild === -1 ? parts : parts.slice(0, wild)).join("/") || "/";
-}
-
-function lower(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -1,6 +1,7 @@
 // Does one rule cover everything that another covers? Yes only where it is certain.
 import type { Rule } from "../../protocol/permission-rule.ts";
-import { compilePath, hasWildcard, matchesText } from "../glob.ts";
+import { compilePath, expandBraces, hasWildcard, matchesText } from "../glob.ts";
+import { coversUrl, hostPattern, judgeUrl } from "../network.ts";
 import type { Place } from "../paths.ts";
 import { absolutePattern, allowsCommand, coversMcp, deniesCommand, shellPattern } from "../rules.ts";
 
@@ -14,9 +15,9 @@ export function shadows(outer: Rule, inner: Rule, place: Place): boolean {
     case "Write":
       return coversPaths(outer, inner, place);
     case "WebFetch":
-      return coversHosts(outer.pattern.toLowerCase(), inner.pattern.toLowerCase());
+      return coversHosts(outer, inner);
     case "Mcp":
-      return coversMcp(outer, inner.pattern);
+      return samplesOf(inner.pattern).every((each) => coversMcp(outer, each));
   }
 }
 
@@ -31,7 +32,10 @@ function coversShell(outer: Rule, inner: Rule): boolean {
     // A pattern for arguments names options that no plain rule covers.
     if (outer.verdict === "allow" && /-/.test(narrow.glob)) return false;
     if (hasWildcard(narrow.name)) return false;
-    if (wide.form === "glob") return matchesText(wide.name, narrow.name) && matchesText(wide.glob, narrow.glob);
+    if (wide.form === "glob")
+      return (
+        matchesText(wide.name, narrow.name) && samplesOf(narrow.glob).every((each) => matchesText(wide.glob, each))
+      );
     return wide.tokens.length === 1 && covers(outer, { name: narrow.name, args: [] });
   }
   const [name, ...args] = narrow.tokens;
@@ -42,17 +46,39 @@ function coversShell(outer: Rule, inner: Rule): boolean {
   return covers(outer, { name: name!, args });
 }
 
-/** The inner pattern is taken for a path: a wildcard covers the letters of a narrower one. */
 function coversPaths(outer: Rule, inner: Rule, place: Place): boolean {
   const wide = absolutePattern(outer.pattern, place);
-  const narrow = absolutePattern(inner.pattern, place);
-  if (outer.verdict === "deny") return compilePath(`${wide}/**`, { fold: true })(narrow);
-  // `*` has to cover `**` as well, which it does not.
-  if (narrow.includes("**") && !/(^|\/)\*\*$/.test(wide)) return wide === narrow;
-  return compilePath(wide)(narrow);
+  const covers = outer.verdict === "deny" ? compilePath(`${wide}/**`, { fold: true }) : compilePath(wide);
+  return samplesOf(absolutePattern(inner.pattern, place)).every(covers);
 }
 
-function coversHosts(outer: string, inner: string): boolean {
-  if (outer === inner || /^\*+$/.test(outer)) return true;
-  return outer.startsWith("*.") && inner.endsWith(outer.slice(1));
+/** A rule without a port speaks of both usual ones. An address that another rule leaves closed is not covered by it. */
+function coversHosts(outer: Rule, inner: Rule): boolean {
+  const { host, port } = hostPattern(inner.pattern);
+  const hosts = /^\*+$/.test(host) ? [`${odd}.a`, `${odd}.b`] : samplesOf(host);
+  return hosts
+    .flatMap((each) => (port === undefined ? [`http://${each}/`, `https://${each}/`] : [`http://${each}:${port}/`]))
+    .every((url) => {
+      if (!URL.canParse(url)) return false;
+      if (outer.verdict === "deny") return coversUrl(outer, new URL(url));
+      return judgeUrl(url, { mode: "default", rules: [outer] }).verdict === "allow";
+    });
+}
+
+/** A letter that nobody has in a pattern: only a wildcard covers it. */
+const odd = "\u{a763}";
+
+/**
+ * Texts that a pattern covers, of different lengths and depths: a pattern without a wildcard in the same place does not cover
+ * them all.
+ */
+function samplesOf(pattern: string): string[] {
+  return (expandBraces(pattern) ?? [pattern]).flatMap((each) => {
+    const filled = (folders: string, letters: string) =>
+      each
+        .replace(/\/\*\*(?=\/|$)/g, folders)
+        .replace(/\*+/g, letters)
+        .replaceAll("?", odd);
+    return [filled("", ""), filled(`/${odd}/${odd}`, `${odd}${odd}`)];
+  });
 }

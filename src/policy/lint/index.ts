@@ -28,49 +28,46 @@ export type LintPlace = Place & {
   hasProgram?(name: string): boolean;
 };
 
-type Linted = { entry: LintEntry; rule: Rule };
-
 export function lint(entries: readonly LintEntry[], place: LintPlace): LintProblem[] {
-  const problems: LintProblem[] = [];
-  const linted: Linted[] = [];
-  for (const entry of entries) {
-    const parsed = parseRule(entry.text, entry);
-    if ("rule" in parsed) linted.push({ entry, rule: parsed.rule });
-    else {
-      const [what, meant] = parsed.problem.split(": did you mean ");
-      const advice = meant ? `Write ${meant.replace(/\?$/, "")}.` : "Correct it, or take it out.";
-      problems.push(problemOf(entry, { kind: "misspelt", message: `${what}.`, advice }));
-    }
-  }
-  const rules = linted.map(({ rule }) => rule);
-  for (const [index, { entry, rule }] of linted.entries()) {
-    const finding = findingOf(rule, rules, index, place);
-    if (finding) problems.push(problemOf(entry, finding));
-  }
-  return problems.sort((one, other) => entries.findIndex(isOf(one)) - entries.findIndex(isOf(other)));
+  const read = entries.map((entry) => ({ entry, parsed: parseRule(entry.text, entry) }));
+  const rules = read.flatMap(({ parsed }) => ("rule" in parsed ? [parsed.rule] : []));
+  return read.flatMap(({ entry, parsed }) => {
+    const finding = "rule" in parsed ? findingOf(parsed.rule, rules, place) : misspelt(parsed.problem);
+    return finding ? [problemOf(entry, finding)] : [];
+  });
 }
 
 export type LintFinding = Pick<LintProblem, "kind" | "message" | "advice">;
 
+function misspelt(problem: string): LintFinding {
+  const [what, meant] = problem.split(": did you mean ");
+  const advice = meant ? `Write ${meant.replace(/\?$/, "")}.` : "Correct it, or take it out.";
+  return { kind: "misspelt", message: `${what}.`, advice };
+}
+
 /** The first thing that is wrong: what is impossible is also dead, and need not be said twice. */
-function findingOf(rule: Rule, rules: readonly Rule[], index: number, place: LintPlace): LintFinding | undefined {
+function findingOf(rule: Rule, rules: readonly Rule[], place: LintPlace): LintFinding | undefined {
   return (
     impossibleRule(rule, place) ??
-    duplicateOf(rule, rules.slice(0, index)) ??
+    duplicateOf(rule, rules) ??
     shadowOf(rule, rules, place) ??
     deadRule(rule, place) ??
     wideRule(rule, place) ??
-    coveredBy(rule, rules, index, place)
+    coveredBy(rule, rules, place)
   );
 }
 
-function duplicateOf(rule: Rule, before: readonly Rule[]): LintFinding | undefined {
-  const same = before.find(
-    ({ verdict, kind, pattern }) => verdict === rule.verdict && kind === rule.kind && pattern === rule.pattern,
+/** Of two that say the same, the later. A project's rule may be there for those who do not have it in their own file. */
+function duplicateOf(rule: Rule, rules: readonly Rule[]): LintFinding | undefined {
+  const same = rules
+    .slice(0, rules.indexOf(rule))
+    .find(
+      ({ verdict, kind, pattern, scope }) =>
+        verdict === rule.verdict && kind === rule.kind && pattern === rule.pattern && scope === rule.scope,
+    );
+  return (
+    same && { kind: "duplicate", message: `It stands in ${same.source} already.`, advice: "Take one of them out." }
   );
-  // A project's rule may be there for those who do not have it in their own file.
-  if (!same || same.scope !== rule.scope) return undefined;
-  return { kind: "duplicate", message: `It stands in ${same.source} already.`, advice: "Take one of them out." };
 }
 
 function shadowOf(rule: Rule, rules: readonly Rule[], place: LintPlace): LintFinding | undefined {
@@ -85,16 +82,15 @@ function shadowOf(rule: Rule, rules: readonly Rule[], place: LintPlace): LintFin
   );
 }
 
-/** A rule that another one makes superfluous. Of two that say the same, the later. */
-function coveredBy(rule: Rule, rules: readonly Rule[], index: number, place: LintPlace): LintFinding | undefined {
+/** A rule that another one makes superfluous. Of two that cover each other, the later. */
+function coveredBy(rule: Rule, rules: readonly Rule[], place: LintPlace): LintFinding | undefined {
   const wider = rules.find(
     (other, at) =>
-      at !== index &&
       other.verdict === rule.verdict &&
       other.scope === rule.scope &&
       other.pattern !== rule.pattern &&
       shadows(other, rule, place) &&
-      !(at > index && shadows(rule, other, place)),
+      (at < rules.indexOf(rule) || !shadows(rule, other, place)),
   );
   return (
     wider && {
@@ -108,9 +104,4 @@ function coveredBy(rule: Rule, rules: readonly Rule[], index: number, place: Lin
 function problemOf({ text, verdict, source, line }: LintEntry, finding: LintFinding): LintProblem {
   const { kind, message, advice } = finding;
   return { kind, rule: text, verdict, file: source, ...(line !== undefined && { line }), message, advice };
-}
-
-function isOf(problem: LintProblem): (entry: LintEntry) => boolean {
-  return ({ text, verdict, source, line }) =>
-    text === problem.rule && verdict === problem.verdict && source === problem.file && line === problem.line;
 }
