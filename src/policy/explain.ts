@@ -107,7 +107,7 @@ function commandTree(findings: ShellFindings, situation: Situation): ExplainedCo
     const standing = standings.get(run.command);
     const holder = isFirst && standing?.within ? first.get(standing.within) : undefined;
     const node: ExplainedCommand = {
-      command: isFirst && run.command.text !== "" ? run.command.text : textOf(run),
+      command: isFirst ? run.command.text : textOf(run),
       where: [
         ...(starter && !holder ? [`run by ${baseName(starter.run.name.value)}`] : []),
         ...(isFirst ? (standing?.where ?? []) : []),
@@ -125,17 +125,18 @@ function commandTree(findings: ShellFindings, situation: Situation): ExplainedCo
   return withNameless(roots, findings, first);
 }
 
-/** `x=1` and `> file` start no program, and still count. */
+/** `x=1` and `> file` start no program, and still count; so does a program that a variable names. */
 function withNameless(
   roots: readonly ExplainedCommand[],
   { runs }: ShellFindings,
   known: ReadonlyMap<ShellCommand, ExplainedCommand>,
 ): ExplainedCommand[] {
   const outer = runs.lines[0]!.commands;
-  return outer.flatMap((command) => {
+  const named = roots.filter((root) => !outer.some((command) => known.get(command) === root));
+  const shown = outer.flatMap((command) => {
     const node = known.get(command);
     if (node) return roots.includes(node) ? [node] : [];
-    if (command.name || command.substituted) return [];
+    if (command.substituted) return [];
     const redirects = command.redirects.map(redirectText);
     const assignments = command.assignments.map((assignment) => assignment.text);
     const [verdict, reason] =
@@ -144,6 +145,7 @@ function withNameless(
         : (["allow", "It starts nothing; its redirects count."] as const);
     return [{ command: [...assignments, ...redirects].join(" "), where: [], verdict, reason, redirects, runs: [] }];
   });
+  return [...named.map((root) => ({ ...root, where: ["named by a variable"] })), ...shown];
 }
 
 function programOf({ name, args }: Run): Pick<ExplainedCommand, "program"> {
@@ -155,9 +157,10 @@ type CommandStanding = { where: string[]; within?: ShellCommand };
 function standingsByCommand({ runs }: ShellFindings): Map<ShellCommand, CommandStanding> {
   const found = new Map<ShellCommand, CommandStanding>();
   for (const [index, line] of runs.lines.entries()) {
-    // A line that is too long to be parsed has no commands.
-    const standings: Standing[] = line.commands.length > 0 ? standingsOf(runs.sources[index]!) : [];
+    let standings: Standing[] | undefined;
     for (const [at, command] of line.commands.entries()) {
+      // Not before there is a command: a line that is too long to be parsed has none.
+      standings ??= standingsOf(runs.sources[index]!);
       const { where, within } = standings[at] ?? { where: [] };
       found.set(command, { where, ...(within !== undefined && { within: line.commands[within] }) });
     }
@@ -211,8 +214,8 @@ function textOf({ name, args }: Run): string {
 }
 
 function redirectText({ operator, target, direction, descriptors }: ShellRedirect): string {
-  if (direction === "text") return target ? `${operator} ${target.text}` : operator;
   const usual = operator.startsWith("<") ? 0 : 1;
-  const descriptor = descriptors.length > 1 || descriptors[0] === usual ? "" : descriptors[0];
-  return `${descriptor}${operator}${direction === "copy" ? "" : " "}${target?.text ?? ""}`;
+  const descriptor = descriptors[0] === usual ? "" : descriptors[0];
+  const words = [`${descriptor}${operator}`, ...(target ? [target.text] : [])];
+  return words.join(direction === "copy" ? "" : " ");
 }

@@ -1,11 +1,11 @@
 // What rule would allow this? Only narrow ones are proposed, and only where they are enough.
-import { relative } from "node:path";
 import { parseRule, type Rule } from "../protocol/permission-rule.ts";
 import { decide, type Situation } from "./decide.ts";
 import { type ExplainedCommand, type Explanation, explain } from "./explain.ts";
+import { hasWildcard } from "./glob.ts";
 import { lint } from "./lint/index.ts";
 import type { Need } from "./need.ts";
-import { absolutePath } from "./paths.ts";
+import { absolutePath, shownPath } from "./paths.ts";
 import { words } from "./programs/command-facts.ts";
 
 /** Programs whose first word says what they do: `git push` is named rather than `git`. */
@@ -23,11 +23,13 @@ export async function remedyFor(need: Need, situation: Situation): Promise<strin
 }
 
 async function isEnough(texts: readonly string[], need: Need, situation: Situation): Promise<boolean> {
-  const rules = texts.flatMap((text): Rule[] => {
+  const rules: Rule[] = [];
+  for (const text of texts) {
     const parsed = parseRule(text, { verdict: "allow", scope: "user", source: "proposed" });
-    return "rule" in parsed ? [parsed.rule] : [];
-  });
-  if (rules.length === 0 || rules.length < texts.length) return false;
+    // A file may be called `a*`: as a rule that would be more than this file.
+    if (!("rule" in parsed) || hasWildcard(parsed.rule.pattern)) return false;
+    rules.push(parsed.rule);
+  }
   if (lint(rules, situation).some(({ kind }) => kind !== "dead")) return false;
   const then = await decide([need], { ...situation, rules: [...situation.rules, ...rules] });
   return then.verdict === "allow" && !then.confined;
@@ -37,6 +39,7 @@ async function isEnough(texts: readonly string[], need: Need, situation: Situati
 function proposals(need: Need, { commands = [], writes = [], path }: Explanation, situation: Situation): string[][] {
   // The first Write rule makes every edit that it does not cover a question: nobody should get that by the way.
   const hasWrites = situation.rules.some((rule) => rule.kind === "Write" && rule.verdict === "allow");
+  const file = path?.real ?? need.target;
   switch (need.kind) {
     case "Shell": {
       const shell = commands.flatMap(shellRules);
@@ -44,27 +47,28 @@ function proposals(need: Need, { commands = [], writes = [], path }: Explanation
       return hasWrites ? [shell, [...shell, ...files]] : [shell];
     }
     case "Read":
-      return path?.real ? [[`Read(${path.real})`]] : [];
+      return [[`Read(${file})`]];
     case "Write":
     case "Delete":
-      return path?.real && hasWrites ? [[writeRule(path.real, situation)]] : [];
+      return hasWrites ? [[writeRule(file, situation)]] : [];
     case "WebFetch":
     case "WebSearch":
-      return URL.canParse(need.target) ? [[`WebFetch(${new URL(need.target).host})`]] : [];
+      return [[`WebFetch(${new URL(need.target).host})`]];
     case "Mcp":
       return [[`Mcp(${need.target})`]];
   }
 }
 
-function shellRules({ verdict, reason, runs, program }: ExplainedCommand): string[] {
+function shellRules({ verdict, runs, program }: ExplainedCommand): string[] {
   const inner = runs.flatMap(shellRules);
-  if (verdict !== "ask" || !/^No allow rule covers /.test(reason) || program === undefined) return inner;
+  if (verdict !== "ask" || program === undefined) return inner;
   const [name, first] = program;
   const named = first !== undefined && withSubcommands.has(name!) && /^[a-z][\w:-]*$/.test(first);
   return [named ? `Shell(${name} ${first})` : `Shell(${name})`, ...inner];
 }
 
 function writeRule(path: string, { workspace, home }: Situation): string {
-  const shown = relative(workspace, path);
-  return `Write(${shown.startsWith("..") || absolutePath(shown, { workspace, home }) !== path ? path : shown})`;
+  const shown = shownPath(path, workspace);
+  // `~/x` below the workspace would be read as a file of the home directory.
+  return `Write(${absolutePath(shown, { workspace, home }) === path ? shown : path})`;
 }

@@ -8,6 +8,7 @@ import type { Need } from "../../src/policy/need.ts";
 import { parseShell } from "../../src/policy/parse/shell.ts";
 import { standingsOf } from "../../src/policy/parse/standing.ts";
 import { remedyFor } from "../../src/policy/remedy.ts";
+import { capital, show } from "../../src/policy/show.ts";
 import { type Fixture, makeFixture, removeFixture, rulesOf, situationOf } from "./fixture.ts";
 
 type ShellCase = { id: string; config: { allow?: string[]; deny?: string[] }; input: { command: string } };
@@ -72,7 +73,35 @@ describe("explain", () => {
         ["allow git log @inside <( )"],
       ],
     ]);
+    expect(await tree("echo $(sudo ls > out/a)")).toEqual([
+      ["ask echo $(sudo ls > out/a)", ["ask sudo ls @inside $( ) {> out/a}", ["allow ls @run by sudo"]]],
+    ]);
+    expect(await tree("GIT_PAGER='rm x' git log")).toEqual([["deny rm x @named by a variable"], ["allow git log"]]);
     expect(await tree("find . -exec rm {} +")).toEqual([["ask find . -exec rm {} +", ["deny rm {} @run by find"]]]);
+  });
+
+  it("shows commands as they are written", async () => {
+    expect(await tree("ls {a,b}; (ls)")).toEqual([["allow ls {a,b}"], ["allow ls @in a subshell"]]);
+    expect(await tree("(ls)")).toEqual([["allow ls @in a subshell"]]);
+    expect(await tree("ls <<E 3<<< x 2> err &> all 1>&2 >&- 0< in\nhi\nE")).toEqual([
+      ["allow ls {<< 3<<< x 2> err &> all >&2 >&- < in}"],
+    ]);
+    const { commands } = await explain({ kind: "Shell", target: "ls 'a b'; $X y; l? y" }, situation());
+    expect(commands!.map(({ program }) => program)).toEqual([["ls", "a b"], undefined, undefined]);
+  });
+
+  it("judges each command by itself", async () => {
+    const allow = (...texts: string[]) => ({ rules: rulesOf({ allow: texts }) });
+    expect(await tree("courser permissions allow x", allow("Shell(courser)"))).toEqual([
+      ["ask courser permissions allow x"],
+    ]);
+    expect(await tree("sudo ls", allow("Shell(sudo)", "Shell(ls)"))).toEqual([
+      ["ask sudo ls", ["allow ls @run by sudo"]],
+    ]);
+    expect(await tree("npx vitest", allow("Shell(npx vitest)"))).toEqual([
+      ["allow npx vitest", ["allow vitest @run by npx"]],
+    ]);
+    expect(await tree("npx vitest", allow("Shell(npx)"))).toEqual([["allow npx vitest", ["ask vitest @run by npx"]]]);
   });
 
   it("shows redirects, writes and what starts nothing", async () => {
@@ -81,6 +110,8 @@ describe("explain", () => {
       ["ask y=1"],
       ["allow > z {> z}"],
     ]);
+    // What stands inside of a word changes nothing outside of it.
+    expect(await tree("echo $(y=1)")).toEqual([["ask echo $(y=1)"]]);
     const { writes } = await explain({ kind: "Shell", target: "ls > out/a; tee .envrc > $X" }, situation());
     expect(writes).toMatchObject([
       { given: "out/a", real: join(fixture.workspace, "out/a"), inWorkspace: true, rule: { text: "Write(out/**)" } },
@@ -93,6 +124,13 @@ describe("explain", () => {
     const need: Need = { kind: "Shell", target: "git status && rm x" };
     const { verdict, reasons, rules: deciding } = await explain(need, situation());
     expect(deciding.map(({ text }) => text)).toEqual(["Shell(rm)", "Shell(git)"]);
+    const texts = async (target: string) =>
+      (await explain({ kind: "Shell", target }, situation())).rules.map(({ text }) => text);
+    expect(await texts("bash -c 'git log; rm x'")).toEqual(["Shell(rm)", "Shell(git)"]);
+    expect(await texts("ls > out/a")).toEqual(["Shell(ls)", "Write(out/**)"]);
+    // The pager is judged with the variable that names it.
+    expect(await texts("GIT_PAGER=ls git log")).toEqual(["Shell(git)"]);
+    expect(await texts("git -c core.pager=ls log")).toEqual([]);
     expect({ verdict, reasons }).toEqual({ verdict: "deny", reasons: (await decide([need], situation())).reasons });
   });
 
@@ -114,7 +152,24 @@ describe("explain", () => {
       verdict: "allow",
       rules: [{ text: "Write(out/**)" }],
     });
-    const web = rulesOf({ allow: ["WebFetch(*)", "Mcp(a:*)"], deny: ["WebFetch(evil.test)"] });
+    const files = rulesOf({ allow: ["Read(../**)", "Write(../**)"] });
+    for (const kind of ["Read", "Write"] as const)
+      expect(await explain({ kind, target: "../outside.txt" }, situation({ rules: files }))).toMatchObject({
+        rules: [{ kind }],
+        path: { inWorkspace: false },
+      });
+    expect((await explain({ kind: "Read", target: ".envrc" }, situation())).path).not.toHaveProperty("floor");
+    expect(await explain({ kind: "Delete", target: ".envrc" }, situation())).toMatchObject({
+      path: { floor: expect.any(String) },
+    });
+    const web = rulesOf({
+      allow: ["WebFetch(*)", "WebFetch(other.test)", "Mcp(a:*)", "Mcp(b:*)"],
+      deny: ["WebFetch(evil.test)"],
+    });
+    expect(await explain({ kind: "WebFetch", target: "no address" }, situation({ rules: web }))).toMatchObject({
+      verdict: "deny",
+      rules: [],
+    });
     expect(await explain({ kind: "WebFetch", target: "https://evil.test/x" }, situation({ rules: web }))).toMatchObject(
       {
         verdict: "deny",
@@ -126,6 +181,11 @@ describe("explain", () => {
       rules: [{ text: "Mcp(a:*)" }],
     });
     expect(await explain({ kind: "Read", target: "a\0b" }, situation())).toMatchObject({ verdict: "deny", rules: [] });
+    for (const need of [{ target: "ls\0" }, { target: "ls", cwd: "a\0b" }]) {
+      const explanation = await explain({ kind: "Shell", ...need }, situation());
+      expect(explanation).toMatchObject({ verdict: "deny", rules: [] });
+      expect(explanation).not.toHaveProperty("commands");
+    }
   });
 
   it("counts commands as the parser does", () => {
@@ -184,12 +244,24 @@ describe("check", () => {
     ["WebFetch: https://a.test:8080/x", "WebFetch", "https://a.test:8080/x"],
     ["Mcp: server:tool", "Mcp", "server:tool"],
     ["Delete: a", "Delete", "a"],
+    ["Write: a", "Write", "a"],
+    ["WebSearch: https://a.test", "WebSearch", "https://a.test"],
   ])("reads %j", (text, kind, target) => {
     expect(parseNeed(text)).toEqual({ need: { kind, target } });
   });
 
   it.each(["", "ls", "Shell:", "Shel: ls", "Shell ls"])("refuses %j", (text) => {
     expect(parseNeed(text)).toHaveProperty("problem");
+  });
+
+  it.each([
+    ["Shel: ls", "Shell: "],
+    ["Raed: a", "Read: "],
+    ["Mcp:", "Mcp: server:tool"],
+    ["mpc: a:b", "Mcp: server:tool"],
+    ["something else", "Shell: "],
+  ])("%j: the answer shows %j", (text, example) => {
+    expect(parseNeed(text)).toEqual({ problem: expect.stringContaining(`"${example}`) });
   });
 
   it("answers as a call would be answered", async () => {
@@ -213,14 +285,43 @@ describe("remedyFor", () => {
     ["Shell", "$X", []],
     ["Shell", "find . -delete", []],
     ["Shell", "echo > .envrc", []],
+    ["Shell", "make ./x", ["Shell(make)"]],
+    ["Shell", "npm --version", ["Shell(npm)"]],
+    ["Shell", "l? y", []],
+    ["Shell", "ls > $X", []],
+    ["Shell", "ls > out/a; ls > log", ["Write(log)"]],
+    ["Shell", "ls > 'a*'", []],
+    ["Shell", "ls > ./~/a", ["Write({WS}/~/a)"]],
+    ["Shell", "ls > ../log", ["Write({BASE}/log)"]],
+    ["Shell", "cd x && make all && make", ["Shell(make all)", "Shell(make)"]],
+    ["Read", "../outside.txt", ["Read({BASE}/outside.txt)"]],
+    ["Read", "../a)b", []],
+    ["Read", "a\0b", []],
+    ["Write", "../a", ["Write({BASE}/a)"]],
     ["Write", ".vscode/tasks.json", []],
     ["Write", "src/a", ["Write(src/a)"]],
     ["Delete", "README.md", ["Write(README.md)"]],
     ["WebFetch", "https://docs.test/a", ["WebFetch(docs.test)"]],
+    ["WebFetch", "https://docs.test:8443/a", ["WebFetch(docs.test:8443)"]],
+    ["WebFetch", "https://me@docs.test/", []],
     ["WebFetch", "http://127.0.0.1/", []],
+    ["WebFetch", "no address", []],
+    ["WebSearch", "https://search.test/", ["WebFetch(search.test)"]],
     ["Mcp", "a:b", ["Mcp(a:b)"]],
   ] as const)("%s: %s", async (kind, target, expected) => {
-    expect((await remedyFor({ kind, target }, situation())).toSorted()).toEqual([...expected].sort());
+    const texts = (await remedyFor({ kind, target }, situation())).toSorted();
+    const { base, workspace } = fixture;
+    expect(texts).toEqual(expected.map((text) => text.replace("{WS}", workspace).replace("{BASE}", base)).toSorted());
+  });
+
+  it.each([
+    ...["git status", "npm test", "pnpm test", "yarn test", "bun test", "cargo build", "go build", "docker ps"],
+    ...["podman ps", "kubectl get", "helm list", "gh status", "pip list", "pip3 list", "poetry show", "uv sync"],
+    ...["apt list", "brew list", "systemctl status", "terraform plan", "aws s3", "gcloud info", "az login"],
+    ...["dotnet build", "composer show", "bundle list", "rails routes", "mvn test", "gradle test", "make test"],
+  ])("%s is named with its subcommand", async (command) => {
+    const need: Need = { kind: "Shell", target: `${command} x` };
+    expect(await remedyFor(need, situation({ rules: [] }))).toEqual([`Shell(${command})`]);
   });
 
   it("proposes no first Write rule, which would make other edits a question", async () => {
@@ -235,5 +336,22 @@ describe("remedyFor", () => {
     expect(await remedyFor({ kind: "Shell", target: "make" }, situation({ sandbox: "unlisted" }))).toEqual([
       "Shell(make)",
     ]);
+  });
+});
+
+describe("parts of a command in a reason", () => {
+  it("stand in one line, with nothing invisible in it", () => {
+    expect(show("a\nb\u202e\u{1f600}")).toBe("a\\u{a}b\\u{202e}\\u{1f600}");
+    expect(show("a ~")).toBe("a ~");
+  });
+
+  it("are cut where they are long", () => {
+    expect(show("x".repeat(100))).toBe("x".repeat(100));
+    expect(show("x".repeat(101))).toBe(`${"x".repeat(99)}…`);
+  });
+
+  it("may begin a sentence", () => {
+    expect(capital("it runs")).toBe("It runs");
+    expect(capital("")).toBe("");
   });
 });
