@@ -1,5 +1,5 @@
 // The environment that commands run in: the user's own, without what could be stolen or could change what a command means.
-import { isSecretName } from "../redact/secret-names.ts";
+import { isSecretName, isWord } from "../redact/secret-names.ts";
 
 /**
  * Variables that make the shell run code at its start, or make a permitted name mean something else. The descriptors
@@ -35,8 +35,8 @@ export function toolEnvironment(
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || notInherited.has(name) || name.startsWith("BASH_FUNC_")) continue;
     if (isSecretName(name)) {
-      // Short values are words such as "true" or "none", which other variables share.
-      if (value.length >= 12) secrets.add(value);
+      // Words such as "true" or "postgres" are what other variables hold as well.
+      if (!isWord(value)) secrets.add(value);
       continue;
     }
     kept[name] = value;

@@ -1,0 +1,33 @@
+// What commands find in their environment.
+import { describe, expect, it } from "vitest";
+import { toolEnvironment } from "../../src/policy/tool-environment.ts";
+
+describe("the environment of commands", () => {
+  it("is the user's own, and says that an agent runs them", () => {
+    const env = { PATH: "/bin", LANG: "C", EMPTY: "", NODE_OPTIONS: "--trace-warnings", MISSING: undefined };
+    expect(toolEnvironment(env)).toEqual({
+      PATH: "/bin",
+      LANG: "C",
+      EMPTY: "",
+      NODE_OPTIONS: "--trace-warnings",
+      CURSOR_AGENT: "1",
+    });
+  });
+
+  it.each([
+    ...["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "OLDPWD", "_"],
+    ...["NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "COURSER_EXIT_WITH_PARENT", "BASH_FUNC_ls%%"],
+  ])("is without %s", (name) => {
+    expect(toolEnvironment({ [name]: "x", PLAIN: "x" })).toEqual({ PLAIN: "x", CURSOR_AGENT: "1" });
+  });
+
+  it("holds no key, whatever the variable is called", () => {
+    const env = { SOME_API_KEY: "sk-0123456789", COPY: "sk-0123456789", ODD: "abc", PLAIN: "yes" };
+    expect(toolEnvironment(env, ["abc"])).toEqual({ PLAIN: "yes", CURSOR_AGENT: "1" });
+  });
+
+  it("holds the words that passwords are sometimes made of", () => {
+    const env = { DB_PASSWORD: "postgres", SOME_TOKEN: "true", PGDATABASE: "postgres", CI: "true" };
+    expect(toolEnvironment(env)).toEqual({ PGDATABASE: "postgres", CI: "true", CURSOR_AGENT: "1" });
+  });
+});
