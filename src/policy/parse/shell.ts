@@ -5,6 +5,7 @@ import { ParseCheck } from "./parse-check.ts";
 import { noteEvaluation, noteVariables } from "./shell-notes.ts";
 import type { Invocation, ShellWord } from "./shell-word.ts";
 import { argumentsOf, pipelineOf, wordOf } from "./shell-words.ts";
+import { splitToken } from "./split-tokens.ts";
 
 export type { ShellWord } from "./shell-word.ts";
 
@@ -156,12 +157,12 @@ function floodExcess(command: string): string | undefined {
 }
 
 /** A stack of our own: a chain of a hundred thousand operators must not overflow the engine's. */
-function visitAll(root: SyntaxNode, source: string, line: ShellLine): void {
+function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
   const stack: Visit[] = [
-    { node: root, source, whole: source, piped: false, substituted: false, chain: { statement: -1, isFirst: true } },
+    { node: root, source: whole, whole, piped: false, substituted: false, chain: { statement: -1, isFirst: true } },
   ];
   const children: SyntaxNode[] = [];
-  const check = /[$<>]\(|`/.test(source) ? new ParseCheck() : undefined;
+  const check = /[$<>]\(|`/.test(whole) ? new ParseCheck() : undefined;
   let nodes = 0;
   for (let visit = stack.pop(); visit; visit = stack.pop()) {
     const { node } = visit;
@@ -193,7 +194,7 @@ function visitAll(root: SyntaxNode, source: string, line: ShellLine): void {
       });
     }
   }
-  const problem = check?.problem();
+  const problem = check?.problem() ?? splitToken(whole);
   if (problem) {
     line.errors.push(problem);
     line.isMisread = true;

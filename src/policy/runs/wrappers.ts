@@ -54,17 +54,6 @@ function descend(source: string, { depth, found, scope }: { depth: number; found
         trail,
       );
   }
-  const joined = joinedLines(source);
-  if (joined !== source) descend(joined, { depth: depth + 1, found, ...(scope && { scope }) });
-}
-
-/**
- * The shell joins continued lines before it looks for operators, the parser does so inside of words only: of a line that is
- * continued without a blank before or after, both readings count.
- */
-function joinedLines(source: string): string {
-  if (!/\S\\\n\S/.test(source)) return source;
-  return source.replace(/(?<!\\)((?:\\\\)*)(?:\\\n)+/g, "$1");
 }
 
 /** Variables whose value programs run. */
