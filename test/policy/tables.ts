@@ -12,8 +12,9 @@ const listed = (command: string): Given => ({
   allow: [command.split(" ")[0]!, "ls"].map((name) => `Shell(${name})`).concat("Write(**)"),
 });
 const everyProgram = (command: string): Given => ({
-  allow: [...new Set(command.match(/[A-Za-z][\w-]*/g))].map((name) => `Shell(${name})`),
+  allow: [...new Set(command.match(/[A-Za-z][\w+-]*/g))].map((name) => `Shell(${name})`),
 });
+const writingHere = (command: string): Given => ({ allow: [...everyProgram(command).allow!, "Write(**)"] });
 const forced = (): Given => ({ mode: "force" });
 const denying = (): Given => ({ mode: "force", deny: ["Shell(zap)"] });
 const keepingSecrets = (command: string): Given => ({ ...everyProgram(command), deny: ["Read(.env)"] });
@@ -21,7 +22,9 @@ const keepingSecrets = (command: string): Given => ({ ...everyProgram(command), 
 export const tables: readonly Table[] = [
   { file: "asked", what: "options that do more than the rule says", verdict: "ask", given: listed },
   { file: "allowed", what: "ordinary options", verdict: "allow", given: listed },
-  { file: "outside", what: "options that write outside", verdict: "ask", given: listed },
+  { file: "outside", what: "options that write outside", verdict: "ask", given: writingHere },
+  { file: "purposes", what: "writing what the program is for", verdict: "allow", given: everyProgram },
+  { file: "side-outputs", what: "writing beside it without a Write rule", verdict: "ask", given: everyProgram },
   { file: "protected", what: "writing protected paths", verdict: "ask", given: forced },
   { file: "unprotected", what: "only naming them", verdict: "allow", given: forced },
   { file: "denied", what: "running what is denied", verdict: "deny", given: denying },

@@ -157,6 +157,7 @@ const dangerous: Record<string, Dangerous> = {
   pandoc: { short: "FLd", values: "ftorsDHABcM", long: ["filter", "lua-filter", "pdf-engine", "defaults", "data-dir"] },
   bash: { exact: /^--(rcfile|init-file)$/ },
   tcpdump: { short: "z" },
+  strace: { valued: [{ short: "o", values: "abeEIOpPsSuUX", long: ["output"], value: /^[|!]/ }] },
   hyperfine: { short: "pcS", long: ["prepare", "cleanup", "setup", "shell"] },
   nodemon: { short: "x", long: ["exec"] },
   npx: { short: "p", values: "c", long: ["package"], wraps: true },

@@ -7,7 +7,7 @@ import { type DangerousArgument, dangerousArguments } from "./dangerous-options.
 /** Programs whose options hold commands for the shell, or names of programs. */
 const hosts = words(`
   git tar gtar bsdtar cpio split ssh scp sftp rsync man zip sort gsort rg ag ack gcc cc g++ c++ clang clang++ ld go wget
-  nano npm pnpm`);
+  nano npm pnpm strace`);
 const compilers = words("gcc cc g++ c++ clang clang++");
 
 /** Of more than this not all are looked at. */

@@ -40,10 +40,8 @@ const tables: Record<string, Options> = {
   tar: { short: "C", values: "fbgHKLNTVXIF", long: ["directory", "index-file", "volno-file", "one-top-level"] },
   unzip: { short: "d" },
   csplit: { short: "f", values: "bn", long: ["prefix"] },
-  cp: { short: "t", long: ["target-directory"] },
   mv: { short: "t", long: ["target-directory"] },
   ln: { short: "t", long: ["target-directory"] },
-  install: { short: "t", long: ["target-directory"] },
   gcc: { short: "o", alone: true },
   ld: { short: "o", alone: true },
   ghc: { short: "o", alone: true },
@@ -82,7 +80,7 @@ const tables: Record<string, Options> = {
       "heap-prof-name",
     ],
   },
-  vim: { long: ["startuptime"], values: "cSsuUir" },
+  vim: { long: ["startuptime"] },
   protoc: { long: ["cpp_out", "python_out", "java_out", "js_out", "go_out", "descriptor_set_out"] },
   docker: { long: ["iidfile", "cidfile", "metadata-file"] },
   patch: { short: "or", long: ["output", "reject-file", "directory"] },
@@ -104,13 +102,12 @@ const sameTable: Record<string, string> = {
   bsdtar: "tar",
 };
 /** Where the command's own purpose is to put something there. */
-const purposeful = words(
-  "csplit cp mv ln install tar unzip gcc cc g++ c++ clang clang++ ld ghc as go rustc cargo tsc protoc patch",
-);
+const purposeful = words("csplit mv ln tar unzip gcc ld ghc as go rustc cargo tsc protoc patch");
 
 /** The files that options of a program name to be written. `isPurpose`: writing them is what the program is for. */
 export function optionOutputs(base: string, args: readonly ShellWord[]): (ShellWord & { isPurpose: boolean })[] {
-  const options = own(tables, own(sameTable, base) ?? base);
+  const program = own(sameTable, base) ?? base;
+  const options = own(tables, program);
   if (!options) return [];
-  return valuesOf(args, options).map((word) => ({ ...word, isPurpose: purposeful.has(base) }));
+  return valuesOf(args, options).map((word) => ({ ...word, isPurpose: purposeful.has(program) }));
 }

@@ -5,7 +5,7 @@ import { baseName, words } from "./command-names.ts";
 const speakers = words(`
   ls dir vdir exa eza lsd tree stat df du test [ echo printf readlink realpath basename dirname which type whereis command
   getfacl lsattr cd chdir pushd popd dirs pwd kill pkill pgrep sleep seq true false : exit return break continue export
-  declare typeset local readonly unset alias unalias set shift wait jobs read hash help umask ulimit trap man tldr`);
+  declare typeset local readonly unset alias unalias set shift wait read hash help umask ulimit trap man tldr`);
 
 /** They make, change and remove files as `written-files.ts` says, and show nothing of what is in them. */
 const makers = words(`
@@ -27,7 +27,7 @@ const onlyRead = words(`
 
 /** They take texts and names, and run none of them; options that do run something have tables of their own. */
 const neverRun = words(`
-  git gh glab hub npm pnpm yarn bun pip pip3 gem brew sed gsed awk gawk mawk nawk http xh aws az systemctl journalctl
+  git gh glab hub pip pip3 gem brew sed gsed awk gawk mawk nawk http xh aws az systemctl journalctl
   yq pandoc`);
 
 /** Is what it is given nothing that it opens and shows? */

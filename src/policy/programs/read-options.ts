@@ -9,13 +9,15 @@ export function isOption(word: ShellWord): boolean {
 export type ReadOptions = {
   operands: ShellWord[];
   values: Map<string, ShellWord>;
+  /** The values of options that were given again. */
+  replaced: ShellWord[];
   /** An option stands there that may or may not have a value. */
   isUnsure: boolean;
 };
 
 /** The words after the options, or between them where they may be mixed. */
 export function parseOptions(args: readonly ShellWord[], table: Wrapper): ReadOptions {
-  const read: ReadOptions = { operands: [], values: new Map(), isUnsure: false };
+  const read: ReadOptions = { operands: [], values: new Map(), replaced: [], isUnsure: false };
   for (let at = 0; at < args.length; at++) {
     const word = args[at]!;
     if (word.value === "--") {
@@ -23,20 +25,26 @@ export function parseOptions(args: readonly ShellWord[], table: Wrapper): ReadOp
       break;
     }
     if (!isOption(word)) {
+      // A lone dash is an option to some.
+      if (word.value === "-" && read.operands.length === 0) continue;
       if (table.permutes) {
         read.operands.push(word);
         continue;
       }
-      // A lone dash is an option to some.
-      if (word.value === "-" && read.operands.length === 0 && !word.dynamic) continue;
       read.operands.push(...args.slice(at));
       break;
     }
     if (word.dynamic) read.isUnsure = true;
     const takesNext = word.value.startsWith("--") ? readLong(word, table, read) : readCluster(word, table, read);
-    if (takesNext !== undefined && args[at + 1]) read.values.set(takesNext, args[++at]!);
+    if (takesNext !== undefined && args[at + 1]) keepValue(takesNext, args[++at]!, read);
   }
   return read;
+}
+
+function keepValue(name: string, value: ShellWord, { values, replaced }: ReadOptions): void {
+  const before = values.get(name);
+  if (before) replaced.push(before);
+  values.set(name, value);
 }
 
 /** The name of the option whose value is the next word. */
@@ -50,7 +58,7 @@ function readLong(word: ShellWord, table: Wrapper, read: ReadOptions): string | 
   const known = exact ?? (valued.length + flags.length === 1 ? (valued[0] ?? flags[0]) : undefined);
   if (known === undefined) read.isUnsure = true;
   if (given !== undefined) {
-    read.values.set(known ?? name, { ...word, value: value! });
+    keepValue(known ?? name, { ...word, value: value! }, read);
     return undefined;
   }
   return known !== undefined && valued.includes(known) ? known : undefined;
@@ -64,7 +72,7 @@ function readCluster(word: ShellWord, table: Wrapper, read: ReadOptions): string
     if (table.values?.includes(letter)) {
       const rest = letters.slice(index + 1).join("");
       if (rest === "") return letter;
-      read.values.set(letter, { ...word, value: rest });
+      keepValue(letter, { ...word, value: rest }, read);
       return undefined;
     }
     if (!table.flags?.includes(letter)) {

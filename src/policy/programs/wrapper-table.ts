@@ -10,6 +10,10 @@ export type Wrapper = {
   operands?: number;
   /** Or perhaps none. */
   mayHaveOperand?: true;
+  /** How the first of them looks, where it may be missing. */
+  operand?: RegExp;
+  /** The options that take their place. */
+  insteadOfOperands?: readonly string[];
   /** `NAME=value` before the command. */
   assignments?: true;
   /** Runs only what it is given, and changes nothing else: needs no rule of its own. */
@@ -17,10 +21,14 @@ export type Wrapper = {
   privileged?: true;
   /** The options whose value is a script. */
   scripts?: readonly string[];
+  /** The options whose value is the program that gets the operands. */
+  programs?: readonly string[];
   /** Options may stand behind operands. */
   permutes?: true;
   /** The operands are joined and given to a shell; `each`: every one of them is a line of its own. */
   joins?: "all" | "each";
+  /** Only with this option; without it they are a command as they stand. */
+  joinedBy?: RegExp;
   /** The option whose value is the folder to start in. */
   directory?: readonly string[];
 };
@@ -50,7 +58,7 @@ export const wrappers: Record<string, Wrapper> = {
   exec: { flags: "cl", values: "a" },
   nice: { values: "n", longValues: ["adjustment"], transparent: true },
   ionice: { flags: "t", values: "cnpPu", longValues: ["class", "classdata"] },
-  chrt: { flags: "abdfimorRv", values: "TPDp", operands: 1 },
+  chrt: { flags: "abdfimorRv", values: "TPDp", operands: 1, operand: /^\d+$/ },
   taskset: { flags: "ac", operands: 1 },
   stdbuf: { values: "ioe", longValues: ["input", "output", "error"], transparent: true },
   timeout: {
@@ -63,7 +71,7 @@ export const wrappers: Record<string, Wrapper> = {
   },
   chroot: { longValues: ["userspec", "groups"], operands: 1, privileged: true },
   unshare: { flags: "mnpuUirfcT", values: "SGRw", privileged: true },
-  nsenter: { flags: "amnpuUiF", values: "tSGrw", privileged: true },
+  nsenter: { flags: "amnpuUiFrw", values: "tSG", privileged: true },
   sudo: {
     flags: "AbEeHiKklnPSsvVBN",
     values: "CDghpRrtTuU",
@@ -74,28 +82,32 @@ export const wrappers: Record<string, Wrapper> = {
   },
   doas: { flags: "Lns", values: "aCu", privileged: true },
   su: {
-    flags: "flmpP",
-    values: "csgGTw",
-    longFlags: ["login", "fast", "pty", "preserve-environment"],
+    flags: "flmpPT",
+    values: "csgGw",
     longValues: ["command", "session-command", "shell", "group", "supp-group", "whitelist-environment"],
     scripts: ["c", "command", "session-command"],
+    programs: ["s", "shell"],
     permutes: true,
+    operands: 1,
     privileged: true,
   },
   runuser: {
-    flags: "flmpP",
-    values: "csgGuTw",
-    longFlags: ["login", "fast", "pty"],
-    longValues: ["command", "session-command", "shell", "user", "group"],
+    flags: "flmpPT",
+    values: "csgGuw",
+    longFlags: ["pty", "no-pty"],
+    longValues: ["command", "session-command", "shell", "user", "group", "supp-group", "whitelist-environment"],
     scripts: ["c", "command", "session-command"],
+    programs: ["s", "shell"],
     permutes: true,
+    operands: 1,
+    insteadOfOperands: ["u", "user"],
     privileged: true,
   },
-  sg: { values: "c", scripts: ["c"], permutes: true, operands: 1, privileged: true },
+  sg: { operands: 1, joins: "all", privileged: true },
   pkexec: { longValues: ["user"], privileged: true },
   setpriv: { privileged: true },
   capsh: { privileged: true },
-  "systemd-run": { values: "pEutMHrG", privileged: true },
+  "systemd-run": { flags: "tPqdSrG", values: "pEuMHC", privileged: true },
   xargs: {
     flags: "0rtpxoeil",
     values: "adEILnPs",
@@ -127,7 +139,6 @@ export const wrappers: Record<string, Wrapper> = {
     longFlags: ["append", "return", "flush", "force", "quiet"],
     longValues: ["command", "echo", "log-in", "log-out", "log-io", "log-timing", "logging-format", "output-limit"],
     scripts: ["c", "command"],
-    permutes: true,
     operands: 1,
   },
   flock: {
@@ -138,11 +149,11 @@ export const wrappers: Record<string, Wrapper> = {
     scripts: ["c", "command"],
     operands: 1,
   },
-  strace: { flags: "cCdDfFhiknqrtTvVwxyYzZ", values: "abeEIoOpPsSuUX" },
-  ltrace: { flags: "bcCfhiLrStTV", values: "aeEFlnosuwxAD" },
+  strace: { flags: "cCdDfFhiknqrtTvVwxyYzZ", values: "abeEIoOpPsSuUX", longValues: ["output"] },
+  ltrace: { flags: "bcCfhiLrStTV", values: "aeEFlnosuwxAD", longValues: ["output"] },
   busybox: plain,
   toybox: plain,
-  coreutils: { longValues: ["coreutils-prog"], scripts: ["coreutils-prog"] },
+  coreutils: { programs: ["coreutils-prog"] },
   npx: {
     flags: "yq",
     values: "pc",
@@ -162,7 +173,7 @@ export const wrappers: Record<string, Wrapper> = {
   unbuffer: { flags: "p" },
   faketime: { flags: "fm", operands: 1 },
   fakeroot: { flags: "uhv", values: "lsibf" },
-  setarch: { flags: "3BFILRSTXZv", mayHaveOperand: true },
+  setarch: { mayHaveOperand: true },
   linux64: { flags: "3BFILRSTXZv" },
   linux32: { flags: "3BFILRSTXZv" },
   eatmydata: plain,
@@ -198,7 +209,7 @@ export const wrappers: Record<string, Wrapper> = {
   dtach: { mayHaveOperand: true },
   abduco: { mayHaveOperand: true },
   fakechroot: plain,
-  entr: { flags: "acdnprxz", values: "s", scripts: ["s"] },
+  entr: { flags: "acdnprsxz", joins: "all", joinedBy: /^-[a-z]*s/ },
   watchexec: plain,
   onchange: { mayHaveOperand: true },
   "env-cmd": plain,
@@ -214,8 +225,8 @@ export const wrappers: Record<string, Wrapper> = {
   concurrently: { joins: "each" },
   tmux: { joins: "each" },
   screen: plain,
-  at: { values: "f", operands: 99 },
-  batch: { operands: 99 },
+  at: plain,
+  batch: plain,
 };
 
 /** The dynamic loader runs the program that it is given. */

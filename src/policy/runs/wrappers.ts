@@ -105,6 +105,8 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
     found.files.push({ word: name, by: name.value });
     if (trail.written.has(plain(name.value))) found.opaque.push(`${name.value} is written by the same line`);
   }
+  // Whoever is given a name with blanks takes it as a line.
+  if (depth > 0 && /\s/.test(name.value)) guessScript(name.value, trail);
   if (isShell(base)) followShell(base, args, trail);
   else if (base === "eval") script(args, trail, "eval");
   else if (base === "trap") followTrap(args, trail);
@@ -187,12 +189,18 @@ function followWrapper(base: string, table: Wrapper, args: ShellWord[], run: Run
   if (base === "command" && args.find((arg) => !/^-p+$/.test(arg.value))?.value.match(/^-[pvV]*[vV]/)) return;
   if (base === "jobs" && !args.some((arg) => arg.value === "-x")) return;
   if (base === "parallel") found.opaque.push("what parallel reads decides what it runs");
-  if (base === "at" || base === "batch") found.opaque.push(`${base} runs what it is given later`);
-  const { operands: rest, values, ...options } = parseOptions(args, table);
+  if (base === "at" || base === "batch") {
+    found.opaque.push(`${base} runs what it is given later`);
+    return;
+  }
+  const { operands: rest, values, replaced, ...options } = parseOptions(args, table);
   const isUnsure = options.isUnsure || table.mayHaveOperand === true;
   let operands = rest;
   if (table.assignments) operands = withoutAssignments(operands, base, run, trail);
-  operands = operands.slice(table.operands ?? 0);
+  const isMissing =
+    table.insteadOfOperands?.some((name) => values.has(name)) ||
+    table.operand?.test(operands[0]?.value ?? "") === false;
+  operands = operands.slice(isMissing ? 0 : table.operands);
   // Some programs take options behind their operands as well.
   const late = operands[0] && isOption(operands[0]) ? parseOptions(operands, table) : undefined;
   for (const [name, value] of late?.values ?? []) values.set(name, value);
@@ -200,41 +208,53 @@ function followWrapper(base: string, table: Wrapper, args: ShellWord[], run: Run
   for (const name of table.directory ?? []) if (values.has(name)) found.folders.push(values.get(name)!);
   const split = base === "env" ? (values.get("S") ?? values.get("split-string")) : undefined;
   if (split) {
+    for (const { value } of replaced) guessScript(value, trail);
     if (/[\\$]/.test(split.value)) found.opaque.push("what env -S runs is spelled in its own way");
     script([split, ...operands], trail, "env -S");
     return;
   }
+  // Of an option that is given twice, not all programs take the last.
+  if (table.scripts) for (const { value } of replaced) guessScript(value, trail);
+  const next = { ...trail, depth: trail.depth + 1 };
+  const program = table.programs?.map((name) => values.get(name)).find(Boolean);
+  if (program) follow(program, operands, next);
   const text = table.scripts?.map((name) => values.get(name)).find(Boolean);
   if (text) {
     script([text], trail, base);
     return;
   }
-  if (operands.length === 0) return;
+  if (program || operands.length === 0) return;
   if (table.joins === "each") for (const operand of operands) script([operand], trail, base);
   if (table.joins === "each") return;
-  if (table.joins && !args.some((arg) => /^(-[a-zA-Z]*x|--exec)$/.test(arg.value))) {
+  if (table.joins && isJoined(table, args)) {
     script(operands, trail, base);
     return;
   }
-  const next = { ...trail, depth: trail.depth + 1 };
   if (base === "xargs") {
     const fed = withInput(operands, { args, values, command: next.command, scope: next.scope });
     found.opaque.push(...fed.opaque);
     operands = fed.words;
   }
-  if (isPackageRunner(base)) operands = [withoutVersion(operands[0]!), ...operands.slice(1)];
+  if (isPackageRunner(base)) operands = [withoutVersion(operands[0]!, base), ...operands.slice(1)];
   if (next.depth > deepest) found.opaque.push("it is nested too deeply");
   else if (isUnsure || late?.isUnsure) guess(operands, next);
   else follow(operands[0]!, operands.slice(1), next);
+}
+
+/** Given to a shell, or a command as it stands: `watch -x`, `entr -s`. */
+function isJoined({ joinedBy }: Wrapper, args: readonly ShellWord[]): boolean {
+  if (joinedBy) return args.some((arg) => joinedBy.test(arg.value));
+  return !args.some((arg) => /^(-[a-zA-Z]*x|--exec)$/.test(arg.value));
 }
 
 function isPackageRunner(base: string): boolean {
   return /^(npx|bunx|pnpx|uvx)$/.test(base) || own(runners, base) !== undefined;
 }
 
-/** `vitest@2` is vitest; a version that is an address is not. */
-function withoutVersion(word: ShellWord): ShellWord {
-  const value = word.value.replace(/^([\w.-]+)@(\d[\w.]*|latest|next)$/, "$1");
+/** `vitest@2` is vitest; a version that is an address is not. `hatch run test:pytest`: in the environment `test`. */
+function withoutVersion(word: ShellWord, base: string): ShellWord {
+  const bare = base === "hatch" ? word.value.replace(/^[^:/]*:/, "") : word.value;
+  const value = bare.replace(/^([\w.-]+)@(\d[\w.]*|latest|next)$/, "$1");
   return value === word.value ? word : { ...word, value };
 }
 
@@ -273,8 +293,11 @@ function followRunner(base: string, args: ShellWord[], run: Run, trail: Trail): 
   const at = args.findIndex((arg) => !isOption(arg));
   const found = subcommandOf(base, args);
   const isSure = found === at;
-  const operands = base === "rustup" ? { ...runnerOptions, operands: 1 } : runnerOptions;
-  followWrapper(base, operands, args.slice(found + 1), run, isSure ? trail : { ...trail, certain: false });
+  const options = base === "rustup" ? { ...runnerOptions, operands: 1 } : runnerOptions;
+  // `mise exec node@20 -- program`
+  const dashes = base === "mise" ? args.findIndex((arg) => arg.value === "--") : -1;
+  const rest = args.slice(Math.max(found, dashes) + 1);
+  followWrapper(base, options, rest, run, isSure ? trail : { ...trail, certain: false });
 }
 
 function followShell(base: string, args: ShellWord[], trail: Trail): void {
