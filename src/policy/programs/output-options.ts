@@ -40,8 +40,10 @@ const tables: Record<string, Options> = {
   tar: { short: "C", values: "fbgHKLNTVXIF", long: ["directory", "index-file", "volno-file", "one-top-level"] },
   unzip: { short: "d" },
   csplit: { short: "f", values: "bn", long: ["prefix"] },
+  cp: { short: "t", long: ["target-directory"] },
   mv: { short: "t", long: ["target-directory"] },
   ln: { short: "t", long: ["target-directory"] },
+  install: { short: "t", long: ["target-directory"] },
   gcc: { short: "o", alone: true },
   ld: { short: "o", alone: true },
   ghc: { short: "o", alone: true },
@@ -102,7 +104,7 @@ const sameTable: Record<string, string> = {
   bsdtar: "tar",
 };
 /** Where the command's own purpose is to put something there. */
-const purposeful = words("csplit mv ln tar unzip gcc ld ghc as go rustc cargo tsc protoc patch");
+const purposeful = words("csplit cp mv ln install tar unzip gcc ld ghc as go rustc cargo tsc protoc patch");
 
 /** The files that options of a program name to be written. `isPurpose`: writing them is what the program is for. */
 export function optionOutputs(base: string, args: readonly ShellWord[]): (ShellWord & { isPurpose: boolean })[] {
