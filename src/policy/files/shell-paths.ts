@@ -96,7 +96,9 @@ function changeTo(
   if (found.paths.length > mostDirectories) return [];
   const choices = word === undefined ? [homeWord] : candidatesOf(word, situation, found.paths[0]!);
   const isSpecial = word !== undefined && (word.glob || word.value === "-" || /^\+\d/.test(word.value));
-  if (choices.length === 0 || isSpecial || (word?.dynamic && word.origin === "made")) {
+  // Names that exist are where the line looked for them; of anything else only some of what it may be is known.
+  const isOpen = word?.dynamic && word.origin !== "names" && expandHome(word, situation, found.paths[0]!) === undefined;
+  if (choices.length === 0 || isSpecial || isOpen) {
     found.unknown = true;
     found.made ||= word?.origin === "made";
   }

@@ -1,6 +1,7 @@
 // Words that a command gets from elsewhere: what xargs reads, what find finds.
 
-import type { ShellCommand, ShellWord } from "../parse/shell.ts";
+import type { ShellCommand } from "../parse/shell.ts";
+import type { Origin, ShellWord } from "../parse/shell-word.ts";
 import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
 import { wrappers } from "../programs/wrapper-table.ts";
 import { meaningOf, type Scope } from "./meaning.ts";
@@ -20,7 +21,7 @@ export function withInput(
 ): { words: ShellWord[]; opaque: string[] } {
   const opaque: string[] = [];
   const inner = baseName(operands[0]!.value).toLowerCase();
-  if (own(wrappers, inner) || isShell(inner) || isInterpreter(inner) || inner === "eval")
+  if (own(wrappers, inner) || isShell(inner) || isInterpreter(inner))
     opaque.push(`what xargs reads decides what ${inner} runs`);
   const upstream = command.upstream?.()?.map(({ name, args }) => ({
     name,
@@ -33,20 +34,16 @@ export function withInput(
   const { gives, mentions } =
     upstream && !isElsewhere ? outputOf(upstream) : ({ gives: "made", mentions: texts } as const);
   const origin = gives === "token" ? "names" : gives;
-  const input: ShellWord = {
-    text: "(input)",
-    value: "",
-    dynamic: true,
-    glob: false,
-    tilde: false,
-    origin,
-    others: mentions,
-  };
+  const input: Filling = { origin, others: mentions };
   const mark = replacedBy(values, args);
-  if (mark === undefined) return { words: [...operands, input], opaque };
-  if (operands[0]!.value.includes(mark)) opaque.push("what xargs reads decides what it runs");
+  if (mark === undefined) return { words: [...operands, { ...nothingYet, ...input }], opaque };
   return { words: operands.map((word) => (word.value.includes(mark) ? filledIn(word, mark, input) : word)), opaque };
 }
+
+/** What takes the place of a mark. */
+type Filling = { origin: Origin; others: readonly ShellWord[] };
+
+const nothingYet: ShellWord = { text: "(input)", value: "", dynamic: true, glob: false, tilde: false };
 
 /** The mark of `-I`, which stands for what is read. */
 function replacedBy(values: ReadonlyMap<string, ShellWord>, args: readonly ShellWord[]): string | undefined {
@@ -56,23 +53,17 @@ function replacedBy(values: ReadonlyMap<string, ShellWord>, args: readonly Shell
 
 /** The words of `find -exec`, with what may be found in the place of `{}`. */
 export function withFound(words: readonly ShellWord[], findArgs: readonly ShellWord[]): ShellWord[] {
-  const tests = findArgs.findIndex((arg) => arg.value.startsWith("-"));
-  const places = tests === -1 ? findArgs : findArgs.slice(0, tests);
+  const places = findArgs.slice(
+    0,
+    findArgs.findIndex((arg) => arg.value.startsWith("-")),
+  );
   const patterns = findArgs.filter((_, at) => /^-i?(path|wholename|name)$/.test(findArgs[at - 1]?.value ?? ""));
-  const found: ShellWord = {
-    text: "{}",
-    value: "",
-    dynamic: true,
-    glob: false,
-    tilde: false,
-    origin: "names",
-    others: [...places, ...patterns.map((word) => ({ ...word, glob: true }))],
-  };
-  return words.map((word) => (word.value.includes("{}") ? filledIn(word, "{}", found) : word));
+  const others = [...places, ...patterns.map((word) => ({ ...word, glob: true }))];
+  return words.map((word) => (word.value.includes("{}") ? filledIn(word, "{}", { origin: "names", others }) : word));
 }
 
 /** `dir/{}`: the part before the mark is known. */
-function filledIn(word: ShellWord, mark: string, { origin, others }: ShellWord): ShellWord {
+function filledIn(word: ShellWord, mark: string, { origin, others }: Filling): ShellWord {
   const lead = word.value.slice(0, word.value.indexOf(mark));
   return {
     ...word,
@@ -81,9 +72,7 @@ function filledIn(word: ShellWord, mark: string, { origin, others }: ShellWord):
       { kind: "text", value: lead },
       { kind: "variable", name: mark, quoted: true },
     ],
-    ...(origin && { origin }),
-    ...(others && {
-      others: others.map((each) => ({ ...each, value: word.value.replaceAll(mark, () => each.value) })),
-    }),
+    origin,
+    others: others.map((each) => ({ ...each, value: word.value.replaceAll(mark, () => each.value) })),
   };
 }

@@ -21,6 +21,8 @@ const strictness: Record<Origin, number> = { names: 0, environment: 1, derived: 
 
 /** Variables that hold digits, whoever sets them. */
 const numbers = /^([?$!#]|RANDOM|SECONDS|EPOCHSECONDS|LINENO|UID|EUID|PPID|BASHPID|SHLVL|COLUMNS|LINES)$/;
+/** Variables that every shell has. */
+const alwaysSet = /^(HOME|PWD)$/;
 /** Variables that hold pieces of the line itself. */
 const ownWords = /^(_|BASH_.*|REPLY|MAPFILE|OPTARG|OPTIND|DIRSTACK|FUNCNAME|PIPESTATUS|COPROC.*|HISTCMD|IFS|PS4)$/;
 
@@ -37,6 +39,8 @@ export function meaningOf(word: ShellWord, scope: Scope, depth = 0): ShellWord {
   const words = all.filter((each) => each.value !== "");
   // An option that only shows when the line runs is not what it looks like.
   const hides = leadingText(word) === "" && words.some((each) => each.value.startsWith("-"));
+  const bare = ownText(pieces);
+  if (bare !== undefined && !texts.includes(bare)) words.push(...splitWords(bare, word, glob));
   if (origin || hides) return { ...word, origin: hides ? "made" : origin!, ...(words.length > 0 && { others: words }) };
   const [first, ...others] = words;
   if (!first) return { ...word, value: "", dynamic: false };
@@ -98,6 +102,8 @@ function combined(pieces: readonly Piece[], scope: Scope, depth: number): Value 
 type Context = { scope: Scope; depth: number; isAlone: boolean };
 
 const digits: Value = { texts: ["0"], glob: false };
+/** Of a command that may fail: then it prints nothing. */
+const digitsIfAny: Value = { texts: ["0", ""], glob: false };
 const made: Value = { texts: [], glob: false, origin: "made" };
 
 function pieceValue(piece: Piece, context: Context): Value {
@@ -114,9 +120,10 @@ function pieceValue(piece: Piece, context: Context): Value {
     case "choice":
       return united(piece.choices.map((pieces) => combined(pieces, scope, depth + 1)));
     case "output": {
-      const { gives, mentions } = outputOf(resolved(piece.commands, scope, depth + 1));
-      if (gives === "token") return digits;
-      return { texts: context.isAlone ? mentions.map((each) => each.value) : [], glob: true, origin: gives };
+      const { gives, mentions, isAlways } = outputOf(resolved(piece.commands, scope, depth + 1));
+      if (gives === "token") return digitsIfAny;
+      const nothing = isAlways ? [] : [""];
+      return { texts: context.isAlone ? mentions.map((each) => each.value) : nothing, glob: true, origin: gives };
     }
     case "unknown":
       return made;
@@ -137,7 +144,8 @@ function variableValue({ name, quoted }: { name: string; quoted: boolean }, cont
   // Where words end is itself a variable.
   if (words === "unknown" || ownWords.test(name) || (!quoted && scope.variables.has("IFS"))) return made;
   const isOurs = scope.isOpen || (scope.isNested && isPositional(name));
-  if (!words) return { texts: [], glob: false, origin: isOurs ? "made" : "environment" };
+  // What nobody has set is empty: `.e${x}nv` is then a name like any other.
+  if (!words) return { texts: alwaysSet.test(name) ? [] : [""], glob: false, origin: isOurs ? "made" : "environment" };
   return united(
     words.map((word) => {
       const meaning = meaningOf(word, scope, depth + 1);
@@ -158,7 +166,7 @@ function partValue(name: string, context: Context): Value {
   const isFromOutside =
     whole.origin !== "made" &&
     (words === undefined || (words !== "unknown" && (whole.origin !== undefined || words.every((word) => word.glob))));
-  return isFromOutside ? { texts: [], glob: false, origin: "derived" } : made;
+  return isFromOutside ? { texts: words ? [] : whole.texts, glob: false, origin: "derived" } : made;
 }
 
 function united(values: readonly Value[]): Value {
@@ -173,6 +181,16 @@ function splitWords(text: string, word: ShellWord, glob: boolean): ShellWord[] {
   const isSplit = /\s/.test(text) && (word.pieces ?? []).some((piece) => piece.kind === "variable" && !piece.quoted);
   const parts = isSplit ? text.split(/\s+/).filter(Boolean) : [text];
   return parts.map((value) => ({ text: word.text, value, dynamic: false, glob: glob || word.glob, tilde: word.tilde }));
+}
+
+/** What is left of `$x.txt` where the line has not set x yet, or does not at all. Its beginning and its end must be its own. */
+function ownText(pieces: readonly Piece[]): string | undefined {
+  let text = "";
+  for (const piece of pieces) {
+    if (piece.kind === "choice" || piece.kind === "number") return undefined;
+    if (piece.kind === "text") text += piece.value;
+  }
+  return /^[^-/](.*[^/])?$/s.test(text) ? text : undefined;
 }
 
 function leadingText(word: ShellWord): string {

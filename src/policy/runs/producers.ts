@@ -3,8 +3,8 @@
 import type { Invocation, Origin, ShellWord } from "../parse/shell-word.ts";
 import { own } from "../programs/command-facts.ts";
 
-/** `token`: one word that is no option and no path. `mentions`: what names may come from. */
-export type Output = { gives: "token" | Origin; mentions: readonly ShellWord[] };
+/** `token`: one word that is no option and no path. `mentions`: what names may come from. `isAlways`: there is some. */
+export type Output = { gives: "token" | Origin; mentions: readonly ShellWord[]; isAlways?: true };
 
 /** Holds when the first argument is `first`, each other one that begins with a dash fits `flags`, and the rest `operands`. */
 type Producer = {
@@ -14,6 +14,8 @@ type Producer = {
   operands?: RegExp;
   /** A flag without which it prints something else. */
   needs?: RegExp;
+  /** It never prints nothing. */
+  isAlways?: true;
 };
 
 const revision = /^[A-Za-z@][\w./~^@{}-]*$/;
@@ -37,7 +39,7 @@ const producers: Record<string, readonly Producer[]> = {
       needs: /^-\w*t/,
     },
   ],
-  pwd: [{ gives: "environment", flags: /^-[PL]$/ }],
+  pwd: [{ gives: "environment", flags: /^-[PL]$/, isAlways: true }],
   mktemp: [{ gives: "environment", flags: /^-d$/ }],
   which: [{ gives: "environment", operands: /^\w/ }],
   command: [{ gives: "environment", flags: /^-v$/, operands: /^\w/, needs: /^-v$/ }],
@@ -98,7 +100,8 @@ const producers: Record<string, readonly Producer[]> = {
       operands: /^(HEAD|@|@\{u\})$/,
       needs: /^--abbrev-ref$/,
     },
-    { gives: "environment", first: "rev-parse", flags: /^--(show-toplevel|git-dir|show-cdup|git-common-dir)$/ },
+    { gives: "environment", first: "rev-parse", flags: /^--show-toplevel$/, isAlways: true },
+    { gives: "environment", first: "rev-parse", flags: /^--(git-dir|show-cdup|git-common-dir)$/ },
     { gives: "names", first: "branch", flags: /^(-[ar]|--(merged|no-merged|list|show-current))$/, operands: revision },
     { gives: "names", first: "symbolic-ref", flags: /^--short$/, operands: /^HEAD$/ },
     { gives: "names", first: "tag", flags: /^(-l|--list)$/, operands: /^[\w.*]+$/ },
@@ -155,7 +158,8 @@ function producedBy({ name, args }: Invocation): Output {
   if (!isKnown(args) || args.some((arg) => /[\n\r]/.test(arg.value))) return made;
   const producer = own(producers, name.value)?.find((each) => fits(each, args));
   if (!producer) return made;
-  return { gives: producer.gives, mentions: args.filter((arg) => !arg.value.startsWith("-")) };
+  const { gives, isAlways } = producer;
+  return { gives, mentions: args.filter((arg) => !arg.value.startsWith("-")), ...(isAlways && { isAlways }) };
 }
 
 function fits({ first, flags, operands, needs }: Producer, args: readonly ShellWord[]): boolean {
@@ -172,8 +176,8 @@ function partOfPath(args: readonly ShellWord[]): Output {
   return isFromOutside && isKnown(args.slice(1)) ? { gives: "derived", mentions: [] } : made;
 }
 
-function passedOn(before: Output, { name, args }: Invocation): Output {
-  if (before.gives === "made" || !isKnown([name, ...args])) return { ...made, mentions: before.mentions };
+function passedOn({ gives, mentions }: Output, { name, args }: Invocation): Output {
+  if (gives === "made" || !isKnown([name, ...args])) return { ...made, mentions };
   const values = args.map((arg) => arg.value);
   if (name.value === "wc" && values.length === 1 && /^-[lwc]$/.test(values[0]!))
     return { gives: "token", mentions: [] };
@@ -183,7 +187,9 @@ function passedOn(before: Output, { name, args }: Invocation): Output {
     const operands = values.filter(
       (value, index) => !value.startsWith("-") && !/^-[nktc]$/.test(values[index - 1] ?? ""),
     );
-    return flags.every((flag) => filter.flags.test(flag)) && operands.length === filter.operands ? before : made;
+    return flags.every((flag) => filter.flags.test(flag)) && operands.length === filter.operands
+      ? { gives, mentions }
+      : made;
   }
   const isField =
     name.value === "awk"
@@ -192,7 +198,7 @@ function passedOn(before: Output, { name, args }: Invocation): Output {
         /^(-F.*|)$/s.test(values.length > 1 ? values[0]! : "")
       : name.value === "cut" &&
         values.every((value, index) => /^-[dfc]/.test(value) || /^-[dfc]$/.test(values[index - 1] ?? ""));
-  return isField ? { ...before, gives: "derived" } : made;
+  return isField ? { gives: "derived", mentions } : made;
 }
 
 /** The words of a text that a command is made to print. */

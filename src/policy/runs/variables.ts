@@ -1,13 +1,16 @@
 // Which variables a line sets, and to what: the ground on which its words are understood.
 
-import type { ShellLine, ShellWord } from "../parse/shell.ts";
+import type { ShellCommand, ShellLine, ShellWord } from "../parse/shell.ts";
 import { words } from "../programs/command-names.ts";
+import { isOption } from "../programs/read-options.ts";
 import type { Scope } from "./meaning.ts";
 
 /** Built-ins that put what they read or compute into the variables that they are given. */
-const setters = words("read mapfile readarray getopts printf wait unset let declare typeset local readonly export");
-/** After these any variable may hold anything. */
+const setters = words("read mapfile readarray getopts printf unset declare typeset local readonly export");
+/** After these any variable that the line does not set may hold anything. */
 const openers = words("eval source . trap enable");
+/** Another name for a variable, other letters than those that are given. */
+const changesValues = /^-\w*[nlu]/;
 
 const mostLookUps = 2000;
 
@@ -20,22 +23,35 @@ export function scopeOf(line: ShellLine, outer: Scope | undefined): Scope {
   }
   let isOpen = outer?.isOpen === true;
   let isNested = outer !== undefined || line.functions.length > 0;
-  for (const { name, args } of line.commands) {
-    if (!name) continue;
-    const base = name.dynamic
-      ? "eval"
-      : name.value === "command" || name.value === "builtin"
-        ? (args[0]?.value ?? "")
-        : name.value;
+  for (const command of line.commands) {
+    const { base, args } = builtinOf(command);
     if (openers.has(base)) isOpen = true;
-    if (base === "set" || base === "shift") isNested = true;
-    if (setters.has(base)) for (const arg of args) setByWord(arg, variables);
+    if (base === "set") isNested = true;
+    if (base === "eval" || base === "trap") for (const arg of args) setByCode(arg, variables);
+    const isFollowed = !args.some((arg) => changesValues.test(arg.value));
+    if (setters.has(base)) for (const arg of args) setByWord(arg, variables, isFollowed);
   }
   return { variables, isNested, isOpen, budget: outer?.budget ?? { left: mostLookUps } };
 }
 
-function setByWord(word: ShellWord, variables: Map<string, readonly ShellWord[] | "unknown">): void {
+/** `builtin -- read x` is `read x`; what is not known before may be `eval`. */
+function builtinOf({ name, args }: ShellCommand): { base: string; args: readonly ShellWord[] } {
+  if (name?.dynamic) return { base: "eval", args };
+  if (name?.value !== "command" && name?.value !== "builtin") return { base: name?.value ?? "", args };
+  const at = args.findIndex((arg) => !isOption(arg));
+  return { base: args[at]?.value ?? "", args: args.slice(at + 1) };
+}
+
+type Known = Map<string, readonly ShellWord[] | "unknown">;
+
+function setByWord(word: ShellWord, variables: Known, isFollowed: boolean): void {
   const name = /^[A-Za-z_]\w*/.exec(word.value)?.[0];
   // `export x=1` was noted as an assignment; what only looks like one is not followed.
-  if (name && !(variables.has(name) && word.text.startsWith(`${name}=`))) variables.set(name, "unknown");
+  const isNoted = name !== undefined && variables.has(name) && word.text.startsWith(`${name}=`);
+  if (name && !(isNoted && isFollowed)) variables.set(name, "unknown");
+}
+
+/** What a script names without asking for what it holds. */
+function setByCode({ value }: ShellWord, variables: Known): void {
+  for (const [name] of value.matchAll(/(?<![\w$])(?<!\$\{)[A-Za-z_]\w*/g)) variables.set(name, "unknown");
 }
