@@ -95,7 +95,9 @@ function changeTo(
 ): string[] {
   if (found.paths.length > mostDirectories) return [];
   const choices = word === undefined ? [homeWord] : candidatesOf(word, situation, found.paths[0]!);
-  const isSpecial = word !== undefined && (word.glob || word.value === "-" || /^\+\d/.test(word.value));
+  // A pattern in the text is a guess; one in a loop stands for what it was found to be.
+  const isPattern = word?.glob === true && /[*?[]/.test(word.text);
+  const isSpecial = isPattern || (word !== undefined && (word.value === "-" || /^\+\d/.test(word.value)));
   // Names that exist are where the line looked for them; of anything else only some of what it may be is known.
   const isOpen = word?.dynamic && word.origin !== "names" && expandHome(word, situation, found.paths[0]!) === undefined;
   if (choices.length === 0 || isSpecial || isOpen) {
@@ -108,7 +110,10 @@ function changeTo(
       const resolved = resolvePath(choice.value, situation, base);
       if ("problem" in resolved) found.unknown = true;
       // `cd ..` goes back along the name, `cd -P ..` along the folders: both are possible.
-      else reached.push(...new Set([resolved.real, resolved.given]));
+      else
+        reached.push(
+          ...new Set([resolved.real, resolved.given, ...(choice.glob ? oddMatches(resolved, situation) : [])]),
+        );
     }
   }
   for (const path of reached)
@@ -119,8 +124,9 @@ function changeTo(
 const homeWord: ShellWord = { text: "~", value: "~", dynamic: false, glob: false, tilde: true };
 
 export function touchOf(word: ShellWord, directories: readonly string[], situation: ShellSituation): Touch {
-  const candidates = candidatesOf(word, situation, directories[0]!);
-  const paths = candidates.flatMap((each) => pathsOf(each, directories, situation));
+  const paths = directories.flatMap((directory) =>
+    candidatesOf(word, situation, directory).flatMap((each) => pathsOf(each, directory, situation)),
+  );
   const isUnknown = word.dynamic && expandHome(word, situation, directories[0]!) === undefined;
   return { word, paths: isUnknown ? [...paths, ...knownEnd(word)] : paths, isUnknown };
 }
@@ -143,18 +149,13 @@ function candidatesOf(word: ShellWord, situation: ShellSituation, cwd: string): 
   return value === undefined ? [...others] : [{ ...word, value, dynamic: false, tilde: false }, ...others];
 }
 
-function pathsOf(word: ShellWord, directories: readonly string[], situation: ShellSituation): ResolvedPath[] {
+function pathsOf(word: ShellWord, directory: string, situation: ShellSituation): ResolvedPath[] {
   const { value } = word;
   if (value === "" || word.dynamic) return [];
-  const found: ResolvedPath[] = [];
-  for (const directory of directories) {
-    const target = word.tilde ? tildeTarget(value, situation, directory) : value.replace(/^~/, "./~");
-    const resolved = resolvePath(kernelTarget(target, directory), situation, directory);
-    if ("problem" in resolved) continue;
-    found.push(resolved);
-    if (word.glob) found.push(...matchesOf(resolved.given, situation));
-  }
-  return found;
+  const target = word.tilde ? tildeTarget(value, situation, directory) : value.replace(/^~/, "./~");
+  const resolved = resolvePath(kernelTarget(target, directory), situation, directory);
+  if ("problem" in resolved) return [];
+  return word.glob ? [resolved, ...matchesOf(resolved.given, situation)] : [resolved];
 }
 
 /** `~/x` is in the home, `~+/x` where the line is, `~name/x` in somebody's home. */
@@ -210,6 +211,12 @@ function matchesOf(pattern: string, situation: ShellSituation): ResolvedPath[] {
     const resolved = resolvePath(path, situation);
     return "problem" in resolved ? [] : [resolved];
   });
+}
+
+/** Folders that a pattern stands for and that are not like their neighbours: hidden ones, and links. */
+function oddMatches({ given }: ResolvedPath, situation: ShellSituation): string[] {
+  const odd = matchesOf(given, situation).filter((each) => each.real !== each.given || /\/\.[^/]*$/.test(each.given));
+  return odd.map((each) => each.real);
 }
 
 export function namesIn(folder: string): string[] {

@@ -13,35 +13,39 @@ export type Scope = {
   isOpen: boolean;
   /** How much may still be looked up: variables that hold each other multiply. */
   budget: { left: number };
+  /** The variables that are being looked up. */
+  open: Set<string>;
 };
 
 const mostTexts = 64;
-const deepest = 8;
 const strictness: Record<Origin, number> = { names: 0, environment: 1, derived: 2, made: 3 };
 
-/** Variables that hold digits, whoever sets them. */
-const numbers = /^([?$!#]|RANDOM|SECONDS|EPOCHSECONDS|LINENO|UID|EUID|PPID|BASHPID|SHLVL|COLUMNS|LINES)$/;
-/** Variables that every shell has. */
-const alwaysSet = /^(HOME|PWD)$/;
+/** Variables that hold digits or nothing, unless the line sets them. */
+const numbers =
+  /^([?$!#]|RANDOM|SECONDS|EPOCHSECONDS|LINENO|UID|EUID|PPID|BASHPID|SHLVL|COLUMNS|LINES|OPTIND|HISTCMD|PIPESTATUS|COPROC(_PID)?)$/;
+/** Variables that are never empty. */
+const alwaysSet = new Map([
+  ["PWD", ["."]],
+  ["HOME", []],
+]);
 /** Variables that hold pieces of the line itself. */
-const ownWords = /^(_|BASH_.*|REPLY|MAPFILE|OPTARG|OPTIND|DIRSTACK|FUNCNAME|PIPESTATUS|COPROC.*|HISTCMD|IFS|PS4)$/;
+const ownWords = /^(_|BASH_.*|REPLY|MAPFILE|OPTARG|DIRSTACK|OLDPWD|FUNCNAME|IFS)$/;
 
 /** What a piece may be: texts that are known, and an origin for what is not. */
-type Value = { texts: string[]; glob: boolean; origin?: Origin };
+type Value = { texts: readonly string[]; glob?: boolean; origin?: Origin };
 
 /** No longer dynamic where the line says what it becomes; otherwise it says where it comes from, and `others` may be it. */
-export function meaningOf(word: ShellWord, scope: Scope, depth = 0): ShellWord {
+export function meaningOf(word: ShellWord, scope: Scope): ShellWord {
   if (!word.dynamic) return word;
-  const isTooMuch = depth > deepest || --scope.budget.left < 0;
-  const pieces = isTooMuch ? unknown : (word.pieces ?? unknown);
-  const { texts, glob, origin } = combined(pieces, scope, depth);
+  const pieces = word.pieces ?? unknown;
+  const { texts, glob = false, origin } = combined(pieces, scope);
   const all = texts.flatMap((text) => splitWords(text, word, glob));
   const words = all.filter((each) => each.value !== "");
   // An option that only shows when the line runs is not what it looks like.
   const hides = leadingText(word) === "" && words.some((each) => each.value.startsWith("-"));
   const bare = ownText(pieces);
   if (bare !== undefined && !texts.includes(bare)) words.push(...splitWords(bare, word, glob));
-  if (origin || hides) return { ...word, origin: hides ? "made" : origin!, ...(words.length > 0 && { others: words }) };
+  if (origin || hides) return { ...word, origin: hides ? "made" : origin!, others: words };
   const [first, ...others] = words;
   if (!first) return { ...word, value: "", dynamic: false };
   return others.length > 0 ? { ...first, others } : first;
@@ -63,7 +67,7 @@ export function isNumeric(word: ShellWord, scope: Scope): boolean {
   return pieces.every((piece) => {
     if (piece.kind === "text") return isPlainArithmetic(piece.value, scope);
     if (piece.kind === "variable") return isNumber(piece.name, scope);
-    if (piece.kind === "output") return outputOf(resolved(piece.commands, scope, 0)).gives === "token";
+    if (piece.kind === "output") return outputOf(resolved(piece.commands, scope)).gives === "token";
     return piece.kind === "number";
   });
 }
@@ -75,55 +79,51 @@ function isPlainArithmetic(text: string, scope: Scope): boolean {
 }
 
 function isNumber(name: string, scope: Scope): boolean {
-  if (numbers.test(name)) return true;
   const values = scope.variables.get(name);
-  if (values === undefined) return !scope.isOpen && !ownWords.test(name) && !(scope.isNested && isPositional(name));
-  return values !== "unknown" && values.every((value) => !value.dynamic && /^-?\d*$/.test(value.value));
+  if (values !== undefined) return values !== "unknown" && values.every((value) => /^-?\d*$/.test(value.value));
+  return numbers.test(name) || !(scope.isOpen || ownWords.test(name) || (scope.isNested && isPositional(name)));
 }
 
 function isPositional(name: string): boolean {
   return /^([@*]|\d+)$/.test(name);
 }
 
-function combined(pieces: readonly Piece[], scope: Scope, depth: number): Value {
+function combined(pieces: readonly Piece[], scope: Scope): Value {
   let texts = [""];
   let glob = false;
   let origin: Origin | undefined;
   for (const piece of pieces) {
-    const value = pieceValue(piece, { scope, depth, isAlone: pieces.length === 1 });
+    const value = pieceValue(piece, scope);
     texts = texts.flatMap((start) => value.texts.map((end) => start + end));
-    glob ||= value.glob;
+    glob ||= value.glob === true;
     if (value.origin) origin = worse(origin, value.origin);
-    if (texts.length > mostTexts) return { texts: [], glob, origin: "made" };
+    if (texts.length > mostTexts) return made;
   }
   return { texts, glob, ...(origin && { origin }) };
 }
 
-type Context = { scope: Scope; depth: number; isAlone: boolean };
+const digits: Value = { texts: ["0"] };
+/** Of a command that may fail, then it prints nothing; of a variable that only some shells have. */
+const digitsIfAny: Value = { texts: ["0", ""] };
+const made: Value = { texts: [], origin: "made" };
 
-const digits: Value = { texts: ["0"], glob: false };
-/** Of a command that may fail: then it prints nothing. */
-const digitsIfAny: Value = { texts: ["0", ""], glob: false };
-const made: Value = { texts: [], glob: false, origin: "made" };
-
-function pieceValue(piece: Piece, context: Context): Value {
-  const { scope, depth } = context;
+function pieceValue(piece: Piece, scope: Scope): Value {
   switch (piece.kind) {
     case "text":
-      return { texts: [piece.value], glob: false };
+      return { texts: [piece.value] };
     case "number":
       return digits;
     case "variable":
-      return variableValue(piece, context);
+      return variableValue(piece, scope);
     case "part":
-      return partValue(piece.name, context);
+      return partValue(piece.name, scope);
     case "choice":
-      return united(piece.choices.map((pieces) => combined(pieces, scope, depth + 1)));
+      return united(piece.choices.map((pieces) => combined(pieces, scope)));
     case "output": {
-      const { gives, mentions, isAlways } = outputOf(resolved(piece.commands, scope, depth + 1));
+      const { gives, mentions, isAlways } = outputOf(resolved(piece.commands, scope));
       if (gives === "token") return digitsIfAny;
-      const nothing = isAlways ? [] : [""];
-      return { texts: context.isAlone ? mentions.map((each) => each.value) : nothing, glob: true, origin: gives };
+      const texts = mentions.map((each) => each.value);
+      return { texts: isAlways ? texts : [...texts, ""], glob: true, origin: gives };
     }
     case "unknown":
       return made;
@@ -131,42 +131,45 @@ function pieceValue(piece: Piece, context: Context): Value {
 }
 
 /** `$(basename "$f")`: what the commands are given is looked up as well. */
-function resolved(commands: Extract<Piece, { kind: "output" }>["commands"], scope: Scope, depth: number) {
-  return commands.map(({ name, args }) => ({ name, args: args.map((arg) => meaningOf(arg, scope, depth + 1)) }));
+function resolved(commands: Extract<Piece, { kind: "output" }>["commands"], scope: Scope) {
+  return commands.map(({ name, args }) => ({ name, args: args.map((arg) => meaningOf(arg, scope)) }));
 }
 
-function variableValue({ name, quoted }: { name: string; quoted: boolean }, context: Context): Value {
-  const { scope, depth, isAlone } = context;
-  if (numbers.test(name)) return digits;
+function variableValue({ name, quoted }: { name: string; quoted: boolean }, scope: Scope): Value {
   const words = scope.variables.get(name);
-  scope.budget.left -= words?.length ?? 0;
-  if (scope.budget.left < 0) return made;
   // Where words end is itself a variable.
   if (words === "unknown" || ownWords.test(name) || (!quoted && scope.variables.has("IFS"))) return made;
+  if (words) return lookedUp(name, words, quoted, scope);
+  if (numbers.test(name)) return digitsIfAny;
   const isOurs = scope.isOpen || (scope.isNested && isPositional(name));
   // What nobody has set is empty: `.e${x}nv` is then a name like any other.
-  if (!words) return { texts: alwaysSet.test(name) ? [] : [""], glob: false, origin: isOurs ? "made" : "environment" };
-  return united(
-    words.map((word) => {
-      const meaning = meaningOf(word, scope, depth + 1);
-      const all = meaning.dynamic ? (meaning.others ?? []) : [meaning, ...(meaning.others ?? [])];
-      const texts = all.map((each) => each.value);
-      // A tilde that was expanded when it was assigned; blanks and patterns that count once more.
-      const isOther =
-        all.some((each) => each.tilde) || (!quoted && !isAlone && texts.some((text) => /[\s*?[]/.test(text)));
-      const origin = isOther ? "made" : meaning.origin;
-      return { texts, glob: !quoted && all.some((each) => each.glob), ...(origin && { origin }) };
-    }),
-  );
+  return { texts: alwaysSet.get(name) ?? [""], origin: isOurs ? "made" : "environment" };
 }
 
-function partValue(name: string, context: Context): Value {
-  const words = context.scope.variables.get(name);
-  const whole = variableValue({ name, quoted: true }, context);
-  const isFromOutside =
-    whole.origin !== "made" &&
-    (words === undefined || (words !== "unknown" && (whole.origin !== undefined || words.every((word) => word.glob))));
-  return isFromOutside ? { texts: words ? [] : whole.texts, glob: false, origin: "derived" } : made;
+function lookedUp(name: string, words: readonly ShellWord[], quoted: boolean, scope: Scope): Value {
+  scope.budget.left -= words.length;
+  // `x=$x.y` has as many meanings as there are rounds.
+  if (scope.budget.left < 0 || scope.open.has(name)) return made;
+  scope.open.add(name);
+  const values = words.map((word) => {
+    const meaning = meaningOf(word, scope);
+    const all = [meaning, ...(meaning.others ?? [])];
+    const texts = all.map((each) => each.value);
+    // A tilde was expanded when it was assigned; a pattern is, when it is used without quotes.
+    const origin = all.some((each) => each.tilde) ? "made" : meaning.origin;
+    const glob = all.some((each) => each.glob) || (!quoted && texts.some((text) => /[*?[]/.test(text)));
+    return { texts, glob, ...(origin && { origin }) };
+  });
+  scope.open.delete(name);
+  return united(values);
+}
+
+function partValue(name: string, scope: Scope): Value {
+  const words = scope.variables.get(name);
+  const { origin, texts } = variableValue({ name, quoted: true }, scope);
+  // Cut from names that exist, or from what the user has set; of what the line says it could be any part.
+  const isOutside = origin === undefined ? words !== "unknown" && words?.every((word) => word.glob) : origin !== "made";
+  return isOutside ? { texts: words ? [] : texts, origin: "derived" } : made;
 }
 
 function united(values: readonly Value[]): Value {
@@ -176,9 +179,9 @@ function united(values: readonly Value[]): Value {
   return { texts, glob: values.some((value) => value.glob), ...(origin && { origin }) };
 }
 
-/** Unquoted, what a variable holds falls apart at blanks. */
+/** Unquoted, what a variable holds or a command prints falls apart at blanks. */
 function splitWords(text: string, word: ShellWord, glob: boolean): ShellWord[] {
-  const isSplit = /\s/.test(text) && (word.pieces ?? []).some((piece) => piece.kind === "variable" && !piece.quoted);
+  const isSplit = (word.pieces ?? []).some((piece) => "quoted" in piece && !piece.quoted);
   const parts = isSplit ? text.split(/\s+/).filter(Boolean) : [text];
   return parts.map((value) => ({ text: word.text, value, dynamic: false, glob: glob || word.glob, tilde: word.tilde }));
 }
@@ -187,7 +190,7 @@ function splitWords(text: string, word: ShellWord, glob: boolean): ShellWord[] {
 function ownText(pieces: readonly Piece[]): string | undefined {
   let text = "";
   for (const piece of pieces) {
-    if (piece.kind === "choice" || piece.kind === "number") return undefined;
+    if (piece.kind === "number") return undefined;
     if (piece.kind === "text") text += piece.value;
   }
   return /^[^-/](.*[^/])?$/s.test(text) ? text : undefined;

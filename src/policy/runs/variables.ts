@@ -31,7 +31,7 @@ export function scopeOf(line: ShellLine, outer: Scope | undefined): Scope {
     const isFollowed = !args.some((arg) => changesValues.test(arg.value));
     if (setters.has(base)) for (const arg of args) setByWord(arg, variables, isFollowed);
   }
-  return { variables, isNested, isOpen, budget: outer?.budget ?? { left: mostLookUps } };
+  return { variables, isNested, isOpen, budget: outer?.budget ?? { left: mostLookUps }, open: new Set() };
 }
 
 /** `builtin -- read x` is `read x`; what is not known before may be `eval`. */
