@@ -56,6 +56,14 @@ describe("hosts", () => {
     expect(nameProblem({ host: "bad.test", port: 443 }, open)).toMatch(/deny/);
     expect(addressProblem({ host: "any.test", port: 443 }, ["127.0.0.1"], open)).toMatch(/closed/);
   });
+
+  it("lets no name lead to an address that is denied, however that is spelt", () => {
+    const open: NetworkSettings = { default: "allow", allow: [], deny: ["93.184.216.0/24", "93.1.2.3", "2606::/32"] };
+    const problem = (address: string) => addressProblem({ host: "any.test", port: 443 }, [address], open);
+    for (const address of ["93.184.216.9", "::ffff:93.184.216.9", "93.1.2.3", "64:ff9b::93.1.2.3", "2606::1"])
+      expect([address, problem(address)]).toEqual([address, expect.stringContaining("networkPolicy.deny")]);
+    for (const address of ["93.184.217.9", "93.1.2.4", "2607::1"]) expect(problem(address)).toBeUndefined();
+  });
 });
 
 describe.skipIf(missing)(name("the proxy of the sandbox"), () => {

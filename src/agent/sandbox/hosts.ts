@@ -1,6 +1,6 @@
 // Which hosts commands in the sandbox may reach: by name, by port, and by every address that the name leads to.
 import { BlockList, isIP } from "node:net";
-import { judgeAddress } from "../../policy/addresses.ts";
+import { judgeAddress, plainAddress } from "../../policy/addresses.ts";
 import type { NetworkSettings } from "../../store/sandbox-settings.ts";
 import type { HostJudge, Target } from "../host-proxy.ts";
 
@@ -31,13 +31,15 @@ export function addressProblem(
   addresses: readonly string[],
   network: NetworkSettings,
 ): string | undefined {
+  const { host, port } = target;
   for (const address of addresses) {
     const verdict = judgeAddress(address);
     if (verdict.kind !== "public") return `${verdict.why}, which is closed`;
-    if (network.deny.some((pattern) => isBlock(pattern) && inBlock(pattern, address)))
-      return `networkPolicy.deny names ${address}, where it leads`;
+    const spelt = plain(plainAddress(address) ?? address);
+    const denies = (pattern: string) =>
+      isBlock(pattern) ? inBlock(pattern, spelt) : covers(pattern, spelt, port, "any");
+    if (network.deny.some(denies)) return `networkPolicy.deny names ${address}, where it leads`;
   }
-  const { host, port } = target;
   if (network.default === "allow" || network.allow.some((pattern) => covers(pattern, host, port, "usual")))
     return undefined;
   const isCovered = (address: string) => network.allow.some((pattern) => isBlock(pattern) && inBlock(pattern, address));
