@@ -158,7 +158,10 @@ export function rulesIn(entries: readonly RuleEntry[], warnings: string[]): Rule
     if ("rule" in parsed) rules.push(parsed.rule);
     else if (origin.verdict === "deny")
       throw wrong(origin.source, `"${origin.entry}": ${parsed.problem}`, origin.entry);
-    else warnings.push(`${origin.source}: "${origin.entry}": ${parsed.problem} It does not count.`);
+    else {
+      const problem = parsed.problem.replace(/[^?]$/, "$&.");
+      warnings.push(`${origin.source}: "${origin.entry}": ${problem} It does not count.`);
+    }
   }
   return rules;
 }
