@@ -83,6 +83,58 @@ describe("describeCommand", () => {
     expect(describeCommand("ls >out -la").parsingResult.executableCommands[0]!.fullText).toBe("ls -la");
   });
 
+  it("names every kind of word", () => {
+    const kinds = (command: string) =>
+      describeCommand(command).parsingResult.executableCommands[0]!.args.map((word) => word.type);
+    expect(kinds("ls ${x} ${x:-y} `date` <(a) >(b) 'a'b \"a\"\"b\" $'a\\'b'")).toEqual([
+      "expansion",
+      "expansion",
+      "command_substitution",
+      "process_substitution",
+      "process_substitution",
+      "concatenation",
+      "concatenation",
+      "ansi_c_string",
+    ]);
+    expect(kinds('ls a$x -1 1a "a\\"b" $x$y \\\'a')).toEqual([
+      "concatenation",
+      "number",
+      "word",
+      "string",
+      "concatenation",
+      "concatenation",
+    ]);
+  });
+
+  it("says where redirects lead", () => {
+    const redirects = (command: string) => describeCommand(command).parsingResult.redirects;
+    expect(redirects("ls < a > $b &> c &>> d 3> 'e f' <<< g {h}> i")).toEqual([
+      { operator: "<", destinationFds: [0], targetNodeType: "word", targetText: "a" },
+      { operator: ">", destinationFds: [1], targetNodeType: "simple_expansion" },
+      { operator: "&>", destinationFds: [1, 2], targetNodeType: "word", targetText: "c" },
+      { operator: "&>>", destinationFds: [1, 2], targetNodeType: "word", targetText: "d" },
+      { operator: ">", destinationFds: [3], targetNodeType: "raw_string", targetText: "'e f'" },
+      { operator: "", destinationFds: [], targetNodeType: "herestring_redirect" },
+      { operator: ">", destinationFds: [1], targetNodeType: "word", targetText: "i" },
+    ]);
+    expect(redirects("ls > a 'open")).toEqual([]);
+    expect(describeCommand("ls 2>&1 >&- 2> /dev/null").parsingResult.allRedirectsAreDevNull).toBe(true);
+    expect(describeCommand("ls 2>&1 > a").parsingResult.allRedirectsAreDevNull).toBe(false);
+  });
+
+  it("keeps the text of a command as it is, without its redirects", () => {
+    const text = (command: string) => describeCommand(command).parsingResult.executableCommands[0]!.fullText;
+    expect(text("x=1 ls  -l  a")).toBe("ls  -l  a");
+    expect(text("> a ls  -l")).toBe("ls  -l");
+    expect(text("ls  -l>a")).toBe("ls  -l");
+    expect(text("> a ls  >b  -l")).toBe("ls -l");
+    expect(text("ls > a")).toBe("ls");
+    expect(describeCommand("echo `echo \\`pwd  -P\\``").parsingResult.executableCommands.at(-1)!.fullText).toBe(
+      "pwd  -P",
+    );
+    expect(describeCommand("x=1").parsingResult.executableCommands).toEqual([]);
+  });
+
   it("admits what it cannot read", () => {
     for (const broken of ['ls "open', "ls \0", "if true", "x".repeat(200_000)]) {
       expect(describeCommand(broken)).toMatchObject({
@@ -117,7 +169,7 @@ describe("parseShell", () => {
     expect(parseShell(`${text} x`).commands[0]!.name).toMatchObject({ value: "rm", dynamic: false, glob: false });
   });
 
-  it.each(["$x", "$(echo rm)", "`echo rm`", "a${IFS}b", "{rm,x}", '"$x"', "<(a)"])(
+  it.each(["$x", "$(echo rm)", "`echo rm`", "a${IFS}b", "{rm,x}", '"$x"', "<(a)", "@($x|b)"])(
     "knows that %j is dynamic",
     (text) => {
       expect(parseShell(`${text} x`).commands[0]!.name!.dynamic).toBe(true);
@@ -162,6 +214,47 @@ describe("parseShell", () => {
   it("counts words and commands outside of quotes and here-documents only", () => {
     expect(parseShell(`echo '${"a; b ".repeat(5000)}' "${"c\n".repeat(5000)}"`).errors).toEqual([]);
     expect(parseShell(`cat > f <<'E'\n${"a; b && c\n".repeat(3000)}E`).errors).toEqual([]);
+  });
+
+  it("knows words that look like assignments", () => {
+    const words = (command: string) =>
+      parseShell(command).commands[0]!.args.map(({ value, dynamic }) => [value, dynamic]);
+    expect(words("declare a=1 b+=2 c[0]=3 d=(e f) g=$h i")).toEqual([
+      ["a=1", false],
+      ["b+=2", false],
+      ["c[0]=3", true],
+      ["d=(e f)", true],
+      ["g=$h", true],
+      ["i", false],
+    ]);
+    expect(parseShell("declare a=*.b c=d").commands[0]!.args.map((word) => word.glob)).toEqual([true, false]);
+  });
+
+  it("knows which descriptors a redirect is for, and what it feeds", () => {
+    expect(
+      parseShell(
+        "a < b > c 2> d &> e <<< f 3<<< g 4<<E <<'F' <<G\n\\$x \\`y\\` \\\\ \\z \\\nq\nE\n\\$x\nF\n$x\nG\n",
+      ).redirects.map(({ descriptors, body }) => [descriptors, body]),
+    ).toEqual([
+      [[0], undefined],
+      [[1], undefined],
+      [[2], undefined],
+      [[1, 2], undefined],
+      [[0], "f"],
+      [[3], "g"],
+      [[4], "$x `y` \\ \\z q\n"],
+      [[0], "\\$x\n"],
+      [[0], undefined],
+    ]);
+  });
+
+  it("marks what stands in quotes, where that is text of the line itself", () => {
+    expect(parseShell("ls 'a' \"b\" $'c' c\\d").quoted).toEqual([
+      [3, 6],
+      [7, 10],
+      [11, 15],
+    ]);
+    expect(parseShell("echo `echo \\`echo 'a'\\``").quoted).toEqual([]);
   });
 
   it("does not believe a parser that leaves a substitution out or cuts it off", () => {

@@ -19,6 +19,9 @@ const forced = (): Given => ({ mode: "force" });
 const denying = (): Given => ({ mode: "force", deny: ["Shell(zap)"] });
 const keepingSecrets = (command: string): Given => ({ ...everyProgram(command), deny: ["Read(.env)"] });
 
+const keepingFile = (): Given => ({ mode: "force", deny: ["Write(kept)"] });
+const readingNoSecrets = (): Given => ({ mode: "force", deny: ["Read(.env*)"] });
+
 export const tables: readonly Table[] = [
   { file: "asked", what: "options that do more than the rule says", verdict: "ask", given: listed },
   { file: "allowed", what: "ordinary options", verdict: "allow", given: listed },
@@ -31,12 +34,10 @@ export const tables: readonly Table[] = [
   { file: "unseen", what: "what deny rules cannot be compared with", verdict: "ask", given: denying },
   { file: "seen", what: "what they can", verdict: "allow", given: denying },
   { file: "reads", what: "reading what is denied", verdict: "deny", given: keepingSecrets },
-  {
-    file: "unread",
-    what: "naming it without reading",
-    verdict: "allow",
-    given: () => ({ mode: "force", deny: ["Read(.env*)"] }),
-  },
+  { file: "unread", what: "naming it without reading", verdict: "allow", given: readingNoSecrets },
+  { file: "unsure", what: "reading what only the shell knows", verdict: "ask", given: readingNoSecrets },
+  { file: "writes", what: "writing what is denied", verdict: "deny", given: keepingFile },
+  { file: "unwritten", what: "naming it without writing", verdict: "allow", given: keepingFile },
   { file: "names", what: "words that are no options", verdict: "allow", given: everyProgram },
   { file: "not-names", what: "words that may be options", verdict: "ask", given: everyProgram },
 ];

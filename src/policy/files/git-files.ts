@@ -1,16 +1,18 @@
 // The files that git writes by name: in the working tree, elsewhere, and its own settings.
 
-import type { ShellWord } from "../parse/shell-word.ts";
+import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { own } from "../programs/command-names.ts";
 import { onlyReadsConfig, subcommandAt } from "../programs/git-options.ts";
-import { type Options, optionOperands, valuesOf } from "../programs/read-options.ts";
+import { longIn, type Options, optionOperands, valuesOf } from "../programs/read-options.ts";
+import { asPattern } from "./named-files.ts";
 import type { Written } from "./written-files.ts";
 
 type Sub = { rest: readonly ShellWord[]; plain: readonly ShellWord[] };
 
-const afterDashes = ({ rest }: Sub): readonly ShellWord[] => {
-  const later = rest.findIndex((arg) => arg.value === "--");
-  return later === -1 ? [] : rest.slice(later + 1);
+/** Names of branches and of files look alike; behind the dashes there are only files. */
+const checkedOut = ({ rest, plain }: Sub): readonly ShellWord[] => {
+  const dashes = rest.findIndex((arg) => arg.value === "--");
+  return plain.filter((arg) => !arg.dynamic || (dashes !== -1 && rest.indexOf(arg) > dashes));
 };
 /** `git worktree add path`, `git bundle create file`: the operand after the action. */
 const after =
@@ -24,11 +26,11 @@ const purposes: Record<string, (sub: Sub) => readonly ShellWord[]> = {
   rm: ({ plain }) => plain,
   restore: ({ plain }) => plain,
   clean: ({ plain }) => plain,
-  checkout: afterDashes,
+  checkout: checkedOut,
   clone: ({ plain }) => plain.slice(1, 2),
   init: ({ plain }) => plain.slice(0, 1),
   bundle: after(/^create$/, 1),
-  worktree: ({ plain }) => [...after(/^add$/, 1)({ plain, rest: [] }), ...after(/^move$/, 2)({ plain, rest: [] })],
+  worktree: (sub) => [...after(/^(add|move|remove)$/, 1)(sub), ...after(/^move$/, 2)(sub)],
   submodule: after(/^add$/, 2),
   config: ({ rest }) => configFile(rest),
 };
@@ -54,6 +56,7 @@ const valued: Record<string, Options> = {
       "upload-pack",
     ],
   },
+  checkout: { short: "bB", long: ["orphan", "conflict", "pathspec-from-file"] },
   worktree: { short: "bB", long: ["reason"] },
   restore: { short: "s", long: ["source"] },
   init: { short: "b", long: ["initial-branch", "separate-git-dir", "template", "object-format"] },
@@ -70,7 +73,7 @@ export function gitWrites(args: readonly ShellWord[]): Written[] {
   }).map((word) => ({ ...word, isPurpose: false }));
   const plain = optionOperands(rest, own(valued, sub) ?? {});
   const purpose = own(purposes, sub)?.({ rest, plain }) ?? [];
-  return [...outputs, ...purpose.map((word) => ({ ...word, isPurpose: true }))];
+  return [...outputs, ...purpose.map((word) => ({ ...asPattern(word), isPurpose: true }))];
 }
 
 /** Settings of git name programs: changing them is writing the file that holds them. */
@@ -78,7 +81,6 @@ function configFile(rest: readonly ShellWord[]): ShellWord[] {
   if (onlyReadsConfig(rest)) return [];
   const named = valuesOf(rest, { short: "f", long: ["file"] });
   if (named.length > 0) return named;
-  const isGlobal = rest.some((arg) => /^--(global|system)$/.test(arg.value));
-  const value = isGlobal ? "~/.gitconfig" : ".git/config";
-  return [{ text: value, value, dynamic: false, glob: false, tilde: isGlobal }];
+  const isShared = rest.some((arg) => longIn(arg.value, ["global", "system"]) !== undefined);
+  return [literalWord(isShared ? "~/.gitconfig" : ".git/config")];
 }

@@ -2,7 +2,7 @@
 // Which of them a program opens is not known; they count against a line, never for it.
 import { join } from "node:path";
 import { fold } from "../glob.ts";
-import type { Invocation, ShellWord } from "../parse/shell-word.ts";
+import { type Invocation, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { isThere } from "../paths.ts";
 import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
@@ -24,8 +24,7 @@ export function pathsIn(word: ShellWord): ShellWord[] {
     // An address names nothing here.
     if (/^(?:[\w.+-]*[=@])?[a-z][a-z0-9+.-]*:\/\//i.test(value)) return [];
     const attached = /^-[A-Za-z]+([./~].*)$/s.exec(value)?.[1];
-    const parts = /[=,:;@<>]/.test(value) ? value.split(/[=,:;@<>]+/) : [];
-    const values = [...new Set([each.value, ...(attached ? [attached] : []), ...parts])];
+    const values = [...new Set([each.value, ...(attached ? [attached] : []), ...value.split(/[=,:;@<>]+/)])];
     return values
       .filter((part) => part !== "" && !part.startsWith("-"))
       .map((part) => (part === each.value ? each : partOf(each, part)));
@@ -41,7 +40,7 @@ function partOf(word: ShellWord, value: string): ShellWord {
 /** What may be a path in a text of another language: `open(".envrc", "w")`. */
 export function pathsInCode(text: string): ShellWord[] {
   const found = new Set(text.split(/[^\w./~@+%\u0080-\uffff-]+/).filter((piece) => /[./~]/.test(piece)));
-  return [...found].map((value) => ({ text: value, value, dynamic: false, glob: false, tilde: value.startsWith("~") }));
+  return [...found].map(literalWord);
 }
 
 /** The beginnings of names that are protected, to see in one look that a long text has none of them. */
@@ -138,10 +137,12 @@ export function gitMay(args: readonly ShellWord[], subcommands: RegExp): ShellWo
   const at = subcommandAt(args);
   if (at === -1 || !subcommands.test(args[at]!.value)) return [];
   const rest = args.slice(at + 1);
-  // Paths of git are patterns, whether the shell sees them as such or not.
-  return rest
-    .filter((arg, index) => !isMessage(arg, rest[index - 1]))
-    .map((arg) => (/[*?[]/.test(arg.value) ? { ...arg, glob: true } : arg));
+  return rest.filter((arg, index) => !isMessage(arg, rest[index - 1])).map(asPattern);
+}
+
+/** Paths of git are patterns, whether the shell sees them as such or not. */
+export function asPattern(word: ShellWord): ShellWord {
+  return /[*?[]/.test(word.value) ? { ...word, glob: true } : word;
 }
 
 function isMessage(arg: ShellWord, before: ShellWord | undefined): boolean {

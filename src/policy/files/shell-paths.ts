@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import type { Rule } from "../../protocol/permission-rule.ts";
 import { compilePath } from "../glob.ts";
-import type { ShellWord } from "../parse/shell-word.ts";
+import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { isInside, type Place, type ResolvedPath, resolvePath, rootOf } from "../paths.ts";
 import { directoryChangers, foldersOf } from "../programs/command-facts.ts";
 import { baseName, type Run, type Runs } from "../runs/wrappers.ts";
@@ -35,15 +35,15 @@ export function directoriesOf(runs: Runs, cwd: string, situation: ShellSituation
       continue;
     }
     const word = run.args.find((arg) => !/^-[LPe@n]+$|^--$/.test(arg.value));
-    if (walk && word?.value === "-" && !word.dynamic) walk.goBack(run);
+    if (walk && word?.value === "-") walk.goBack(run);
     else if (walk) walk.goTo(run, changeTo(word, found, situation, walk.placesFor(run)));
     else changeTo(word, found, situation, found.paths);
-    // Where `cd` looks is itself a variable.
-    if (run.command.assignments.some(({ name }) => name === "CDPATH")) [found.unknown, found.made] = [true, true];
   }
   for (const word of runs.folders) changeTo(word, found, situation, found.paths);
-  if (runs.scopes.some((scope) => scope.variables.has("CDPATH"))) [found.unknown, found.made] = [true, true];
-  return found;
+  // Where `cd` looks is itself a variable.
+  const isLedElsewhere =
+    runs.scopes.some((scope) => scope.variables.has("CDPATH")) || runs.assigned.some(({ name }) => name === "CDPATH");
+  return isLedElsewhere ? { ...found, unknown: true, made: true } : found;
 }
 
 /** Do all changes of directory stand in statements of the line itself, one after another? */
@@ -60,25 +60,29 @@ function isStraight({ runs, lines }: Runs): boolean {
 class Walk {
   #places: string[];
   #previous: string[];
-  #inStatement: { statement: number; places: string[] } | undefined;
+  /** `next`: the position behind the changes that surely happen. */
+  #inStatement: { statement: number; places: readonly string[]; next?: number } | undefined;
 
   constructor(cwd: string) {
     this.#places = [cwd];
     this.#previous = [];
   }
 
-  placesFor({ command: { chain } }: Run): string[] {
+  placesFor({ command: { chain } }: Run): readonly string[] {
     // Later members of a chain run only when the earlier ones did.
     return this.#inStatement?.statement === chain!.statement ? this.#inStatement.places : this.#places;
   }
 
   goTo(run: Run, targets: readonly string[]): void {
     const from = this.placesFor(run);
-    const { statement, isFirst } = run.command.chain!;
-    const isSure = (isFirst || this.#inStatement?.statement === statement) && targets.every(isFolder);
+    const { statement, position } = run.command.chain!;
+    const next = this.#inStatement?.statement === statement ? this.#inStatement.next : 0;
+    const isSure = position === next && targets.length > 0 && targets.every(isFolder);
     this.#previous = [...new Set([...this.#previous, ...this.#places, ...from])];
-    this.#inStatement = { statement, places: [...targets] };
-    this.#places = isSure && targets.length > 0 ? [...targets] : [...new Set([...this.#places, ...targets])];
+    // Of a place that nobody knows, names are looked at from where the line was.
+    const places = targets.length > 0 ? targets : from;
+    this.#inStatement = { statement, places, ...(isSure && { next: position + 1 }) };
+    this.#places = isSure ? [...targets] : [...new Set([...this.#places, ...targets])];
   }
 
   goBack(run: Run): void {
@@ -94,7 +98,7 @@ function changeTo(
   bases: readonly string[],
 ): string[] {
   if (found.paths.length > mostDirectories) return [];
-  const choices = word === undefined ? [homeWord] : candidatesOf(word, situation, found.paths[0]!);
+  const choices = word === undefined ? [literalWord("~")] : candidatesOf(word, situation, found.paths[0]!);
   // A pattern in the text is a guess; one in a loop stands for what it was found to be.
   const isPattern = word?.glob === true && /[*?[]/.test(word.text);
   const isSpecial = isPattern || (word !== undefined && (word.value === "-" || /^\+\d/.test(word.value)));
@@ -107,7 +111,7 @@ function changeTo(
   const reached: string[] = [];
   for (const choice of choices) {
     for (const base of [...bases]) {
-      const resolved = resolvePath(choice.value, situation, base);
+      const resolved = resolvePath(targetOf(choice, situation, base), situation, base);
       if ("problem" in resolved) found.unknown = true;
       // `cd ..` goes back along the name, `cd -P ..` along the folders: both are possible.
       else
@@ -120,8 +124,6 @@ function changeTo(
     if (!found.paths.includes(path) && found.paths.length <= mostDirectories) found.paths.push(path);
   return reached;
 }
-
-const homeWord: ShellWord = { text: "~", value: "~", dynamic: false, glob: false, tilde: true };
 
 export function touchOf(word: ShellWord, directories: readonly string[], situation: ShellSituation): Touch {
   const paths = directories.flatMap((directory) =>
@@ -146,16 +148,18 @@ function candidatesOf(word: ShellWord, situation: ShellSituation, cwd: string): 
   const others = word.others ?? [];
   if (!word.dynamic) return [word, ...others];
   const value = expandHome(word, situation, cwd);
-  return value === undefined ? [...others] : [{ ...word, value, dynamic: false, tilde: false }, ...others];
+  return value === undefined ? [...others] : [{ ...word, value, dynamic: false }, ...others];
 }
 
 function pathsOf(word: ShellWord, directory: string, situation: ShellSituation): ResolvedPath[] {
-  const { value } = word;
-  if (value === "" || word.dynamic) return [];
-  const target = word.tilde ? tildeTarget(value, situation, directory) : value.replace(/^~/, "./~");
-  const resolved = resolvePath(kernelTarget(target, directory), situation, directory);
+  if (word.value === "") return [];
+  const resolved = resolvePath(targetOf(word, situation, directory), situation, directory);
   if ("problem" in resolved) return [];
   return word.glob ? [resolved, ...matchesOf(resolved.given, situation)] : [resolved];
+}
+
+function targetOf({ value, tilde }: ShellWord, situation: ShellSituation, directory: string): string {
+  return kernelTarget(tilde ? tildeTarget(value, situation, directory) : value.replace(/^~/, "./~"), directory);
 }
 
 /** `~/x` is in the home, `~+/x` where the line is, `~name/x` in somebody's home. */
@@ -167,34 +171,31 @@ function tildeTarget(value: string, { home }: ShellSituation, directory: string)
 
 /** The kernel's links to where a process is: for ours they lead elsewhere than for the one that will run. */
 function kernelTarget(value: string, directory: string): string {
-  if (!value.startsWith("/") || !value.includes("proc")) return value;
-  const [, link, rest] =
-    /^\/proc\/(?:self|thread-self|\d+)(?:\/task\/\d+)?\/(cwd|root)(\/.*)?$/s.exec(normalize(value)) ?? [];
-  if (!link) return value;
-  return join(link === "cwd" ? directory : "/", rest ?? "");
+  const [, link, rest] = /^(\/.*?\/(?:cwd|root))(\/.*)?$/s.exec(value) ?? [];
+  // Only up to the link: two dots behind it lead up from where that leads.
+  const kind = link && /^\/proc\/(?:self|thread-self|\d+)(?:\/task\/\d+)?\/(cwd|root)$/.exec(normalize(link))?.[1];
+  return kind ? join(kind === "cwd" ? directory : "/", rest ?? "") : value;
 }
 
 /** `$HOME/x`, `$PWD/x`, `$(pwd)/x` and the top of the repository are as good as literal. */
-export function expandHome(word: ShellWord, { home, workspace }: ShellSituation, cwd: string): string | undefined {
-  const known: [RegExp, string | undefined][] = [
-    [/^\$(HOME\b|\{HOME\})/, home],
-    [/^(\$(PWD\b|\{PWD\})|\$\(pwd\)|`pwd`)/, cwd],
-    [/^(\$\(git rev-parse --show-toplevel\)|`git rev-parse --show-toplevel`)/, repositoryOf(cwd, workspace)],
+export function expandHome(word: ShellWord, { home }: ShellSituation, cwd: string): string | undefined {
+  const known: [RegExp, () => string | undefined][] = [
+    [/^\$(HOME\b|\{HOME\})/, () => home],
+    [/^(\$(PWD\b|\{PWD\})|\$\(pwd\)|`pwd`)/, () => cwd],
+    [/^(\$\(git rev-parse --show-toplevel\)|`git rev-parse --show-toplevel`)/, () => repositoryOf(cwd)],
   ];
-  const value = word.value.replace(/^\/proc\/(self|thread-self|\d+)\/root(?=[$`])/, "");
-  for (const [start, path] of known) {
-    if (path === undefined || !start.test(value)) continue;
-    const replaced = value.replace(start, () => path);
-    if (!/[$`{]/.test(replaced)) return replaced;
-  }
-  return undefined;
+  const value = word.value.replace(/^\/proc\/(self|thread-self|\d+)\/root\/*(?=[$`])/, "");
+  const [start, pathOf] = known.find(([each]) => each.test(value)) ?? [];
+  const path = pathOf?.();
+  if (path === undefined) return undefined;
+  const replaced = value.replace(start!, () => path);
+  return /[$`{]/.test(replaced) ? undefined : replaced;
 }
 
 /** What the shell would make of a pattern, as the disk is now. */
 function matchesOf(pattern: string, situation: ShellSituation): ResolvedPath[] {
   const segments = pattern.split("/");
   const first = segments.findIndex((segment) => /[*?[]/.test(segment));
-  if (first === -1) return [];
   let folders = [segments.slice(0, first).join("/") || "/"];
   for (const segment of segments.slice(first)) {
     const fits = compilePath(segment, { brackets: true });
@@ -227,13 +228,11 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-/** The nearest folder at or above this one that is a repository; undefined above the workspace. */
-function repositoryOf(folder: string, workspace: string): string | undefined {
-  for (let at = folder; isInside(at, workspace); at = dirname(at)) {
-    if (existsSync(join(at, ".git"))) return at;
-    if (at === dirname(at)) return undefined;
-  }
-  return undefined;
+/** The nearest folder at or above this one that is a repository. */
+function repositoryOf(folder: string): string | undefined {
+  if (existsSync(join(folder, ".git"))) return folder;
+  const above = dirname(folder);
+  return above === folder ? undefined : repositoryOf(above);
 }
 
 /** A repository inside brings settings that run programs; so does a folder that only looks like one from within. */

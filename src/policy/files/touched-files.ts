@@ -1,6 +1,7 @@
 // The files that a line touches: what it writes and reads by the tables, and what it names in places that no table knows.
 
 import type { ShellWord } from "../parse/shell-word.ts";
+import { baseName } from "../programs/command-names.ts";
 import { isMade } from "../programs/evaluating.ts";
 import { opensFiles, writesAsKnown } from "../programs/program-kinds.ts";
 import { meaningOf } from "../runs/meaning.ts";
@@ -49,17 +50,13 @@ export function namedFiles(runs: Runs): ShellWord[] {
   const known = new Set(runs.runs.flatMap((run) => writesOf(run).map((word) => word.value)));
   return distinct([
     ...runs.runs.flatMap((run) => [...mayBeWritten(run), ...variablesOf(run)].flatMap(pathsIn)),
-    ...runs.code.flatMap(({ text }) => (mayNameProtected(text) ? pathsInCode(text).filter(isNamed) : [])),
+    ...runs.code.flatMap(({ text }) => pathsInCode(text).filter(({ value }) => mayNameProtected(value))),
   ]).filter((word) => !known.has(word.value));
 }
 
-function isNamed(word: ShellWord): boolean {
-  return mayNameProtected(word.value);
-}
-
 /** `OUTPUT=file program` */
-function variablesOf({ name, command, inOption }: Run): ShellWord[] {
-  if (inOption || command.name !== name || name.value === "git" || writesAsKnown(name.value)) return [];
+function variablesOf({ name, command }: Run): ShellWord[] {
+  if (baseName(name.value) === "git" || writesAsKnown(name.value)) return [];
   return command.assignments.flatMap(({ value }) => value ?? []);
 }
 

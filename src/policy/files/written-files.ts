@@ -26,8 +26,8 @@ const target: Writer = ({ args, plain }) => (valuesOf(args, targetOptions("cp"))
 const compressed: Writer = ({ args, plain }) => (has(args, /^-[a-zA-Z]*[ct]|^--(stdout|test)/) ? [] : plain);
 /** `docker cp a b`: what is copied here comes last; a container's own path has its name before a colon. */
 const containerCopy: Writer = ({ plain }) => {
-  const at = plain.findIndex((word) => /^(cp|sync|mv)$/.test(word.value));
-  return at === -1 ? [] : plain.slice(at + 1).slice(-1);
+  const isCopy = plain.some((word) => /^(cp|rsync|mv)$/.test(word.value));
+  return isCopy ? plain.slice(-1) : [];
 };
 
 /** What each program writes because it is there to write it. */
@@ -97,7 +97,7 @@ function removedByFind(args: readonly ShellWord[]): ShellWord[] {
 
 /** The archive where it is made; what is taken out, where it is read. */
 function tarFiles(args: readonly ShellWord[]): ShellWord[] {
-  const isOld = args[0] !== undefined && /^[a-zA-Z]+$/.test(args[0].value);
+  const isOld = /^[a-zA-Z]+$/.test(args[0]?.value ?? "");
   const modes = args.map((arg, at) => (isOld && at === 0 ? `-${arg.value}` : arg.value));
   const isMode = (letters: RegExp, names: RegExp) => modes.some((mode) => letters.test(mode) || names.test(mode));
   const rest = isOld ? args.slice(1) : args;

@@ -43,7 +43,7 @@ export class ParseCheck {
 
   #noteSubstitution(node: Extract<SyntaxNode, { text: string; script: unknown }>, source: string): void {
     const { text } = node;
-    if (!/^([$<>]\(.*\)|`.*`)$/s.test(text) || text.length < 3) this.#problem = "a substitution is cut off";
+    if (!/^([$<>]\(.*\)|`.*`)$/s.test(text)) this.#problem = "a substitution is cut off";
     const { starts, inert } = this.#in(source);
     starts.add(node.pos);
     // Inside of backticks the text is another one once its backslashes are gone; it has a source of its own then.

@@ -16,11 +16,7 @@ export function noteVariables(node: SyntaxNode, line: ShellLine): void {
     }
     case "For":
     case "Select":
-      setVariable(
-        line,
-        node.name.value,
-        node.type === "For" && node.wordlist ? node.wordlist.flatMap(wordsOf) : "unknown",
-      );
+      setVariable(line, node.name.value, node.wordlist?.flatMap(wordsOf) ?? "unknown");
       return;
     case "Coproc":
       if (node.name) setVariable(line, node.name.value, "unknown");

@@ -19,6 +19,11 @@ export type ShellWord = {
   origin?: Origin;
 };
 
+/** A word that is what it looks like. */
+export function literalWord(value: string): ShellWord {
+  return { text: value, value, dynamic: false, glob: false, tilde: value.startsWith("~") };
+}
+
 /**
  * Where the unknown part of a word comes from. `names`: names that exist, of files, branches, containers. `environment`:
  * what the user has set. `derived`: cut from one of these. `made`: by the line itself, so it can be anything.

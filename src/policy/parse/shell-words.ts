@@ -1,7 +1,7 @@
 // Words of a command line: what they are after quote removal, and what the shell still has to fill in.
 import type { CommandArgument, ParsedScript, SyntaxNode, Word, WordPart } from "unbash";
 import { braceWords } from "./braces.ts";
-import type { Invocation, Piece, ShellWord } from "./shell-word.ts";
+import { type Invocation, literalWord, type Piece, type ShellWord } from "./shell-word.ts";
 
 export function wordOf(word: Word): ShellWord {
   const found = { dynamic: false, glob: false };
@@ -18,13 +18,7 @@ export function wordsOf(word: Word): ShellWord[] {
   const isPlain = parts.every((part) => /^(BraceExpansion|Literal|Glob)$/.test(part.type));
   const expanded = isPlain && !/[\\'"`$]/.test(word.text) ? braceWords(word.text) : undefined;
   if (!expanded) return [wordOf(word)];
-  return expanded.map((value) => ({
-    text: value,
-    value,
-    dynamic: false,
-    glob: /[*?[]/.test(value),
-    tilde: value.startsWith("~"),
-  }));
+  return expanded.map((value) => ({ ...literalWord(value), glob: /[*?[]/.test(value) }));
 }
 
 export function argumentsOf(argument: CommandArgument): ShellWord[] {
@@ -44,18 +38,19 @@ export function argumentsOf(argument: CommandArgument): ShellWord[] {
   ];
 }
 
-/** A word of an arithmetic expression, where parts may be missing although it holds an expansion. */
+/** A word of an arithmetic expression, where the parser names no parts of a mere `$x`. */
 export function arithmeticWord(value: string, parts: readonly WordPart[] | undefined): ShellWord {
-  const dynamic = parts !== undefined || /[$`]/.test(value);
-  const pieces: Piece[] = parts ? piecesOf(parts, { quoted: true }) : [{ kind: "unknown" }];
-  return { text: value, value, dynamic, glob: false, tilde: false, ...(dynamic && { pieces }) };
+  const name = /^\$(\w+)$/.exec(value)?.[1];
+  const variable: Piece = name === undefined ? { kind: "unknown" } : { kind: "variable", name, quoted: true };
+  const pieces = parts ? piecesOf(parts, { quoted: true }) : [variable];
+  return { ...literalWord(value), dynamic: parts !== undefined || /[$`]/.test(value), pieces };
 }
 
 /** What a command prints, where a number is computed from it. */
 export function arithmeticOutput(text: string, script: ParsedScript | undefined): ShellWord {
   const commands = script && outputCommands(script);
   const piece: Piece = commands ? { kind: "output", commands, quoted: true } : { kind: "unknown" };
-  return { text, value: text, dynamic: true, glob: false, tilde: false, pieces: [piece] };
+  return { ...literalWord(text), dynamic: true, pieces: [piece] };
 }
 
 function inspect(part: WordPart, found: { dynamic: boolean; glob: boolean }): void {
@@ -114,7 +109,7 @@ function pieceOf(part: WordPart, { quoted }: { quoted: boolean }): Piece[] {
 
 function parameterPiece(part: Extract<WordPart, { type: "ParameterExpansion" }>, quoted: boolean): Piece {
   const { operation, parameter: name } = part;
-  if (part.prefix === "#" && !operation) return { kind: "number" };
+  if (part.prefix === "#") return { kind: "number" };
   if (part.prefix || part.index) return { kind: "unknown" };
   const variable: Piece = { kind: "variable", name, quoted };
   switch (operation?.type) {

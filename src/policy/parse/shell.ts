@@ -45,8 +45,8 @@ export type ShellCommand = {
   upstream?(): readonly Invocation[] | undefined;
   /** Stands inside `$( )`, backticks or a process substitution. */
   substituted: boolean;
-  /** Its place among the commands of the line that run one after another: the number of its statement, and whether all of that runs. */
-  chain?: { statement: number; isFirst: boolean };
+  /** Its place among the commands of the line that run one after another: the number of its statement, and its own in that. */
+  chain?: { statement: number; position: number };
   /** Name and arguments as written, without assignments and redirects. */
   text: string;
 };
@@ -74,7 +74,7 @@ export type ShellLine = {
   isMisread: boolean;
 };
 
-/** `source`: what positions count in; `whole`: the command itself. `pipeline`: the members that a command stands among. */
+/** `source`: what positions count in; `whole`: the command itself. `pipeline`: the members that a command stands among. `isLine`: all of it. */
 type Visit = {
   node: SyntaxNode;
   source: string;
@@ -83,6 +83,7 @@ type Visit = {
   substituted: boolean;
   pipeline?: readonly SyntaxNode[];
   chain?: ShellCommand["chain"];
+  isLine?: true;
 };
 
 export function parseShell(command: string): ShellLine {
@@ -123,16 +124,12 @@ function nestingExcess(command: string): string | undefined {
   let nested = 0;
   let depth = 0;
   let braces = 0;
-  for (let index = 0; index < command.length; index++) {
-    const code = command.charCodeAt(index);
-    const next = command.charCodeAt(index + 1);
-    if (code <= 32) braces = 0;
-    else if (code === 123) braces++;
-    else if (code === 41) depth = Math.max(0, depth - 1);
-    else if ((code === 36 || code === 60 || code === 62) && next === 40) {
-      nested++;
-      depth++;
-    } else if ((code === 60 && next === 60) || code === 96) nested++;
+  for (const [mark] of command.matchAll(/[$<>]\(|<<|[`){\s]/g)) {
+    if (mark === "{") braces++;
+    else if (mark === ")") depth = Math.max(0, depth - 1);
+    else if (/\s/.test(mark)) braces = 0;
+    else nested++;
+    if (mark.endsWith("(")) depth++;
     if (nested > mostNested) return `it holds more than ${mostNested} substitutions and here-documents`;
     if (depth > deepestNesting) return `its substitutions are nested more than ${deepestNesting} deep`;
     if (braces > mostNested) return `a word of it holds more than ${mostNested} braces`;
@@ -158,9 +155,7 @@ function floodExcess(command: string): string | undefined {
 
 /** A stack of our own: a chain of a hundred thousand operators must not overflow the engine's. */
 function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
-  const stack: Visit[] = [
-    { node: root, source: whole, whole, piped: false, substituted: false, chain: { statement: -1, isFirst: true } },
-  ];
+  const stack: Visit[] = [{ node: root, source: whole, whole, piped: false, substituted: false, isLine: true }];
   const children: SyntaxNode[] = [];
   const check = /[$<>]\(|`/.test(whole) ? new ParseCheck() : undefined;
   let nodes = 0;
@@ -173,7 +168,7 @@ function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
     const { source, piped, substituted } = note(node, visit, line);
     check?.note(node, visit.source);
     const pipeline = node.type === "Pipeline" ? node.commands : undefined;
-    const chainOf = chains(node, visit);
+    const chainOf = chains(visit);
     children.length = 0;
     if (node.type.startsWith("Arithmetic") && node.end - node.pos > longestArithmetic) {
       line.errors.push("an arithmetic expression of it is too long");
@@ -190,7 +185,7 @@ function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
         piped: piped || isFed,
         substituted,
         ...(pipeline && { pipeline }),
-        ...chainOf(child, index),
+        ...chainOf(index),
       });
     }
   }
@@ -202,16 +197,11 @@ function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
 }
 
 /** Statements of the line itself, and in them commands that are joined by && only: these run in order. */
-function chains(
-  node: SyntaxNode,
-  { chain, node: { type } }: Visit,
-): (child: SyntaxNode, index: number) => Pick<Visit, "chain"> {
-  if (type === "Script" && chain?.statement === -1)
-    return (_, index) => ({ chain: { statement: index, isFirst: true } });
-  if (!chain) return () => ({});
-  if (node.type === "Statement") return () => (node.background ? {} : { chain });
-  if (node.type === "AndOr" && node.operators.every((operator) => operator === "&&"))
-    return (_, index) => ({ chain: { ...chain, isFirst: index === 0 } });
+function chains({ isLine, chain, node }: Visit): (index: number) => Pick<Visit, "chain"> {
+  if (isLine) return (index) => ({ chain: { statement: index, position: 0 } });
+  if (chain && node.type === "Statement" && !node.background) return () => ({ chain });
+  if (chain && node.type === "AndOr" && node.operators.every((operator) => operator === "&&"))
+    return (index) => ({ chain: { ...chain, position: index } });
   return () => ({});
 }
 
@@ -241,7 +231,12 @@ function note(node: SyntaxNode, visit: Visit, line: ShellLine): Visit {
       // A substitution whose body was not parsed is a command nobody has read.
       if (node.script === undefined) line.errors.push("a substitution could not be read");
       noteEvaluation(node, line);
-      return { ...visit, substituted: true, piped: node.type === "ProcessSubstitution" && node.operator === ">" };
+      // What runs inside reads what the command around it would read; `>( )` reads what that one writes.
+      return {
+        ...visit,
+        substituted: true,
+        piped: visit.piped || (node.type === "ProcessSubstitution" && node.operator === ">"),
+      };
     case "SingleQuoted":
     case "DoubleQuoted":
     case "AnsiCQuoted":
@@ -292,7 +287,7 @@ function textOf(node: Extract<SyntaxNode, { type: "Command" }>, source: string):
 function redirectOf(node: Redirection): ShellRedirect {
   const explicit = node.descriptor?.type === "FileDescriptor" ? [node.descriptor.value] : undefined;
   if (node.type === "HereDoc") {
-    const body = node.delimiter?.quoted || !node.body.parts ? { body: node.body.text } : bodyOf(node.body.parts);
+    const body = node.delimiter?.quoted ? { body: node.body.text } : expandedBody(node.body);
     return { operator: node.operator, direction: "text", descriptors: explicit ?? [0], ...body };
   }
   const target = node.target ? wordOf(node.target) : undefined;
@@ -317,13 +312,10 @@ function redirectOf(node: Redirection): ShellRedirect {
   };
 }
 
-function bodyOf(parts: readonly WordPart[]): { body?: string } {
-  let text = "";
-  for (const part of parts) {
-    if (part.type !== "Literal") return {};
-    text += part.value;
-  }
-  return { body: text };
+/** The text of a here-document without quotes: what a backslash protects is known, what is expanded is not. */
+function expandedBody({ text, parts }: { text: string; parts?: readonly WordPart[] }): { body?: string } {
+  if (parts?.some((part) => part.type !== "Literal")) return {};
+  return { body: text.replace(/\\([$`\\\n])/g, (_, mark) => (mark === "\n" ? "" : mark)) };
 }
 
 /** The parser's account of a command, as the stream spells it. */

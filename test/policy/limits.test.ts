@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { parseShell } from "../../src/policy/parse/shell.ts";
+
+const nested = (depth: number) => `${"$(".repeat(depth)}a${")".repeat(depth)}`;
+const unfinished = "case a in a) ;; a) ;; a) ;; esac; ";
+
+describe("how much a line may hold before it is parsed", () => {
+  it.each<[string, number, (count: number) => string]>([
+    ["characters", 128 * 1024, (count) => `ls ${"x".repeat(count - 3)}`],
+    ["substitutions", 300, (count) => `ls ${"$(a) ".repeat(count)}`],
+    ["process substitutions for reading", 300, (count) => `ls ${"<(a) ".repeat(count)}`],
+    ["process substitutions for writing", 300, (count) => `ls ${">(a) ".repeat(count)}`],
+    ["backticks", 300, (count) => `ls ${"`a` ".repeat(Math.floor(count / 2))}${count % 2 ? "`a" : ""}`],
+    ["here-documents", 300, (count) => `cat ${"<<E ".repeat(count)}\n${"E\n".repeat(count)}`],
+    ["levels", 150, (count) => `ls ${nested(count)}`],
+    ["levels behind others", 150, (count) => `ls $(a) <(a) >(a) ${nested(count)}`],
+    ["levels behind brackets that close nothing", 150, (count) => `${unfinished}ls ${nested(count)}`],
+    ["braces in a word", 300, (count) => `ls {a } {b\t{c\n${"{".repeat(count)}`],
+    ["words", 3000, (count) => `ls${" a".repeat(count)}`],
+    ["words behind tabs", 3000, (count) => `ls${"\ta".repeat(count)}`],
+    ["commands", 500, (count) => "a;".repeat(count)],
+    ["commands on lines", 500, (count) => "a\n".repeat(count)],
+    ["commands in the background", 500, (count) => "a&".repeat(count)],
+    ["commands in pipes", 500, (count) => `a${"|a".repeat(count)}`],
+  ])("%s", (what, most, make) => {
+    const { errors } = parseShell(make(most));
+    // A line of 500 separators holds a command more.
+    if (what !== "commands in pipes") expect(errors.join()).not.toMatch(/more than|longer than|too long/);
+    expect(parseShell(make(most + 1))).toMatchObject({
+      errors: [expect.stringMatching(/more than|longer than/)],
+      commands: [],
+    });
+  });
+
+  it("is counted anew for each word, and outside of quotes", () => {
+    expect(parseShell(`ls ${"{a,b} ".repeat(400)}`).errors).toEqual([]);
+    expect(parseShell(`ls ${"$(a)".repeat(299)}`).errors).toEqual([]);
+    expect(parseShell(`ls '${"a ".repeat(4000)}' "${'a; \\" '.repeat(4000)}" \\'a`).errors).toEqual([]);
+  });
+});
+
+describe("how much of a line is read", () => {
+  it.each<[string, number, (count: number) => string]>([
+    ["words behind a here-document", 3000, (count) => `cat <<E${" a".repeat(count)}\nE`],
+    ["redirects", 3000, (count) => `ls${">a".repeat(count)}`],
+    ["commands in quotes", 500, (count) => `ls "$(${"a;".repeat(count - 1)})"`],
+    ["characters of arithmetic", 4000, (count) => `ls $((${"1".repeat(count - 5)}))`],
+    ["characters of arithmetic far behind", 4000, (count) => `ls ${"a".repeat(9000)} $((${"1".repeat(count - 5)}))`],
+  ])("%s", (_, most, make) => {
+    expect(parseShell(make(most)).errors).toEqual([]);
+    expect(parseShell(make(most + 1)).errors).toHaveLength(1);
+  });
+
+  it("parts of words", () => {
+    expect(parseShell(`ls "${"$a".repeat(10_000)}"`).errors).toEqual([]);
+    expect(parseShell(`ls "${"$a".repeat(14_000)}"`).errors).toHaveLength(1);
+  });
+
+  it("members of a pipe whose input is followed", () => {
+    const last = (count: number) => parseShell(`a${"|a".repeat(count - 1)}`).commands.at(-1)!;
+    expect(last(50).upstream!()).toHaveLength(49);
+    expect(last(51).upstream).toBeUndefined();
+    expect(last(51).piped).toBe(true);
+  });
+});
