@@ -84,8 +84,8 @@ describe("where a word leads", () => {
   it("is asked about when the line makes it up and something may not be read", async () => {
     const allow = ["Shell(cat)", "Shell(printf)", "Shell(rg)"];
     const deny = ["Read(**/.env)"];
-    expect(await verdict("cat $(printf %s .e)nv", { allow, deny })).toBe("ask");
-    expect(await verdict("cat $(printf %s .e)nv", { allow })).toBe("allow");
+    expect(await verdict("cat $(cat list.txt)nv", { allow, deny })).toBe("ask");
+    expect(await verdict("cat $(cat list.txt)nv", { allow })).toBe("allow");
     expect(await verdict("rg -g '!sub/.env' KEY", { allow, deny })).toBe("allow");
     expect(await verdict("rg --iglob '!sub/.env' KEY", { allow, deny })).toBe("allow");
     expect(await verdict("rg -g sub/.env KEY", { allow, deny })).toBe("deny");
