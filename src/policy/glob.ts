@@ -76,7 +76,7 @@ function walk(
   let starAt = -1;
   let starIndex = 0;
   while (index < length) {
-    if (at < patternLength && star(at)) {
+    if (star(at)) {
       starAt = at++;
       starIndex = index;
     } else if (at < patternLength && same(at, index)) {
@@ -87,7 +87,7 @@ function walk(
       index = ++starIndex;
     } else return false;
   }
-  while (at < patternLength && star(at)) at++;
+  while (star(at)) at++;
   return at === patternLength;
 }
 
@@ -114,8 +114,7 @@ function tokensOf(pattern: string, options: GlobOptions): Token[] {
     const character = String.fromCodePoint(pattern.codePointAt(at)!);
     at += character.length;
     if (isEscaped || (character !== "*" && character !== "?")) tokens.push(character);
-    else if (character === "?") tokens.push({ kind: "one" });
-    else if (!isStar(tokens.at(-1))) tokens.push({ kind: "star" });
+    else tokens.push({ kind: character === "?" ? "one" : "star" });
   }
   return tokens;
 }
@@ -167,33 +166,31 @@ function segmentsMeet(operand: string, pattern: string): boolean {
   // The shell's wildcards leave hidden files out.
   if (/^[*?[]/.test(operand) && pattern.startsWith(".")) return false;
   const options = { brackets: true };
-  const both = [tokensOf(operand, options), tokensOf(pattern, options)] as const;
-  return meet(both[0], both[1], isStar, (one, other) => {
+  return meet(tokensOf(operand, options), tokensOf(pattern, options), isStar, (one, other) => {
     if (typeof one === "string") return matchesOne(other, one);
     // Two classes: taken to meet, which is the careful answer.
     return typeof other === "string" ? matchesOne(one, other) : true;
   });
 }
 
-/** Whether two sequences with stars have a common member: a table of their positions. */
+/** Whether two sequences with stars have a common member: a table of their beginnings, row by row. */
 function meet<T>(
   left: readonly T[],
   right: readonly T[],
-  star: (item: T) => boolean,
+  star: (item: T | undefined) => boolean,
   same: (one: T, other: T) => boolean,
 ): boolean {
-  let row = new Array<boolean>(right.length + 1).fill(false);
-  for (let i = left.length; i >= 0; i--) {
-    const next = row;
-    row = new Array<boolean>(right.length + 1).fill(false);
-    for (let j = right.length; j >= 0; j--) {
-      const one = left[i];
-      const other = right[j];
-      if (one === undefined && other === undefined) row[j] = true;
-      else if (one !== undefined && star(one)) row[j] = next[j]! || (other !== undefined && row[j + 1]!);
-      else if (other !== undefined && star(other)) row[j] = row[j + 1]! || (one !== undefined && next[j]!);
-      else row[j] = one !== undefined && other !== undefined && next[j + 1]! && same(one, other);
+  let above: boolean[] = [];
+  for (let i = 0; i <= left.length; i++) {
+    const row: boolean[] = [];
+    for (let j = 0; j <= right.length; j++) {
+      const one = left[i - 1];
+      const other = right[j - 1];
+      // A star stands for nothing, or for one more of what the other has.
+      if (star(one) || star(other)) row.push(row[j - 1] || above[j] || false);
+      else row.push(i === 0 && j === 0 ? true : above[j - 1] === true && same(one!, other!));
     }
+    above = row;
   }
-  return row[0]!;
+  return above[right.length]!;
 }

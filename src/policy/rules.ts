@@ -1,5 +1,5 @@
 // What a rule covers. Deny rules are matched generously, allow rules to the letter.
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { compilePath, hasWildcard, matchesText } from "./glob.ts";
 import { hasDeniedName } from "./hard-links.ts";
@@ -63,7 +63,7 @@ export function namesPath(rule: Rule, path: ResolvedPath, place: RulePlace): boo
 export function absolutePattern(pattern: string, { workspace, home }: RulePlace): string {
   const whole = pattern.endsWith("/") ? `${pattern}**` : pattern;
   if (whole === "~" || whole.startsWith("~/")) return join(home, whole.slice(1));
-  return isAbsolute(whole) ? resolve(whole) : resolve(workspace, whole);
+  return resolve(workspace, whole);
 }
 
 /** The pattern with the links of its fixed part followed, for rules that name a linked folder. */
@@ -106,10 +106,8 @@ type ShellPattern =
 
 export function shellPattern(pattern: string): ShellPattern {
   if (/^\*+(:\*+)?$/.test(pattern)) return { form: "any" };
-  const colon = pattern.indexOf(":");
-  const blank = pattern.search(/\s/);
-  if (colon > 0 && (blank === -1 || colon < blank))
-    return { form: "glob", name: pattern.slice(0, colon), glob: pattern.slice(colon + 1) };
+  const end = pattern.search(/[\s:]/);
+  if (pattern[end] === ":") return { form: "glob", name: pattern.slice(0, end), glob: pattern.slice(end + 1) };
   // `npm run:*` says no more than `npm run`.
   return { form: "tokens", tokens: pattern.replace(/:\*+$/, "").split(/\s+/).filter(Boolean) };
 }

@@ -1,7 +1,20 @@
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { compilePath, fold, matchesText, patternsMeet } from "../../src/policy/glob.ts";
 import { coversUrl } from "../../src/policy/network.ts";
-import { allowsCommand, coversMcp, coversPath, deniesCommand, parseRule, type Rule } from "../../src/policy/rules.ts";
+import { rulesFor } from "../../src/policy/rule-lists.ts";
+import {
+  allowsCommand,
+  coversFile,
+  coversMcp,
+  coversPath,
+  deniesCommand,
+  nameOf,
+  namesPath,
+  parseRule,
+  type Rule,
+} from "../../src/policy/rules.ts";
+import { makeFixture, removeFixture } from "./fixture.ts";
 
 function rule(text: string, verdict: Rule["verdict"] = "allow"): Rule {
   const parsed = parseRule(text, { verdict, scope: "user", source: "f" });
@@ -51,56 +64,6 @@ describe("parseRule", () => {
   });
 });
 
-describe("globs", () => {
-  it.each([
-    ["/w/**", "/w/a/b", true],
-    ["/w/**", "/w", true],
-    ["/w/*.ts", "/w/a.ts", true],
-    ["/w/*.ts", "/w/a/b.ts", false],
-    ["/w/**/*.key", "/w/a/b/c.key", true],
-    ["/w/**/*.key", "/w/c.key", true],
-    ["/w/a?c", "/w/abc", true],
-    ["/w/a?c", "/w/a/c", false],
-    ["/w/*.{ts,tsx}", "/w/a.tsx", true],
-    ["/w/[id]/x", "/w/[id]/x", true],
-    ["/w/[id]/x", "/w/i/x", false],
-    ["/w/**/a/**/b", "/w/a/x/a/y/b", true],
-    ["/w/a**b/c", "/w/axxb/c", true],
-  ])("%s on %s: %s", (pattern, path, expected) => {
-    expect(compilePath(pattern)(path)).toBe(expected);
-  });
-
-  it("folds case, width and invisible characters", () => {
-    expect(fold(".cUr\u200bsor")).toBe(".cursor");
-    expect(fold("\uff52\uff4d")).toBe("rm");
-    expect(compilePath("/w/*.key", { fold: true })("/w/A.KEY")).toBe(true);
-    expect(compilePath("/w/*.key")("/w/A.KEY")).toBe(false);
-  });
-
-  it("finds patterns that can mean the same", () => {
-    expect(patternsMeet("/w/.e?v", "/w/.env*")).toBe(true);
-    expect(patternsMeet("/w/*", "/w/**/a.key")).toBe(true);
-    expect(patternsMeet("/w/.*", "/w/**/.env")).toBe(true);
-    expect(patternsMeet("/w/*", "/w/.env*")).toBe(false);
-    expect(patternsMeet("/w/.[de]nv", "/w/.env")).toBe(true);
-    expect(patternsMeet("/w/src/*.ts", "/w/.env*")).toBe(false);
-    expect(patternsMeet("/w/*", "/w/a/b")).toBe(false);
-  });
-
-  it("needs no more than the product of the lengths", () => {
-    const time = (size: number) => {
-      const started = performance.now();
-      for (let round = 0; round < 20; round++) matchesText("*a".repeat(20) + "b", "a".repeat(size));
-      return performance.now() - started;
-    };
-    time(2000);
-    // Four times the text, four times the work; the catastrophic kind never comes back.
-    expect(time(8000)).toBeLessThan(time(2000) * 40 + 50);
-    const deep = "/x".repeat(2000);
-    expect(compilePath("/**/a".repeat(100))(deep)).toBe(false);
-  });
-});
-
 describe("Shell rules", () => {
   it.each([
     ["Shell(git)", "git push -f", true],
@@ -113,9 +76,12 @@ describe("Shell rules", () => {
     ["Shell(npm:run *)", "npm install", false],
     ["Shell(npm run:*)", "npm run build", true],
     ["Shell(npm run build:prod)", "npm run build:prod", true],
+    ["Shell(npm run build:prod)", "npm run build", false],
+    ["Shell(npm run)", "npm", false],
     ["Shell(npm*)", "npmx y", true],
     ["Shell(ls)", "LS", false],
     ["Shell(**)", "anything at all", true],
+    ["Shell(*:*)", "anything at all", true],
   ])("%s allows %s: %s", (text, command, expected) => {
     expect(allowsCommand(rule(text), words(command))).toBe(expected);
   });
@@ -125,13 +91,29 @@ describe("Shell rules", () => {
     ["Shell(rm)", "RM x", true],
     ["Shell(rm)", "rmdir x", false],
     ["Shell(/usr/bin/rm)", "rm x", true],
+    ["Shell(rm)", "/bin/RM x", true],
+    ["Shell(rm)", "rm.exe x", true],
+    ["Shell(setup.exe)", "SETUP.exe /quiet", true],
+    ["Shell(setup.exe)", "setups /quiet", false],
     ["Shell(git push)", "git -C dir push", true],
+    ["Shell(git push)", "git", false],
+    ["Shell(git push)", "git - push", false],
     ["Shell(git push)", "git --no-pager push --force", true],
     ["Shell(git push)", "git commit push", false],
     ["Shell(git push)", "git push-x", false],
     ["Shell(rm -rf)", "rm -fr x", true],
     ["Shell(rm -rf)", "rm -r -f x", true],
     ["Shell(rm -rf)", "rm x", false],
+    ["Shell(rm -rf)", "rm -r x", false],
+    ["Shell(rm -rf)", "rm -f x", false],
+    ["Shell(curl --output)", "curl -s --output x y", true],
+    ["Shell(curl --output)", "curl -s --output=x y", true],
+    ["Shell(curl --output)", "curl --output-dir=x y", false],
+    ["Shell(curl --output)", "curl x", false],
+    ["Shell(ls --si)", "ls -si", false],
+    ["Shell(git:push*)", "git push origin", true],
+    ["Shell(git:push*)", "git --no-pager push origin", true],
+    ["Shell(git:push*)", "git commit push", false],
     ["Shell(git:push*)", "git -C dir push origin", true],
     ["Shell(git:push*)", "git pull", false],
     ["Shell(*)", "x", true],
@@ -148,13 +130,84 @@ describe("other rules", () => {
     expect(coversPath(rule("Write(src/**)"), path("/nowhere/ws/src/a"), place)).toBe(true);
     expect(coversPath(rule("Write(src/)"), path("/nowhere/ws/src/a"), place)).toBe(true);
     expect(coversPath(rule("Write(src)"), path("/nowhere/ws/src/a"), place)).toBe(false);
+    expect(coversPath(rule("Write(src)"), path("/nowhere/ws/src-evil"), place)).toBe(false);
+    expect(coversPath(rule("Write(src)"), path("/nowhere/ws/src"), place)).toBe(true);
     expect(coversPath(rule("Write(**)"), path("/nowhere/ws-evil/a"), place)).toBe(false);
+    expect(coversPath(rule("Read(/etc/*)"), path("/etc/hosts"), place)).toBe(true);
+    expect(coversPath(rule("Read(~)"), path("/nowhere/home"), place)).toBe(true);
     expect(coversPath(rule("Read(~/notes/*)"), path("/nowhere/home/notes/a"), place)).toBe(true);
     expect(coversPath(rule("Read(../shared/**)"), path("/nowhere/shared/a"), place)).toBe(true);
     expect(coversPath(rule("Read(src)", "deny"), path("/nowhere/ws/src/a/b"), place)).toBe(true);
     expect(coversPath(rule("Read(.env*)", "deny"), path("/x", "/nowhere/ws/.ENV.local"), place)).toBe(true);
+    expect(coversPath(rule("Read(.env[ab])", "deny"), path("/nowhere/ws/.enva"), place)).toBe(true);
+    expect(coversPath(rule("Read(.env[ab])", "deny"), path("/nowhere/ws/.ENVB"), place)).toBe(true);
+    expect(coversPath(rule("Read(.env[ab])", "deny"), path("/nowhere/ws/.env[ab]"), place)).toBe(true);
+    expect(coversPath(rule("Read(.env[ab])", "deny"), path("/nowhere/ws/.envc"), place)).toBe(false);
     // What is allowed is where the path leads, not what it is called.
     expect(coversPath(rule("Read(a)"), path("/x", "/nowhere/ws/a"), place)).toBe(false);
+  });
+
+  it("follow the links of what they name, and know files by each of their names", () => {
+    const fixture = makeFixture();
+    const { base, workspace } = fixture;
+    try {
+      mkdirSync(join(base, "far/deep"), { recursive: true });
+      writeFileSync(join(base, "far/deep/a.key"), "");
+      writeFileSync(join(base, "far/plain.txt"), "");
+      symlinkSync("../far", join(workspace, "near"));
+      linkSync(join(base, "far/deep/a.key"), join(workspace, "second"));
+      linkSync(join(base, "far/plain.txt"), join(workspace, "third"));
+      const here = { workspace, home: fixture.home };
+      const far = path(join(base, "far/deep/a.key"));
+      const second = path(join(workspace, "second"));
+      for (const verdict of ["allow", "deny"] as const) {
+        for (const pattern of ["near/**", "near/deep/a.key", "near/**/*.key", "/**/*.key"])
+          expect([pattern, coversPath(rule(`Read(${pattern})`, verdict), far, here)]).toEqual([pattern, true]);
+        expect(coversPath(rule("Read(near/**/*.txt)", verdict), far, here)).toBe(false);
+        expect(coversPath(rule("Read(near/**)", verdict), second, here)).toBe(false);
+      }
+      // By the name that the call gave, too.
+      expect(coversPath(rule("Read(near/**)", "deny"), path("/x", join(workspace, "near/a")), here)).toBe(true);
+      const covers = (text: string, file: string, verdict: "allow" | "deny" = "deny") =>
+        coversFile(rule(text, verdict), path(join(workspace, file)), here);
+      expect(covers("Read(../far/deep/a.key)", "second")).toBe(true);
+      expect(covers("Read(../far/deep/*.key)", "second")).toBe(true);
+      expect(covers("Read(second)", "second")).toBe(true);
+      expect(covers("Read(../far/deep/*.key)", "README.md")).toBe(false);
+      expect(covers("Read(../far/*.key)", "third")).toBe(false);
+      expect(covers("Read(../far/deep/a.key)", "second", "allow")).toBe(false);
+      expect(covers("Read(second)", "second", "allow")).toBe(true);
+    } finally {
+      removeFixture(fixture);
+    }
+  });
+
+  it("name one path only when they have no wildcard, and it is no link", () => {
+    const names = (text: string, given: string, real = given) =>
+      namesPath(rule(text), path(`/nowhere/ws/${real}`, `/nowhere/ws/${given}`), place);
+    expect(names("Write(.vscode/a.json)", ".vscode/a.json")).toBe(true);
+    expect(names("Write(.vscode/a.json)", ".vscode/b.json")).toBe(false);
+    expect(names("Write(.vscode/a.json)", ".vscode/a.json", "x")).toBe(false);
+    expect(names("Write(.vscode/a.json)", "x", ".vscode/a.json")).toBe(false);
+    // A file may be called like a pattern: it is a pattern all the same.
+    expect(names("Write(.vscode/*)", ".vscode/*")).toBe(false);
+    expect(names("Write(.vscode/)", ".vscode/**")).toBe(false);
+  });
+
+  it("say where they stand", () => {
+    expect(nameOf(rule("Read(a)"))).toContain("f");
+    expect(nameOf({ ...rule("Read(a)"), source: "built in" })).not.toContain("in built in");
+  });
+
+  it("are sorted once for a list", () => {
+    const rules = [rule("Read(a)"), rule("Read(b)", "deny"), rule("Write(c)"), rule("Write(d)", "deny")];
+    const texts = (...given: [Rule["kind"], Rule["verdict"]]) => rulesFor(rules, ...given).map(({ text }) => text);
+    expect(texts("Read", "allow")).toEqual(["Read(a)"]);
+    expect(texts("Read", "deny")).toEqual(["Read(b)"]);
+    expect(texts("Write", "deny")).toEqual(["Write(d)"]);
+    expect(texts("Shell", "deny")).toEqual([]);
+    // What is made of such a list is kept with it.
+    expect(rulesFor(rules, "Read", "allow")).toBe(rulesFor(rules, "Read", "allow"));
   });
 
   it.each([
@@ -178,5 +231,10 @@ describe("other rules", () => {
     expect(coversMcp(rule("Mcp(Linear:*)", "deny"), "linear:x")).toBe(true);
     expect(coversMcp({ ...rule("Mcp(Linear:*)"), fold: true }, "linear:x")).toBe(true);
     expect(coversMcp(rule("Mcp(*:*)"), "a:b:c")).toBe(true);
+    expect(coversMcp(rule("Mcp(*)"), "a:b")).toBe(true);
+    expect(coversMcp(rule("Mcp(linear:*)"), "linear")).toBe(true);
+    expect(coversMcp(rule("Mcp({linear,jira}:get)"), "jira:get")).toBe(true);
+    // The first colon ends the name of the server.
+    expect(coversMcp(rule("Mcp(*:read)"), "files:exec:read")).toBe(false);
   });
 });
