@@ -36,11 +36,10 @@ export function protectedLink(
   ];
   const seen = { entries: 0 };
   for (const folder of folders) {
-    const found = sameFileIn(folder, { file, real, isProtected, seen });
+    const found = sameFileIn(folder, { file, isWanted: isProtected, seen });
     if (found) return found;
   }
-  // Too many to look at all of them: one could be it.
-  return seen.entries > mostEntries ? "a file that was not looked for to the end" : undefined;
+  return undefined;
 }
 
 export function hasSecondName(path: string): boolean {
@@ -50,25 +49,22 @@ export function hasSecondName(path: string): boolean {
 /** Is this another name of a file in the folder that the test holds for? */
 export function hasDeniedName(real: string, folder: string, isDenied: (path: string) => boolean): boolean {
   const file = linkedFile(real);
-  return (
-    file !== undefined && sameFileIn(folder, { file, real, isProtected: isDenied, seen: { entries: 0 } }) !== undefined
-  );
+  return file !== undefined && sameFileIn(folder, { file, isWanted: isDenied, seen: { entries: 0 } }) !== undefined;
 }
 
 type Search = {
   file: { dev: number; ino: number };
-  real: string;
-  isProtected(path: string): boolean;
+  isWanted(path: string): boolean;
   seen: { entries: number };
 };
 
 function sameFileIn(folder: string, search: Search): string | undefined {
   for (const name of namesIn(folder)) {
-    if (search.seen.entries++ > mostEntries) return undefined;
+    // Too many to look at all of them: one could be it.
+    if (search.seen.entries++ === mostEntries) return "a file that was not looked for to the end";
     const path = join(folder, name);
-    if (path === search.real) continue;
     const other = linkedFile(path);
-    if (other?.ino === search.file.ino && other.dev === search.file.dev && search.isProtected(path)) return path;
+    if (other?.ino === search.file.ino && other.dev === search.file.dev && search.isWanted(path)) return path;
   }
   return undefined;
 }

@@ -56,8 +56,8 @@ function changeIn(args: readonly ShellWord[]): string | undefined {
     if (widening.test(value)) return value;
     const subcommands = own(changing, value);
     if (subcommands === "*") return value;
-    const next = args.slice(index + 1).find((arg) => subcommands?.has(arg.value) || arg.dynamic);
-    if (subcommands && next) return `${value} ${next.value}`;
+    const next = subcommands && args.slice(index + 1).find((arg) => subcommands.has(arg.value));
+    if (next) return `${value} ${next.value}`;
   }
   return undefined;
 }

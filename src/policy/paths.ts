@@ -22,46 +22,45 @@ export function resolvePath(
 ): ResolvedPath | { problem: string } {
   if (target.includes("\0")) return { problem: "a path cannot hold a NUL character" };
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(target)) return { problem: `${target} is an address, not a path` };
-  const given = absolutePath(target, place, cwd);
+  const walked = walkedPath(target, place, cwd);
+  const given = resolve(walked);
   try {
-    // Lexically and as the kernel walks it: `link/../x` may differ.
-    const walked = isAbsolute(target) || /^~(\/|$)/.test(target) ? given : `${cwd ?? place.workspace}/${target}`;
-    return { given, real: realTarget(/(^|\/)\.\.(\/|$)/.test(target) ? walked : given, { real: place.workspace }) };
+    return { given, real: realTarget(walked, { real: place.workspace }) };
   } catch (error) {
     return { problem: `${given} cannot be resolved (${(error as NodeJS.ErrnoException).code ?? "unknown cause"})` };
   }
 }
 
 /** `~` is the home folder; what is relative starts at `cwd`, or else at the workspace. */
-export function absolutePath(
-  target: string,
-  { workspace, home }: Pick<Place, "workspace" | "home">,
-  cwd?: string,
-): string {
-  if (target === "~") return home;
-  if (target.startsWith("~/")) return join(home, target.slice(2));
-  return resolve(cwd ?? workspace, target);
+export function absolutePath(target: string, place: Pick<Place, "workspace" | "home">, cwd?: string): string {
+  return resolve(walkedPath(target, place, cwd));
+}
+
+/** With its `..`, since the kernel follows the links before it: `link/../x` is not `x`. */
+function walkedPath(target: string, { workspace, home }: Pick<Place, "workspace" | "home">, cwd = workspace): string {
+  if (target === "~" || target.startsWith("~/")) return home + target.slice(1);
+  return isAbsolute(target) ? target : `${cwd}/${target}`;
 }
 
 /** `real`: a folder that is known to be one. Throws for loops and for folders that may not be searched: what cannot be resolved is not permitted. */
-export function realTarget(path: string, { hops = 40, real = "" } = {}): string {
+export function realTarget(path: string, { mostLinks = 40, real = "" } = {}): string {
   if (path === real) return path;
   // Asked first, because most new files are not there, and an error costs more than a question.
-  if (isThere(path) || dirname(path) === path) {
+  if (isThere(path)) {
     try {
       return realpathSync.native(path);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if ((code !== "ENOENT" && code !== "ENOTDIR") || dirname(path) === path) throw error;
+      if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
     }
   }
-  if (hops === 0) throw Object.assign(new Error(path), { code: "ELOOP" });
+  // The kernel finds other loops, but not those of links that lead through folders that are not there.
+  if (mostLinks === 0 || dirname(path) === path) throw Object.assign(new Error(path), { code: "ELOOP" });
   const name = basename(path);
-  const folder = realTarget(dirname(path), { hops: hops - 1, real });
-  if (name === "..") return dirname(folder);
-  if (name === ".") return folder;
+  const folder = realTarget(dirname(path), { mostLinks, real });
   const link = linkAt(join(folder, name));
-  return link === undefined ? join(folder, name) : realTarget(resolve(folder, link), { hops: hops - 1, real });
+  if (link === undefined) return join(folder, name);
+  return realTarget(isAbsolute(link) ? link : `${folder}/${link}`, { mostLinks: mostLinks - 1, real });
 }
 
 /** Is anything there, a broken link included? Where that cannot be told, yes. */
@@ -85,7 +84,7 @@ export function realOrSame(path: string): string {
 
 function linkAt(path: string): string | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
+    return isThere(path) ? readlinkSync(path) : undefined;
   } catch {
     return undefined;
   }
@@ -99,7 +98,7 @@ export function isInside(path: string, folder: string): boolean {
 /** As a reader in the workspace would write it: relative, with slashes; as it is where it lies elsewhere. */
 export function shownPath(path: string, workspace: string): string {
   const shown = isInside(path, workspace) ? relative(workspace, path) || "." : path;
-  return sep === "/" ? shown : shown.replaceAll(sep, "/");
+  return shown.split(sep).join("/");
 }
 
 export function rootOf(path: string, place: Place): string | undefined {
@@ -217,8 +216,7 @@ function protectedName(path: string, place: Place): string | undefined {
     const last = rest.length === 0;
     if (protectedFolders.has(name)) return names.slice(index).join("/");
     if (last && (protectedFiles.has(name) || name.endsWith(".code-workspace"))) return names[index];
-    if (name === ".cursor" && !(rest[0] !== undefined && openInCursor.has(rest[0])))
-      return names.slice(index).join("/");
+    if (name === ".cursor" && !openInCursor.has(rest[0] ?? "")) return names.slice(index).join("/");
     if (name === ".git" && isGitSetting(rest)) return names.slice(index).join("/");
   }
   return undefined;
@@ -229,7 +227,7 @@ function isGitSetting(rest: readonly string[]): boolean {
   if (rest.length === 0) return true;
   // Submodules and worktrees have the same inside; their names may hold slashes.
   if (rest[0] !== "modules" && rest[0] !== "worktrees") return isSettingName(rest);
-  return rest.some((_, index) => index > 0 && isSettingName(rest.slice(index)));
+  return rest.some((_, index) => isSettingName(rest.slice(index)));
 }
 
 function isSettingName([first, second]: readonly string[]): boolean {
@@ -244,9 +242,7 @@ function isSettingName([first, second]: readonly string[]): boolean {
 function homeName(path: string, home: string): string | undefined {
   const plain = fold(path);
   if (systemStartUp.some((each) => isInside(plain, each))) return path;
-  const start = fold(home);
-  if (!isInside(plain, start) || plain === start) return undefined;
-  const rest = plain.slice(start.length + (start.endsWith(sep) ? 0 : 1));
+  const rest = relative(fold(home), plain);
   const named = startUpFiles.has(rest) || rest === ".gitconfig" || homeFolders.some((folder) => isInside(rest, folder));
   return named ? `~/${rest}` : undefined;
 }

@@ -166,7 +166,7 @@ function targetOf({ value, tilde }: ShellWord, situation: ShellSituation, direct
 function tildeTarget(value: string, { home }: ShellSituation, directory: string): string {
   const [, name, rest] = /^~([^/]*)(.*)$/s.exec(value) ?? [];
   if (!name) return value;
-  return /^([+-]|\d+)/.test(name) ? join(directory, rest!) : join(dirname(home), name, rest!);
+  return (/^([+-]|\d+)/.test(name) ? directory : join(dirname(home), name)) + rest!;
 }
 
 /** The kernel's links to where a process is: for ours they lead elsewhere than for the one that will run. */

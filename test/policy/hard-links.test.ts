@@ -1,0 +1,94 @@
+// Files with several names.
+import { linkSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hasDeniedName, hasSecondName } from "../../src/policy/hard-links.ts";
+import { floorOf } from "../../src/policy/paths.ts";
+import { type Fixture, makeFixture, removeFixture, situationOf } from "./fixture.ts";
+
+let fixture: Fixture;
+beforeEach(() => {
+  fixture = makeFixture();
+});
+afterEach(() => removeFixture(fixture));
+
+/** A file of the workspace, and another name for it. */
+function linked(name: string, other: string): void {
+  mkdirSync(dirname(other), { recursive: true });
+  writeFileSync(other, "");
+  linkSync(other, join(fixture.workspace, name));
+}
+
+const levelOf = (name: string, roots: string[] = []) => {
+  const real = join(fixture.workspace, name);
+  return floorOf({ given: real, real }, { ...situationOf(fixture), roots })?.level;
+};
+
+describe("a second name of", () => {
+  it.each([
+    ".cursor/mcp.json",
+    ".cursor/hooks/x.sh",
+    ".git/hooks/pre-push",
+    ".git/info/attributes",
+    ".git/config",
+    ".vscode/tasks.json",
+    ".idea/x.xml",
+    ".claude/settings.json",
+    ".codex/config.toml",
+    ".gemini/settings.json",
+    ".devcontainer/devcontainer.json",
+    ".envrc",
+  ])("%s is protected", (path) => {
+    linked("plain", join(fixture.workspace, path));
+    expect(levelOf("plain")).toBe("protected");
+    linked("other", join(fixture.base, "further", path));
+    expect(levelOf("other", [join(fixture.base, "further")])).toBe("protected");
+    expect(levelOf("other")).toBeUndefined();
+  });
+
+  it.each([".bashrc", ".ssh/authorized_keys", ".cursor/cli-config.json", ".config/fish/config.fish", ".config/git/config"])(
+    "%s of the home is protected",
+    (path) => {
+      linked("plain", join(fixture.home, path));
+      expect(levelOf("plain")).toBe("protected");
+    },
+  );
+
+  it("the configuration is protected, wherever that is", () => {
+    const configDir = join(fixture.base, "config");
+    linked("plain", join(configDir, "cli-config.json"));
+    const real = join(fixture.workspace, "plain");
+    expect(floorOf({ given: real, real }, { ...situationOf(fixture), configDir })?.level).toBe("protected");
+  });
+
+  it("an ordinary file is ordinary", () => {
+    linked("plain", join(fixture.workspace, "src/a"));
+    // Protected files with several names of their own do not matter.
+    linked("other", join(fixture.workspace, ".envrc"));
+    expect(levelOf("plain")).toBeUndefined();
+    expect(levelOf("README.md")).toBeUndefined();
+  });
+
+  it("a file among too many to look at may be any", () => {
+    linked("plain", join(fixture.workspace, "src/a"));
+    const root = join(fixture.base, "further");
+    mkdirSync(root);
+    for (let index = 0; index < 50; index++) writeFileSync(join(root, String(index)), "");
+    expect(levelOf("plain", Array(30).fill(root))).toBeUndefined();
+    expect(levelOf("plain", Array(45).fill(root))).toBe("protected");
+    expect(levelOf("README.md", Array(45).fill(root))).toBeUndefined();
+  });
+
+  it("only files have one", () => {
+    linked("plain", join(fixture.workspace, "src/a"));
+    const has = (name: string) => hasSecondName(join(fixture.workspace, name));
+    expect(["plain", "src/a", "README.md", "src", "missing", "README.md/x"].map(has)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,268 @@
+// Where paths lead, and which of them are protected.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  absolutePath,
+  floorOf,
+  holdsProtected,
+  isDirectory,
+  isInside,
+  isThere,
+  kernelPlace,
+  type Place,
+  protectedBelow,
+  realOrSame,
+  realTarget,
+  resolvePath,
+  rootOf,
+  shownPath,
+  specialKind,
+} from "../../src/policy/paths.ts";
+import { type Fixture, makeFixture, removeFixture, situationOf } from "./fixture.ts";
+
+let fixture: Fixture;
+let place: Place;
+beforeAll(() => {
+  fixture = makeFixture();
+  const { base, workspace } = fixture;
+  place = situationOf(fixture);
+  mkdirSync(join(base, "far/deep"), { recursive: true });
+  const links = {
+    link: "../far/deep",
+    dangling: "link/../new",
+    absolute: join(base, "far/later"),
+    loop: "loop",
+    "through-nothing": "nothing/../through-nothing",
+  };
+  for (const [name, target] of Object.entries(links)) symlinkSync(target, join(workspace, name));
+});
+afterAll(() => removeFixture(fixture));
+
+/** `WS`, `HOME` and `BASE` stand for the folders of the fixture. */
+const filled = (text: string) =>
+  text.replace("WS", fixture.workspace).replace("HOME", fixture.home).replace("BASE", fixture.base);
+
+describe("a path", () => {
+  it.each([
+    ["a", "WS/a", "WS/a"],
+    [".", "WS", "WS"],
+    ["./src//app.ts", "WS/src/app.ts", "WS/src/app.ts"],
+    ["~", "HOME", "HOME"],
+    ["~/a", "HOME/a", "HOME/a"],
+    ["~a", "WS/~a", "WS/~a"],
+    ["/etc/../x", "/x", "/x"],
+    ["../a", "BASE/a", "BASE/a"],
+    // The kernel follows a link before it goes up.
+    ["link/x", "WS/link/x", "BASE/far/deep/x"],
+    ["link/../x", "WS/x", "BASE/far/x"],
+    ["link/..", "WS", "BASE/far"],
+    ["WS/link/../x", "WS/x", "BASE/far/x"],
+    ["~/../ws/link/../x", "WS/x", "BASE/far/x"],
+    ["link/./../../x/y/..", "WS/../x", "BASE/x"],
+    ["dangling", "WS/dangling", "BASE/far/new"],
+    ["absolute", "WS/absolute", "BASE/far/later"],
+    ["absolute/x", "WS/absolute/x", "BASE/far/later/x"],
+    ["README.md/x", "WS/README.md/x", "WS/README.md/x"],
+    [`${"new/".repeat(60)}x`, `WS/${"new/".repeat(60)}x`, `WS/${"new/".repeat(60)}x`],
+    [`${"./".repeat(4000)}x`, "WS/x", "WS/x"],
+  ])("%s", (target, given, real) => {
+    const expected = { given: join(filled(given)), real: filled(real) };
+    expect(resolvePath(filled(target), place)).toEqual(expected);
+    expect(absolutePath(filled(target), place)).toBe(expected.given);
+  });
+
+  it("starts where the call is made", () => {
+    const cwd = join(fixture.workspace, "link");
+    expect(resolvePath("x", place, cwd)).toEqual({ given: join(cwd, "x"), real: filled("BASE/far/deep/x") });
+    expect(resolvePath("../x", place, cwd)).toEqual({ given: filled("WS/x"), real: filled("BASE/far/x") });
+    expect(resolvePath("~/x", place, cwd)).toMatchObject({ real: filled("HOME/x") });
+    expect(absolutePath("x", place, cwd)).toBe(join(cwd, "x"));
+  });
+
+  it.each(["a\0b", "file:///etc/passwd", "HTTPS://a.test", "git+ssh://a.test", "loop/x", "x".repeat(300)])(
+    "that leads nowhere: %j",
+    (target) => {
+      expect(resolvePath(target, place)).toEqual({ problem: expect.any(String) });
+    },
+  );
+
+  it("says what is wrong with a NUL", () => {
+    expect(resolvePath("a\0b", place)).toEqual({ problem: expect.stringContaining("NUL") });
+  });
+
+  it("may hold a colon", () => {
+    expect(resolvePath("a:b//c", place)).toMatchObject({ given: filled("WS/a:b/c") });
+    expect(resolvePath("x/https://a", place)).toMatchObject({ given: filled("WS/x/https:/a") });
+  });
+
+  it.each(["loop", "through-nothing"])("goes in circles: %s", (name) => {
+    const path = join(fixture.workspace, name);
+    expect(() => realTarget(path)).toThrow(expect.objectContaining({ code: "ELOOP" }));
+    expect(realOrSame(path)).toBe(path);
+  });
+
+  it("is there, or not", () => {
+    expect(isThere(filled("WS/README.md"))).toBe(true);
+    expect(isThere(filled("WS/dangling"))).toBe(true);
+    expect(isThere(filled("WS/new"))).toBe(false);
+    expect(isThere(filled("WS/README.md/x"))).toBe(true);
+    expect(isDirectory(filled("WS/link"))).toBe(true);
+    expect(isDirectory(filled("WS/README.md"))).toBe(false);
+    expect(isDirectory(filled("WS/new"))).toBe(false);
+  });
+
+  it.each([
+    ["/work", "/work", true],
+    ["/work/a", "/work", true],
+    ["/work-evil", "/work", false],
+    ["/work", "/work/a", false],
+    ["/work", "/", true],
+  ])("%s inside %s: %s", (path, folder, expected) => {
+    expect(isInside(path, folder)).toBe(expected);
+  });
+
+  it("is shown as a reader would write it", () => {
+    expect(shownPath("/w/src/a", "/w")).toBe("src/a");
+    expect(shownPath("/w", "/w")).toBe(".");
+    expect(shownPath("/x/a", "/w")).toBe("/x/a");
+  });
+
+  it("belongs to a root", () => {
+    const roots = { ...place, roots: ["/one", "/two"] };
+    expect(rootOf("/two/a", roots)).toBe("/two");
+    expect(rootOf(filled("WS/a"), roots)).toBe(fixture.workspace);
+    expect(rootOf("/three", roots)).toBeUndefined();
+  });
+});
+
+const level = (path: string, changes: Partial<Place> = {}) => {
+  const real = filled(path);
+  return floorOf({ given: real, real }, { ...place, ...changes })?.level;
+};
+
+describe("protected paths", () => {
+  const words = (text: string) => text.trim().split(/\s+/);
+
+  it.each(
+    words(`WS/.vscode WS/.idea WS/.claude/a WS/.codex/a WS/.gemini/a WS/.devcontainer/a WS/a/b/.vscode/c
+    WS/.mcp.json WS/.envrc WS/.cursorignore WS/.cursorindexingignore WS/.devcontainer.json WS/a/.envrc
+    WS/x.code-workspace WS/.cursor WS/.cursor/mcp.json WS/.cursor/rulesx WS/a/.cursor/hooks.json
+    WS/.git WS/.git/hooks WS/.git/hooks/x WS/.git/config WS/.git/config.worktree WS/.git/commondir
+    WS/.git/info WS/.git/info/attributes WS/.git/modules/a/b/hooks/x WS/.git/modules/a/config WS/.git/worktrees/a/commondir
+    WS/.git/worktrees/a/config.worktree WS/a/.git/hooks/x BASE/other/.vscode/x
+    WS/.VSCODE/x WS/.vscode./x WS/.git::$INDEX_ALLOCATION/hooks/x WS/.git:$x/config WS/git~1/hooks/x WS/.ENVRC
+    HOME/.bashrc HOME/.bash_profile HOME/.bash_login HOME/.bash_logout HOME/.bash_aliases HOME/.profile HOME/.zshrc
+    HOME/.zshenv HOME/.zprofile HOME/.zlogin HOME/.zlogout HOME/.kshrc HOME/.cshrc HOME/.tcshrc HOME/.login HOME/.logout
+    HOME/.inputrc HOME/.xprofile HOME/.xinitrc HOME/.xsessionrc HOME/.pam_environment HOME/.gitconfig HOME/.BASHRC
+    HOME/.ssh HOME/.ssh/config HOME/.config/fish/config.fish HOME/.config/git/config HOME/.config/environment.d/a.conf
+    HOME/.config/autostart/a.desktop HOME/.config/systemd/user/a.service
+    /etc/profile /etc/profile.d/a.sh /etc/bash.bashrc /etc/bashrc /etc/zsh/zshrc /etc/zshrc /etc/zshenv /etc/zprofile
+    /etc/environment /etc/fish/config.fish /ETC/profile`),
+  )("%s", (path) => {
+    expect(level(path)).toBe("protected");
+  });
+
+  it.each(
+    words(`WS WS/a WS/vscode/x WS/.vscode-x WS/.envrc/x WS/.mcp.json/x WS/x.code-workspace/y WS/.cursor/rules WS/.cursor/rules/a.mdc
+    WS/.cursor/commands/a.md WS/.cursor/skills/a/SKILL.md WS/.cursor/agents/a.md WS/.git/HEAD WS/.git/info/exclude
+    WS/.git/refs/heads/hooks/x WS/.git/modules/a/HEAD WS/.git/objects/config WS/git~x/hooks/x WS/.bashrc WS/.ssh/config
+    HOME HOME/.bashrc.bak HOME/.sshx HOME/.config/other HOME/sub/.bashrc /etc/profile.x /etc/hosts BASE/x`),
+  )("not %s", (path) => {
+    expect(level(path)).toBeUndefined();
+  });
+
+  it("are protected by either name", () => {
+    const [plain, other] = [filled("WS/x"), filled("WS/.envrc")];
+    expect(floorOf({ given: plain, real: other }, place)?.level).toBe("protected");
+    expect(floorOf({ given: other, real: plain }, place)?.level).toBe("protected");
+    const own = filled("HOME/.cursor/x");
+    expect(floorOf({ given: other, real: own }, place)?.level).toBe("never");
+    expect(floorOf({ given: own, real: plain }, place)?.level).toBe("never");
+  });
+
+  it("do not depend on what is above the workspace", () => {
+    const workspace = "/nowhere/.vscode/ws";
+    expect(level("/nowhere/.vscode/ws/a", { workspace })).toBeUndefined();
+    expect(level("/nowhere/.vscode/ws/.idea/a", { workspace })).toBe("protected");
+    expect(level("/nowhere/.vscode/a", { workspace })).toBe("protected");
+    expect(level("/nowhere/.vscode/two/a", { workspace, roots: ["/nowhere/.vscode/two"] })).toBeUndefined();
+  });
+
+  it("are found in a home that is the root", () => {
+    expect(level("/.bashrc", { home: "/" })).toBe("protected");
+    expect(level("/root/.bashrc", { home: "/" })).toBeUndefined();
+  });
+});
+
+describe("the agent's own configuration", () => {
+  it("is never written, wherever it is and whatever it is called", () => {
+    symlinkSync("../far", join(fixture.home, ".linked"));
+    for (const path of ["HOME/.cursor", "HOME/.cursor/x", "HOME/.CURSOR/x", "HOME/.cursor/worktrees/a/b"])
+      expect(level(path)).toBe("never");
+    const configDir = filled("HOME/.linked");
+    for (const path of ["HOME/.linked/x", "BASE/far/x", "HOME/.cursor/x"])
+      expect(level(path, { configDir })).toBe("never");
+    expect(level("BASE/farther/x", { configDir })).toBeUndefined();
+  });
+
+  it("holds worktrees, which are workspaces", () => {
+    const worktrees = filled("HOME/.cursor/worktrees");
+    const workspace = join(worktrees, "repo");
+    expect(level(`${workspace}/a`, { workspace })).toBeUndefined();
+    expect(level(`${workspace}/.envrc`, { workspace })).toBe("protected");
+    expect(level(`${worktrees}/other/a`, { workspace })).toBe("never");
+    expect(level("HOME/.cursor/x", { workspace })).toBe("never");
+    expect(level(`${worktrees}/a`, { workspace: worktrees })).toBe("never");
+    expect(level(`${workspace}/a`, { workspace: dirname(worktrees) })).toBe("never");
+  });
+});
+
+describe("folders", () => {
+  it("that hold what is protected", () => {
+    const holds = (path: string, changes: Partial<Place> = {}) =>
+      holdsProtected({ given: path, real: path }, { ...place, ...changes });
+    expect(holds(fixture.workspace)).toBe(true);
+    expect(holds(fixture.base)).toBe(true);
+    expect(holds(fixture.home)).toBe(true);
+    expect(holds(filled("WS/src"))).toBe(false);
+    expect(holds("/one", { roots: ["/one/two"] })).toBe(true);
+    expect(holds("/config", { configDir: "/config/courser" })).toBe(true);
+  });
+
+  it("that have settings somewhere below", () => {
+    const files = ["a/b/.vscode/x", "c/node_modules/p/.vscode/x", "d/.git/config", "e/1/2/3/4/.envrc", "f/1/2/3/4/5/.envrc"];
+    for (const file of files) {
+      mkdirSync(dirname(filled(`WS/${file}`)), { recursive: true });
+      writeFileSync(filled(`WS/${file}`), "");
+    }
+    const below = (path: string) => protectedBelow(filled(`WS/${path}`), place);
+    expect(below("a")).toBe(filled("WS/a/b/.vscode"));
+    expect(below("a/b/.vscode")).toBe(filled("WS/a/b/.vscode/x"));
+    expect(below("c")).toBeUndefined();
+    expect(below("d")).toBeUndefined();
+    expect(below("e")).toBe(filled("WS/e/1/2/3/4/.envrc"));
+    // Deeper down it is what a package brought along.
+    expect(below("f")).toBeUndefined();
+    expect(below("missing")).toBeUndefined();
+  });
+});
+
+describe("what is no file", () => {
+  it.each(["/proc", "/proc/self/environ", "/dev/sda", "/sys/power/state"])("%s", (path) => {
+    expect(kernelPlace(path)).toContain(path.split("/")[1]);
+    expect(specialKind(path)).toBe(kernelPlace(path));
+  });
+
+  it("pipes", () => {
+    const pipe = filled("BASE/pipe");
+    execFileSync("mkfifo", [pipe]);
+    expect(kernelPlace(pipe)).toBeUndefined();
+    expect(specialKind(pipe)).toBeDefined();
+  });
+
+  it.each(["WS/README.md", "WS/src", "WS/new", "/device", "/procs"])("but not %s", (path) => {
+    expect(specialKind(filled(path))).toBeUndefined();
+  });
+});
