@@ -11,7 +11,7 @@ const programs = words("courser cursor-agent agent courser.cjs courser.js course
 const changing: Record<string, ReadonlySet<string> | "*"> = {
   permissions: words("allow deny"),
   sandbox: words("enable disable reset"),
-  mcp: words("enable disable add remove login logout"),
+  mcp: words("enable disable add remove"),
   login: "*",
   logout: "*",
   install: "*",

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BackgroundShells } from "../../src/agent/background.ts";
 import { outputFolder } from "../../src/agent/output-folder.ts";
 import { shell } from "../../src/agent/tools/shell.ts";
-import { protectedPlaces } from "../../src/policy/floor.ts";
+import { protectedExamples } from "../policy/protected-examples.ts";
 import { toolContext } from "../support/tool-context.ts";
 import { git, listen, makeSandboxFixture, sandboxMissing, write } from "./sandbox-fixture.ts";
 import { type Box, makeBox } from "./sandbox-support.ts";
@@ -187,7 +187,7 @@ describe.skipIf(missing)(name("protected paths in the sandbox"), () => {
   afterAll(() => box?.end());
 
   /** Every example of the policy's own list that lies in the workspace. */
-  const examples = protectedPlaces.flatMap(({ examples }) => examples).filter((path) => /^\.\/[^/]*(\/|$)/.test(path));
+  const examples = protectedExamples.map(([path]) => path).filter((path) => /^\.\/[^/]*(\/|$)/.test(path));
   const inTheTop = examples.filter((path) => !/^\.\/(packages|sub)\//.test(path) && path !== "./.git");
 
   it("knows the policy's list", () => {

@@ -46,19 +46,25 @@ describe("a second name of", () => {
     expect(levelOf("other")).toBeUndefined();
   });
 
-  it.each([".bashrc", ".ssh/authorized_keys", ".cursor/cli-config.json", ".config/fish/config.fish", ".config/git/config"])(
-    "%s of the home is protected",
-    (path) => {
-      linked("plain", join(fixture.home, path));
-      expect(levelOf("plain")).toBe("protected");
-    },
-  );
+  it.each([
+    ".bashrc",
+    ".ssh/authorized_keys",
+    ".cursor/cli-config.json",
+    ".config/fish/config.fish",
+    ".config/git/config",
+  ])("%s of the home is protected", (path) => {
+    linked("plain", join(fixture.home, path));
+    expect(levelOf("plain")).toBe("protected");
+  });
 
   it("the configuration is protected, wherever that is", () => {
     const configDir = join(fixture.base, "config");
     linked("plain", join(configDir, "cli-config.json"));
-    const real = join(fixture.workspace, "plain");
-    expect(floorOf({ given: real, real }, { ...situationOf(fixture), configDir })?.level).toBe("protected");
+    linked("other", join(fixture.home, ".cursor/cli-config.json"));
+    for (const name of ["plain", "other"]) {
+      const real = join(fixture.workspace, name);
+      expect(floorOf({ given: real, real }, { ...situationOf(fixture), configDir })?.level).toBe("protected");
+    }
   });
 
   it("an ordinary file is ordinary", () => {
@@ -77,6 +83,15 @@ describe("a second name of", () => {
     expect(levelOf("plain", Array(30).fill(root))).toBeUndefined();
     expect(levelOf("plain", Array(45).fill(root))).toBe("protected");
     expect(levelOf("README.md", Array(45).fill(root))).toBeUndefined();
+  });
+
+  it("a denied file is denied", () => {
+    linked("plain", join(fixture.workspace, "src/a"));
+    const has = (name: string, denied: string) =>
+      hasDeniedName(join(fixture.workspace, name), join(fixture.workspace, "src"), (path) => path.endsWith(denied));
+    expect(has("plain", "src/a")).toBe(true);
+    expect(has("plain", "src/b")).toBe(false);
+    expect(has("README.md", "src/a")).toBe(false);
   });
 
   it("only files have one", () => {

@@ -60,7 +60,7 @@ describe("an ignore file", () => {
     expect(await hides("../other/a.key", "../other/a.key", roots)).toBe(false);
   });
 
-  it("hides everything when it cannot be read", async () => {
+  it("hides everything where it is unreadable", async () => {
     symlinkSync(".cursorignore", file);
     expect(await hides("README.md")).toBe(true);
     expect(await hides("../outside.txt")).toBe(false);
@@ -76,7 +76,7 @@ describe("an ignore file", () => {
 describe("what is hidden", () => {
   it("by a Read deny rule or by an ignore file of any root", async () => {
     writeFileSync(file, "*.secret");
-    const rules = rulesOf({ allow: ["Read(a)"], deny: ["Read(b)", "Write(c)"] });
+    const rules = rulesOf({ allow: ["Read(a)"], deny: ["Read(b)", "Read(e)", "Write(c)"] });
     const isHidden = await loadHidden(situationOf(fixture, { rules }));
     const hidden = ["a", "b", "b/x", "c", "d.secret", "README.md"].filter((name) => isHidden(inside(name)));
     expect(hidden).toEqual(["b", "b/x", "d.secret"]);

@@ -1,9 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { protectedPlaces } from "../../src/policy/floor.ts";
 import { type LintEntry, type LintProblem, lint } from "../../src/policy/lint/index.ts";
-import { floorOf } from "../../src/policy/paths.ts";
 import { type Fixture, makeFixture, removeFixture, situationOf } from "./fixture.ts";
 
 let fixture: Fixture;
@@ -298,17 +296,6 @@ describe("lint", () => {
       "dead Write(.vscode/tasks.json)",
     ]);
   });
-});
-
-describe("the floor, as it is shown", () => {
-  it.each(protectedPlaces.flatMap(({ what, level, examples }) => examples.map((path) => [what, path, level] as const)))(
-    "%s: %s",
-    (_, path, level) => {
-      const place = situationOf(fixture);
-      const absolute = path.replace(/^~/, fixture.home).replace(/^\.(?=\/)/, fixture.workspace);
-      expect(floorOf({ given: absolute, real: absolute }, place)?.level).toBe(level);
-    },
-  );
 });
 
 /** What fingers make of the names of programs, and the name that was meant. */

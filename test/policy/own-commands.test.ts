@@ -6,13 +6,19 @@ import { runsOf } from "../../src/policy/runs/wrappers.ts";
 const found = (command: string) => ownCommands(runsOf(command).runs);
 
 describe("commands of the program itself", () => {
-  it.each(["courser", "cursor-agent", "agent", "courser.cjs", "courser.js", "courser-agent", "./bin/courser", "COURSER"])(
-    "are known as %s",
-    (name) => {
-      expect(found(`${name} permissions allow x`)).toHaveLength(1);
-      expect(found(`${name} permissions list`)).toEqual([]);
-    },
-  );
+  it.each([
+    "courser",
+    "cursor-agent",
+    "agent",
+    "courser.cjs",
+    "courser.js",
+    "courser-agent",
+    "./bin/courser",
+    "COURSER",
+  ])("are known as %s", (name) => {
+    expect(found(`${name} permissions allow x`)).toHaveLength(1);
+    expect(found(`${name} permissions list`)).toEqual([]);
+  });
 
   it.each([
     "permissions allow x",

@@ -232,7 +232,13 @@ describe("folders", () => {
   });
 
   it("that have settings somewhere below", () => {
-    const files = ["a/b/.vscode/x", "c/node_modules/p/.vscode/x", "d/.git/config", "e/1/2/3/4/.envrc", "f/1/2/3/4/5/.envrc"];
+    const files = [
+      "a/b/.vscode/x",
+      "c/node_modules/p/.vscode/x",
+      "d/.git/config",
+      "e/1/2/3/4/.envrc",
+      "f/1/2/3/4/5/.envrc",
+    ];
     for (const file of files) {
       mkdirSync(dirname(filled(`WS/${file}`)), { recursive: true });
       writeFileSync(filled(`WS/${file}`), "");

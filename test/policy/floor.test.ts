@@ -1,0 +1,34 @@
+// The floor as people are shown it says what the policy does.
+import { describe, expect, it } from "vitest";
+import { beyondForce, protectedPlaces } from "../../src/policy/floor.ts";
+import { floorOf } from "../../src/policy/paths.ts";
+import { protectedExamples } from "./protected-examples.ts";
+
+describe("the floor, as it is shown", () => {
+  const place = { workspace: "/nowhere/ws", roots: [], home: "/nowhere/home", configDir: "/nowhere/home/.cursor" };
+
+  it.each(protectedExamples)("%s: %s", (path, level) => {
+    const absolute = path.replace(/^~/, place.home).replace(/^\.(?=\/)/, place.workspace);
+    expect(floorOf({ given: absolute, real: absolute }, place)?.level).toBe(level);
+  });
+
+  it.each([
+    ["~/.cursor", "never"],
+    [".cursor/**", "protected"],
+    ["hooks", "protected"],
+    [".vscode/**", "protected"],
+    [".mcp.json", "protected"],
+    [".envrc", "protected"],
+    ["start-up files", "protected"],
+    ["~/.ssh", "protected"],
+  ])("names %s, as %s", (name, level) => {
+    expect(protectedPlaces.filter(({ what }) => what.includes(name)).map((each) => each.level)).toEqual([level]);
+  });
+
+  it.each(["of every file", ".cursorignore", "protected paths", "this program", "Shell deny", "Read deny", "network"])(
+    "says that --force does not lift %s",
+    (part) => {
+      expect(beyondForce.filter((text) => text.includes(part))).toHaveLength(1);
+    },
+  );
+});
