@@ -7,14 +7,14 @@ import { isInside, realOrSame } from "./paths.ts";
 import { controlFlow, stateChangers } from "./programs/command-facts.ts";
 import { dangerousArguments, hasDangerousOptions, namesOption } from "./programs/dangerous-options.ts";
 import { allowsCommand } from "./rules.ts";
-import { mayBeOption } from "./runs/meaning.ts";
+import { mayBeOption, unsetReading } from "./runs/meaning.ts";
 import { baseName, isInterpreter, isShell, type Run } from "./runs/wrappers.ts";
 import { show } from "./show.ts";
 
 /** Why a program start is not covered by allow rules; undefined when it is. */
 export function uncoveredRun(run: Run, allowing: readonly Rule[], situation: ShellSituation): string | undefined {
   const { name, args } = run;
-  if (name.dynamic || name.glob || run.inOption) return undefined;
+  if (name.dynamic || name.glob || run.inOption || run.ifUnset) return undefined;
   if (!run.certain) return `An option before ${show(name.text)} is unknown.`;
   const bare = programName(name.value, situation);
   if (bare === undefined) return `${show(name.value)} is a path, and rules name programs.`;
@@ -23,7 +23,10 @@ export function uncoveredRun(run: Run, allowing: readonly Rule[], situation: She
   const rules = coveringRules(run, bare, allowing);
   if (rules.length === 0 && !run.transparent)
     return `No allow rule covers ${show([bare, ...args.map((arg) => arg.text)].join(" "))}.`;
-  const danger = dangerousArguments(run).find((found) => !rules.some((rule) => namesOption(rule.pattern, found)));
+  const unset = unsetReading(args);
+  const danger = [...dangerousArguments(run), ...(unset ? dangerousArguments({ name, args: unset }) : [])].find(
+    (found) => !rules.some((rule) => namesOption(rule.pattern, found)),
+  );
   if (danger) return `${bare} ${show(danger.text)} can run or write more than the rule says.`;
   const unknown =
     hasDangerousOptions(bare) || isShell(bare) || isInterpreter(bare) ? args.find(mayBeOption) : undefined;

@@ -5,7 +5,9 @@ import type { Rule } from "../protocol/permission-rule.ts";
 import { isNamedByWrapper, uncoveredRun } from "./cover-run.ts";
 import { deniedByWord, deniedRuns, deniedTouches, unseenArguments } from "./denied.ts";
 import { copiedPaths } from "./files/copies.ts";
+import { madeByLine } from "./files/made-by-line.ts";
 import { mayLeadToProtected } from "./files/named-files.ts";
+import { removedPaths } from "./files/removed-folders.ts";
 import {
   directoriesOf,
   isOutside,
@@ -21,7 +23,8 @@ import {
 import { madeUpReads, namedFiles, readFiles, writtenFiles } from "./files/touched-files.ts";
 import type { Judgement } from "./need.ts";
 import type { ShellLine, ShellWord } from "./parse/shell.ts";
-import { floorOf, isInside, type ResolvedPath, rootOf } from "./paths.ts";
+import { literalWord } from "./parse/shell-word.ts";
+import { floorOf, holdsProtected, isInside, type ResolvedPath, rootOf } from "./paths.ts";
 import { harmlessVariables } from "./programs/command-facts.ts";
 import { hasDangerousOptions } from "./programs/dangerous-options.ts";
 import { rulesFor } from "./rule-lists.ts";
@@ -66,6 +69,9 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
     .slice(0, mostFiles)
     .map((word) => ({ ...touch(word), isPurpose: word.isPurpose }));
   const reads = read.slice(0, mostFiles).map(touch);
+  const makesFolders = runs.runs.some((run) => baseName(run.name.value) === "mkdir");
+  const place = { directories: directories.paths, makesFolders };
+  const copies = runs.runs.flatMap((run) => copiedPaths(run, place, situation));
   const told = deniedByWord(runs, situation.rules);
   const denied = [
     ...deniedRuns(command, runs, situation.rules),
@@ -73,29 +79,31 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
       .filter((each) => each.isSure)
       .map(({ rule, name, by }) => `${nameOf(rule)} denies ${name}, which ${by} would start.`),
     ...deniedTouches("Read", reads, situation),
-    ...deniedTouches("Write", writes, situation),
+    ...deniedTouches("Write", [...writes, ...copies.map(copyTouch)], situation),
   ];
-  const makesFolders = runs.runs.some((run) => baseName(run.name.value) === "mkdir");
-  const place = { directories: directories.paths, makesFolders };
   const named = namedFiles(runs);
   const others = [
-    ...runs.runs.flatMap((run) => copiedPaths(run, place, situation)),
+    ...copies,
     ...named
       .slice(0, mostFiles)
       .filter((word) => mayLeadToProtected(word, directories.paths))
       .flatMap((word) => touch(word).paths),
   ];
   const floor = floorReasons({ writes, others, directories }, situation, denied);
+  for (const path of runs.runs.flatMap((run) => removedPaths(run, directories.paths, situation)))
+    if (holdsProtected(path, situation))
+      floor.push(`${path.real} holds the workspace, your home or the agent's own configuration.`);
   if (Math.max(written.length, named.length, readsMatter ? read.length : 0) > mostFiles) {
     floor.push(`It names more than ${mostFiles} files.`);
   }
   if (runs.isMisread || runs.lines.some((line) => line.isMisread))
     floor.push("It is written in a way that may be read as something else.");
   if (directories.paths.length > mostDirectories) floor.push("It changes directory too often.");
+  const made = writes.flatMap((write) => write.paths.map((path) => path.real));
   const unseen = [
     ...unseenParts(runs, situation.rules),
     ...told.map(({ name, by }) => `${by} may start ${name}, which it is told`),
-    ...madeByLine(runs, writes, directories, situation),
+    ...madeByLine(runs, { made, directories: directories.paths }, situation),
   ];
   const unread = readsMatter
     ? madeUpReads(runs).map(
@@ -103,6 +111,11 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
       )
     : [];
   return { denied, floor, unseen: [...new Set(unseen)], unread, runs, writes, reads, directories };
+}
+
+/** A file that comes to be in a folder, by the name that it had before. */
+function copyTouch(path: ResolvedPath): Touch {
+  return { word: literalWord(path.given), paths: [path], isUnknown: false };
 }
 
 /** `others`: what comes to be without being named, or is named without being known as written. */
@@ -156,26 +169,6 @@ function evaluatedParts(line: ShellLine, scope: Scope): string[] {
       .filter((word) => !isNumeric(word, scope))
       .map((word) => `${show(word.text)} is computed, and may be more than a number`),
   ];
-}
-
-/** A script that the line itself writes is code that nobody has seen. */
-function madeByLine(
-  { files }: Runs,
-  writes: readonly Write[],
-  directories: LineDirectories,
-  situation: ShellSituation,
-): string[] {
-  const made = writes.flatMap((write) => write.paths.map((path) => path.real));
-  if (made.length === 0) return [];
-  return files
-    .filter(({ word }) =>
-      touchOf(word, directories.paths, situation).paths.some((path) => made.some((each) => isInside(path.real, each))),
-    )
-    .map(({ word, by }) =>
-      word.value === by
-        ? `${by} is written by the same line`
-        : `${by} runs ${show(word.value)}, which the same line writes`,
-    );
 }
 
 /** Is every part of the line covered by allow rules? Otherwise: what is not. */

@@ -8,6 +8,7 @@ import { words } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
 import { optionOperands, valuesOf } from "../programs/read-options.ts";
 import { baseName, type Run } from "../runs/wrappers.ts";
+import { isValueOf, leavingOut } from "./named-files.ts";
 import { isFolder, type ShellSituation, touchOf } from "./shell-paths.ts";
 import { targetOptions } from "./written-files.ts";
 
@@ -27,7 +28,7 @@ export function copiedPaths(
   if (!args) return [];
   const options = targetOptions(baseName(run.name.value));
   const named = valuesOf(args, options)[0];
-  const plain = optionOperands(args, options);
+  const plain = optionOperands(args, options).filter((arg) => !isValueOf(args, args.indexOf(arg), leavingOut));
   const target = named ?? plain.at(-1);
   if (!target) return [];
   const sources = named ? plain : plain.slice(0, -1);

@@ -73,7 +73,20 @@ export function gitWrites(args: readonly ShellWord[]): Written[] {
   }).map((word) => ({ ...word, isPurpose: false }));
   const plain = optionOperands(rest, own(valued, sub) ?? {});
   const purpose = own(purposes, sub)?.({ rest, plain }) ?? [];
-  return [...outputs, ...purpose.map((word) => ({ ...asPattern(word), isPurpose: true }))];
+  const settings = /^(init|clone)$/.test(sub) ? newRepository(args.slice(0, at), rest, purpose[0]) : [];
+  return [...outputs, ...[...purpose.map(asPattern), ...settings].map((word) => ({ ...word, isPurpose: true }))];
+}
+
+/** A template has hooks, and `init` adds them to a repository that is there already; so it does with a new place for `.git`. */
+function newRepository(
+  before: readonly ShellWord[],
+  rest: readonly ShellWord[],
+  folder: ShellWord | undefined,
+): ShellWord[] {
+  const has = (name: string) => rest.some((arg) => longIn(arg.value, [name]));
+  const isTemplate = has("template") || before.some((arg) => /^init\.templatedir=/i.test(arg.value));
+  const names = [...(isTemplate ? [".git/hooks"] : []), ...(has("separate-git-dir") ? [".git"] : [])];
+  return names.map((name) => literalWord(folder ? `${folder.value}/${name}` : name));
 }
 
 /** Settings of git name programs: changing them is writing the file that holds them. */

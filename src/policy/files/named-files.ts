@@ -122,9 +122,10 @@ export function ownWords(base: string, args: readonly ShellWord[]): readonly She
   return end === -1 ? args : args.slice(0, end + (wrapper.operands ?? 0));
 }
 
-/** The script of a shell or interpreter is read. */
+/** The script of a shell or interpreter is read. Where it is attached to its option, no operand is one. */
 function withoutScript(base: string, args: readonly ShellWord[]): readonly ShellWord[] {
   if (!isShell(base) && !isInterpreter(base)) return args;
+  if (isFilter(base) && args.some((arg) => /^-[a-zA-Z0]*?e./s.test(arg.value))) return args;
   const script = args.findIndex((arg) => !isOption(arg));
   return args.filter((_, at) => at !== script);
 }

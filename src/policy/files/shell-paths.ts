@@ -35,7 +35,7 @@ export function directoriesOf(runs: Runs, cwd: string, situation: ShellSituation
       continue;
     }
     const word = run.args.find((arg) => !/^-[LPe@n]+$|^--$/.test(arg.value));
-    if (walk && word?.value === "-") walk.goBack(run);
+    if (walk && word?.value === "-") found.unknown = !walk.goBack(run) || found.unknown;
     else if (walk) walk.goTo(run, changeTo(word, found, situation, walk.placesFor(run)));
     else changeTo(word, found, situation, found.paths);
   }
@@ -85,8 +85,11 @@ class Walk {
     this.#places = isSure ? [...targets] : [...new Set([...this.#places, ...targets])];
   }
 
-  goBack(run: Run): void {
+  /** False: back to where the line has never been. */
+  goBack(run: Run): boolean {
+    const isKnown = this.#previous.length > 0;
     this.goTo(run, this.#previous);
+    return isKnown;
   }
 }
 

@@ -1,6 +1,6 @@
 // The files that a line touches: what it writes and reads by the tables, and what it names in places that no table knows.
 
-import type { ShellWord } from "../parse/shell-word.ts";
+import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName } from "../programs/command-names.ts";
 import { isMade } from "../programs/evaluating.ts";
 import { opensFiles, writesAsKnown } from "../programs/program-kinds.ts";
@@ -14,8 +14,16 @@ export function writtenFiles(runs: Runs): Written[] {
   return distinct([
     ...redirectTargets(runs, "out").map((word) => ({ ...word, isPurpose: false })),
     ...runs.guessedTargets.map((word) => ({ ...word, isPurpose: true })),
+    ...(usesTemplate(runs) ? [{ ...literalWord(".git/hooks"), isPurpose: true }] : []),
     ...runs.runs.flatMap((run) => writesOf(run).map((word) => (run.inOption ? { ...word, isPurpose: true } : word))),
   ]);
+}
+
+/** `GIT_TEMPLATE_DIR=folder git init`: the hooks of the folder come to be those of the repository. */
+function usesTemplate({ runs, scopes, assigned }: Runs): boolean {
+  const name = "GIT_TEMPLATE_DIR";
+  const isSet = scopes.some((scope) => scope.variables.has(name)) || assigned.some((each) => each.name === name);
+  return isSet && runs.some((run) => baseName(run.name.value) === "git");
 }
 
 /** Redirects always count; operands only where somebody asks. */

@@ -1,12 +1,13 @@
 // The files that a command makes, changes or removes, as far as its words say.
 
-import type { Invocation, ShellWord } from "../parse/shell-word.ts";
+import { type Invocation, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName, own, words } from "../programs/command-names.ts";
 import { sedFiles, sedInPlace } from "../programs/inner-code.ts";
 import { optionOutputs } from "../programs/output-options.ts";
 import { type Options, operands, optionOperands, valuesOf } from "../programs/read-options.ts";
 import { gitWrites } from "./git-files.ts";
 import { pathsIn } from "./named-files.ts";
+import { changedSettings } from "./settings-files.ts";
 
 /** A file that is written. `isPurpose`: writing it is what the command is for. */
 export type Written = ShellWord & { isPurpose: boolean };
@@ -15,7 +16,10 @@ type Given = { args: readonly ShellWord[]; plain: readonly ShellWord[] };
 type Writer = (given: Given) => readonly ShellWord[];
 
 const all: Writer = ({ plain }) => plain;
-const second: Writer = ({ plain }) => plain.slice(1, 2);
+const second =
+  (values: Options): Writer =>
+  ({ args }) =>
+    optionOperands(args, values).slice(1, 2);
 const first: Writer = ({ plain }) => plain.slice(0, 1);
 const last: Writer = ({ plain }) => plain.slice(-1);
 /** `chmod MODE file…`, unless the mode comes from another file. */
@@ -37,7 +41,8 @@ const writers: Record<string, Writer> = {
     all,
   ),
   ...each("script rsync scp ditto sftp", last),
-  cp: target,
+  // A link leads to what it is made of.
+  cp: (given) => (has(given.args, /^(-[a-zA-Z]*[ls]|--(symbolic-)?link$)/) ? given.plain : target(given)),
   ...each("chmod chown chgrp setfacl chattr", late),
   ...each("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd compress uncompress lz4", compressed),
   ...each("tar gtar bsdtar", ({ args }) => tarFiles(args)),
@@ -50,11 +55,15 @@ const writers: Record<string, Writer> = {
   ...each("kubectl oc gsutil", containerCopy),
   ...each("sed gsed", ({ args }) => (has(args, sedInPlace) ? sedFiles(args) : [])),
   ...each("split csplit", ({ args }) => optionOperands(args, splitValues).slice(1, 2)),
-  ...each("uniq xxd", second),
+  uniq: second({ short: "fsw", long: ["skip-fields", "skip-chars", "check-chars"] }),
+  xxd: second({ exact: /^-(c|cols|g|groupsize|l|len|n|name|o|s|seek|R)$/ }),
   ...each("zip flock", first),
+  ...each("npm pnpm", ({ plain }) =>
+    plain[0]?.value === "pkg" && /^(set|delete|fix)$/.test(plain[1]?.value ?? "") ? [literalWord("package.json")] : [],
+  ),
   install: (given) => (has(given.args, /^(-[a-zA-Z]*d|--directory$)/) ? given.plain : target(given)),
   dd: ({ plain }) =>
-    plain.filter((word) => word.value.startsWith("of=")).map((word) => ({ ...word, value: word.value.slice(3) })),
+    plain.filter((word) => word.value.startsWith("of=")).map((word) => changed(word, (value) => value.slice(3))),
   // The archive is read; what follows it names what is taken out.
   unzip: ({ args }) => optionOperands(args, { short: "dxP" }).slice(1),
   find: ({ args }) => (has(args, /^-delete$/) ? removedByFind(args) : []),
@@ -63,7 +72,7 @@ const writers: Record<string, Writer> = {
 };
 
 /** Programs that filter: that they write is the exception. */
-const filters = words("uniq sed gsed");
+const filters = words("uniq xxd sed gsed curl");
 const splitValues: Options = { short: "abClntef", long: ["suffix-length", "bytes", "lines", "number", "separator"] };
 
 /** `cp -t folder a b`; to other programs that copy, `-t` is something else. */
@@ -75,9 +84,11 @@ const takesTarget = words("cp mv install ln");
 
 export function writesOf({ name, args }: Invocation): Written[] {
   const base = baseName(name.value).toLowerCase();
-  if (base === "git") return gitWrites(args);
+  const settings = changedSettings({ name, args }).map((word) => ({ ...word, isPurpose: true }));
+  if (base === "git") return [...gitWrites(args), ...settings];
   const found = own(writers, base)?.({ args, plain: operands(args) }) ?? [];
-  return [...found.map((word) => ({ ...word, isPurpose: !filters.has(base) })), ...optionOutputs(base, args)];
+  const named = found.map((word) => ({ ...word, isPurpose: !filters.has(base) }));
+  return [...named, ...optionOutputs(base, args), ...settings];
 }
 
 function each(names: string, writer: Writer): Record<string, Writer> {
@@ -118,14 +129,21 @@ function tarFiles(args: readonly ShellWord[]): ShellWord[] {
 function dockerMounts(args: readonly ShellWord[]): ShellWord[] {
   const found: ShellWord[] = [];
   for (const word of valuesOf(args, { short: "v", values: "epwunlmhfc", long: ["volume", "mount"] })) {
-    const source = /(?:^|,)(?:source|src)=([^,]*)/.exec(word.value)?.[1] ?? word.value.replace(/:.*$/s, "");
-    if (/^[./~$`]/.test(source) && !/(?:^|:|,)(ro|readonly)\b/.test(word.value)) found.push({ ...word, value: source });
+    const sourceOf = (value: string) => /(?:^|,)(?:source|src)=([^,]*)/.exec(value)?.[1] ?? value.replace(/:.*$/s, "");
+    const source = changed(word, sourceOf);
+    if (/^[./~$`]/.test(source.value) && !/(?:^|:|,)(ro|readonly)\b/.test(word.value)) found.push(source);
   }
   return found;
 }
 
 function remoteNames(addresses: readonly ShellWord[]): ShellWord[] {
-  return addresses.map((word) => ({ ...word, value: lastPart(word.value.replace(/[?#].*$/s, "")) }));
+  return addresses.map((word) => changed(word, (value) => lastPart(value.replace(/[?#].*$/s, ""))));
+}
+
+/** The same part of a word and of the other words that it may be. */
+function changed(word: ShellWord, part: (value: string) => string): ShellWord {
+  const others = word.others?.map((other) => ({ ...other, value: part(other.value) }));
+  return { ...word, value: part(word.value), ...(others && { others }) };
 }
 
 function lastPart(path: string): string {

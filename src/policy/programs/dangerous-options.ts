@@ -67,7 +67,8 @@ const dangerous: Record<string, Dangerous> = {
   },
   node: {
     exact:
-      /^(-[epri]{1,3}|-|--(eval|print|require|import|loader|experimental-loader|interactive|env-file.*|inspect-brk|inspect-wait|openssl-config|build-snapshot.*|experimental-config-file|experimental-default-config-file|experimental-sea-config|test-reporter|test-global-setup|run|icu-data-dir|snapshot-blob))(=|$)/s,
+      /^(-[epri]{1,3}|-|--(eval|print|require|import|loader|experimental-loader|interactive|env-file.*|inspect-brk|inspect-wait|openssl-config|build-snapshot.*|experimental-config-file|experimental-default-config-file|experimental-sea-config|test-reporter(?==(?!(spec|tap|dot|junit|lcov)$))|test-global-setup|run|icu-data-dir|snapshot-blob))(=|$)/s,
+    valued: [{ exact: /^--test-reporter$/, value: /^(?!(spec|tap|dot|junit|lcov)$)/ }],
     leads:
       /^(-[vhc]|--[\w-]+=.*|--(test|watch|inspect|check|prof|version|expose-gc|trace-[\w-]+|enable-source-maps|no-[\w-]+|harmony[\w-]*|preserve-symlinks|throw-deprecation|pending-deprecation|abort-on-uncaught-exception))$/s,
   },
@@ -147,7 +148,7 @@ const dangerous: Record<string, Dangerous> = {
     exact: /^--?(exec|toolexec|modfile|overlay|vettool|gccgoflags|compiler)(=|$)|-extld|^-w$/s,
   },
   cargo: { long: ["config"] },
-  psql: { exact: /\\(!|o |copy |g |w )/ },
+  psql: { exact: /\\(!|o |copy |g |w )|\b(to|from)\s+program\b/i },
   mysql: { exact: /\\!|^--(tee|pager|plugin-dir|init-command)|(^|;)\s*(system|tee)\s/s },
   sqlite3: {
     exact:

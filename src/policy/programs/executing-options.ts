@@ -59,7 +59,9 @@ function respelled(base: string, text: string): string[] {
 
 function settingCommand(setting: string | undefined): string[] {
   const value = setting && programSetting.test(setting.replace(/=.*$/s, "")) ? afterEquals(setting) : undefined;
-  return present(value);
+  // What an alias stands for is a subcommand, unless it begins with a mark.
+  const isSubcommand = value !== undefined && /^alias\./i.test(setting!) && !value.startsWith("!");
+  return isSubcommand ? [value, `git ${value}`] : present(value);
 }
 
 function afterEquals(text: string): string | undefined {

@@ -133,7 +133,7 @@ function attached(text: string): ShellWord {
 /** The words that are no options. */
 export function operands(args: readonly ShellWord[]): ShellWord[] {
   const end = args.findIndex((arg) => arg.value === "--");
-  return args.filter((arg, index) => (end !== -1 && index > end) || !arg.value.startsWith("-"));
+  return args.filter((arg, index) => (end !== -1 && index > end) || !isOption(arg));
 }
 
 /** The values of the options in the list. */
@@ -162,6 +162,6 @@ export function optionOperands(args: readonly ShellWord[], options: Options): Sh
   const end = args.findIndex((arg) => arg.value === "--");
   return args.filter((arg, at) => {
     if (end !== -1 && at >= end) return at > end;
-    return !arg.value.startsWith("-") && !isValue(at);
+    return !isOption(arg) && !isValue(at);
   });
 }

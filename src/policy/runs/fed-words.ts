@@ -3,6 +3,7 @@
 import type { ShellCommand } from "../parse/shell.ts";
 import type { Origin, ShellWord } from "../parse/shell-word.ts";
 import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
+import { isOption, parseOptions } from "../programs/read-options.ts";
 import { wrappers } from "../programs/wrapper-table.ts";
 import { meaningOf, type Scope } from "./meaning.ts";
 import { outputOf, spokenWords } from "./producers.ts";
@@ -20,9 +21,8 @@ export function withInput(
   { args, values, command, scope }: Feed,
 ): { words: ShellWord[]; opaque: string[] } {
   const opaque: string[] = [];
-  const inner = baseName(operands[0]!.value).toLowerCase();
-  if (own(wrappers, inner) || isShell(inner) || isInterpreter(inner))
-    opaque.push(`what xargs reads decides what ${inner} runs`);
+  const undecided = undecidedProgram(operands);
+  if (undecided) opaque.push(`what xargs reads decides what ${undecided} runs`);
   const upstream = command.upstream?.()?.map(({ name, args }) => ({
     name,
     args: args.map((arg) => meaningOf(arg, scope)),
@@ -44,6 +44,21 @@ export function withInput(
 type Filling = { origin: Origin; others: readonly ShellWord[] };
 
 const nothingYet: ShellWord = { text: "(input)", value: "", dynamic: true, glob: false, tilde: false };
+
+/** The wrapper or interpreter that would take what it runs from the words to come; undefined where that is said already. */
+function undecidedProgram([name, ...args]: readonly ShellWord[]): string | undefined {
+  if (!name) return undefined;
+  const inner = baseName(name.value).toLowerCase();
+  if (inner === "eval") return inner;
+  if (isShell(inner) || isInterpreter(inner))
+    return args[0] && !isOption(args[0]) && !args[0].dynamic ? undefined : inner;
+  const table = own(wrappers, inner);
+  if (!table) return undefined;
+  if (table.permutes || table.joins || table.assignments || table.mayHaveOperand) return inner;
+  const { operands, isUnsure } = parseOptions(args, table);
+  const rest = operands.slice(table.operands ?? 0);
+  return isUnsure || rest.length === 0 ? inner : undecidedProgram(rest);
+}
 
 /** The mark of `-I`, which stands for what is read. */
 function replacedBy(values: ReadonlyMap<string, ShellWord>, args: readonly ShellWord[]): string | undefined {

@@ -42,7 +42,8 @@ export function meaningOf(word: ShellWord, scope: Scope): ShellWord {
   const all = texts.flatMap((text) => splitWords(text, word, glob));
   const words = all.filter((each) => each.value !== "");
   // An option that only shows when the line runs is not what it looks like.
-  const hides = leadingText(word) === "" && words.some((each) => each.value.startsWith("-"));
+  const hides =
+    !beginsUnset(pieces, scope) && leadingText(word) === "" && words.some((each) => each.value.startsWith("-"));
   const bare = ownText(pieces);
   if (bare !== undefined && !texts.includes(bare)) words.push(...splitWords(bare, word, glob));
   if (origin || hides) return { ...word, origin: hides ? "made" : origin!, others: words };
@@ -52,6 +53,11 @@ export function meaningOf(word: ShellWord, scope: Scope): ShellWord {
 }
 
 const unknown: readonly Piece[] = [{ kind: "unknown" }];
+
+/** `$VERSION-beta`: an option only where the variable is not set; `unsetReading` is for that. */
+function beginsUnset([first]: readonly Piece[], { variables }: Scope): boolean {
+  return (first?.kind === "variable" || first?.kind === "part") && !variables.has(first.name);
+}
 
 /** May it become an option, or several words, when the shell expands it? */
 export function mayBeOption(word: ShellWord): boolean {
@@ -211,4 +217,14 @@ function isQuoted(piece: Piece): boolean {
 
 function worse(one: Origin | undefined, other: Origin): Origin {
   return one !== undefined && strictness[one] > strictness[other] ? one : other;
+}
+
+/**
+ * The arguments as they are where variables are not set, if that makes options of them: `find . $x-delete`. Undefined where
+ * there are none.
+ */
+export function unsetReading(args: readonly ShellWord[]): ShellWord[] | undefined {
+  const isOption = ({ value }: ShellWord) => value.startsWith("-") && value.length > 1;
+  if (!args.some((arg) => arg.dynamic && arg.others?.some(isOption))) return undefined;
+  return args.map((arg) => (arg.dynamic && arg.others?.find(isOption)) || arg);
 }

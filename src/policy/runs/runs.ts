@@ -13,6 +13,8 @@ export type Run = {
   certain: boolean;
   /** Stands in the value of an option: only deny rules and the floor look at it, the option is judged by itself. */
   inOption?: true;
+  /** Another reading of the same command, for where variables are not set: only what it would do counts. */
+  ifUnset?: true;
   /** The simple command that it belongs to. */
   command: ShellCommand;
   /** How deep it is wrapped: the last one before it that is less deep starts it. */
@@ -33,8 +35,8 @@ export type Runs = {
   inline: string[];
   /** Names of programs that change who runs the rest. */
   privileged: string[];
-  /** Files that are run by a shell or an interpreter, or by their own name. */
-  files: { word: ShellWord; by: string }[];
+  /** Files that are run by a shell or an interpreter, or by their own name. `isUsual`: nobody names them. */
+  files: { word: ShellWord; by: string; isUsual?: true }[];
   /** Variables that are set for a program by another way than the shell's own. */
   assigned: { text: string; name: string; isKnown: boolean; by: string }[];
   /** Scripts and values of options that cannot be read for sure. */

@@ -54,6 +54,11 @@ export type Told = { rule: Rule; name: string; by: string; isSure: boolean };
 export function toldPrograms(run: Run, denying: readonly Rule[]): Told[] {
   const by = baseName(run.name.value);
   const isStarter = Object.hasOwn(starters, by);
+  const script = scriptName(by, run.args);
+  if (script)
+    return denying.flatMap((rule) =>
+      deniesCommand(rule, script) ? [{ rule, name: script.name, by, isSure: false }] : [],
+    );
   if (!isStarter && (startsNothing(by) || own(runners, by) !== undefined)) return [];
   // What a wrapper starts is followed; a shell and an interpreter have their script, and it gets the rest.
   if (!isStarter && own(wrappers, by) !== undefined) return [];
@@ -71,6 +76,16 @@ export function toldPrograms(run: Run, denying: readonly Rule[]): Told[] {
     const hit = toldName(rule, texts);
     return hit ? [{ rule, name: hit, by, isSure: isStarter }] : [];
   });
+}
+
+/** `bun run rm`, `yarn rm`: what is no script of the package is a program. */
+function scriptName(by: string, args: readonly ShellWord[]): { name: string; args: string[] } | undefined {
+  if (!/^(npm|pnpm|yarn|bun)$/.test(by)) return undefined;
+  const words = args.map((arg) => arg.value);
+  const from = words.findIndex((word) => /^(run|run-script)$/.test(word)) + 1;
+  const at = from > 0 || by === "yarn" ? words.findIndex((word, index) => index >= from && !/^-./.test(word)) : -1;
+  if (at === -1 || own(runners, by)?.includes(words[at]!)) return undefined;
+  return { name: words[at]!, args: words.slice(at + 1) };
 }
 
 /** What `-c` gives is parsed as the script that it is. */

@@ -6,11 +6,13 @@ import { baseName, isInterpreter, isShell, own, words } from "../programs/comman
 import { dangerousArguments } from "../programs/dangerous-options.ts";
 import { hidesCode, isMade } from "../programs/evaluating.ts";
 import { commandsInOptions, inlineCode, mayStartPrograms } from "../programs/executing-options.ts";
+import { commandsInVariable, firstFile, renamingLists } from "../programs/program-variables.ts";
 import { isOption, parseOptions } from "../programs/read-options.ts";
+import { scriptsOf } from "../programs/script-files.ts";
 import { loaderName, runnerOptions, runners, type Wrapper, wrappers } from "../programs/wrapper-table.ts";
 import { show } from "../show.ts";
 import { withFound, withInput } from "./fed-words.ts";
-import { isNumeric, meaningOf, type Scope } from "./meaning.ts";
+import { isNumeric, meaningOf, type Scope, unsetReading } from "./meaning.ts";
 import { noRuns, type Run, type Runs } from "./runs.ts";
 import { scopeOf } from "./variables.ts";
 
@@ -47,37 +49,18 @@ function descend(source: string, { depth, found, scope }: { depth: number; found
       if (value && !(value.dynamic && !command.name)) followVariable(name, value.value, trail);
       if (renamingLists.test(name)) found.opaque.push(`${name} gives a name another meaning`);
     }
-    if (command.name)
-      follow(
-        command.name,
-        command.args.map((arg) => meaningOf(arg, inner)),
-        trail,
-      );
+    if (!command.name) continue;
+    const args = command.args.map((arg) => meaningOf(arg, inner));
+    follow(command.name, args, trail);
+    const unset = unsetReading(args);
+    if (unset) follow(command.name, unset, { ...trail, depth: depth + 1, certain: false, ifUnset: true });
   }
 }
 
-/** Variables whose value programs run. */
-const programVariable =
-  /(COMMAND|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|DIFF|OPEN|CLOSE|SHELL|PROGRAM|^(BASH_)?ENV|SSH|PROXY_COMMAND|CC|CXX|LD|_WRAPPER|_LAUNCHER|_RUNNER|^GIT_CONFIG_VALUE_\d+)$/;
-/** Variables that the shell expands once more when it shows them. */
-const promptVariable = /^(PS[0-4]|PROMPT|RPROMPT|BASH_ENV|ENV)$/;
-/** What names mean, as variables. */
-const renamingLists = /^BASH_(ALIASES|CMDS)$/;
-
-const endOfPrompt = "END_OF_PROMPT";
-
 /** A variable whose value becomes code: for the shell itself, or for what it starts. */
 function followVariable(name: string, value: string, trail: Trail): void {
-  if (programVariable.test(name) || renamingLists.test(name)) guessScript(value.replace(/^[!|]+/, ""), trail);
-  // As in a here-document: what is in quotes there is expanded all the same.
-  if (promptVariable.test(name) && /[$`]/.test(value))
-    guessScript(`: <<${endOfPrompt}\n${value}\n${endOfPrompt}`, trail);
-  if (/^(BASH_)?ENV$/.test(name) && value !== "")
-    trail.found.opaque.push(`${name} makes a shell run ${show(value)} first`);
-  // Functions that come with the environment, and settings that git takes from it.
-  if (/^BASH_FUNC_/.test(name)) guessScript(value.replace(/^\(\)\s*/, ""), trail);
-  if (name === "GIT_CONFIG_PARAMETERS")
-    for (const part of value.split(/[='!]+/)) if (/\w/.test(part)) guessScript(part, trail);
+  for (const text of commandsInVariable(name, value)) guessScript(text, trail);
+  if (firstFile.test(name) && value !== "") trail.found.opaque.push(`${name} makes a shell run ${show(value)} first`);
 }
 
 type Trail = {
@@ -86,6 +69,7 @@ type Trail = {
   depth: number;
   certain: boolean;
   inOption?: true;
+  ifUnset?: true;
   found: Runs;
   scope: Scope;
   source: string;
@@ -95,9 +79,9 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   const { found, command, depth, certain } = trail;
   const base = baseName(name.value).toLowerCase();
   const table = loaderName.test(base) ? {} : own(wrappers, base);
-  const { inOption } = trail;
-  const transparent = table?.transparent === true;
-  const run: Run = { name, args, transparent, certain, ...(inOption && { inOption }), command, depth };
+  const { inOption, ifUnset } = trail;
+  const kind = { ...(inOption && { inOption }), ...(ifUnset && { ifUnset }) };
+  const run: Run = { name, args, transparent: table?.transparent === true, certain, ...kind, command, depth };
   found.runs.push(run);
   if (found.runs.length > mostRuns) found.opaque.push("it starts too many programs");
   if (found.runs.length > mostRuns || name.dynamic || name.glob) return;
@@ -107,13 +91,15 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   }
   // Whoever is given a name with blanks takes it as a line.
   if (depth > 0 && /\s/.test(name.value)) guessScript(name.value, trail);
+  for (const word of scriptsOf(run)) found.files.push({ word, by: base, isUsual: true });
   if (isShell(base)) followShell(base, args, trail);
-  else if (base === "eval") script(args, trail, "eval");
+  else if (base === "eval") script(args[0]?.value === "--" ? args.slice(1) : args, trail, "eval");
   else if (base === "trap") followTrap(args, trail);
   else if (renamers.has(base)) followRenaming(base, args, trail);
   else if (base === "source" || base === ".") followFile(args[0], base, trail);
   else if (/^(g?find|fd|fdfind|bfs)$/.test(base)) followFind(args, trail);
   else if (subcommandOf(base, args) !== -1) followRunner(base, args, run, trail);
+  else if (databaseShells.has(base)) followDatabase(base, name, trail);
   else if (isInterpreter(baseName(name.value))) followInterpreter(baseName(name.value), args, trail);
   else if (table) followWrapper(base, table, args, run, trail);
   followOptions(run, trail);
@@ -345,9 +331,33 @@ function followInput(base: string, { found, command, source }: Trail, isGiven: b
 function followFile(file: ShellWord | undefined, base: string, { found, written }: Trail): void {
   if (!file) return;
   found.files.push({ word: file, by: base });
-  if (file.dynamic || file.glob || file.value === "-" || /^\/(dev|proc)\//.test(file.value))
+  // A pattern stands for files that are there, unless it may become an option.
+  const isOpen = file.dynamic || (file.glob && /^[*?[]/.test(file.value));
+  if (isOpen || file.value === "-" || /^\/(dev|proc)\//.test(file.value))
     found.opaque.push(`${base} runs something that is not known before`);
   else if (written.has(plain(file.value))) found.opaque.push(`${base} runs ${file.value}, which the same line writes`);
+}
+
+/** Shells of data bases: they read statements, and their operands are no scripts. */
+const databaseShells = words("sqlite3 psql mysql mariadb");
+
+function followDatabase(base: string, name: ShellWord, trail: Trail): void {
+  const { found, command } = trail;
+  const texts = command.redirects.filter((redirect) => redirect.direction === "text").map(({ body }) => body);
+  // `echo 'select 1' | sqlite3 file` says what it is given as well.
+  const [first, ...later] = command.upstream?.() ?? [];
+  const isSpoken = first !== undefined && later.length === 0 && /^(echo|printf)$/.test(first.name.value);
+  if (isSpoken) texts.push(...first.args.map((arg) => (arg.dynamic ? undefined : arg.value)));
+  const isHarmful = texts.some(
+    (value) =>
+      value === undefined ||
+      dangerousArguments({ name, args: [{ ...name, value: value.replaceAll("\\n", "\n") }] }).length > 0,
+  );
+  // A file of statements is as good as one of its options names.
+  for (const { direction, target } of command.redirects) if (direction === "in") followFile(target, base, trail);
+  if (!isHarmful && (!command.piped || isSpoken)) return;
+  found.inline.push(`${base} runs what it is given to read`);
+  found.opaque.push(`${base} is given statements that may start programs`);
 }
 
 function followInterpreter(base: string, args: ShellWord[], trail: Trail): void {
