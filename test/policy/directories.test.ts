@@ -14,6 +14,7 @@ beforeAll(() => {
     mkdirSync(join(fixture.workspace, folder), { recursive: true });
   for (const file of ["store/HEAD", "half/HEAD"]) writeFileSync(join(fixture.workspace, file), "");
   symlinkSync("loop", join(fixture.workspace, "loop"));
+  symlinkSync(".cursor", join(fixture.workspace, "linked"));
 });
 afterAll(() => {
   removeFixture(fixture);
@@ -72,6 +73,12 @@ describe("where a word leads", () => {
 
   it("is no matter where it leads in a circle", async () => {
     expect(await verdict("rm loo* loop", { mode: "force" })).toBe("allow");
+  });
+
+  it("is seen through links, whatever program is told", async () => {
+    for (const name of ["linked/x.json", "$PWD/linked/x.json", "./linked/x.json", "link*"])
+      expect(await verdict(`frobnicate ${name}`, { mode: "force" })).toBe("ask");
+    expect(await verdict("frobnicate src/linked/x.json", { mode: "force" })).toBe("allow");
   });
 
   it("depends on which settings git changes", async () => {

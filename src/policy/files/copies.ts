@@ -43,9 +43,8 @@ export function copiedPaths(
   const from = sources.flatMap((source) => touchOf(source, directories, situation).paths);
   const names = new Set(isInto ? from.map(({ given }) => basename(given)) : []);
   for (const { real, given } of from) {
-    if (names.size > mostEntries) break;
     // A folder that gets a new name keeps what it holds; `cp a/. b` and `rsync a/ b` leave out its own name.
-    for (const name of namesBelow(real)) {
+    for (const name of namesBelow(real, mostEntries - names.size)) {
       names.add(name);
       if (isInto) names.add(join(basename(given), name));
     }
@@ -68,11 +67,11 @@ function isScratch(path: string, { workspace, roots, home, configDir }: ShellSit
   return isTemporary && ![workspace, ...roots, home, configDir].some((folder) => isInside(path, folder));
 }
 
-/** The names below a folder. */
-function namesBelow(folder: string): string[] {
+/** The names below a folder, those nearest to it first. */
+function namesBelow(folder: string, most: number): string[] {
   const found: string[] = [];
   const open = [""];
-  for (let next = open.shift(); next !== undefined && found.length < mostEntries; next = open.shift()) {
+  for (let next = open.shift(); next !== undefined && found.length < most; next = open.shift()) {
     for (const entry of entriesOf(join(folder, next))) {
       const below = join(next, entry.name);
       found.push(below);

@@ -51,9 +51,9 @@ export function mayNameProtected(text: string): boolean {
   return protectedStart.test(fold(text));
 }
 
-/** Could a word lead to a protected path? By its name, or by a link: what is not there is no link. */
-export function mayLeadToProtected({ value, dynamic }: ShellWord, directories: readonly string[]): boolean {
-  if (dynamic || /^[/~]|(^|\/)\.\.(\/|$)/.test(value) || mayNameProtected(value)) return true;
+/** Could a word lead to a protected path? By its name, as a pattern, or by a link: what is not there is no link. */
+export function mayLeadToProtected({ value, dynamic, glob }: ShellWord, directories: readonly string[]): boolean {
+  if (dynamic || glob || /^[/~]|(^|\/)\.\.(\/|$)/.test(value) || mayNameProtected(value)) return true;
   const first = /^(?:\.\/+)*([^/]*)/.exec(value)![1]!;
   return directories.some((folder) => mayNameProtected(folder) || isThere(join(folder, first)));
 }
@@ -130,9 +130,9 @@ function withoutScript(base: string, args: readonly ShellWord[]): readonly Shell
   return args.filter((_, at) => at !== script);
 }
 
-/** Subcommands of git that put files into the working tree, or name a folder that they write. */
+/** Subcommands of git that put files into the working tree, or name a folder that they write, beside those of `gitWrites`. */
 const gitWriters =
-  /^(checkout|restore|apply|am|worktree|clone|mv|rm|clean|stash|checkout-index|read-tree|sparse-checkout|init|submodule|bundle|difftool|mergetool|svn|subtree|lfs|switch|merge-file|unpack-file|mktree|fast-import|bugreport|diagnose)$/;
+  /^(checkout|apply|am|worktree|clone|stash|checkout-index|read-tree|sparse-checkout|init|submodule|bundle|difftool|mergetool|svn|subtree|lfs|switch|merge-file|unpack-file|mktree|fast-import|bugreport|diagnose)$/;
 /** The words of such a subcommand, texts for people left out. */
 export function gitMay(args: readonly ShellWord[], subcommands: RegExp): ShellWord[] {
   const at = subcommandAt(args);

@@ -151,7 +151,7 @@ function candidatesOf(word: ShellWord, situation: ShellSituation, cwd: string): 
   const others = word.others ?? [];
   if (!word.dynamic) return [word, ...others];
   const value = expandHome(word, situation, cwd);
-  return value === undefined ? [...others] : [{ ...word, value, dynamic: false }, ...others];
+  return value === undefined ? [...others] : [{ ...word, value }, ...others];
 }
 
 function pathsOf(word: ShellWord, directory: string, situation: ShellSituation): ResolvedPath[] {
