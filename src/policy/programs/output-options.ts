@@ -111,5 +111,7 @@ export function optionOutputs(base: string, args: readonly ShellWord[]): (ShellW
   const program = own(sameTable, base) ?? base;
   const options = own(tables, program);
   if (!options) return [];
-  return valuesOf(args, options).map((word) => ({ ...word, isPurpose: purposeful.has(program) }));
+  // A lone dash is the output of the program itself.
+  const files = valuesOf(args, options).filter((word) => word.value !== "-");
+  return files.map((word) => ({ ...word, isPurpose: purposeful.has(program) }));
 }

@@ -49,19 +49,15 @@ function keepValue(name: string, value: ShellWord, { values, replaced }: ReadOpt
 
 /** The name of the option whose value is the next word. */
 function readLong(word: ShellWord, table: Wrapper, read: ReadOptions): string | undefined {
-  const [, name, given, value] = /^--([^=]+)(=(.*))?$/s.exec(word.value) ?? [];
-  if (name === undefined) return undefined;
-  const matches = (list: readonly string[] | undefined) => list?.filter((each) => each.startsWith(name)) ?? [];
-  const valued = matches(table.longValues);
-  const flags = matches(table.longFlags);
-  const exact = [...valued, ...flags].find((each) => each === name);
-  const known = exact ?? (valued.length + flags.length === 1 ? (valued[0] ?? flags[0]) : undefined);
+  const [, name = "", given, value] = /^--([^=]*)(=(.*))?$/s.exec(word.value) ?? [];
+  const fitting = [...(table.longValues ?? []), ...(table.longFlags ?? [])].filter((each) => each.startsWith(name));
+  const known = fitting.find((each) => each === name) ?? (fitting.length === 1 ? fitting[0] : undefined);
   if (known === undefined) read.isUnsure = true;
   if (given !== undefined) {
     keepValue(known ?? name, { ...word, value: value! }, read);
     return undefined;
   }
-  return known !== undefined && valued.includes(known) ? known : undefined;
+  return table.longValues?.find((each) => each === known);
 }
 
 function readCluster(word: ShellWord, table: Wrapper, read: ReadOptions): string | undefined {
@@ -75,12 +71,11 @@ function readCluster(word: ShellWord, table: Wrapper, read: ReadOptions): string
       keepValue(letter, { ...word, value: rest }, read);
       return undefined;
     }
+    if (table.attached?.includes(letter)) return undefined;
     if (!table.flags?.includes(letter)) {
       read.isUnsure = true;
       return undefined;
     }
-    // An optional value, which is never the next word: `xargs -i{}`.
-    if (index === 0 && /[eil]/.test(letter) && table.values?.includes("E")) return undefined;
   }
   return undefined;
 }
@@ -103,8 +98,8 @@ export function shortIn(value: string, { short, values, alone }: Options): strin
 
 /** Programs take long options shortened; so must we. */
 export function longIn(value: string, names: readonly string[] | undefined): string | undefined {
-  const name = /^--([^=]+)/s.exec(value)?.[1];
-  const found = name === undefined ? undefined : names?.find((each) => each.startsWith(name));
+  const [, name] = /^--([^=]+)/s.exec(value) ?? [];
+  const found = name && names?.find((each) => each.startsWith(name));
   return found && `--${found}`;
 }
 
@@ -130,19 +125,14 @@ function attached(text: string): ShellWord {
   return { text, value: text, dynamic: /[$`]/.test(text), glob: /[*?[]/.test(text), tilde: text.startsWith("~") };
 }
 
-/** The words that are no options. */
-export function operands(args: readonly ShellWord[]): ShellWord[] {
-  const end = args.findIndex((arg) => arg.value === "--");
-  return args.filter((arg, index) => (end !== -1 && index > end) || !isOption(arg));
-}
-
 /** The values of the options in the list. */
 export function valuesOf(args: readonly ShellWord[], options: Options): ShellWord[] {
   const found: ShellWord[] = [];
   for (const [index, arg] of args.entries()) {
     if (arg.value === "--") break;
     const value = optionValue(arg.value, args[index + 1], options)?.word;
-    if (value) found.push(value.dynamic && !value.origin && arg.origin ? { ...value, origin: arg.origin } : value);
+    const origin = value?.origin ?? arg.origin;
+    if (value) found.push(origin ? { ...value, origin } : value);
     // `--output=${x:-file}`: the words that it may become.
     for (const other of arg.others ?? []) {
       const named = optionValue(other.value, undefined, options)?.word;
@@ -152,16 +142,19 @@ export function valuesOf(args: readonly ShellWord[], options: Options): ShellWor
   return found;
 }
 
+/** The words that are no options. */
+export function operands(args: readonly ShellWord[]): ShellWord[] {
+  return optionOperands(args, {});
+}
+
 /** The operands, without the values of these options. */
 export function optionOperands(args: readonly ShellWord[], options: Options): ShellWord[] {
-  const isValue = (at: number) => {
-    const before = args[at - 1];
-    const found = before && optionValue(before.value, args[at], options);
-    return found?.word === args[at] && found !== undefined;
-  };
   const end = args.findIndex((arg) => arg.value === "--");
-  return args.filter((arg, at) => {
-    if (end !== -1 && at >= end) return at > end;
-    return !isOption(arg) && !isValue(at);
-  });
+  const mixed = end === -1 ? args : args.slice(0, end);
+  const isValue = (arg: ShellWord, before: ShellWord | undefined) =>
+    before !== undefined && optionValue(before.value, arg, options)?.word === arg;
+  return [
+    ...mixed.filter((arg, at) => !isOption(arg) && !isValue(arg, mixed[at - 1])),
+    ...args.slice(mixed.length + 1),
+  ];
 }

@@ -4,6 +4,8 @@
 export type Wrapper = {
   flags?: string;
   values?: string;
+  /** Letters with a value that may be missing, and is never the next word: `xargs -i{}`. */
+  attached?: string;
   longFlags?: readonly string[];
   longValues?: readonly string[];
   /** Operands before the command. */
@@ -70,8 +72,8 @@ export const wrappers: Record<string, Wrapper> = {
     transparent: true,
   },
   chroot: { longValues: ["userspec", "groups"], operands: 1, privileged: true },
-  unshare: { flags: "mnpuUirfcT", values: "SGRw", privileged: true },
-  nsenter: { flags: "amnpuUiFrw", values: "tSG", privileged: true },
+  unshare: { flags: "rfc", values: "SGRw", attached: "mnpuUiCT", privileged: true },
+  nsenter: { flags: "aceFZ", values: "tSGN", attached: "mnpuUiCTrwW", privileged: true },
   sudo: {
     flags: "AbEeHiKklnPSsvVBN",
     values: "CDghpRrtTuU",
@@ -109,15 +111,17 @@ export const wrappers: Record<string, Wrapper> = {
   capsh: { privileged: true },
   "systemd-run": { flags: "tPqdSrG", values: "pEuMHC", privileged: true },
   xargs: {
-    flags: "0rtpxoeil",
+    flags: "0rtpxo",
     values: "adEILnPs",
+    attached: "eil",
     longFlags: ["null", "no-run-if-empty", "verbose", "interactive", "exit", "open-tty", "eof", "replace", "max-lines"],
     longValues: ["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"],
   },
   parallel: plain,
   watch: {
-    flags: "bcdegptxwrC",
+    flags: "bcegptxwrC",
     values: "nqs",
+    attached: "d",
     longFlags: [
       "beep",
       "color",
@@ -134,8 +138,9 @@ export const wrappers: Record<string, Wrapper> = {
     joins: "all",
   },
   script: {
-    flags: "aefqthV",
+    flags: "aefqhV",
     values: "cEoOIBTm",
+    attached: "t",
     longFlags: ["append", "return", "flush", "force", "quiet"],
     longValues: ["command", "echo", "log-in", "log-out", "log-io", "log-timing", "logging-format", "output-limit"],
     scripts: ["c", "command"],
