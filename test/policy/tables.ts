@@ -18,7 +18,6 @@ const writingHere = (command: string): Given => ({ allow: [...everyProgram(comma
 const forced = (): Given => ({ mode: "force" });
 const denying = (): Given => ({ mode: "force", deny: ["Shell(zap)"] });
 const keepingSecrets = (command: string): Given => ({ ...everyProgram(command), deny: ["Read(.env)"] });
-
 const keepingFile = (): Given => ({ mode: "force", deny: ["Write(kept)"] });
 const readingNoSecrets = (): Given => ({ mode: "force", deny: ["Read(.env*)"] });
 
