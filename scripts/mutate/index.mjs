@@ -1,4 +1,4 @@
-// `npm run mutate -- [--sample N] [--seed S] [--file NAME] [--again] [--show]`: changes src/policy one small thing at a time
+// `npm run mutate -- [--sample N] [--seed S] [--file NAME,…] [--again] [--show]`: changes src/policy one small thing at a time
 // and looks whether a test or a case notices. A change is shown only to the tests that reach it. Prints the share of
 // changes that were noticed; survivors say which test is missing, and `--again` takes only those of the last run.
 import { fork } from "node:child_process";
@@ -148,7 +148,9 @@ function readOptions(argv) {
 function wanted() {
   const last = options.again ? new Set(JSON.parse(readFileSync(survivorsFile, "utf8"))) : undefined;
   return readdirSync(folder, { recursive: true })
-    .filter((name) => name.endsWith(".ts") && (!options.files || options.files.some((each) => name.includes(each))))
+    .filter(
+      (name) => name.endsWith(".ts") && (!options.files || options.files.some((each) => `/${name}`.includes(each))),
+    )
     .sort()
     .flatMap((name) => mutantsOf(name, readFileSync(join(folder, name), "utf8")))
     .filter(({ id }) => !last || last.has(id));

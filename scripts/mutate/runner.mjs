@@ -54,7 +54,7 @@ const bundler = await context({
 
 const tasks = { watch, notice };
 process.on("message", async ({ task, ...given }) => process.send(await tasks[task](given)));
-process.on("disconnect", () => process.exit(0));
+process.on("disconnect", () => bundler.dispose().finally(() => process.exit(0)));
 process.send("ready");
 
 /** Runs everything with probes: what each probe was reached by, and what came out there. */
