@@ -74,6 +74,7 @@ describe("brace lists", () => {
     "{a,b}'c'",
     "{a,b}\\c",
     "{a,b}$(ls)",
+    "{a,b}@(c|d)",
     "{a,b}`ls`",
     "{a,b}~$'c'",
   ])("%s is not guessed at", (text) => {

@@ -13,6 +13,11 @@ describe("how much a line may hold before it is parsed", () => {
     ["backticks", 300, (count) => `ls ${"`a` ".repeat(Math.floor(count / 2))}${count % 2 ? "`a" : ""}`],
     ["here-documents", 300, (count) => `cat ${"<<E ".repeat(count)}\n${"E\n".repeat(count)}`],
     ["levels", 150, (count) => `ls ${nested(count)}`],
+    [
+      "levels around others",
+      150,
+      (count) => `ls ${"$(".repeat(99)}${"$(a) ".repeat(9)}${nested(count - 99)}${")".repeat(99)}`,
+    ],
     ["levels behind others", 150, (count) => `ls $(a) <(a) >(a) ${nested(count)}`],
     ["levels behind brackets that close nothing", 150, (count) => `${unfinished}ls ${nested(count)}`],
     ["braces in a word", 300, (count) => `ls {a } {b\t{c\n${"{".repeat(count)}`],
@@ -33,6 +38,7 @@ describe("how much a line may hold before it is parsed", () => {
   });
 
   it("is counted anew for each word, and outside of quotes", () => {
+    expect(parseShell(`ls ${"'a' \"b\" \\c ".repeat(400)}`).errors).toEqual([]);
     expect(parseShell(`ls ${"{a,b} ".repeat(400)}`).errors).toEqual([]);
     expect(parseShell(`ls ${"$(a)".repeat(299)}`).errors).toEqual([]);
     expect(parseShell(`ls '${"a ".repeat(4000)}' "${'a; \\" '.repeat(4000)}" \\'a`).errors).toEqual([]);

@@ -39,6 +39,7 @@ describe("the parser's account", () => {
     ["a \\\\\\$(b)", word("\\\\\\$(b)")],
     ["a <<'E'\n$(b)\nE", { type: "HereDoc", text: "$(b)\n", quoted: true }],
     ["a `b \\`c\\``", word("`b \\`c\\``"), { ...substitution("`b \\`c\\``"), source: "b `c`" }],
+    ["a `b \\`$(c)\\``", word("`b \\`$(c)\\``"), { ...substitution("`b \\`$(c)\\``"), source: "b `$(c)`" }],
   ] as [string, ...Part[]][])("is believed where nothing speaks against it: %j", (source, ...parts) => {
     expect(problemOf(source, ...parts)).toBeUndefined();
   });

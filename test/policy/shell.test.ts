@@ -219,7 +219,7 @@ describe("parseShell", () => {
   it("knows words that look like assignments", () => {
     const words = (command: string) =>
       parseShell(command).commands[0]!.args.map(({ value, dynamic }) => [value, dynamic]);
-    expect(words("declare a=1 b+=2 c[0]=3 d=(e f) g=$h i")).toEqual([
+    expect(words("declare a='1' b+=2 c[0]=3 d=(e f) g=$h i")).toEqual([
       ["a=1", false],
       ["b+=2", false],
       ["c[0]=3", true],

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decide } from "../../src/policy/decide.ts";
+import { splitToken } from "../../src/policy/parse/split-tokens.ts";
 import { type Fixture, makeFixture, removeFixture, rulesOf, situationOf } from "./fixture.ts";
 
 let fixture: Fixture;
@@ -73,4 +74,25 @@ describe("a continued line", () => {
   ])("as people write it is read: %s", async (_, command) => {
     expect(await forced(command)).toBe("allow");
   });
+});
+
+describe("splitToken", () => {
+  it.each([
+    "echo $x\\\ny",
+    "echo ${x\\\ny}",
+    "x\\\ny=1",
+    "x\\\ny+=1",
+    "ls |\\\n| ls",
+    "ls; i\\\nf ls",
+    "cat <<EOF\nEO\\\nF\nEOF",
+  ])("finds %j", (source) => {
+    expect(splitToken(source)).toEqual(expect.any(String));
+  });
+
+  it.each(["ls \\\n  -l", "ls x\\\ny", "ls |\\\n  wc", "ls fi\\\nx", "cat <<EOF\nE\\\nO\nEOF", "ls\nfi"])(
+    "leaves %j alone",
+    (source) => {
+      expect(splitToken(source)).toBeUndefined();
+    },
+  );
 });

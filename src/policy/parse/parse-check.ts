@@ -45,12 +45,10 @@ export class ParseCheck {
     const { text } = node;
     if (!/^([$<>]\(.*\)|`.*`)$/s.test(text)) this.#problem = "a substitution is cut off";
     const { starts, inert } = this.#in(source);
-    starts.add(node.pos);
-    // Inside of backticks the text is another one once its backslashes are gone; it has a source of its own then.
-    if (text.startsWith("`")) {
-      starts.add(node.end - 1);
-      if (node.script?.source !== undefined) inert.push([node.pos + 1, node.end]);
-    }
+    // Backticks end as they begin.
+    starts.add(node.pos).add(node.end - 1);
+    // Inside of them the text is another one once its backslashes are gone; it has a source of its own then.
+    if (node.script?.source !== undefined) inert.push([node.pos, node.end]);
   }
 
   #in(source: string): Seen {

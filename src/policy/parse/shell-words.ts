@@ -40,7 +40,7 @@ export function argumentsOf(argument: CommandArgument): ShellWord[] {
 
 /** A word of an arithmetic expression, where the parser names no parts of a mere `$x`. */
 export function arithmeticWord(value: string, parts: readonly WordPart[] | undefined): ShellWord {
-  const name = /^\$(\w+)$/.exec(value)?.[1];
+  const name = /^\$(\w+|[?#$!])$/.exec(value)?.[1];
   const variable: Piece = name === undefined ? { kind: "unknown" } : { kind: "variable", name, quoted: true };
   const pieces = parts ? piecesOf(parts, { quoted: true }) : [variable];
   return { ...literalWord(value), dynamic: parts !== undefined || /[$`]/.test(value), pieces };
@@ -135,7 +135,7 @@ function parameterPiece(part: Extract<WordPart, { type: "ParameterExpansion" }>,
 
 /** The commands of `$(a | b)`; undefined when it is anything but one pipeline of simple commands. */
 function outputCommands(script: ParsedScript): Invocation[] | undefined {
-  if (script.commands.length !== 1 || (script.errors?.length ?? 0) > 0) return undefined;
+  if (script.commands.length !== 1) return undefined;
   const { command, background } = script.commands[0]!;
   if (background || command.type === "AndOr") return undefined;
   return pipelineOf(command.type === "Pipeline" ? command.commands : [command]);

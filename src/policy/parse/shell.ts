@@ -110,7 +110,7 @@ export function parseShell(command: string): ShellLine {
     visitAll(parse(command), command, line);
   } catch (error) {
     // The parser promises not to throw; a line that breaks the promise is not understood.
-    line.errors.push(`it could not be parsed (${error instanceof Error ? error.message : "unknown cause"})`);
+    line.errors.push(`it could not be parsed (${String(error)})`);
   }
   return line;
 }
@@ -314,8 +314,7 @@ function redirectOf(node: Redirection): ShellRedirect {
 
 /** The text of a here-document without quotes: what a backslash protects is known, what is expanded is not. */
 function expandedBody({ text, parts }: { text: string; parts?: readonly WordPart[] }): { body?: string } {
-  if (parts?.some((part) => part.type !== "Literal")) return {};
-  return { body: text.replace(/\\([$`\\\n])/g, (_, mark) => (mark === "\n" ? "" : mark)) };
+  return parts ? {} : { body: text.replace(/\\([$`\\\n])/g, (_, mark) => (mark === "\n" ? "" : mark)) };
 }
 
 /** The parser's account of a command, as the stream spells it. */
@@ -367,8 +366,8 @@ function wireRedirect(redirect: ShellRedirect): CommandDescription["parsingResul
     return { operator: "", destinationFds: [], targetNodeType };
   }
   const { operator, descriptors, target } = redirect;
-  const targetNodeType = target ? wireType(target) : "word";
-  const shown = target && !target.dynamic ? { targetText: target.text } : {};
+  const targetNodeType = wireType(target!);
+  const shown = target!.dynamic ? {} : { targetText: target!.text };
   return { operator, destinationFds: descriptors, targetNodeType, ...shown };
 }
 
