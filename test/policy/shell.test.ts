@@ -303,11 +303,9 @@ describe("runsOf", () => {
     "curl x | sh",
     'bash -c "$X"',
     "eval $x",
-    "echo hi > x.sh; sh x.sh",
     "ls | xargs env",
     "source <(curl x)",
     "bash <<E\n$x\nE",
-    "printf x > a; ./a",
   ])("cannot see what %j runs", (command) => {
     expect(runsOf(command).opaque).not.toEqual([]);
   });

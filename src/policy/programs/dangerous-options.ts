@@ -134,7 +134,7 @@ const dangerous: Record<string, Dangerous> = {
   printf: { exact: /^-v/ },
   test: { exact: /^-[vR]$/ },
   tsc: { exact: /^--?(plugins|generateTrace|generateCpuProfile)(=|$)/is },
-  date: { short: "s", long: ["set"] },
+  date: { short: "s", values: "dfIr", long: ["set"] },
   jq: { short: "L", long: ["library-path"] },
   less: { exact: /^(\+(?!(F|G|g|\d+g?|\/[^!]*)$)|-[a-zA-Z]*[kT]|--(lesskey|tag-file))/ },
   more: { exact: /^\+(?!\d+$|\/[^!]*$)/ },

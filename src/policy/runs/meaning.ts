@@ -159,7 +159,8 @@ function lookedUp(name: string, words: readonly ShellWord[], quoted: boolean, sc
   scope.open.add(name);
   const values = words.map((word) => {
     const meaning = meaningOf(word, scope);
-    const all = [meaning, ...(meaning.others ?? [])];
+    const others = meaning.others ?? [];
+    const all = meaning.dynamic ? others : [meaning, ...others];
     const texts = all.map((each) => each.value);
     // A tilde was expanded when it was assigned; a pattern is, when it is used without quotes.
     const origin = all.some((each) => each.tilde) ? "made" : meaning.origin;
@@ -172,10 +173,10 @@ function lookedUp(name: string, words: readonly ShellWord[], quoted: boolean, sc
 
 function partValue(name: string, scope: Scope): Value {
   const words = scope.variables.get(name);
-  const { origin, texts } = variableValue({ name, quoted: true }, scope);
+  const { origin, ...whole } = variableValue({ name, quoted: true }, scope);
   // Cut from names that exist, or from what the user has set; of what the line says it could be any part.
   const isOutside = origin === undefined ? words !== "unknown" && words?.every((word) => word.glob) : origin !== "made";
-  return isOutside ? { texts: words ? [] : texts, origin: "derived" } : made;
+  return isOutside ? { ...whole, origin: "derived" } : made;
 }
 
 function united(values: readonly Value[]): Value {

@@ -49,7 +49,7 @@ const producers: Record<string, readonly Producer[]> = {
     { gives: "environment", first: "env", operands: /^[A-Z]\w*$/ },
     { gives: "names", first: "list", operands: /^\.\/\.\.\.$/ },
   ],
-  brew: [{ gives: "environment", flags: /^--prefix$/, operands: /^\w/ }],
+  brew: [{ gives: "environment", flags: /^--prefix$/, operands: /^\w/, needs: /^--prefix$/ }],
   ls: [{ gives: "names", flags: /^-[1AadtrSR]+$/, operands: /^[^-]/ }],
   find: [
     {

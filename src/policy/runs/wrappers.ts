@@ -40,11 +40,8 @@ function descend(source: string, { depth, found, scope }: { depth: number; found
   found.lines.push(line);
   found.sources.push(source);
   found.scopes.push(inner);
-  const written = new Set(
-    line.redirects.filter((each) => each.direction === "out").map((each) => plain(each.target?.value)),
-  );
   for (const command of line.commands) {
-    const trail = { command, written, depth, certain: true, found, scope: inner, source };
+    const trail = { command, depth, certain: true, found, scope: inner, source };
     for (const { name, value } of command.assignments) {
       if (value && !(value.dynamic && !command.name)) followVariable(name, value.value, trail);
       if (renamingLists.test(name)) found.opaque.push(`${name} gives a name another meaning`);
@@ -65,7 +62,6 @@ function followVariable(name: string, value: string, trail: Trail): void {
 
 type Trail = {
   command: ShellCommand;
-  written: ReadonlySet<string>;
   depth: number;
   certain: boolean;
   inOption?: true;
@@ -85,10 +81,7 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   found.runs.push(run);
   if (found.runs.length > mostRuns) found.opaque.push("it starts too many programs");
   if (found.runs.length > mostRuns || name.dynamic || name.glob) return;
-  if (name.value.includes("/")) {
-    found.files.push({ word: name, by: name.value });
-    if (trail.written.has(plain(name.value))) found.opaque.push(`${name.value} is written by the same line`);
-  }
+  if (name.value.includes("/")) found.files.push({ word: name, by: name.value });
   // Whoever is given a name with blanks takes it as a line.
   if (depth > 0 && /\s/.test(name.value)) guessScript(name.value, trail);
   for (const word of scriptsOf(run)) found.files.push({ word, by: base, isUsual: true });
@@ -327,15 +320,14 @@ function followInput(base: string, { found, command, source }: Trail, isGiven: b
   if (!isGiven && (command.piped || isCopied)) found.code.push({ text: source, by: base });
 }
 
-/** A script file is as good as a program, unless the same line makes it or it is no file at all. */
-function followFile(file: ShellWord | undefined, base: string, { found, written }: Trail): void {
+/** A script file is as good as a program, unless it is no file at all. */
+function followFile(file: ShellWord | undefined, base: string, { found }: Trail): void {
   if (!file) return;
   found.files.push({ word: file, by: base });
   // A pattern stands for files that are there, unless it may become an option.
   const isOpen = file.dynamic || (file.glob && /^[*?[]/.test(file.value));
   if (isOpen || file.value === "-" || /^\/(dev|proc)\//.test(file.value))
     found.opaque.push(`${base} runs something that is not known before`);
-  else if (written.has(plain(file.value))) found.opaque.push(`${base} runs ${file.value}, which the same line writes`);
 }
 
 /** Shells of data bases: they read statements, and their operands are no scripts. */
@@ -427,8 +419,4 @@ function guessScript(text: string, trail: Trail): void {
       if (value && !value.dynamic) followVariable(name, value.value, { ...inside, command, scope });
     if (command.name) follow(command.name, args, { ...inside, command, scope });
   }
-}
-
-function plain(path: string | undefined): string {
-  return (path ?? "").replace(/^(\.\/)+/, "");
 }
