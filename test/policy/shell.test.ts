@@ -299,15 +299,22 @@ describe("runsOf", () => {
     if (!expected.includes("rm")) expect(starts(command)).not.toContain("rm");
   });
 
-  it.each([
-    "curl x | sh",
-    'bash -c "$X"',
-    "eval $x",
-    "ls | xargs env",
-    "source <(curl x)",
-    "bash <<E\n$x\nE",
-  ])("cannot see what %j runs", (command) => {
-    expect(runsOf(command).opaque).not.toEqual([]);
+  it.each(["curl x | sh", 'bash -c "$X"', "eval $x", "ls | xargs env", "source <(curl x)", "bash <<E\n$x\nE"])(
+    "cannot see what %j runs",
+    (command) => {
+      expect(runsOf(command).opaque).not.toEqual([]);
+    },
+  );
+
+  it("follows many starts, and no more than it can", () => {
+    const wrapped = "nohup nohup nohup nohup nohup ls; ";
+    expect(runsOf(wrapped.repeat(100)).opaque).toEqual([]);
+    expect(runsOf(wrapped.repeat(450)).opaque).not.toEqual([]);
+    const guessed = `env ${"PAGER=less ".repeat(20)} ls; `;
+    expect(runsOf(guessed).opaque).toEqual([]);
+    expect(runsOf(guessed.repeat(4)).opaque).not.toEqual([]);
+    expect(runsOf(`nice --what ${"a ".repeat(20)}`).opaque).toEqual([]);
+    expect(runsOf(`nice --what ${"a ".repeat(80)}`).opaque).not.toEqual([]);
   });
 
   it.each(["sh build.sh", "node x.js", "bash -c 'ls'", "python3 -c 'print(1)'", "echo hi | cat"])(

@@ -91,10 +91,10 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   else if (renamers.has(base)) followRenaming(base, args, trail);
   else if (base === "source" || base === ".") followFile(args[0], base, trail);
   else if (/^(g?find|fd|fdfind|bfs)$/.test(base)) followFind(args, trail);
-  else if (subcommandOf(base, args) !== -1) followRunner(base, args, run, trail);
+  else if (subcommandOf(base, args) !== -1) followRunner(base, args, trail);
   else if (databaseShells.has(base)) followDatabase(base, name, trail);
   else if (isInterpreter(baseName(name.value))) followInterpreter(baseName(name.value), args, trail);
-  else if (table) followWrapper(base, table, args, run, trail);
+  else if (table) followWrapper(base, table, args, trail);
   followOptions(run, trail);
 }
 
@@ -118,7 +118,7 @@ const otherLanguages = words(`
   make gmake vim vi nvim ex view emacs nano less more gdb lldb expect osascript sqlite3 psql mysql ed tcpdump hyperfine
   nodemon crontab sed gsed awk gawk mawk nawk dc m4 gnuplot tclsh wish pwsh powershell`);
 /** Programs that are told by what they read which files to write. */
-const instructed = words("patch curl sftp ftp lftp cpio crontab at batch aria2c wget");
+const instructed = words("patch curl sftp ftp lftp cpio at batch aria2c wget");
 
 /** Options that name a program, and programs that are themselves a language. */
 function followOptions(run: Run, trail: Trail): void {
@@ -162,7 +162,7 @@ function noteCode({ name, args }: Run, code: readonly ShellWord[], { found, comm
     if (direction === "text") found.code.push({ text: body ?? target?.value ?? "", by });
 }
 
-function followWrapper(base: string, table: Wrapper, args: ShellWord[], run: Run, trail: Trail): void {
+function followWrapper(base: string, table: Wrapper, args: ShellWord[], trail: Trail): void {
   const { found } = trail;
   if (table.privileged) found.privileged.push(base);
   if (base === "command" && args.find((arg) => !/^-p+$/.test(arg.value))?.value.match(/^-[pvV]*[vV]/)) return;
@@ -175,7 +175,7 @@ function followWrapper(base: string, table: Wrapper, args: ShellWord[], run: Run
   const { operands: rest, values, replaced, ...options } = parseOptions(args, table);
   const isUnsure = options.isUnsure || table.mayHaveOperand === true;
   let operands = rest;
-  if (table.assignments) operands = withoutAssignments(operands, base, run, trail);
+  if (table.assignments) operands = withoutAssignments(operands, base, trail);
   const isMissing =
     table.insteadOfOperands?.some((name) => values.has(name)) ||
     table.operand?.test(operands[0]?.value ?? "") === false;
@@ -203,8 +203,10 @@ function followWrapper(base: string, table: Wrapper, args: ShellWord[], run: Run
     return;
   }
   if (program || operands.length === 0) return;
-  if (table.joins === "each") for (const operand of operands) script([operand], trail, base);
-  if (table.joins === "each") return;
+  if (table.joins === "each") {
+    for (const operand of operands) script([operand], trail, base);
+    return;
+  }
   if (table.joins && isJoined(table, args)) {
     script(operands, trail, base);
     return;
@@ -237,12 +239,11 @@ function withoutVersion(word: ShellWord, base: string): ShellWord {
   return value === word.value ? word : { ...word, value };
 }
 
-/** Variables decide what a program loads: such a wrapper is not a mere wrapper. */
-function withoutAssignments(operands: readonly ShellWord[], by: string, run: Run, trail: Trail): ShellWord[] {
+/** Variables decide what a program loads. */
+function withoutAssignments(operands: readonly ShellWord[], by: string, trail: Trail): ShellWord[] {
   const { found } = trail;
   const first = operands.findIndex((word) => !/^[^=/$`{]+=/s.test(word.value));
   const count = first === -1 ? operands.length : first;
-  if (count > 0) run.transparent = false;
   for (const { text, value, dynamic } of operands.slice(0, count)) {
     const name = value.slice(0, value.indexOf("="));
     found.assigned.push({ text, name, isKnown: !dynamic, by });
@@ -268,7 +269,7 @@ function subcommandOf(base: string, args: readonly ShellWord[]): number {
   return subcommands ? args.slice(0, 8).findIndex((arg) => subcommands.includes(arg.value)) : -1;
 }
 
-function followRunner(base: string, args: ShellWord[], run: Run, trail: Trail): void {
+function followRunner(base: string, args: ShellWord[], trail: Trail): void {
   const at = args.findIndex((arg) => !isOption(arg));
   const found = subcommandOf(base, args);
   const isSure = found === at;
@@ -276,7 +277,7 @@ function followRunner(base: string, args: ShellWord[], run: Run, trail: Trail): 
   // `mise exec node@20 -- program`
   const dashes = base === "mise" ? args.findIndex((arg) => arg.value === "--") : -1;
   const rest = args.slice(Math.max(found, dashes) + 1);
-  followWrapper(base, options, rest, run, isSure ? trail : { ...trail, certain: false });
+  followWrapper(base, options, rest, isSure ? trail : { ...trail, certain: false });
 }
 
 function followShell(base: string, args: ShellWord[], trail: Trail): void {
@@ -326,7 +327,7 @@ function followFile(file: ShellWord | undefined, base: string, { found }: Trail)
   found.files.push({ word: file, by: base });
   // A pattern stands for files that are there, unless it may become an option.
   const isOpen = file.dynamic || (file.glob && /^[*?[]/.test(file.value));
-  if (isOpen || file.value === "-" || /^\/(dev|proc)\//.test(file.value))
+  if (isOpen || /^\/(dev|proc)\//.test(file.value))
     found.opaque.push(`${base} runs something that is not known before`);
 }
 
@@ -355,7 +356,7 @@ function followDatabase(base: string, name: ShellWord, trail: Trail): void {
 function followInterpreter(base: string, args: ShellWord[], trail: Trail): void {
   const { found, command } = trail;
   if (args.some((arg) => /^(-[a-zA-Z]*[ceEr]|--eval|--print|-p|eval)$/.test(arg.value))) return;
-  const file = args.find((arg) => !isOption(arg) || arg.value === "-");
+  const file = args.find((arg) => !isOption(arg));
   if (file && file.value !== "-") {
     followFile(file, base, trail);
     return;
@@ -373,9 +374,7 @@ function followFind(args: ShellWord[], trail: Trail): void {
     const from = at + 1;
     while (++at < args.length && args[at]!.value !== ";" && !(args[at]!.value === "+" && args[at - 1]!.value === "{}"));
     const [name, ...rest] = withFound(args.slice(from, at), args);
-    if (!name) continue;
-    if (name.dynamic) trail.found.opaque.push("find runs what it finds");
-    follow(name, rest, { ...trail, depth: trail.depth + 1 });
+    if (name) follow(name, rest, { ...trail, depth: trail.depth + 1 });
   }
 }
 
@@ -401,7 +400,7 @@ function noteMisread(text: string, shell: string, found: Runs): void {
 /** A text that may be a command: what it would start counts against the line, never for it. */
 function guessScript(text: string, trail: Trail): void {
   const { found } = trail;
-  if (trail.depth > deepest || found.guesses++ > mostGuesses) {
+  if (found.guesses++ > mostGuesses) {
     found.opaque.push("it holds too many commands inside of options");
     return;
   }
@@ -416,7 +415,7 @@ function guessScript(text: string, trail: Trail): void {
   for (const command of line.commands) {
     const args = command.args.map((arg) => meaningOf(arg, scope));
     for (const { name, value } of command.assignments)
-      if (value && !value.dynamic) followVariable(name, value.value, { ...inside, command, scope });
+      if (value) followVariable(name, value.value, { ...inside, command, scope });
     if (command.name) follow(command.name, args, { ...inside, command, scope });
   }
 }
