@@ -313,6 +313,8 @@ describe("runsOf", () => {
     const guessed = `env ${"PAGER=less ".repeat(20)} ls; `;
     expect(runsOf(guessed).opaque).toEqual([]);
     expect(runsOf(guessed.repeat(4)).opaque).not.toEqual([]);
+    expect(runsOf(`git ${"-c core.pager=less ".repeat(20)} log`).opaque).toEqual([]);
+    expect(runsOf(`git ${"-c core.pager=less ".repeat(50)} log`).opaque).not.toEqual([]);
     expect(runsOf(`nice --what ${"a ".repeat(20)}`).opaque).toEqual([]);
     expect(runsOf(`nice --what ${"a ".repeat(80)}`).opaque).not.toEqual([]);
   });
