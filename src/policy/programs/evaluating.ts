@@ -2,9 +2,10 @@
 
 import type { Invocation, ShellWord } from "../parse/shell-word.ts";
 import { words } from "./command-names.ts";
+import { operands } from "./read-options.ts";
 
-const evaluating = words(`
-  let declare typeset local readonly export unset read printf test [ mapfile readarray getopts wait compgen complete`);
+const evaluating = words("declare typeset local readonly export unset read printf test [ getopts wait");
+const declaring = words("declare typeset local");
 
 export function isMade(word: ShellWord | undefined): boolean {
   return word?.dynamic === true && word.origin === "made";
@@ -15,4 +16,16 @@ export function hidesCode({ name, args }: Invocation): boolean {
   const onlyByOption = name.value === "printf" || name.value === "test" || name.value === "[";
   if (onlyByOption && !args.some((arg) => /^-[vR]/.test(arg.value))) return false;
   return args.some((arg) => (arg.dynamic ? isMade(arg) : /[$`]/.test(arg.value)));
+}
+
+/** Words that are evaluated as numbers, and with them what the variables hold that they name. */
+export function computedWords({ name, args }: Invocation): readonly ShellWord[] {
+  if (name.value === "let") return args;
+  return declaring.has(name.value) && args.some((arg) => /^-[a-zA-Z]*i/.test(arg.value)) ? operands(args) : [];
+}
+
+/** Variables that stand for the one that they name, which may be an element of a list: `declare -n r; r='a[$(x)]'`. */
+export function referenceNames({ name, args }: Invocation): string[] {
+  const isReference = declaring.has(name.value) && args.some((arg) => /^-[a-zA-Z]*n/.test(arg.value));
+  return isReference ? operands(args).map((arg) => arg.value.replace(/=.*$/s, "")) : [];
 }

@@ -7,6 +7,8 @@ import type { Scope } from "./meaning.ts";
 
 /** Built-ins that put what they read or compute into the variables that they are given. */
 const setters = words("read mapfile readarray getopts printf unset declare typeset local readonly export");
+/** They leave alone what a variable holds that they only name. */
+const keepers = words("declare typeset local readonly export");
 /** After these any variable that the line does not set may hold anything. */
 const openers = words("eval source . trap enable");
 /** Another name for a variable, other letters than those that are given. */
@@ -29,7 +31,9 @@ export function scopeOf(line: ShellLine, outer: Scope | undefined): Scope {
     if (base === "set") isNested = true;
     if (base === "eval" || base === "trap") for (const arg of args) setByCode(arg, variables);
     const isFollowed = !args.some((arg) => changesValues.test(arg.value));
-    if (setters.has(base)) for (const arg of args) setByWord(arg, variables, isFollowed);
+    const isOnlyNamed = (arg: ShellWord) => isFollowed && keepers.has(base) && /^\w+$/.test(arg.value);
+    if (setters.has(base))
+      for (const arg of args) if (!isOnlyNamed(arg)) setByWord(arg, variables, isFollowed);
   }
   return { variables, isNested, isOpen, budget: outer?.budget ?? { left: mostLookUps }, open: new Set() };
 }
