@@ -8,14 +8,19 @@ const evaluating = words("declare typeset local readonly export unset read print
 const declaring = words("declare typeset local");
 
 export function isMade(word: ShellWord | undefined): boolean {
-  return word?.dynamic === true && word.origin === "made";
+  return word?.origin === "made";
+}
+
+/** May the word hold a command that its evaluation would run? */
+export function hidesInWord(word: ShellWord): boolean {
+  return word.dynamic ? isMade(word) : /[$`]/.test(word.value);
 }
 
 export function hidesCode({ name, args }: Invocation): boolean {
   if (!evaluating.has(name.value)) return false;
   const onlyByOption = name.value === "printf" || name.value === "test" || name.value === "[";
   if (onlyByOption && !args.some((arg) => /^-[vR]/.test(arg.value))) return false;
-  return args.some((arg) => (arg.dynamic ? isMade(arg) : /[$`]/.test(arg.value)));
+  return args.some(hidesInWord);
 }
 
 /** Words that are evaluated as numbers, and with them what the variables hold that they name. */

@@ -8,7 +8,6 @@ import { type DangerousArgument, dangerousArguments } from "./dangerous-options.
 const hosts = words(`
   git tar gtar bsdtar cpio split ssh scp sftp rsync man zip sort gsort rg ag ack gcc cc g++ c++ clang clang++ ld go wget
   nano npm pnpm strace`);
-const compilers = words("gcc cc g++ c++ clang clang++");
 
 /** Of more than this not all are looked at. */
 const mostOptions = 40;
@@ -43,18 +42,17 @@ function commandsAt(base: string, { name, text }: DangerousArgument, rest: reado
   const texts = value === undefined ? present(next) : [value];
   // `--checkpoint-action=exec=rm`, `-o ProxyCommand=rm`
   texts.push(...present(afterEquals(texts[0] ?? "")), attached(name, text));
-  return texts.flatMap((each) => [each, ...respelled(base, each)]);
+  return [...new Set(texts.flatMap((each) => [each, respelled(base, each)]))];
 }
 
 /** `-Irm`: what stands behind the letter. `-TT` is one option. */
 function attached(name: string, text: string): string {
-  return text.startsWith("--") ? "" : text.replace(/^-T(?=T)/, "-").slice(text.indexOf(name[1]!) + 1);
+  return text.replace(/^-T(?=T)/, "-").slice(text.indexOf(name[1]!) + 1);
 }
 
 /** `-o 'ProxyCommand rm'`, `-wrapper rm,x` */
-function respelled(base: string, text: string): string[] {
-  if (/^s(sh|cp|ftp)$/.test(base) && /^\w+\s/.test(text)) return [text.replace(/^\w+\s+/, "")];
-  return compilers.has(base) && text.includes(",") ? [text.replaceAll(",", " ")] : [];
+function respelled(base: string, text: string): string {
+  return /^s(sh|cp|ftp)$/.test(base) ? text.replace(/^\w+\s+/, "") : text.replaceAll(",", " ");
 }
 
 function settingCommand(setting: string | undefined): string[] {

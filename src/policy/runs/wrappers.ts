@@ -4,7 +4,7 @@ import { readsAlike } from "../parse/portable-script.ts";
 import { parseShell, type ShellCommand, type ShellWord } from "../parse/shell.ts";
 import { baseName, isInterpreter, isShell, own, words } from "../programs/command-names.ts";
 import { dangerousArguments } from "../programs/dangerous-options.ts";
-import { computedWords, hidesCode, isMade, referenceNames } from "../programs/evaluating.ts";
+import { computedWords, hidesCode, hidesInWord, isMade, referenceNames } from "../programs/evaluating.ts";
 import { commandsInOptions, inlineCode, mayStartPrograms } from "../programs/executing-options.ts";
 import { commandsInVariable, firstFile, renamingLists } from "../programs/program-variables.ts";
 import { isOption, parseOptions } from "../programs/read-options.ts";
@@ -149,7 +149,7 @@ function evaluatesVariables(run: Run, scope: Scope): boolean {
   if (computedWords(run).some((word) => !isNumeric(word, scope))) return true;
   return referenceNames(run).some((name) => {
     const values = scope.variables.get(name) ?? [];
-    return values === "unknown" || values.some((value) => (value.dynamic ? isMade(value) : /[$`]/.test(value.value)));
+    return values === "unknown" || values.some((value) => hidesInWord(meaningOf(value, scope)));
   });
 }
 
