@@ -81,9 +81,6 @@ const dangerous: Record<string, Dangerous> = {
   bun: { exact: /^(-e|--eval|-p|--print|-r|--preload|--require)(=|$)/s },
   tsx: { exact: /^(-e|--eval|-p|--print|-r|--require|--import|-$)/ },
   "ts-node": { exact: /^(-e|--eval|-p|--print|-r|--require|-$)/ },
-  osascript: { exact: /^-e/ },
-  Rscript: { exact: /^-e/ },
-  R: { exact: /^-e/ },
   julia: { exact: /^(-[eELJi]|--(eval|print|load|sysimage))/ },
   elixir: { exact: /^(-e|--eval|-r|-pr|-S|--rpc-eval)/ },
   erl: { exact: /^-(eval|s|run|config|boot)$/ },
@@ -161,7 +158,7 @@ const dangerous: Record<string, Dangerous> = {
   strace: { valued: [{ short: "o", values: "abeEIOpPsSuUX", long: ["output"], value: /^[|!]/ }] },
   hyperfine: { short: "pcS", long: ["prepare", "cleanup", "setup", "shell"] },
   nodemon: { short: "x", long: ["exec"] },
-  npx: { short: "p", values: "c", long: ["package"], wraps: true },
+  npx: { short: "p", long: ["package"], wraps: true },
   xargs: { short: "a", values: "dEILnPs", long: ["arg-file"], wraps: true },
 };
 

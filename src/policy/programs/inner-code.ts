@@ -2,10 +2,16 @@
 
 import type { ShellWord } from "../parse/shell-word.ts";
 import type { DangerousArgument } from "./dangerous-options.ts";
+import { isOption } from "./read-options.ts";
 
-const sedAddress = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\.)*/I?)`;
+/**
+ * A pattern up to its delimiter. Whether one that stands in brackets ends it, seds see differently: neither reading is taken.
+ */
+const sedPattern = (delimiter: string) =>
+  String.raw`(?:(?!${delimiter})[^\\\n[]|\\.|\[(?:\^|(?!\^))(?:\]|(?!\]))(?:\[:\w+:\]|\[(?![:.=])|\\[^\][\n]|(?!${delimiter})[^\][\\\n])*\])*`;
+const sedAddress = String.raw`(?:\d+(?:~\d+)?|\$|/${sedPattern("/")}/I?)`;
 const sedCommand = new RegExp(
-  String.raw`^\s*(?:(?:${sedAddress}(?:,[+~]?${sedAddress})?\s*!?\s*)?\{?\s*){0,2}(?:[pdDnNgGhHxlPzF=]|[qQ]\s*\d*|[bt]\s*\w*|:\s*\w+|[aic]\\?[^\n]*|s([/|#,:@!_~%])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*|y/[^/\n]*/[^/\n]*/)?\s*[}\s]*$`,
+  String.raw`^\s*(?:(?:${sedAddress}(?:,[+~]?${sedAddress})?\s*!?\s*)?\{?\s*){0,2}(?:[pdDnNgGhHxlPzF=]|[qQ]\s*\d*|[bt]\s*\w*|:\s*\w+|[aic]\\?[^\n]*|s([/|#,:@!_~%])${sedPattern(String.raw`\1`)}\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiImM0-9]*|y/[^/\n]*/[^/\n]*/)?\s*[}\s]*$`,
   "s",
 );
 const sedFlags =
@@ -24,7 +30,7 @@ export function dangerousSed(args: readonly ShellWord[]): DangerousArgument[] {
     if (expression) {
       if (expression[2] !== "") scripts.push({ word: { ...args[at]!, value: expression[2]! }, at });
       else if (args[++at]) scripts.push({ word: args[at]!, at });
-    } else if (value.startsWith("-") && value.length > 1) {
+    } else if (isOption(args[at]!)) {
       if (!sedFlags.test(value) && !sedInPlace.test(value)) found.push({ name: value, text: value, at });
     } else operands.push(at);
   }
@@ -46,7 +52,6 @@ export function sedFiles(args: readonly ShellWord[]): ShellWord[] {
 
 /** Files that a script names after r, R, w and W: of commands, and of substitutions. More may be found than there are. */
 export function sedFileNames({ value }: ShellWord): ShellWord[] {
-  if (/^-[nErsuzi]*$/.test(value)) return [];
   return [...value.matchAll(/(?<![A-Za-z0-9_.-])(?:[gpiImMe0-9]*)([rRwW])[ \t]*([^\s;}]+)/g)].map((match) =>
     literal(match[2]!),
   );
@@ -68,18 +73,20 @@ function piecesOf(script: string): string[] {
   return /^[^;\n]*[aic]\\?\s/.test(script) ? script.split("\n") : script.split(/[;\n]/);
 }
 
+/** Letters of gawk that have no value may stand before one that has. */
 const awkFlag =
-  /^(-[FvbcnOPrsStk].*|--(posix|re-interval|traditional|csv|sandbox|lint.*|version|field-separator=.*|assign=.*))$/s;
+  /^(-[bcMnNOPrsStk]*([Fv].*)?|--(posix|re-interval|traditional|csv|sandbox|lint.*|version|field-separator=.*|assign=.*))$/s;
+const awkValued = /^(-[bcMnNOPrsStk]*[Fv]|--field-separator|--assign)$/;
 
 export function dangerousAwk(args: readonly ShellWord[]): DangerousArgument[] {
   const found: DangerousArgument[] = [];
   for (let at = 0; at < args.length; at++) {
-    const { value } = args[at]!;
-    if (/^(-[Fv]|--field-separator|--assign)$/.test(value)) at++;
-    else if (value.startsWith("-") && value !== "-" && value !== "--") {
+    const { value, dynamic } = args[at]!;
+    if (awkValued.test(value)) at++;
+    else if (value !== "--" && isOption(args[at]!)) {
       if (!awkFlag.test(value)) found.push({ name: value, text: value, at });
     } else if (value !== "--") {
-      if (args[at]!.dynamic || !isHarmlessAwk(value)) found.push({ name: value, text: value, at });
+      if (dynamic || !isHarmlessAwk(value)) found.push({ name: value, text: value, at });
       break;
     }
   }
@@ -89,7 +96,7 @@ export function dangerousAwk(args: readonly ShellWord[]): DangerousArgument[] {
 /** No program is run, nothing is loaded, read from or written elsewhere. */
 export function isHarmlessAwk(program: string): boolean {
   const tokens = awkTokens(program);
-  if (!tokens) return false;
+  if (!tokens) return !/system|getline|close|[@|>]/.test(program);
   let printing = false;
   let depth = 0;
   for (const token of tokens) {
@@ -104,34 +111,42 @@ export function isHarmlessAwk(program: string): boolean {
   return true;
 }
 
-/** Words and marks, with strings, patterns and comments reduced to one mark each; undefined where one has no end. */
+/** After these a statement follows what is in parentheses. */
+const awkHead = /^(if|while|for|switch)$/;
+/** A slash after a value divides. */
+const awkValue = /^(\w+\.?|""|\/\/|\)|\])$/;
+/** After these it divides in one awk, and begins a pattern in another. */
+const awkUnsure =
+  /^(print|printf|return|exit|in|case|do|else|length|next|nextfile|break|continue|delete|\$|\+\+|--|head\))$/;
+
+/**
+ * Words and marks, with strings, patterns and comments reduced to one mark each; undefined where one has no end, or where
+ * awks may read it in different ways.
+ */
 function awkTokens(program: string): string[] | undefined {
   const tokens: string[] = [];
+  const heads: boolean[] = [];
   const next =
-    /[ \t\r]+|\\\n|#[^\n]*|"(?:[^"\\\n]|\\[\s\S])*"|[A-Za-z_]\w*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|@\w*|\|\||\|&|&&|>>|>=|<=|==|!=|!~|\+\+|--|[-+*%^/]=|[\s\S]/y;
+    /[ \t\r]+|\\\n|#[^\n]*|"(?:[^"\\\n]|\\[\s\S])*"|[A-Za-z_]\w*|\d+\.?|@\w*|\|\||\|&|&&|>>|>=|<=|==|!=|!~|\+\+|--|[-+*%^/]=|[\s\S]/y;
   while (next.lastIndex < program.length) {
     const from = next.lastIndex;
     const [token] = next.exec(program)!;
+    const before = tokens.at(-1) ?? "";
     if (/^([ \t\r]+|\\\n|#)/.test(token)) continue;
-    if (token.startsWith('"')) {
-      if (token === '"') return undefined;
-      tokens.push('""');
-    } else if ((token === "/" || token === "/=") && isPatternPlace(tokens.at(-1))) {
-      next.lastIndex = from;
-      const end = patternEnd(program, from);
+    if (token === '"') return undefined;
+    if (token.startsWith('"')) tokens.push('""');
+    else if (token === "/" || token === "/=") {
+      if (awkUnsure.test(before)) return undefined;
+      const end = awkValue.test(before) ? next.lastIndex : patternEnd(program, from);
       if (end === undefined) return undefined;
       next.lastIndex = end;
-      tokens.push("//");
-    } else tokens.push(token);
+      tokens.push(awkValue.test(before) ? token : "//");
+    } else {
+      if (token === "(") heads.push(awkHead.test(before));
+      tokens.push(token === ")" && heads.pop() ? "head)" : token);
+    }
   }
   return tokens;
-}
-
-/** A slash after a value divides; anywhere else it begins a pattern. */
-function isPatternPlace(before: string | undefined): boolean {
-  if (before === undefined) return true;
-  if (/^(print|printf|return|in|case|getline|do|else|exit)$/.test(before)) return true;
-  return !/^(\w+|""|\/\/|\)|\]|\$|\+\+|--)$/.test(before);
 }
 
 function patternEnd(program: string, from: number): number | undefined {
@@ -140,7 +155,12 @@ function patternEnd(program: string, from: number): number | undefined {
     const character = program[at];
     if (character === "\n") return undefined;
     if (character === "\\") at++;
-    else if (character === "[" && !inBrackets) {
+    else if (inBrackets && /^\[[:.=]/.test(program.slice(at, at + 2))) {
+      // `[[:space:]]`: a class, whose bracket closes nothing.
+      const end = program.indexOf(`${program[at + 1]}]`, at + 2);
+      if (end === -1) return undefined;
+      at = end + 1;
+    } else if (character === "[" && !inBrackets) {
       inBrackets = true;
       // A closing bracket that comes first is a member.
       if (program[at + 1] === "^") at++;
