@@ -11,26 +11,17 @@ export function isMade(word: ShellWord | undefined): boolean {
   return word?.origin === "made";
 }
 
-/** May the word hold a command that its evaluation would run? */
-export function hidesInWord(word: ShellWord): boolean {
-  return word.dynamic ? isMade(word) : /[$`]/.test(word.value);
-}
-
 export function hidesCode({ name, args }: Invocation): boolean {
   if (!evaluating.has(name.value)) return false;
+  // A name for an element of a list is evaluated wherever it is used: `declare -n r; r='a[$(x)]'`.
+  if (declaring.has(name.value) && args.some((arg) => /^-[a-zA-Z]*n/.test(arg.value))) return true;
   const onlyByOption = name.value === "printf" || name.value === "test" || name.value === "[";
   if (onlyByOption && !args.some((arg) => /^-[vR]/.test(arg.value))) return false;
-  return args.some(hidesInWord);
+  return args.some((arg) => (arg.dynamic ? isMade(arg) : /[$`]/.test(arg.value)));
 }
 
 /** Words that are evaluated as numbers, and with them what the variables hold that they name. */
 export function computedWords({ name, args }: Invocation): readonly ShellWord[] {
   if (name.value === "let") return args;
   return declaring.has(name.value) && args.some((arg) => /^-[a-zA-Z]*i/.test(arg.value)) ? operands(args) : [];
-}
-
-/** Variables that stand for the one that they name, which may be an element of a list: `declare -n r; r='a[$(x)]'`. */
-export function referenceNames({ name, args }: Invocation): string[] {
-  const isReference = declaring.has(name.value) && args.some((arg) => /^-[a-zA-Z]*n/.test(arg.value));
-  return isReference ? operands(args).map((arg) => arg.value.replace(/=.*$/s, "")) : [];
 }

@@ -32,8 +32,7 @@ export function scopeOf(line: ShellLine, outer: Scope | undefined): Scope {
     if (base === "eval" || base === "trap") for (const arg of args) setByCode(arg, variables);
     const isFollowed = !args.some((arg) => changesValues.test(arg.value));
     const isOnlyNamed = (arg: ShellWord) => isFollowed && keepers.has(base) && /^\w+$/.test(arg.value);
-    if (setters.has(base))
-      for (const arg of args) if (!isOnlyNamed(arg)) setByWord(arg, variables, isFollowed);
+    if (setters.has(base)) for (const arg of args) if (!isOnlyNamed(arg)) setByWord(arg, variables, isFollowed);
   }
   return { variables, isNested, isOpen, budget: outer?.budget ?? { left: mostLookUps }, open: new Set() };
 }

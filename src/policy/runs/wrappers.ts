@@ -4,7 +4,7 @@ import { readsAlike } from "../parse/portable-script.ts";
 import { parseShell, type ShellCommand, type ShellWord } from "../parse/shell.ts";
 import { baseName, isInterpreter, isShell, own, words } from "../programs/command-names.ts";
 import { dangerousArguments } from "../programs/dangerous-options.ts";
-import { computedWords, hidesCode, hidesInWord, isMade, referenceNames } from "../programs/evaluating.ts";
+import { computedWords, hidesCode, isMade } from "../programs/evaluating.ts";
 import { commandsInOptions, inlineCode, mayStartPrograms } from "../programs/executing-options.ts";
 import { commandsInVariable, firstFile, renamingLists } from "../programs/program-variables.ts";
 import { isOption, parseOptions } from "../programs/read-options.ts";
@@ -140,17 +140,8 @@ function followOptions(run: Run, trail: Trail): void {
     found.opaque.push(`${base} ${show(dangers[0]!.text)} may start programs`);
   if (dangers.some(({ at }) => isMade(run.args[at]) || isMade(run.args[at + 1])))
     found.opaque.push(`what ${base} runs is not known before`);
-  if (hidesCode(run) || evaluatesVariables(run, trail.scope))
+  if (hidesCode(run) || computedWords(run).some((word) => !isNumeric(word, trail.scope)))
     found.opaque.push(`${base} evaluates text that holds a command`);
-}
-
-/** Numbers are computed from what variables hold, and a name may stand for another: both may hold code. */
-function evaluatesVariables(run: Run, scope: Scope): boolean {
-  if (computedWords(run).some((word) => !isNumeric(word, scope))) return true;
-  return referenceNames(run).some((name) => {
-    const values = scope.variables.get(name) ?? [];
-    return values === "unknown" || values.some((value) => hidesInWord(meaningOf(value, scope)));
-  });
 }
 
 /** Texts that name files in a language of their own: what a program is given to run, and what it is told to do. */
