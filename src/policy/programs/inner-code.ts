@@ -117,7 +117,7 @@ const awkHead = /^(if|while|for|switch)$/;
 const awkValue = /^(\w+\.?|""|\/\/|\)|\])$/;
 /** After these it divides in one awk, and begins a pattern in another. */
 const awkUnsure =
-  /^(print|printf|return|exit|in|case|do|else|length|next|nextfile|break|continue|delete|\$|\+\+|--|head\))$/;
+  /^(print|printf|return|exit|in|case|do|else|length|next|nextfile|break|continue|delete|\+\+|--|head\))$/;
 
 /**
  * Words and marks, with strings, patterns and comments reduced to one mark each; undefined where one has no end, or where
