@@ -82,7 +82,7 @@ export function programName(name: string, { workspace }: ShellSituation): string
   if (!isAbsolute(name) || isInside(realOrSame(name), workspace) || isInside(name, workspace)) return undefined;
   const base = baseName(name);
   const meant = programAt(base);
-  return meant !== undefined && (meant === name || sameFile(meant, name)) ? base : undefined;
+  return meant !== undefined && sameFile(meant, name) ? base : undefined;
 }
 
 /** What the shell would find under a bare name. */

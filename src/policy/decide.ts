@@ -6,7 +6,6 @@ import type { Decision, Judgement, Need, Verdict } from "./need.ts";
 import {
   floorOf,
   holdsProtected,
-  isDirectory,
   kernelPlace,
   type Place,
   protectedBelow,
@@ -16,6 +15,7 @@ import {
   specialKind,
 } from "./paths.ts";
 import { coversFile, coversMcp, coversPath, nameOf, namesPath } from "./rules.ts";
+import { capital } from "./show.ts";
 
 export type Situation = Place & {
   mode: "default" | "force" | "plan" | "ask";
@@ -122,7 +122,7 @@ function judgeWrite(kind: "Write" | "Delete", path: ResolvedPath, rules: readonl
     if (lifting && rootOf(path.real, situation) !== undefined) return allow(`${nameOf(lifting)} names it.`);
     return onlyPerson(`${capital(floor.why)}. Only a rule of yours that names it exactly lifts this.`);
   }
-  if (kind === "Delete" && isDirectory(path.real)) {
+  if (kind === "Delete") {
     if (holdsProtected(path, situation))
       return onlyPerson(`${path.real} holds the workspace or the agent's own configuration.`);
     const held = protectedBelow(path.real, situation);
@@ -163,7 +163,7 @@ async function judgeShell(need: Need, situation: Situation): Promise<Part> {
   if (mode === "force" && findings.unread.length > 0)
     return { verdict: "ask", reasons: findings.unread, personOnly: true };
   if (mode === "force" && sandbox !== "all" && hidden.length === 0) return forced();
-  const byRules = judgeByRules(need.target, findings, place.real, situation);
+  const byRules = judgeByRules(need.target, findings, situation);
   if (byRules.verdict !== "ask") return byRules;
   if (hidden.length > 0) {
     const parts = hidden.map((part) => `${capital(part)}.`);
@@ -229,8 +229,4 @@ function onlyPerson(reason: string): Part {
 
 function deny(reason: string): Part {
   return { verdict: "deny", reasons: [reason] };
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

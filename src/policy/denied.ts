@@ -1,10 +1,11 @@
 // What deny rules say about a line: generously, in everything that it would start, read or write.
 import type { Rule } from "../protocol/permission-rule.ts";
 import type { ShellSituation, Touch } from "./files/shell-paths.ts";
-import { patternsMeet } from "./glob.ts";
+import { expandBraces, patternsMeet } from "./glob.ts";
 import { hasSecondName } from "./hard-links.ts";
+import type { ShellWord } from "./parse/shell.ts";
 import { rulesFor } from "./rule-lists.ts";
-import { absolutePattern, coversFile, coversPath, deniesCommand, nameOf } from "./rules.ts";
+import { absolutePattern, coversFile, coversPath, deniesCommand, nameOf, shellPattern } from "./rules.ts";
 import { type Told, toldPrograms } from "./runs/told-programs.ts";
 import type { Run, Runs } from "./runs/wrappers.ts";
 import { show } from "./show.ts";
@@ -20,10 +21,11 @@ export function deniedRuns(command: string, { runs, lines, unreadable }: Runs, r
   const denying = rulesFor(rules, "Shell", "deny");
   if (denying.length === 0) return [];
   const reasons = new Set<string>();
-  for (const run of runs) {
-    if (run.name.dynamic || run.name.glob) continue;
-    const line = { name: run.name.value, args: run.args.map((arg) => arg.value) };
-    for (const rule of denying) if (deniesCommand(rule, line)) reasons.add(`${nameOf(rule)} denies ${run.name.value}.`);
+  for (const { name, args } of runs) {
+    // A name that only the shell knows: rules that name any program hold for it as well.
+    const line = { name: name.dynamic || name.glob ? "" : name.value, args: args.map((arg) => arg.value) };
+    for (const rule of denying)
+      if (deniesCommand(rule, line)) reasons.add(`${nameOf(rule)} denies ${show(name.text)}.`);
   }
   // What cannot be parsed is still searched for denied names.
   const texts = lines.some((line) => line.errors.length > 0) ? [command, ...unreadable] : unreadable;
@@ -51,7 +53,6 @@ function deniedName(rule: Rule, names: readonly string[]): string | undefined {
 /** Words that could be what a deny rule names, if only the shell made them so: `git $x` against `Shell(git push)`. */
 export function unseenArguments({ runs }: Runs, rules: readonly Rule[]): string[] {
   const denying = rulesFor(rules, "Shell", "deny").filter((rule) => /[\s:]/.test(rule.pattern));
-  if (denying.length === 0) return [];
   return runs
     .filter((run) => !run.name.dynamic && !run.name.glob && denying.some((rule) => mayMatch(rule, run)))
     .map((run) => `what ${run.name.value} is given is not known before`);
@@ -62,19 +63,27 @@ const mostArguments = 50;
 
 /** Would the rule match with its own words in the place of those that are not known? */
 function mayMatch(rule: Rule, { name, args }: Run): boolean {
-  const wanted = rule.pattern
-    .replace(/^[^\s:]+[\s:]*/, "")
-    .replaceAll("*", "")
-    .split(/\s+/)
-    .filter(Boolean);
-  if (!deniesCommand(rule, { name: name.value, args: wanted })) return false;
-  return args.slice(0, mostArguments).some((arg, at) => {
-    const isOpen = arg.dynamic || arg.glob || (arg.others?.length ?? 0) > 0;
-    if (!isOpen) return false;
-    const values = args.slice(0, mostArguments).map((each) => each.value);
-    const filled = [...values.slice(0, at), ...wanted, ...values.slice(at + 1)];
-    return deniesCommand(rule, { name: name.value, args: filled });
+  const near = args.slice(0, mostArguments);
+  if (!near.some(isOpen)) return false;
+  const values = near.map((each) => each.value);
+  return (expandBraces(rule.pattern) ?? [rule.pattern]).some((pattern) => {
+    const wanted = argumentsIn(pattern);
+    return near.some((arg, at) => {
+      const filled = [...values.slice(0, at), ...wanted, ...values.slice(at + 1)];
+      return isOpen(arg) && deniesCommand(rule, { name: name.value, args: filled });
+    });
   });
+}
+
+function isOpen({ dynamic, glob, others = [] }: ShellWord): boolean {
+  return dynamic || glob || others.length > 0;
+}
+
+/** A star stands for itself as well. */
+function argumentsIn(text: string): string[] {
+  const pattern = shellPattern(text);
+  if (pattern.form === "any") return [];
+  return pattern.form === "glob" ? pattern.glob.split(/\s+/).filter(Boolean) : pattern.tokens.slice(1);
 }
 
 export function deniedTouches(kind: "Read" | "Write", touches: readonly Touch[], situation: ShellSituation): string[] {
@@ -84,11 +93,11 @@ export function deniedTouches(kind: "Read" | "Write", touches: readonly Touch[],
   for (const { word, paths } of touches) {
     const linked = new Set(paths.filter((path) => hasSecondName(path.real)));
     for (const rule of denying) {
-      const isOpen = word.glob || (word.others ?? []).some((other) => other.glob);
+      const mayBecome = word.glob || (word.others ?? []).some((other) => other.glob);
       const hit = paths.some(
         (path) =>
           (linked.has(path) ? coversFile : coversPath)(rule, path, situation) ||
-          (isOpen && isPattern(path.given) && patternsMeet(path.given, absolutePattern(rule.pattern, situation))),
+          (mayBecome && isPattern(path.given) && patternsMeet(path.given, absolutePattern(rule.pattern, situation))),
       );
       if (hit) reasons.add(`${nameOf(rule)} denies ${show(word.value || word.text)}.`);
     }

@@ -172,12 +172,7 @@ function evaluatedParts(line: ShellLine, scope: Scope): string[] {
 }
 
 /** Is every part of the line covered by allow rules? Otherwise: what is not. */
-export function judgeByRules(
-  command: string,
-  findings: ShellFindings,
-  cwd: string,
-  situation: ShellSituation,
-): Judgement {
+export function judgeByRules(command: string, findings: ShellFindings, situation: ShellSituation): Judgement {
   const { runs, unseen } = findings;
   const allowing = rulesFor(situation.rules, "Shell", "allow");
   const everything = allowing.find((rule) => /^\*+(:\*+)?$/.test(rule.pattern));
@@ -196,7 +191,7 @@ export function judgeByRules(
   add(writeReasons(findings, situation));
   add(readReasons(findings, situation));
   add(optionFiles(findings));
-  add(directoryReasons(findings, cwd, situation));
+  add(directoryReasons(findings, situation));
   if (open.size > 0) return { verdict: "ask", reasons: [...open] };
   return { verdict: "allow", reasons: ["Allow rules cover every part of it."] };
 }
@@ -236,7 +231,7 @@ function writeReasons({ writes }: ShellFindings, situation: ShellSituation): str
     if (isUnknown || paths.length === 0) reasons.push(`Where ${show(word.text)} leads, only the shell knows.`);
     for (const path of paths) {
       if (allowing.some((rule) => coversPath(rule, path, situation))) continue;
-      if (!isPurpose || /^\/dev\//.test(path.given)) reasons.push(`No Write rule covers ${show(word.value)}.`);
+      if (!isPurpose) reasons.push(`No Write rule covers ${show(word.value)}.`);
       else if (isOutside(path, situation)) reasons.push(`${show(word.value)} lies outside of the workspace.`);
     }
   }
@@ -259,24 +254,18 @@ function optionFiles({ runs, writes, directories }: ShellFindings): string[] {
     .filter((run) => hasDangerousOptions(run.name.value))
     .flatMap((run) => run.args.filter((arg) => arg.glob && /^[*?[]/.test(arg.value)));
   if (patterns.length === 0) return [];
-  const isMade = writes.some(
-    ({ paths, isUnknown }) => isUnknown || paths.some((path) => basename(path.given).startsWith("-")),
-  );
+  const isMade = writes.some(({ paths }) => paths.some((path) => basename(path.given).startsWith("-")));
   const isThere = directories.paths.some((folder) => namesIn(folder).some((name) => name.startsWith("-")));
   return isMade || isThere ? [`${show(patterns[0]!.text)} may become an option.`] : [];
 }
 
-function directoryReasons(
-  { directories, runs, writes }: ShellFindings,
-  cwd: string,
-  situation: ShellSituation,
-): string[] {
+function directoryReasons({ directories, runs, writes }: ShellFindings, situation: ShellSituation): string[] {
   const reasons: string[] = [];
   if (directories.unknown) reasons.push("It changes to a directory that is not known before.");
   const usesGit = runs.runs.some((run) => baseName(run.name.value) === "git");
   for (const path of directories.paths) {
     if (rootOf(path, situation) === undefined) reasons.push(`${path} lies outside of the workspace.`);
-    if (!usesGit || path === situation.workspace) continue;
+    if (!usesGit) continue;
     const repository = nestedRepository(path, situation);
     if (repository) reasons.push(`${repository} is a repository of its own.`);
     // What is not there yet may become one before git looks.
@@ -286,7 +275,5 @@ function directoryReasons(
     if (isFilled && !existsSync(path))
       reasons.push(`${path} is filled by the same line, and git reads settings there.`);
   }
-  return rootOf(cwd, situation) === undefined && reasons.length === 0
-    ? [`${cwd} lies outside of the workspace.`]
-    : reasons;
+  return reasons;
 }

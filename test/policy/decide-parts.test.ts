@@ -77,6 +77,14 @@ describe("several needs", () => {
     ).toBe("ask");
   });
 
+  it("are looked up in ignore files whatever stands beside them", async () => {
+    const needs = [
+      ["Shell", "ls"],
+      ["Read", "a.secret"],
+    ] as const;
+    expect(await brief(needs, force)).toBe("deny");
+  });
+
   it("say where each path led", async () => {
     const { approved } = await decided(
       [
@@ -168,6 +176,7 @@ describe("a path", () => {
     expect(await brief(["Delete", "empty"], everything)).toBe("allow");
     expect(await brief(["Delete", "empty"])).toBe("ask");
     expect(await brief(["Delete", ".."], force)).toBe("ask!");
+    expect(await brief(["Delete", "empty"], { ...force, roots: [join(fixture.workspace, "empty/deep")] })).toBe("ask!");
     expect(await brief(["Write", "sub/a"], everything)).toBe("allow");
   });
 
