@@ -64,26 +64,23 @@ const mostArguments = 50;
 /** Would the rule match with its own words in the place of those that are not known? */
 function mayMatch(rule: Rule, { name, args }: Run): boolean {
   const near = args.slice(0, mostArguments);
-  if (!near.some(isOpen)) return false;
   const values = near.map((each) => each.value);
-  return (expandBraces(rule.pattern) ?? [rule.pattern]).some((pattern) => {
-    const wanted = argumentsIn(pattern);
-    return near.some((arg, at) => {
-      const filled = [...values.slice(0, at), ...wanted, ...values.slice(at + 1)];
-      return isOpen(arg) && deniesCommand(rule, { name: name.value, args: filled });
-    });
-  });
+  const isDenied = (at: number, wanted: readonly string[]) =>
+    deniesCommand(rule, { name: name.value, args: [...values.slice(0, at), ...wanted, ...values.slice(at + 1)] });
+  return near.some((arg, at) => isOpen(arg) && argumentsIn(rule.pattern).some((wanted) => isDenied(at, wanted)));
 }
 
 function isOpen({ dynamic, glob, others = [] }: ShellWord): boolean {
   return dynamic || glob || others.length > 0;
 }
 
-/** A star stands for itself as well. */
-function argumentsIn(text: string): string[] {
-  const pattern = shellPattern(text);
-  if (pattern.form === "any") return [];
-  return pattern.form === "glob" ? pattern.glob.split(/\s+/).filter(Boolean) : pattern.tokens.slice(1);
+/** The words after the name of the program, for each of the alternatives. A star stands for itself as well. */
+function argumentsIn(text: string): string[][] {
+  return (expandBraces(text) ?? [text]).map((each) => {
+    const pattern = shellPattern(each);
+    if (pattern.form === "any") return [];
+    return pattern.form === "glob" ? pattern.glob.split(/\s+/).filter(Boolean) : pattern.tokens.slice(1);
+  });
 }
 
 export function deniedTouches(kind: "Read" | "Write", touches: readonly Touch[], situation: ShellSituation): string[] {

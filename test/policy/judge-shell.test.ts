@@ -43,7 +43,8 @@ async function verdict(
       .filter(Boolean)
       .map((each) => (/^(Read|Write) /.test(each) ? each.replace(/^(\w+) (.*)$/, "$1($2)") : `Shell(${each})`));
   const rules = rulesOf({ allow: list(allow), deny: list(deny) }, scope);
-  const target = command.replaceAll("BASE", fixture.base);
+  // More than is ever read.
+  const target = command.replaceAll("BASE", fixture.base).replace("PILE", "$(".repeat(400));
   return (await decide([{ kind: "Shell", target }], situationOf(fixture, { mode, rules }))).verdict;
 }
 
@@ -154,15 +155,19 @@ describe("deny rules", () => {
     ["npm $X", { ...force, deny: "npm run:*" }, "ask"],
     ["npm $X", { ...force, deny: "*:run *" }, "ask"],
     ["npm install", { ...force, deny: "npm run:*" }, "allow"],
+    ["git $X y", { ...force, deny: "git:{push,pull *}" }, "ask"],
+    ["ls $X", { ...force, deny: "*:*" }, "deny"],
     // What cannot be read is searched for them.
     ['zap x "open', { ...force, deny: "zap" }, "deny"],
-    ['zap x "open', { ...force, deny: "z*" }, "deny"],
-    ['zap x "open', { ...force, deny: "/usr/bin/zap" }, "deny"],
-    ['git push "open', { ...force, deny: "git push" }, "deny"],
-    ['git -C dir push "open', { ...force, deny: "git push" }, "deny"],
-    ['git pull "open', { ...force, deny: "git push" }, "ask"],
-    ['ls alarm "open', { ...force, deny: "rm" }, "ask"],
-    ["bash -c 'zap \"open'", { ...force, deny: "zap" }, "deny"],
+    ["PILE zap x", { ...force, deny: "zap" }, "deny"],
+    ["PILE zap x", { ...force, deny: "ls, z*" }, "deny"],
+    ["PILE zap x", { ...force, deny: "/usr/bin/zap" }, "deny"],
+    ["PILE git push", { ...force, deny: "git push" }, "deny"],
+    ["PILE git -C dir push", { ...force, deny: "git push" }, "deny"],
+    ["PILE git pull", { ...force, deny: "git push" }, "ask"],
+    ["PILE pull git push", { ...force, deny: "git pull" }, "ask"],
+    ["PILE ls alarm", { ...force, deny: "rm" }, "ask"],
+    ["bash -c 'PILE zap x'", { ...force, deny: "zap" }, "deny"],
     ["echo 'zap x'", { ...force, deny: "zap" }, "allow"],
   ]);
 
