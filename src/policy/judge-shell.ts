@@ -93,7 +93,7 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   for (const path of runs.runs.flatMap((run) => removedPaths(run, directories.paths, situation)))
     if (holdsProtected(path, situation))
       floor.push(`${path.real} holds the workspace, your home or the agent's own configuration.`);
-  if (Math.max(written.length, named.length, readsMatter ? read.length : 0) > mostFiles) {
+  if (Math.max(written.length, named.length, read.length) > mostFiles) {
     floor.push(`It names more than ${mostFiles} files.`);
   }
   if (runs.isMisread || runs.lines.some((line) => line.isMisread))

@@ -88,6 +88,7 @@ describe("programs", () => {
       ["BASE/missing/mytool x", { allow: "mytool" }, "ask"],
       ["BASE/bin/nothing x", { allow: "nothing" }, "ask"],
       ["./mytool x", { allow: "mytool" }, "ask"],
+      ["./mytool x", { allow: "my*" }, "ask"],
       ["BASE/ws/mytool x", { allow: "mytool" }, "ask"],
       ["BASE/bin/inner x", { allow: "inner" }, "ask"],
       ["../bin/mytool x", { allow: "mytool" }, "ask"],
@@ -233,6 +234,10 @@ describe("files", () => {
       ["echo ls > b; ./a", { ...force, deny: "rm" }, "allow"],
       ["./a", { ...force, deny: "rm" }, "allow"],
       ["cp x a; ./a", { ...force, deny: "rm" }, "ask"],
+      ["cp -r x new; new/run", { ...force, deny: "rm" }, "ask"],
+      ["cp -r x new; touch b; new/run", { ...force, deny: "rm" }, "ask"],
+      ["cp -r x BASE/ws/new; cd src; ../new/run", { ...force, deny: "rm" }, "ask"],
+      ["cp -r x other; new/run", { ...force, deny: "rm" }, "allow"],
     ]);
   });
 
@@ -241,6 +246,7 @@ describe("files", () => {
       ["cat $(curl a.test)", { allow: "cat, curl" }, "allow"],
       ["cat $(curl a.test)", { allow: "cat, curl", deny: "Read .env" }, "ask"],
       ["cat < $(curl a.test)", { allow: "cat, curl", deny: "Read .env" }, "ask"],
+      ["cat < $(curl a.test)", { allow: "cat, curl" }, "allow"],
       ["cat < $X", { allow: "cat", deny: "Read .env" }, "allow"],
       ["cat < README.md", { allow: "cat", deny: "Read .env" }, "allow"],
       ["cat < /dev/tcp/a.test/80", { allow: "cat" }, "ask"],
@@ -275,6 +281,18 @@ describe("directories", () => {
     ["touch src/a; cd src && git status", { allow: "cd, touch, git" }, "allow"],
     ["mkdir BASE/ws/new; cd new && git status", { allow: "cd, mkdir, git" }, "allow"],
     ["mkdir new; cp a README.md new/HEAD; cd new && git status", { allow: "cd, mkdir, cp, git" }, "ask"],
+    ["mkdir BASE/ws/new; touch BASE/ws/new/HEAD; cd new && git status", { allow: "cd, mkdir, touch, git" }, "ask"],
+    [
+      "cd src; touch ../new/HEAD; cd BASE/ws/new && git status",
+      { allow: "cd, touch, git, Write ../new/*, Write new/*" },
+      "ask",
+    ],
     ["mkdir new; touch a new/HEAD; cd new && ls", { allow: "cd, mkdir, touch, ls" }, "allow"],
   ]);
+
+  it("are counted: beyond some a line is asked about", async () => {
+    const changes = (count: number) => Array.from({ length: count }, (_, index) => `cd BASE/ws/d${index};`).join(" ");
+    expect(await verdict(`${changes(15)} ls`, force)).toBe("allow");
+    expect(await verdict(`${changes(16)} ls`, force)).toBe("ask");
+  });
 });
