@@ -20,6 +20,7 @@ describe("how much a line may hold before it is parsed", () => {
     ],
     ["levels behind others", 150, (count) => `ls $(a) <(a) >(a) ${nested(count)}`],
     ["levels behind brackets that close nothing", 150, (count) => `${unfinished}ls ${nested(count)}`],
+    ["braces at the start", 300, (count) => "{".repeat(count)],
     ["braces in a word", 300, (count) => `ls {a } {b\t{c\n${"{".repeat(count)}`],
     ["words", 3000, (count) => `ls${" a".repeat(count)}`],
     ["words behind tabs", 3000, (count) => `ls${"\ta".repeat(count)}`],
