@@ -6,7 +6,7 @@ export const protectedPlaces: readonly ProtectedPlace[] = [
   { what: "the agent's own configuration: <config> and ~/.cursor", level: "never" },
   { what: ".cursor/**, except rules, commands, skills and agents in it", level: "protected" },
   {
-    what: ".git itself, and in it hooks, config*, info/attributes, also of submodules and worktrees",
+    what: ".git itself, and in it hooks, config*, info/attributes, the list of a rebase, also of submodules and worktrees",
     level: "protected",
   },
   { what: ".vscode/**, .idea/**, *.code-workspace, .devcontainer/**", level: "protected" },

@@ -29,6 +29,10 @@ export function judgeUrl(address: string | URL, situation: NetworkSituation): Ur
 
   if (situation.mode === "force") return allow("--force allows it.");
   if (url.username || url.password) return ask(`The URL carries a name or a password for ${url.host}.`);
+  if (/^[^?#]*[\\\t\r\n]/.test(String(address)))
+    return ask(
+      `It holds a backslash or a line break, which programs read in different ways; here it means ${url.host}.`,
+    );
   const allowing = rules.filter((rule) => rule.verdict === "allow");
   const port = portOf(url);
   const decisive = usualPorts.has(port)

@@ -235,6 +235,8 @@ function isSettingName([first, second]: readonly string[]): boolean {
     first === "hooks" ||
     first!.startsWith("config") ||
     first === "commondir" ||
+    // Its lines may be commands, which `git rebase --continue` runs.
+    (first === "rebase-merge" && second?.startsWith("git-rebase-todo") === true) ||
     (first === "info" && (second === undefined || second === "attributes"))
   );
 }

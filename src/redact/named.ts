@@ -238,7 +238,7 @@ function credentials(text: string, { start, end, quote, nameQuote }: Place): Spa
   if (!looksRandom(first, 6) && first.length < 20 && !first.includes("=")) return undefined; // "Bearer token required"
   // Digest and its like go on with commas; what follows a bearer's token is something else.
   const isOne = /^(?:bearer|basic|token)/i.test(scheme);
-  const stop = isOne ? runEnd(text, from, setOf("bearer")) : quote === "" ? lineEnd(text, from) : end;
+  const stop = isOne ? runEnd(text, from, setOf("bearer")) : quote === "" ? parametersEnd(text, from) : end;
   return stop > from ? { start: from, end: stop } : undefined;
 }
 
@@ -250,6 +250,14 @@ function cookies(text: string, { start, end, quote, separator }: Place, name: Na
   // What comes after the first pair of Set-Cookie are its attributes.
   const semicolon = /^set/i.test(name.text) ? text.indexOf(";", start) : -1;
   return { start: start + first.length, end: semicolon === -1 ? stop : Math.min(semicolon, stop) };
+}
+
+const parameters = /(?:[\w-]{1,32}="[^"\\\n]{0,512}",?[ \t]*|[\w-]{1,32}=[^\s",]{1,512},?[ \t]*){1,32}/y;
+
+/** `Digest username="a", response="b"`: their quotes end nothing. */
+function parametersEnd(text: string, from: number): number {
+  parameters.lastIndex = from;
+  return Math.max(lineEnd(text, from), parameters.test(text) ? parameters.lastIndex : from);
 }
 
 const headerStop = /["'`\n\r\\]/g;
