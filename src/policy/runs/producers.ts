@@ -98,7 +98,6 @@ const producers: Record<string, readonly Producer[]> = {
       first: "rev-parse",
       flags: /^--abbrev-ref$/,
       operands: /^(HEAD|@|@\{u\})$/,
-      needs: /^--abbrev-ref$/,
     },
     { gives: "environment", first: "rev-parse", flags: /^--show-toplevel$/, isAlways: true },
     { gives: "environment", first: "rev-parse", flags: /^--(git-dir|show-cdup|git-common-dir)$/ },
