@@ -36,10 +36,15 @@ export function dangerousSed(args: readonly ShellWord[]): DangerousArgument[] {
   }
   if (scripts.length === 0 && operands.length > 0) scripts.push({ word: args[operands[0]!]!, at: operands[0]! });
   for (const { word, at } of scripts) {
-    const isHarmless = !word.dynamic && piecesOf(word.value).every((piece) => sedCommand.test(piece));
+    const isHarmless = !word.dynamic && isHarmlessSed(word.value);
     if (!isHarmless) found.push({ name: word.value, text: word.value, at });
   }
   return found;
+}
+
+/** Without the letters of the commands that run, read and write no reading of a script does so. */
+function isHarmlessSed(script: string): boolean {
+  return !/[erRwW]/.test(script) || piecesOf(script).every((piece) => sedCommand.test(piece));
 }
 
 /** Which of the words are files: all operands, or all but the script. */
