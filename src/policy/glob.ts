@@ -23,6 +23,8 @@ export function hasWildcard(pattern: string): boolean {
 
 /** Matches a whole text; `*` stands for any characters, blanks and slashes included. */
 export function matchesText(pattern: string, text: string, options: GlobOptions = {}): boolean {
+  // Most patterns are names.
+  if (/^[\w./ -]*$/.test(pattern)) return options.fold ? pattern.toLowerCase() === fold(text) : pattern === text;
   const wanted = [...(options.fold ? fold(text) : text)];
   return alternativesOf(pattern, options).some((each) => matchesSegment(tokensOf(each, options), wanted));
 }

@@ -81,7 +81,7 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
     ...deniedTouches("Read", reads, situation),
     ...deniedTouches("Write", [...writes, ...copies.map(copyTouch)], situation),
   ];
-  const named = namedFiles(runs);
+  const named = namedFiles(runs, written);
   const others = [
     ...copies,
     ...named

@@ -42,11 +42,16 @@ function walkedPath(target: string, { workspace, home }: Pick<Place, "workspace"
   return isAbsolute(target) ? target : `${cwd}/${target}`;
 }
 
+/** Twice what kernels take: a folder, and a path in it. */
+const longestPath = 8192;
+
 /** `real`: a folder that is known to be one. Throws for loops and for folders that may not be searched: what cannot be resolved is not permitted. */
-export function realTarget(path: string, { mostLinks = 40, real = "" } = {}): string {
+export function realTarget(path: string, { mostLinks = 40, mostMissing = 200, real = "" } = {}): string {
   if (path === real) return path;
+  if (path.length > longestPath || mostMissing === 0) throw Object.assign(new Error(path), { code: "ENAMETOOLONG" });
   // Asked first, because most new files are not there, and an error costs more than a question.
-  if (isThere(path)) {
+  const isKnown = isThere(path);
+  if (isKnown) {
     try {
       return realpathSync.native(path);
     } catch (error) {
@@ -57,9 +62,10 @@ export function realTarget(path: string, { mostLinks = 40, real = "" } = {}): st
   // The kernel finds other loops, but not those of links that lead through folders that are not there.
   if (mostLinks === 0 || dirname(path) === path) throw Object.assign(new Error(path), { code: "ELOOP" });
   const name = basename(path);
-  const folder = realTarget(dirname(path), { mostLinks, real });
-  const link = linkAt(join(folder, name));
-  if (link === undefined) return join(folder, name);
+  const folder = realTarget(dirname(path), { mostLinks, mostMissing: mostMissing - 1, real });
+  const target = join(folder, name);
+  const link = isKnown || target !== path ? linkAt(target) : undefined;
+  if (link === undefined) return target;
   return realTarget(isAbsolute(link) ? link : `${folder}/${link}`, { mostLinks: mostLinks - 1, real });
 }
 

@@ -53,9 +53,9 @@ export function madeUpReads(runs: Runs): string[] {
     .map((word) => word.text);
 }
 
-/** Files that a program which nobody knows may write, because it is told their names. */
-export function namedFiles(runs: Runs): ShellWord[] {
-  const known = new Set(runs.runs.flatMap((run) => writesOf(run).map((word) => word.value)));
+/** Files that a program which nobody knows may write, because it is told their names; without those that are `written` anyway. */
+export function namedFiles(runs: Runs, written: readonly Written[]): ShellWord[] {
+  const known = new Set(written.map((word) => word.value));
   return distinct([
     ...runs.runs.flatMap((run) => [...mayBeWritten(run), ...variablesOf(run)].flatMap(pathsIn)),
     ...runs.code.flatMap(({ text }) => pathsInCode(text).filter(({ value }) => mayNameProtected(value))),
