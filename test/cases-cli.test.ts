@@ -1,8 +1,9 @@
 // Cases once more, by the other way: policy and sandbox through the built CLI, frames through the adapter. Both must agree.
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { casesIn, runCase } from "./cases-runner.ts";
+import { runCase } from "./cases-runner.ts";
 import type { Case } from "./support/case.ts";
+import { casesIn } from "./support/case.ts";
 
 const folder = join(import.meta.dirname, "cases");
 

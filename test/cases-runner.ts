@@ -1,6 +1,6 @@
 // `npm run cases -- FILE|DIR… [--driver library|cli] [--json] [--long]`: runs cases in the format of test/cases, also ones it has never seen.
 // Exit 0 only when every answer is safe and at least 95 % are exact.
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { runFrameCaseByAdapter } from "./adapter/frames-player.ts";
 import { runModelCaseByAdapter } from "./adapter/model-player.ts";
@@ -16,7 +16,7 @@ import { runPolicyCase } from "./policy/policy-driver.ts";
 import { type FrameCase, runFrameCase } from "./protocol/frames-driver.ts";
 import { runSecretsCase } from "./redact/secrets-driver.ts";
 import { runStoreCase } from "./store/store-driver.ts";
-import type { Case, CaseDriver, CaseResult } from "./support/case.ts";
+import { type Case, type CaseDriver, type CaseResult, casesIn } from "./support/case.ts";
 
 /** One driver for each group. A new group is a new row. */
 export const drivers: Record<string, CaseDriver> = {
@@ -100,18 +100,6 @@ export async function runCase(given: Case, driver: "library" | "cli", long: bool
     const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return { pass: false, safe: false, exact: false, verdict: "driver failed", expected: "-", detail };
   }
-}
-
-export function casesIn(file: string): Case[] {
-  const lines = readFileSync(file, "utf8").split("\n");
-  return lines.flatMap((line, index) => {
-    if (line.trim() === "") return [];
-    try {
-      return [JSON.parse(line) as Case];
-    } catch (error) {
-      throw new Error(`${file}:${index + 1}: ${(error as Error).message}`);
-    }
-  });
 }
 
 function filesAt(path: string): string[] {

@@ -2,8 +2,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { casesIn, drivers, runCase } from "./cases-runner.ts";
+import { drivers, runCase } from "./cases-runner.ts";
 import type { Case } from "./support/case.ts";
+import { casesIn } from "./support/case.ts";
 
 const folder = join(import.meta.dirname, "cases");
 const files = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));

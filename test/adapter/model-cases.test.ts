@@ -1,7 +1,7 @@
 // Cases of profiles and fallback models, with our CLI behind the adapter.
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { casesIn } from "../cases-runner.ts";
+import { casesIn } from "../support/case.ts";
 import { runModelCaseByAdapter } from "./model-player.ts";
 
 const cases = ["security-model", "model-more"]

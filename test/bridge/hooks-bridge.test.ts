@@ -23,7 +23,7 @@ import {
   run,
 } from "../../src/bridge/index.ts";
 import { hookEvents } from "../../src/protocol/hook-events.ts";
-import { casesIn } from "../cases-runner.ts";
+import { casesIn } from "../support/case.ts";
 import { readBlocks } from "../support/doc-examples.ts";
 import { repository } from "../support/run-cli.ts";
 

@@ -1,7 +1,8 @@
 // The cases of the network guard once more, through the built CLI in a network of its own. Both ways must agree.
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { casesIn, runCase } from "../cases-runner.ts";
+import { runCase } from "../cases-runner.ts";
+import { casesIn } from "../support/case.ts";
 
 const cases = casesIn(join(import.meta.dirname, "../cases/security-ssrf.jsonl"));
 

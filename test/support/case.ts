@@ -1,4 +1,5 @@
 // A case of test/cases: one line of data, what is done and what must be seen.
+import { readFileSync } from "node:fs";
 
 export type Case = {
   id: string;
@@ -26,3 +27,15 @@ export type CaseDriver = (
   given: Case,
   options: { driver: "library" | "cli"; long: boolean },
 ) => Promise<CaseResult> | CaseResult;
+
+export function casesIn(file: string): Case[] {
+  const lines = readFileSync(file, "utf8").split("\n");
+  return lines.flatMap((line, index) => {
+    if (line.trim() === "") return [];
+    try {
+      return [JSON.parse(line) as Case];
+    } catch (error) {
+      throw new Error(`${file}:${index + 1}: ${(error as Error).message}`);
+    }
+  });
+}

@@ -3,9 +3,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { builtInTools, findTool } from "../../../src/agent/tools/index.ts";
 import { decide } from "../../../src/policy/decide.ts";
-import { casesIn } from "../../cases-runner.ts";
 import { runSsrfCase } from "../../net/ssrf-driver.ts";
-import type { Case } from "../../support/case.ts";
+import { type Case, casesIn } from "../../support/case.ts";
 import { toolContext } from "../../support/tool-context.ts";
 import { everydayCommands, everydayRules } from "../everyday.ts";
 import {
