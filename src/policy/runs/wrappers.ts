@@ -189,7 +189,8 @@ function followWrapper(base: string, table: Wrapper, args: ShellWord[], trail: T
   const split = base === "env" ? (values.get("S") ?? values.get("split-string")) : undefined;
   if (split) {
     for (const { value } of replaced) guessScript(value, trail);
-    if (/[\\$]/.test(split.value)) found.opaque.push("what env -S runs is spelled in its own way");
+    // It has escapes and variables of its own.
+    if (/[\\$]/.test(split.value)) noteMisread(split.value, "env -S", found);
     script([split, ...operands], trail, "env -S");
     return;
   }
