@@ -25,7 +25,8 @@ export function deniedRuns(command: string, { runs, lines, unreadable }: Runs, r
     // A name that only the shell knows: rules that name any program hold for it as well.
     const line = { name: name.dynamic || name.glob ? "" : name.value, args: args.map((arg) => arg.value) };
     for (const rule of denying)
-      if (deniesCommand(rule, line)) reasons.add(`${nameOf(rule)} denies ${show(name.text)}.`);
+      if (deniesCommand(rule, line))
+        reasons.add(`${nameOf(rule)} denies ${show([name, ...args].map((word) => word.text).join(" "))}.`);
   }
   // What cannot be parsed is still searched for denied names.
   const texts = lines.some((line) => line.errors.length > 0) ? [command, ...unreadable] : unreadable;

@@ -70,7 +70,7 @@ describe("permissions check", () => {
       remedy: ["Shell(npm test)"],
     });
     expect(JSON.parse((await check("--format=json", "Shell: rm x")).stdout).reasons).toEqual([
-      `Shell(rm) in ${configOf(workspace)} denies rm.`,
+      `Shell(rm) in ${configOf(workspace)} denies rm x.`,
     ]);
   });
 
