@@ -96,8 +96,8 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   if (Math.max(written.length, named.length, read.length) > mostFiles) {
     floor.push(`It names more than ${mostFiles} files.`);
   }
-  if (runs.isMisread || runs.lines.some((line) => line.isMisread))
-    floor.push("It is written in a way that may be read as something else.");
+  for (const line of runs.lines) if (line.isMisread) floor.push(`It cannot be judged as a whole: ${line.errors[0]}.`);
+  if (runs.isMisread) floor.push("It is written in a way that may be read as something else.");
   if (directories.paths.length > mostDirectories) floor.push("It changes directory too often.");
   const made = writes.flatMap((write) => write.paths.map((path) => path.real));
   const unseen = [

@@ -1,5 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { decide } from "../../src/policy/decide.ts";
 import { parseShell } from "../../src/policy/parse/shell.ts";
+import { type Fixture, makeFixture, removeFixture, situationOf } from "./fixture.ts";
 
 const nested = (depth: number) => `${"$(".repeat(depth)}a${")".repeat(depth)}`;
 const unfinished = "case a in a) ;; a) ;; a) ;; esac; ";
@@ -68,5 +70,34 @@ describe("how much of a line is read", () => {
     expect(last(50).upstream!()).toHaveLength(49);
     expect(last(51).upstream).toBeUndefined();
     expect(last(51).piped).toBe(true);
+  });
+});
+
+describe("what is hidden behind more than is followed", () => {
+  let fixture: Fixture;
+  beforeAll(() => {
+    fixture = makeFixture();
+  });
+  afterAll(() => removeFixture(fixture));
+
+  const aliases = (count: number) => "git -c alias.a='!ls' a; ".repeat(count);
+  it.each([
+    ["commands", `${"true;".repeat(700)}touch .envrc`],
+    ["words", `true ${"a ".repeat(4000)}; touch .envrc`],
+    ["substitutions", `echo ${"$(ls) ".repeat(400)}; touch .envrc`],
+    ["arithmetic", `echo $((1${"+1".repeat(3000)}+$(touch .envrc; echo 1)))`],
+    ["commands in options", `${aliases(70)}git -c alias.x='!touch .envrc' x`],
+    ["unknown options", `env --what ${"a ".repeat(80)}touch .envrc`],
+    ["wrappers", `${"env ".repeat(20)}touch .envrc`],
+    ["a name that holds a blank of another alphabet", `bash -c 'ls\u00a0;git -c alias.x="!touch .envrc" x'`],
+  ])("is not run unasked, --force or not: %s", async (_, command) => {
+    const situation = situationOf(fixture, { mode: "force" });
+    expect((await decide([{ kind: "Shell", target: command }], situation)).verdict).toBe("ask");
+  });
+
+  it("is no reason to ask about lines of an ordinary length", async () => {
+    const situation = situationOf(fixture, { mode: "force" });
+    const command = `${aliases(20)}${"true;".repeat(300)}env ${"A=1 ".repeat(30)}ls`;
+    expect((await decide([{ kind: "Shell", target: command }], situation)).verdict).toBe("allow");
   });
 });

@@ -48,7 +48,11 @@ export function madeUpReads(runs: Runs): string[] {
   ];
   return words
     .filter(
-      (word, at) => isMade(word) || (word.dynamic && word.origin === "derived") || listed.test(`${words[at - 1]?.text ?? ""} ${word.text}`) || listed.test(word.text),
+      (word, at) =>
+        isMade(word) ||
+        (word.dynamic && word.origin === "derived") ||
+        listed.test(`${words[at - 1]?.text ?? ""} ${word.text}`) ||
+        listed.test(word.text),
     )
     .map((word) => word.text);
 }

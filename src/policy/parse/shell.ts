@@ -70,7 +70,7 @@ export type ShellLine = {
   substitutes: boolean;
   /** Why the line could not be read; what cannot be read is not allowed. */
   errors: string[];
-  /** The shell may well read it where the parser did not. */
+  /** The shell may well read and run it where nobody here did: too much of it, or open to two readings. */
   isMisread: boolean;
 };
 
@@ -103,16 +103,21 @@ export function parseShell(command: string): ShellLine {
   if (command.includes("\0")) line.errors.push("it holds a NUL character");
   const excess = excessOf(command);
   if (excess) {
-    line.errors.push(excess);
+    giveUp(line, excess);
     return line;
   }
   try {
     visitAll(parse(command), command, line);
   } catch (error) {
     // The parser promises not to throw; a line that breaks the promise is not understood.
-    line.errors.push(`it could not be parsed (${String(error)})`);
+    giveUp(line, `it could not be parsed (${String(error)})`);
   }
   return line;
+}
+
+function giveUp(line: ShellLine, why: string): void {
+  line.errors.push(why);
+  line.isMisread = true;
 }
 
 function excessOf(command: string): string | undefined {
@@ -162,7 +167,7 @@ function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
   for (let visit = stack.pop(); visit; visit = stack.pop()) {
     const { node } = visit;
     if (++nodes > mostNodes || line.commands.length > mostCommands) {
-      line.errors.push("it is too long to be read to the end");
+      giveUp(line, "it is too long to be read to the end");
       return;
     }
     const { source, piped, substituted } = note(node, visit, line);
@@ -171,7 +176,7 @@ function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
     const chainOf = chains(visit);
     children.length = 0;
     if (node.type.startsWith("Arithmetic") && node.end - node.pos > longestArithmetic) {
-      line.errors.push("an arithmetic expression of it is too long");
+      giveUp(line, "an arithmetic expression of it is too long");
       continue;
     }
     forEachChild(node, (child) => void children.push(child));
@@ -190,10 +195,7 @@ function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
     }
   }
   const problem = check?.problem() ?? splitToken(whole);
-  if (problem) {
-    line.errors.push(problem);
-    line.isMisread = true;
-  }
+  if (problem) giveUp(line, problem);
 }
 
 /** Statements of the line itself, and in them commands that are joined by && only: these run in order. */
@@ -212,7 +214,7 @@ function note(node: SyntaxNode, visit: Visit, line: ShellLine): Visit {
       return node.source === undefined ? visit : { ...visit, source: node.source };
     case "Command": {
       if (node.args.length > mostWords || node.redirects.length > mostWords)
-        line.errors.push(`it holds more than ${mostWords} words`);
+        giveUp(line, `it holds more than ${mostWords} words`);
       const command = simpleCommand(node, visit);
       line.commands.push(command);
       line.redirects.push(...command.redirects);
@@ -229,7 +231,7 @@ function note(node: SyntaxNode, visit: Visit, line: ShellLine): Visit {
     case "ArithmeticCommandExpansion":
       line.substitutes = true;
       // A substitution whose body was not parsed is a command nobody has read.
-      if (node.script === undefined) line.errors.push("a substitution could not be read");
+      if (node.script === undefined) giveUp(line, "a substitution could not be read");
       noteEvaluation(node, line);
       // What runs inside reads what the command around it would read; `>( )` reads what that one writes.
       return {

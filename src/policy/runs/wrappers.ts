@@ -32,7 +32,7 @@ export function runsOf(command: string): Runs {
 
 function descend(source: string, { depth, found, scope }: { depth: number; found: Runs; scope?: Scope }): void {
   if (depth > deepest || found.runs.length > mostRuns) {
-    found.opaque.push("it is nested too deeply");
+    tooMuch("it is nested too deeply", found);
     return;
   }
   const line = parseShell(source);
@@ -79,11 +79,11 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   const kind = { ...(inOption && { inOption }), ...(ifUnset && { ifUnset }) };
   const run: Run = { name, args, transparent: table?.transparent === true, certain, ...kind, command, depth };
   found.runs.push(run);
-  if (found.runs.length > mostRuns) found.opaque.push("it starts too many programs");
+  if (found.runs.length > mostRuns) tooMuch("it starts too many programs", found);
   if (found.runs.length > mostRuns || name.dynamic || name.glob) return;
   if (name.value.includes("/")) found.files.push({ word: name, by: name.value });
   // Whoever is given a name with blanks takes it as a line.
-  if (depth > 0 && /\s/.test(name.value)) guessScript(name.value, trail);
+  if (depth > 0 && /[ \t\n]/.test(name.value)) guessScript(name.value, trail);
   for (const word of scriptsOf(run)) found.files.push({ word, by: base, isUsual: true });
   if (isShell(base)) followShell(base, args, trail);
   else if (base === "eval") script(args[0]?.value === "--" ? args.slice(1) : args, trail, "eval");
@@ -127,7 +127,7 @@ function followOptions(run: Run, trail: Trail): void {
   const { texts, isCut } = commandsInOptions(run);
   for (const text of texts) guessScript(text, trail);
   if (isCut) {
-    found.opaque.push("it holds too many commands inside of options");
+    tooMuch("it holds too many commands inside of options", found);
     found.unreadable.push(run.args.map((arg) => arg.value).join(" "));
   }
   const dangers = dangerousArguments(run);
@@ -219,7 +219,7 @@ function followWrapper(base: string, table: Wrapper, args: ShellWord[], trail: T
     operands = fed.words;
   }
   if (isPackageRunner(base)) operands = [withoutVersion(operands[0]!, base), ...operands.slice(1)];
-  if (next.depth > deepest) found.opaque.push("it is nested too deeply");
+  if (next.depth > deepest) tooMuch("it is nested too deeply", found);
   else if (isUnsure || late?.isUnsure) guess(operands, next);
   else follow(operands[0]!, operands.slice(1), next);
 }
@@ -258,7 +258,7 @@ function withoutAssignments(operands: readonly ShellWord[], by: string, trail: T
 function guess(operands: readonly ShellWord[], trail: Trail): void {
   for (let at = 0; at < operands.length; at++) {
     if (trail.found.guesses++ > mostGuesses) {
-      trail.found.opaque.push("it holds too many unknown options");
+      tooMuch("it holds too many unknown options", trail.found);
       return;
     }
     follow(operands[at]!, operands.slice(at + 1), { ...trail, certain: false });
@@ -399,11 +399,17 @@ function noteMisread(text: string, shell: string, found: Runs): void {
   if (!/^(zsh|fish|csh|tcsh|xonsh|nu)$/.test(shell)) found.isMisread = true;
 }
 
+/** What is not followed any more may do anything: a long line must not be a way past the floor. */
+function tooMuch(what: string, found: Runs): void {
+  found.opaque.push(what);
+  found.isMisread = true;
+}
+
 /** A text that may be a command: what it would start counts against the line, never for it. */
 function guessScript(text: string, trail: Trail): void {
   const { found } = trail;
   if (found.guesses++ > mostGuesses) {
-    found.opaque.push("it holds too many commands inside of options");
+    tooMuch("it holds too many commands inside of options", found);
     return;
   }
   const inside = { ...trail, depth: trail.depth + 1, certain: false, inOption: true } as const;

@@ -99,11 +99,14 @@ function optionsIn(help: string): string[] {
 /** One call of one program, with an option or two; the option whole, shortened, attached or apart. */
 export function sweep(swept: readonly Swept[], values: readonly string[], random: Random): string {
   const { words, options, operands } = random.pick(swept);
+  // A rule for a shell or a language covers the scripts that it is given: a path alone is no way around it.
+  const runsScripts = /^(bash|perl|python3)$/.test(words[0]!);
+  const wanted = runsScripts ? values.filter((value) => !value.startsWith("{BIN}/")) : values;
   const given = Array.from({ length: 1 + random.below(2) }, () => {
     const option = random.pick(options);
     const short =
       option.startsWith("--") && random.below(3) === 0 ? option.slice(0, 3 + random.below(option.length)) : option;
-    const value = quoted(random.pick(values), random);
+    const value = quoted(random.pick(wanted), random);
     return random.pick([`${short} ${value}`, `${short}=${value}`, `${short}${value}`, short]);
   });
   const operand = random.pick(operands);

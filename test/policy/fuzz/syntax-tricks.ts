@@ -99,6 +99,10 @@ export const syntax: readonly Trick[] = [
   inside((text) => `[[ -z "" && ! -e nosuch ]] && ${text}`),
   inside((text) => `[[ a == @(a|b) ]] && ${text}`),
   inside((text) => `[[ $(${text}) == x || 1 ]]`),
+  // More than a reader may care to follow.
+  inside((text) => `${"git -c alias.a='!ls' a; ".repeat(65)}${text}`),
+  inside((text) => `${"true;".repeat(505)}${text}`),
+  inside((text) => `true ${"a ".repeat(3100)}; ${text}`),
   // Expansions.
   inside((text) => `echo \`echo \\\`${text.replaceAll("`", "x").replaceAll("\\", "\\\\\\\\")}\\\`\``),
   inside((text) => `echo "\${HOME/$(${text})/x}"`),
