@@ -68,7 +68,7 @@ export const hostileLines: Record<string, string> = {
   "git options": `git ${filled("-c a=b ")}status`,
 };
 
-export async function policyTimes(rounds = 5): Promise<PolicyTimes> {
+export async function policyTimes(rounds = 11): Promise<PolicyTimes> {
   const fixture = makeFixture();
   try {
     const everyday = situationOf(fixture, { rules: rulesOf(everydayRules()) });

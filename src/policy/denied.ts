@@ -89,7 +89,7 @@ export function deniedTouches(kind: "Read" | "Write", touches: readonly Touch[],
   if (denying.length === 0) return [];
   const reasons = new Set<string>();
   for (const { word, paths } of touches) {
-    const linked = new Set(paths.filter((path) => hasSecondName(path.real)));
+    const linked = new Set(paths.filter((path) => !path.isNew && hasSecondName(path.real)));
     for (const rule of denying) {
       const mayBecome = word.glob || (word.others ?? []).some((other) => other.glob);
       const hit = paths.some(

@@ -12,8 +12,8 @@ export type Place = {
   configDir: string;
 };
 
-/** `given`: absolute, as named. `real`: every link followed, whether or not the end exists. */
-export type ResolvedPath = { given: string; real: string };
+/** `given`: absolute, as named. `real`: every link followed, whether or not the end exists. `isNew`: nothing is there yet. */
+export type ResolvedPath = { given: string; real: string; isNew?: true };
 
 export function resolvePath(
   target: string,
@@ -25,7 +25,10 @@ export function resolvePath(
   const walked = walkedPath(target, place, cwd);
   const given = resolve(walked);
   try {
-    return { given, real: realTarget(walked, { real: place.workspace }) };
+    const isKnown = walked === place.workspace || isThere(walked);
+    const real = realTarget(walked, { real: place.workspace, isKnown });
+    // `new/../file` is there as soon as `new` is.
+    return !isKnown && real === walked ? { given, real, isNew: true } : { given, real };
   } catch (error) {
     return { problem: `${given} cannot be resolved (${(error as NodeJS.ErrnoException).code ?? "unknown cause"})` };
   }
@@ -45,12 +48,16 @@ function walkedPath(target: string, { workspace, home }: Pick<Place, "workspace"
 /** Twice what kernels take: a folder, and a path in it. */
 const longestPath = 8192;
 
-/** `real`: a folder that is known to be one. Throws for loops and for folders that may not be searched: what cannot be resolved is not permitted. */
-export function realTarget(path: string, { mostLinks = 40, mostMissing = 200, real = "" } = {}): string {
+/** `real`: a folder that is known to be one. `isKnown`: whether anything is there. */
+type RealOptions = { mostLinks?: number; mostMissing?: number; real?: string; isKnown?: boolean };
+
+/** Throws for loops and for folders that may not be searched: what cannot be resolved is not permitted. */
+export function realTarget(path: string, options: RealOptions = {}): string {
+  const { mostLinks = 40, mostMissing = 200, real = "" } = options;
   if (path === real) return path;
   if (path.length > longestPath || mostMissing === 0) throw Object.assign(new Error(path), { code: "ENAMETOOLONG" });
   // Asked first, because most new files are not there, and an error costs more than a question.
-  const isKnown = isThere(path);
+  const isKnown = options.isKnown ?? isThere(path);
   if (isKnown) {
     try {
       return realpathSync.native(path);
@@ -117,6 +124,7 @@ export type Floor = { level: "never" | "protected"; why: string };
 export function floorOf(path: ResolvedPath, place: Place): Floor | undefined {
   const named = floorByName(path, place);
   if (named) return named;
+  if (path.isNew) return undefined;
   const isProtected = (other: string) => floorByName({ given: other, real: other }, place) !== undefined;
   const other = protectedLink(path.real, place, isProtected);
   return other

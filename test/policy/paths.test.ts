@@ -69,7 +69,7 @@ describe("a path", () => {
     [`${"./".repeat(4000)}x`, "WS/x", "WS/x"],
   ])("%s", (target, given, real) => {
     const expected = { given: join(filled(given)), real: filled(real) };
-    expect(resolvePath(filled(target), place)).toEqual(expected);
+    expect(resolvePath(filled(target), place)).toMatchObject(expected);
     expect(absolutePath(filled(target), place)).toBe(expected.given);
   });
 
@@ -87,6 +87,12 @@ describe("a path", () => {
       expect(resolvePath(target, place)).toEqual({ problem: expect.any(String) });
     },
   );
+
+  it("tells what is not there yet, unless folders that the line makes could lead elsewhere", () => {
+    expect(resolvePath("nothing", place)).toMatchObject({ isNew: true });
+    for (const path of ["README.md", ".", "nothing/../README.md", "link/nothing"])
+      expect(resolvePath(path, place)).not.toHaveProperty("isNew");
+  });
 
   it("says what is wrong with a NUL", () => {
     expect(resolvePath("a\0b", place)).toEqual({ problem: expect.stringContaining("NUL") });
