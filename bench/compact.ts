@@ -1,5 +1,5 @@
 // Making a conversation shorter: ten times as many messages must take about ten times as long.
-import { makeRoom } from "../src/agent/compact.ts";
+import { makeRoom } from "../src/agent/compact/index.ts";
 import type { Message } from "../src/protocol/message.ts";
 import { median } from "./measure.ts";
 

@@ -1,7 +1,7 @@
 // A hundred hooks on one event: what they cost beside the slowest of them, and beside bare spawning.
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { createHooks } from "../src/agent/hooks.ts";
+import { createHooks } from "../src/agent/hooks/index.ts";
 import { createProcessRunner } from "../src/agent/process.ts";
 import type { Hook } from "../src/store/hook-files.ts";
 import { median } from "./measure.ts";

@@ -1,8 +1,8 @@
 // Thousands of chats: what it takes to list them, to search them, and to read them all for the first search.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { createChat } from "../src/store/chats/open-chat.ts";
 import { randomUuid } from "../src/store/chats/random-uuid.ts";
-import { createChat } from "../src/store/chats/writing.ts";
 import { median, type Program, runOnce } from "./measure.ts";
 
 export type SessionTimes = { chats: number; listMs: number; searchMs: number; firstSearchMs: number; createMs: number };

@@ -1,7 +1,7 @@
 // What keeping a chat costs: adding to a long one, resuming a long one, and a run beside one that nobody keeps.
 import type { Message } from "../src/protocol/message.ts";
 import type { ChatWriter } from "../src/store/chats/chat.ts";
-import { createChat } from "../src/store/chats/writing.ts";
+import { createChat } from "../src/store/chats/open-chat.ts";
 import { interleave, median, type Program } from "./measure.ts";
 
 export type StoreFigures = {

@@ -8,20 +8,24 @@ const source = join(root, "src");
 
 /** A folder may import itself and these. */
 const mayImport: Record<string, readonly string[]> = {
-  protocol: [],
+  text: [],
+  json: ["text"],
+  protocol: ["text", "json"],
   redact: [],
   process: [],
-  store: ["protocol", "redact"],
-  policy: ["protocol", "redact"],
-  bridge: ["protocol", "redact"],
-  net: ["protocol", "redact", "policy"],
-  web: ["protocol", "redact", "policy", "net"],
-  model: ["protocol", "redact", "policy", "store", "net"],
-  agent: ["protocol", "redact", "process", "policy", "store", "net", "web", "model"],
-  sdk: ["protocol", "redact", "process", "store"],
-  adapter: ["protocol", "redact", "process", "policy", "net", "web", "sdk"],
-  studio: ["protocol", "redact", "store", "sdk"],
+  store: ["text", "json", "protocol", "redact"],
+  policy: ["text", "json", "protocol", "redact"],
+  bridge: ["text", "json", "protocol", "redact"],
+  net: ["json", "protocol", "redact", "policy"],
+  web: ["json", "protocol", "redact", "policy", "net"],
+  model: ["text", "json", "protocol", "redact", "policy", "store", "net"],
+  agent: ["text", "json", "protocol", "redact", "process", "policy", "store", "net", "web", "model"],
+  sdk: ["text", "json", "protocol", "redact", "process", "store"],
+  export: ["json", "protocol", "redact", "store", "sdk"],
+  adapter: ["text", "json", "protocol", "redact", "process", "policy", "net", "web", "sdk"],
   cli: [
+    "text",
+    "json",
     "protocol",
     "redact",
     "process",
@@ -32,9 +36,9 @@ const mayImport: Record<string, readonly string[]> = {
     "model",
     "agent",
     "sdk",
+    "export",
     "adapter",
     "bridge",
-    "studio",
   ],
 };
 
@@ -42,7 +46,7 @@ const mayImport: Record<string, readonly string[]> = {
 const common = ["glob.ts", "hard-links.ts", "paths.ts", "rules.ts", "show.ts"];
 
 /** What is loaded before the first line of output. Each name here is paid for by every start. */
-const startUp = ["cli", "model", "policy", "protocol", "redact", "store"];
+const startUp = ["cli", "json", "model", "policy", "protocol", "redact", "store", "text"];
 
 type Import = { path: string; dynamic: boolean; typeOnly: boolean };
 
@@ -63,7 +67,7 @@ describe("architecture", () => {
   });
 
   it("a command is judged in stages, and each knows only the ones before it", () => {
-    const stages = ["parse", "programs", "runs", "files"];
+    const stages = ["parse", "programs", "starts", "files"];
     const wrong: string[] = [];
     for (const [file, list] of imports) {
       const [, stage] = relative(source, file).split("/");
@@ -102,9 +106,9 @@ describe("architecture", () => {
     expect(cycles).toEqual([]);
   });
 
-  it("protocol and redact know nothing of Node", () => {
+  it("the leaves that run in a browser know nothing of Node", () => {
     const leaks = files
-      .filter((file) => ["protocol", "redact"].includes(folderOf(file)))
+      .filter((file) => ["text", "json", "protocol", "redact"].includes(folderOf(file)))
       .filter(
         (file) =>
           imports.get(file)!.some(({ path }) => !path.startsWith(".")) ||

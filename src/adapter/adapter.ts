@@ -1,15 +1,15 @@
 // CursorAgentModelAdapter: agent CLIs behind the turn contract.
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import { isObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { isObject } from "../protocol/json-object.ts";
 import type { KnownTool, TurnMessage, TurnTool } from "../protocol/turn-contract.ts";
 import { createRedactor, type Redactor } from "../redact/redact.ts";
 import { isSecretName, isWord, secretValues } from "../redact/secret-names.ts";
 import { type AdapterConfig, type CheckedConfig, checkConfig } from "./config.ts";
 import { Rotation } from "./rotation.ts";
-import { SentTurn } from "./sent-turn.ts";
 import type { ToolRouter } from "./tools/router.ts";
+import { SentTurn } from "./turn-attempts.ts";
 
 export type AdapterOptions = {
   /** Where CLIs are started; default: the current directory. */

@@ -1,6 +1,7 @@
 // One attempt at a turn: one candidate, one CLI process, its frames read until it ends.
+
+import { FrameError } from "../json/frame-error.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { FrameError } from "../protocol/frame-error.ts";
 import type { Frame, FrameParserOptions } from "../protocol/frames.ts";
 import { type KnownTool, type Turn, toolTable } from "../protocol/turn-contract.ts";
 import { type CliEnd, type RunningCli, startCli } from "../sdk/child.ts";

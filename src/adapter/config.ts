@@ -1,8 +1,8 @@
 // What the adapter is configured with: models and auth profiles, given as an object or read from openclaw.json.
 import { readFileSync } from "node:fs";
+import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
-import { nearestName } from "../protocol/nearest.ts";
+import { nearestName } from "../text/nearest.ts";
 
 /** One entry of `models`, as it is written. */
 export type ModelEntry = {

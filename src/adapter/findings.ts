@@ -1,6 +1,7 @@
 // What the runs of a CLI say about it: a list of findings, each with a remedy where something is wrong.
+
+import { isObject, tryParse } from "../json/object.ts";
 import { FrameParser } from "../protocol/frames.ts";
-import { isObject, tryParse } from "../protocol/json-object.ts";
 import { supportedVersions } from "../protocol/turn-contract.ts";
 import { codeOfWords, refusedFlag } from "./failure.ts";
 import type { ProgramEnd } from "./run-program.ts";

@@ -1,13 +1,13 @@
 // Frames of a CLI -> events of the turn contract. What is not forwarded is named here, type by type.
 
+import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import type { Frame } from "../protocol/frames.ts";
-import { isObject, type JsonObject, tryParse } from "../protocol/json-object.ts";
 import { createDecoder } from "../protocol/stream-json.ts";
 import { toolKeyOf, toolOfKey } from "../protocol/tool-calls.ts";
 import type { Fault } from "../protocol/turn-contract.ts";
 import { callFault, type ToolTable, type TurnEvent } from "../protocol/turn-contract.ts";
 import { codeOfWords } from "./failure.ts";
-import { Retelling } from "./retelling.ts";
+import { Retelling } from "./repeated-text.ts";
 
 /** What one frame means to a caller. */
 export type Reading = {

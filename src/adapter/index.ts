@@ -26,7 +26,6 @@ export {
   type ToolResultEvent,
   type TurnResult,
 } from "./run-turn.ts";
-export type { SentTurn } from "./sent-turn.ts";
 export { createExecTool, type ExecOptions } from "./tools/exec.ts";
 export {
   type AdapterTool,
@@ -36,3 +35,4 @@ export {
   type ToolRouter,
 } from "./tools/router.ts";
 export { createWebFetchTool, createWebSearchTool, type WebFetchOptions, type WebSearchOptions } from "./tools/web.ts";
+export type { SentTurn } from "./turn-attempts.ts";

@@ -4,8 +4,8 @@ import type { ContractUsage, TurnCall, TurnEvent, TurnMessage } from "../protoco
 import { assistantMessage, toolMessage } from "../protocol/turn-messages.ts";
 import type { CursorAgentModelAdapter, Session, TurnRequest } from "./adapter.ts";
 import type { Attempt } from "./attempt.ts";
-import type { SentTurn } from "./sent-turn.ts";
 import { createToolRouter, type ToolRouter } from "./tools/router.ts";
+import type { SentTurn } from "./turn-attempts.ts";
 
 export type RuntimeRequest = {
   messages: readonly TurnMessage[];

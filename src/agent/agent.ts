@@ -6,9 +6,9 @@ import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import type { AgentHooks } from "./hooks/agent-hooks.ts";
 import type { Person } from "./person.ts";
-import type { Spending } from "./spending.ts";
-import type { Subagents } from "./subagents.ts";
+import type { Subagents } from "./subagents/index.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
+import type { Spending } from "./usage-budget.ts";
 
 export type Agent = {
   session: Session;

@@ -1,7 +1,8 @@
 // Auto-review: the user's own model is asked before a person is. Convenient, and no security boundary: a model can be
 // talked into things. It never sees what a deny rule refuses or what only a person may allow.
+
+import { isObject } from "../json/object.ts";
 import type { Provider } from "../model/provider.ts";
-import { isObject } from "../protocol/json-object.ts";
 import { textOf } from "../protocol/message.ts";
 import type { Question, Reviewer } from "./agent.ts";
 

@@ -1,15 +1,16 @@
 // One call of a tool: prepare, hear the hooks, decide, ask, run, tell the hooks. Whatever happens, a started call gets its end.
+
+import { isObject } from "../json/object.ts";
 import { type Decision, type Need, onlyLooks } from "../policy/need.ts";
 import { isInside } from "../policy/paths.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
-import { isObject } from "../protocol/json-object.ts";
 import { mcpWireArgs } from "../protocol/mcp-wire.ts";
 import type { Part } from "../protocol/message.ts";
 import type { Agent, Question } from "./agent.ts";
 import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
-import { Spending } from "./spending.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure, type ToolResult, type TurnContext } from "./tools/tool.ts";
+import { Spending } from "./usage-budget.ts";
 
 export type ToolCallPart = Extract<Part, { type: "tool_call" }>;
 export type ToolResultPart = Extract<Part, { type: "tool_result" }>;

@@ -3,10 +3,10 @@
 import { setMaxListeners } from "node:events";
 import { ModelError, type ModelFacts } from "../model/provider.ts";
 import { milliseconds } from "../process/clock.ts";
-import { isBlankText } from "../protocol/blank.ts";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../protocol/event.ts";
 import { type Message, type Part, textOf } from "../protocol/message.ts";
+import { isBlankText } from "../text/blank.ts";
 import { type Agent, modelChange } from "./agent.ts";
 import {
   type CallEnd,
@@ -18,10 +18,10 @@ import {
   type ToolCallPart,
 } from "./call-tool.ts";
 import { estimateTokens } from "./compact/estimate.ts";
+import { type CallIds, countRepeats, newCallIds, type RepeatCounter, withUniqueCalls } from "./loop-detection.ts";
 import { merge } from "./merge.ts";
-import { type CallIds, countRepeats, newCallIds, type RepeatCounter, withUniqueCalls } from "./repeats.ts";
-import { Spending } from "./spending.ts";
-import { newsOf } from "./subagents/news.ts";
+import { newsOf } from "./subagents/finished-notices.ts";
+import { Spending } from "./usage-budget.ts";
 
 export type Prompt = {
   /** What the user typed: shown and stored. */
@@ -178,7 +178,10 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
 async function* shorten(turn: Turn, room: number): AsyncGenerator<AgentEvent> {
   const { agent, signal } = turn;
   const { hooks } = agent;
-  const [{ makeRoom }, { summariser }] = await Promise.all([import("./compact.ts"), import("./compact/summary.ts")]);
+  const [{ makeRoom }, { summariser }] = await Promise.all([
+    import("./compact/index.ts"),
+    import("./compact/summary.ts"),
+  ]);
   const summarise = summariser(agent, signal);
   const asked = milliseconds();
   const made = await makeRoom(agent.session.messages, {

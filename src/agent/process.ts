@@ -10,7 +10,7 @@ import { happensWithin, type Stage, stopInStages } from "../process/stages.ts";
 import { newMark, ProcessTree } from "../process/tree.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { CharacterStream, SpillFile } from "./output.ts";
-import type { Entered, Sandbox } from "./sandbox.ts";
+import type { Entered, Sandbox } from "./sandbox/index.ts";
 
 export { toolEnvironment };
 

@@ -1,6 +1,6 @@
 // The unified answer: what a handler may say, and what of it a host cannot carry over.
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
-import { nearestName } from "../protocol/nearest.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
+import { nearestName } from "../text/nearest.ts";
 import type { HostName } from "./event.ts";
 
 export type Decision = "allow" | "deny" | "ask";

@@ -1,5 +1,5 @@
 // The unified event: what a handler is told, the same on every host.
-import type { JsonObject } from "../protocol/json-object.ts";
+import type { JsonObject } from "../json/object.ts";
 
 export const hostNames = ["cursor", "claude", "codex"] as const;
 export type HostName = (typeof hostNames)[number];

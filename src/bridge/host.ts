@@ -1,5 +1,5 @@
 // What the bridge knows of a host: how its payloads are read and how it wants to be answered. A new host is a file and a row.
-import { isObject, type JsonObject, tryParse } from "../protocol/json-object.ts";
+import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import type { HookAnswer, HookReply } from "./answer.ts";
 import type { BridgeEvent, HookName, HostName } from "./event.ts";
 

@@ -1,5 +1,5 @@
 // One payload: bounded, strict UTF-8, one JSON object and nothing else.
-import type { JsonObject } from "../protocol/json-object.ts";
+import type { JsonObject } from "../json/object.ts";
 import { BridgeError, payloadOf } from "./host.ts";
 import { standardInput } from "./standard-streams.ts";
 

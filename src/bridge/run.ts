@@ -1,6 +1,6 @@
 // One hook call from stdin to exit: read, find the host, parse, ask the handler, answer in the host's own words.
-import type { JsonObject } from "../protocol/json-object.ts";
-import { nearestName } from "../protocol/nearest.ts";
+import type { JsonObject } from "../json/object.ts";
+import { nearestName } from "../text/nearest.ts";
 import { type HookAnswer, type HookReply, readAnswer, warning } from "./answer.ts";
 import { type BridgeEvent, type BridgeEventOf, type HookName, type HostName, hookNames } from "./event.ts";
 import { BridgeError, type Host, type ParseOptions, type SerializeOptions } from "./host.ts";

@@ -1,5 +1,5 @@
 // A call as hosts tell it -> one name for the tool, its arguments, and the files they name.
-import { isObject, type JsonObject, tryParse } from "../protocol/json-object.ts";
+import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { BridgeError } from "./host.ts";
 
 /** Hosts' names of the same tool. Names that are not here are kept. */

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { AnswerCheck } from "../agent/agent.ts";
+import { jsonIn } from "../json/find-in-text.ts";
+import { valueFault } from "../json/schema.ts";
+import { schemaProblem } from "../json/schema-check.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { jsonIn } from "../protocol/json-in-text.ts";
-import { valueFault } from "../protocol/json-schema.ts";
-import { schemaProblem } from "../protocol/schema-check.ts";
 
 export type AnswerSchema = AnswerCheck & {
   /** For the system prompt. */

@@ -1,7 +1,7 @@
 // --ask-command: a program of the user's that answers, in print mode, what a person would be asked.
 import type { Asker, Question } from "../agent/agent.ts";
 import { type ProcessRunner, toolEnvironment } from "../agent/process.ts";
-import { isObject, tryParse } from "../protocol/json-object.ts";
+import { isObject, tryParse } from "../json/object.ts";
 
 type Place = { processes: ProcessRunner; workspace: string; sessionId: string };
 

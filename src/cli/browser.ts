@@ -1,7 +1,7 @@
 // The browser of a run with --browser: found before anything is done, started when a page is opened.
 import { findBrowser } from "../agent/browser/find-browser.ts";
+import { createBrowser } from "../agent/browser/index.ts";
 import { createBrowserTools } from "../agent/browser/tools.ts";
-import { createBrowser } from "../agent/browser.ts";
 import type { ProcessRunner } from "../agent/process.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { coversMcp } from "../policy/rules.ts";

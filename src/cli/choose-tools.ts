@@ -2,7 +2,7 @@
 import { builtInTools, findTool } from "../agent/tools/index.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { nearestName } from "../protocol/nearest.ts";
+import { nearestName } from "../text/nearest.ts";
 import { type FlagValues, flagList } from "./flags.ts";
 import type { PermissionMode, Setup } from "./start.ts";
 

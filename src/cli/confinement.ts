@@ -1,7 +1,7 @@
 // Which commands run in the sandbox: what settings and flags ask for, and what this machine can do.
 import { totalmem } from "node:os";
 import type { ProcessRunner } from "../agent/process.ts";
-import type { Sandbox } from "../agent/sandbox.ts";
+import type { Sandbox } from "../agent/sandbox/index.ts";
 import { nobodyToAsk, runsInSandbox, type Situation } from "../policy/decide.ts";
 import type { Decision } from "../policy/need.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -38,7 +38,7 @@ export async function createConfinement(setup: ConfinementSetup, place: Place): 
   if (reach === "off") return unconfined;
   for (const warning of sandboxSettings.warnings) place.warn(warning);
 
-  const { createSandbox, planSandbox } = await import("../agent/sandbox.ts");
+  const { createSandbox, planSandbox } = await import("../agent/sandbox/index.ts");
   const totalMemoryMb = Math.floor(totalmem() / 1_048_576);
   const plan = planSandbox(sandboxSettings, { workspace, roots, home, configDir, rules, totalMemoryMb });
   const sandbox = createSandbox({ plan, processes: place.processes, env: invocation.env });

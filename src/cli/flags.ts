@@ -1,6 +1,6 @@
 // The table of flags, and the parser that reads a command line by it. Help and "did you mean" read the same table.
 import { UserError } from "../protocol/error-codes.ts";
-import { nearestName } from "../protocol/nearest.ts";
+import { nearestName } from "../text/nearest.ts";
 
 export type FlagGroup = "Run" | "Output" | "Model" | "Permissions" | "Workspace" | "Sessions" | "Limits" | "General";
 

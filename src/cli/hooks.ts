@@ -1,7 +1,7 @@
 // The hooks of a run: which may run here, and what they are connected with. Loaded only where there is a hook file.
 
 import { type AgentHooks, createAgentHooks } from "../agent/hooks/agent-hooks.ts";
-import { createHooks } from "../agent/hooks.ts";
+import { createHooks } from "../agent/hooks/index.ts";
 import type { ProcessRunner } from "../agent/process.ts";
 import type { Provider } from "../model/provider.ts";
 import { createProvider } from "../model/resolve.ts";

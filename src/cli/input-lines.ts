@@ -1,9 +1,9 @@
 // --input-format stream-json: each line of stdin is a prompt, or calls off the turn that runs.
 import { imageKind, largestImage } from "../agent/image.ts";
+import { FrameError } from "../json/frame-error.ts";
+import { JsonLines } from "../json/lines.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { FrameError } from "../protocol/frame-error.ts";
-import { JsonLines } from "../protocol/json-lines.ts";
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
 import type { Part } from "../protocol/message.ts";
 import type { PromptText } from "./stdin.ts";
 

@@ -4,18 +4,18 @@ import type { Asker } from "../agent/agent.ts";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { ChatWriter } from "../store/chats/chat.ts";
-import { shownTitle } from "../store/chats/listing.ts";
+import { shownTitle } from "../store/chats/list-chats.ts";
 import { trust } from "../store/trust.ts";
+import { cut } from "../text/width.ts";
 import { callLine, printable } from "./call-line.ts";
-import { watchForTheEnd } from "./end-watch.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { createRun, type Run } from "./run.ts";
 import { findMcp, initOf, openSession } from "./session.ts";
+import { watchForTheEnd } from "./shutdown.ts";
 import { type PermissionMode, setUp } from "./start.ts";
 import { createPerson } from "./terminal-person.ts";
 import { createQueue, type Queue, question } from "./terminal-question.ts";
-import { cut } from "./text-width.ts";
 
 const printFlags = ["output-format", "stream-partial-output", "input-format", "json-schema", "output-last-message"];
 

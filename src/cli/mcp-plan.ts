@@ -1,12 +1,12 @@
 // Which MCP servers a run has, and which of them may be started: settled before the first line, which names them.
 import { resolve } from "node:path";
+import { isObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { isObject } from "../protocol/json-object.ts";
-import { nearestName } from "../protocol/nearest.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { readJson } from "../store/json-file.ts";
 import { disabledServers, isApprovedServer } from "../store/mcp-approvals.ts";
 import { type McpServer, readMcpServers, serversIn } from "../store/mcp-servers.ts";
+import { nearestName } from "../text/nearest.ts";
 import { type FlagValues, flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 

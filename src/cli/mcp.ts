@@ -1,5 +1,5 @@
 // The MCP servers of a run, started: loaded only where there are any.
-import type { ExpandedPrompt } from "../agent/instructions.ts";
+import type { ExpandedPrompt } from "../agent/instructions/index.ts";
 import { ServerProblem } from "../agent/mcp/connection.ts";
 import { elicitFrom } from "../agent/mcp/elicit.ts";
 import type { ServerRequests } from "../agent/mcp/requests.ts";

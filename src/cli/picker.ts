@@ -1,6 +1,6 @@
 // Choosing one line of a list on a terminal: arrow keys, typing narrows the list. A terminal that cannot do that gets numbers.
 import { UserError } from "../protocol/error-codes.ts";
-import { cut } from "./text-width.ts";
+import { cut } from "../text/width.ts";
 
 export type Choice = {
   /** One line; cut where the terminal ends. */

@@ -4,13 +4,13 @@ import type { AgentEvent } from "../protocol/event.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { callLine } from "./call-line.ts";
 import { createDebug, type Debug } from "./debug.ts";
-import { watchForTheEnd } from "./end-watch.ts";
 import { flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { OutputFormat } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import { findMcp, initOf, openSession, type RunSession } from "./session.ts";
+import { watchForTheEnd } from "./shutdown.ts";
 import { type Setup, setUp } from "./start.ts";
 import { hasUnreadStdin, noPrompt, type PromptText, readPrompt } from "./stdin.ts";
 import { writeStderr } from "./stdout.ts";
@@ -94,7 +94,7 @@ async function openPrompts(invocation: Invocation, signal: AbortSignal): Promise
 async function checkResumed({ line, name }: Invocation): Promise<void> {
   const asked = flagText(line.flags, "resume");
   if (asked !== undefined && /\s/.test(asked.trim()))
-    throw (await import("../store/chats/finding.ts")).noChatId(asked, name);
+    throw (await import("../store/chats/find-chat.ts")).noChatId(asked, name);
 }
 
 type TurnPlace = {

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { imageKind, largestImage } from "../agent/image.ts";
-import type { ExpandedPrompt } from "../agent/instructions.ts";
+import type { ExpandedPrompt } from "../agent/instructions/index.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Part } from "../protocol/message.ts";
 

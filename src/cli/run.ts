@@ -10,13 +10,13 @@ import {
   expandPrompt,
   listCommands,
   withSkills,
-} from "../agent/instructions.ts";
+} from "../agent/instructions/index.ts";
 import { runTurn } from "../agent/loop.ts";
 import type { Person } from "../agent/person.ts";
 import { createProcessRunner } from "../agent/process.ts";
-import { createSnapshots } from "../agent/snapshots.ts";
+import { createSnapshots } from "../agent/snapshots/index.ts";
 import { callableSubagents, findSubagents, subagentSection } from "../agent/subagents/definitions.ts";
-import { createSubagents } from "../agent/subagents.ts";
+import { createSubagents } from "../agent/subagents/index.ts";
 import { askQuestion } from "../agent/tools/ask-question.ts";
 import { type Todo, TodoList, todoWrite } from "../agent/tools/todos.ts";
 import type { Provider } from "../model/provider.ts";
@@ -25,7 +25,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
-import { hasHookFiles } from "../store/hook-places.ts";
+import { hasHookFiles } from "../store/hook-paths.ts";
 import { hasSandboxFile } from "../store/sandbox-files.ts";
 import { trust } from "../store/trust.ts";
 import type { AnswerSchema } from "./answer-schema.ts";

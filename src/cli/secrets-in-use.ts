@@ -1,5 +1,5 @@
 // The keys that this run could use: nothing that it says about itself may show them.
-import { isObject, tryParse } from "../protocol/json-object.ts";
+import { isObject, tryParse } from "../json/object.ts";
 import { marker } from "../redact/redact.ts";
 import { secretValues } from "../redact/secret-names.ts";
 import { readKeys } from "../store/auth.ts";

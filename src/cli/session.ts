@@ -5,9 +5,9 @@ import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import type { ChatWriter } from "../store/chats/chat.ts";
 import { isChatId } from "../store/chats/layout.ts";
+import { createChat, openChat } from "../store/chats/open-chat.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
-import { createChat, openChat } from "../store/chats/writing.ts";
-import { hasMcpFiles } from "../store/mcp-places.ts";
+import { hasMcpFiles } from "../store/mcp-paths.ts";
 import { flagText } from "./flags.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { PermissionMode, Setup } from "./start.ts";
@@ -132,7 +132,7 @@ function chosenId({ invocation }: Setup, resumed: boolean): string {
 
 /** An id is enough to resume by: no folder may have it already. */
 async function checkFree({ configDir, invocation: { name } }: Setup, id: string): Promise<void> {
-  const { isTaken } = await import("../store/chats/listing.ts");
+  const { isTaken } = await import("../store/chats/list-chats.ts");
   if (isTaken(configDir, id))
     throw new UserError("USAGE", `There is a chat with the id ${id} already. Go on with it: ${name} --resume ${id}`);
 }
@@ -143,7 +143,7 @@ async function chosenFolder(
   onLoss?: (message: string) => void,
 ): Promise<string> {
   const { flags } = invocation.line;
-  const { findResumed, forkChat } = await import("../store/chats/finding.ts");
+  const { findResumed, forkChat } = await import("../store/chats/find-chat.ts");
   const folder = findResumed(configDir, flagText(flags, "resume") ?? "-1", workspace, invocation.name);
   // What nobody keeps needs no copy.
   if (!flags.has("fork") || flags.has("no-persist")) return folder;
@@ -155,7 +155,7 @@ type WholeChat = { messages: Message[]; state: ReadonlyMap<string, unknown> };
 const nothing: WholeChat = { messages: [], state: new Map() };
 
 async function readWhole(folder: string): Promise<WholeChat> {
-  const { readMessages } = await import("../store/chats/reading.ts");
-  const { readState } = await import("../store/chats/left-state.ts");
+  const { readMessages } = await import("../store/chats/read-chat.ts");
+  const { readState } = await import("../store/chats/saved-state.ts");
   return { messages: readMessages(folder), state: readState(folder, ["todos", "mode"]) };
 }

@@ -2,24 +2,24 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { createSession } from "../agent/agent.ts";
-import type { LoadedInstructions } from "../agent/instructions/project.ts";
-import type { SkillPlace } from "../agent/instructions/skills.ts";
 import {
   buildSystemPrompt,
   createPathInstructions,
   createSkillBook,
   type SystemPromptInput,
   withSkills,
-} from "../agent/instructions.ts";
+} from "../agent/instructions/index.ts";
+import type { LoadedInstructions } from "../agent/instructions/project.ts";
+import type { SkillPlace } from "../agent/instructions/skills.ts";
 import type { Subagent } from "../agent/subagents/definitions.ts";
+import { createSubagents } from "../agent/subagents/index.ts";
 import type { SubagentChat, SubagentChats, SubagentPlace } from "../agent/subagents/run.ts";
-import { createSubagents } from "../agent/subagents.ts";
 import { createProvider } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Message } from "../protocol/message.ts";
 import { chatFolder, isChatId, storeFile, transcriptFile } from "../store/chats/layout.ts";
-import { readState } from "../store/chats/left-state.ts";
-import { createChat, openChat } from "../store/chats/writing.ts";
+import { createChat, openChat } from "../store/chats/open-chat.ts";
+import { readState } from "../store/chats/saved-state.ts";
 import { openSubagentOutput } from "../store/subagent-output.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./start.ts";

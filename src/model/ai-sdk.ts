@@ -6,8 +6,8 @@ import type {
   SharedV3ProviderMetadata,
 } from "@ai-sdk/provider";
 import type { Fetch } from "../net/fetch.ts";
-import { isBlankText } from "../protocol/blank.ts";
 import type { Usage } from "../protocol/event.ts";
+import { isBlankText } from "../text/blank.ts";
 import { type Opaque, toPrompt } from "./ai-sdk-prompt.ts";
 import { type AnswerWatch, watchAnswer } from "./answer-watch.ts";
 import { type Asked, toModelError } from "./failure.ts";

@@ -25,7 +25,7 @@ export type ProviderOptions = {
 export async function openProvider(resolved: ResolvedModel, options: ProviderOptions): Promise<Provider> {
   switch (resolved.kind) {
     case "offline":
-      return (await import("./offline.ts")).offlineProvider;
+      return (await import("./offline/index.ts")).offlineProvider;
     case "script": {
       const { loadScript } = await import("./scripted.ts");
       return loadScript(readScript(resolved.modelId), resolved.modelId, options.repliesGiven);

@@ -1,6 +1,6 @@
 // From what the user asked for to one model, its server and its key. Pure and cheap: `init` is printed right after it.
 import { UserError } from "../protocol/error-codes.ts";
-import { nearestName } from "../protocol/nearest.ts";
+import { nearestName } from "../text/nearest.ts";
 import {
   autoModel,
   defaultModelId,

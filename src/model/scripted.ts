@@ -2,8 +2,8 @@
 import { type ErrorCode, errorCodes, UserError } from "../protocol/error-codes.ts";
 import type { Usage } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
-import { nearestName } from "../protocol/nearest.ts";
 import { JsonTextError, parseJsonc } from "../store/jsonc.ts";
+import { nearestName } from "../text/nearest.ts";
 import { interrupted, pause } from "./pause.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 

@@ -1,5 +1,5 @@
 // A question in words: `Shell: git push -f`. May it be done here?
-import { nearestName } from "../protocol/nearest.ts";
+import { nearestName } from "../text/nearest.ts";
 import { decide, type Situation } from "./decide.ts";
 import type { Decision, Need } from "./need.ts";
 

@@ -1,15 +1,15 @@
 // Why a call gets its answer: the parts of it, one by one, with the rule or the reason that decides each.
 
-import { isNamedByWrapper, uncoveredRun } from "./cover-run.ts";
+import { isNamedByWrapper, uncoveredRun } from "./allow-rules.ts";
 import { decide, type Situation } from "./decide.ts";
 import { inspectShell, type ShellFindings } from "./judge-shell.ts";
 import type { Decision, Need, Verdict } from "./need.ts";
 import { ownCommands } from "./own-commands.ts";
+import { type Standing, standingsOf } from "./parse/command-position.ts";
 import type { ShellCommand, ShellRedirect } from "./parse/shell.ts";
-import { type Standing, standingsOf } from "./parse/standing.ts";
 import { floorOf, resolvePath, rootOf } from "./paths.ts";
 import { allowsCommand, coversMcp, coversPath, deniesCommand, type Rule } from "./rules.ts";
-import { baseName, type Run } from "./runs/wrappers.ts";
+import { baseName, type Run } from "./starts/wrappers.ts";
 
 export type Explanation = Pick<Decision, "verdict" | "reasons" | "confined" | "forced" | "personOnly"> & {
   need: Need;

@@ -2,12 +2,12 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
-import { isNamedByWrapper, uncoveredRun } from "./cover-run.ts";
-import { deniedByWord, deniedRuns, deniedTouches, unseenArguments } from "./denied.ts";
+import { isNamedByWrapper, uncoveredRun } from "./allow-rules.ts";
+import { deniedByWord, deniedRuns, deniedTouches, unseenArguments } from "./deny-rules.ts";
 import { copiedPaths } from "./files/copies.ts";
-import { madeByLine } from "./files/made-by-line.ts";
 import { mayLeadToProtected } from "./files/named-files.ts";
 import { removedPaths } from "./files/removed-folders.ts";
+import { madeByLine } from "./files/self-written-code.ts";
 import {
   directoriesOf,
   isOutside,
@@ -25,16 +25,16 @@ import type { Judgement } from "./need.ts";
 import type { ShellLine, ShellWord } from "./parse/shell.ts";
 import { literalWord } from "./parse/shell-word.ts";
 import { floorOf, holdsProtected, isInside, type ResolvedPath, rootOf } from "./paths.ts";
-import { harmlessVariables } from "./programs/command-facts.ts";
 import { hasDangerousOptions } from "./programs/dangerous-options.ts";
+import { harmlessVariables } from "./programs/shell-builtins.ts";
 import { rulesFor } from "./rule-lists.ts";
 import { coversPath, nameOf, namesPath } from "./rules.ts";
-import { isNumeric, type Scope } from "./runs/meaning.ts";
-import { suspiciousText } from "./runs/suspicious-text.ts";
-import { baseName, type Run, type Runs, runsOf } from "./runs/wrappers.ts";
 import { capital, show } from "./show.ts";
+import { isNumeric, type Scope } from "./starts/expand-words.ts";
+import { suspiciousText } from "./starts/suspicious-text.ts";
+import { baseName, type Run, type Runs, runsOf } from "./starts/wrappers.ts";
 
-export { uncoveredRun } from "./cover-run.ts";
+export { uncoveredRun } from "./allow-rules.ts";
 export type { ShellSituation } from "./files/shell-paths.ts";
 
 /** `isPurpose`: writing it is what the command is for; a redirect needs a Write rule of its own. */

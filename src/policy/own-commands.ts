@@ -1,8 +1,8 @@
 // Commands of this program that change what the agent may do. A person types them; the agent never gets to by itself.
 
 import type { ShellWord } from "./parse/shell.ts";
-import { own, words } from "./programs/command-facts.ts";
-import { baseName, isInterpreter, type Run } from "./runs/wrappers.ts";
+import { own, words } from "./programs/shell-builtins.ts";
+import { baseName, isInterpreter, type Run } from "./starts/wrappers.ts";
 
 /** The names it is installed under, and its file and package. */
 const programs = words("courser cursor-agent agent courser.cjs courser.js courser-agent");

@@ -1,7 +1,8 @@
 // The lines tool_call/started and tool_call/completed beside their events.
-import { isObject, type JsonObject, put, tryParse } from "./json-object.ts";
+
+import { compareObject, type Row, type Table, writeObject } from "../json/key-table.ts";
+import { isObject, type JsonObject, put, tryParse } from "../json/object.ts";
 import { clock, constant, field, type LineKind, millisecondsOf, type Of, session, time } from "./line-rows.ts";
-import { compareObject, type Row, type Table, writeObject } from "./line-table.ts";
 import { keyOfTool, outcomeOf, toolKeyOf, toolOfKey } from "./tool-calls.ts";
 
 type Call = Of<"tool_start"> | Of<"tool_end">;

@@ -1,5 +1,5 @@
 // The table of frames: every known type, and the shape it must have before anyone may rely on it.
-import { isObject, type JsonObject } from "./json-object.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
 
 export type FrameType = {
   /** What is wrong with such a line of stream-json. Not here: the type is of the turn contract. */

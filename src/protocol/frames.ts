@@ -1,9 +1,9 @@
 // FrameParser: bytes of a CLI's stdout -> checked frames, and a verdict at the end. Fails closed at the first fault.
-import { FrameError } from "./frame-error.ts";
+import { FrameError } from "../json/frame-error.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
+import type { JsonReader } from "../json/values.ts";
 import { commonFault, type FrameType, frameTypes, isFiniteThroughout } from "./frame-shapes.ts";
 import { type Framing, readerFor } from "./framing.ts";
-import { isObject, type JsonObject } from "./json-object.ts";
-import type { JsonReader } from "./json-values.ts";
 import {
   contractFault,
   type Fault,

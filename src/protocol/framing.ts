@@ -1,8 +1,8 @@
 // Which framing a stream has: told beforehand, or seen from its first line and then fixed.
 
-import { JsonLines, type JsonLinesOptions } from "./json-lines.ts";
-import { isBlank } from "./json-scan.ts";
-import { type JsonReader, type Take, withoutBom } from "./json-values.ts";
+import { JsonLines, type JsonLinesOptions } from "../json/lines.ts";
+import { isBlank } from "../json/scan.ts";
+import { type JsonReader, type Take, withoutBom } from "../json/values.ts";
 import { SentinelBlocks, startMark } from "./sentinel.ts";
 
 export type Framing = "ndjson" | "sentinel" | "auto";

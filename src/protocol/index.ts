@@ -1,15 +1,16 @@
 // The package entry ./protocol: what agents say, and the wires that say it. Runs in a browser.
+
+export { FrameError } from "../json/frame-error.ts";
+export { JsonLines, type JsonLinesOptions } from "../json/lines.ts";
+export { type SchemaOptions, valueFault } from "../json/schema.ts";
+export { schemaProblem } from "../json/schema-check.ts";
+export { defaultMaxLineBytes, type JsonReader, type Take } from "../json/values.ts";
 export { schemaFault } from "./argument-schema.ts";
 export type * from "./cursor-lines.ts";
 export * from "./error-codes.ts";
 export type * from "./event.ts";
-export { FrameError } from "./frame-error.ts";
 export * from "./frames.ts";
-export { JsonLines, type JsonLinesOptions } from "./json-lines.ts";
-export { type SchemaOptions, valueFault } from "./json-schema.ts";
-export { defaultMaxLineBytes, type JsonReader, type Take } from "./json-values.ts";
 export * from "./message.ts";
-export { schemaProblem } from "./schema-check.ts";
 export { SentinelBlocks } from "./sentinel.ts";
 export * from "./stream-json.ts";
 export * from "./tool-calls.ts";

@@ -1,8 +1,9 @@
 // Each kind of stream-json line beside its event: the rows of the wire, in the wire's order.
+
+import type { Row } from "../json/key-table.ts";
+import { isObject, type JsonObject, put } from "../json/object.ts";
 import { toolEnd, toolStart } from "./call-lines.ts";
-import { isObject, type JsonObject, put } from "./json-object.ts";
 import { constant, field, type LineKind, type Of, session, textOr, time, timed } from "./line-rows.ts";
-import type { Row } from "./line-table.ts";
 import { done, fail } from "./result-lines.ts";
 
 const init: LineKind<Of<"init">> = {

@@ -1,7 +1,8 @@
 // Rows that the lines of stream-json share, and how values of a line are taken.
+
+import type { Row, Table } from "../json/key-table.ts";
+import type { JsonObject } from "../json/object.ts";
 import type { AgentEventBody } from "./event.ts";
-import type { JsonObject } from "./json-object.ts";
-import type { Row, Table } from "./line-table.ts";
 
 /** An event of one type, with the time that any may have. */
 export type Of<Type extends AgentEventBody["type"]> = Extract<AgentEventBody, { type: Type }> & { at?: number };

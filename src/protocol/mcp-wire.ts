@@ -1,5 +1,5 @@
 // mcpToolCall as the stream spells it: for tools of servers, and for our own that look like them.
-import type { JsonObject } from "./json-object.ts";
+import type { JsonObject } from "../json/object.ts";
 import type { McpContent, McpToolCallArgs } from "./tool-shapes.ts";
 
 export type McpCall = { server: string; tool: string; args: JsonObject; callId: string };

@@ -1,5 +1,5 @@
 // The text of a permission rule, as configuration files spell it: Shell(git), Read(src/**), Mcp(server:tool), …
-import { nearestName } from "./nearest.ts";
+import { nearestName } from "../text/nearest.ts";
 
 export type RuleKind = "Shell" | "Read" | "Write" | "WebFetch" | "Mcp";
 

@@ -1,8 +1,9 @@
 // The lines result/success and result/error beside their events.
+
+import type { Row } from "../json/key-table.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
 import type { Denial, Ending, Usage } from "./event.ts";
-import { isObject, type JsonObject } from "./json-object.ts";
 import { constant, field, type LineKind, type Of, session, time, timed } from "./line-rows.ts";
-import type { Row } from "./line-table.ts";
 
 export const done: LineKind<Of<"done">> = {
   start(line) {

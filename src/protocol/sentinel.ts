@@ -1,5 +1,5 @@
 // Bytes -> JSON values, from blocks between the lines __JSON_START__ and __JSON_END__. What stands outside is not read.
-import { ByteBuffer } from "./byte-buffer.ts";
+import { ByteBuffer } from "../json/byte-buffer.ts";
 import {
   createStrictDecoder,
   defaultMaxLineBytes,
@@ -11,7 +11,7 @@ import {
   tooLargeFault,
   truncatedFault,
   withoutBom,
-} from "./json-values.ts";
+} from "../json/values.ts";
 
 export const startMark = "__JSON_START__";
 const endMark = "__JSON_END__";

@@ -1,9 +1,10 @@
 // stream-json, one JSON object a line: the codec between its lines and AgentEvent, both ways.
+
+import { type Carried, compareObject, type Scope, writeObject } from "../json/key-table.ts";
+import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "./event.ts";
-import { isObject } from "./json-object.ts";
 import { kindOf, kinds } from "./line-kinds.ts";
 import type { LineKind } from "./line-rows.ts";
-import { type Carried, compareObject, type Scope, writeObject } from "./line-table.ts";
 
 const codec = "stream-json";
 

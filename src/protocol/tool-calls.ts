@@ -1,6 +1,7 @@
 // Args and results of each tool, as the wire spells them; where the tool and the outcome stand in a call.
+
+import { isObject, type JsonObject } from "../json/object.ts";
 import type { Outcome } from "./event.ts";
-import { isObject, type JsonObject } from "./json-object.ts";
 
 export type * from "./tool-shapes.ts";
 

@@ -1,7 +1,8 @@
 // The turn contract: one turn of JSON in; assistant_delta, tool_call, usage, error and done out, each checked here.
+
+import type { FrameErrorCode } from "../json/frame-error.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
 import { schemaFault } from "./argument-schema.ts";
-import type { ErrorCode } from "./error-codes.ts";
-import { isObject, type JsonObject } from "./json-object.ts";
 
 /** What a CLI that speaks the contract reads from stdin: one line. */
 export type Turn = {
@@ -64,7 +65,7 @@ export function toolTable(tools: readonly KnownTool[]): ToolTable {
   );
 }
 
-export type Fault = { code: ErrorCode; message: string };
+export type Fault = { code: FrameErrorCode; message: string };
 
 /** Undefined: the frame has the shape of the contract. Types that are not of the contract are not asked about. */
 export function contractFault(type: string, frame: JsonObject, tools: ToolTable | undefined): Fault | undefined {

@@ -1,5 +1,5 @@
 // The JSON of a turn -> what a model is told. For CLIs that speak the turn contract.
-import { isObject, type JsonObject, tryParse } from "./json-object.ts";
+import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import type { Message, Part } from "./message.ts";
 import type { Turn, TurnCall, TurnMessage, TurnTool } from "./turn-contract.ts";
 

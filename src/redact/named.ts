@@ -1,6 +1,6 @@
 // Values that are known by their name: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, `x-api-key: …`.
 import { hasRandomStretch, hasThreeKinds, looksRandom, runEnd, runStart, setOf } from "./characters.ts";
-import { isBetweenTexts, isCode, isPlaceholder, isSentence } from "./innocent.ts";
+import { isBetweenTexts, isCode, isPlaceholder, isSentence } from "./false-positives.ts";
 import type { Span } from "./span.ts";
 
 /**

@@ -1,6 +1,6 @@
 // The redactor before every sink: secrets go, everything else stays as it is, to the byte.
 import { findNamed } from "./named.ts";
-import { findInUrls, findPrivateKeys, findSchemes, findWrapped, type KeyState } from "./places.ts";
+import { findInUrls, findPrivateKeys, findSchemes, findWrapped, type KeyState } from "./secrets-by-position.ts";
 import { findShapes } from "./shapes.ts";
 import { cutOut, type Span } from "./span.ts";
 import { RedactedStream } from "./stream.ts";

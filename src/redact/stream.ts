@@ -1,5 +1,5 @@
 // Redaction of text that comes in pieces: whole lines are let through, the last one waits for its end.
-import type { KeyState } from "./places.ts";
+import type { KeyState } from "./secrets-by-position.ts";
 import { cutOut, type Span } from "./span.ts";
 
 /** A line may wait until it is this long; then what is far enough from its end goes on. */

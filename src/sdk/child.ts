@@ -1,12 +1,12 @@
 // The only spawner of CLIs: a prompt in, checked frames out at the reader's pace, and an end that always comes.
 import type { ChildProcess } from "node:child_process";
+import { FrameError } from "../json/frame-error.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { endWithThisProcess, forget } from "../process/exit.ts";
 import { spawnInOwnSession, spawnProblem } from "../process/spawn.ts";
 import { happensWithin, type Stage, stopInStages } from "../process/stages.ts";
 import { newMark, ProcessTree } from "../process/tree.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { FrameError } from "../protocol/frame-error.ts";
 import { type Frame, type FrameEnding, FrameParser, type FrameParserOptions } from "../protocol/frames.ts";
 import { FrameQueue } from "./frame-queue.ts";
 import { type PromptInput, type PromptRequest, promptInput } from "./prompt-input.ts";

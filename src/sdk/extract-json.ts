@@ -1,6 +1,6 @@
 // extractJSON: the JSON in an answer, checked by a schema where one is given.
-import { jsonIn } from "../protocol/json-in-text.ts";
-import { valueFault } from "../protocol/json-schema.ts";
+import { jsonIn } from "../json/find-in-text.ts";
+import { valueFault } from "../json/schema.ts";
 import { type AnswerSchema, type DataOf, isStandard } from "./structured.ts";
 
 /**

@@ -1,4 +1,6 @@
 // Type guards for unified messages, their blocks, and the lines of stream-json.
+
+import { isObject } from "../json/object.ts";
 import type {
   CursorAssistantEvent,
   CursorResultEvent,
@@ -8,7 +10,6 @@ import type {
   CursorUserEvent,
 } from "../protocol/cursor-lines.ts";
 import { commonFault, frameTypes } from "../protocol/frame-shapes.ts";
-import { isObject } from "../protocol/json-object.ts";
 import type {
   UnifiedImageBlock,
   UnifiedMessage,

@@ -1,8 +1,9 @@
 // The package entry `.`: drives agent CLIs, ours and others, behind one API.
+
+export { FrameError } from "../json/frame-error.ts";
 export type { ErrorCode } from "../protocol/error-codes.ts";
 export { UserError } from "../protocol/error-codes.ts";
 export type { AgentEvent, Denial, Outcome, Usage } from "../protocol/event.ts";
-export { FrameError } from "../protocol/frame-error.ts";
 export type {
   CallRequest,
   CanUseTool,

@@ -1,6 +1,7 @@
 // Events of a running CLI -> unified messages, as they come. The same events give the same messages, whoever reads them.
+
+import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import { isObject } from "../protocol/json-object.ts";
 import { displayNameOf } from "../protocol/tool-calls.ts";
 import { isErrorOutcome, nameOfCall, outcomeText } from "./cursor/calls.ts";
 import { unifiedToolName } from "./tool-names.ts";

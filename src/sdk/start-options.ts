@@ -1,8 +1,8 @@
 // What start is given: the options, what is wrong with them, and what a driver is asked for by them.
 import { resolve } from "node:path";
+import { schemaProblem } from "../json/schema-check.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { hookEvents, isHookEvent } from "../protocol/hook-events.ts";
-import { schemaProblem } from "../protocol/schema-check.ts";
 import type { CanUseTool, HookCallbacks } from "./callbacks/hook-callbacks.ts";
 import type { InProcessTool } from "./callbacks/tool.ts";
 import {

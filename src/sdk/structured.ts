@@ -1,7 +1,7 @@
 // Answers by schema: told to the model, checked when they come, asked for once more when they do not fit.
-import { jsonIn } from "../protocol/json-in-text.ts";
-import { isObject } from "../protocol/json-object.ts";
-import { valueFault } from "../protocol/json-schema.ts";
+import { jsonIn } from "../json/find-in-text.ts";
+import { isObject } from "../json/object.ts";
+import { valueFault } from "../json/schema.ts";
 
 type Issue = { message: string; path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined };
 type Validated<Output> = { value: Output; issues?: undefined } | { issues: readonly Issue[] };

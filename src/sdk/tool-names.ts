@@ -1,5 +1,5 @@
 // What the tools of each CLI are called in unified messages, and how a call of another CLI is spelled as one of ours.
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
 import { shellLine } from "./shell-line.ts";
 import type { UnifiedTool, UnifiedToolUseBlock } from "./unified.ts";
 

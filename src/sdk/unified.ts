@@ -1,6 +1,7 @@
 // UnifiedMessage: one message of any agent CLI, ours or another's, in one shape.
+
+import { isObject } from "../json/object.ts";
 import type { Usage } from "../protocol/event.ts";
-import { isObject } from "../protocol/json-object.ts";
 import { type Message, type Part, textOf } from "../protocol/message.ts";
 import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
 import { ownCallOf, unifiedToolName } from "./tool-names.ts";

@@ -1,6 +1,7 @@
 // A call and its result, of which only messages are left, as the stream would have shown them.
+
+import { isObject, type JsonObject } from "../json/object.ts";
 import type { Outcome } from "../protocol/event.ts";
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
 import type { Part } from "../protocol/message.ts";
 
 export type ToolCallPart = Extract<Part, { type: "tool_call" }>;

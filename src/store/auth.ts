@@ -1,8 +1,8 @@
 // Saved API keys: one owner-only file, one key for each vendor.
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
+import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
 import { readJson, saveJson } from "./json-file.ts";
 
 export function authFile(configDir: string): string {

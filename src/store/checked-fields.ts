@@ -1,7 +1,8 @@
 // The fields of a settings file, checked by a table: a wrong value is an error, an unknown name is told.
+
+import type { JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { JsonObject } from "../protocol/json-object.ts";
-import { nearestName } from "../protocol/nearest.ts";
+import { nearestName } from "../text/nearest.ts";
 
 /** The value, or a thrown sentence: `must be …`. */
 export type Check = (value: unknown) => unknown;

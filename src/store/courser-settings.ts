@@ -1,5 +1,5 @@
 // courser.json: the settings that the original does not know. Ours alone, so wrong types are errors.
-import { isObject } from "../protocol/json-object.ts";
+import { isObject } from "../json/object.ts";
 import {
   type Check,
   checkFields,

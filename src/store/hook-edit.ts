@@ -1,8 +1,8 @@
 // Changes a file of hooks: locked while it is done, saved whole or not at all, private where it is the user's own.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import type { JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { JsonObject } from "../protocol/json-object.ts";
 import { withFileLock } from "./file-lock.ts";
 import { editJson, type JsonEdit } from "./json-edit.ts";
 import { readJson, replaceFile } from "./json-file.ts";

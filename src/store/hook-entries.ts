@@ -1,8 +1,9 @@
 // Entries of hook files, in the two formats that there are: hooks.json and Claude's settings.json.
+
+import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { type HookEventName, hookEvents, isHookEvent } from "../protocol/hook-events.ts";
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
-import { nearestName } from "../protocol/nearest.ts";
+import { nearestName } from "../text/nearest.ts";
 import { linesOf, reportMisspelt } from "./rule-files.ts";
 
 export type HookFormat = "cursor" | "claude";

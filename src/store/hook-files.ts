@@ -1,9 +1,9 @@
 // Hooks as they stand in the files: which may run, and what each says, the highest level first.
 import { resolve } from "node:path";
+import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { isObject, type JsonObject, tryParse } from "../protocol/json-object.ts";
 import { type HookEntry, readClaudeHooks, readCursorHooks } from "./hook-entries.ts";
-import { type HookFile, type HookPlace, hookFiles, isThere } from "./hook-places.ts";
+import { type HookFile, type HookPlace, hookFiles, isThere } from "./hook-paths.ts";
 import { withoutRepeats } from "./hook-repeats.ts";
 import { approveHooks, isApproved } from "./hook-trust.ts";
 import { readJsonText } from "./json-file.ts";

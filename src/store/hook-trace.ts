@@ -1,6 +1,6 @@
 // The trace of the last run's hook calls, a line for each: what `hooks trace` shows.
 import { appendFileSync, readFileSync } from "node:fs";
-import { isObject, tryParse } from "../protocol/json-object.ts";
+import { isObject, tryParse } from "../json/object.ts";
 import { replaceFile } from "./json-file.ts";
 import { hookTraceFile } from "./project.ts";
 

@@ -1,6 +1,6 @@
 // Which hooks of a project the user has approved: a hash of each file as it stood, beside the marker of trust.
 import { relative } from "node:path";
-import { isObject } from "../protocol/json-object.ts";
+import { isObject } from "../json/object.ts";
 import { readJson, replaceFile } from "./json-file.ts";
 import { approvedHooksFile } from "./project.ts";
 

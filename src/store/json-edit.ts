@@ -1,6 +1,6 @@
 // Changes a JSON text that people edit: comments, order and every other field stay as they are.
 import { isDeepStrictEqual } from "node:util";
-import type { JsonObject } from "../protocol/json-object.ts";
+import type { JsonObject } from "../json/object.ts";
 import { type JsonPlace, parseJsonc, placesIn } from "./jsonc.ts";
 
 type Path = readonly (string | number)[];

@@ -16,8 +16,8 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
 import { withFileLock } from "./file-lock.ts";
 import { JsonTextError, parseJsonc } from "./jsonc.ts";
 

@@ -1,10 +1,10 @@
 // Which MCP servers and tools the user has approved: hashes of what was seen, kept where no agent writes.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
 import { readJson, saveJson } from "./json-file.ts";
-import { type FillingPlace, filesBehind } from "./mcp-filling.ts";
 import type { McpServer } from "./mcp-servers.ts";
+import { type FillingPlace, filesBehind } from "./mcp-variables.ts";
 import { projectDir } from "./project.ts";
 
 export type ApprovalPlace = FillingPlace & { configDir: string };

@@ -1,12 +1,12 @@
 // Adds a server to a file that people edit, and takes one out: everything else in it stays as it is.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { isObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { isObject } from "../protocol/json-object.ts";
 import { withFileLock } from "./file-lock.ts";
 import { editJson, type JsonEdit } from "./json-edit.ts";
 import { readJson, replaceFile } from "./json-file.ts";
-import type { McpFile } from "./mcp-places.ts";
+import type { McpFile } from "./mcp-paths.ts";
 import type { McpDefinition } from "./mcp-servers.ts";
 
 type Place = Pick<McpFile, "file" | "scope">;

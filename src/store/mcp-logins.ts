@@ -1,8 +1,8 @@
 // Logins at MCP servers: one owner-only file, one entry for each address, so that no other server is ever given a token.
 import { chmodSync } from "node:fs";
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
 import { readJson, saveJson } from "./json-file.ts";
-import { mcpLoginFile } from "./mcp-places.ts";
+import { mcpLoginFile } from "./mcp-paths.ts";
 
 /** `client`: how we are known at the authorization server; `redirectUrl`: what it was registered with. */
 export type McpLogin = { tokens?: JsonObject; client?: JsonObject; redirectUrl?: string };

@@ -1,10 +1,10 @@
 // MCP servers as they stand in the files: each name with its definition, checked, not yet filled in.
 
+import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
-import { nearestName } from "../protocol/nearest.ts";
+import { nearestName } from "../text/nearest.ts";
 import { readJson } from "./json-file.ts";
-import { type McpFile, type McpPlace, mcpFiles } from "./mcp-places.ts";
+import { type McpFile, type McpPlace, mcpFiles } from "./mcp-paths.ts";
 
 export type McpDefinition = {
   type?: string;

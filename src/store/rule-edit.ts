@@ -1,8 +1,8 @@
 // Adds a rule to a configuration file that people edit: comments, order and every other field stay as they are.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
 import { withFileLock } from "./file-lock.ts";
 import { editJson } from "./json-edit.ts";
 import { readJson, replaceFile } from "./json-file.ts";

@@ -2,10 +2,10 @@
 // and could weaken a deny rule stops the run, everything else is kept or reported.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
-import { nearestName } from "../protocol/nearest.ts";
 import { parseRule, type Rule, type RuleOrigin } from "../protocol/permission-rule.ts";
+import { nearestName } from "../text/nearest.ts";
 import { readJson } from "./json-file.ts";
 import { placesIn } from "./jsonc.ts";
 

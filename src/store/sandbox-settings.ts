@@ -1,7 +1,7 @@
 // sandbox.json of the user and of the project, and the sandbox fields of cli-config.json: what commands may touch.
 // A project's file may only narrow: what would widen is left out, and the user is told.
 import { join } from "node:path";
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
 import {
   type Check,
   checkFields,

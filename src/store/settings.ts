@@ -1,11 +1,11 @@
 // Settings: what the configuration files say together.
 import { join } from "node:path";
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { authFile } from "./auth.ts";
 import { type CourserSettings, readCourserSettings } from "./courser-settings.ts";
 import { readJson } from "./json-file.ts";
-import { mcpLoginFile } from "./mcp-places.ts";
+import { mcpLoginFile } from "./mcp-paths.ts";
 import { type AutoRun, cliConfigFile, counts, readRuleFiles, reportMisspelt, rulesIn } from "./rule-files.ts";
 
 export type ApprovalMode = "allowlist" | "auto-review" | "unrestricted";

@@ -1,5 +1,5 @@
 // The search engines that can be asked: which one it is, what to send, where the results stand in the answer.
-import { isObject, type JsonObject } from "../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,8 @@
 // searchWeb: asks the search engine that the user has configured. Its address is the user's own word, so it may be on this
 // machine; nobody sends us on from there, so the key stays with it.
+
+import { isObject, tryParse } from "../json/object.ts";
 import { createFetch } from "../net/fetch.ts";
-import { isObject, tryParse } from "../protocol/json-object.ts";
 import type { EngineKind, Environment, SearchEngine, SearchHit } from "./search-engines.ts";
 
 export type SearchRequest = {

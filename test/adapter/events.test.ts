@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { FrameReader, type Reading } from "../../src/adapter/frame-reader.ts";
-import { Retelling } from "../../src/adapter/retelling.ts";
+import { Retelling } from "../../src/adapter/repeated-text.ts";
 import { FrameParser } from "../../src/protocol/frames.ts";
 import { type KnownTool, toolTable } from "../../src/protocol/turn-contract.ts";
 import { adapterOf, model, note, tell } from "./support.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll } from "vitest";
 import { type AdapterOptions, CursorAgentModelAdapter, type TurnRequest } from "../../src/adapter/adapter.ts";
 import type { AdapterConfig, ModelEntry } from "../../src/adapter/config.ts";
-import type { SentTurn } from "../../src/adapter/sent-turn.ts";
+import type { SentTurn } from "../../src/adapter/turn-attempts.ts";
 import type { TurnEvent } from "../../src/protocol/turn-contract.ts";
 
 export const fixture = join(import.meta.dirname, "fixtures/cli.sh");

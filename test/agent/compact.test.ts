@@ -1,7 +1,7 @@
 // A conversation that is too long keeps its meaning: the user's words, every call beside its result, the newest turn.
 import { describe, expect, it } from "vitest";
+import { type CompactFacts, type CompactOptions, estimateTokens, makeRoom } from "../../src/agent/compact/index.ts";
 import { summariser } from "../../src/agent/compact/summary.ts";
-import { type CompactFacts, type CompactOptions, estimateTokens, makeRoom } from "../../src/agent/compact.ts";
 import { type ModelChunk, ModelError, type ModelRequest } from "../../src/model/provider.ts";
 import type { Message, Part } from "../../src/protocol/message.ts";
 import { random } from "../protocol/random.ts";

@@ -6,7 +6,7 @@ import { type Agent, createSession } from "../../src/agent/agent.ts";
 import { BackgroundShells } from "../../src/agent/background.ts";
 import { callTool, prepareCall } from "../../src/agent/call-tool.ts";
 import { createAgentHooks } from "../../src/agent/hooks/agent-hooks.ts";
-import { createHooks } from "../../src/agent/hooks.ts";
+import { createHooks } from "../../src/agent/hooks/index.ts";
 import { createProcessRunner } from "../../src/agent/process.ts";
 import { builtInTools } from "../../src/agent/tools/index.ts";
 import { TodoList } from "../../src/agent/tools/todos.ts";

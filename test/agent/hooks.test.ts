@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Agent, createSession } from "../../src/agent/agent.ts";
 import { createAgentHooks } from "../../src/agent/hooks/agent-hooks.ts";
-import { type AskModel, createHooks, type Hooks } from "../../src/agent/hooks.ts";
+import { type AskModel, createHooks, type Hooks } from "../../src/agent/hooks/index.ts";
 import { runTurn } from "../../src/agent/loop.ts";
 import { createProcessRunner } from "../../src/agent/process.ts";
 import type { Tool } from "../../src/agent/tools/tool.ts";
@@ -13,7 +13,7 @@ import type { ModelChunk, ModelRequest } from "../../src/model/provider.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { HookEventName } from "../../src/protocol/hook-events.ts";
 import { approveProjectHooks, type Hook, loadHooks, withWaiting } from "../../src/store/hook-files.ts";
-import { hasHookFiles, hookFiles } from "../../src/store/hook-places.ts";
+import { hasHookFiles, hookFiles } from "../../src/store/hook-paths.ts";
 import { openHookTrace, readHookTrace } from "../../src/store/hook-trace.ts";
 
 let base: string;

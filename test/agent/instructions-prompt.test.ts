@@ -8,7 +8,7 @@ import {
   type ExpandedPrompt,
   expandPrompt,
   listCommands,
-} from "../../src/agent/instructions.ts";
+} from "../../src/agent/instructions/index.ts";
 import type { Part } from "../../src/protocol/message.ts";
 import { type Fixture, fixture as make } from "./instructions-support.ts";
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { SystemPromptInput } from "../../src/agent/instructions.ts";
+import type { SystemPromptInput } from "../../src/agent/instructions/index.ts";
 
 export type Fixture = {
   folder: string;

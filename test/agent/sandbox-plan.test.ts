@@ -11,6 +11,7 @@ import {
   systemProgram,
 } from "../../src/agent/sandbox/bubblewrap.ts";
 import { confinedEnvironment } from "../../src/agent/sandbox/environment.ts";
+import { createSandbox, planSandbox } from "../../src/agent/sandbox/index.ts";
 import { arrange, type Mount } from "../../src/agent/sandbox/layout.ts";
 import {
   gitSettings,
@@ -20,7 +21,6 @@ import {
 } from "../../src/agent/sandbox/protected-names.ts";
 import { seatbeltProfile } from "../../src/agent/sandbox/seatbelt.ts";
 import { seccompFilter } from "../../src/agent/sandbox/seccomp.ts";
-import { createSandbox, planSandbox } from "../../src/agent/sandbox.ts";
 import { floorOf } from "../../src/policy/paths.ts";
 import type { SandboxSettings } from "../../src/store/sandbox-settings.ts";
 import { plainSettings, rulesOf } from "./sandbox-support.ts";

@@ -168,7 +168,7 @@ describe.skipIf(missing)(name("settings of the sandbox"), () => {
   });
 
   it("is refused to a workspace that holds the system", async () => {
-    const { createSandbox, planSandbox } = await import("../../src/agent/sandbox.ts");
+    const { createSandbox, planSandbox } = await import("../../src/agent/sandbox/index.ts");
     const { createProcessRunner } = await import("../../src/agent/process.ts");
     const { plainSettings } = await import("./sandbox-support.ts");
     const place = { workspace: "/", roots: [], home: "/root", configDir: "/root/.cursor", rules: [], totalMemoryMb: 1 };

@@ -5,7 +5,7 @@ import {
   type ProcessRequest,
   type ProcessRunner,
 } from "../../src/agent/process.ts";
-import { createSandbox, planSandbox, type Sandbox, type SandboxOptions } from "../../src/agent/sandbox.ts";
+import { createSandbox, planSandbox, type Sandbox, type SandboxOptions } from "../../src/agent/sandbox/index.ts";
 import type { Rule } from "../../src/protocol/permission-rule.ts";
 import { parseRule } from "../../src/protocol/permission-rule.ts";
 import type { SandboxSettings } from "../../src/store/sandbox-settings.ts";

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { buildSystemPrompt, createSkillBook, expandPrompt } from "../../src/agent/instructions.ts";
+import { buildSystemPrompt, createSkillBook, expandPrompt } from "../../src/agent/instructions/index.ts";
 import { createWorkspace } from "../support/run-cli.ts";
 import { type Fixture, fixture } from "./instructions-support.ts";
 

@@ -14,9 +14,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { createSnapshots, type SnapshotNote, type SnapshotPlace } from "../../src/agent/snapshots/index.ts";
 import { openRewind, type Rewind } from "../../src/agent/snapshots/rewind.ts";
 import type { Limits } from "../../src/agent/snapshots/scan.ts";
-import { createSnapshots, type SnapshotNote, type SnapshotPlace } from "../../src/agent/snapshots.ts";
 import type { Need } from "../../src/policy/need.ts";
 
 export type SnapshotBench = {

@@ -16,10 +16,10 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { createSnapshots } from "../../src/agent/snapshots/index.ts";
 import { usualLimits } from "../../src/agent/snapshots/scan.ts";
 import { sha1 } from "../../src/agent/snapshots/sha1.ts";
 import { sweepSnapshots } from "../../src/agent/snapshots/sweep.ts";
-import { createSnapshots } from "../../src/agent/snapshots.ts";
 import { bash, differences, type SnapshotBench, snapshotBench, treeOf } from "./snapshots-support.ts";
 
 const text = (bench: SnapshotBench, name: string) => readFileSync(join(bench.root, name), "utf8");

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Spending } from "../../src/agent/spending.ts";
+import { Spending } from "../../src/agent/usage-budget.ts";
 import { startModelServer } from "../support/model-server.ts";
 import { type CliOptions, type CliRun, createWorkspace, type Workspace } from "../support/run-cli.ts";
 

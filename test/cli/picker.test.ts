@@ -1,7 +1,7 @@
 // Choosing from a list: what keys do to the state, and how text is cut to a terminal's width. On a real terminal: sessions.test.ts.
 import { describe, expect, it } from "vitest";
 import { keysIn, matching, type PickerState, press } from "../../src/cli/picker.ts";
-import { cut, padded, widthOf } from "../../src/cli/text-width.ts";
+import { cut, padded, widthOf } from "../../src/text/width.ts";
 
 const start: PickerState = { filter: "", selected: 0, first: 0 };
 const up = "\x1b[A";

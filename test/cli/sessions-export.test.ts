@@ -14,7 +14,7 @@ import {
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openChat } from "../../src/store/chats/writing.ts";
+import { openChat } from "../../src/store/chats/open-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import { startModelServer } from "../support/model-server.ts";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";

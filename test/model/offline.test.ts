@@ -1,7 +1,7 @@
 // The offline model against real files: what it calls, what it says, what it leaves on the disk.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { offlineProvider } from "../../src/model/offline.ts";
+import { offlineProvider } from "../../src/model/offline/index.ts";
 import type { Message } from "../../src/protocol/message.ts";
 import { type Conversation, converse, specsOf, type Tools, toolsIn, workspace } from "./offline-driver.ts";
 

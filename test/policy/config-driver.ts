@@ -14,9 +14,9 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import type { JsonObject } from "../../src/json/object.ts";
 import { decide } from "../../src/policy/decide.ts";
 import { type ErrorCode, exitCodeOf, UserError } from "../../src/protocol/error-codes.ts";
-import type { JsonObject } from "../../src/protocol/json-object.ts";
 import { configDir } from "../../src/store/config-dir.ts";
 import { readJson, saveJson } from "../../src/store/json-file.ts";
 import { loadSettings, type Settings } from "../../src/store/settings.ts";

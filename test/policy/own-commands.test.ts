@@ -1,7 +1,7 @@
 // Commands of this program that change what the agent may do.
 import { describe, expect, it } from "vitest";
 import { ownCommands } from "../../src/policy/own-commands.ts";
-import { runsOf } from "../../src/policy/runs/wrappers.ts";
+import { runsOf } from "../../src/policy/starts/wrappers.ts";
 
 const found = (command: string) => ownCommands(runsOf(command).runs);
 

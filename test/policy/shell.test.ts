@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { describeCommand, parseShell } from "../../src/policy/parse/shell.ts";
-import { runsOf } from "../../src/policy/runs/wrappers.ts";
+import { runsOf } from "../../src/policy/starts/wrappers.ts";
 
 const captures = join(import.meta.dirname, "../../../shared/fixtures/captures");
 

@@ -2,9 +2,9 @@
 // frame. Frames before the first fault must come out, none after it, and their lines must come back from the events.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { JsonObject } from "../../src/json/object.ts";
 import { commonFault } from "../../src/protocol/frame-shapes.ts";
 import { FrameParser } from "../../src/protocol/frames.ts";
-import type { JsonObject } from "../../src/protocol/json-object.ts";
 import { encodeEvent } from "../../src/protocol/stream-json.ts";
 import { drivers } from "../../src/sdk/drivers/index.ts";
 import { rebuildLines } from "../../src/sdk/rebuild-lines.ts";

@@ -1,5 +1,5 @@
 // Chats to export in tests: a plain one, and those that say everything that ever broke a page.
-import { type ExportFormat, exporters } from "../../src/sdk/export/index.ts";
+import { type ExportFormat, exporters } from "../../src/export/index.ts";
 import type { ChatRecord } from "../../src/store/chats/chat.ts";
 import { calls, recordOf, result, says } from "./chat-record.ts";
 

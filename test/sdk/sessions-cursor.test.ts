@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { cursorReader } from "../../src/sdk/sessions/cursor.ts";
 import { messagesOf } from "../../src/sdk/unified.ts";
-import { createChat } from "../../src/store/chats/writing.ts";
+import { createChat } from "../../src/store/chats/open-chat.ts";
 import { calls, chatId, result, says, user } from "./chat-record.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-cursor-")));

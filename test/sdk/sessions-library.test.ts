@@ -13,7 +13,7 @@ import {
   searchSessions,
 } from "../../src/sdk/sessions/library.ts";
 import { unifiedText } from "../../src/sdk/unified.ts";
-import { createChat } from "../../src/store/chats/writing.ts";
+import { createChat } from "../../src/store/chats/open-chat.ts";
 import { writeOriginalChat } from "../store/original-chat.ts";
 import { repository } from "../support/run-cli.ts";
 import { calls, chatId, result, says, user } from "./chat-record.ts";

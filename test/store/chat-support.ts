@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { Message, Part } from "../../src/protocol/message.ts";
 import type { ChatWriter } from "../../src/store/chats/chat.ts";
-import { createChat } from "../../src/store/chats/writing.ts";
+import { createChat } from "../../src/store/chats/open-chat.ts";
 
 export type Place = { base: string; configDir: string; workspace: string; remove(): void };
 

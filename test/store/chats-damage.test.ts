@@ -16,8 +16,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { UserError } from "../../src/protocol/error-codes.ts";
 import type { ChatWriter } from "../../src/store/chats/chat.ts";
 import { chatFolder, transcriptFile } from "../../src/store/chats/layout.ts";
-import { readChat, readFacts, readMessages } from "../../src/store/chats/reading.ts";
-import { openChat } from "../../src/store/chats/writing.ts";
+import { openChat } from "../../src/store/chats/open-chat.ts";
+import { readChat, readFacts, readMessages } from "../../src/store/chats/read-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import {
   addThreeTurns,

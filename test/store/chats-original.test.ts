@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Message } from "../../src/protocol/message.ts";
 import { projectId, transcriptFile } from "../../src/store/chats/layout.ts";
-import { copyStore, readChat, readFacts, readMessages } from "../../src/store/chats/reading.ts";
-import { openChat } from "../../src/store/chats/writing.ts";
+import { openChat } from "../../src/store/chats/open-chat.ts";
+import { copyStore, readChat, readFacts, readMessages } from "../../src/store/chats/read-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import {
   addThreeTurns,

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ChatWriter } from "../../src/store/chats/chat.ts";
 import { transcriptFile } from "../../src/store/chats/layout.ts";
-import { openChat } from "../../src/store/chats/writing.ts";
+import { openChat } from "../../src/store/chats/open-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import {
   addThreeTurns,

@@ -5,8 +5,8 @@ import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { Message, Part } from "../../src/protocol/message.ts";
 import type { ChatWriter } from "../../src/store/chats/chat.ts";
 import { transcriptFile } from "../../src/store/chats/layout.ts";
-import { readChat, readFacts, readMessages } from "../../src/store/chats/reading.ts";
-import { createChat, openChat } from "../../src/store/chats/writing.ts";
+import { createChat, openChat } from "../../src/store/chats/open-chat.ts";
+import { readChat, readFacts, readMessages } from "../../src/store/chats/read-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import {
   addThreeTurns,

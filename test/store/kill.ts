@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import { decodeLine } from "../../src/protocol/stream-json.ts";
-import { findChat } from "../../src/store/chats/finding.ts";
-import { readChat } from "../../src/store/chats/reading.ts";
+import { findChat } from "../../src/store/chats/find-chat.ts";
+import { readChat } from "../../src/store/chats/read-chat.ts";
 import { integrityOf } from "./store-seen.ts";
 
 /** Another build can be put under the same test. */

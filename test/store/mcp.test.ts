@@ -22,9 +22,9 @@ import {
   ToolPins,
 } from "../../src/store/mcp-approvals.ts";
 import { addServer, removeServer } from "../../src/store/mcp-edit.ts";
-import { fillServer } from "../../src/store/mcp-filling.ts";
-import { mcpFiles } from "../../src/store/mcp-places.ts";
+import { mcpFiles } from "../../src/store/mcp-paths.ts";
 import { type McpDefinition, type McpServer, readMcpServers, serversIn } from "../../src/store/mcp-servers.ts";
+import { fillServer } from "../../src/store/mcp-variables.ts";
 import { projectDir } from "../../src/store/project.ts";
 import { repository } from "../support/run-cli.ts";
 

@@ -13,11 +13,11 @@ import {
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ChatWriter } from "../../src/store/chats/chat.ts";
-import { deleteChat } from "../../src/store/chats/deleting.ts";
+import { deleteChat } from "../../src/store/chats/delete-chat.ts";
+import { openChat } from "../../src/store/chats/open-chat.ts";
 import { searchChats } from "../../src/store/chats/search.ts";
 import { indexFile } from "../../src/store/chats/search-index.ts";
 import { snippetOf } from "../../src/store/chats/snippet.ts";
-import { openChat } from "../../src/store/chats/writing.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import { addTurn, assistant, call, createPlace, newChat, type Place, result, text } from "./chat-support.ts";
 import { writeOriginalChat } from "./original-chat.ts";

@@ -3,7 +3,7 @@ import { writeSync } from "node:fs";
 import { UserError } from "../../src/protocol/error-codes.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { ChatWriter } from "../../src/store/chats/chat.ts";
-import { createChat, openChat } from "../../src/store/chats/writing.ts";
+import { createChat, openChat } from "../../src/store/chats/open-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import { assistant, call, done, result, text, user } from "./chat-support.ts";
 

@@ -1,9 +1,9 @@
 // Scenarios of store cases through the built CLI: what a user sees of them.
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { findChat } from "../../src/store/chats/finding.ts";
+import { findChat } from "../../src/store/chats/find-chat.ts";
 import { chatsDir } from "../../src/store/chats/layout.ts";
-import { readChat } from "../../src/store/chats/reading.ts";
+import { readChat } from "../../src/store/chats/read-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import { type CliOptions, type CliRun, createWorkspace, type Workspace } from "../support/run-cli.ts";
 import { cli } from "./kill.ts";

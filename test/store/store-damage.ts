@@ -1,10 +1,10 @@
 // Stores that somebody damaged, ids that are none, and odd contents.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { findChat } from "../../src/store/chats/finding.ts";
+import { findChat } from "../../src/store/chats/find-chat.ts";
 import { chatFolder } from "../../src/store/chats/layout.ts";
-import { readChat, readMessages } from "../../src/store/chats/reading.ts";
-import { openChat } from "../../src/store/chats/writing.ts";
+import { openChat } from "../../src/store/chats/open-chat.ts";
+import { readChat, readMessages } from "../../src/store/chats/read-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import { addThreeTurns, assistant, createPlace, newChat, text, user } from "./chat-support.ts";
 import { failureOf, type Input, resumes, type StoreSeen } from "./store-seen.ts";

@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { chatFolder, chatsDir } from "../../src/store/chats/layout.ts";
-import { readChat } from "../../src/store/chats/reading.ts";
-import { openChat } from "../../src/store/chats/writing.ts";
+import { openChat } from "../../src/store/chats/open-chat.ts";
+import { readChat } from "../../src/store/chats/read-chat.ts";
 import { addThreeTurns, createPlace, newChat, nextId, type Place } from "./chat-support.ts";
 import { faults, startChild } from "./store-program.ts";
 import {

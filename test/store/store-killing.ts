@@ -3,8 +3,8 @@ import { existsSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { chatFolder, chatsDir, projectId } from "../../src/store/chats/layout.ts";
-import { readChat } from "../../src/store/chats/reading.ts";
-import { createChat, openChat } from "../../src/store/chats/writing.ts";
+import { createChat, openChat } from "../../src/store/chats/open-chat.ts";
+import { readChat } from "../../src/store/chats/read-chat.ts";
 import { addThreeTurns, addTurn, assistant, createPlace, newChat, nextId, type Place, text } from "./chat-support.ts";
 import { faults, type StoreChild, startChild } from "./store-program.ts";
 import {

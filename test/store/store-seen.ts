@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { UserError } from "../../src/protocol/error-codes.ts";
 import type { ChatWriter } from "../../src/store/chats/chat.ts";
 import { openStore } from "../../src/store/chats/connection.ts";
-import { readChat } from "../../src/store/chats/reading.ts";
-import { openChat } from "../../src/store/chats/writing.ts";
+import { openChat } from "../../src/store/chats/open-chat.ts";
+import { readChat } from "../../src/store/chats/read-chat.ts";
 import { addTurn, assistant, text } from "./chat-support.ts";
 import type { StoreChild } from "./store-program.ts";
 

@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { deleteChat } from "../../src/store/chats/deleting.ts";
-import { findChat, forkChat, listChats, nthChat } from "../../src/store/chats/finding.ts";
+import { deleteChat } from "../../src/store/chats/delete-chat.ts";
+import { findChat, forkChat, listChats, nthChat } from "../../src/store/chats/find-chat.ts";
 import { chatFolder, factsFile, transcriptFile } from "../../src/store/chats/layout.ts";
-import { readFacts } from "../../src/store/chats/reading.ts";
-import { createChat, openChat } from "../../src/store/chats/writing.ts";
+import { createChat, openChat } from "../../src/store/chats/open-chat.ts";
+import { readFacts } from "../../src/store/chats/read-chat.ts";
 import { openSubagentOutput } from "../../src/store/subagent-output.ts";
 
 const parent = "11111111-1111-4111-8111-111111111111";

@@ -1,5 +1,5 @@
 // Speaks with a browser over its debugging pipe: one JSON object after the other, a NUL between them.
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../../json/object.ts";
 
 export type DevtoolsEvent = { method: string; params: JsonObject; sessionId: string | undefined };
 

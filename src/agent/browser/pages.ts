@@ -1,6 +1,7 @@
 // The pages of a browser: the one that is looked at, what it is doing, and what can be done on it.
+
+import { isObject, type JsonObject } from "../../json/object.ts";
 import { pause } from "../../model/pause.ts";
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
 import { largestImage } from "../image.ts";
 import { type Devtools, DevtoolsError } from "./devtools.ts";
 import { type ElementPlace, type FrameTree, renderSnapshot, type Snapshot } from "./snapshot.ts";

@@ -1,5 +1,5 @@
 // A page as text: its accessibility tree, an outline with a name for each thing that can be clicked or typed into.
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../../json/object.ts";
 import { oneLine } from "../instructions/block.ts";
 
 /** A thing on the page: the session that knows it, and its number there. */

@@ -1,15 +1,15 @@
 // What the agent can do in the browser: open, look, click, type, take a picture. On the stream these are calls of the
 // provider `browser`.
 import * as v from "valibot";
+import type { JsonObject } from "../../json/object.ts";
 import { orAborted } from "../../net/or-aborted.ts";
 import type { Need } from "../../policy/need.ts";
-import type { JsonObject } from "../../protocol/json-object.ts";
 import { mcpOutcome, mcpWireArgs } from "../../protocol/mcp-wire.ts";
-import { type Browser, hostAndPort } from "../browser.ts";
 import { oneLine } from "../instructions/block.ts";
 import { tool } from "../tools/define.ts";
 import { type Tool, type ToolContext, ToolFailure, type ToolResult } from "../tools/tool.ts";
 import { DevtoolsError } from "./devtools.ts";
+import { type Browser, hostAndPort } from "./index.ts";
 import type { Pages } from "./pages.ts";
 
 const server = "browser";

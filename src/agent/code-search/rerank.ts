@@ -1,7 +1,7 @@
 // Puts hits in order by an embedding endpoint of the user's own, where there is one: what means the same comes first.
 import { createHash } from "node:crypto";
+import { isObject, tryParse } from "../../json/object.ts";
 import { createFetch } from "../../net/fetch.ts";
-import { isObject, tryParse } from "../../protocol/json-object.ts";
 import type { CodeIndex } from "../../store/code-index/code-index.ts";
 
 /** Of the OpenAI kind: `url` + "/embeddings". */

@@ -3,7 +3,7 @@ import type { ModelFacts, Provider } from "../../model/provider.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { addUsage, noUsage } from "../../protocol/usage.ts";
 import { type Agent, modelChange } from "../agent.ts";
-import type { Summary } from "../compact.ts";
+import type { Summary } from "./index.ts";
 
 /** Absent where the model cannot be asked: the offline one, and scripts without a summary. */
 export function summariser(

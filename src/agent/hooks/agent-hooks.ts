@@ -1,9 +1,9 @@
 // Where the agent fires hooks: what each moment of a run tells them, and what their answers do there.
 import { type Message, textOf } from "../../protocol/message.ts";
-import type { CompactFacts } from "../compact.ts";
-import type { Hooks } from "../hooks.ts";
+import type { CompactFacts } from "../compact/index.ts";
 import { type CallHooks, createCallHooks, lastMs } from "./call-hooks.ts";
 import { contextBlock } from "./context.ts";
+import type { Hooks } from "./index.ts";
 import { createSubagentHooks, type SubagentHooks } from "./subagent-hooks.ts";
 
 export type TurnStatus = "completed" | "aborted" | "error";

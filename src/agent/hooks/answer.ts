@@ -1,7 +1,8 @@
 // What a hook printed -> what it said. Exact: on an event that permits or refuses, what cannot be understood refuses.
+
+import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import type { Verdict } from "../../policy/need.ts";
 import { type HookEventName, hookEvents } from "../../protocol/hook-events.ts";
-import { isObject, type JsonObject, tryParse } from "../../protocol/json-object.ts";
 import type { HookFormat } from "../../store/hook-entries.ts";
 import { JsonTextError, parseJsonc } from "../../store/jsonc.ts";
 

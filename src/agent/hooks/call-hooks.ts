@@ -1,14 +1,15 @@
 // The hooks around one call of a tool: first the event of every tool, then its own; afterwards the other way round.
+
+import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
 import type { HookEventName } from "../../protocol/hook-events.ts";
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
 import { mcpOutcome } from "../../protocol/mcp-wire.ts";
 import { openFile } from "../files.ts";
-import { type HookAnswer, type Hooks, toolNames } from "../hooks.ts";
 import { shownResult, toolResult } from "../mcp/content.ts";
 import { decodeText } from "../text-file.ts";
 import type { Tool, ToolResult } from "../tools/tool.ts";
 import { contextBlock } from "./context.ts";
+import { type HookAnswer, type Hooks, toolNames } from "./index.ts";
 
 /** What hooks are told of a call. `args` are as the tool takes them, `wireArgs` as the stream spells them. */
 export type HookedCall = {

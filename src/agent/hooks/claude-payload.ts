@@ -1,6 +1,7 @@
 // Payloads as Claude's own hooks expect them: its names for events and tools, and none of the fields that tell others apart.
+
+import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import { type HookEventName, hookEvents } from "../../protocol/hook-events.ts";
-import { isObject, type JsonObject, tryParse } from "../../protocol/json-object.ts";
 
 /** Our names of tools -> Claude's. */
 const toolNames: Record<string, string> = { Shell: "Bash", Edit: "Edit", Await: "BashOutput" };

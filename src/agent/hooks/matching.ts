@@ -1,7 +1,7 @@
 // Does a hook's matcher speak of this event? In doubt yes: a guard that runs once too often does no harm.
 import { createContext, runInContext } from "node:vm";
+import type { JsonObject } from "../../json/object.ts";
 import { hookEvents } from "../../protocol/hook-events.ts";
-import type { JsonObject } from "../../protocol/json-object.ts";
 import type { Hook } from "../../store/hook-files.ts";
 
 /** Longer texts are not searched: the hook runs. */

@@ -1,8 +1,9 @@
 // Runs one hook: a command that reads the payload and prints its answer, or a question to the user's model.
+
+import { isObject, tryParse } from "../../json/object.ts";
 import { milliseconds } from "../../process/clock.ts";
 import type { HookEventName } from "../../protocol/hook-events.ts";
 import { hookEvents } from "../../protocol/hook-events.ts";
-import { isObject, tryParse } from "../../protocol/json-object.ts";
 import type { Hook } from "../../store/hook-files.ts";
 import type { ProcessEnd, ProcessRunner } from "../process.ts";
 import { type HookReply, isGate, readReply } from "./answer.ts";

@@ -1,7 +1,8 @@
 // The hooks around a subagent: one before it starts, which may refuse it, and one when it has ended, which may have more to do.
-import type { Hooks } from "../hooks.ts";
+
 import type { TurnStatus } from "./agent-hooks.ts";
 import { lastMs } from "./call-hooks.ts";
+import type { Hooks } from "./index.ts";
 
 export type SubagentFacts = {
   id: string;

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { realOrSame, shownPath } from "../../policy/paths.ts";
-import { nearestName } from "../../protocol/nearest.ts";
+import { nearestName } from "../../text/nearest.ts";
 import { withArguments } from "./command-arguments.ts";
 import { parseFrontmatter } from "./frontmatter.ts";
 import { readText } from "./read-text.ts";

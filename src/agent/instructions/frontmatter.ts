@@ -1,5 +1,5 @@
 // The few lines of settings on top of a Markdown file. Real files are only roughly YAML, so the parser is forgiving.
-import { nearestName } from "../../protocol/nearest.ts";
+import { nearestName } from "../../text/nearest.ts";
 
 /** A value as it was written; items of a `- ` list stand apart. */
 type FieldValue = string | string[];

@@ -1,6 +1,6 @@
 // Questions of servers, put to the person: a form field by field, or an address to open.
 import type { ElicitRequest, ElicitRequestFormParams, ElicitResult } from "@modelcontextprotocol/client";
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../../json/object.ts";
 import type { QuestionAnswer } from "../../protocol/tool-shapes.ts";
 import type { ChoiceQuestion, Person } from "../person.ts";
 import { isSafeToOpen } from "./oauth.ts";

@@ -1,8 +1,8 @@
 // Logs in to a server: asked for a token it has none of, it says where to agree; what comes back becomes tokens.
 import { Client, SSEClientTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createServerFetch } from "../../net/server-fetch.ts";
-import type { FilledServer } from "../../store/mcp-filling.ts";
 import type { McpServer } from "../../store/mcp-servers.ts";
+import type { FilledServer } from "../../store/mcp-variables.ts";
 import { type LoginWay, loginProvider } from "./oauth.ts";
 import type { RemotePlace } from "./remote.ts";
 

@@ -1,7 +1,7 @@
 // Who we are at a server that wants a login: tokens that are kept and renewed, and the way to get the first ones.
 import { type OAuthClientProvider, UnauthorizedError } from "@modelcontextprotocol/client";
+import type { JsonObject } from "../../json/object.ts";
 import { isLoopback } from "../../net/server-fetch.ts";
-import type { JsonObject } from "../../protocol/json-object.ts";
 import { type McpLogin, readLogin, updateLogin } from "../../store/mcp-logins.ts";
 import type { McpDefinition } from "../../store/mcp-servers.ts";
 

@@ -6,8 +6,8 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { createServerFetch } from "../../net/server-fetch.ts";
-import type { FilledServer } from "../../store/mcp-filling.ts";
 import type { McpServer } from "../../store/mcp-servers.ts";
+import type { FilledServer } from "../../store/mcp-variables.ts";
 import { savedLogin } from "./oauth.ts";
 
 type Remote = Extract<FilledServer, { kind: "url" }>;

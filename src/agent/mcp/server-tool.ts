@@ -1,7 +1,7 @@
 // A tool of a server, as the agent knows tools.
 import type { Tool as Offered } from "@modelcontextprotocol/client";
+import { isObject, type JsonObject } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
 import { mcpOutcome, mcpWireArgs } from "../../protocol/mcp-wire.ts";
 import type { ToolPins } from "../../store/mcp-approvals.ts";
 import { type Tool, ToolFailure } from "../tools/tool.ts";

@@ -1,8 +1,8 @@
 // The MCP servers of a run: started side by side, waited for up to a limit, ended with it.
 import type { Part } from "../../protocol/message.ts";
 import { ToolPins } from "../../store/mcp-approvals.ts";
-import { type FillingPlace, FillingProblem, fillServer } from "../../store/mcp-filling.ts";
 import type { McpServer } from "../../store/mcp-servers.ts";
+import { type FillingPlace, FillingProblem, fillServer } from "../../store/mcp-variables.ts";
 import type { ProcessRunner } from "../process.ts";
 import type { Tool } from "../tools/tool.ts";
 import { ChildTransport } from "./child-transport.ts";

@@ -7,7 +7,6 @@ import { loadHidden } from "../../policy/hidden.ts";
 import { isInside, realOrSame } from "../../policy/paths.ts";
 import type { HostProxy } from "../host-proxy.ts";
 import { outputFolder } from "../output-folder.ts";
-import type { Backend, Entered, EnterRequest, SandboxOptions } from "../sandbox.ts";
 import {
   type BubblewrapParts,
   bubblewrapCommand,
@@ -19,16 +18,17 @@ import {
 import { type ControlGroup, makeControlGroup, removeLeftGroups } from "./control-groups.ts";
 import { confinedEnvironment, privateCaches } from "./environment.ts";
 import { excludeHolders } from "./git-exclude.ts";
-import { holdNames, putBack } from "./holders.ts";
 import { judgeByPolicy } from "./hosts.ts";
+import type { Backend, Entered, EnterRequest, SandboxOptions } from "./index.ts";
 import { signalInside, watchInside } from "./inside.ts";
 import type { Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
 import { proxyVariables, relayPort } from "./relay.ts";
+import { holdNames, putBack } from "./reserved-names.ts";
 import { type Hiding, newRuledPaths } from "./ruled-paths.ts";
+import { survey } from "./scan-layout.ts";
 import { seccompFilter } from "./seccomp.ts";
-import { survey } from "./survey.ts";
-import { appeared } from "./tops.ts";
+import { appeared } from "./top-level-watch.ts";
 
 export async function openLinux(options: SandboxOptions): Promise<Backend | { unavailable: string }> {
   const { plan, processes, env = process.env } = options;

@@ -2,13 +2,13 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { isInside } from "../../policy/paths.ts";
-import { FolderTrail, inFolder } from "./held-folder.ts";
+import { FolderTrail, inFolder } from "./folder-handle.ts";
 import type { Entry } from "./manifest.ts";
 import { hashFile } from "./objects.ts";
 import { reasons } from "./reasons.ts";
 import { type FileNode, type Node, nodeAt, type Pauses, scanTree } from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
-import { scanOptions } from "./take.ts";
+import { scanOptions } from "./take-snapshot.ts";
 import type { Target } from "./target.ts";
 
 /** `make`: a folder. `write`: a file or a link. `mode`: only the mode bits. */

@@ -2,9 +2,9 @@
 
 import { writesOf } from "../../policy/files/written-files.ts";
 import type { ShellLine, ShellRedirect, ShellWord } from "../../policy/parse/shell.ts";
-import { harmlessVariables, words } from "../../policy/programs/command-facts.ts";
 import { dangerousArgument } from "../../policy/programs/dangerous-options.ts";
-import { type Run, runsOf } from "../../policy/runs/wrappers.ts";
+import { harmlessVariables, words } from "../../policy/programs/shell-builtins.ts";
+import { type Run, runsOf } from "../../policy/starts/wrappers.ts";
 
 /** They write nothing but their output, whatever they are given. */
 const readers = words(`

@@ -17,7 +17,7 @@ import {
   writeSync,
 } from "node:fs";
 import { relative, sep } from "node:path";
-import { FolderTrail, type HeldFolder } from "./held-folder.ts";
+import { FolderTrail, type HeldFolder } from "./folder-handle.ts";
 import type { Entry } from "./manifest.ts";
 import type { ObjectStore } from "./objects.ts";
 import type { Left, Step } from "./plan.ts";

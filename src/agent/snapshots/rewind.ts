@@ -1,15 +1,15 @@
 // Takes the files of a workspace back to the state before a turn, and that back again.
 import { UserError } from "../../protocol/error-codes.ts";
 import type { ChatWriter } from "../../store/chats/chat.ts";
-import { holdFolder } from "./held-folder.ts";
+import { ownFolders } from "./chat-snapshots.ts";
+import { holdFolder } from "./folder-handle.ts";
 import { decodeSnapshot, type Snapshot } from "./manifest.ts";
 import { type Left, planRestore, type Step } from "./plan.ts";
 import { objectsOf, readRecords, readUndo, saveRecords, saveUndo } from "./records.ts";
 import { carryOutPlan } from "./restore.ts";
 import { Pauses } from "./scan.ts";
 import { SnapshotStore } from "./store.ts";
-import { takePresent } from "./take.ts";
-import { ownFolders } from "./taking.ts";
+import { takePresent } from "./take-snapshot.ts";
 import { composeTarget } from "./target.ts";
 
 export type RewindPlace = {

@@ -1,6 +1,6 @@
 // A tree as it is: what every entry is, without reading a single content. Limits say what is left out, by name.
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
-import { type HeldFolder, holdFolder, inFolder } from "./held-folder.ts";
+import { type HeldFolder, holdFolder, inFolder } from "./folder-handle.ts";
 import type { Why } from "./reasons.ts";
 
 export type FileNode = { kind: "file"; mode: number; size: number; stamp: string; changedAt: number };

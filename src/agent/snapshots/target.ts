@@ -1,7 +1,7 @@
 // The state to go back to: several snapshots laid on each other. For each path the earliest one that speaks of it counts.
 import { dirname } from "node:path";
 import { isInside } from "../../policy/paths.ts";
-import { inFolder } from "./held-folder.ts";
+import { inFolder } from "./folder-handle.ts";
 import { decodeFolder, type Entry, type Snapshot } from "./manifest.ts";
 import type { ObjectStore } from "./objects.ts";
 

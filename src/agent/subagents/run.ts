@@ -9,10 +9,10 @@ import type { AgentHooks } from "../hooks/agent-hooks.ts";
 import type { SubagentFacts } from "../hooks/subagent-hooks.ts";
 import { oneLine } from "../instructions/block.ts";
 import { runTurn } from "../loop.ts";
-import type { SubagentEnd, SubagentRequest } from "../subagents.ts";
 import { findTool } from "../tools/index.ts";
 import { TodoList } from "../tools/todos.ts";
 import type { Subagent } from "./definitions.ts";
+import type { SubagentEnd, SubagentRequest } from "./index.ts";
 
 /** What is the same for all subagents of an agent. */
 export type SubagentPlace = {

@@ -1,6 +1,6 @@
 // Await: look at a command or a subagent that works in the background, wait for it, or end it.
 import * as v from "valibot";
-import type { BackgroundLook } from "../subagents.ts";
+import type { BackgroundLook } from "../subagents/index.ts";
 import { tool } from "./define.ts";
 import { failure, type ToolResult } from "./tool.ts";
 

@@ -1,6 +1,6 @@
 // tool(): how a built-in tool is written down: its arguments as one schema, from which come JSON Schema and `parse`.
 import * as v from "valibot";
-import { isObject } from "../../protocol/json-object.ts";
+import { isObject } from "../../json/object.ts";
 import { failure, type Tool } from "./tool.ts";
 
 type ArgumentTable = v.ObjectSchema<v.ObjectEntries, undefined>;

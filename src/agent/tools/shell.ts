@@ -7,7 +7,7 @@ import { milliseconds } from "../../process/clock.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { absolutePath } from "../files.ts";
 import type { ProcessEnd, ProcessRequest } from "../process.ts";
-import type { SandboxPlan } from "../sandbox.ts";
+import type { SandboxPlan } from "../sandbox/index.ts";
 import { tool } from "./define.ts";
 import { type CallPlace, type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";
 

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { UserError } from "../../protocol/error-codes.ts";
 import { taskArgs, taskSuccess } from "../../protocol/task-call.ts";
 import { randomUuid } from "../../store/chats/random-uuid.ts";
-import type { SubagentEnd, SubagentRequest, Subagents } from "../subagents.ts";
+import type { SubagentEnd, SubagentRequest, Subagents } from "../subagents/index.ts";
 import { tool } from "./define.ts";
 import { failure, ToolFailure, type ToolResult } from "./tool.ts";
 

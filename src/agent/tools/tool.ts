@@ -9,9 +9,9 @@ import type { BackgroundShells } from "../background.ts";
 import type { EmbeddingEndpoint } from "../code-search/rerank.ts";
 import type { Person } from "../person.ts";
 import type { ProcessRunner } from "../process.ts";
-import type { Sandbox } from "../sandbox.ts";
-import type { Spending } from "../spending.ts";
-import type { Subagents } from "../subagents.ts";
+import type { Sandbox } from "../sandbox/index.ts";
+import type { Subagents } from "../subagents/index.ts";
+import type { Spending } from "../usage-budget.ts";
 import type { TodoList } from "./todos.ts";
 
 export interface Tool<Args = any> {

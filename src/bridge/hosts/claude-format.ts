@@ -1,6 +1,6 @@
 // Claude's way of telling and answering, which Codex took over with rules of its own.
-import type { JsonObject } from "../../protocol/json-object.ts";
-import { nearestName } from "../../protocol/nearest.ts";
+import type { JsonObject } from "../../json/object.ts";
+import { nearestName } from "../../text/nearest.ts";
 import {
   type AnswerField,
   answerFields,

@@ -1,7 +1,8 @@
 // Cursor: camelCase events, one shape of answer for each effect that an event's answer can have.
+
+import type { JsonObject } from "../../json/object.ts";
 import { type HookEffect, type HookEventName, hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
-import type { JsonObject } from "../../protocol/json-object.ts";
-import { nearestName } from "../../protocol/nearest.ts";
+import { nearestName } from "../../text/nearest.ts";
 import {
   type AnswerField,
   answerFields,

@@ -1,7 +1,8 @@
 // The hosts, and which of them a payload comes from.
+
+import { isObject } from "../../json/object.ts";
 import { isHookEvent } from "../../protocol/hook-events.ts";
-import { isObject } from "../../protocol/json-object.ts";
-import { nearestName } from "../../protocol/nearest.ts";
+import { nearestName } from "../../text/nearest.ts";
 import { type HostName, hostNames } from "../event.ts";
 import { BridgeError, type Host } from "../host.ts";
 import { claude } from "./claude.ts";

@@ -1,5 +1,5 @@
 // What installing changes in a host's file: which entries are added and which go. Pure: a content in, edits out.
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../../json/object.ts";
 import type { InstallHost } from "./hosts.ts";
 
 /** Where a value stands: `["hooks", "stop", 0]`. */

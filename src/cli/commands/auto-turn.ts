@@ -1,5 +1,5 @@
 // One turn of the contract, answered by a model: text as it comes, calls once they are known to fit.
-import { Retelling } from "../../adapter/retelling.ts";
+import { Retelling } from "../../adapter/repeated-text.ts";
 import type { Provider, ToolSpec } from "../../model/provider.ts";
 import { ModelError } from "../../model/provider.ts";
 import { createProvider, type ResolvedModel } from "../../model/resolve.ts";

@@ -2,9 +2,9 @@
 import { exitCodeOf, type UserError } from "../../protocol/error-codes.ts";
 import type { ProtocolLine, TurnEvent } from "../../protocol/turn-contract.ts";
 import { supportedVersions } from "../../protocol/turn-contract.ts";
-import { watchForTheEnd } from "../end-watch.ts";
 import { errorLine, explainFailure } from "../failure.ts";
 import type { Invocation } from "../main.ts";
+import { watchForTheEnd } from "../shutdown.ts";
 import { setUp } from "../start.ts";
 import { openStdout, withoutSecrets, writeStderr } from "../stdout.ts";
 import { TurnInput } from "./turn-input.ts";

@@ -1,9 +1,10 @@
 // An empty chat, for programs that want to know its id before they send a prompt. Prints the id and nothing else.
+
+import { createChat } from "../../store/chats/open-chat.ts";
 import { randomUuid } from "../../store/chats/random-uuid.ts";
-import { createChat } from "../../store/chats/writing.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
-import { placeOf } from "./sessions/place.ts";
+import { placeOf } from "./sessions/context.ts";
 
 export async function createEmptyChat(invocation: Invocation): Promise<number> {
   const { flags } = invocation.line;

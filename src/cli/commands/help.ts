@@ -1,6 +1,6 @@
 // Help, for everything or for one command: made from the tables that the parser reads, so that it cannot disagree.
 import { UserError } from "../../protocol/error-codes.ts";
-import { nearestName } from "../../protocol/nearest.ts";
+import { nearestName } from "../../text/nearest.ts";
 import { type Flag, findCommand, flags } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";

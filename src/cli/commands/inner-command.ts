@@ -1,6 +1,6 @@
 // Commands of a command: `sessions list`, `sandbox run`. One way to find them, to check their flags and to run them.
 import { UserError } from "../../protocol/error-codes.ts";
-import { nearestName } from "../../protocol/nearest.ts";
+import { nearestName } from "../../text/nearest.ts";
 import { type Flag, flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 

@@ -1,9 +1,9 @@
 // Saves and forgets the API keys of vendors. A key is never shown, not even a part of it.
 import { findModel, findVendor, vendors } from "../../model/catalog.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import { nearestName } from "../../protocol/nearest.ts";
 import { authFile, readKeys, removeKeys, saveKey } from "../../store/auth.ts";
 import { configDir } from "../../store/config-dir.ts";
+import { nearestName } from "../../text/nearest.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { writeStderr } from "../stdout.ts";

@@ -1,7 +1,7 @@
 // The list of chats: to choose from on a terminal, a table or JSON otherwise.
 
 import type { ChatFacts } from "../../store/chats/chat.ts";
-import { listChats, shownTitle } from "../../store/chats/listing.ts";
+import { listChats, shownTitle } from "../../store/chats/list-chats.ts";
 import { homeDir } from "../../store/config-dir.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
@@ -10,7 +10,7 @@ import { writeProgress, writeStderr } from "../stdout.ts";
 import { answer, answerJson } from "./answer.ts";
 import { resumeInTerminal } from "./resume.ts";
 import { chatJson, chatLines, oneLine } from "./sessions/chat-lines.ts";
-import { type Place, placeOf } from "./sessions/place.ts";
+import { type Place, placeOf } from "./sessions/context.ts";
 
 /** A chat and, where words were searched for, the place where they stand. */
 type Listed = { chat: ChatFacts; snippet?: string };

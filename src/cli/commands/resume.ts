@@ -1,8 +1,8 @@
 // Goes on with a chat: the latest one, or the one that was chosen from a list.
 import { basename } from "node:path";
-import { nthChat } from "../../store/chats/finding.ts";
+import { nthChat } from "../../store/chats/find-chat.ts";
 import type { Invocation } from "../main.ts";
-import { placeOf } from "./sessions/place.ts";
+import { placeOf } from "./sessions/context.ts";
 
 /** `resume`: the latest chat of this workspace, else of all. Words are the next prompt. */
 export async function resume(invocation: Invocation): Promise<number> {

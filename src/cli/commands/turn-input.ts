@@ -1,8 +1,8 @@
 // Stdin of `auto`: first the turn; then, while it stays open, word that the turn is to be cancelled.
 import { StringDecoder } from "node:string_decoder";
+import { isObject } from "../../json/object.ts";
+import { parseValues } from "../../json/values.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import { isObject } from "../../protocol/json-object.ts";
-import { parseValues } from "../../protocol/json-values.ts";
 import type { Turn } from "../../protocol/turn-contract.ts";
 import { readTurn } from "../../protocol/turn-input.ts";
 import { writeStderr } from "../stdout.ts";

@@ -7,7 +7,7 @@ import { isInside, type ResolvedPath } from "../paths.ts";
 import { words } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
 import { optionOperands, valuesOf } from "../programs/read-options.ts";
-import { baseName, type Run } from "../runs/wrappers.ts";
+import { baseName, type Run } from "../starts/wrappers.ts";
 import { isValueOf, leavingOut } from "./named-files.ts";
 import { isFolder, type ShellSituation, touchOf } from "./shell-paths.ts";
 import { targetOptions } from "./written-files.ts";

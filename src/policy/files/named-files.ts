@@ -6,11 +6,11 @@ import { type Invocation, literalWord, type ShellWord } from "../parse/shell-wor
 import { isThere } from "../paths.ts";
 import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
-import { awkLiterals, sedFileNames } from "../programs/inner-code.ts";
 import { isOnlyChecking, writesAsKnown } from "../programs/program-kinds.ts";
 import { isOption } from "../programs/read-options.ts";
+import { awkLiterals, sedFileNames } from "../programs/sed-awk-code.ts";
 import { wrappers } from "../programs/wrapper-table.ts";
-import { runsElsewhere, takesCommands } from "../runs/told-programs.ts";
+import { runsElsewhere, takesCommands } from "../starts/programs-in-arguments.ts";
 
 /** Options that name what is left alone. */
 export const leavingOut = /^--?[\w-]*(exclude|ignore|skip|omit)[\w-]*(=|$)/s;

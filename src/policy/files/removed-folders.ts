@@ -3,7 +3,7 @@
 import type { ResolvedPath } from "../paths.ts";
 import { baseName, words } from "../programs/command-names.ts";
 import { operands, valuesOf } from "../programs/read-options.ts";
-import type { Run } from "../runs/wrappers.ts";
+import type { Run } from "../starts/wrappers.ts";
 import { type ShellSituation, touchOf } from "./shell-paths.ts";
 
 const removers = words("rm rimraf trash trash-put");

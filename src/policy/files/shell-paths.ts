@@ -5,8 +5,8 @@ import type { Rule } from "../../protocol/permission-rule.ts";
 import { compilePath } from "../glob.ts";
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { isInside, type Place, type ResolvedPath, resolvePath, rootOf } from "../paths.ts";
-import { directoryChangers, foldersOf } from "../programs/command-facts.ts";
-import { baseName, type Run, type Runs } from "../runs/wrappers.ts";
+import { directoryChangers, foldersOf } from "../programs/shell-builtins.ts";
+import { baseName, type Run, type Runs } from "../starts/wrappers.ts";
 
 export type ShellSituation = Place & { rules: readonly Rule[] };
 

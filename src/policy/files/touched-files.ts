@@ -2,10 +2,10 @@
 
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName } from "../programs/command-names.ts";
-import { isMade } from "../programs/evaluating.ts";
+import { isMade } from "../programs/evaluating-builtins.ts";
 import { opensFiles, writesAsKnown } from "../programs/program-kinds.ts";
-import { meaningOf } from "../runs/meaning.ts";
-import type { Run, Runs } from "../runs/runs.ts";
+import { meaningOf } from "../starts/expand-words.ts";
+import type { Run, Runs } from "../starts/started-programs.ts";
 import { mayBeWritten, mayNameProtected, pathsIn, pathsInCode } from "./named-files.ts";
 import { readsOf, shownByGit } from "./read-files.ts";
 import { type Written, writesOf } from "./written-files.ts";

@@ -2,9 +2,9 @@
 
 import { type Invocation, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName, own, words } from "../programs/command-names.ts";
-import { sedFiles, sedInPlace } from "../programs/inner-code.ts";
 import { optionOutputs } from "../programs/output-options.ts";
 import { type Options, operands, optionOperands, valuesOf } from "../programs/read-options.ts";
+import { sedFiles, sedInPlace } from "../programs/sed-awk-code.ts";
 import { gitWrites } from "./git-files.ts";
 import { pathsIn } from "./named-files.ts";
 import { changedSettings } from "./settings-files.ts";

@@ -1,12 +1,13 @@
 // What can be wrong with a single rule.
-import { distanceBetween, nearestName } from "../../protocol/nearest.ts";
+
 import type { Rule } from "../../protocol/permission-rule.ts";
+import { distanceBetween, nearestName } from "../../text/nearest.ts";
 import { compilePath, hasWildcard, matchesText } from "../glob.ts";
 import { hostPattern, judgeUrl } from "../network.ts";
 import { floorOf, isDirectory, realOrSame, rootOf, specialKind } from "../paths.ts";
-import { stateChangers, words } from "../programs/command-facts.ts";
+import { stateChangers, words } from "../programs/shell-builtins.ts";
 import { absolutePattern, namesPath, shellPattern, splitPattern } from "../rules.ts";
-import { baseName, isShell, runsOf } from "../runs/wrappers.ts";
+import { baseName, isShell, runsOf } from "../starts/wrappers.ts";
 import type { LintFinding, LintPlace } from "./index.ts";
 
 /** Names that a misspelt one is compared with. */

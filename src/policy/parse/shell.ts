@@ -2,9 +2,9 @@
 import type { Redirection, SyntaxNode, WordPart } from "unbash";
 import { forEachChild, parse } from "unbash";
 import { ParseCheck } from "./parse-check.ts";
-import { noteEvaluation, noteVariables } from "./shell-notes.ts";
 import type { Invocation, ShellWord } from "./shell-word.ts";
 import { argumentsOf, pipelineOf, wordOf } from "./shell-words.ts";
+import { noteEvaluation, noteVariables } from "./side-effects.ts";
 import { splitToken } from "./split-tokens.ts";
 
 export type { ShellWord } from "./shell-word.ts";

@@ -3,8 +3,8 @@
 import type { Invocation, ShellWord } from "../parse/shell-word.ts";
 import { baseName, isInterpreter, own } from "./command-names.ts";
 import { dangerousGit } from "./git-options.ts";
-import { dangerousAwk, dangerousSed } from "./inner-code.ts";
 import { longIn, type Options, optionValue, parseOptions, shortIn } from "./read-options.ts";
+import { dangerousAwk, dangerousSed } from "./sed-awk-code.ts";
 import { wrappers } from "./wrapper-table.ts";
 
 type Dangerous = Options & {

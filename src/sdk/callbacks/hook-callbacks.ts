@@ -1,7 +1,8 @@
 // Hooks and the permission callback: what the hook of a CLI is told, for functions of this program, and their answer in the
 // words of that CLI.
+
+import { isObject, type JsonObject } from "../../json/object.ts";
 import { type HookEventName, hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import type { UnifiedTool } from "../unified.ts";
 

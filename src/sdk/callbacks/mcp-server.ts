@@ -1,5 +1,5 @@
 // The tools of this program as an MCP server: JSON-RPC, line by line, as much of it as tools need.
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../../json/object.ts";
 import { checkValue, jsonSchemaOf } from "../structured.ts";
 import type { InProcessTool, ToolContent } from "./tool.ts";
 

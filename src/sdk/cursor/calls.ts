@@ -1,6 +1,7 @@
 // Pure functions on the `tool_call` of a stream-json line: which tool, with what, and how it ended.
+
+import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
-import { isObject, type JsonObject, tryParse } from "../../protocol/json-object.ts";
 import {
   displayNameOf,
   errorTextOf,

@@ -1,8 +1,9 @@
 // parseCursorEvent: one line of stream-json as a unified message, with nothing known of the lines before it.
+
+import { FrameError } from "../../json/frame-error.ts";
+import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import type { CursorAssistantEvent, CursorToolCallEvent, CursorUserEvent } from "../../protocol/cursor-lines.ts";
-import { FrameError } from "../../protocol/frame-error.ts";
 import { commonFault, frameTypes } from "../../protocol/frame-shapes.ts";
-import { isObject, type JsonObject, tryParse } from "../../protocol/json-object.ts";
 import type { UnifiedContent, UnifiedMessage } from "../unified.ts";
 import { extractToolArgs, extractToolResult, hasError, normalizeToolName } from "./calls.ts";
 

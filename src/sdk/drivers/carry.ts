@@ -1,7 +1,8 @@
 // What a foreign line said beyond its events: kept beside them with references to what they do say, so that no text is kept
 // twice and every line can be written again.
+
+import { isObject } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
-import { isObject } from "../../protocol/json-object.ts";
 
 /** `line`: of the last event of a line, and of no other. */
 export type ForeignCarried = {

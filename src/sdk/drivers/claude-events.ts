@@ -1,7 +1,8 @@
 // Lines of Claude Code (`-p --output-format stream-json --verbose`) -> events.
+
+import { isObject, type JsonObject } from "../../json/object.ts";
 import type { ErrorCode } from "../../protocol/error-codes.ts";
 import type { AgentEvent, Denial, Ending, Usage } from "../../protocol/event.ts";
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
 import { derived } from "../../protocol/stream-json.ts";
 import { carryLine } from "./carry.ts";
 import type { RunRequest } from "./driver.ts";

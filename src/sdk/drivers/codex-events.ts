@@ -1,6 +1,7 @@
 // Lines of Codex (`codex exec --json`) -> events.
+
+import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import type { AgentEvent, Outcome, Usage } from "../../protocol/event.ts";
-import { isObject, type JsonObject, tryParse } from "../../protocol/json-object.ts";
 import { derived } from "../../protocol/stream-json.ts";
 import { shellRun } from "../wire-calls.ts";
 import { carryLine } from "./carry.ts";

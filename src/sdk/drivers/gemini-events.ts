@@ -1,6 +1,7 @@
 // Lines of Gemini CLI (`--output-format stream-json`) -> events.
+
+import { isObject, type JsonObject } from "../../json/object.ts";
 import type { AgentEvent, Ending } from "../../protocol/event.ts";
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
 import { carryLine } from "./carry.ts";
 import type { RunRequest } from "./driver.ts";
 import { countOf, ForeignCalls, ForeignText, remark, textOf, timeOf } from "./foreign-calls.ts";

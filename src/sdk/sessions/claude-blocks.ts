@@ -1,6 +1,7 @@
 // Content of Claude Code's messages: blocks of the vendor's API -> unified blocks.
+
+import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Usage } from "../../protocol/event.ts";
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import { imageBlock, type UnifiedContent, type UnifiedImageBlock, type UnifiedTextBlock } from "../unified.ts";
 import { countAt, type Losses, pictureKinds, textAt } from "./session.ts";

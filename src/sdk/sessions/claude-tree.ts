@@ -1,5 +1,5 @@
 // The tree of a Claude Code session: which of its entries lead to where the conversation stands now.
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../../json/object.ts";
 import { textAt } from "./session.ts";
 
 export type Entry = JsonObject & { uuid: string; type: string };

@@ -1,7 +1,7 @@
 // Sessions of Claude Code: JSON Lines that form a tree, of which one way from the root to a leaf is the conversation.
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../../json/object.ts";
 import type { UnifiedMessage } from "../unified.ts";
 import { answerBlocks, usageOf, userBlocks } from "./claude-blocks.ts";
 import { activeWay, type Entry } from "./claude-tree.ts";

@@ -1,6 +1,7 @@
 // Response items of Codex -> unified messages: what belongs to one answer of the model becomes one message.
+
+import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import type { Usage } from "../../protocol/event.ts";
-import { isObject, type JsonObject, tryParse } from "../../protocol/json-object.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import {
   imageBlock,

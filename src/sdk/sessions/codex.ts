@@ -1,6 +1,6 @@
 // Sessions of Codex: a rollout, which is a log of response items and events; older ones are bare response items.
 import { basename, join } from "node:path";
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../../json/object.ts";
 import { CodexConversation } from "./codex-items.ts";
 import { filesBelow, firstText, readJsonLines } from "./lines.ts";
 import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";

@@ -1,6 +1,6 @@
 // Chats in store.db, ours and the original's, as sessions of unified messages.
 import { basename, dirname, join, resolve } from "node:path";
-import { readChat, readFacts } from "../../store/chats/reading.ts";
+import { readChat, readFacts } from "../../store/chats/read-chat.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { unifiedChat } from "../unified.ts";
 import { filesBelow } from "./lines.ts";

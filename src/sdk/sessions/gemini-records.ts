@@ -1,6 +1,7 @@
 // Messages of Gemini CLI -> unified messages. A call carries its own result, which often comes a second time.
+
+import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Usage } from "../../protocol/event.ts";
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import {
   imageBlock,

@@ -1,7 +1,7 @@
 // Sessions of Gemini CLI: a log of changes to a list of messages, or (older) the list itself; and saved checkpoints.
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isObject, type JsonObject } from "../../protocol/json-object.ts";
+import { isObject, type JsonObject } from "../../json/object.ts";
 import { sha256 } from "../../store/chats/sha256.ts";
 import { geminiMessages, isSpoken, type MessageRecord } from "./gemini-records.ts";
 import { filesBelow, firstValues, readJson, readJsonLines } from "./lines.ts";

@@ -56,7 +56,7 @@ export async function listSessions(options: ListSessionsOptions = {}): Promise<S
   const { tools, env, workspace, limit } = settled(options);
   const found: SessionInfo[] = [];
   if (tools.has("cursor")) {
-    const { listChats, shownTitle } = await import("../../store/chats/listing.ts");
+    const { listChats, shownTitle } = await import("../../store/chats/list-chats.ts");
     for (const chat of listChats(configDir(env), workspace === undefined ? {} : { workspace }))
       found.push(chatInfo(chat, shownTitle(chat)));
   }
@@ -73,7 +73,7 @@ export async function loadSession(options: LoadSessionOptions): Promise<ReadSess
   const { tool, sessionId, cwd = process.cwd(), env = process.env } = options;
   if (tool === "cursor") {
     const [{ findChat }, { cursorReader }] = await Promise.all([
-      import("../../store/chats/finding.ts"),
+      import("../../store/chats/find-chat.ts"),
       import("./cursor.ts"),
     ]);
     return cursorReader.read(findChat(configDir(env), sessionId, realPath(cwd)));
@@ -117,7 +117,7 @@ export async function searchSessions(text: string, options: SearchSessionsOption
   if (tools.has("cursor")) {
     const [{ searchChats }, { shownTitle }] = await Promise.all([
       import("../../store/chats/search.ts"),
-      import("../../store/chats/listing.ts"),
+      import("../../store/chats/list-chats.ts"),
     ]);
     // Those of other workspaces are left out afterwards.
     for (const { facts, snippet } of searchChats(configDir(env), text, { limit: workspace ? 1000 : limit }))

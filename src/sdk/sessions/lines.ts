@@ -1,8 +1,8 @@
 // JSON Lines as other programs leave them on the disk: read piece by piece; what is damaged is counted and passed over.
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { tryParse } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import { tryParse } from "../../protocol/json-object.ts";
 import type { SessionFile } from "./session.ts";
 
 const pieceBytes = 1 << 20;

@@ -1,6 +1,6 @@
 // A session that some agent CLI left on the disk, as unified messages; and what could not be carried over, as data.
 import { statSync } from "node:fs";
-import { isObject } from "../../protocol/json-object.ts";
+import { isObject } from "../../json/object.ts";
 import type { UnifiedContent, UnifiedMessage, UnifiedTool } from "../unified.ts";
 
 /** What a reader could not carry over. */

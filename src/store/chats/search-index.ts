@@ -4,7 +4,7 @@ import { basename, dirname, join, sep } from "node:path";
 import { type ErrorCode, UserError } from "../../protocol/error-codes.ts";
 import { type Database, openDatabase, storeError } from "../sqlite.ts";
 import type { ChatFacts } from "./chat.ts";
-import { factsAtAGlance, idsIn, isChat, projects } from "./listing.ts";
+import { factsAtAGlance, idsIn, isChat, projects } from "./list-chats.ts";
 import { type SearchText, searchTextOf } from "./search-text.ts";
 
 export type IndexWatch = {

@@ -1,7 +1,7 @@
 // What of a chat can be found: its title, what was said, what the tools were told and what they answered.
 import type { Message } from "../../protocol/message.ts";
 import type { ChatFacts } from "./chat.ts";
-import { readChat } from "./reading.ts";
+import { readChat } from "./read-chat.ts";
 
 export type SearchText = {
   title: string;

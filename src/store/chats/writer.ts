@@ -7,13 +7,13 @@ import { storeError } from "../sqlite.ts";
 import { encodeMessage } from "./blobs.ts";
 import type { ChatFacts, ChatWriter, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
-import { firstLine } from "./facts.ts";
 import { isPrompt, modelView, ownState, readHistory, readView, type StoreMeta } from "./history.ts";
 import { placeOfChat, storeFile } from "./layout.ts";
+import { firstLine } from "./metadata.ts";
 import { type RootBuilder, rootOf } from "./root.ts";
 import { type Delta, Segments } from "./segments.ts";
 import { sha256 } from "./sha256.ts";
-import { openTranscript, type Transcript, writeFacts } from "./side-files.ts";
+import { openTranscript, type Transcript, writeFacts } from "./transcript-files.ts";
 import type { WriterLock } from "./writer-lock.ts";
 
 /** A chat as it was found, or made. */

@@ -1,9 +1,9 @@
 // `adapter doctor -- <command…>`: the report, for people or as JSON.
 import { type DoctorReport, examine } from "../../../adapter/doctor.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
-import { watchForTheEnd } from "../../end-watch.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
+import { watchForTheEnd } from "../../shutdown.ts";
 import { answer, answerJson } from "../answer.ts";
 
 export async function doctor({ line: { flags }, env }: Invocation, words: readonly string[]): Promise<number> {

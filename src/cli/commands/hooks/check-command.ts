@@ -1,8 +1,8 @@
 // Can a hook's command be run at all? Looks at files; starts nothing.
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
+import { findProgram, type HooksPlace, isExecutable } from "./context.ts";
 import { findLauncher } from "./launcher.ts";
-import { findProgram, type HooksPlace, isExecutable } from "./place.ts";
 
 export type CommandProblem = { message: string; advice: string };
 

@@ -3,9 +3,9 @@ import { createProcessRunner, type ProcessRunner } from "../../../agent/process.
 import { askTreatment } from "../../../bridge/hosts/cursor-ask.ts";
 import { installHosts } from "../../../bridge/install/hosts.ts";
 import { readJson } from "../../../store/json-file.ts";
+import type { FoundFile } from "./all-hooks.ts";
+import { configFileOf, findProgram, type HooksPlace } from "./context.ts";
 import type { Finding } from "./doctor.ts";
-import type { FoundFile } from "./found.ts";
-import { configFileOf, findProgram, type HooksPlace } from "./place.ts";
 
 export async function hostFindings(files: readonly FoundFile[], place: HooksPlace): Promise<Finding[]> {
   const found: Finding[] = [...disabledByClaude(files, place)];

@@ -2,10 +2,10 @@
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson } from "../answer.ts";
+import { type FoundFile, findHooks } from "./all-hooks.ts";
 import { commandProblems } from "./check-command.ts";
 import { hostFindings } from "./check-hosts.ts";
-import { type FoundFile, findHooks } from "./found.ts";
-import { type HooksPlace, hooksPlace, shownFile, wantsJson } from "./place.ts";
+import { type HooksPlace, hooksPlace, shownFile, wantsJson } from "./context.ts";
 
 /** A `problem` keeps a hook from doing its work; a `note` is worth knowing. */
 export type Finding = { kind: "problem" | "note"; file?: string; entry?: string; message: string; advice: string };

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson } from "../answer.ts";
+import { hooksPlace, onlyWord, shownFile, wantsJson } from "./context.ts";
 import { findLauncher } from "./launcher.ts";
-import { hooksPlace, onlyWord, shownFile, wantsJson } from "./place.ts";
 import { isFile, scriptFolder } from "./script.ts";
 import { scriptText } from "./template.ts";
 

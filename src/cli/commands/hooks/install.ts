@@ -3,8 +3,8 @@
 import { unifiedDiff } from "../../../agent/diff.ts";
 import { commandFor, type InstallHost, installHosts, matcherFor, toolEvents } from "../../../bridge/install/hosts.ts";
 import { ConfigShapeError, planInstall, planUninstall, type WantedHook } from "../../../bridge/install/plan.ts";
+import type { JsonObject } from "../../../json/object.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
-import type { JsonObject } from "../../../protocol/json-object.ts";
 import {
   type HookFileChange,
   type HookFileTexts,
@@ -28,7 +28,7 @@ import {
   shownFile,
   type WantedEvent,
   wantsJson,
-} from "./place.ts";
+} from "./context.ts";
 import { isOurs, placesOf, scriptOf, scriptWanted } from "./script.ts";
 
 /** What was done to one host's file. */

@@ -4,8 +4,8 @@ import { repeatedBy } from "../../../store/hook-repeats.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson } from "../answer.ts";
-import { type FoundFile, findHooks, type HookState } from "./found.ts";
-import { type HooksPlace, hooksPlace, shownFile, wantsJson } from "./place.ts";
+import { type FoundFile, findHooks, type HookState } from "./all-hooks.ts";
+import { type HooksPlace, hooksPlace, shownFile, wantsJson } from "./context.ts";
 import { oneLine } from "./trace.ts";
 
 export async function listHooks(invocation: Invocation): Promise<number> {

@@ -1,6 +1,7 @@
 // A payload to try hooks with: what an ordinary moment of a run looks like, for each event.
+
+import type { JsonObject } from "../../../json/object.ts";
 import type { HookEventName } from "../../../protocol/hook-events.ts";
-import type { JsonObject } from "../../../protocol/json-object.ts";
 
 const file = "src/hello.ts";
 

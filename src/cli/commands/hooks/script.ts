@@ -5,7 +5,7 @@ import type { InstallHost } from "../../../bridge/install/hosts.ts";
 import type { ConfiguredHook } from "../../../bridge/install/plan.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Invocation } from "../../main.ts";
-import { type HooksPlace, isExecutable, shownFile } from "./place.ts";
+import { type HooksPlace, isExecutable, shownFile } from "./context.ts";
 
 export const scriptFolder = ".hooks";
 

@@ -1,9 +1,9 @@
 // What a trial of hooks showed, in words.
-import type { HookAnswer } from "../../../agent/hooks.ts";
+import type { HookAnswer } from "../../../agent/hooks/index.ts";
+import type { JsonObject } from "../../../json/object.ts";
 import { type HookEffect, type HookEventName, hookEvents } from "../../../protocol/hook-events.ts";
-import type { JsonObject } from "../../../protocol/json-object.ts";
 import { printable } from "../../call-line.ts";
-import { type HooksPlace, shownFile } from "./place.ts";
+import { type HooksPlace, shownFile } from "./context.ts";
 import type { Tried } from "./test.ts";
 import { oneLine } from "./trace.ts";
 

@@ -1,20 +1,20 @@
 // Runs the hooks of an event on a payload, for real, and shows what each says and what a run would make of it.
 import { readFileSync } from "node:fs";
 import { strictest } from "../../../agent/hooks/answer.ts";
-import { createHooks, type HookAnswer, toolNames } from "../../../agent/hooks.ts";
+import { createHooks, type HookAnswer, toolNames } from "../../../agent/hooks/index.ts";
 import { createProcessRunner, type ProcessEnd, type ProcessRunner } from "../../../agent/process.ts";
+import { isObject, type JsonObject, tryParse } from "../../../json/object.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { type HookEventName, hookEvents, isHookEvent } from "../../../protocol/hook-events.ts";
-import { isObject, type JsonObject, tryParse } from "../../../protocol/json-object.ts";
-import { nearestName } from "../../../protocol/nearest.ts";
 import type { Hook } from "../../../store/hook-files.ts";
 import { repeatedBy } from "../../../store/hook-repeats.ts";
 import type { HookTraceLine } from "../../../store/hook-trace.ts";
+import { nearestName } from "../../../text/nearest.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson } from "../answer.ts";
-import { type FoundFile, findHooks, type HookState } from "./found.ts";
-import { type HooksPlace, hooksPlace, onlyWord, shownFile, wantsJson } from "./place.ts";
+import { type FoundFile, findHooks, type HookState } from "./all-hooks.ts";
+import { type HooksPlace, hooksPlace, onlyWord, shownFile, wantsJson } from "./context.ts";
 import { sampleOf } from "./samples.ts";
 import { outcomeOf, testText } from "./test-text.ts";
 

@@ -3,7 +3,7 @@ import { type HookTraceLine, readHookTrace } from "../../../store/hook-trace.ts"
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson } from "../answer.ts";
-import { hooksPlace, wantsJson } from "./place.ts";
+import { hooksPlace, wantsJson } from "./context.ts";
 
 export async function traceHooks(invocation: Invocation): Promise<number> {
   const lines = readHookTrace(hooksPlace(invocation));

@@ -2,7 +2,7 @@
 import { UserError } from "../../../protocol/error-codes.ts";
 import { approveServer } from "../../../store/mcp-approvals.ts";
 import { addServer, removeServer } from "../../../store/mcp-edit.ts";
-import { type McpFile, projectMcpFile, userMcpFile } from "../../../store/mcp-places.ts";
+import { type McpFile, projectMcpFile, userMcpFile } from "../../../store/mcp-paths.ts";
 import { type McpDefinition, serversIn } from "../../../store/mcp-servers.ts";
 import { printable } from "../../call-line.ts";
 import { flagList, flagText } from "../../flags.ts";
@@ -11,7 +11,7 @@ import { quotedName } from "../../mcp.ts";
 import { approvalPlace } from "../../mcp-plan.ts";
 import { answer, answerJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
-import { type McpCommandPlace, placeOf, serverNamed, wantsJson } from "./place.ts";
+import { type McpCommandPlace, placeOf, serverNamed, wantsJson } from "./context.ts";
 
 export async function add(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");

@@ -2,15 +2,15 @@
 import type { Connection } from "../../../agent/mcp/connection.ts";
 import { wordOf } from "../../../agent/mcp/prompts.ts";
 import { factsOf } from "../../../agent/mcp/server-tool.ts";
+import { isObject } from "../../../json/object.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
-import { isObject } from "../../../protocol/json-object.ts";
 import { ToolPins } from "../../../store/mcp-approvals.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { quotedName, shownStart } from "../../mcp.ts";
 import { approvalPlace } from "../../mcp-plan.ts";
 import { answer, answerJson } from "../answer.ts";
-import { placeOf, serverNamed, wantsJson, withServers } from "./place.ts";
+import { placeOf, serverNamed, wantsJson, withServers } from "./context.ts";
 
 export async function listTools(invocation: Invocation, words: readonly string[]): Promise<number> {
   const place = placeOf(invocation);

@@ -5,7 +5,7 @@ import type { Invocation } from "../../main.ts";
 import { quotedName } from "../../mcp.ts";
 import type { PlannedServer } from "../../mcp-plan.ts";
 import { answer, answerJson } from "../answer.ts";
-import { placeOf, wantsJson, withServers } from "./place.ts";
+import { placeOf, wantsJson, withServers } from "./context.ts";
 
 type Listed = {
   name: string;

@@ -3,8 +3,8 @@ import { logIn } from "../../../agent/mcp/login.ts";
 import { isSafeToOpen } from "../../../agent/mcp/oauth.ts";
 import { createProcessRunner } from "../../../agent/process.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
-import { FillingProblem, fillServer } from "../../../store/mcp-filling.ts";
 import { forgetLogin } from "../../../store/mcp-logins.ts";
+import { FillingProblem, fillServer } from "../../../store/mcp-variables.ts";
 import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
@@ -14,7 +14,7 @@ import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 import { listenForCallback, usualPort } from "./callback.ts";
-import { type McpCommandPlace, placeOf, serverNamed, wantsJson } from "./place.ts";
+import { type McpCommandPlace, placeOf, serverNamed, wantsJson } from "./context.ts";
 
 export async function login(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "their logins");

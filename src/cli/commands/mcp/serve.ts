@@ -1,8 +1,8 @@
 // `mcp serve`: this agent as a server, so that other agents run it. What it may do is what its flags and files say.
 import { type CallToolResult, Server, type Tool } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
-import type { JsonObject } from "../../../protocol/json-object.ts";
-import { listChats } from "../../../store/chats/listing.ts";
+import type { JsonObject } from "../../../json/object.ts";
+import { listChats } from "../../../store/chats/list-chats.ts";
 import { configDir } from "../../../store/config-dir.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";

@@ -7,7 +7,7 @@ import { shownStart } from "../../mcp.ts";
 import { approvalPlace } from "../../mcp-plan.ts";
 import { answer, answerJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
-import { placeOf, serverNamed, wantsJson } from "./place.ts";
+import { placeOf, serverNamed, wantsJson } from "./context.ts";
 
 export async function enable(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");

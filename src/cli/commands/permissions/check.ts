@@ -4,7 +4,7 @@ import type { Decision, Verdict } from "../../../policy/need.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson } from "../answer.ts";
-import { needOf, quoted, situationOf, wantsJson } from "./place.ts";
+import { needOf, quoted, situationOf, wantsJson } from "./context.ts";
 
 export const exitCodes: Record<Verdict, number> = { allow: 0, ask: 3, deny: 4 };
 

@@ -7,7 +7,7 @@ import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson } from "../answer.ts";
 import { exitCodes, reasonLines, verdictLine } from "./check.ts";
-import { needOf, situationOf, wantsJson } from "./place.ts";
+import { needOf, situationOf, wantsJson } from "./context.ts";
 
 export async function explainPermission(invocation: Invocation, words: readonly string[]): Promise<number> {
   const need = needOf(words, invocation);

@@ -7,7 +7,7 @@ import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson } from "../answer.ts";
-import { placeOf, wantsJson } from "./place.ts";
+import { placeOf, wantsJson } from "./context.ts";
 
 export async function lintPermissions(invocation: Invocation): Promise<number> {
   const place = placeOf(invocation);

@@ -7,8 +7,8 @@ import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson } from "../answer.ts";
+import { placeOf, wantsJson } from "./context.ts";
 import { withLines } from "./lint.ts";
-import { placeOf, wantsJson } from "./place.ts";
 
 type Listed = Pick<Rule, "verdict" | "text" | "scope" | "source"> & { line?: number; counts: boolean };
 

@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { totalmem } from "node:os";
 import { createProcessRunner, type ProcessRunner } from "../../../agent/process.ts";
-import { createSandbox, planSandbox, type Sandbox } from "../../../agent/sandbox.ts";
+import { createSandbox, planSandbox, type Sandbox } from "../../../agent/sandbox/index.ts";
 import { absolutePath } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Rule } from "../../../protocol/permission-rule.ts";

@@ -1,8 +1,8 @@
 // Chats in lines, for people: how old, what about, where.
 import type { ChatFacts } from "../../../store/chats/chat.ts";
-import { shownTitle } from "../../../store/chats/listing.ts";
+import { shownTitle } from "../../../store/chats/list-chats.ts";
+import { cut, padded, widthOf } from "../../../text/width.ts";
 import { printable } from "../../call-line.ts";
-import { cut, padded, widthOf } from "../../text-width.ts";
 
 export type ChatLines = { header: string; rows: string[] };
 

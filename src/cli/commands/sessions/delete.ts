@@ -1,14 +1,14 @@
 // Deletes chats for good: asked about on a terminal, said with --yes in scripts.
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { ChatFacts } from "../../../store/chats/chat.ts";
-import { deleteChat } from "../../../store/chats/deleting.ts";
-import { factsAtAGlance, listChats, shownTitle } from "../../../store/chats/listing.ts";
+import { deleteChat } from "../../../store/chats/delete-chat.ts";
+import { factsAtAGlance, listChats, shownTitle } from "../../../store/chats/list-chats.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
 import { chatLines, oneLine } from "./chat-lines.ts";
-import { chatOf, placeOf } from "./place.ts";
+import { chatOf, placeOf } from "./context.ts";
 
 export async function deleteSessions(invocation: Invocation, words: readonly string[]): Promise<number> {
   const { flags } = invocation.line;

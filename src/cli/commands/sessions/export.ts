@@ -1,14 +1,14 @@
 // Writes a chat as Markdown, JSON, stream-json or HTML: to stdout, or to a file that is whole or not there.
 import { resolve } from "node:path";
-import { type ExportFormat, exporters } from "../../../sdk/export/index.ts";
-import { readChat } from "../../../store/chats/reading.ts";
+import { type ExportFormat, exporters } from "../../../export/index.ts";
+import { readChat } from "../../../store/chats/read-chat.ts";
 import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { writeWhole } from "../../whole-file.ts";
 import { answer } from "../answer.ts";
-import { chatOf } from "./place.ts";
+import { chatOf } from "./context.ts";
 
 /** What of a damaged chat can be read is written, and what is wrong with it is said. */
 export async function exportSession(invocation: Invocation, words: readonly string[]): Promise<number> {

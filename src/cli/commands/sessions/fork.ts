@@ -1,12 +1,12 @@
 // Copies a chat into a new one. Prints the new id and nothing else, as create-chat does.
 import { UserError } from "../../../protocol/error-codes.ts";
-import { forkChat } from "../../../store/chats/forking.ts";
+import { forkChat } from "../../../store/chats/fork-chat.ts";
 import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
-import { chatOf, placeOf } from "./place.ts";
+import { chatOf, placeOf } from "./context.ts";
 
 export async function forkSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const at = flagText(invocation.line.flags, "at");

@@ -1,18 +1,18 @@
 // One session of another CLI into a chat of ours. Importing it again changes nothing, or adds what it has gained since.
 import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
+import { isObject } from "../../../json/object.ts";
 import { type ErrorCode, UserError } from "../../../protocol/error-codes.ts";
 import type { AgentEvent, Usage } from "../../../protocol/event.ts";
-import { isObject } from "../../../protocol/json-object.ts";
 import type { Message } from "../../../protocol/message.ts";
-import { type Step, splitTurns, stepsOfTurn } from "../../../sdk/retell.ts";
+import { type Step, splitTurns, stepsOfTurn } from "../../../sdk/rebuild-events.ts";
 import { type ForeignTool, foreignReaders, type ListedSession, type ReadSession } from "../../../sdk/sessions/index.ts";
 import { groupMessages, messagesOf, type UnifiedMessage } from "../../../sdk/unified.ts";
 import type { ChatWriter } from "../../../store/chats/chat.ts";
-import { findChat } from "../../../store/chats/finding.ts";
-import { readChat } from "../../../store/chats/reading.ts";
-import { createChat, openChat } from "../../../store/chats/writing.ts";
-import type { Place } from "./place.ts";
+import { findChat } from "../../../store/chats/find-chat.ts";
+import { createChat, openChat } from "../../../store/chats/open-chat.ts";
+import { readChat } from "../../../store/chats/read-chat.ts";
+import type { Place } from "./context.ts";
 
 /** `kind` is a name for programs, `message` the same for people. */
 export type ReportedLoss = { kind: string; count: number; message: string };

@@ -15,8 +15,8 @@ import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson } from "../answer.ts";
 import { ageOf, shortPath } from "./chat-lines.ts";
+import { placeOf } from "./context.ts";
 import { type ImportReport, importedId, importFile, readSession } from "./import-session.ts";
-import { placeOf } from "./place.ts";
 
 export async function importSessions(invocation: Invocation, words: readonly string[]): Promise<number> {
   const { flags } = invocation.line;

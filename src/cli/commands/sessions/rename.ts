@@ -1,10 +1,10 @@
 // Gives a chat another title.
 import { UserError } from "../../../protocol/error-codes.ts";
-import { openChat } from "../../../store/chats/writing.ts";
+import { openChat } from "../../../store/chats/open-chat.ts";
 import type { Invocation } from "../../main.ts";
 import { answer } from "../answer.ts";
 import { oneLine } from "./chat-lines.ts";
-import { chatOf } from "./place.ts";
+import { chatOf } from "./context.ts";
 
 export async function renameSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const [id, ...rest] = words;

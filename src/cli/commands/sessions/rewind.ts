@@ -4,16 +4,16 @@ import { openRewind, type Restored, type Rewind } from "../../../agent/snapshots
 import { shownPath } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { ChatTurn, ChatWriter } from "../../../store/chats/chat.ts";
-import { readChat } from "../../../store/chats/reading.ts";
-import { openChat } from "../../../store/chats/writing.ts";
+import { openChat } from "../../../store/chats/open-chat.ts";
+import { readChat } from "../../../store/chats/read-chat.ts";
+import { cut } from "../../../text/width.ts";
 import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
-import { cut } from "../../text-width.ts";
 import { answer } from "../answer.ts";
 import { oneLine } from "./chat-lines.ts";
-import { chatOf, type Place, placeOf } from "./place.ts";
+import { chatOf, type Place, placeOf } from "./context.ts";
 
 /** What is taken back, by the flags. */
 type Wish = { files: boolean; conversation: boolean; dryRun: boolean; undo: boolean; sure: boolean; to?: number };

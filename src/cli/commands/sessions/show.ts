@@ -1,17 +1,17 @@
 // A chat for reading: every prompt, what was done, what was answered; long texts by their beginning.
 import type { Message } from "../../../protocol/message.ts";
 import type { ChatRecord, ChatTurn } from "../../../store/chats/chat.ts";
-import { listChats, shownTitle } from "../../../store/chats/listing.ts";
-import { readChat } from "../../../store/chats/reading.ts";
+import { listChats, shownTitle } from "../../../store/chats/list-chats.ts";
+import { readChat } from "../../../store/chats/read-chat.ts";
 import { homeDir } from "../../../store/config-dir.ts";
+import { cut } from "../../../text/width.ts";
 import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
-import { cut } from "../../text-width.ts";
 import { answer, answerJson } from "../answer.ts";
 import { ageOf, chatJson, oneLine, shortPath } from "./chat-lines.ts";
-import { chatOf, placeOf } from "./place.ts";
+import { chatOf, placeOf } from "./context.ts";
 
 export async function showSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const record = readChat(chatOf(invocation, words, "show"));

@@ -1,0 +1,183 @@
+// A turn that was sent: its events, its attempts, and the way from one that failed to the next.
+import { UserError } from "../protocol/error-codes.ts";
+import type { Frame, FrameParserOptions } from "../protocol/frames.ts";
+import type { KnownTool, Turn, TurnEvent } from "../protocol/turn-contract.ts";
+import { type Attempt, newAttempt, runAttempt } from "./attempt.ts";
+import type { Reading } from "./frame-reader.ts";
+import { Retelling } from "./repeated-text.ts";
+import type { Candidate, Rotation } from "./rotation.ts";
+
+export type TurnPlace = {
+  session: { id: string; model: string; cwd: string };
+  rotation: Rotation;
+  tools: readonly KnownTool[];
+  /** "full": assistant lines as they are, also where they repeat deltas. "new": nothing twice. */
+  text: "full" | "new";
+  preferred?: { model: string; profile: string };
+  signal?: AbortSignal;
+  platform?: NodeJS.Platform;
+  parser?: FrameParserOptions;
+  redact(text: string): string;
+  log(line: string): void;
+  debug?(line: string): void;
+  /** Called when the events begin to be read, and when nothing more comes of them. */
+  onBegin(turn: SentTurn): void;
+  onEnd(turn: SentTurn): void;
+};
+
+/** Tools of CLIs that only look. Whatever else a CLI used of its own may have changed something. */
+const lookingTools = new Set(
+  "read ls grep glob semSearch readLints webFetch webSearch updateTodos readTodos askQuestion createPlan listMcpResources readMcpResource await".split(
+    " ",
+  ),
+);
+
+export class SentTurn implements AsyncIterable<TurnEvent> {
+  readonly turnId: string;
+  /** Every candidate that was tried, in order; the last one is the one that answered. */
+  readonly attempts: Attempt[] = [];
+  readonly #turn: Turn;
+  readonly #place: TurnPlace;
+  readonly #abort = new AbortController();
+  readonly #events: AsyncGenerator<TurnEvent>;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(turn: Turn, place: TurnPlace) {
+    this.turnId = turn.turnId;
+    this.#turn = turn;
+    this.#place = place;
+    this.#events = this.#tell();
+  }
+
+  /** Once: events are not kept. The CLI is started with the first read, and ended when the reader leaves. */
+  [Symbol.asyncIterator](): AsyncGenerator<TurnEvent> {
+    return this.#events;
+  }
+
+  /** Ends the turn with the error INTERRUPTED; resolves when its process is gone. */
+  async cancel(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+  }
+
+  async *#tell(): AsyncGenerator<TurnEvent> {
+    const { rotation, session, preferred } = this.#place;
+    this.#place.onBegin(this);
+    try {
+      const delivered = new Delivered(this.#place.text);
+      let left = rotation.candidates(session.model, preferred);
+      for (;;) {
+        const candidate = left.shift();
+        if (!candidate) throw new UserError("CONFIG_INVALID", `The model "${session.model}" is not enabled.`);
+        const attempt = yield* this.#try(candidate, delivered);
+        if (attempt.outcome === "ok") return;
+        const kind = attempt.kind ?? "final";
+        left = kind === "final" ? [] : rotation.after(candidate, kind, left);
+        const why = left.length > 0 ? this.#reasonToStay(candidate, attempt) : undefined;
+        if (why !== undefined) attempt.kept = why;
+        if (left.length === 0 || why !== undefined) {
+          yield { type: "error", data: { code: attempt.error!.code, message: this.#lastWords(attempt) } };
+          return;
+        }
+        const next = left[0]!;
+        this.#say(`${next.model.name} (profile ${next.profile}) is asked instead`);
+      }
+    } finally {
+      this.#place.onEnd(this);
+    }
+  }
+
+  async *#try(candidate: Candidate, delivered: Delivered): AsyncGenerator<TurnEvent, Attempt> {
+    const { session, tools, signal, platform, parser, redact, debug } = this.#place;
+    const attempt = newAttempt(candidate);
+    this.attempts.push(attempt);
+    delivered.begin();
+    this.#say(`${attempt.model} (profile ${attempt.profile}) is asked: ${candidate.model.command}`);
+    const readings = runAttempt(attempt, candidate, this.#turn, {
+      cwd: session.cwd,
+      tools,
+      signal: signal ? AbortSignal.any([signal, this.#abort.signal]) : this.#abort.signal,
+      platform,
+      parser,
+      redact,
+      onStart: (ended) => {
+        this.#running = ended;
+      },
+      ...(debug && { onFrame: (frame: Frame) => debug(redact(JSON.stringify({ turnId: this.turnId, ...frame }))) }),
+    });
+    for await (const reading of readings) yield* delivered.next(reading);
+    const end = attempt.outcome === "ok" ? "answered" : `failed: ${attempt.error!.message} [${attempt.error!.code}]`;
+    this.#say(`${attempt.model} (profile ${attempt.profile}) ${end} after ${attempt.durationMs} ms`);
+    for (const warning of attempt.warnings) this.#say(warning);
+    return attempt;
+  }
+
+  /** What the CLI's own tools have changed would be changed again by whoever is asked next. */
+  #reasonToStay({ model }: Candidate, { ownTools }: Attempt): string | undefined {
+    const changing = ownTools.filter((name) => !lookingTools.has(name));
+    if (changing.length === 0 || model.fallbackAfterOwnTools) return undefined;
+    return `Nobody else was asked, because ${model.command} had already used ${changing.join(", ")}: it must not be done twice ("fallbackAfterOwnTools" permits it).`;
+  }
+
+  #lastWords({ error, kept }: Attempt): string {
+    const tried = this.attempts.map((each) => `${each.model} (profile ${each.profile}): ${each.error?.code}`);
+    return [error!.message, ...(kept ? [kept] : []), ...(tried.length > 1 ? [`Tried: ${tried.join("; ")}.`] : [])].join(
+      " ",
+    );
+  }
+
+  #say(line: string): void {
+    this.#place.log(this.#place.redact(`turn ${this.turnId}: ${line}`));
+  }
+}
+
+/** What the caller has been given in this turn, over all attempts: none of it is given again. */
+class Delivered {
+  readonly #mode: TurnPlace["text"];
+  #text = "";
+  readonly #calls = new Map<string, number>();
+  #retelling: Retelling | undefined;
+  /** Calls of earlier attempts that this one has not made yet. */
+  #mayRepeat = new Map<string, number>();
+
+  constructor(mode: TurnPlace["text"]) {
+    this.#mode = mode;
+  }
+
+  /** Another attempt tells the turn from its beginning. */
+  begin(): void {
+    this.#retelling = this.#text === "" ? undefined : new Retelling(this.#text);
+    this.#mayRepeat = new Map(this.#calls);
+  }
+
+  *next({ events, newText }: Reading): Generator<TurnEvent> {
+    const isFull = this.#mode === "full" && !this.#retelling;
+    const text = this.#retelling ? this.#retelling.next(newText) : newText;
+    if (!isFull && text !== "") yield { type: "assistant_delta", data: { content: text } };
+    this.#text += text;
+    for (const event of events) {
+      if (event.type === "assistant_delta" ? isFull : event.type !== "tool_call" || this.#isNew(event.data))
+        yield event;
+    }
+  }
+
+  #isNew(call: { name: string; args: unknown }): boolean {
+    const key = JSON.stringify([call.name, sorted(call.args)]);
+    const before = this.#mayRepeat.get(key) ?? 0;
+    if (before > 0) {
+      this.#mayRepeat.set(key, before - 1);
+      return false;
+    }
+    this.#calls.set(key, (this.#calls.get(key) ?? 0) + 1);
+    return true;
+  }
+}
+
+/** The order of keys is no difference between two calls. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.entries(value)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, item]) => [key, sorted(item)]);
+}

@@ -1,0 +1,237 @@
+// A browser for the agent: an empty profile, every connection through a proxy that judges it, gone with the run. Started
+// when the first page is opened.
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { judgeAddresses, judgeUrl, type NetworkSituation } from "../../policy/network.ts";
+import { type HostJudge, type HostProxy, startHostProxy, type Target } from "../host-proxy.ts";
+import type { ProcessRunner } from "../process.ts";
+import { Devtools, DevtoolsError } from "./devtools.ts";
+import { Pages } from "./pages.ts";
+
+export type BrowserOptions = NetworkSituation & {
+  /** Found before the run begins. */
+  program: string;
+  processes: ProcessRunner;
+  env: NodeJS.ProcessEnv;
+  warn(message: string): void;
+};
+
+export interface Browser {
+  /** Where the page is that is looked at; undefined while there is none. */
+  readonly url: string | undefined;
+  /** Has somebody agreed to this host before, or does a rule? Then acting on its page needs no further question. */
+  isPermitted(url: string): boolean;
+  permit(url: string): void;
+  /** One thing after the other: there is one page. Starts the browser where there is none. */
+  use<Result>(work: (pages: Pages) => Promise<Result>): Promise<Result>;
+  /** What may not be reached, and what the page did of its own, since the last call. */
+  takeNotes(): { refusals: string[]; notes: string[] };
+  end(): Promise<void>;
+}
+
+type Running = {
+  proxy: HostProxy;
+  pages: Pages;
+  hasEnded: boolean;
+  /** The last of what it printed, once it has ended. */
+  said: string;
+  /** Ends it, if it has not ended, and leaves nothing behind. */
+  remove(): Promise<void>;
+};
+
+/** Bytes of one connection: an endless answer must not fill the memory. */
+const mostBytes = 128 * 2 ** 20;
+
+export function createBrowser(options: BrowserOptions): Browser {
+  const permitted = new Set<string>();
+  let running: Running | undefined;
+  let hasWarned = false;
+  let hasEnded = false;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const open = async (): Promise<Pages> => {
+    if (hasEnded) throw new DevtoolsError("the run has ended");
+    if (running && !running.hasEnded) return running.pages;
+    await running?.remove();
+    if (!hasWarned && isRoot())
+      options.warn("The browser runs without its own sandbox, because you are root. Run as another user to have it.");
+    hasWarned = true;
+    running = await start(options, permitted);
+    try {
+      await running.pages.begin();
+      return running.pages;
+    } catch (error) {
+      await running.remove();
+      throw new DevtoolsError(`${options.program} could not be started: ${running.said || (error as Error).message}`);
+    }
+  };
+  return {
+    get url() {
+      return running?.hasEnded === false ? running.pages.url : undefined;
+    },
+    isPermitted: (url) => URL.canParse(url) && permitted.has(hostAndPort(new URL(url))),
+    permit: (url) => void permitted.add(hostAndPort(new URL(url))),
+    use(work) {
+      const done = last.then(async () => work(await open()));
+      last = done.catch(() => {});
+      return done;
+    },
+    takeNotes: () => ({ refusals: running?.proxy.takeRefusals() ?? [], notes: running?.pages.takeNotes() ?? [] }),
+    async end() {
+      hasEnded = true;
+      await running?.remove();
+    },
+  };
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+export function hostAndPort(url: URL): string {
+  return `${url.hostname}:${url.port || (url.protocol === "https:" ? "443" : "80")}`;
+}
+
+async function start(options: BrowserOptions, permitted: ReadonlySet<string>): Promise<Running> {
+  const { program, processes, env } = options;
+  const proxy = await startHostProxy({ judge: judgeByRules(options, permitted), isSilent: true, mostBytes, env });
+  removeLeftProfiles();
+  const profile = mkdtempSync(join(tmpdir(), `${profileName}${process.pid}-`));
+  let devtools: Devtools | undefined;
+  const child = processes.start({
+    command: [program, ...flagsOf(profile), ...(isRoot() ? ["--no-sandbox"] : []), "about:blank"],
+    cwd: profile,
+    env: environmentOf(env, profile),
+    keepBytes: 16_384,
+    onChannel: (chunk) => devtools?.receive(chunk),
+    graceMs: 1000,
+  });
+  devtools = new Devtools(
+    (text) => child.write(text),
+    () => child.stop(),
+  );
+  const state: Running = {
+    proxy,
+    pages: new Pages(devtools, `http://127.0.0.1:${proxy.port}`),
+    hasEnded: false,
+    said: "",
+    async remove() {
+      child.stop();
+      await child.ended.catch(() => {});
+      await proxy.close();
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    },
+  };
+  const ended = (why: string) => {
+    state.hasEnded = true;
+    state.said = why;
+    devtools?.end(new DevtoolsError(`the browser has ended. ${why}`.trim()));
+  };
+  child.ended.then(
+    ({ stderr }) => ended(lastLines(stderr)),
+    (error: Error) => ended(error.message),
+  );
+  return state;
+}
+
+const profileName = "courser-browser-";
+
+/** Of runs that were killed: their browsers are gone, their profiles are not. */
+function removeLeftProfiles(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = new RegExp(`^${profileName}(\\d+)-`).exec(name)?.[1];
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    try {
+      const path = join(tmpdir(), name);
+      const facts = lstatSync(path);
+      if (facts.isDirectory() && facts.uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
+    } catch {
+      // Somebody else is at it.
+    }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+function lastLines(text: string): string {
+  return text.trim().split("\n").slice(-3).join(" ").slice(0, 600);
+}
+
+/** As pages of the web are judged: rules first, then every address. The ways that a person has agreed to are open too. */
+function judgeByRules(situation: NetworkSituation, permitted: ReadonlySet<string>): HostJudge {
+  const urlOf = ({ host, port }: Target) => {
+    const name = host.includes(":") ? `[${host}]` : host;
+    return `${port === 443 ? "https" : "http"}://${name}:${port}/`;
+  };
+  return {
+    who: "The browser",
+    name(target) {
+      const address = urlOf(target);
+      const { verdict, reasons } = judgeUrl(address, situation);
+      const isOpen = verdict === "allow" || (verdict === "ask" && permitted.has(hostAndPort(new URL(address))));
+      return isOpen ? undefined : reasons.join(" ");
+    },
+    addresses(target, addresses) {
+      const { verdict, reasons } = judgeAddresses(new URL(urlOf(target)), addresses, situation);
+      return verdict === "allow" ? undefined : reasons.join(" ");
+    },
+  };
+}
+
+/** What the browser itself would like to ask of its makers has no way out, and no names are looked up: pages have a way of their own. */
+function flagsOf(profile: string): string[] {
+  return [
+    "--headless=new",
+    "--remote-debugging-pipe",
+    `--user-data-dir=${profile}`,
+    "--proxy-server=http://127.0.0.1:1",
+    "--proxy-bypass-list=<-loopback>",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--dns-prefetch-disable",
+    "--disable-quic",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--deny-permission-prompts",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--no-pings",
+    "--disable-background-networking",
+    "--disable-breakpad",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-dev-shm-usage",
+    "--disable-domain-reliability",
+    "--disable-extensions",
+    "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,HttpsUpgrades,InterestFeedContentSuggestions,MediaRouter,OptimizationHints,Translate",
+    "--disable-gpu",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--metrics-recording-only",
+    "--mute-audio",
+    "--password-store=basic",
+    "--use-mock-keychain",
+    "--window-size=1280,900",
+  ];
+}
+
+/** Its home is its profile: what the user's own browser keeps is out of its sight. */
+function environmentOf(env: NodeJS.ProcessEnv, profile: string): Record<string, string> {
+  const kept = ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT", "FONTCONFIG_PATH", "FONTCONFIG_FILE"];
+  return {
+    ...Object.fromEntries(kept.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    HOME: profile,
+    TMPDIR: profile,
+    XDG_CONFIG_HOME: join(profile, "config"),
+    XDG_CACHE_HOME: join(profile, "cache"),
+  };
+}

@@ -1,0 +1,101 @@
+// A conversation that no longer fits, made shorter: first what tools said long ago, then the older turns, by a summary.
+// What the user said stays word for word, the newest turn stays as it is while it can, every call keeps its result.
+import type { ModelFacts } from "../../model/provider.ts";
+import type { AgentEvent, Usage } from "../../protocol/event.ts";
+import type { Message } from "../../protocol/message.ts";
+import { cutNewest, cutOldest, isRequest, materialOf, shortenOld, turnsOf, wordsOf } from "./cut-history.ts";
+import { countTokens, estimateTokens } from "./estimate.ts";
+
+export { estimateTokens } from "./estimate.ts";
+
+/** What whoever wants to know is told before anything is changed: the hook `preCompact`. */
+export type CompactFacts = {
+  trigger: "auto";
+  tokens: number;
+  windowTokens: number;
+  messages: number;
+  /** Those before the newest turn. */
+  messagesToCompact: number;
+};
+
+/** What asking the model cost, and what happened meanwhile. `facts`: of the model that answers from then on, where it changed. */
+type Told = { usage?: Usage; events?: AgentEvent[]; facts?: ModelFacts };
+
+/** `text`: at most so many characters as were asked for. */
+export type Summary = Told & { text: string };
+
+export type CompactOptions = {
+  /** What the conversation may take, in tokens. */
+  room: number;
+  /** All that the model takes. */
+  windowTokens: number;
+  /** Asks the user's own model; absent where it cannot be asked. What goes wrong is no reason to stop. */
+  summarise?(transcript: string, longest: number): Promise<Summary>;
+  beforeCompact?(facts: CompactFacts): Promise<void> | void;
+};
+
+export type Compacted = Told & {
+  /** The same messages when nothing could be gained. */
+  messages: readonly Message[];
+  how: "unchanged" | "shortened" | "summarised";
+  /** In tokens. */
+  before: number;
+  after: number;
+};
+
+/** Less than fits, so that the next reply does not need this again. */
+const goalShare = 0.6;
+/** A summary that may not be longer than this says nothing. */
+const shortestSummary = 400;
+const longestSummary = 8000;
+
+export async function makeRoom(messages: readonly Message[], options: CompactOptions): Promise<Compacted> {
+  const before = estimateTokens(messages);
+  const newest = messages.findLastIndex(isRequest);
+  const older = messages.slice(0, Math.max(0, newest));
+  const latest = messages.slice(Math.max(0, newest));
+  await options.beforeCompact?.({
+    trigger: "auto",
+    tokens: before,
+    windowTokens: options.windowTokens,
+    messages: messages.length,
+    messagesToCompact: older.length,
+  });
+
+  const goal = Math.floor(options.room * goalShare);
+  const light = shortenOld(older);
+  const asked = await summarised(light, { latest, goal, options });
+  let shorter = asked.older ?? cutOldest(light, goal - countTokens(latest));
+  shorter = [...shorter, ...latest];
+  if (estimateTokens(shorter) > options.room) shorter = cutNewest(shorter, options.room);
+
+  const after = estimateTokens(shorter);
+  if (after >= before) return { ...asked.told, messages, how: "unchanged", before, after: before };
+  return { ...asked.told, messages: shorter, how: asked.older ? "summarised" : "shortened", before, after };
+}
+
+type Asked = { older?: Message[]; told: Told };
+
+/** The older turns as the user's words and a summary; nothing where that is not needed, or not to be had. */
+async function summarised(
+  older: readonly Message[],
+  { latest, goal, options }: { latest: readonly Message[]; goal: number; options: CompactOptions },
+): Promise<Asked> {
+  const { summarise, windowTokens } = options;
+  if (!summarise || estimateTokens([...older, ...latest]) <= goal) return { told: {} };
+  const words = turnsOf(older).flatMap(wordsOf);
+  const replaced = estimateTokens(older) - estimateTokens(words);
+  const room = Math.min(goal - estimateTokens([...words, ...latest]), Math.floor(replaced / 2));
+  const longest = Math.min(room * 3, longestSummary);
+  if (longest < shortestSummary) return { told: {} };
+  try {
+    const { text, ...told } = await summarise(materialOf(older, windowTokens * 2), longest);
+    if (text.trim() === "" || text.length > longest) return { told };
+    const memory: Message = { role: "assistant", parts: [{ type: "text", text: summaryNote + text.trim() }] };
+    return { older: [...words, memory], told };
+  } catch {
+    return { told: {} };
+  }
+}
+
+const summaryNote = "[What was done before, in short; the details were removed to save space.]\n";

@@ -1,0 +1,229 @@
+// Hooks: tells the user's programs what happens, all of one event at once, and makes one answer of theirs. The strictest wins.
+import { setMaxListeners } from "node:events";
+import type { JsonObject } from "../../json/object.ts";
+import type { Verdict } from "../../policy/need.ts";
+import { type HookEventName, openFields } from "../../protocol/hook-events.ts";
+import type { Hook } from "../../store/hook-files.ts";
+import type { HookTrace, HookTraceLine } from "../../store/hook-trace.ts";
+import { type ProcessRunner, toolEnvironment } from "../process.ts";
+import type { Tool } from "../tools/tool.ts";
+import { type HookReply, isGate, strictest } from "./answer.ts";
+import { claudePayload, claudeToolName } from "./claude-payload.ts";
+import { createMatcher, type Matcher, subjectsOf } from "./matching.ts";
+import { type AskModel, type HookRun, runHook } from "./run-hook.ts";
+
+export type { AskModel } from "./run-hook.ts";
+
+/** What all hooks of an event said together. Texts of a higher level come first. */
+export type HookAnswer = {
+  permission?: Verdict;
+  /** Why, for the model: of those who said what holds. */
+  reasons: string[];
+  /** For the person. */
+  messages: string[];
+  updatedInput?: JsonObject;
+  context: string[];
+  followup?: string;
+  mcpOutput?: JsonObject;
+};
+
+/** What every payload says of the run. */
+export type HookFacts = {
+  sessionId: string;
+  model: string;
+  /** Of this program. */
+  version: string;
+  workspace: string;
+  roots: readonly string[];
+  transcriptPath: string | null;
+  userEmail: string | null;
+  /** default, force, plan or ask. */
+  mode: string;
+};
+
+export type HooksOptions = {
+  /** The highest level first. */
+  hooks: readonly Hook[];
+  facts: HookFacts;
+  processes: ProcessRunner;
+  env?: NodeJS.ProcessEnv;
+  askModel?: AskModel;
+  warn(message: string): void;
+  trace?: HookTrace;
+};
+
+/** `tool`: our name of the tool that a call is about; `names`: all that a matcher may call it. */
+export type FireOptions = { signal: AbortSignal; tool?: string; names?: readonly string[] };
+
+export interface Hooks {
+  /** Does anybody want to know? */
+  has(event: HookEventName): boolean;
+  /** Never throws: what goes wrong with a hook is part of its answer. */
+  fire(event: HookEventName, fields: JsonObject, options: FireOptions): Promise<HookAnswer>;
+  /** The prompt that is being answered: `generation_id`. */
+  generationId: string;
+}
+
+type Ready = { hook: Hook; matches: Matcher };
+
+export function createHooks({ hooks, facts, processes, env, askModel, warn, trace }: HooksOptions): Hooks {
+  const told = new Set<string>();
+  // A hook that fails fails at every call: once is enough to know.
+  const warnOnce = (message: string) => {
+    if (!told.has(message)) warn(message);
+    told.add(message);
+  };
+  const byEvent = new Map<HookEventName, Ready[]>();
+  for (const hook of hooks) {
+    const list = byEvent.get(hook.event) ?? [];
+    byEvent.set(hook.event, [...list, { hook, matches: createMatcher(hook, warnOnce) }]);
+  }
+  const place = { processes, env: environmentOf(facts, env), ...(askModel && { askModel }) };
+  let generationId = "";
+
+  async function fire(event: HookEventName, fields: JsonObject, options: FireOptions): Promise<HookAnswer> {
+    const list = byEvent.get(event) ?? [];
+    if (list.length === 0) return noAnswer;
+    const payloads = payloadsOf(event, fields, options.tool);
+    const asked = list.filter(({ hook, matches }) => {
+      const compared = subjectsOf(hook, payloads[hook.format].value, options.names);
+      return !compared || matches(compared.subjects, compared.isName);
+    });
+    // One signal for all of them, with room for as many as there are.
+    const signal = AbortSignal.any([options.signal]);
+    setMaxListeners(0, signal);
+    const loopCount = Number(fields["loop_count"] ?? 0);
+    const runs = await Promise.all(asked.map(({ hook }) => one(hook, payloads[hook.format].text(), loopCount, signal)));
+    for (const { env: more } of [...runs].reverse()) place.env = { ...place.env, ...more };
+    return merged(runs);
+  }
+
+  async function one(hook: Hook, payload: string, loopCount: number, signal: AbortSignal): Promise<HookReply> {
+    const at = new Date().toISOString();
+    const run = await runHook(hook, payload, place, signal);
+    const reply = settled(hook, run.reply, loopCount);
+    for (const warning of reply.warnings) warnOnce(`The hook ${nameOf(hook)}: ${warning}.`);
+    trace?.({ at, ...traced(hook, run, reply) });
+    return reply;
+  }
+
+  function payloadsOf(event: HookEventName, fields: JsonObject, tool: string | undefined) {
+    const common: JsonObject = {
+      conversation_id: facts.sessionId,
+      generation_id: generationId,
+      session_id: facts.sessionId,
+      model: facts.model,
+      hook_event_name: event,
+      cursor_version: facts.version,
+      workspace_roots: [facts.workspace, ...facts.roots],
+      user_email: facts.userEmail,
+      transcript_path: facts.transcriptPath,
+    };
+    const shown = event === "workspaceOpen" ? openFields.map((key) => [key, common[key]]) : Object.entries(common);
+    const value: JsonObject = { ...Object.fromEntries(shown), ...fields };
+    const { workspace, mode } = facts;
+    const claude = claudePayload(event, value, { workspace, mode, ...(tool !== undefined && { tool }) });
+    return { cursor: written(value), claude: written(claude) };
+  }
+
+  return {
+    has: (event) => byEvent.has(event),
+    fire,
+    get generationId() {
+      return generationId;
+    },
+    set generationId(id) {
+      generationId = id;
+    },
+  };
+}
+
+const noAnswer: HookAnswer = { reasons: [], messages: [], context: [] };
+
+/** Large payloads are written once, and only if somebody reads them. */
+function written(value: JsonObject): { value: JsonObject; text(): string } {
+  let text: string | undefined;
+  return { value, text: () => (text ??= JSON.stringify(value)) };
+}
+
+/** What a failure means, and what a limit leaves. */
+function settled(hook: Hook, reply: HookReply, loopCount: number): HookReply {
+  if (reply.followup !== undefined && hook.loopLimit !== null && loopCount >= hook.loopLimit) {
+    const { followup: _dropped, ...rest } = reply;
+    const warning = `its follow-up was dropped: "loop_limit" is ${hook.loopLimit}`;
+    return { ...rest, warnings: [...reply.warnings, warning] };
+  }
+  const { failure } = reply;
+  if (failure === undefined) return reply;
+  if (!isGate(hook.event)) return { ...reply, warnings: [...reply.warnings, `it failed: ${failure}`] };
+  if (hook.failClosed) {
+    const reason = `it must be heard ("failClosed"), and ${failure}`;
+    return { ...reply, permission: "deny", reason, warnings: [...reply.warnings, `it failed: ${failure}`] };
+  }
+  const note = `it failed, and was taken to have said nothing ("failClosed": true would refuse): ${failure}`;
+  return { ...reply, warnings: [...reply.warnings, note] };
+}
+
+function merged(replies: readonly HookReply[]): HookAnswer {
+  const permission = strictest(replies.map((reply) => reply.permission));
+  const deciding = permission ? replies.filter((reply) => reply.permission === permission) : [];
+  const updatedInput = replies.find((reply) => reply.updatedInput)?.updatedInput;
+  const followup = replies.find((reply) => reply.followup !== undefined)?.followup;
+  const mcpOutput = replies.find((reply) => reply.mcpOutput)?.mcpOutput;
+  const texts = (list: readonly (string | undefined)[]) => [...new Set(list.filter((text) => text !== undefined))];
+  return {
+    ...(permission && { permission }),
+    reasons: texts(deciding.map((reply) => reply.reason ?? reply.message)),
+    messages: texts([...deciding, ...replies].map((reply) => reply.message)),
+    ...(updatedInput && { updatedInput }),
+    context: texts(replies.map((reply) => reply.context)),
+    ...(followup !== undefined && { followup }),
+    ...(mcpOutput && { mcpOutput }),
+  };
+}
+
+function environmentOf(facts: HookFacts, env: NodeJS.ProcessEnv | undefined): Record<string, string> {
+  return {
+    ...toolEnvironment(env),
+    CURSOR_PROJECT_DIR: facts.workspace,
+    CLAUDE_PROJECT_DIR: facts.workspace,
+    CURSOR_VERSION: facts.version,
+    // So that a script can tell where it runs: the version alone looks like the original's.
+    COURSER_VERSION: facts.version,
+    ...(facts.userEmail !== null && { CURSOR_USER_EMAIL: facts.userEmail }),
+    ...(facts.transcriptPath !== null && { CURSOR_TRANSCRIPT_PATH: facts.transcriptPath }),
+  };
+}
+
+/** In a word what it said; the empty word stands for its permission. */
+const answers: [word: string, holds: (reply: HookReply) => boolean][] = [
+  ["", ({ permission }) => permission !== undefined],
+  ["failed", ({ failure }) => failure !== undefined],
+  ["follow-up", ({ followup }) => followup !== undefined],
+  ["context", ({ context }) => context !== undefined],
+];
+
+function traced(hook: Hook, { exit, ms }: HookRun, reply: HookReply): Omit<HookTraceLine, "at"> {
+  const said = answers.find(([, holds]) => holds(reply))?.[0] ?? "nothing";
+  return {
+    event: hook.event,
+    source: `${hook.file} ${hook.entry}`,
+    command: hook.command ?? hook.prompt ?? "",
+    ms,
+    exit,
+    answer: said === "" ? reply.permission! : said,
+    note: [reply.failure, reply.reason, reply.message, ...reply.warnings].filter(Boolean).join("; "),
+  };
+}
+
+export function nameOf({ command, prompt, file }: Hook): string {
+  const text = (command ?? prompt ?? "").replace(/\s+/g, " ");
+  return `${text.length > 60 ? `${text.slice(0, 60)}…` : text} (${file})`;
+}
+
+/** `told`: to hooks. `tool`: what payloads in Claude's form are made from. `names`: all that a matcher may give it. */
+export function toolNames({ name, mcp }: Pick<Tool, "name" | "mcp">): { told: string; tool: string; names: string[] } {
+  const told = mcp ? `MCP:${mcp.tool}` : name === "Edit" ? "Write" : name;
+  const tool = mcp ? `mcp__${mcp.server}__${mcp.tool}` : name;
+  return { told, tool, names: [...new Set([told, name, claudeToolName(tool)])] };
+}

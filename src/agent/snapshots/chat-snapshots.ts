@@ -1,0 +1,59 @@
+// Takes the snapshots of one chat, and sees to it that they are kept as long as the chat.
+import { realOrSame } from "../../policy/paths.ts";
+import { homeDir } from "../../store/config-dir.ts";
+import type { SnapshotPlace } from "./index.ts";
+import { objectsOf } from "./records.ts";
+import { Pauses, TreeTooLarge, usualLimits } from "./scan.ts";
+import { SnapshotStore } from "./store.ts";
+import { type PathInRoot, type Taken, takePaths, takeTrees } from "./take-snapshot.ts";
+
+export type Taking = {
+  /** Everything below the roots. A tree that is too large is not tried again. */
+  tree(signal?: AbortSignal): Promise<Taken | { missing: string }>;
+  paths(paths: readonly PathInRoot[], signal?: AbortSignal): Promise<Taken>;
+};
+
+/** `roots`: none inside another. */
+export function openTaking({
+  configDir,
+  workspace,
+  roots,
+  sessionId,
+  chat,
+  limits = usualLimits,
+}: SnapshotPlace): Taking {
+  const store = new SnapshotStore({ configDir, workspace });
+  const closed = ownFolders(configDir);
+  let tooLarge: string | undefined;
+  let begun = false;
+
+  const keeping = (take: (pauses: Pauses) => Promise<Taken>, signal?: AbortSignal): Promise<Taken> =>
+    store.use(async () => {
+      const taken = await take(new Pauses(signal));
+      // A chat that was copied from another one refers to snapshots that only the other one has kept so far.
+      const earlier = begun || store.keptBy(sessionId).length > 0 ? [] : objectsOf(chat);
+      begun = true;
+      store.keep(sessionId, [...earlier, taken.object]);
+      return taken;
+    });
+
+  return {
+    async tree(signal) {
+      if (tooLarge !== undefined) return { missing: tooLarge };
+      try {
+        return await keeping((pauses) => takeTrees(store, roots, { limits, closed, pauses }), signal);
+      } catch (error) {
+        if (!(error instanceof TreeTooLarge)) throw error;
+        tooLarge = error.message;
+        return { missing: tooLarge };
+      }
+    },
+    paths: (paths, signal) => keeping((pauses) => takePaths(store, paths, { limits, closed, pauses }), signal),
+  };
+}
+
+/** They hold the snapshots themselves, and nothing that a call may change. */
+export function ownFolders(configDir: string): ReadonlySet<string> {
+  const folders = [configDir, `${homeDir(process.env)}/.cursor`];
+  return new Set(folders.flatMap((folder) => [folder, realOrSame(folder)]));
+}

@@ -1,0 +1,170 @@
+// Snapshots of the workspace, taken before a call that may write, so that a turn can be taken back. docs/rewind.md tells users.
+import { basename, dirname, join } from "node:path";
+import { type Need, onlyLooks } from "../../policy/need.ts";
+import { absolutePath, isInside, realTarget, shownPath } from "../../policy/paths.ts";
+import type { ChatWriter } from "../../store/chats/chat.ts";
+import { homeDir } from "../../store/config-dir.ts";
+import { reasons, type Unsaved } from "./reasons.ts";
+import { readRecords, type SnapshotRecord, saveRecords } from "./records.ts";
+import type { Limits } from "./scan.ts";
+import type { PathInRoot } from "./take-snapshot.ts";
+
+export type SnapshotPlace = {
+  configDir: string;
+  /** Real paths. */
+  workspace: string;
+  roots: readonly string[];
+  sessionId: string;
+  /** Which snapshots a turn has is kept with the chat. */
+  chat: Pick<ChatWriter, "state" | "saveState" | "turn">;
+  limits?: Limits;
+};
+
+/** What a rewind would not bring back. Each thing is told once. */
+export type SnapshotNote = { message: string; unsaved: readonly Unsaved[] };
+
+export interface Snapshots {
+  /**
+   * To be called before every permitted call. Takes what a rewind will need: nothing for a call that only reads, the file
+   * for one that names it, the whole tree, once a turn, for all others. What cannot be saved makes a note, and the call may
+   * go on; only what the chat cannot keep is thrown.
+   */
+  before(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<SnapshotNote | undefined>;
+  /** At the end of a run: at most once a day, contents that no chat refers to are removed. */
+  tidy(): Promise<void>;
+}
+
+/** What is saved in the turn that runs. */
+type Saved = {
+  turn: number;
+  records: SnapshotRecord[];
+  paths: Set<string>;
+  /** There is a snapshot of everything but these, and what is in them. */
+  allBut?: readonly string[];
+};
+
+export function createSnapshots(place: SnapshotPlace): Snapshots {
+  const roots = outermost([place.workspace, ...place.roots]);
+  const told = new Set<string>();
+  let saved: Saved = { turn: 0, records: [], paths: new Set() };
+  let queue: Promise<unknown> = Promise.resolve();
+  let loading: Promise<import("./chat-snapshots.ts").Taking> | undefined;
+  const open = () => {
+    loading ??= import("./chat-snapshots.ts").then(({ openTaking }) => openTaking({ ...place, roots }));
+    return loading;
+  };
+
+  async function take(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<SnapshotNote | undefined> {
+    // A chat that was taken back begins a turn of the same number anew.
+    const isSame = saved.turn === turn && readRecords(place.chat, turn).length === saved.records.length;
+    if (!isSame) saved = { turn, records: [], paths: new Set() };
+    const { inside, outside, whole } = pathsOf(needs, place.workspace, roots);
+    const records: SnapshotRecord[] = [];
+    const unsaved: Unsaved[] = outside.map((path) => ({ path, why: "outside" }));
+    try {
+      if (saved.allBut === undefined && (whole || (await mayWriteAnything(needs)))) {
+        const taken = await (await open()).tree(signal);
+        records.push("missing" in taken ? { missing: taken.missing } : { object: taken.object });
+        if (!("missing" in taken)) unsaved.push(...taken.unsaved);
+        // Where nothing could be saved, nothing else is tried in this turn.
+        saved.allBut = "missing" in taken ? roots : taken.unsaved.map(({ path }) => path);
+      }
+      const single = inside.filter(({ path }) => !isSaved(saved, path));
+      if (single.length > 0) {
+        const taken = await (await open()).paths(single, signal);
+        records.push({ object: taken.object });
+        unsaved.push(...taken.unsaved);
+        for (const { path } of single) saved.paths.add(path);
+      }
+    } catch (error) {
+      records.push({ missing: error instanceof Error ? error.message : String(error) });
+    }
+    if (records.length > 0) {
+      saved.records.push(...records);
+      saveRecords(place.chat, turn, saved.records);
+    }
+    return noteOf(records, unsaved, { told, workspace: place.workspace });
+  }
+
+  return {
+    async before(turn, needs, signal) {
+      if (needs.every(onlyLooks)) return undefined;
+      // One after the other: calls that run together must not start before what they may change is saved.
+      const taken = queue.then(() => take(turn, needs, signal));
+      queue = taken.catch(() => undefined);
+      return taken;
+    },
+    async tidy() {
+      if (!loading) return;
+      const { sweepSnapshots } = await import("./sweep.ts");
+      await sweepSnapshots(place, { daily: true });
+    },
+  };
+}
+
+/** A folder inside another one is covered by it. */
+function outermost(folders: readonly string[]): string[] {
+  const distinct = [...new Set(folders)];
+  return distinct.filter((path) => !distinct.some((other) => other !== path && isInside(path, other)));
+}
+
+/** Commands and servers may change any file, unless it can be seen that a command only reads. */
+async function mayWriteAnything(needs: readonly Need[]): Promise<boolean> {
+  for (const need of needs) {
+    if (need.kind === "Mcp") return true;
+    if (need.kind !== "Shell") continue;
+    const { onlyReads } = await import("./reads-only.ts");
+    if (!onlyReads(need.target)) return true;
+  }
+  return false;
+}
+
+/**
+ * Where the named paths really lead: an edit follows a link to the file, deleting takes the link itself. `whole`: one of
+ * them holds a root.
+ */
+function pathsOf(needs: readonly Need[], workspace: string, roots: readonly string[]) {
+  const inside: PathInRoot[] = [];
+  const outside: string[] = [];
+  let whole = false;
+  for (const { kind, target, cwd } of needs) {
+    if (kind !== "Write" && kind !== "Delete") continue;
+    const given = absolutePath(target, { workspace, home: homeDir(process.env) }, cwd);
+    let path: string;
+    try {
+      path = kind === "Write" ? realTarget(given) : join(realTarget(dirname(given)), basename(given));
+    } catch {
+      continue; // Links in a circle: the call itself will fail.
+    }
+    const root = roots.find((each) => isInside(path, each) && path !== each);
+    if (root !== undefined) inside.push({ root, path });
+    else if (roots.some((each) => isInside(each, path))) whole = true;
+    else outside.push(path);
+  }
+  return { inside, outside, whole };
+}
+
+function isSaved({ paths, allBut }: Saved, path: string): boolean {
+  return paths.has(path) || (allBut !== undefined && !allBut.some((open) => isInside(path, open)));
+}
+
+const mostShown = 5;
+
+function noteOf(
+  records: readonly SnapshotRecord[],
+  all: readonly Unsaved[],
+  { told, workspace }: { told: Set<string>; workspace: string },
+): SnapshotNote | undefined {
+  const isNew = (text: string) => !told.has(text) && told.add(text);
+  const unsaved = all.filter(({ path, why }) => isNew(`${why} ${path}`));
+  const missing = records.flatMap((record) => ("missing" in record && isNew(record.missing) ? [record.missing] : []));
+  const sentences = missing.map(
+    (why) => `The files were not saved before this call: ${why}. A rewind cannot bring them back.`,
+  );
+  if (unsaved.length > 0) {
+    const shown = unsaved.slice(0, mostShown).map(({ path, why }) => `${shownPath(path, workspace)} (${reasons[why]})`);
+    const more = unsaved.length > mostShown ? ` and ${unsaved.length - mostShown} more` : "";
+    sentences.push(`Not saved, so a rewind will leave it as it is: ${shown.join(", ")}${more}.`);
+  }
+  return sentences.length > 0 ? { message: sentences.join(" "), unsaved } : undefined;
+}

@@ -1,0 +1,261 @@
+// Takes snapshots: of whole trees before anything may happen, of single paths before one of them is changed.
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { FolderTrail, type HeldFolder, holdFolder, inFolder } from "./folder-handle.ts";
+import { isIgnoredFolder } from "./ignored.ts";
+import { type Entry, encodeFolder, encodeSnapshot } from "./manifest.ts";
+import type { Unsaved, Why } from "./reasons.ts";
+import {
+  type FileNode,
+  type FolderNode,
+  type Limits,
+  type Node,
+  nodeAt,
+  type Pauses,
+  type ScanOptions,
+  scanTree,
+  stampOf,
+} from "./scan.ts";
+import type { SnapshotStore } from "./store.ts";
+
+/** `unsaved`: what the snapshot does not hold, and why. */
+export type Taken = { object: string; unsaved: Unsaved[] };
+
+export type TakeOptions = { limits?: Limits; closed: ReadonlySet<string>; pauses: Pauses };
+
+const readOnly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+type Saving = {
+  store: SnapshotStore;
+  options: TakeOptions;
+  unsaved: Unsaved[];
+  /** Only for whole trees: single files are simply read. */
+  cache?: SnapshotStore["cache"];
+};
+
+/** Roots: real paths, none inside another. */
+export async function takeTrees(store: SnapshotStore, roots: readonly string[], options: TakeOptions): Promise<Taken> {
+  const saving: Saving = { store, options, unsaved: [], cache: store.cache };
+  const nodes: [string, FolderNode][] = [];
+  for (const root of roots) nodes.push([root, await scanTree(root, scanOptions(options))]);
+  store.cache.begin();
+  const save = async (): Promise<Taken> => {
+    const entries = new Map<string, Entry>();
+    for (const [root, node] of nodes) {
+      const folder = lazily(() => holdFolder(root));
+      try {
+        entries.set(root, await saveFolder(saving, { node, path: root, folder: folder.get }));
+      } finally {
+        folder.close();
+      }
+    }
+    return { object: store.objects.put(encodeSnapshot({ kind: "tree", roots, entries })), unsaved: saving.unsaved };
+  };
+  const unread = nodes.reduce((sum, [root, node]) => sum + unreadIn(store.cache, node, root), 0);
+  const taken = await (unread > (options.limits?.loose ?? 0) ? store.objects.together(save) : save());
+  store.cache.save();
+  return taken;
+}
+
+/** How many files must be read: all but those that nobody touched. */
+function unreadIn(cache: SnapshotStore["cache"], folder: FolderNode, path: string): number {
+  let count = 0;
+  for (const [name, node] of folder.children) {
+    if (node.kind === "folder") count += unreadIn(cache, node, inFolder(path, name));
+    else if (node.kind === "file" && cache.find(inFolder(path, name), node.stamp) === undefined) count++;
+  }
+  return count;
+}
+
+/** `path` is real but for its last part, which is not followed. */
+export type PathInRoot = { root: string; path: string };
+
+/** Files of any size; of folders everything in them. What is not there is noted as absent, with the folders missing above it. */
+export async function takePaths(
+  store: SnapshotStore,
+  paths: readonly PathInRoot[],
+  options: TakeOptions,
+): Promise<Taken> {
+  const saving: Saving = { store, options, unsaved: [] };
+  const entries = new Map<string, Entry>();
+  for (const place of paths) await savePath(saving, place, entries);
+  return {
+    object: store.objects.put(encodeSnapshot({ kind: "paths", roots: rootsOf(paths), entries })),
+    unsaved: saving.unsaved,
+  };
+}
+
+/** What is about to be brought back to an earlier state: `node` is what is there, and what it lies in stays where it is. */
+export type Present = PathInRoot & { node: Node | undefined; becomes: Entry["kind"] };
+
+/** Just these entries, whatever their size; of folders only that they are there. */
+export async function takePresent(
+  store: SnapshotStore,
+  list: readonly Present[],
+  options: Omit<TakeOptions, "limits">,
+): Promise<Taken> {
+  const saving: Saving = { store, options, unsaved: [] };
+  const entries = new Map<string, Entry>();
+  const trails = new Map<string, FolderTrail>();
+  try {
+    for (const { root, path, node, becomes } of list) {
+      if (options.pauses.due) await options.pauses.take();
+      if (!node) entries.set(path, { kind: becomes === "folder" ? "unmade" : "absent" });
+      else if (node.kind === "folder") entries.set(path, { kind: "folder", mode: node.mode });
+      else {
+        const trail = trails.get(root) ?? new FolderTrail(root);
+        trails.set(root, trail);
+        const names = relative(root, path).split(sep);
+        const folder = () => trail.to(names.slice(0, -1));
+        entries.set(path, (await saveChild(saving, names.at(-1)!, { node, path, folder })) ?? { kind: "absent" });
+      }
+    }
+  } finally {
+    for (const trail of trails.values()) trail.close();
+  }
+  return {
+    object: store.objects.put(encodeSnapshot({ kind: "paths", roots: rootsOf(list), entries })),
+    unsaved: saving.unsaved,
+  };
+}
+
+function rootsOf(paths: readonly PathInRoot[]): string[] {
+  return [...new Set(paths.map(({ root }) => root))];
+}
+
+export function scanOptions({ limits, closed, pauses }: TakeOptions): ScanOptions {
+  return { ...(limits && { limits }), closed, pauses, isIgnored: isIgnoredFolder };
+}
+
+type NodeAt<Kind extends Node = Node> = { node: Kind; path: string; folder: () => HeldFolder };
+
+/** One blob for the folder; below it those of its folders. */
+async function saveFolder(saving: Saving, { node, path, folder }: NodeAt<FolderNode>): Promise<Entry> {
+  const { pauses } = saving.options;
+  const entries = new Map<string, Entry>();
+  for (const [name, child] of node.children) {
+    if (pauses.due) await pauses.take();
+    const entry = await saveChild(saving, name, { node: child, path: inFolder(path, name), folder });
+    if (entry) entries.set(name, entry);
+  }
+  return { kind: "folder", mode: node.mode, object: saving.store.objects.put(encodeFolder(entries)) };
+}
+
+/** `folder`: the one that holds the entry. */
+async function saveChild(saving: Saving, name: string, { node, path, folder }: NodeAt): Promise<Entry | undefined> {
+  switch (node.kind) {
+    case "unsaved":
+      return leaveOut(saving, path, node);
+    case "link":
+      return { kind: "link", object: saving.store.objects.put(node.target) };
+    case "folder": {
+      const inside = lazily(() => folder().child(name));
+      try {
+        return await saveFolder(saving, { node, path, folder: inside.get });
+      } finally {
+        inside.close();
+      }
+    }
+    case "file": {
+      const object = saving.cache?.find(path, node.stamp);
+      if (object !== undefined) return { kind: "file", mode: node.mode, size: node.size, object };
+      return saveFile(saving, name, { node, path, folder });
+    }
+  }
+}
+
+async function saveFile(saving: Saving, name: string, { node, path, folder }: NodeAt<FileNode>) {
+  const readAt = Date.now();
+  let handle: number | undefined;
+  try {
+    handle = openSync(folder().at(name), readOnly);
+    const stat = fstatSync(handle);
+    if (!stat.isFile()) return leaveOut(saving, path, { why: "special", stamp: stampOf(stat) });
+    const { object, size } = await saving.store.objects.putFile(handle, stat.size);
+    // A file that changed while it was read is saved as it was read, and read again the next time.
+    if (stampOf(fstatSync(handle)) === node.stamp)
+      saving.cache?.note(path, node.stamp, object, { changedAt: node.changedAt, readAt });
+    const entry: Entry = { kind: "file", mode: stat.mode & 0o7777, size, object };
+    return entry;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    if (!["EACCES", "EPERM", "ELOOP", "ENOTDIR", "EIO", "ENXIO"].includes(code ?? "")) throw error;
+    return leaveOut(saving, path, { why: "unreadable", stamp: node.stamp });
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+function leaveOut(saving: Saving, path: string, { why, stamp }: { why: Why; stamp: string }): Entry {
+  // That these are left alone goes without saying.
+  if (why !== "repository" && why !== "own") saving.unsaved.push({ path, why });
+  return { kind: "unsaved", why, stamp };
+}
+
+async function savePath(saving: Saving, { root, path }: PathInRoot, entries: Map<string, Entry>): Promise<void> {
+  const { closed } = saving.options;
+  const names = relative(root, path).split(sep);
+  const git = names.findIndex((name) => name.toLowerCase() === ".git");
+  const own = names.findIndex((_, index) => closed.has(join(root, ...names.slice(0, index + 1))));
+  if (git !== -1 || own !== -1) {
+    saving.unsaved.push({ path, why: own === -1 ? "repository" : "own" });
+    return;
+  }
+  const trail = new FolderTrail(root);
+  try {
+    for (let depth = 1; depth < names.length; depth++) {
+      try {
+        trail.to(names.slice(0, depth));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+        for (; depth < names.length; depth++) entries.set(join(root, ...names.slice(0, depth)), { kind: "unmade" });
+        entries.set(path, { kind: "absent" });
+        return;
+      }
+    }
+    const folder = trail.to(names.slice(0, -1));
+    const node = nodeAt(folder, names.at(-1)!);
+    if (node?.kind === "folder") {
+      const whole = await scanTree(path, scanOptions(saving.options));
+      await saveAll(saving, { node: whole, path, folder: () => holdFolder(path) }, entries);
+    } else {
+      const entry = node && (await saveChild(saving, names.at(-1)!, { node, path, folder: () => folder }));
+      entries.set(path, entry ?? { kind: "absent" });
+    }
+  } finally {
+    trail.close();
+  }
+}
+
+/** Everything in a folder, entry by entry. */
+async function saveAll(saving: Saving, { node, path, folder }: NodeAt<FolderNode>, entries: Map<string, Entry>) {
+  entries.set(path, { kind: "folder", mode: node.mode });
+  const held = lazily(folder);
+  try {
+    for (const [name, child] of node.children) {
+      if (saving.options.pauses.due) await saving.options.pauses.take();
+      const below = { path: inFolder(path, name), folder: held.get };
+      if (child.kind === "folder")
+        await saveAll(saving, { ...below, node: child, folder: () => held.get().child(name) }, entries);
+      else {
+        const entry = await saveChild(saving, name, { ...below, node: child });
+        if (entry) entries.set(below.path, entry);
+      }
+    }
+  } finally {
+    held.close();
+  }
+}
+
+/** Opened when it is first needed: most folders hold nothing that must be read. */
+function lazily(open: () => HeldFolder): { get: () => HeldFolder; close: () => void } {
+  let held: HeldFolder | undefined;
+  return {
+    get: () => {
+      held ??= open();
+      return held;
+    },
+    close: () => held?.close(),
+  };
+}

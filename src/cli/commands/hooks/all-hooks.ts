@@ -1,0 +1,55 @@
+// All hooks that there are here: those that Courser fires, and those that only Codex reads. With what keeps them from running.
+import { installHosts } from "../../../bridge/install/hosts.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { type Hook, readHookFile } from "../../../store/hook-files.ts";
+import { type HookFile, hookFiles } from "../../../store/hook-paths.ts";
+import { isApproved } from "../../../store/hook-trust.ts";
+import { configFileOf, type HooksPlace } from "./context.ts";
+
+/** `runs`: it is fired. The others: why it is not. `foreign`: only another host reads it. */
+export type HookState = "runs" | "not approved" | "untrusted" | "foreign";
+
+export type FoundFile = {
+  level: string;
+  file: string;
+  host: "cursor" | "claude" | "codex";
+  state: HookState;
+  text: string;
+  hooks: Hook[];
+  warnings: string[];
+  /** It cannot be understood: nothing in it is known. */
+  problem?: string;
+};
+
+/** Only files that are there, the highest level first. */
+export function findHooks(place: HooksPlace): FoundFile[] {
+  const own = hookFiles(place).flatMap((file) => lookAt(file, place));
+  const codex = installHosts.find((host) => host.name === "codex")!;
+  const foreign = (["project", "user"] as const).flatMap((scope) => {
+    const file = configFileOf(codex, place, scope);
+    // Its files have Claude's shape.
+    const level = { level: "claude project" as const, format: "claude" as const, file, cwd: place.workspace };
+    return lookAt({ ...level, ofProject: false }, place).map((found): FoundFile => {
+      return { ...found, level: `codex ${scope}`, host: "codex", state: "foreign" };
+    });
+  });
+  return [...own, ...foreign];
+}
+
+function lookAt(file: HookFile, place: HooksPlace): FoundFile[] {
+  const found = { level: file.level, file: file.file, host: file.format, text: "", hooks: [], warnings: [] };
+  try {
+    const read = readHookFile(file);
+    if (!read || (read.hooks.length === 0 && read.warnings.length === 0)) return [];
+    return [{ ...found, ...read, state: stateOf(file, read.text, place) }];
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return [{ ...found, state: file.ofProject && !place.trusted ? "untrusted" : "runs", problem: error.message }];
+  }
+}
+
+function stateOf({ ofProject, file }: HookFile, text: string, place: HooksPlace): HookState {
+  if (!ofProject) return "runs";
+  if (!place.trusted) return "untrusted";
+  return isApproved(place, file, text) ? "runs" : "not approved";
+}

@@ -1,0 +1,111 @@
+// Where the hooks of each host are kept here, and which hosts are used here.
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { delimiter, join, relative, resolve, sep } from "node:path";
+import { commonHookNames, furtherHookNames, type HookName, hookNames } from "../../../bridge/event.ts";
+import { type InstallHost, installHosts } from "../../../bridge/install/hosts.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { nearestName } from "../../../text/nearest.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { type PermissionPlace, placeOf } from "../permissions/context.ts";
+
+export { wantsJson } from "../permissions/context.ts";
+
+export type HooksPlace = PermissionPlace & { env: NodeJS.ProcessEnv };
+
+export function hooksPlace(invocation: Invocation): HooksPlace {
+  return { ...placeOf(invocation), env: invocation.env };
+}
+
+/** More words than one would be passed over. */
+export function onlyWord(words: readonly string[], command: string): string | undefined {
+  if (words.length <= 1) return words[0];
+  throw new UserError("USAGE", `'hooks ${command}' takes one name, not ${words.length}: ${words.join(" ")}`);
+}
+
+export function configFileOf(host: InstallHost, place: HooksPlace, scope: "project" | "user"): string {
+  return join(scope === "project" ? join(place.workspace, host.folder) : userFolderOf(host, place), host.file);
+}
+
+function userFolderOf(host: InstallHost, { home, configDir, env }: HooksPlace): string {
+  const moved = { cursor: configDir, claude: env["CLAUDE_CONFIG_DIR"], codex: env["CODEX_HOME"] }[host.name];
+  return moved ? resolve(moved) : join(home, host.folder);
+}
+
+/** Named with --hosts, or found. Courser reads the file of Cursor, so that one is always used. */
+export function hostsWanted(invocation: Invocation, place: HooksPlace): InstallHost[] {
+  const named = flagText(invocation.line.flags, "hosts");
+  if (named === undefined) return installHosts.filter((host) => isUsed(host, place));
+  const names = wordsOf(named).map((word) => word.toLowerCase());
+  const known = installHosts.map((host) => host.name);
+  const unknown = names.find((name) => !known.some((each) => each === name));
+  if (unknown !== undefined || names.length === 0) {
+    const near = nearestName(unknown ?? "", known);
+    throw new UserError(
+      "USAGE",
+      `option '--hosts' knows ${known.join(", ")}, not '${unknown ?? ""}'.${near ? ` Did you mean ${near}?` : ""}`,
+    );
+  }
+  return installHosts.filter((host) => names.includes(host.name));
+}
+
+export function isUsed(host: InstallHost, place: HooksPlace): boolean {
+  if (host.name === "cursor") return true;
+  const folders = [join(place.workspace, host.folder), userFolderOf(host, place)];
+  return folders.some((folder) => existsSync(folder)) || host.programs.some((name) => findProgram(name, place.env));
+}
+
+export function findProgram(name: string, env: NodeJS.ProcessEnv): string | undefined {
+  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+export type WantedEvent = HookName | { only: string };
+
+/** Names of the bridge, or of a host; `{ only }`: an event that one host alone has. */
+export function eventsWanted({ line: { flags } }: Invocation): WantedEvent[] {
+  const named = flagText(flags, "events");
+  if (named === undefined) return [...commonHookNames];
+  const wanted = wordsOf(named).map(eventNamed);
+  if (wanted.length === 0) throw new UserError("USAGE", `option '--events' needs names: ${hookNames.join(", ")}.`);
+  // In the order of the table, whichever way they were typed.
+  return [...hookNames.filter((name) => wanted.includes(name)), ...wanted.filter((each) => typeof each === "object")];
+}
+
+export const furtherEvents: readonly HookName[] = furtherHookNames;
+
+function eventNamed(word: string): WantedEvent {
+  const name = hookNames.find(
+    (each) =>
+      each.toLowerCase() === word.toLowerCase() ||
+      installHosts.some((host) => host.events[each]?.toLowerCase() === word.toLowerCase()),
+  );
+  if (name) return name;
+  const further = installHosts.flatMap((host) => host.further);
+  const only = further.find((each) => each.toLowerCase() === word.toLowerCase());
+  if (only !== undefined) return { only };
+  const near = nearestName(word, [...hookNames, ...further]);
+  throw new UserError(
+    "USAGE",
+    `there is no event '${word}'.${near ? ` Did you mean ${near}?` : ` There are ${[...hookNames, ...further].join(", ")}.`}`,
+  );
+}
+
+function wordsOf(list: string): string[] {
+  return list.split(/[\s,]+/).filter((word) => word !== "");
+}
+
+/** As short as can be, for people. */
+export function shownFile(file: string, { workspace, home }: HooksPlace): string {
+  if (file.startsWith(workspace + sep)) return relative(workspace, file);
+  return file.startsWith(home + sep) ? `~${sep}${relative(home, file)}` : file;
+}

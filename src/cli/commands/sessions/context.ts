@@ -1,0 +1,30 @@
+// Where commands about chats look: found without settings, model or trust, which they do not need.
+import { UserError } from "../../../protocol/error-codes.ts";
+import { findChat } from "../../../store/chats/find-chat.ts";
+import { configDir } from "../../../store/config-dir.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { realDirectory } from "../../real-directory.ts";
+
+export type Place = { configDir: string; workspace: string };
+
+export function placeOf({ env, line }: Invocation): Place {
+  return {
+    configDir: configDir(env),
+    workspace: realDirectory(flagText(line.flags, "workspace") ?? ".", "--workspace"),
+  };
+}
+
+/** The folder of the one chat that a command was given. */
+export function chatOf(invocation: Invocation, words: readonly string[], command: string): string {
+  const [id, second] = words;
+  if (id === undefined || second !== undefined) {
+    const why = id === undefined ? "needs the id of a chat" : `takes one id, not ${words.length} words`;
+    throw new UserError(
+      "USAGE",
+      `'sessions ${command}' ${why}: ${invocation.name} sessions ${command} <id>. The ids: ${invocation.name} ls`,
+    );
+  }
+  const place = placeOf(invocation);
+  return findChat(place.configDir, id, place.workspace, invocation.name);
+}

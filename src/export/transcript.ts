@@ -1,0 +1,242 @@
+// Transcript: a chat as people read it, turn by turn. What the Markdown and HTML exports are made of.
+import type { AgentEvent, Outcome, Usage } from "../protocol/event.ts";
+import { displayNameOf, errorTextOf, type OutcomeGroup, outcomeGroupOf } from "../protocol/tool-calls.ts";
+import { retellChat } from "../sdk/rebuild-events.ts";
+import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
+import { type CallView, viewOfCall } from "./call-view.ts";
+
+export type Picture = { mime: string; base64: string };
+
+export type Transcript = {
+  id: string;
+  title: string;
+  workspace?: string;
+  model?: string;
+  createdAt: number;
+  updatedAt: number;
+  usage: Usage;
+  turns: TranscriptTurn[];
+  /** What is wrong with the store, in sentences. */
+  problems: string[];
+};
+
+export type TranscriptTurn = {
+  number: number;
+  at?: number;
+  prompt: string;
+  pictures: Picture[];
+  items: TranscriptItem[];
+  ending: { kind: "done" | "failed" | "interrupted"; message?: string };
+  durationMs: number;
+  usage?: Usage;
+};
+
+export type TranscriptItem =
+  | { type: "text"; text: string }
+  | { type: "thinking"; text: string }
+  | { type: "notice"; text: string }
+  | ({ type: "call" } & TranscriptCall);
+
+export type TranscriptCall = CallView & {
+  /** As models know it: Shell, Read. */
+  tool: string;
+  group: OutcomeGroup;
+  /** Why it failed or was refused. */
+  error?: string;
+  durationMs?: number;
+  pictures: Picture[];
+};
+
+export function transcriptOf(record: ChatRecord): Transcript {
+  const { facts } = record;
+  const pictures = picturesIn(record.messages);
+  const startedAt = new Map(record.turns.map((turn) => [turn.number, turn.startedAt]));
+  const turns = retellChat(record).map(({ number, events }) => {
+    const at = startedAt.get(number);
+    const turn = turnOf(number, events, { workspace: facts.workspace ?? "", pictures });
+    return at ? { ...turn, at } : turn;
+  });
+  return {
+    id: facts.id,
+    title: facts.title === "New Agent" ? firstLine(turns[0]?.prompt ?? "") || facts.title : facts.title,
+    ...(facts.workspace !== undefined && { workspace: facts.workspace }),
+    ...(facts.model !== undefined && { model: facts.model }),
+    createdAt: record.turns[0]?.startedAt || facts.createdAt,
+    updatedAt: record.events.at(-1)?.at ?? facts.updatedAt,
+    usage: sum(turns.flatMap((turn) => turn.usage ?? [])),
+    turns,
+    problems: record.problems.map(({ message }) => message),
+  };
+}
+
+type Pictures = { ofTurn: Map<number, Picture[]>; ofCall: Map<string, Picture[]> };
+
+/** Events have none: they stand in the messages only. */
+function picturesIn(messages: readonly StoredMessage[]): Pictures {
+  const ofTurn = new Map<number, Picture[]>();
+  const ofCall = new Map<string, Picture[]>();
+  for (const { turn, message } of messages) {
+    for (const part of message.parts) {
+      if (part.type === "image")
+        ofTurn.set(turn, [...(ofTurn.get(turn) ?? []), { mime: part.mime, base64: part.base64 }]);
+      if (part.type === "tool_result" && part.images) ofCall.set(part.id, part.images);
+    }
+  }
+  return { ofTurn, ofCall };
+}
+
+function turnOf(
+  number: number,
+  events: readonly AgentEvent[],
+  context: { workspace: string; pictures: Pictures },
+): TranscriptTurn {
+  const turn: TranscriptTurn = {
+    number,
+    prompt: "",
+    pictures: context.pictures.ofTurn.get(number) ?? [],
+    items: [],
+    ending: { kind: "interrupted" },
+    durationMs: 0,
+  };
+  let thoughts = "";
+  let said = "";
+  for (const event of events) {
+    if (event.type !== "thinking" && thoughts !== "") {
+      turn.items.push({ type: "thinking", text: thoughts });
+      thoughts = "";
+    }
+    take(event);
+  }
+  // What was being said when the run was cut off.
+  if (said !== "") turn.items.push({ type: "text", text: said });
+  return turn;
+
+  function take(event: AgentEvent): void {
+    switch (event.type) {
+      case "init":
+      // How a question was answered shows in what became of the call.
+      case "ask":
+      case "answer":
+      case "tool_output":
+      case "thinking_end":
+      case "other":
+        return;
+      case "user":
+        turn.prompt = event.text;
+        return;
+      case "thinking":
+        thoughts += event.text;
+        return;
+      case "text":
+        said += event.text;
+        return;
+      case "text_end":
+        said = "";
+        if (event.text.trim() !== "") turn.items.push({ type: "text", text: event.text });
+        return;
+      case "retry":
+        if (event.discards) said = "";
+        turn.items.push({
+          type: "notice",
+          text: `The model was asked again${event.reason ? `: ${event.reason}` : "."}`,
+        });
+        return;
+      case "notice":
+        turn.items.push({ type: "notice", text: event.message });
+        return;
+      case "tool_start":
+        turn.items.push({ type: "call", ...callOf(event, undefined) });
+        return;
+      case "tool_end": {
+        const begun = turn.items.findLastIndex((item) => item.type === "call" && item.id === event.callId);
+        const item: TranscriptItem = { type: "call", ...callOf(event, event.outcome) };
+        if (begun === -1) turn.items.push(item);
+        else turn.items[begun] = item;
+        return;
+      }
+      case "done":
+      case "fail":
+        turn.durationMs = event.durationMs;
+        if (event.usage && countOf(event.usage) > 0) turn.usage = event.usage;
+        turn.ending =
+          event.type === "done"
+            ? { kind: "done" }
+            : { kind: event.code === "INTERRUPTED" ? "interrupted" : "failed", message: event.message };
+        return;
+    }
+  }
+
+  function callOf(
+    event: Extract<AgentEvent, { type: "tool_start" | "tool_end" }>,
+    outcome: Outcome | undefined,
+  ): TranscriptCall {
+    // A command that failed has said why in what it printed.
+    const error = outcome?.kind === "failure" ? undefined : errorTextOf(outcome);
+    const completedAt = event.type === "tool_end" ? event.completedAt : undefined;
+    return {
+      ...viewOfCall(event, outcome, context.workspace),
+      tool: displayNameOf(event.tool),
+      group: outcomeGroupOf(outcome),
+      ...(error !== undefined && { error }),
+      ...(event.startedAt !== undefined && completedAt !== undefined && { durationMs: completedAt - event.startedAt }),
+      pictures: context.pictures.ofCall.get(event.callId) ?? [],
+    };
+  }
+}
+
+/** Tokens in all. */
+/** What its line does not say already, and what its output does not. */
+export function toldOnce({ input, what, output, error }: TranscriptCall): Pick<TranscriptCall, "input" | "error"> {
+  return {
+    ...(input && (input.text !== what || input.text.includes("\n")) && { input }),
+    ...(error !== undefined && error !== output?.text && { error }),
+  };
+}
+
+export function countOf(usage: Usage): number {
+  return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+}
+
+function sum(usages: readonly Usage[]): Usage {
+  const total: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  for (const usage of usages) {
+    total.inputTokens += usage.inputTokens;
+    total.outputTokens += usage.outputTokens;
+    total.cacheReadTokens += usage.cacheReadTokens;
+    total.cacheWriteTokens += usage.cacheWriteTokens;
+  }
+  return total;
+}
+
+export function firstLine(text: string, most = 80): string {
+  const line =
+    text
+      .split("\n")
+      .find((each) => each.trim() !== "")
+      ?.trim() ?? "";
+  return line.length > most ? `${line.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "")}…` : line;
+}
+
+/** 950 ms, 12.3 s, 4 min 5 s. */
+export function durationText(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+/** In universal time, so that an export says the same wherever it is made. */
+export function timeText(at: number): string {
+  if (!Number.isFinite(at) || Math.abs(at) > 8.64e15) return "";
+  return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
+export function tokensText(usage: Usage): string {
+  const read = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+  const cached = usage.cacheReadTokens > 0 ? ` (${grouped(usage.cacheReadTokens)} from the cache)` : "";
+  return `${grouped(read)} in${cached}, ${grouped(usage.outputTokens)} out`;
+}
+
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}

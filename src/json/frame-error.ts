@@ -1,0 +1,30 @@
+// FrameError: why a stream of frames was given up. After one of these nothing more is delivered.
+
+/** Codes of protocol/error-codes.ts. */
+export type FrameErrorCode =
+  | "FRAME_ENCODING"
+  | "FRAME_TRUNCATED"
+  | "FRAME_TOO_LARGE"
+  | "FRAME_MALFORMED"
+  | "FRAME_SCHEMA"
+  | "FRAME_SESSION"
+  | "FRAME_VERSION"
+  | "TOOL_UNKNOWN"
+  | "TOOL_ARGUMENTS"
+  | "CLI_EXIT"
+  | "CLI_TIMEOUT"
+  | "NO_OUTPUT"
+  | "NO_RESULT";
+
+export class FrameError extends Error {
+  readonly code: FrameErrorCode;
+  /** What the child had written to stderr, where that was known. */
+  readonly stderr: string | undefined;
+
+  constructor(code: FrameErrorCode, message: string, options: { stderr?: string } = {}) {
+    super(message);
+    this.name = "FrameError";
+    this.code = code;
+    this.stderr = options.stderr;
+  }
+}

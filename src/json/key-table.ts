@@ -1,0 +1,127 @@
+// A table of the keys of one kind of JSON object, in order: the same rows compare and write it.
+import { type JsonObject, put } from "./object.ts";
+
+/**
+ * What an object said beyond its table. `keys`: all keys in their order, when our own writer would choose others.
+ * `fields`: values that no row took. `inner`: the same for objects inside.
+ */
+export type Carried = { keys?: string[]; fields?: JsonObject; inner?: Record<string, Carried> };
+
+/** `sessionId` undefined: not known, any will do. */
+export type Scope = { sessionId: string | undefined; compat?: "2025" };
+
+export type Row<Event> = {
+  /** Empty: the key is not known beforehand, and is given with the object. */
+  key: string;
+  /** When our own writer writes it. `foreign`: never, but others do. */
+  when: "always" | "given" | "foreign";
+  /** Does the event, which was made from this line, say this value? False: it must be carried. */
+  holds(value: unknown, event: Event, scope: Scope): boolean | Carried;
+  /** Undefined: not there. Must give exactly what the event holds. */
+  write(event: Event, scope: Scope, carried: Carried | undefined): unknown;
+};
+
+export type Table<Event> = {
+  rows: Row<Event>[];
+  /** Keys without a row belong to the event itself. `before`: the row that our writer puts them in front of. */
+  rest?: {
+    before: string;
+    of(event: Event): JsonObject | undefined;
+    add(event: Event, key: string, value: unknown): void;
+  };
+};
+
+type Place<Event> = { table: Table<Event>; event: Event; scope: Scope; name?: string };
+
+/** Undefined: the event says everything that the object said, in the order of the table. */
+export function compareObject<Event>(object: JsonObject, place: Place<Event>): Carried | undefined {
+  const { table, event, scope, name } = place;
+  const { rows } = table;
+  let inner: Record<string, Carried> | undefined;
+  let position = 0;
+  let seen = 0;
+  // for-in, not Object.keys: engines read the values of parsed objects fastest this way.
+  for (const key in object) {
+    let row = rows[position];
+    while (row && row.when !== "always" && row.key !== key) row = rows[++position];
+    const isNext = row && row.when !== "foreign" && (row.key === "" ? name : row.key) === key;
+    const held = isNext && row!.holds(object[key], event, scope);
+    if (!held) return compareUnusual(object, place, { seen, inner });
+    if (held !== true) (inner ??= {})[key] = held;
+    position++;
+    seen++;
+  }
+  for (; position < rows.length; position++) {
+    if (rows[position]!.when === "always") return compareUnusual(object, place, { seen, inner });
+  }
+  return inner && { inner };
+}
+
+/** `seen`: so many keys are known to be held; `inner`: what those carry inside. */
+function compareUnusual<Event>(
+  object: JsonObject,
+  place: Place<Event>,
+  soFar: { seen: number; inner: Record<string, Carried> | undefined },
+): Carried | undefined {
+  const { table, event, scope, name } = place;
+  const carried: Carried = {};
+  if (soFar.inner) carried.inner = soFar.inner;
+  const keys = Object.keys(object);
+  for (let index = soFar.seen; index < keys.length; index++) {
+    const key = keys[index]!;
+    const row = rowOf(table, key, name);
+    const held = row ? row.holds(object[key], event, scope) : false;
+    if (held === true) continue;
+    if (held !== false) put((carried.inner ??= {}), key, held);
+    else if (!row && table.rest) table.rest.add(event, key, object[key]);
+    else put((carried.fields ??= {}), key, object[key]);
+  }
+  if (carried.fields || !isOurOrder(keys, place, carried)) carried.keys = keys;
+  return carried.keys || carried.inner ? carried : undefined;
+}
+
+/** Would our own writer choose these keys, in this order? */
+function isOurOrder<Event>(keys: string[], place: Place<Event>, { inner }: Carried): boolean {
+  const scope = { ...place.scope, sessionId: place.scope.sessionId ?? "" };
+  const ours = Object.keys(writeObject({ ...place, scope }, inner && { inner }));
+  return keys.length === ours.length && keys.every((key, index) => key === ours[index]);
+}
+
+export function writeObject<Event>(place: Place<Event>, carried?: Carried): JsonObject {
+  const { table, event, scope, name = "" } = place;
+  const object: JsonObject = {};
+  if (carried?.keys) {
+    for (const key of carried.keys) {
+      const value = valueFor(key, place, carried);
+      if (value !== undefined) put(object, key, value);
+    }
+    return object;
+  }
+  for (const row of table.rows) {
+    if (table.rest?.before === row.key) addRest(object, table, table.rest.of(event));
+    if (row.when === "foreign") continue;
+    const key = row.key || name;
+    const value = row.write(event, scope, carried?.inner?.[key]);
+    if (value !== undefined) put(object, key, value);
+  }
+  return object;
+}
+
+function valueFor<Event>(key: string, { table, event, scope, name }: Place<Event>, carried: Carried): unknown {
+  if (carried.fields && Object.hasOwn(carried.fields, key)) return carried.fields[key];
+  const row = rowOf(table, key, name);
+  if (row) return row.write(event, scope, carried.inner?.[key]);
+  const rest = table.rest?.of(event);
+  return rest && Object.hasOwn(rest, key) ? rest[key] : undefined;
+}
+
+/** A key of the table itself is never overwritten by what an event adds. */
+function addRest<Event>(object: JsonObject, table: Table<Event>, rest: JsonObject | undefined): void {
+  if (!rest) return;
+  for (const key of Object.keys(rest)) if (!rowOf(table, key, undefined)) put(object, key, rest[key]);
+}
+
+function rowOf<Event>(table: Table<Event>, key: string, name: string | undefined): Row<Event> | undefined {
+  for (const row of table.rows) if ((row.key === "" ? name : row.key) === key) return row;
+  return undefined;
+}

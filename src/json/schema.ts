@@ -1,0 +1,274 @@
+// A value against a JSON Schema (2020-12, and what draft 7 spelled differently): the first fault as a sentence.
+
+import { isObject, type JsonObject } from "./object.ts";
+import { isFormat } from "./schema-formats.ts";
+
+export type SchemaOptions = {
+  /** How the value is called in sentences. */
+  place?: string;
+  /** Whether patterns and formats count. Not for the schema of a stranger: there are patterns that never end. */
+  strict?: boolean;
+};
+
+/** What is wrong with the value, with the place in it. Undefined: it fits. Keywords unknown here do not restrict. */
+export function valueFault(value: unknown, schema: unknown, options: SchemaOptions = {}): string | undefined {
+  const { strict = false } = options;
+  const check: Check = { root: schema, strict, steps: strict ? ownSteps : strangersSteps, depth: 0 };
+  return faultOf(value, schema, options.place ?? "value", check);
+}
+
+/** `steps`: what is left before the schema is taken for one without end. */
+type Check = { root: unknown; strict: boolean; steps: number; depth: number };
+
+const ownSteps = 2_000_000;
+const strangersSteps = 200_000;
+const deepest = 500;
+
+function faultOf(value: unknown, schema: unknown, place: string, check: Check): string | undefined {
+  if (schema === false) return `${place} is not allowed`;
+  if (!isObject(schema)) return undefined;
+  if (--check.steps < 0 || check.depth >= deepest)
+    return `${place} cannot be checked: the schema, or the value, has no end`;
+  check.depth++;
+  const fault =
+    anyValueFault(value, schema, place) ??
+    combinedFault(value, schema, place, check) ??
+    kindFault(value, schema, place, check);
+  check.depth--;
+  return fault;
+}
+
+function fits(value: unknown, schema: unknown, place: string, check: Check): boolean {
+  return faultOf(value, schema, place, check) === undefined;
+}
+
+function anyValueFault(value: unknown, schema: JsonObject, place: string): string | undefined {
+  const types = Array.isArray(schema.type) ? schema.type : schema.type === undefined ? [] : [schema.type];
+  if (types.length > 0 && !types.some((type) => isOfType(value, type))) return `${place} must be ${types.join(" or ")}`;
+  if (Array.isArray(schema.enum) && !schema.enum.some((choice) => sameJson(choice, value))) {
+    return `${place} must be one of ${JSON.stringify(schema.enum)}`;
+  }
+  if ("const" in schema && !sameJson(schema.const, value)) return `${place} must be ${JSON.stringify(schema.const)}`;
+  return undefined;
+}
+
+/** Schemas made of other schemas. */
+function combinedFault(value: unknown, schema: JsonObject, place: string, check: Check): string | undefined {
+  if (typeof schema.$ref === "string") {
+    const fault = faultOf(value, resolveRef(check.root, schema.$ref), place, check);
+    if (fault) return fault;
+  }
+  for (const part of listOf(schema.allOf)) {
+    const fault = faultOf(value, part, place, check);
+    if (fault) return fault;
+  }
+  if (Array.isArray(schema.anyOf) && !schema.anyOf.some((choice) => fits(value, choice, place, check))) {
+    return noneOf(value, schema.anyOf, place, check);
+  }
+  if (Array.isArray(schema.oneOf)) {
+    const count = schema.oneOf.filter((choice) => fits(value, choice, place, check)).length;
+    if (count === 0) return noneOf(value, schema.oneOf, place, check);
+    if (count > 1) return `${place} fits ${count} of its alternatives, and must fit one`;
+  }
+  if (schema.not !== undefined && fits(value, schema.not, place, check)) return `${place} is what it must not be`;
+  if (schema.if !== undefined) {
+    return faultOf(value, fits(value, schema.if, place, check) ? schema.then : schema.else, place, check);
+  }
+  return undefined;
+}
+
+/** One alternative alone may be meant: what keeps the value from it says more than that it fits none. */
+function noneOf(value: unknown, choices: readonly unknown[], place: string, check: Check): string {
+  const meant = choices.filter((choice) => isObject(choice) && anyValueFault(value, choice, place) === undefined);
+  const fault = meant.length === 1 || choices.length === 1 ? faultOf(value, meant[0] ?? choices[0], place, check) : "";
+  return fault || `${place} fits none of its alternatives`;
+}
+
+function kindFault(value: unknown, schema: JsonObject, place: string, check: Check): string | undefined {
+  if (typeof value === "string") return textFault(value, schema, place, check);
+  if (typeof value === "number") return rangeFault(value, schema, place);
+  if (Array.isArray(value)) return listFault(value, schema, place, check);
+  return isObject(value) ? objectFault(value, schema, place, check) : undefined;
+}
+
+function textFault(value: string, schema: JsonObject, place: string, check: Check): string | undefined {
+  const { minLength, maxLength, pattern, format } = schema;
+  if (minLength !== undefined || maxLength !== undefined) {
+    const fault = lengthFault([...value].length, minLength, maxLength, place);
+    if (fault) return fault;
+  }
+  if (!check.strict) return undefined;
+  if (typeof pattern === "string" && !new RegExp(pattern, "u").test(value)) {
+    return `${place} does not match the pattern ${pattern}`;
+  }
+  return typeof format === "string" && !isFormat(value, format) ? `${place} is no ${format}` : undefined;
+}
+
+function rangeFault(value: number, schema: JsonObject, place: string): string | undefined {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  if (typeof minimum === "number" && value < minimum) return `${place} is less than ${minimum}`;
+  if (typeof maximum === "number" && value > maximum) return `${place} is more than ${maximum}`;
+  if (typeof exclusiveMinimum === "number" && value <= exclusiveMinimum)
+    return `${place} must be more than ${exclusiveMinimum}`;
+  if (typeof exclusiveMaximum === "number" && value >= exclusiveMaximum)
+    return `${place} must be less than ${exclusiveMaximum}`;
+  if (typeof multipleOf === "number" && multipleOf > 0 && !isMultiple(value, multipleOf))
+    return `${place} must be a multiple of ${multipleOf}`;
+  return undefined;
+}
+
+/** 0.3 is a multiple of 0.1, though not in binary. */
+function isMultiple(value: number, of: number): boolean {
+  const times = value / of;
+  return Math.abs(times - Math.round(times)) <= Number.EPSILON * Math.max(1, Math.abs(times)) * 4;
+}
+
+function listFault(value: unknown[], schema: JsonObject, place: string, check: Check): string | undefined {
+  // Draft 7 spelled the leading items as a list of `items`, and the rest as `additionalItems`.
+  const isOldForm = Array.isArray(schema.items);
+  const leading = listOf(isOldForm ? schema.items : schema.prefixItems);
+  const rest = isOldForm ? schema.additionalItems : schema.items;
+  for (const [index, item] of value.entries()) {
+    const fault = faultOf(item, index < leading.length ? leading[index] : rest, `${place}[${index}]`, check);
+    if (fault) return fault;
+  }
+  const fault = lengthFault(value.length, schema.minItems, schema.maxItems, place);
+  if (fault) return fault;
+  if (schema.uniqueItems === true) {
+    const seen = new Set(value.map(canonicalJson));
+    if (seen.size < value.length) return `${place} holds the same item twice`;
+  }
+  return schema.contains === undefined ? undefined : containsFault(value, schema, place, check);
+}
+
+function containsFault(value: unknown[], schema: JsonObject, place: string, check: Check): string | undefined {
+  const { contains, minContains = 1, maxContains } = schema;
+  const count = value.filter((item, index) => fits(item, contains, `${place}[${index}]`, check)).length;
+  if (typeof minContains === "number" && count < minContains)
+    return `${place} holds ${count} of the items it must hold, and must hold ${minContains}`;
+  if (typeof maxContains === "number" && count > maxContains)
+    return `${place} holds ${count} such items, and may hold ${maxContains}`;
+  return undefined;
+}
+
+function objectFault(value: JsonObject, schema: JsonObject, place: string, check: Check): string | undefined {
+  for (const key of listOf(schema.required)) {
+    if (typeof key === "string" && !Object.hasOwn(value, key)) return `${place}.${key} is missing`;
+  }
+  const keys = Object.keys(value);
+  for (const key of keys) {
+    const at = `${place}.${key}`;
+    for (const each of schemasOfKey(key, schema, check)) {
+      const fault = faultOf(value[key], each, at, check);
+      if (fault) return fault;
+    }
+    if (schema.propertyNames !== undefined && !fits(key, schema.propertyNames, at, check))
+      return `${at} has a name that is not allowed`;
+  }
+  const { minProperties: least, maxProperties: most } = schema;
+  if (typeof least === "number" && keys.length < least) return `${place} must have at least ${least} properties`;
+  if (typeof most === "number" && keys.length > most) return `${place} may have at most ${most} properties`;
+  return dependentFault(value, schema, place, check);
+}
+
+/** What the value under a key must fit: its own schema, those of matching patterns, else that of all others. */
+function schemasOfKey(key: string, schema: JsonObject, check: Check): unknown[] {
+  const found: unknown[] = [];
+  const { properties, patternProperties } = schema;
+  if (isObject(properties) && Object.hasOwn(properties, key)) found.push(properties[key]);
+  if (isObject(patternProperties)) {
+    // Where patterns do not count, any key might match one.
+    if (!check.strict) return found;
+    for (const [pattern, each] of Object.entries(patternProperties))
+      if (new RegExp(pattern, "u").test(key)) found.push(each);
+  }
+  return found.length > 0 ? found : [schema.additionalProperties];
+}
+
+function dependentFault(value: JsonObject, schema: JsonObject, place: string, check: Check): string | undefined {
+  for (const keyword of ["dependentRequired", "dependentSchemas", "dependencies"]) {
+    const rules = schema[keyword];
+    if (!isObject(rules)) continue;
+    for (const [key, rule] of Object.entries(rules)) {
+      if (!Object.hasOwn(value, key)) continue;
+      const missing = listOf(rule).find((needed) => typeof needed === "string" && !Object.hasOwn(value, needed));
+      if (missing !== undefined) return `${place}.${missing} is missing, which ${key} needs`;
+      const fault = Array.isArray(rule) ? undefined : faultOf(value, rule, place, check);
+      if (fault) return fault;
+    }
+  }
+  return undefined;
+}
+
+/** A place within the schema itself. Undefined: it is nowhere in it. */
+export function resolveRef(root: unknown, ref: string): unknown {
+  if (ref === "#") return root;
+  if (ref.startsWith("#/")) return resolvePointer(root, ref.slice(2));
+  return ref.startsWith("#") ? findAnchor(root, ref.slice(1)) : undefined;
+}
+
+function resolvePointer(root: unknown, pointer: string): unknown {
+  let found = root;
+  for (const part of pointer.split("/")) {
+    const key = decodeUri(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as JsonObject)[key];
+  }
+  return found;
+}
+
+function decodeUri(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function findAnchor(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (isObject(value) && value.$anchor === name) return value;
+  for (const each of Object.values(value)) {
+    const found = findAnchor(each, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function lengthFault(length: number, least: unknown, most: unknown, place: string): string | undefined {
+  if (typeof least === "number" && length < least) return `${place} is shorter than ${least}`;
+  if (typeof most === "number" && length > most) return `${place} is longer than ${most}`;
+  return undefined;
+}
+
+function isOfType(value: unknown, type: unknown): boolean {
+  switch (type) {
+    case "object":
+      return isObject(value);
+    case "array":
+      return Array.isArray(value);
+    case "null":
+      return value === null;
+    case "integer":
+      return Number.isInteger(value);
+    case "number":
+      return Number.isFinite(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+function sameJson(one: unknown, other: unknown): boolean {
+  return one === other || canonicalJson(one) === canonicalJson(other);
+}
+
+/** The order of keys means nothing. */
+function canonicalJson(value: unknown): string | undefined {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    isObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
+  );
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,100 @@
+// Text of one line or block -> the JSON values in it.
+import { FrameError } from "./frame-error.ts";
+import { tryParse } from "./object.ts";
+import { isBlank, scanObjects } from "./scan.ts";
+
+/** Takes one JSON value. May throw to stop the reader. */
+export type Take = (value: unknown) => void;
+
+/** Bytes -> JSON values. Both methods throw FrameError at the first fault, after all that came before it was given. */
+export interface JsonReader {
+  push(bytes: Uint8Array, take: Take): void;
+  end(take: Take): void;
+  /** Lines that were no JSON and were passed over. */
+  readonly skipped: number;
+}
+
+export const defaultMaxLineBytes = 16 * 1024 * 1024;
+
+/** Deeper than any honest frame, and shallow enough for every recursive reader after us, JSON.stringify included. */
+const maxDepth = 2000;
+
+/** Two characters a level: shorter texts cannot be too deep, so nobody pays for looking. */
+const shortestDeepText = 2 * maxDepth;
+
+/** Usually one value; several when objects stand side by side. Empty: the text is blank. "cut", "broken": not JSON. */
+export function parseValues(text: string): unknown[] | "cut" | "broken" {
+  const value = tryParse(text);
+  if (value !== undefined) return [guardDepth(value, text.length)];
+  if (isBlank(text)) return [];
+  const { ends, state } = scanObjects(text);
+  if (state !== "complete") return state;
+  const values: unknown[] = [];
+  let start = 0;
+  for (const end of ends) {
+    const part = tryParse(text.slice(start, end));
+    if (part === undefined) return "broken";
+    values.push(guardDepth(part, end - start));
+    start = end;
+  }
+  return values;
+}
+
+export function guardDepth(value: unknown, textLength: number): unknown {
+  if (textLength > shortestDeepText && isDeeperThan(value, maxDepth)) {
+    throw new FrameError("FRAME_MALFORMED", `A frame is nested deeper than ${maxDepth} levels.`);
+  }
+  return value;
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (isDeeperThan(item, levels - 1)) return true;
+    return false;
+  }
+  for (const key in value) if (isDeeperThan((value as Record<string, unknown>)[key], levels - 1)) return true;
+  return false;
+}
+
+// A decoder of its own for the last bytes: a streaming call leaves state behind.
+const strictUtf8 = { fatal: true, ignoreBOM: true };
+
+/** One decoder serves all lines: without `stream` it keeps no state. It must not eat BOMs, they are an error inside. */
+export function createStrictDecoder(): InstanceType<typeof TextDecoder> {
+  return new TextDecoder("utf-8", strictUtf8);
+}
+
+/** What is readable of bytes that end inside a character. Undefined: they are not UTF-8 at all. */
+export function decodeCutText(bytes: Uint8Array): string | undefined {
+  try {
+    return createStrictDecoder().decode(bytes, { stream: true });
+  } catch {
+    return undefined;
+  }
+}
+
+export function withoutBom(bytes: Uint8Array): Uint8Array {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+export function encodingFault(): FrameError {
+  return new FrameError("FRAME_ENCODING", "The stream is not valid UTF-8.");
+}
+
+export function malformedFault(text: string): FrameError {
+  return new FrameError("FRAME_MALFORMED", `A line of the stream is not a JSON object: ${excerpt(text)}`);
+}
+
+export function tooLargeFault(maxLineBytes: number): FrameError {
+  return new FrameError("FRAME_TOO_LARGE", `A line of the stream is longer than ${maxLineBytes} bytes.`);
+}
+
+export function truncatedFault(what: string): FrameError {
+  return new FrameError("FRAME_TRUNCATED", `The stream ended inside ${what}.`);
+}
+
+function excerpt(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}

@@ -1,0 +1,107 @@
+// Is a program start covered by allow rules? To the letter: what is not understood is not covered.
+import { accessSync, constants, realpathSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import type { Rule } from "../protocol/permission-rule.ts";
+import type { ShellSituation } from "./files/shell-paths.ts";
+import { isInside, realOrSame } from "./paths.ts";
+import { dangerousArguments, hasDangerousOptions, namesOption } from "./programs/dangerous-options.ts";
+import { controlFlow, stateChangers } from "./programs/shell-builtins.ts";
+import { allowsCommand } from "./rules.ts";
+import { show } from "./show.ts";
+import { mayBeOption, unsetReading } from "./starts/expand-words.ts";
+import { baseName, isInterpreter, isShell, type Run } from "./starts/wrappers.ts";
+
+/** Why a program start is not covered by allow rules; undefined when it is. */
+export function uncoveredRun(run: Run, allowing: readonly Rule[], situation: ShellSituation): string | undefined {
+  const { name, args } = run;
+  if (name.dynamic || name.glob || run.inOption || run.ifUnset) return undefined;
+  if (!run.certain) return `An option before ${show(name.text)} is unknown.`;
+  const bare = programName(name.value, situation);
+  if (bare === undefined) return `${show(name.value)} is a path, and rules name programs.`;
+  if (controlFlow.has(bare)) return undefined;
+  if (stateChangers.has(bare)) return `${bare} changes the shell itself.`;
+  const rules = coveringRules(run, bare, allowing);
+  if (rules.length === 0 && !run.transparent)
+    return `No allow rule covers ${show([bare, ...args.map((arg) => arg.text)].join(" "))}.`;
+  const unset = unsetReading(args);
+  const danger = [...dangerousArguments(run), ...(unset ? dangerousArguments({ name, args: unset }) : [])].find(
+    (found) => !rules.some((rule) => namesOption(rule.pattern, found)),
+  );
+  if (danger) return `${bare} ${show(danger.text)} can run or write more than the rule says.`;
+  const unknown =
+    hasDangerousOptions(bare) || isShell(bare) || isInterpreter(bare) ? args.find(mayBeOption) : undefined;
+  return unknown ? `What ${bare} is given by ${show(unknown.text)} is not known before.` : undefined;
+}
+
+function coveringRules({ args }: Run, bare: string, allowing: readonly Rule[]): Rule[] {
+  const words = args.map((arg) => arg.value);
+  // Two names for the same built-in.
+  const names = bare === "[" ? ["[", "test"] : bare === ":" ? [":", "true"] : [bare];
+  const { named, open } = indexOf(allowing);
+  return names.flatMap((name) =>
+    [...(named.get(name) ?? []), ...open].filter((rule) => allowsCommand(rule, { name, args: words })),
+  );
+}
+
+type RuleIndex = { named: Map<string, Rule[]>; open: Rule[] };
+const indexes = new WeakMap<readonly Rule[], RuleIndex>();
+
+/** Rules by the program that they name, for lists of hundreds; `open`: those that may name any. */
+function indexOf(allowing: readonly Rule[]): RuleIndex {
+  const known = indexes.get(allowing);
+  if (known) return known;
+  const index: RuleIndex = { named: new Map(), open: [] };
+  for (const rule of allowing) {
+    const name = /^[^\s:*?{}[\]]+(?=$|[\s:])/.exec(rule.pattern)?.[0];
+    if (name === undefined) index.open.push(rule);
+    else index.named.set(name, [...(index.named.get(name) ?? []), rule]);
+  }
+  indexes.set(allowing, index);
+  return index;
+}
+
+/** A rule that names the inner command too, as `Shell(npx vitest)` does, covers its start. */
+export function isNamedByWrapper(
+  run: Run,
+  wrapper: Run,
+  allowing: readonly Rule[],
+  situation: ShellSituation,
+): boolean {
+  const at = wrapper.args.indexOf(run.name);
+  const bare = programName(wrapper.name.value, situation);
+  if (at === -1 || bare === undefined || !run.certain) return false;
+  return coveringRules(wrapper, bare, allowing).some(({ pattern }) => {
+    const tokens = pattern.replace(/:\*+$/, "").split(/\s+/);
+    return tokens.length - 2 >= at && !/[*?]/.test(tokens.slice(0, at + 2).join(""));
+  });
+}
+
+/** A bare name, or the path that this name means anyway; a file of the workspace is not the program the user allowed. */
+export function programName(name: string, { workspace }: ShellSituation): string | undefined {
+  if (!name.includes("/")) return name;
+  if (!isAbsolute(name) || isInside(realOrSame(name), workspace) || isInside(name, workspace)) return undefined;
+  const base = baseName(name);
+  const meant = programAt(base);
+  return meant !== undefined && sameFile(meant, name) ? base : undefined;
+}
+
+/** What the shell would find under a bare name. */
+function programAt(base: string): string | undefined {
+  for (const folder of (process.env["PATH"] ?? "").split(":")) {
+    if (!isAbsolute(folder)) continue;
+    try {
+      accessSync(join(folder, base), constants.X_OK);
+      return join(folder, base);
+    } catch {}
+  }
+  return undefined;
+}
+
+/** `/bin/ls` and `/usr/bin/ls` are one file where one folder is a link to the other; names must stay the same. */
+function sameFile(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
+  }
+}

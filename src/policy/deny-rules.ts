@@ -1,0 +1,108 @@
+// What deny rules say about a line: generously, in everything that it would start, read or write.
+import type { Rule } from "../protocol/permission-rule.ts";
+import type { ShellSituation, Touch } from "./files/shell-paths.ts";
+import { expandBraces, patternsMeet } from "./glob.ts";
+import { hasSecondName } from "./hard-links.ts";
+import type { ShellWord } from "./parse/shell.ts";
+import { rulesFor } from "./rule-lists.ts";
+import { absolutePattern, coversFile, coversPath, deniesCommand, nameOf, shellPattern } from "./rules.ts";
+import { show } from "./show.ts";
+import { type Told, toldPrograms } from "./starts/programs-in-arguments.ts";
+import type { Run, Runs } from "./starts/wrappers.ts";
+
+/** What deny rules forbid among the programs that other programs are told. */
+export function deniedByWord({ runs }: Runs, rules: readonly Rule[]): Told[] {
+  const denying = rulesFor(rules, "Shell", "deny");
+  if (denying.length === 0) return [];
+  return runs.flatMap((run) => (run.name.dynamic || run.name.glob ? [] : toldPrograms(run, denying)));
+}
+
+export function deniedRuns(command: string, { runs, lines, unreadable }: Runs, rules: readonly Rule[]): string[] {
+  const denying = rulesFor(rules, "Shell", "deny");
+  if (denying.length === 0) return [];
+  const reasons = new Set<string>();
+  for (const { name, args } of runs) {
+    // A name that only the shell knows: rules that name any program hold for it as well.
+    const line = { name: name.dynamic || name.glob ? "" : name.value, args: args.map((arg) => arg.value) };
+    for (const rule of denying)
+      if (deniesCommand(rule, line))
+        reasons.add(`${nameOf(rule)} denies ${show([name, ...args].map((word) => word.text).join(" "))}.`);
+  }
+  // What cannot be parsed is still searched for denied names.
+  const texts = lines.some((line) => line.errors.length > 0) ? [command, ...unreadable] : unreadable;
+  for (const text of texts) {
+    const names = text.split(/[\s;|&()<>`'"\\{}$=!]+/).filter(Boolean);
+    for (const rule of denying) {
+      const hit = deniedName(rule, names);
+      if (hit) reasons.add(`${nameOf(rule)} denies ${hit}, and the line cannot be read.`);
+    }
+  }
+  return [...reasons];
+}
+
+/** The first word that the rule denies, with those after it as its arguments. */
+function deniedName(rule: Rule, names: readonly string[]): string | undefined {
+  const wanted = /^[^\s:*?{}[\]]+(?=$|[\s:])/.exec(rule.pattern)?.[0].toLowerCase();
+  const end = wanted?.slice(wanted.lastIndexOf("/") + 1);
+  return names.find(
+    (name, index) =>
+      (end === undefined || name.toLowerCase().includes(end)) &&
+      deniesCommand(rule, { name, args: names.slice(index + 1, index + 20) }),
+  );
+}
+
+/** Words that could be what a deny rule names, if only the shell made them so: `git $x` against `Shell(git push)`. */
+export function unseenArguments({ runs }: Runs, rules: readonly Rule[]): string[] {
+  const denying = rulesFor(rules, "Shell", "deny").filter((rule) => /[\s:]/.test(rule.pattern));
+  return runs
+    .filter((run) => !run.name.dynamic && !run.name.glob && denying.some((rule) => mayMatch(rule, run)))
+    .map((run) => `what ${run.name.value} is given is not known before`);
+}
+
+/** What a rule names stands near the name of the program. */
+const mostArguments = 50;
+
+/** Would the rule match with its own words in the place of those that are not known? */
+function mayMatch(rule: Rule, { name, args }: Run): boolean {
+  const near = args.slice(0, mostArguments);
+  const values = near.map((each) => each.value);
+  const isDenied = (at: number, wanted: readonly string[]) =>
+    deniesCommand(rule, { name: name.value, args: [...values.slice(0, at), ...wanted, ...values.slice(at + 1)] });
+  return near.some((arg, at) => isOpen(arg) && argumentsIn(rule.pattern).some((wanted) => isDenied(at, wanted)));
+}
+
+function isOpen({ dynamic, glob, others = [] }: ShellWord): boolean {
+  return dynamic || glob || others.length > 0;
+}
+
+/** The words after the name of the program, for each of the alternatives. A star stands for itself as well. */
+function argumentsIn(text: string): string[][] {
+  return (expandBraces(text) ?? [text]).map((each) => {
+    const pattern = shellPattern(each);
+    if (pattern.form === "any") return [];
+    return pattern.form === "glob" ? pattern.glob.split(/\s+/).filter(Boolean) : pattern.tokens.slice(1);
+  });
+}
+
+export function deniedTouches(kind: "Read" | "Write", touches: readonly Touch[], situation: ShellSituation): string[] {
+  const denying = rulesFor(situation.rules, kind, "deny");
+  if (denying.length === 0) return [];
+  const reasons = new Set<string>();
+  for (const { word, paths } of touches) {
+    const linked = new Set(paths.filter((path) => !path.isNew && hasSecondName(path.real)));
+    for (const rule of denying) {
+      const mayBecome = word.glob || (word.others ?? []).some((other) => other.glob);
+      const hit = paths.some(
+        (path) =>
+          (linked.has(path) ? coversFile : coversPath)(rule, path, situation) ||
+          (mayBecome && isPattern(path.given) && patternsMeet(path.given, absolutePattern(rule.pattern, situation))),
+      );
+      if (hit) reasons.add(`${nameOf(rule)} denies ${show(word.value || word.text)}.`);
+    }
+  }
+  return [...reasons];
+}
+
+function isPattern(path: string): boolean {
+  return /[*?[]/.test(path);
+}

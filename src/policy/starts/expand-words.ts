@@ -1,0 +1,231 @@
+// What words become, as far as the line says it: loop variables, assignments, defaults, and commands whose output is known.
+
+import type { Origin, Piece, ShellWord } from "../parse/shell-word.ts";
+import { outputOf } from "./predicted-output.ts";
+
+/** What the variables of a line may hold. `unknown`: set in a way that cannot be followed. */
+export type Variables = ReadonlyMap<string, readonly ShellWord[] | "unknown">;
+
+/** `isNested`: where `$1` is what the line says. `isOpen`: something may have set any variable. */
+export type Scope = {
+  variables: Variables;
+  isNested: boolean;
+  isOpen: boolean;
+  /** How much may still be looked up: variables that hold each other multiply. */
+  budget: { left: number };
+  /** The variables that are being looked up. */
+  open: Set<string>;
+};
+
+const mostTexts = 64;
+const strictness: Record<Origin, number> = { names: 0, environment: 1, derived: 2, made: 3 };
+
+/** Variables that hold digits or nothing, unless the line sets them. */
+const numbers =
+  /^([?$!#]|RANDOM|SECONDS|EPOCHSECONDS|LINENO|UID|EUID|PPID|BASHPID|SHLVL|COLUMNS|LINES|OPTIND|HISTCMD|PIPESTATUS|COPROC(_PID)?)$/;
+/** Variables that are never empty. */
+const alwaysSet = new Map([
+  ["PWD", ["."]],
+  ["HOME", []],
+]);
+/** Variables that hold pieces of the line itself. */
+const ownWords = /^(_|BASH_.*|REPLY|MAPFILE|OPTARG|DIRSTACK|OLDPWD|FUNCNAME|IFS)$/;
+
+/** What a piece may be: texts that are known, and an origin for what is not. */
+type Value = { texts: readonly string[]; glob?: boolean; origin?: Origin };
+
+/** No longer dynamic where the line says what it becomes; otherwise it says where it comes from, and `others` may be it. */
+export function meaningOf(word: ShellWord, scope: Scope): ShellWord {
+  if (!word.dynamic) return word;
+  const pieces = word.pieces ?? unknown;
+  const { texts, glob = false, origin } = combined(pieces, scope);
+  const all = texts.flatMap((text) => splitWords(text, word, glob));
+  const words = all.filter((each) => each.value !== "");
+  // An option that only shows when the line runs is not what it looks like.
+  const hides =
+    !beginsUnset(pieces, scope) && leadingText(word) === "" && words.some((each) => each.value.startsWith("-"));
+  const bare = ownText(pieces);
+  if (bare !== undefined && !texts.includes(bare)) words.push(...splitWords(bare, word, glob));
+  if (origin || hides) return { ...word, origin: hides ? "made" : origin!, others: words };
+  const [first, ...others] = words;
+  if (!first) return { ...word, value: "", dynamic: false };
+  return others.length > 0 ? { ...first, others } : first;
+}
+
+const unknown: readonly Piece[] = [{ kind: "unknown" }];
+
+/** `$VERSION-beta`: an option only where the variable is not set; `unsetReading` is for that. */
+function beginsUnset([first]: readonly Piece[], { variables }: Scope): boolean {
+  return (first?.kind === "variable" || first?.kind === "part") && !variables.has(first.name);
+}
+
+/** May it become an option, or several words, when the shell expands it? */
+export function mayBeOption(word: ShellWord): boolean {
+  if (!word.dynamic || (word.origin !== "made" && word.origin !== "derived")) return false;
+  const lead = leadingText(word);
+  const isFixed = lead !== "" && (!lead.startsWith("-") || lead.includes("="));
+  return !isFixed || !(word.pieces ?? []).every((piece) => piece.kind === "text" || isQuoted(piece));
+}
+
+/** Evaluated as arithmetic, can it be anything but a number? Names are looked up, and what they hold is evaluated again. */
+export function isNumeric(word: ShellWord, scope: Scope): boolean {
+  const pieces: readonly Piece[] = word.dynamic ? (word.pieces ?? unknown) : [{ kind: "text", value: word.value }];
+  return pieces.every((piece) => {
+    if (piece.kind === "text") return isPlainArithmetic(piece.value, scope);
+    if (piece.kind === "variable") return isNumber(piece.name, scope);
+    if (piece.kind === "output") return outputOf(resolved(piece.commands, scope)).gives === "token";
+    return piece.kind === "number";
+  });
+}
+
+/** Numbers, operators and names; a name stands for what it holds. */
+function isPlainArithmetic(text: string, scope: Scope): boolean {
+  if (!/^[\w\s+\-*/%()<>=!&|^~?:,.#@[\]]*$/.test(text)) return false;
+  return [...text.matchAll(/[A-Za-z_]\w*/g)].every(([name]) => isNumber(name, scope));
+}
+
+function isNumber(name: string, scope: Scope): boolean {
+  const values = scope.variables.get(name);
+  if (values !== undefined) return values !== "unknown" && values.every((value) => /^-?\d*$/.test(value.value));
+  return numbers.test(name) || !(scope.isOpen || ownWords.test(name) || (scope.isNested && isPositional(name)));
+}
+
+function isPositional(name: string): boolean {
+  return /^([@*]|\d+)$/.test(name);
+}
+
+function combined(pieces: readonly Piece[], scope: Scope): Value {
+  let texts = [""];
+  let glob = false;
+  let origin: Origin | undefined;
+  for (const piece of pieces) {
+    const value = pieceValue(piece, scope);
+    texts = texts.flatMap((start) => value.texts.map((end) => start + end));
+    glob ||= value.glob === true;
+    if (value.origin) origin = worse(origin, value.origin);
+    if (texts.length > mostTexts) return made;
+  }
+  return { texts, glob, ...(origin && { origin }) };
+}
+
+const digits: Value = { texts: ["0"] };
+/** Of a command that may fail, then it prints nothing; of a variable that only some shells have. */
+const digitsIfAny: Value = { texts: ["0", ""] };
+const made: Value = { texts: [], origin: "made" };
+
+function pieceValue(piece: Piece, scope: Scope): Value {
+  switch (piece.kind) {
+    case "text":
+      return { texts: [piece.value] };
+    case "number":
+      return digits;
+    case "variable":
+      return variableValue(piece, scope);
+    case "part":
+      return partValue(piece.name, scope);
+    case "choice":
+      return united(piece.choices.map((pieces) => combined(pieces, scope)));
+    case "output": {
+      const { gives, mentions, isAlways } = outputOf(resolved(piece.commands, scope));
+      if (gives === "token") return digitsIfAny;
+      const texts = mentions.map((each) => each.value);
+      return { texts: isAlways ? texts : [...texts, ""], glob: true, origin: gives };
+    }
+    case "unknown":
+      return made;
+  }
+}
+
+/** `$(basename "$f")`: what the commands are given is looked up as well. */
+function resolved(commands: Extract<Piece, { kind: "output" }>["commands"], scope: Scope) {
+  return commands.map(({ name, args }) => ({ name, args: args.map((arg) => meaningOf(arg, scope)) }));
+}
+
+function variableValue({ name, quoted }: { name: string; quoted: boolean }, scope: Scope): Value {
+  const words = scope.variables.get(name);
+  // Where words end is itself a variable.
+  if (words === "unknown" || ownWords.test(name) || (!quoted && scope.variables.has("IFS"))) return made;
+  if (words) return lookedUp(name, words, quoted, scope);
+  if (numbers.test(name)) return digitsIfAny;
+  const isOurs = scope.isOpen || (scope.isNested && isPositional(name));
+  // What nobody has set is empty: `.e${x}nv` is then a name like any other.
+  return { texts: alwaysSet.get(name) ?? [""], origin: isOurs ? "made" : "environment" };
+}
+
+function lookedUp(name: string, words: readonly ShellWord[], quoted: boolean, scope: Scope): Value {
+  scope.budget.left -= words.length;
+  // `x=$x.y` has as many meanings as there are rounds.
+  if (scope.budget.left < 0 || scope.open.has(name)) return made;
+  scope.open.add(name);
+  const values = words.map((word) => {
+    const meaning = meaningOf(word, scope);
+    const others = meaning.others ?? [];
+    const all = meaning.dynamic ? others : [meaning, ...others];
+    const texts = all.map((each) => each.value);
+    // A tilde was expanded when it was assigned; a pattern is, when it is used without quotes.
+    const origin = all.some((each) => each.tilde) ? "made" : meaning.origin;
+    const glob = all.some((each) => each.glob) || (!quoted && texts.some((text) => /[*?[]/.test(text)));
+    return { texts, glob, ...(origin && { origin }) };
+  });
+  scope.open.delete(name);
+  return united(values);
+}
+
+function partValue(name: string, scope: Scope): Value {
+  const words = scope.variables.get(name);
+  const { origin, ...whole } = variableValue({ name, quoted: true }, scope);
+  // Cut from names that exist, or from what the user has set; of what the line says it could be any part.
+  const isOutside = origin === undefined ? words !== "unknown" && words?.every((word) => word.glob) : origin !== "made";
+  return isOutside ? { ...whole, origin: "derived" } : made;
+}
+
+function united(values: readonly Value[]): Value {
+  const texts = values.flatMap((value) => value.texts);
+  const origins = values.flatMap((value) => value.origin ?? []);
+  const origin = origins.length > 0 ? origins.reduce(worse) : undefined;
+  return { texts, glob: values.some((value) => value.glob), ...(origin && { origin }) };
+}
+
+/** Unquoted, what a variable holds or a command prints falls apart at blanks. */
+function splitWords(text: string, word: ShellWord, glob: boolean): ShellWord[] {
+  const isSplit = (word.pieces ?? []).some((piece) => "quoted" in piece && !piece.quoted);
+  const parts = isSplit ? text.split(/\s+/).filter(Boolean) : [text];
+  return parts.map((value) => ({ text: word.text, value, dynamic: false, glob: glob || word.glob, tilde: word.tilde }));
+}
+
+/** What is left of `$x.txt` where the line has not set x yet, or does not at all. Its beginning and its end must be its own. */
+function ownText(pieces: readonly Piece[]): string | undefined {
+  let text = "";
+  for (const piece of pieces) {
+    if (piece.kind === "number") return undefined;
+    if (piece.kind === "text") text += piece.value;
+  }
+  return /^[^-/](.*[^/])?$/s.test(text) ? text : undefined;
+}
+
+function leadingText(word: ShellWord): string {
+  let lead = "";
+  for (const piece of word.pieces ?? []) {
+    if (piece.kind !== "text") break;
+    lead += piece.value;
+  }
+  return lead;
+}
+
+function isQuoted(piece: Piece): boolean {
+  return piece.kind === "number" || ((piece.kind === "variable" || piece.kind === "output") && piece.quoted);
+}
+
+function worse(one: Origin | undefined, other: Origin): Origin {
+  return one !== undefined && strictness[one] > strictness[other] ? one : other;
+}
+
+/**
+ * The arguments as they are where variables are not set, if that makes options of them: `find . $x-delete`. Undefined where
+ * there are none.
+ */
+export function unsetReading(args: readonly ShellWord[]): ShellWord[] | undefined {
+  const isOption = ({ value }: ShellWord) => value.startsWith("-") && value.length > 1;
+  if (!args.some((arg) => arg.dynamic && arg.others?.some(isOption))) return undefined;
+  return args.map((arg) => (arg.dynamic && arg.others?.find(isOption)) || arg);
+}

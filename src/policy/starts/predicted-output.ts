@@ -1,0 +1,212 @@
+// What commands print, as far as it can be foreseen: a number or a date, names that exist, or anything at all.
+
+import type { Invocation, Origin, ShellWord } from "../parse/shell-word.ts";
+import { own } from "../programs/shell-builtins.ts";
+
+/** `token`: one word that is no option and no path. `mentions`: what names may come from. `isAlways`: there is some. */
+export type Output = { gives: "token" | Origin; mentions: readonly ShellWord[]; isAlways?: true };
+
+/** Holds when the first argument is `first`, each other one that begins with a dash fits `flags`, and the rest `operands`. */
+type Producer = {
+  gives: "token" | "names" | "environment";
+  first?: string;
+  flags?: RegExp;
+  operands?: RegExp;
+  /** A flag without which it prints something else. */
+  needs?: RegExp;
+  /** It never prints nothing. */
+  isAlways?: true;
+};
+
+const revision = /^[A-Za-z@][\w./~^@{}-]*$/;
+const producers: Record<string, readonly Producer[]> = {
+  date: [{ gives: "token", flags: /^(-u|--utc|-I\w*)$/, operands: /^\+(?!.*%[nt])[A-Za-z0-9%][\w%:.+-]*$/ }],
+  nproc: [{ gives: "token", flags: /^--all$/ }],
+  id: [{ gives: "token", flags: /^-[ugn]{1,2}$/ }],
+  whoami: [{ gives: "token" }],
+  hostname: [{ gives: "token", flags: /^-s$/ }],
+  uname: [{ gives: "token", flags: /^-[mrsn]$/ }],
+  arch: [{ gives: "token" }],
+  tput: [{ gives: "token", operands: /^(cols|lines)$/ }],
+  seq: [{ gives: "names", operands: /^\d+$/ }],
+  pgrep: [{ gives: "names", flags: /^-[fnoxu]+$/, operands: /^[^-]/ }],
+  pidof: [{ gives: "names", operands: /^\w/ }],
+  lsof: [
+    {
+      gives: "names",
+      flags: /^(-[tinP]+((tcp|udp)?:\d+)?|-sTCP:LISTEN)$/i,
+      operands: /^(tcp|udp)?:\d+$/,
+      needs: /^-\w*t/,
+    },
+  ],
+  pwd: [{ gives: "environment", flags: /^-[PL]$/, isAlways: true }],
+  mktemp: [{ gives: "environment", flags: /^-d$/ }],
+  which: [{ gives: "environment", operands: /^\w/ }],
+  command: [{ gives: "environment", flags: /^-v$/, operands: /^\w/, needs: /^-v$/ }],
+  node: [{ gives: "token", flags: /^(-v|--version)$/ }],
+  npm: [{ gives: "environment", flags: /^-g$/, operands: /^(bin|prefix|root)$/ }],
+  go: [
+    { gives: "environment", first: "env", operands: /^[A-Z]\w*$/ },
+    { gives: "names", first: "list", operands: /^\.\/\.\.\.$/ },
+  ],
+  brew: [{ gives: "environment", flags: /^--prefix$/, operands: /^\w/, needs: /^--prefix$/ }],
+  ls: [{ gives: "names", flags: /^-[1AadtrSR]+$/, operands: /^[^-]/ }],
+  find: [
+    {
+      gives: "names",
+      flags:
+        /^-(maxdepth|mindepth|type|i?name|i?path|newer|[acm]time|[acm]min|size|not|or?|and?|prune|print0?|empty|executable|L|H)$|^-\d+$/,
+      operands: /^[^-]/,
+    },
+  ],
+  fd: [
+    { gives: "names", flags: /^(-[eHIatu0d]+|--(hidden|no-ignore|type|extension|max-depth|glob))$/, operands: /^[^-]/ },
+  ],
+  rg: [
+    {
+      gives: "names",
+      flags:
+        /^(-[liwFSUgtTe0]+|--(files|files-with(out)?-match(es)?|hidden|no-ignore|ignore-case|type|glob|sort)(=.*)?)$/s,
+      operands: /^[^-]/,
+      needs: /^(-\w*l\w*|--files.*)$/,
+    },
+  ],
+  grep: [
+    {
+      gives: "names",
+      flags: /^(-[rRiwxEFPlLsIeZ]+|--(include|exclude|exclude-dir)=.*|--files-with(out)?-match(es)?|--recursive)$/s,
+      operands: /^[^-]/,
+      needs: /^(-\w*[lL]\w*|--files.*)$/,
+    },
+  ],
+  docker: ["ps", "images", "container", "compose", "volume", "network", "image"].map((first) => ({
+    gives: "names",
+    first,
+    flags: /^(-[aqfln]+|--(all|quiet|filter|no-trunc)(=[\w./:=-]+)?)$/,
+    operands: /^(ls|ps|[a-z][\w.-]*(=[\w./:-]+)?)$/,
+    needs: /^(-[afln]*q[afln]*|--quiet)$/,
+  })),
+  git: [
+    {
+      gives: "token",
+      first: "rev-parse",
+      flags: /^(--short(=\d+)?|--verify|-q|--quiet)$/,
+      operands: /^[A-Za-z@][\w@~^]*$/,
+    },
+    {
+      gives: "names",
+      first: "rev-parse",
+      flags: /^--abbrev-ref$/,
+      operands: /^(HEAD|@|@\{u\})$/,
+    },
+    { gives: "environment", first: "rev-parse", flags: /^--show-toplevel$/, isAlways: true },
+    { gives: "environment", first: "rev-parse", flags: /^--(git-dir|show-cdup|git-common-dir)$/ },
+    { gives: "names", first: "branch", flags: /^(-[ar]|--(merged|no-merged|list|show-current))$/, operands: revision },
+    { gives: "names", first: "symbolic-ref", flags: /^--short$/, operands: /^HEAD$/ },
+    { gives: "names", first: "tag", flags: /^(-l|--list)$/, operands: /^[\w.*]+$/ },
+    { gives: "names", first: "describe", flags: /^--(tags|always|abbrev=\d+|dirty)$/, operands: revision },
+    {
+      gives: "token",
+      first: "log",
+      flags: /^(-1|-n1|--(format|pretty)=(format:)?%[hH])$/,
+      operands: revision,
+      needs: /=.*%[hH]$/,
+    },
+    { gives: "names", first: "merge-base", operands: revision },
+    {
+      gives: "names",
+      first: "rev-list",
+      flags: /^(-\d+|-n\d+|--(count|all|max-count=\d+|first-parent|merges))$/,
+      operands: revision,
+    },
+    ...["ls-files", "diff", "diff-tree", "show", "ls-tree"].map((first) => ({
+      gives: "names" as const,
+      first,
+      flags:
+        /^(--name-only|--cached|--staged|--others|--exclude-standard|--modified|--deleted|--diff-filter=\w+|--relative|--no-commit-id|--|-[mocrdz]+)$/,
+      operands: /^[^-]/,
+      ...(first !== "ls-files" && { needs: /^--name-only$/ }),
+    })),
+  ],
+};
+
+/** They pass on lines as they are, or fewer of them. Operands would be files of their own. */
+const filters: Record<string, { flags: RegExp; operands: number }> = {
+  head: { flags: /^-(n?-?\d*|c\d+)$/, operands: 0 },
+  tail: { flags: /^-n?[+-]?\d*$/, operands: 0 },
+  sort: { flags: /^-([rnuVhf]+|[tk].*)$/s, operands: 0 },
+  uniq: { flags: /^-[du]$/, operands: 0 },
+  tac: { flags: /^$/, operands: 0 },
+  grep: { flags: /^-[viEFwx]+$/, operands: 1 },
+};
+
+/** Of a line they print a field, and nothing of their own. */
+const fieldPrinter = /^[^"'`|>@]*\{\s*print \$(\d+|NF)\s*;?\s*\}\s*$/;
+
+const made: Output = { gives: "made", mentions: [] };
+
+export function outputOf(commands: readonly Invocation[]): Output {
+  const [first, ...rest] = commands;
+  return first ? rest.reduce(passedOn, producedBy(first)) : made;
+}
+
+function producedBy({ name, args }: Invocation): Output {
+  if (!isKnown([name])) return made;
+  if (name.value === "echo" || name.value === "printf") return { ...made, mentions: args.flatMap(spokenWords) };
+  if (name.value === "basename" || name.value === "dirname") return partOfPath(args);
+  if (!isKnown(args) || args.some((arg) => /[\n\r]/.test(arg.value))) return made;
+  const producer = own(producers, name.value)?.find((each) => fits(each, args));
+  if (!producer) return made;
+  const { gives, isAlways } = producer;
+  return { gives, mentions: args.filter((arg) => !arg.value.startsWith("-")), ...(isAlways && { isAlways }) };
+}
+
+function fits({ first, flags, operands, needs }: Producer, args: readonly ShellWord[]): boolean {
+  if (first !== undefined && args[0]?.value !== first) return false;
+  if (needs && !args.some((arg) => needs.test(arg.value))) return false;
+  const rest = first === undefined ? args : args.slice(1);
+  return rest.every(({ value }) => (value.startsWith("-") ? flags : operands)?.test(value) === true);
+}
+
+/** `$(basename "$PWD")` is as good as what it is given; of a literal it could be anything that the line says. */
+function partOfPath(args: readonly ShellWord[]): Output {
+  const origin = args[0]?.origin;
+  const isFromOutside = (origin !== undefined && origin !== "made") || args[0]?.glob === true;
+  return isFromOutside && isKnown(args.slice(1)) ? { gives: "derived", mentions: [] } : made;
+}
+
+function passedOn({ gives, mentions }: Output, { name, args }: Invocation): Output {
+  if (gives === "made" || !isKnown([name, ...args])) return { ...made, mentions };
+  const values = args.map((arg) => arg.value);
+  if (name.value === "wc" && values.length === 1 && /^-[lwc]$/.test(values[0]!))
+    return { gives: "token", mentions: [] };
+  const filter = own(filters, name.value);
+  if (filter) {
+    const flags = values.filter((value) => value.startsWith("-"));
+    const operands = values.filter(
+      (value, index) => !value.startsWith("-") && !/^-[nktc]$/.test(values[index - 1] ?? ""),
+    );
+    return flags.every((flag) => filter.flags.test(flag)) && operands.length === filter.operands
+      ? { gives, mentions }
+      : made;
+  }
+  const isField =
+    name.value === "awk"
+      ? fieldPrinter.test(values.at(-1) ?? "") &&
+        values.length <= 3 &&
+        /^(-F.*|)$/s.test(values.length > 1 ? values[0]! : "")
+      : name.value === "cut" &&
+        values.every((value, index) => /^-[dfc]/.test(value) || /^-[dfc]$/.test(values[index - 1] ?? ""));
+  return isField ? { gives: "derived", mentions } : made;
+}
+
+/** The words of a text that a command is made to print. */
+export function spokenWords({ value, dynamic }: Pick<ShellWord, "value" | "dynamic">): ShellWord[] {
+  if (dynamic) return [];
+  const texts = value.split(/(?:\s|\\[nt0])+/).filter((text) => text !== "" && !text.startsWith("-"));
+  return texts.map((text) => ({ text, value: text, dynamic: false, glob: false, tilde: false }));
+}
+
+function isKnown(words: readonly ShellWord[]): boolean {
+  return words.every((word) => !word.dynamic);
+}

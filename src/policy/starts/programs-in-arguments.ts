@@ -1,0 +1,137 @@
+// Programs that words may name: a program that nobody knows may start what it is told. For deny rules only.
+import type { Rule } from "../../protocol/permission-rule.ts";
+import type { ShellWord } from "../parse/shell-word.ts";
+import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
+import { inlineCode } from "../programs/executing-options.ts";
+import { startsNothing } from "../programs/program-kinds.ts";
+import { runners, wrappers } from "../programs/wrapper-table.ts";
+import { deniesCommand } from "../rules.ts";
+import type { Run } from "./started-programs.ts";
+
+/** Programs that start a command in a container, on another machine or in another environment; after which subcommand. */
+const starters: Record<string, RegExp | undefined> = {
+  docker: /^(run|exec|create)$/,
+  podman: /^(run|exec|create)$/,
+  nerdctl: /^(run|exec|create)$/,
+  "docker-compose": /^(run|exec)$/,
+  "podman-compose": /^(run|exec)$/,
+  kubectl: /^(exec|run|debug)$/,
+  oc: /^(exec|run|debug|rsh)$/,
+  lxc: /^exec$/,
+  machinectl: /^shell$/,
+  flatpak: /^run$/,
+  distrobox: /^enter$/,
+  toolbox: /^run$/,
+  vagrant: /^ssh$/,
+  adb: /^shell$/,
+  gcloud: /^ssh$/,
+  nix: /^(shell|develop|run)$/,
+  ...anywhere(`
+    ssh rsh mosh sshpass autossh wsl lxc-attach pssh parallel-ssh pdsh dsh ansible salt fab chokidar watchman-make nix-shell
+    guix gpg-agent socat nc ncat netcat xterm gnome-terminal konsole x-terminal-emulator alacritty kitty lldb ninja bind
+    lftp ftp pwsh powershell`),
+};
+
+/** Where what it starts runs among other files. */
+const elsewhere =
+  /^(ssh|rsh|mosh|sshpass|autossh|pssh|parallel-ssh|pdsh|dsh|ansible|salt|fab|kubectl|oc|adb|vagrant|gcloud|machinectl)$/;
+
+/** Is what it is told about files of another machine? */
+export function runsElsewhere(name: string, args: readonly ShellWord[]): boolean {
+  if (!elsewhere.test(name)) return false;
+  const after = own(starters, name);
+  return after === undefined || args.some((arg) => after.test(arg.value));
+}
+
+/** Does it take texts as commands for this machine, or for a container that may have folders of it? */
+export function takesCommands(name: string): boolean {
+  return Object.hasOwn(starters, name) && !elsewhere.test(name);
+}
+
+/** What a rule denies, as a program may be told it. `isSure`: starting it is what the program is for. */
+export type Told = { rule: Rule; name: string; by: string; isSure: boolean };
+
+export function toldPrograms(run: Run, denying: readonly Rule[]): Told[] {
+  const by = baseName(run.name.value);
+  const isStarter = Object.hasOwn(starters, by);
+  const script = scriptName(by, run.args);
+  if (script)
+    return denying.flatMap((rule) =>
+      deniesCommand(rule, script) ? [{ rule, name: script.name, by, isSure: false }] : [],
+    );
+  if (!isStarter && (startsNothing(by) || own(runners, by) !== undefined)) return [];
+  // What a wrapper starts is followed; a shell and an interpreter have their script, and it gets the rest.
+  if (!isStarter && own(wrappers, by) !== undefined) return [];
+  const isScripted = !isStarter && (isShell(by) || isInterpreter(by));
+  // Whether code of another language starts programs is judged where it is read.
+  const code = isScripted
+    ? new Set([...inlineCode(run), ...shellScript(by, run)].map((word) => word.value))
+    : undefined;
+  const args = run.args.map((arg) => arg.value).filter((value) => !code?.has(value));
+  const after = starters[by];
+  const from = isStarter && after ? args.findIndex((arg) => after.test(arg)) + 1 : 0;
+  if (isStarter && after && from === 0) return [];
+  const texts = [...args.slice(from), ...(isScripted ? [] : bodiesOf(run))];
+  return denying.flatMap((rule) => {
+    const hit = toldName(rule, texts);
+    return hit ? [{ rule, name: hit, by, isSure: isStarter }] : [];
+  });
+}
+
+/** `bun run rm`, `yarn rm`: what is no script of the package is a program. */
+function scriptName(by: string, args: readonly ShellWord[]): { name: string; args: string[] } | undefined {
+  if (!/^(npm|pnpm|yarn|bun)$/.test(by)) return undefined;
+  const words = args.map((arg) => arg.value);
+  const from = words.findIndex((word) => /^(run|run-script)$/.test(word)) + 1;
+  const at = from > 0 || by === "yarn" ? words.findIndex((word, index) => index >= from && !/^-./.test(word)) : -1;
+  if (at === -1 || own(runners, by)?.includes(words[at]!)) return undefined;
+  return { name: words[at]!, args: words.slice(at + 1) };
+}
+
+/** What `-c` gives is parsed as the script that it is. */
+function shellScript(by: string, { args }: Run): ShellWord[] {
+  const at = isShell(by) ? args.findIndex((arg) => /^-[a-zA-Z]*c/.test(arg.value)) : -1;
+  return at === -1
+    ? []
+    : args
+        .slice(at + 1)
+        .filter((arg) => /\s/.test(arg.value))
+        .slice(0, 1);
+}
+
+function bodiesOf({ command }: Run): string[] {
+  return command.redirects.flatMap(({ direction, body }) => (direction === "text" && body ? [body] : []));
+}
+
+/** Where a command begins inside of a text: at its start, after an operator, a quote or a bracket, or after a word that starts one. */
+const begins =
+  /(?<=^|[!|;&({"'`:=%<>,[] ?|\b(?:shell|spawn|exec|system|run|sudo|env|command|eval|call|start|then|do|else) )((?:[\w.+-]*\/)*[\w.+-]+)(?=((?:[ \t]+[^\s;|&)}"'`]+){0,20}))/g;
+
+/** The program that the rule denies, if a text names it where a command could begin, or if it is one of the words. */
+function toldName(rule: Rule, texts: readonly string[]): string | undefined {
+  const wanted = /^[^\s:*?{}[\]]+(?=$|[\s:])/.exec(rule.pattern)?.[0].replace(/^.*\//s, "").toLowerCase();
+  for (const [at, text] of texts.entries()) {
+    if (wanted !== undefined && !text.toLowerCase().includes(wanted)) continue;
+    if (/^[\w.+/-]+$/.test(text)) {
+      if (deniesCommand(rule, { name: text, args: texts.slice(at + 1, at + 20) })) return text;
+      continue;
+    }
+    for (const [, name, rest] of onOneLine(text).matchAll(begins))
+      if (deniesCommand(rule, { name: name!, args: rest!.split(/\s+/).filter(Boolean) })) return name;
+  }
+  return undefined;
+}
+
+/** With one blank where there are many: looking back over them again and again would take for ever. */
+function onOneLine(text: string): string {
+  return text.replaceAll("\n", ";").replace(/\s+/g, " ").trim();
+}
+
+function anywhere(names: string): Record<string, undefined> {
+  return Object.fromEntries(
+    names
+      .split(/\s+/)
+      .filter(Boolean)
+      .map((name) => [name, undefined]),
+  );
+}

@@ -1,0 +1,74 @@
+// What a command line would start: every program, however deep it is wrapped, and what could not be seen on the way.
+
+import type { ShellCommand, ShellLine, ShellWord } from "../parse/shell.ts";
+import type { Scope } from "./expand-words.ts";
+
+/** One program start, however deep it is wrapped. */
+export type Run = {
+  name: ShellWord;
+  args: ShellWord[];
+  /** Runs only what it is given, and changes nothing else: needs no rule of its own. */
+  transparent: boolean;
+  /** False: only a guess, because an option before it is unknown. Good enough to deny, not to allow. */
+  certain: boolean;
+  /** Stands in the value of an option: only deny rules and the floor look at it, the option is judged by itself. */
+  inOption?: true;
+  /** Another reading of the same command, for where variables are not set: only what it would do counts. */
+  ifUnset?: true;
+  /** The simple command that it belongs to. */
+  command: ShellCommand;
+  /** How deep it is wrapped: the last one before it that is less deep starts it. */
+  depth: number;
+};
+
+export type Runs = {
+  runs: Run[];
+  /** Lines that are parsed: the command itself, and every literal script inside it. */
+  lines: ShellLine[];
+  /** The text of each of the lines. */
+  sources: string[];
+  /** What the variables of each of the lines may hold. */
+  scopes: Scope[];
+  /** Why part of what would run cannot be seen. */
+  opaque: string[];
+  /** Code of another language than the shell's, which no rule for a program covers. */
+  inline: string[];
+  /** Names of programs that change who runs the rest. */
+  privileged: string[];
+  /** Files that are run by a shell or an interpreter, or by their own name. `isUsual`: nobody names them. */
+  files: { word: ShellWord; by: string; isUsual?: true }[];
+  /** Variables that are set for a program by another way than the shell's own. */
+  assigned: { text: string; name: string; isKnown: boolean; by: string }[];
+  /** Scripts and values of options that cannot be read for sure. */
+  unreadable: string[];
+  /** One of them is for the plain shell, which may read it in another way than bash does. */
+  isMisread: boolean;
+  /** Texts that programs take as code of their own: the files that they name may be read and written. */
+  code: { text: string; by: string }[];
+  /** Where commands in the values of options would write. */
+  guessedTargets: ShellWord[];
+  /** Folders that programs are started in. */
+  folders: ShellWord[];
+  /** How many starts are only guesses. */
+  guesses: number;
+};
+
+export function noRuns(): Runs {
+  return {
+    runs: [],
+    lines: [],
+    sources: [],
+    scopes: [],
+    opaque: [],
+    inline: [],
+    privileged: [],
+    files: [],
+    assigned: [],
+    unreadable: [],
+    isMisread: false,
+    code: [],
+    guessedTargets: [],
+    folders: [],
+    guesses: 0,
+  };
+}

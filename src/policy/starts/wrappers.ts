@@ -1,0 +1,429 @@
+// Commands that run other commands: what `env`, `sudo`, `xargs`, `find -exec`, `bash -c` would start.
+
+import { readsAlike } from "../parse/portable-script.ts";
+import { parseShell, type ShellCommand, type ShellWord } from "../parse/shell.ts";
+import { baseName, isInterpreter, isShell, own, words } from "../programs/command-names.ts";
+import { dangerousArguments } from "../programs/dangerous-options.ts";
+import { computedWords, hidesCode, isMade } from "../programs/evaluating-builtins.ts";
+import { commandsInOptions, inlineCode, mayStartPrograms } from "../programs/executing-options.ts";
+import { commandsInVariable, firstFile, renamingLists } from "../programs/program-variables.ts";
+import { isOption, parseOptions } from "../programs/read-options.ts";
+import { scriptsOf } from "../programs/script-files.ts";
+import { loaderName, runnerOptions, runners, type Wrapper, wrappers } from "../programs/wrapper-table.ts";
+import { show } from "../show.ts";
+import { isNumeric, meaningOf, type Scope, unsetReading } from "./expand-words.ts";
+import { withFound, withInput } from "./piped-arguments.ts";
+import { noRuns, type Run, type Runs } from "./started-programs.ts";
+import { scopeOf } from "./variables.ts";
+
+export { baseName, isInterpreter, isShell } from "../programs/command-names.ts";
+export type { Run, Runs } from "./started-programs.ts";
+
+const deepest = 12;
+/** Beyond these nothing more is followed, and the line counts as not seen through. */
+const mostRuns = 2000;
+const mostGuesses = 60;
+
+export function runsOf(command: string): Runs {
+  const found = noRuns();
+  descend(command, { depth: 0, found });
+  return found;
+}
+
+function descend(source: string, { depth, found, scope }: { depth: number; found: Runs; scope?: Scope }): void {
+  if (depth > deepest || found.runs.length > mostRuns) {
+    tooMuch("it is nested too deeply", found);
+    return;
+  }
+  const line = parseShell(source);
+  const inner = scopeOf(line, scope);
+  found.lines.push(line);
+  found.sources.push(source);
+  found.scopes.push(inner);
+  for (const command of line.commands) {
+    const trail = { command, depth, certain: true, found, scope: inner, source };
+    for (const { name, value } of command.assignments) {
+      if (value && !(value.dynamic && !command.name)) followVariable(name, value.value, trail);
+      if (renamingLists.test(name)) found.opaque.push(`${name} gives a name another meaning`);
+    }
+    if (!command.name) continue;
+    const args = command.args.map((arg) => meaningOf(arg, inner));
+    follow(command.name, args, trail);
+    const unset = unsetReading(args);
+    if (unset) follow(command.name, unset, { ...trail, depth: depth + 1, certain: false, ifUnset: true });
+  }
+}
+
+/** A variable whose value becomes code: for the shell itself, or for what it starts. */
+function followVariable(name: string, value: string, trail: Trail): void {
+  for (const text of commandsInVariable(name, value)) guessScript(text, trail);
+  if (firstFile.test(name) && value !== "") trail.found.opaque.push(`${name} makes a shell run ${show(value)} first`);
+}
+
+type Trail = {
+  command: ShellCommand;
+  depth: number;
+  certain: boolean;
+  inOption?: true;
+  ifUnset?: true;
+  found: Runs;
+  scope: Scope;
+  source: string;
+};
+
+function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
+  const { found, command, depth, certain } = trail;
+  const base = baseName(name.value).toLowerCase();
+  const table = loaderName.test(base) ? {} : own(wrappers, base);
+  const { inOption, ifUnset } = trail;
+  const kind = { ...(inOption && { inOption }), ...(ifUnset && { ifUnset }) };
+  const run: Run = { name, args, transparent: table?.transparent === true, certain, ...kind, command, depth };
+  found.runs.push(run);
+  if (found.runs.length > mostRuns) tooMuch("it starts too many programs", found);
+  if (found.runs.length > mostRuns || name.dynamic || name.glob) return;
+  if (name.value.includes("/")) found.files.push({ word: name, by: name.value });
+  // Whoever is given a name with blanks takes it as a line.
+  if (depth > 0 && /[ \t\n]/.test(name.value)) guessScript(name.value, trail);
+  for (const word of scriptsOf(run)) found.files.push({ word, by: base, isUsual: true });
+  if (isShell(base)) followShell(base, args, trail);
+  else if (base === "eval") script(args[0]?.value === "--" ? args.slice(1) : args, trail, "eval");
+  else if (base === "trap") followTrap(args, trail);
+  else if (renamers.has(base)) followRenaming(base, args, trail);
+  else if (base === "source" || base === ".") followFile(args[0], base, trail);
+  else if (/^(g?find|fd|fdfind|bfs)$/.test(base)) followFind(args, trail);
+  else if (subcommandOf(base, args) !== -1) followRunner(base, args, trail);
+  else if (databaseShells.has(base)) followDatabase(base, name, trail);
+  else if (isInterpreter(baseName(name.value))) followInterpreter(baseName(name.value), args, trail);
+  else if (table) followWrapper(base, table, args, trail);
+  followOptions(run, trail);
+}
+
+/** `trap -- 'commands' SIGNAL` */
+function followTrap(args: readonly ShellWord[], trail: Trail): void {
+  const commands = args.find((arg, at) => !isOption(arg) && (at === 0 || args[at - 1]!.value === "--"));
+  if (commands) script([commands], trail, "trap");
+}
+
+/** Built-ins that give a name another meaning: later words of the line are not what they look like. */
+const renamers = words("alias hash enable");
+
+function followRenaming(base: string, args: readonly ShellWord[], trail: Trail): void {
+  if (!args.some((arg) => arg.value.includes("=") || /^-[a-z]*[pf]/.test(arg.value))) return;
+  trail.found.opaque.push(`${base} gives a name another meaning`);
+  for (const arg of args) guessScript(arg.value.replace(/^[^=]*=/s, ""), trail);
+}
+
+/** Programs with a language of their own: what their options run is not the shell's. */
+const otherLanguages = words(`
+  make gmake vim vi nvim ex view emacs nano less more gdb lldb expect osascript sqlite3 psql mysql ed tcpdump hyperfine
+  nodemon crontab sed gsed awk gawk mawk nawk dc m4 gnuplot tclsh wish pwsh powershell`);
+/** Programs that are told by what they read which files to write. */
+const instructed = words("patch curl sftp ftp lftp cpio at batch aria2c wget");
+
+/** Options that name a program, and programs that are themselves a language. */
+function followOptions(run: Run, trail: Trail): void {
+  const { found } = trail;
+  const base = baseName(run.name.value);
+  const { texts, isCut } = commandsInOptions(run);
+  for (const text of texts) guessScript(text, trail);
+  if (isCut) {
+    tooMuch("it holds too many commands inside of options", found);
+    found.unreadable.push(run.args.map((arg) => arg.value).join(" "));
+  }
+  const dangers = dangerousArguments(run);
+  const code = inlineCode(run);
+  noteCode(run, code, trail);
+  if (code.some((each) => each.dynamic)) found.opaque.push(`${base} runs code that is not known before`);
+  else if (code.some((each) => mayStartPrograms(each.value)))
+    found.opaque.push(`${base} is given code that may start programs`);
+  else if (dangers.length > 0 && (otherLanguages.has(base) || (isInterpreter(base) && code.length === 0)))
+    found.opaque.push(`${base} ${show(dangers[0]!.text)} may start programs`);
+  if (dangers.some(({ at }) => isMade(run.args[at]) || isMade(run.args[at + 1])))
+    found.opaque.push(`what ${base} runs is not known before`);
+  if (hidesCode(run) || computedWords(run).some((word) => !isNumeric(word, trail.scope)))
+    found.opaque.push(`${base} evaluates text that holds a command`);
+}
+
+/** Texts that name files in a language of their own: what a program is given to run, and what it is told to do. */
+function noteCode({ name, args }: Run, code: readonly ShellWord[], { found, command, source }: Trail): void {
+  const by = baseName(name.value);
+  const isOther = otherLanguages.has(by) && !/^(g?sed|[gmn]?awk)$/.test(by);
+  const isPager = by === "less" || by === "more";
+  for (const { value } of isOther ? args : code)
+    if (!isPager || value.startsWith("+")) found.code.push({ text: value, by });
+  const takesText =
+    isOther ||
+    isInterpreter(by) ||
+    instructed.has(by) ||
+    (by === "git" && args.some(({ value }) => /^(apply|am)$/.test(value)));
+  if (!takesText) return;
+  // An editor or a data base takes commands from its input, whatever file it works on.
+  if (isOther && command.piped) found.code.push({ text: source, by });
+  for (const { direction, body, target } of command.redirects)
+    if (direction === "text") found.code.push({ text: body ?? target?.value ?? "", by });
+}
+
+function followWrapper(base: string, table: Wrapper, args: ShellWord[], trail: Trail): void {
+  const { found } = trail;
+  if (table.privileged) found.privileged.push(base);
+  if (base === "command" && args.find((arg) => !/^-p+$/.test(arg.value))?.value.match(/^-[pvV]*[vV]/)) return;
+  if (base === "jobs" && !args.some((arg) => arg.value === "-x")) return;
+  if (base === "parallel") found.opaque.push("what parallel reads decides what it runs");
+  if (base === "at" || base === "batch") {
+    found.opaque.push(`${base} runs what it is given later`);
+    return;
+  }
+  const { operands: rest, values, replaced, ...options } = parseOptions(args, table);
+  const isUnsure = options.isUnsure || table.mayHaveOperand === true;
+  let operands = rest;
+  if (table.assignments) operands = withoutAssignments(operands, base, trail);
+  const isMissing =
+    table.insteadOfOperands?.some((name) => values.has(name)) ||
+    table.operand?.test(operands[0]?.value ?? "") === false;
+  operands = operands.slice(isMissing ? 0 : table.operands);
+  // Some programs take options behind their operands as well.
+  const late = operands[0] && isOption(operands[0]) ? parseOptions(operands, table) : undefined;
+  for (const [name, value] of late?.values ?? []) values.set(name, value);
+  operands = late?.operands ?? operands;
+  for (const name of table.directory ?? []) if (values.has(name)) found.folders.push(values.get(name)!);
+  const split = base === "env" ? (values.get("S") ?? values.get("split-string")) : undefined;
+  if (split) {
+    for (const { value } of replaced) guessScript(value, trail);
+    // It has escapes and variables of its own.
+    if (/[\\$]/.test(split.value)) noteMisread(split.value, "env -S", found);
+    script([split, ...operands], trail, "env -S");
+    return;
+  }
+  // Of an option that is given twice, not all programs take the last.
+  if (table.scripts) for (const { value } of replaced) guessScript(value, trail);
+  const next = { ...trail, depth: trail.depth + 1 };
+  const program = table.programs?.map((name) => values.get(name)).find(Boolean);
+  if (program) follow(program, operands, next);
+  const text = table.scripts?.map((name) => values.get(name)).find(Boolean);
+  if (text) {
+    script([text], trail, base);
+    return;
+  }
+  if (program || operands.length === 0) return;
+  if (table.joins === "each") {
+    for (const operand of operands) script([operand], trail, base);
+    return;
+  }
+  if (table.joins && isJoined(table, args)) {
+    script(operands, trail, base);
+    return;
+  }
+  if (base === "xargs") {
+    const fed = withInput(operands, { args, values, command: next.command, scope: next.scope });
+    found.opaque.push(...fed.opaque);
+    operands = fed.words;
+  }
+  if (isPackageRunner(base)) operands = [withoutVersion(operands[0]!, base), ...operands.slice(1)];
+  if (next.depth > deepest) tooMuch("it is nested too deeply", found);
+  else if (isUnsure || late?.isUnsure) guess(operands, next);
+  else follow(operands[0]!, operands.slice(1), next);
+}
+
+/** Given to a shell, or a command as it stands: `watch -x`, `entr -s`. */
+function isJoined({ joinedBy }: Wrapper, args: readonly ShellWord[]): boolean {
+  if (joinedBy) return args.some((arg) => joinedBy.test(arg.value));
+  return !args.some((arg) => /^(-[a-zA-Z]*x|--exec)$/.test(arg.value));
+}
+
+function isPackageRunner(base: string): boolean {
+  return /^(npx|bunx|pnpx|uvx)$/.test(base) || own(runners, base) !== undefined;
+}
+
+/** `vitest@2` is vitest; a version that is an address is not. `hatch run test:pytest`: in the environment `test`. */
+function withoutVersion(word: ShellWord, base: string): ShellWord {
+  const bare = base === "hatch" ? word.value.replace(/^[^:/]*:/, "") : word.value;
+  const value = bare.replace(/^([\w.-]+)@(\d[\w.]*|latest|next)$/, "$1");
+  return value === word.value ? word : { ...word, value };
+}
+
+/** Variables decide what a program loads. */
+function withoutAssignments(operands: readonly ShellWord[], by: string, trail: Trail): ShellWord[] {
+  const { found } = trail;
+  const first = operands.findIndex((word) => !/^[^=/$`{]+=/s.test(word.value));
+  const count = first === -1 ? operands.length : first;
+  for (const { text, value, dynamic } of operands.slice(0, count)) {
+    const name = value.slice(0, value.indexOf("="));
+    found.assigned.push({ text, name, isKnown: !dynamic, by });
+    followVariable(name, value.slice(name.length + 1), trail);
+  }
+  return operands.slice(count);
+}
+
+/** An unknown option stands before: any of the words may be the command. */
+function guess(operands: readonly ShellWord[], trail: Trail): void {
+  for (let at = 0; at < operands.length; at++) {
+    if (trail.found.guesses++ > mostGuesses) {
+      tooMuch("it holds too many unknown options", trail.found);
+      return;
+    }
+    follow(operands[at]!, operands.slice(at + 1), { ...trail, certain: false });
+  }
+}
+
+/** Where the subcommand of a runner stands. `npm --prefix x exec`: the first operand may be the value of an option. */
+function subcommandOf(base: string, args: readonly ShellWord[]): number {
+  const subcommands = own(runners, base);
+  return subcommands ? args.slice(0, 8).findIndex((arg) => subcommands.includes(arg.value)) : -1;
+}
+
+function followRunner(base: string, args: ShellWord[], trail: Trail): void {
+  const at = args.findIndex((arg) => !isOption(arg));
+  const found = subcommandOf(base, args);
+  const isSure = found === at;
+  const options = base === "rustup" ? { ...runnerOptions, operands: 1 } : runnerOptions;
+  // `mise exec node@20 -- program`
+  const dashes = base === "mise" ? args.findIndex((arg) => arg.value === "--") : -1;
+  const rest = args.slice(Math.max(found, dashes) + 1);
+  followWrapper(base, options, rest, isSure ? trail : { ...trail, certain: false });
+}
+
+function followShell(base: string, args: ShellWord[], trail: Trail): void {
+  const { found, command } = trail;
+  let runsText = false;
+  let index = 0;
+  for (; index < args.length; index++) {
+    const { value } = args[index]!;
+    if (value === "--" || value === "-") {
+      index++;
+      break;
+    }
+    if (!/^[-+]./.test(value)) break;
+    if (/^-[a-zA-Z]*c/.test(value)) runsText = true;
+    if (/^[-+][a-zA-Z]*[oO]$/.test(value) || value === "--rcfile" || value === "--init-file") index++;
+  }
+  const operand = args[index];
+  if (runsText) {
+    if (operand) script([operand], trail, base);
+    return;
+  }
+  if (operand && !args.some((arg) => /^-[a-zA-Z]*s/.test(arg.value) && !arg.value.startsWith("--"))) {
+    followFile(operand, base, trail);
+    return;
+  }
+  const texts = command.redirects.filter((redirect) => redirect.direction === "text");
+  for (const { body } of texts) {
+    if (body === undefined) found.opaque.push(`what ${base} is given to run is made by the line itself`);
+    else descendIn(base, body, trail);
+  }
+  followInput(base, trail, texts.length > 0);
+}
+
+/** A program that is read from elsewhere: a file, another descriptor, another command. */
+function followInput(base: string, { found, command, source }: Trail, isGiven: boolean): void {
+  const from = command.redirects.filter((redirect) => redirect.descriptors.includes(0));
+  const isCopied = from.some(({ direction, target }) => direction === "copy" && !/^0?-?$/.test(target?.value ?? ""));
+  if (from.some(({ direction }) => direction === "in")) found.opaque.push(`${base} runs a file`);
+  else if (!isGiven && isCopied) found.opaque.push(`${base} runs what another descriptor holds`);
+  else if (!isGiven && command.piped) found.opaque.push(`${base} runs what another command writes`);
+  if (!isGiven && (command.piped || isCopied)) found.code.push({ text: source, by: base });
+}
+
+/** A script file is as good as a program, unless it is no file at all. */
+function followFile(file: ShellWord | undefined, base: string, { found }: Trail): void {
+  if (!file) return;
+  found.files.push({ word: file, by: base });
+  // A pattern stands for files that are there, unless it may become an option.
+  const isOpen = file.dynamic || (file.glob && /^[*?[]/.test(file.value));
+  if (isOpen || /^\/(dev|proc)\//.test(file.value))
+    found.opaque.push(`${base} runs something that is not known before`);
+}
+
+/** Shells of data bases: they read statements, and their operands are no scripts. */
+const databaseShells = words("sqlite3 psql mysql mariadb");
+
+function followDatabase(base: string, name: ShellWord, trail: Trail): void {
+  const { found, command } = trail;
+  const texts = command.redirects.filter((redirect) => redirect.direction === "text").map(({ body }) => body);
+  // `echo 'select 1' | sqlite3 file` says what it is given as well.
+  const [first, ...later] = command.upstream?.() ?? [];
+  const isSpoken = first !== undefined && later.length === 0 && /^(echo|printf)$/.test(first.name.value);
+  if (isSpoken) texts.push(...first.args.map((arg) => (arg.dynamic ? undefined : arg.value)));
+  const isHarmful = texts.some(
+    (value) =>
+      value === undefined ||
+      dangerousArguments({ name, args: [{ ...name, value: value.replaceAll("\\n", "\n") }] }).length > 0,
+  );
+  // A file of statements is as good as one of its options names.
+  for (const { direction, target } of command.redirects) if (direction === "in") followFile(target, base, trail);
+  if (!isHarmful && (!command.piped || isSpoken)) return;
+  found.inline.push(`${base} runs what it is given to read`);
+  found.opaque.push(`${base} is given statements that may start programs`);
+}
+
+function followInterpreter(base: string, args: ShellWord[], trail: Trail): void {
+  const { found, command } = trail;
+  if (args.some((arg) => /^(-[a-zA-Z]*[ceEr]|--eval|--print|-p|eval)$/.test(arg.value))) return;
+  const file = args.find((arg) => !isOption(arg));
+  if (file && file.value !== "-") {
+    followFile(file, base, trail);
+    return;
+  }
+  const text = command.redirects.find((redirect) => redirect.direction === "text");
+  if (text) found.inline.push(`${base} runs what the line gives it to read`);
+  if (text && (text.body === undefined || otherLanguages.has(base) || mayStartPrograms(text.body)))
+    found.opaque.push(`${base} is given code that may start programs`);
+  else followInput(base, trail, text !== undefined);
+}
+
+function followFind(args: ShellWord[], trail: Trail): void {
+  for (let at = 0; at < args.length; at++) {
+    if (!/^(-exec|-execdir|-ok|-okdir|--exec|--exec-batch|-x|-X)$/.test(args[at]!.value)) continue;
+    const from = at + 1;
+    while (++at < args.length && args[at]!.value !== ";" && !(args[at]!.value === "+" && args[at - 1]!.value === "{}"));
+    const [name, ...rest] = withFound(args.slice(from, at), args);
+    if (name) follow(name, rest, { ...trail, depth: trail.depth + 1 });
+  }
+}
+
+function script(words: readonly ShellWord[], trail: Trail, base: string): void {
+  if (words.some((word) => word.dynamic || word.others))
+    trail.found.opaque.push(`what ${base} runs is not known before`);
+  descendIn(base, words.map((word) => word.value).join(" "), trail);
+}
+
+/** A script that a shell is given. Only bash reads as the parser does. */
+function descendIn(shell: string, source: string, trail: Trail): void {
+  if (!readsAlike(source, shell)) noteMisread(source, shell, trail.found);
+  descend(source, { ...trail, depth: trail.depth + 1 });
+}
+
+function noteMisread(text: string, shell: string, found: Runs): void {
+  found.opaque.push(`${shell} may read ${show(text)} in another way than bash`);
+  found.unreadable.push(text);
+  // The languages of other shells are no secret to those who use them; the plain shell passes for bash.
+  if (!/^(zsh|fish|csh|tcsh|xonsh|nu)$/.test(shell)) found.isMisread = true;
+}
+
+/** What is not followed any more may do anything: a long line must not be a way past the floor. */
+function tooMuch(what: string, found: Runs): void {
+  found.opaque.push(what);
+  found.isMisread = true;
+}
+
+/** A text that may be a command: what it would start counts against the line, never for it. */
+function guessScript(text: string, trail: Trail): void {
+  const { found } = trail;
+  if (found.guesses++ > mostGuesses) {
+    tooMuch("it holds too many commands inside of options", found);
+    return;
+  }
+  const inside = { ...trail, depth: trail.depth + 1, certain: false, inOption: true } as const;
+  const line = parseShell(text);
+  const scope = scopeOf(line, trail.scope);
+  if (line.errors.length > 0 || !readsAlike(text, "sh")) noteMisread(text, "sh", found);
+  if (line.evaluates.length > 0 || line.computed.some((word) => !isNumeric(word, scope)))
+    found.opaque.push(`${show(text)} evaluates data as code`);
+  for (const { direction, target } of line.redirects)
+    if (direction === "out" && target) found.guessedTargets.push(meaningOf(target, scope));
+  for (const command of line.commands) {
+    const args = command.args.map((arg) => meaningOf(arg, scope));
+    for (const { name, value } of command.assignments)
+      if (value) followVariable(name, value.value, { ...inside, command, scope });
+    if (command.name) follow(command.name, args, { ...inside, command, scope });
+  }
+}

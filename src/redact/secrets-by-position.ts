@@ -1,0 +1,207 @@
+// Secrets that are known by where they stand: in URLs, behind a scheme, inside a private key, wrapped in base64.
+import { hasRandomStretch, looksRandom, runEnd, runStart, setOf } from "./characters.ts";
+import { isPlaceholder } from "./false-positives.ts";
+import type { Span } from "./span.ts";
+
+/** Longer logins and paths are not looked at. */
+const longestLogin = 512;
+const longestPath = 512;
+
+/** Passwords and tokens before the `@` of a URL, and the paths of web hooks. */
+export function findInUrls(text: string): Span[] {
+  const spans: Span[] = [];
+  const nextSign = finder(text, /@/g);
+  const nextHook = finder(text, /hook/gi);
+  let hookEnd = 0;
+  for (let at = text.indexOf("://"); at !== -1; at = text.indexOf("://", at + 3)) {
+    const from = at + 3;
+    const hasLogin = nextSign(from) - from < longestLogin;
+    const hasHook = nextHook(from) - from < longestPath;
+    if ((!hasLogin && !hasHook) || text[from] === "/") continue;
+    const isWeb = /https?$/i.test(text.slice(Math.max(0, at - 5), at));
+    const login = hasLogin ? loginIn(text, from, authorityEnd(text, from, isWeb)) : undefined;
+    if (login) spans.push(login);
+    if (!isWeb || !hasHook || from < hookEnd) continue;
+    hookEnd = from + /^[^\s"'`<>\\?#]*/.exec(text.slice(from, from + longestPath))![0].length;
+    for (const part of hookParts(text, from, hookEnd)) spans.push(part);
+  }
+  return spans;
+}
+
+/** Where a pattern is found next, at or after a place that only moves forward; infinity when nowhere. */
+function finder(text: string, pattern: RegExp): (from: number) => number {
+  let found = -1;
+  return (from) => {
+    if (found >= from) return found;
+    pattern.lastIndex = from;
+    found = pattern.exec(text)?.index ?? Number.POSITIVE_INFINITY;
+    return found;
+  };
+}
+
+/** Databases are given passwords with slashes in them, whatever the standard says. */
+function authorityEnd(text: string, from: number, isWeb: boolean): number {
+  const slice = text.slice(from, from + longestLogin);
+  const strict = slice.search(/[\s/?#"'`<>\\]/);
+  const end = strict === -1 ? slice.length : strict;
+  if (isWeb || slice.slice(0, end).includes("@")) return from + end;
+  const loose = slice.search(/[\s?#"'`<>\\]/);
+  return from + (loose === -1 ? slice.length : loose);
+}
+
+function loginIn(text: string, from: number, end: number): Span | undefined {
+  const authority = text.slice(from, end);
+  const at = authority.lastIndexOf("@");
+  if (at <= 0) return undefined;
+  const colon = authority.indexOf(":");
+  if (colon !== -1 && colon < at) {
+    const password = authority.slice(colon + 1, at);
+    return password === "" || isPlaceholder(password) ? undefined : { start: from + colon + 1, end: from + at };
+  }
+  return looksRandom(authority.slice(0, at), 16) ? { start: from, end: from + at } : undefined;
+}
+
+/** Everything random after a part that says `hook`, in the host or in the path. */
+function hookParts(text: string, from: number, end: number): Span[] {
+  const address = text.slice(from, end);
+  const hook = /(?:^|[./-])(?:web)?hooks?(?:b2)?(?=[./-])/i.exec(address);
+  if (!hook) return [];
+  const spans: Span[] = [];
+  for (const part of address.matchAll(/[^/]+/g)) {
+    if (part.index > hook.index + 1 && hasRandomStretch(part[0].replace(/-/g, ""), 16))
+      spans.push({ start: from + part.index, end: from + part.index + part[0].length });
+  }
+  return spans;
+}
+
+/** `Bearer …` and `Basic …` wherever they stand, and what `curl -u` is given. */
+export function findSchemes(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const match of text.matchAll(
+    /\b(?:bearer|basic)(?:[ \t]{1,16}|%20|\+)(?=[\w/+%-])|(?<=\s)(?:-u|--user|--proxy-user)(?: {1,16}|=)["']?(?=[^\s:"']{1,64}:)/gi,
+  )) {
+    const start = match.index + match[0].length;
+    const word = match[0][1];
+    const span =
+      word === "e" || word === "E"
+        ? bearerAt(text, start)
+        : word === "a" || word === "A"
+          ? basicAt(text, start)
+          : loginAt(text, match.index, start);
+    if (span) spans.push(span);
+  }
+  return spans;
+}
+
+function bearerAt(text: string, start: number): Span | undefined {
+  const end = runEnd(text, start, setOf("bearer"));
+  return looksRandom(text.slice(start, Math.min(end, start + 256)), 12) ? { start, end } : undefined;
+}
+
+function basicAt(text: string, start: number): Span | undefined {
+  const end = runEnd(text, start, setOf("base64"));
+  return decodeBase64(text.slice(start, Math.min(end, start + 1024)))?.includes(":") ? { start, end } : undefined;
+}
+
+/** Of `curl` on the same line; on a line of its own, as long commands are written, only what looks like a password. */
+function loginAt(text: string, at: number, start: number): Span | undefined {
+  const login = /^[^\s:"']+:([^\s"'\\]+)/.exec(text.slice(start, start + 512));
+  const password = login?.[1];
+  if (!login || !password || isPlaceholder(password)) return undefined;
+  const before = text.slice(Math.max(0, at - 300), at);
+  const line = before.slice(before.lastIndexOf("\n") + 1);
+  if (!/\bcurl\b/.test(line) && !(line.trim() === "" && looksRandom(password, 6))) return undefined;
+  return { start: start + login[0].length - password.length, end: start + login[0].length };
+}
+
+/** How far a private key may still go on. Kept from one piece of a stream to the next. */
+export type KeyState = { left: number };
+
+/** A key that never ends ends here: the largest have some ten thousand characters. */
+const longestKey = 32_768;
+
+/** Between BEGIN and END everything that could be the key, line by line, whatever stands before it on its lines. */
+export function findPrivateKeys(text: string, state: KeyState): Span[] {
+  const spans: Span[] = [];
+  let at = 0;
+  while (at < text.length) {
+    if (state.left <= 0) {
+      const begin = text.indexOf("-----BEGIN", at);
+      if (begin === -1) break;
+      const head = /^-----BEGIN[A-Z0-9 ]{0,60}PRIVATE KEY(?: BLOCK)?-----/.exec(text.slice(begin, begin + 128));
+      at = begin + (head?.[0].length ?? 10);
+      if (head) state.left = longestKey;
+      continue;
+    }
+    const found = text.indexOf("-----END", at);
+    const end = Math.min(found === -1 ? text.length : found, at + state.left);
+    for (const lines of keyLines(text, at, end)) spans.push(lines);
+    state.left = found !== -1 && found <= end ? 0 : state.left - (end - at);
+    at = end;
+    if (state.left <= 0 && end !== found) state.left = 0;
+  }
+  return spans;
+}
+
+/** Long runs of base64, and short ones that fill their line. */
+function keyLines(text: string, from: number, end: number): Span[] {
+  const spans: Span[] = [];
+  const set = setOf("base64");
+  for (let at = from; at < end; at++) {
+    const stop = runEnd(text, at, set, end);
+    const isLong = stop - at >= 16 && /[A-Za-z]/.test(text.slice(at, stop));
+    if (isLong || (stop > at && isWholeLine(text, at, stop))) spans.push({ start: at, end: stop });
+    at = stop;
+  }
+  return spans;
+}
+
+function isWholeLine(text: string, start: number, end: number): boolean {
+  const ends = text[end] === undefined || "\n\r".includes(text[end]) || text.startsWith("\\n", end);
+  return ends && (start === 0 || "\n\r\\".includes(text[start - 1]!));
+}
+
+/** Base64 that holds text with a secret in it. `hasSecret` looks at the text. */
+export function findWrapped(text: string, hasSecret: (decoded: string) => boolean): Span[] {
+  const spans: Span[] = [];
+  const set = setOf("base64Any");
+  // Twelve at a time: a run that is long enough to matter cannot be stepped over.
+  for (let at = 11; at < text.length; at += 12) {
+    if (set[text.charCodeAt(at)] !== 1) continue;
+    const start = runStart(text, at, set, 12);
+    const end = runEnd(text, at, set);
+    at = end - 1;
+    if (end - start < 24 || end - start > 16_384) continue; // longer: a file, not a value
+    const decoded = decodeBase64(text.slice(start, end));
+    if (decoded !== undefined && hasSecret(decoded)) spans.push({ start, end });
+  }
+  return spans;
+}
+
+/** Only if it is plain text: most of what looks like base64 is a long word, and is given up at its first odd byte. */
+function decodeBase64(text: string): string | undefined {
+  const codes: number[] = [];
+  let bits = 0;
+  let held = 0;
+  for (let at = 0; at < text.length; at++) {
+    const sextet = sextetOf(text.charCodeAt(at));
+    if (sextet === -1) break;
+    held = ((held << 6) | sextet) & 0xfff;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    const byte = (held >> bits) & 0xff;
+    if (byte > 0x7e || (byte < 0x20 && byte !== 9 && byte !== 10 && byte !== 13)) return undefined;
+    codes.push(byte);
+  }
+  return codes.map((code) => String.fromCharCode(code)).join("");
+}
+
+/** Both alphabets, that of URLs too; -1 for what is in neither. */
+function sextetOf(code: number): number {
+  if (code >= 65 && code <= 90) return code - 65;
+  if (code >= 97 && code <= 122) return code - 71;
+  if (code >= 48 && code <= 57) return code + 4;
+  if (code === 43 || code === 45) return 62;
+  return code === 47 || code === 95 ? 63 : -1;
+}

@@ -1,0 +1,123 @@
+// Which chat is meant: by its id, by the beginning of it, or counted from the newest.
+import { basename, join } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import { chatsDir, isChatId } from "./layout.ts";
+import { ageAtAGlance, factsAtAGlance, folders, isChat, newestFirst, projects, shownTitle } from "./list-chats.ts";
+
+export { forkChat } from "./fork-chat.ts";
+export { listChats } from "./list-chats.ts";
+
+/**
+ * The folder of the chat that is meant. A UUID, the beginning of one (4 hex digits or more), or `-N`: the N-th from the
+ * newest. The current project is looked at first, then all. What cannot be an id never becomes part of a path.
+ * `program`: the name that messages tell the user to type.
+ */
+export function findChat(configDir: string, wanted: string, workspace: string, program = "courser"): string {
+  const id = wanted.trim().toLowerCase();
+  if (isNumber(id)) return nthChat(configDir, workspace, Number(id.slice(1)), program);
+  if (!isBeginning(id))
+    throw new UserError("SESSION_NOT_FOUND", `Session not found: ${whyNoId(wanted)}. The ids: ${program} ls --all`);
+  const begins = (place?: string) =>
+    isChatId(id)
+      ? projects(configDir, place)
+          .map((project) => join(project, id))
+          .filter(isChat)
+      : folders(configDir, place)
+          .filter((folder) => basename(folder).toLowerCase().startsWith(id))
+          .filter(isChat);
+  const here = begins(workspace);
+  const found = here.length > 0 ? here : begins();
+  if (found.length === 1) return found[0]!;
+  // A copied configuration can hold a chat twice.
+  if (found.length > 1 && isChatId(id)) return found.map(ageAtAGlance).sort(newestFirst)[0]!.folder;
+  if (found.length > 1) throw ambiguous(id, found);
+  throw new UserError(
+    "SESSION_NOT_FOUND",
+    isChatId(id)
+      ? `Session not found: the chat ${id} was not found in ${chatsDir(configDir)}. The chats that there are: ${program} ls --all`
+      : `Session not found: no chat begins with ${id} in ${chatsDir(configDir)}. The chats that there are: ${program} ls --all`,
+  );
+}
+
+/**
+ * The N-th chat from the newest, 1 being the newest itself: of this workspace, of all where it has none. Chats that were
+ * only created count where there are no others: a program may have made one ahead of time.
+ */
+export function nthChat(configDir: string, workspace: string, number: number, program = "courser"): string {
+  const main = (place?: string) =>
+    folders(configDir, place)
+      .filter(isChat)
+      .map(ageAtAGlance)
+      .filter((chat) => !chat.isSubagent);
+  const here = main(workspace);
+  const all = here.length > 0 ? here : main();
+  const spoken = all.filter((chat) => chat.hasConversation);
+  const chats = (spoken.length > 0 ? spoken : all).sort(newestFirst);
+  const chat = chats[number - 1];
+  if (chat) return chat.folder;
+  const count = chats.length === 1 ? "is one chat" : `are ${chats.length} chats`;
+  throw new UserError(
+    "SESSION_NOT_FOUND",
+    chats.length === 0
+      ? `Session not found: there is no chat to go on with in ${chatsDir(configDir)}. To start one: ${program} "…"`
+      : `Session not found: there ${count} ${here.length > 0 ? `of ${workspace}` : "in all"}, so there is no -${number}. To see them: ${program} ls${here.length > 0 ? "" : " --all"}`,
+  );
+}
+
+const pattern = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+
+function isNumber(text: string): boolean {
+  return /^-[1-9]\d{0,8}$/.test(text);
+}
+
+/** The beginning of a UUID, or a whole one. */
+function isBeginning(text: string): boolean {
+  if (!/^[0-9a-f]{4}/.test(text) || text.length > pattern.length) return false;
+  return [...text].every((letter, index) => (pattern[index] === "-" ? letter === "-" : /[0-9a-f]/.test(letter)));
+}
+
+/** The same for `--resume`, where it may be the prompt that stands in the place of the id. */
+export function findResumed(configDir: string, wanted: string, workspace: string, program: string): string {
+  const id = wanted.trim().toLowerCase();
+  if (!isNumber(id) && !isBeginning(id)) throw noChatId(wanted, program);
+  return findChat(configDir, wanted, workspace, program);
+}
+
+/** For what `--resume` cannot mean, whatever chats there are. */
+export function noChatId(wanted: string, program: string): UserError {
+  const way =
+    wanted.trim() === ""
+      ? `Leave --resume out for a new chat; the latest one: ${program} --continue "…"`
+      : `To go on with the latest chat: ${program} --continue ${shown(wanted)}`;
+  return new UserError(
+    "SESSION_NOT_FOUND",
+    `Session not found: ${whyNoId(wanted)}. ${way}. The ids: ${program} ls --all`,
+  );
+}
+
+function whyNoId(wanted: string): string {
+  if (wanted.trim() === "") return "the id is empty";
+  const isShort = /^[0-9a-f]{1,3}$/i.test(wanted.trim());
+  return `${shown(wanted)} is ${isShort ? "too short for a chat id: give at least its first 4 digits" : "no chat id"}`;
+}
+
+function shown(wanted: string): string {
+  return JSON.stringify(wanted.length > 200 ? `${wanted.slice(0, 200)}…` : wanted);
+}
+
+/** As many as a screen can hold. */
+const mostCandidates = 10;
+
+function ambiguous(beginning: string, folders: readonly string[]): UserError {
+  const chats = folders.slice(0, mostCandidates).map((folder) => factsAtAGlance(folder));
+  const lines = chats.sort(newestFirst).map((chat) => `  ${chat.id}  ${firstLine(shownTitle(chat))}`);
+  const rest = folders.length > mostCandidates ? [`  … and ${folders.length - mostCandidates} more`] : [];
+  return new UserError(
+    "SESSION_NOT_FOUND",
+    `Session not found: ${folders.length} chats begin with ${beginning}:\n${[...lines, ...rest].join("\n")}\nGive more of the id.`,
+  );
+}
+
+function firstLine(text: string): string {
+  return text.replace(/[\s\x00-\x1f\x7f-\x9f]+/g, " ").slice(0, 60);
+}

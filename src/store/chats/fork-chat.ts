@@ -1,0 +1,122 @@
+// Copies a chat into a new one, whole or up to a turn. The chat itself is only read: another run may be using it.
+import { copyFileSync, existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import { storeError } from "../sqlite.ts";
+import type { ChatFacts, ChatRecord, ChatWriter } from "./chat.ts";
+import { openStore } from "./connection.ts";
+import { notWhole } from "./damage.ts";
+import { hasOwnTables, readMeta } from "./history.ts";
+import { isChatId, storeFile } from "./layout.ts";
+import { createChat, openChat } from "./open-chat.ts";
+import { makeFolder } from "./private-files.ts";
+import { randomUuid } from "./random-uuid.ts";
+import { readChat, withStore } from "./read-chat.ts";
+import { quoted } from "./tables.ts";
+import { writeFacts } from "./transcript-files.ts";
+import { metaText } from "./writer.ts";
+
+export type ForkOptions = {
+  /** The id of the copy; a new one where none is given. */
+  id?: string | undefined;
+  /** The last turn that the copy has. */
+  upToTurn?: number | undefined;
+  /** What did not come along, because the chat is not whole. */
+  onLoss?: (message: string) => void;
+};
+
+/** Of a chat that is not whole, its whole turns are copied. */
+export function forkChat(configDir: string, folder: string, { id, upToTurn, onLoss }: ForkOptions = {}): ChatFacts {
+  const record = readChat(folder, { events: false });
+  const turns = record.turns.length;
+  if (upToTurn !== undefined && (upToTurn < 1 || upToTurn > turns)) {
+    const there = turns === 0 ? "it has no turns" : turns === 1 ? "it has one turn" : `its turns are 1 to ${turns}`;
+    throw new UserError("USAGE", `The chat ${record.facts.id} has no turn ${upToTurn}: ${there}.`);
+  }
+  const newId = id?.toLowerCase() ?? randomUuid();
+  const copy = join(dirname(folder), newId);
+  if (!isChatId(newId)) throw new UserError("USAGE", `'${id}' is no UUID, so it cannot be the id of a chat.`);
+  if (existsSync(storeFile(copy)))
+    throw new UserError("USAGE", `There is a chat with the id ${newId} already. Go on with it: --resume ${newId}`);
+
+  const wanted = upToTurn ?? turns;
+  const last = Math.min(wanted, record.problems.length > 0 ? record.wholeTurns : turns);
+  if (wanted > 0 && last === 0) throw notWhole(folder, record.problems, 0);
+  // A copy is a chat of the user's own, also where the chat is a subagent's.
+  const { parent: _parent, ...own } = record.facts;
+  const facts = { ...own, id: newId, folder: copy, createdAt: Date.now() };
+  try {
+    const chat = record.problems.length > 0 ? replay(configDir, record, facts, last) : openCopy(folder, facts);
+    try {
+      if (chat.turn > last) chat.rewindTo(last + 1);
+    } finally {
+      chat.close();
+    }
+    keepSnapshots(configDir, folder, newId);
+    if (last < wanted) {
+      const said = record.problems.map((problem) => problem.message).join(" ");
+      onLoss?.(`The chat ${record.facts.id} is not whole; ${last} of ${wanted} turns were copied. ${said}`);
+    }
+    return chat.facts;
+  } catch (error) {
+    rmSync(copy, { recursive: true, force: true });
+    throw storeError(error, copy);
+  }
+}
+
+/** The whole store, as it is at this moment: what was shortened for the model, the todo list and the mode come with it. */
+function openCopy(folder: string, facts: ChatFacts): ChatWriter {
+  makeFolder(facts.folder);
+  const file = `${storeFile(facts.folder)}.${process.pid}.new`;
+  withStore(folder, (store) => {
+    // Into an empty file, so that nobody else may read it. This may be tried twice.
+    writeFileSync(file, "", { mode: 0o600 });
+    store.rollBack();
+    store.exec(`VACUUM chat INTO ${quoted(file)}`);
+  });
+  makeOwn(file, facts);
+  writeFacts(facts);
+  renameSync(file, storeFile(facts.folder));
+  return openChat(facts.folder);
+}
+
+/** The copy gets an id of its own before anybody can see it. */
+function makeOwn(file: string, facts: ChatFacts): void {
+  const store = openStore(file, "write");
+  try {
+    const meta = readMeta(store);
+    store.exec("BEGIN");
+    store
+      .statement("UPDATE meta SET value = ? WHERE key = '0'")
+      .run(metaText(meta, facts, meta.latestRootBlobId ?? ""));
+    // As a run leaves it that was cut off: whoever opens it writes the transcript anew.
+    if (hasOwnTables(store)) {
+      store.statement("DELETE FROM courser_state WHERE key = '.parent'").run();
+      store
+        .statement("INSERT OR REPLACE INTO courser_state (key, turn, value) VALUES ('.writer', 0, ?)")
+        .run(JSON.stringify({ pid: process.pid, since: Date.now() }));
+    }
+    store.exec("COMMIT; PRAGMA chat.journal_mode = WAL");
+  } finally {
+    store.close();
+  }
+}
+
+/** Message by message, because what is damaged must not come along. */
+function replay(configDir: string, { messages }: ChatRecord, facts: ChatFacts, last: number): ChatWriter {
+  if (facts.workspace === undefined)
+    throw new UserError(
+      "STORE_CORRUPT",
+      `The chat is not whole, and its workspace is not known, so it cannot be copied. Save what is left: sessions export`,
+    );
+  const { id, mode, model, title } = facts;
+  const chat = createChat({ configDir, workspace: facts.workspace }, { id, mode, title, ...(model && { model }) });
+  for (const { turn, message } of messages) if (turn <= last) chat.append(message);
+  return chat;
+}
+
+/** So that the copy can be taken back to its turns as well. */
+function keepSnapshots(configDir: string, folder: string, id: string): void {
+  const lists = join(configDir, "courser", "snapshots", basename(dirname(folder)), "chats");
+  if (existsSync(join(lists, basename(folder)))) copyFileSync(join(lists, basename(folder)), join(lists, id));
+}

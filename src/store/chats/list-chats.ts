@@ -1,0 +1,121 @@
+// Which chats there are, told without opening their stores wherever that can be done.
+import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, join, sep } from "node:path";
+import { isObject, type JsonObject } from "../../json/object.ts";
+import { UserError } from "../../protocol/error-codes.ts";
+import { storeError } from "../sqlite.ts";
+import type { ChatFacts } from "./chat.ts";
+import { chatsDir, factsFile, isChatId, projectId, storeFile } from "./layout.ts";
+import { readFacts } from "./read-chat.ts";
+import { readFactsFile } from "./transcript-files.ts";
+
+/** Newest first; those of one workspace, or all. Chats of subagents only where their parent is asked for. */
+export function listChats(
+  configDir: string,
+  { workspace, parent }: { workspace?: string; parent?: string } = {},
+): ChatFacts[] {
+  const found: ChatFacts[] = [];
+  for (const folder of folders(configDir, workspace)) {
+    // The quick way first: thousands of chats are listed in a moment.
+    const facts = readFactsFile(folder) ?? (isChat(folder) ? factsAtAGlance(folder) : undefined);
+    if (!facts || facts.parent !== parent) continue;
+    if (workspace !== undefined) facts.workspace ??= workspace;
+    found.push(facts);
+  }
+  return found.sort(newestFirst);
+}
+
+/** The folders of workspaces: of one, or all that there are. */
+export function projects(configDir: string, workspace?: string): string[] {
+  const chats = chatsDir(configDir);
+  if (workspace !== undefined) return [join(chats, projectId(workspace))];
+  return entriesOf(chats, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory()) // links are not followed
+    .map((entry) => join(chats, entry.name));
+}
+
+/** The names of chats in one of them. What else lies there is passed over: other programs keep things there too. */
+export function idsIn(project: string): string[] {
+  return entriesOf(project).filter(isChatId);
+}
+
+/** Every folder with the name of a chat. Put together by hand: `join` takes longer than looking at the disk. */
+export function folders(configDir: string, workspace?: string): string[] {
+  return projects(configDir, workspace).flatMap((project) => idsIn(project).map((id) => `${project}${sep}${id}`));
+}
+
+/** What a list shows of a chat: from the small file beside its store, which is opened only where that file says too little. */
+export function factsAtAGlance(folder: string): ChatFacts {
+  const facts = readFactsFile(folder) ?? titledFacts(folder);
+  if (facts) return facts;
+  try {
+    return readFacts(folder);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { ...ageAtAGlance(folder), id: basename(folder), title: "(this chat cannot be read)", mode: "default" };
+  }
+}
+
+/** Some programs that write such chats put a title beside the store: enough for a list. */
+function titledFacts(folder: string): ChatFacts | undefined {
+  const { title, cwd, isSubagent } = factsText(folder);
+  if (typeof title !== "string" || title === "" || title === "New Agent") return undefined;
+  const workspace = typeof cwd === "string" ? { workspace: cwd } : {};
+  const parent = isSubagent === true ? { parent: "" } : {};
+  return { ...ageAtAGlance(folder), id: basename(folder), ...workspace, ...parent, title, mode: "default" };
+}
+
+/** A chat without a title is known by its first prompt. */
+export function shownTitle({ title, prompt }: ChatFacts): string {
+  return title === "New Agent" ? (prompt ?? title) : title;
+}
+
+export type Aged = Pick<ChatFacts, "folder" | "createdAt" | "updatedAt" | "hasConversation"> & { isSubagent?: boolean };
+
+/** Enough to tell which chat is newer, without opening a store, also for chats that the original wrote. */
+export function ageAtAGlance(folder: string): Aged {
+  const { createdAtMs, updatedAtMs, hasConversation, isSubagent } = factsText(folder);
+  const kind = isSubagent === true && { isSubagent };
+  if (typeof updatedAtMs === "number") {
+    const createdAt = typeof createdAtMs === "number" ? createdAtMs : updatedAtMs;
+    return { folder, createdAt, updatedAt: updatedAtMs, hasConversation: hasConversation !== false, ...kind };
+  }
+  const store = storeFile(folder);
+  const times = [store, `${store}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  const updatedAt = Math.floor(Math.max(...times));
+  return { folder, createdAt: updatedAt, updatedAt, hasConversation: true, ...kind };
+}
+
+function factsText(folder: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(readFileSync(factsFile(folder), "utf8"));
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+export function newestFirst(one: Aged, other: Aged): number {
+  return other.updatedAt - one.updatedAt || other.createdAt - one.createdAt || (one.folder < other.folder ? -1 : 1);
+}
+
+function entriesOf(folder: string): string[];
+function entriesOf(folder: string, options: { withFileTypes: true }): Dirent[];
+function entriesOf(folder: string, options?: { withFileTypes: true }): string[] | Dirent[] {
+  try {
+    return options ? readdirSync(folder, options) : readdirSync(folder);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
+    throw storeError(error, folder);
+  }
+}
+
+/** Whether any workspace has a chat with this id. */
+export function isTaken(configDir: string, id: string): boolean {
+  return projects(configDir).some((project) => isChat(join(project, id)));
+}
+
+/** The store comes last when a chat is made: without it there is none. */
+export function isChat(folder: string): boolean {
+  return existsSync(storeFile(folder));
+}

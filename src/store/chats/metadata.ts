@@ -1,0 +1,65 @@
+// What a chat is: its id, its place, its title, when it was written to.
+
+import { decodeMessage, parseBlob } from "./blobs.ts";
+import type { ChatFacts } from "./chat.ts";
+import type { StoreConnection } from "./connection.ts";
+import { hasOwnTables, isPrompt, ownState, type StoreMeta } from "./history.ts";
+import { placeOfChat } from "./layout.ts";
+import { workspaceBeside } from "./transcript-files.ts";
+
+/** So far into a store a first prompt is looked for: the original puts its surroundings before it. */
+const mostBlobs = 8;
+const longestPrompt = 200;
+
+export function factsOf(store: StoreConnection, folder: string, meta: StoreMeta, changedAt = 0): ChatFacts {
+  const isOurs = hasOwnTables(store);
+  const workspace =
+    (isOurs ? (ownState(store, ".workspace") as string | undefined) : undefined) ?? workspaceBeside(folder);
+  const parent = isOurs ? ownState(store, ".parent") : undefined;
+  const prompt = firstPrompt(store);
+  const createdAt = meta.createdAt ?? changedAt;
+  const written = isOurs ? lastWritten(store) : changedAt;
+  return {
+    id: placeOfChat(folder).id,
+    folder,
+    ...(workspace !== undefined && { workspace }),
+    title: meta.name || "New Agent",
+    mode: meta.mode ?? "default",
+    createdAt,
+    updatedAt: Math.max(createdAt, written),
+    ...(meta.lastUsedModel !== undefined && { model: meta.lastUsedModel }),
+    ...(prompt !== undefined && { prompt }),
+    hasConversation: prompt !== undefined,
+    ...(typeof parent === "string" && { parent }),
+  };
+}
+
+/** As listings show it. */
+export function firstLine(prompt: string): string {
+  const [line = ""] = prompt.trim().split(/\r?\n/, 1);
+  // Not within a character of two parts.
+  return line.slice(0, longestPrompt).replace(/[\ud800-\udbff]$/, "");
+}
+
+function firstPrompt(store: StoreConnection): string | undefined {
+  const rows = store
+    .statement(
+      "SELECT CAST(data AS TEXT) AS text FROM blobs WHERE hex(substr(data, 1, 1)) = '7B' ORDER BY rowid LIMIT ?",
+    )
+    .all(mostBlobs);
+  for (const row of rows) {
+    const blob = parseBlob(String(row["text"]));
+    const message = blob && decodeMessage([blob]);
+    const text = message && isPrompt(message) ? message.parts.find((part) => part.type === "text") : undefined;
+    if (text) return firstLine(text.text);
+  }
+  return undefined;
+}
+
+function lastWritten(store: StoreConnection): number {
+  const times = ["events", "messages"].map((table) => {
+    const row = store.statement(`SELECT at FROM courser_${table} ORDER BY sequence DESC LIMIT 1`).get();
+    return Number(row?.["at"] ?? 0);
+  });
+  return Math.max(...times);
+}

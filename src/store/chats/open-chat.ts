@@ -1,0 +1,226 @@
+// Making a chat, and opening one to go on with it. One writer for a chat, in all processes.
+import { existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import { storeError } from "../sqlite.ts";
+import type { ChatFacts, ChatWriter } from "./chat.ts";
+import { openStore, type StoreConnection } from "./connection.ts";
+import { checkStore, failureOf, keptAside, notWhole } from "./damage.ts";
+import {
+  type History,
+  hasOwnTables,
+  modelView,
+  noView,
+  ownState,
+  readHistory,
+  readMeta,
+  readView,
+  type StoreMeta,
+} from "./history.ts";
+import { findCut, owedEvents, owedResults, withEveryResult } from "./interrupted.ts";
+import { chatFolder, chatsDir, storeFile } from "./layout.ts";
+import { factsOf } from "./metadata.ts";
+import { makeFolder } from "./private-files.ts";
+import { emptyRoot, RootBuilder, rootOf } from "./root.ts";
+import { addOwnTables, makeStore, quoted } from "./tables.ts";
+import { readTail } from "./tail.ts";
+import { metaText, Writer } from "./writer.ts";
+import { type Holder, takeWriterLock, type WriterLock } from "./writer-lock.ts";
+
+/** `workspace`: its real path. */
+export type ChatPlace = { configDir: string; workspace: string };
+
+export type NewChat = {
+  id: string;
+  /** `auto-run` where everything is allowed, else `default`. */
+  mode: string;
+  model?: string;
+  title?: string;
+  /** When it began elsewhere. */
+  createdAt?: number;
+  /** The chat whose agent starts this one. */
+  parent?: string;
+};
+
+export function createChat(place: ChatPlace, { id, mode, model, title, createdAt, parent }: NewChat): ChatWriter {
+  const folder = chatFolder(place.configDir, place.workspace, id);
+  const now = Date.now();
+  const facts: ChatFacts = {
+    id,
+    folder,
+    workspace: place.workspace,
+    title: title ?? "New Agent",
+    mode,
+    createdAt: createdAt ?? now,
+    updatedAt: now,
+    ...(model !== undefined && { model }),
+    hasConversation: false,
+    ...(parent !== undefined && { parent }),
+  };
+  try {
+    for (const path of [place.configDir, chatsDir(place.configDir), dirname(folder)]) checkWritable(path);
+    makeFolder(folder);
+    const lock = takeWriterLock(folder);
+    try {
+      if (existsSync(storeFile(folder)))
+        throw new UserError("USAGE", `There is a chat with the id ${id} already. Go on with it: --resume ${id}`);
+      const handle = makeStore(folder, firstRows(facts));
+      return new Writer({
+        store: openForWriting(folder),
+        handle,
+        lock,
+        facts,
+        meta: {},
+        messages: [],
+        root: new RootBuilder(),
+        rootId: emptyRoot.id,
+        turn: 0,
+        lastSequence: 0,
+        lastNumber: 0,
+        lastEvent: 0,
+      });
+    } catch (error) {
+      lock.free();
+      throw error;
+    }
+  } catch (error) {
+    throw storeError(error, folder);
+  }
+}
+
+/** Opens a chat of ours, or one that the original wrote. What an earlier run left unfinished is marked first. */
+export function openChat(folder: string, changes: { mode?: string; model?: string } = {}): ChatWriter {
+  let lock: WriterLock | undefined;
+  let store: StoreConnection | undefined;
+  try {
+    checkStore(folder);
+    for (const path of [folder, storeFile(folder)]) checkWritable(path);
+    lock = takeWriterLock(folder);
+    store = openForWriting(folder);
+    const found = lookInto(store, folder);
+    // Everything was read before anything is written: a damaged store stays as it is.
+    if (!found.isUsual) checkSoundness(store);
+    const { history, meta, cut, results } = found;
+    if (history && !history.isOurs) takeOver(store, history, meta);
+    setOwnState(store, ".writer", holder());
+
+    const writer = new Writer({ ...found, store, lock, facts: { ...found.facts, ...changes } });
+    if (cut || results) writer.mend(cut?.turn ?? writer.turn, cut ? owedEvents(cut) : [], results);
+    if (!found.isUsual) writer.rewriteTranscript((history ?? readHistory(store, meta)).messages);
+    return writer;
+  } catch (error) {
+    store?.close();
+    lock?.free();
+    throw keptAside(failureOf(error, folder), folder);
+  }
+}
+
+/**
+ * All that is known of a chat before it is gone on with. `isUsual`: it was left as a run leaves it that came to its end.
+ * `history`: of the others, and of chats that somebody else wrote last.
+ */
+function lookInto(store: StoreConnection, folder: string) {
+  const meta = readMeta(store);
+  const hasTables = hasOwnTables(store);
+  const view = hasTables ? readView(store) : noView;
+  const cut = hasTables ? findCut(store) : undefined;
+  const wasCutOff = hasTables && ownState(store, ".writer") !== undefined;
+  const previousRootId = hasTables ? ownState(store, ".previous_root") : undefined;
+  const tail = hasTables && !wasCutOff && !cut ? readTail(store, meta.latestRootBlobId, view.after) : undefined;
+  const history = tail ? undefined : readWhole(store, folder, meta);
+  const { messages, turn, root, lastSequence, lastNumber } = tail ?? history!;
+  const told = modelView(view, messages);
+  const results = owedResults(told, cut);
+  return {
+    meta,
+    history,
+    cut,
+    results,
+    isUsual: (tail || history?.isOurs) && !wasCutOff && !cut && !results,
+    facts: factsOf(store, folder, meta),
+    messages: withEveryResult(told),
+    root,
+    rootId: meta.latestRootBlobId ?? "",
+    ...(typeof previousRootId === "string" && { previousRootId }),
+    turn: Math.max(hasTables ? lastEvent(store, "turn", "WHERE kind = 'user'") : 0, turn),
+    lastSequence,
+    lastNumber,
+    lastEvent: hasTables ? lastEvent(store, "sequence") : 0,
+  };
+}
+
+function readWhole(store: StoreConnection, folder: string, meta: StoreMeta) {
+  const history = readHistory(store, meta);
+  if (history.problems.length > 0) throw notWhole(folder, history.problems, history.wholeTurns);
+  const { rows } = history;
+  const { turn = 0, sequence: lastSequence = 0 } = rows.at(-1) ?? {};
+  return { ...history, root: rootOf(rows.map((row) => row.blob)), turn, lastSequence };
+}
+
+/** Takes a moment in a long chat, so it is asked only where something is unusual. The code is that of a damaged database. */
+function checkSoundness(store: StoreConnection): void {
+  const [[answer] = []] = store.rows("PRAGMA chat.quick_check(1)");
+  if (answer !== "ok") throw Object.assign(new Error(String(answer)), { errcode: 11 });
+}
+
+/**
+ * Where there is no log yet, nothing is forced to the disk before the first commit that must be: the writer switches then.
+ * Until then a failure of power loses what no one was promised, and can mix up nothing, because the log is new and checked.
+ */
+function openForWriting(folder: string): StoreConnection {
+  const isNewLog = !existsSync(`${storeFile(folder)}-wal`);
+  const store = openStore(storeFile(folder), "write");
+  store.exec(
+    `PRAGMA chat.synchronous = ${isNewLog ? "OFF" : "NORMAL"}; PRAGMA wal_autocheckpoint = ${isNewLog ? 0 : 1000}`,
+  );
+  return store;
+}
+
+/** Also for root, who could: whoever takes the owner's right to write away does not want it written. */
+function checkWritable(path: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat || process.platform === "win32" || (stat.mode & 0o222) !== 0) return;
+  throw storeError({ code: "EACCES" }, path);
+}
+
+function firstRows(facts: ChatFacts): string {
+  const { workspace, parent } = facts;
+  const state = {
+    ".root": emptyRoot.id,
+    ".workspace": workspace,
+    ...(parent !== undefined && { ".parent": parent }),
+    ".writer": holder(),
+  };
+  const rows = Object.entries(state).map(([key, value]) => `(${quoted(key)}, 0, ${quoted(JSON.stringify(value))})`);
+  return `
+    INSERT INTO blobs VALUES (${quoted(emptyRoot.id)}, x'${emptyRoot.data.toString("hex")}');
+    INSERT INTO courser_state VALUES ${rows.join(", ")};
+    INSERT INTO meta VALUES ('0', ${quoted(metaText({}, facts, emptyRoot.id))})`;
+}
+
+/** Makes a store that somebody else wrote, or wrote to, one of ours. Their blobs stay as they are. */
+function takeOver(store: StoreConnection, history: History, meta: StoreMeta): void {
+  if (!hasOwnTables(store)) store.exec("PRAGMA chat.journal_mode = WAL");
+  store.exec("BEGIN IMMEDIATE");
+  addOwnTables(store);
+  store.exec("DELETE FROM courser_messages");
+  const insert = store.statement("INSERT INTO courser_messages (sequence, turn, at, blob) VALUES (?, ?, ?, ?)");
+  for (const { sequence, turn, at, blob } of history.rows) insert.run(sequence, turn, at ?? null, blob);
+  setOwnState(store, ".root", meta.latestRootBlobId);
+  store.exec("COMMIT");
+}
+
+function setOwnState(store: StoreConnection, key: string, value: unknown): void {
+  store
+    .statement("INSERT OR REPLACE INTO courser_state (key, turn, value) VALUES (?, ?, ?)")
+    .run(key, 0, JSON.stringify(value ?? null));
+}
+
+function holder(): Holder {
+  return { pid: process.pid, since: Date.now() };
+}
+
+function lastEvent(store: StoreConnection, column: "turn" | "sequence", where = ""): number {
+  const last = store.statement(`SELECT ${column} FROM courser_events ${where} ORDER BY sequence DESC LIMIT 1`).get();
+  return Number(last?.[column] ?? 0);
+}

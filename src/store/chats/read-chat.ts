@@ -1,0 +1,208 @@
+// Reading a chat without touching it: ours, and those that the original wrote.
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import type { AgentEvent } from "../../protocol/event.ts";
+import type { Message } from "../../protocol/message.ts";
+import { storeError } from "../sqlite.ts";
+import type { ChatFacts, ChatProblem, ChatRecord, ChatTurn, StoredEvent, StoredMessage } from "./chat.ts";
+import { openStore, type StoreConnection, type StoreMode } from "./connection.ts";
+import { checkStore, failureOf, notWhole } from "./damage.ts";
+import {
+  hasOwnTables,
+  isPrompt,
+  modelView,
+  noView,
+  readHistory,
+  readMeta,
+  readView,
+  type StoreMeta,
+} from "./history.ts";
+import { findCut, owedResults, withEveryResult } from "./interrupted.ts";
+import { storeFile } from "./layout.ts";
+import { factsOf } from "./metadata.ts";
+import { quoted } from "./tables.ts";
+import { readFactsFile } from "./transcript-files.ts";
+
+/** Everything that is kept. `events`: also what happened; left out where only the conversation is wanted. */
+export function readChat(folder: string, options: { events?: boolean } = {}): ChatRecord {
+  return withStore(folder, (store) => {
+    const meta = readMeta(store);
+    const history = readHistory(store, meta);
+    const { events, problems } = hasOwnTables(store) ? readEvents(store, options.events === true) : nothing;
+    return {
+      facts: factsOf(store, folder, meta, changedAt(folder)),
+      messages: history.messages,
+      events: options.events ? events : [],
+      turns: turnsOf(events, history.messages),
+      problems: [...history.problems, ...problems],
+      wholeTurns: history.wholeTurns,
+    };
+  });
+}
+
+/** What a model is to be told again, as an opened chat has it; the chat itself stays as it is. */
+export function readMessages(folder: string): Message[] {
+  return withStore(folder, (store) => {
+    const history = readHistory(store);
+    if (history.problems.length > 0) throw notWhole(folder, history.problems, history.wholeTurns);
+    const isOurs = hasOwnTables(store);
+    const messages = modelView(isOurs ? readView(store) : noView, history.messages);
+    const owed = owedResults(messages, isOurs ? findCut(store) : undefined);
+    return [...withEveryResult(messages), ...(owed ? [owed] : [])];
+  });
+}
+
+/** For listings. Takes the file beside the store where it is ours: a store is opened only for chats of others. */
+export function readFacts(folder: string): ChatFacts {
+  checkStore(folder);
+  return (
+    readFactsFile(folder) ?? withStore(folder, (store) => factsOf(store, folder, readMeta(store), changedAt(folder)))
+  );
+}
+
+/**
+ * Copies the whole store, as it is at this moment, into `file`, which is made here or is empty. What the copy says of itself
+ * is still what the chat says.
+ */
+export function copyStore(folder: string, file: string): { meta: StoreMeta; isOurs: boolean } {
+  return withStore(folder, (store) => {
+    const found = { meta: readMeta(store), isOurs: hasOwnTables(store) };
+    if (existsSync(file)) truncateSync(file);
+    store.exec("COMMIT");
+    store.exec(`VACUUM chat INTO ${quoted(file)}`);
+    return found;
+  });
+}
+
+/**
+ * A store at rest is read as it lies. That leaves nothing beside it, and works where nothing can be written. If it changed
+ * meanwhile, it is read again, with locks.
+ */
+export function withStore<T>(folder: string, read: (store: StoreConnection) => T): T {
+  checkStore(folder);
+  const file = storeFile(folder);
+  const before = stateOf(file);
+  try {
+    if (before.isStill) {
+      const result = attempt(() => readThrough(file, "still", read));
+      if (before.time === stateOf(file).time) return result();
+    }
+    const locked = attempt(() => readThrough(file, "read", read));
+    return needsCopy(locked, file) ? readCopy(file, read) : locked();
+  } catch (error) {
+    throw failureOf(error, folder);
+  }
+}
+
+function readThrough<T>(file: string, mode: StoreMode, read: (store: StoreConnection) => T): T {
+  const store = openStore(file, mode);
+  try {
+    store.exec("BEGIN");
+    return read(store);
+  } finally {
+    store.close();
+  }
+}
+
+/** A log with something in it needs an index beside it; where none can be made, a copy elsewhere has one. */
+function readCopy<T>(file: string, read: (store: StoreConnection) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), "courser-chat-"));
+  try {
+    for (const suffix of ["", "-wal", "-journal"])
+      if (existsSync(`${file}${suffix}`)) copyFileSync(`${file}${suffix}`, join(folder, `store.db${suffix}`));
+    return readThrough(join(folder, "store.db"), "write", read);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The result or the error, for later. */
+function attempt<T>(work: () => T): () => T {
+  try {
+    const result = work();
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+function needsCopy(locked: () => unknown, file: string): boolean {
+  try {
+    locked();
+    return false;
+  } catch (error) {
+    return !(error instanceof UserError) && ["STORE_READONLY", "STORE_FAILED"].includes(storeError(error, file).code);
+  }
+}
+
+function stateOf(file: string): { isStill: boolean; time: bigint } {
+  const hasLog = ["-wal", "-journal"].some((suffix) => {
+    const log = statSync(`${file}${suffix}`, { throwIfNoEntry: false });
+    return log !== undefined && log.size > 0;
+  });
+  const stat = statSync(file, { throwIfNoEntry: false, bigint: true });
+  return { isStill: !hasLog, time: hasLog ? -1n : (stat?.mtimeNs ?? 0n) };
+}
+
+/** The newer of the store and its log. */
+function changedAt(folder: string): number {
+  const file = storeFile(folder);
+  const times = [file, `${file}-wal`].map((each) => statSync(each, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return Math.round(Math.max(...times));
+}
+
+type Events = { events: StoredEvent[]; problems: ChatProblem[] };
+
+const nothing: Events = { events: [], problems: [] };
+
+function readEvents(store: StoreConnection, all: boolean): Events {
+  const which = all ? "" : "WHERE kind IN ('user', 'done', 'fail') ";
+  const rows = store.rows(`SELECT sequence, turn, at, body FROM courser_events ${which}ORDER BY sequence`);
+  const events: StoredEvent[] = [];
+  const broken: number[] = [];
+  for (const [sequence, turn, at, body] of rows as [number, number, number, string][]) {
+    const event = parsed(body);
+    if (event) events.push({ sequence, turn, at, event });
+    else broken.push(sequence);
+  }
+  if (broken.length === 0) return { events, problems: [] };
+  const message = `Some events of this chat are no longer readable: ${broken.slice(0, 5).join(", ")}.`;
+  return { events, problems: [{ code: "STORE_CORRUPT", message }] };
+}
+
+function parsed(body: string): AgentEvent | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null && "type" in value ? (value as AgentEvent) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** From the events; for turns that have none, from the messages. */
+function turnsOf(events: readonly StoredEvent[], messages: readonly StoredMessage[]): ChatTurn[] {
+  const turns = new Map<number, ChatTurn>();
+  for (const { turn, at, event } of events) {
+    if (event.type === "user")
+      turns.set(turn, { number: turn, prompt: event.text, startedAt: at, status: "interrupted" });
+    const running = turns.get(turn);
+    if (running && event.type === "done") running.status = "done";
+    if (running && event.type === "fail") running.status = event.code === "INTERRUPTED" ? "interrupted" : "failed";
+  }
+  const told = new Set(turns.keys());
+  for (const { turn, at, message } of messages) {
+    if (told.has(turn)) continue;
+    if (isPrompt(message) && !turns.has(turn)) {
+      const text = message.parts.find((part) => part.type === "text")?.text ?? "";
+      turns.set(turn, { number: turn, prompt: text, startedAt: at ?? 0, status: "interrupted" });
+    }
+    const running = turns.get(turn);
+    const isAnswer = message.role === "assistant" && !message.parts.some((part) => part.type === "tool_call");
+    if (running) running.status = isAnswer ? "done" : "interrupted";
+  }
+  return [...turns.values()].sort((left, right) => left.number - right.number);
+}
