@@ -27,9 +27,9 @@ const libraries = [
 const packs = {
   "start.cjs": "src/cli/main.ts",
   "print.cjs": "src/cli/print.ts",
-  "turn.cjs": "src/cli/run.ts",
-  "mcp-plan.cjs": "src/cli/mcp-plan.ts",
-  "mcp.cjs": "src/cli/mcp.ts",
+  "turn.cjs": "src/run/assemble.ts",
+  "mcp-plan.cjs": "src/run/mcp-plan.ts",
+  "mcp.cjs": "src/run/mcp.ts",
 };
 
 rmSync(dist, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 // --debug: what goes on, on stderr, with the time since the start.
 import type { AgentEvent } from "../protocol/event.ts";
-import type { Setup } from "./start.ts";
+import type { Setup } from "../run/setup.ts";
 import { writeStderr } from "./stdout.ts";
 
 export interface Debug {

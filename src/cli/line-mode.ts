@@ -10,10 +10,10 @@ import { cut } from "../text/width.ts";
 import { callLine, printable } from "./call-line.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
-import { createRun, type Run } from "./run.ts";
-import { findMcp, initOf, openSession } from "./session.ts";
+import { createRun, type Run } from "../run/assemble.ts";
+import { findMcp, initOf, openSession } from "../run/session.ts";
 import { watchForTheEnd } from "./shutdown.ts";
-import { type PermissionMode, setUp } from "./start.ts";
+import { type PermissionMode, setUp } from "../run/setup.ts";
 import { createPerson } from "./terminal-person.ts";
 import { createQueue, type Queue, question } from "./terminal-question.ts";
 

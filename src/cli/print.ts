@@ -1,17 +1,17 @@
 // Print mode: a prompt, a run, exactly one result, whatever happens; or several, each with its result.
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import type { AnswerSchema } from "./answer-schema.ts";
+import type { AnswerSchema } from "../run/answer-schema.ts";
 import { callLine } from "./call-line.ts";
 import { createDebug, type Debug } from "./debug.ts";
 import { flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
-import type { McpPlan } from "./mcp-plan.ts";
+import type { McpPlan } from "../run/mcp-plan.ts";
 import type { OutputFormat } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
-import { findMcp, initOf, openSession, type RunSession } from "./session.ts";
+import { findMcp, initOf, openSession, type RunSession } from "../run/session.ts";
 import { watchForTheEnd } from "./shutdown.ts";
-import { type Setup, setUp } from "./start.ts";
+import { type Setup, setUp } from "../run/setup.ts";
 import { hasUnreadStdin, noPrompt, type PromptText, readPrompt } from "./stdin.ts";
 import { writeStderr } from "./stdout.ts";
 
@@ -35,10 +35,10 @@ export async function runPrint(invocation: Invocation): Promise<number> {
     if (flags.has("allowed-tools") || flags.has("disallowed-tools")) {
       const hasServers = mcp !== undefined || flags.has("browser");
       // Wrong names are told before the run begins.
-      (await import("./choose-tools.ts")).chooseTools(flags, { ...setup, hasServers });
+      (await import("../run/choose-tools.ts")).chooseTools(flags, { ...setup, hasServers });
     }
     const schema = flagText(flags, "json-schema");
-    const answer = schema === undefined ? undefined : (await import("./answer-schema.ts")).readAnswerSchema(schema);
+    const answer = schema === undefined ? undefined : (await import("../run/answer-schema.ts")).readAnswerSchema(schema);
     const file = flagText(flags, "output-last-message");
     const onAnswer = file === undefined ? undefined : (await import("./answer-file.ts")).openAnswerFile(file);
     const session = await openSession(setup);
@@ -120,7 +120,7 @@ async function runTurns(setup: Setup, source: PromptSource, place: TurnPlace): P
   }
   reporter.emit(initOf(setup, session, mcp));
   try {
-    const { createRun } = await import("./run.ts");
+    const { createRun } = await import("../run/assemble.ts");
     const run = await createRun(setup, { session, headless: true, warn, answer, mcp });
     debug.say("the agent is ready");
     try {

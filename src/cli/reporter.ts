@@ -3,7 +3,7 @@ import { type ErrorCode, errorCodes, exitCodeOf, UserError } from "../protocol/e
 import type { AgentEvent } from "../protocol/event.ts";
 import { errorLine, explainFailure, resultText } from "./failure.ts";
 import { type OutputFormat, type OutputOptions, outputs } from "./outputs.ts";
-import type { RunSession } from "./session.ts";
+import type { RunSession } from "../run/session.ts";
 import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
 
 export interface Reporter {

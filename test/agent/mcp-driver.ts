@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { logIn } from "../../src/agent/mcp/login.ts";
-import { approvalPlace, planMcp } from "../../src/cli/mcp-plan.ts";
+import { approvalPlace, planMcp } from "../../src/run/mcp-plan.ts";
 import { approveServer } from "../../src/store/mcp-approvals.ts";
 import { serversIn } from "../../src/store/mcp-servers.ts";
 import { runPolicyCase } from "../policy/policy-driver.ts";

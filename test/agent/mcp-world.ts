@@ -7,7 +7,7 @@ import { builtInTools, findTool } from "../../src/agent/tools/index.ts";
 import { ToolFailure } from "../../src/agent/tools/tool.ts";
 import { commands } from "../../src/cli/commands/index.ts";
 import { parseCommandLine } from "../../src/cli/flags.ts";
-import { planMcp } from "../../src/cli/mcp-plan.ts";
+import { planMcp } from "../../src/run/mcp-plan.ts";
 import { decide } from "../../src/policy/decide.ts";
 import type { Verdict } from "../../src/policy/need.ts";
 import { UserError } from "../../src/protocol/error-codes.ts";

@@ -7,8 +7,8 @@ import { createProcessRunner } from "../../src/agent/process.ts";
 import { builtInTools, findTool } from "../../src/agent/tools/index.ts";
 import { TodoList } from "../../src/agent/tools/todos.ts";
 import { type ToolContext, ToolFailure } from "../../src/agent/tools/tool.ts";
-import { createConfinement } from "../../src/cli/confinement.ts";
-import type { Setup } from "../../src/cli/start.ts";
+import { createConfinement } from "../../src/run/sandbox.ts";
+import type { Setup } from "../../src/run/setup.ts";
 import { decide } from "../../src/policy/decide.ts";
 import { builtInRules, loadSettings } from "../../src/store/settings.ts";
 

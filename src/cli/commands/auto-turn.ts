@@ -7,7 +7,7 @@ import type { Usage } from "../../protocol/event.ts";
 import type { Message, Part } from "../../protocol/message.ts";
 import { callFault, type Turn, type TurnEvent, type TurnTool, toolTable } from "../../protocol/turn-contract.ts";
 import { conversationOf } from "../../protocol/turn-input.ts";
-import type { Setup } from "../start.ts";
+import type { Setup } from "../../run/setup.ts";
 
 /** How often a model may put right a call that does not fit. */
 const mostRepairs = 2;

@@ -5,7 +5,7 @@ import { supportedVersions } from "../../protocol/turn-contract.ts";
 import { errorLine, explainFailure } from "../failure.ts";
 import type { Invocation } from "../main.ts";
 import { watchForTheEnd } from "../shutdown.ts";
-import { setUp } from "../start.ts";
+import { setUp } from "../../run/setup.ts";
 import { openStdout, withoutSecrets, writeStderr } from "../stdout.ts";
 import { TurnInput } from "./turn-input.ts";
 

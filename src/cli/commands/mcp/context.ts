@@ -5,8 +5,8 @@ import { configDir, homeDir } from "../../../store/config-dir.ts";
 import type { McpServer } from "../../../store/mcp-servers.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { approvalPlace, type McpPlan, type McpSetup, planMcp, unknownServer } from "../../mcp-plan.ts";
-import { realDirectory } from "../../real-directory.ts";
+import { approvalPlace, type McpPlan, type McpSetup, planMcp, unknownServer } from "../../../run/mcp-plan.ts";
+import { realDirectory } from "../../../run/real-directory.ts";
 import { writeStderr } from "../../stdout.ts";
 
 export type McpCommandPlace = McpSetup & { plan: McpPlan };

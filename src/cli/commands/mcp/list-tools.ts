@@ -7,8 +7,8 @@ import { UserError } from "../../../protocol/error-codes.ts";
 import { ToolPins } from "../../../store/mcp-approvals.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { quotedName, shownStart } from "../../mcp.ts";
-import { approvalPlace } from "../../mcp-plan.ts";
+import { quotedName, shownStart } from "../../../run/mcp.ts";
+import { approvalPlace } from "../../../run/mcp-plan.ts";
 import { answer, answerJson } from "../answer.ts";
 import { placeOf, serverNamed, wantsJson, withServers } from "./context.ts";
 

@@ -2,8 +2,8 @@
 import type { Connection } from "../../../agent/mcp/connection.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { quotedName } from "../../mcp.ts";
-import type { PlannedServer } from "../../mcp-plan.ts";
+import { quotedName } from "../../../run/mcp.ts";
+import type { PlannedServer } from "../../../run/mcp-plan.ts";
 import { answer, answerJson } from "../answer.ts";
 import { placeOf, wantsJson, withServers } from "./context.ts";
 

@@ -6,8 +6,8 @@ import { listChats } from "../../../store/chats/list-chats.ts";
 import { configDir } from "../../../store/config-dir.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { realDirectory } from "../../real-directory.ts";
-import { setUp } from "../../start.ts";
+import { realDirectory } from "../../../run/real-directory.ts";
+import { setUp } from "../../../run/setup.ts";
 import { chatJson } from "../sessions/chat-lines.ts";
 import { type RunRequest, runForAgent } from "./served-run.ts";
 

@@ -7,9 +7,9 @@ import { callLine } from "../../call-line.ts";
 import { explainFailure } from "../../failure.ts";
 import { flagList, flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { createRun } from "../../run.ts";
-import { findMcp, initOf, openSession } from "../../session.ts";
-import { setUp } from "../../start.ts";
+import { createRun } from "../../../run/assemble.ts";
+import { findMcp, initOf, openSession } from "../../../run/session.ts";
+import { setUp } from "../../../run/setup.ts";
 import { withoutSecrets, writeStderr } from "../../stdout.ts";
 
 export type RunRequest = {

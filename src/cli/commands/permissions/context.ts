@@ -9,7 +9,7 @@ import { UserError } from "../../../protocol/error-codes.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
 import { builtInRules, loadSettings, type Settings } from "../../../store/settings.ts";
 import { isTrusted } from "../../../store/trust.ts";
-import type { ConfinementSetup } from "../../confinement.ts";
+import type { ConfinementSetup } from "../../../run/sandbox.ts";
 import { flagList, flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
@@ -41,7 +41,7 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
 
 /** Tried for real, as a run would: what is installed says little about what works. */
 async function sandboxHere(setup: ConfinementSetup): Promise<Situation["sandbox"]> {
-  const { createConfinement } = await import("../../confinement.ts");
+  const { createConfinement } = await import("../../../run/sandbox.ts");
   const { createProcessRunner } = await import("../../../agent/process.ts");
   const processes = createProcessRunner();
   const headless = setup.invocation.line.flags.has("print");

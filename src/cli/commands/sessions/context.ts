@@ -4,7 +4,7 @@ import { findChat } from "../../../store/chats/find-chat.ts";
 import { configDir } from "../../../store/config-dir.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { realDirectory } from "../../real-directory.ts";
+import { realDirectory } from "../../../run/real-directory.ts";
 
 export type Place = { configDir: string; workspace: string };
 

@@ -1,7 +1,7 @@
 // --fallback-model: the models that are asked when the first fails.
 import { UserError } from "../protocol/error-codes.ts";
-import { flagList } from "./flags.ts";
-import type { Setup } from "./start.ts";
+import { flagList } from "../cli/flags.ts";
+import type { Setup } from "./setup.ts";
 
 /** Those of the command line, which must be there to be asked, else those of the settings. */
 export function fallbackModels({ invocation, settings, model }: Setup): readonly string[] | undefined {

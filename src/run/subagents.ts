@@ -22,7 +22,7 @@ import { createChat, openChat } from "../store/chats/open-chat.ts";
 import { readState } from "../store/chats/saved-state.ts";
 import { openSubagentOutput } from "../store/subagent-output.ts";
 import type { RunSession } from "./session.ts";
-import type { Setup } from "./start.ts";
+import type { Setup } from "./setup.ts";
 
 /** An agent may start some, and these may start some once more. */
 const levels = 2;

@@ -30,14 +30,14 @@ import { hasSandboxFile } from "../store/sandbox-files.ts";
 import { trust } from "../store/trust.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { chooseTools } from "./choose-tools.ts";
-import { type Confinement, createConfinement, unconfined } from "./confinement.ts";
-import { fallbackModels } from "./fallback-models.ts";
-import { flagText } from "./flags.ts";
+import { type Confinement, createConfinement, unconfined } from "./sandbox.ts";
+import { fallbackModels } from "./models.ts";
+import { flagText } from "../cli/flags.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import { attachedFiles, imagePart } from "./prompt-parts.ts";
 import { codeSearchAccess, serviceKeys, webAccess } from "./services.ts";
 import type { RunSession } from "./session.ts";
-import type { Setup } from "./start.ts";
+import type { Setup } from "./setup.ts";
 import { subagentPlace } from "./subagents.ts";
 
 export type RunOptions = {

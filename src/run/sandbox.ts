@@ -6,8 +6,8 @@ import { nobodyToAsk, runsInSandbox, type Situation } from "../policy/decide.ts"
 import type { Decision } from "../policy/need.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { SandboxMode } from "../store/sandbox-settings.ts";
-import { flagText } from "./flags.ts";
-import type { Setup } from "./start.ts";
+import { flagText } from "../cli/flags.ts";
+import type { Setup } from "./setup.ts";
 
 export type Confinement = {
   reach: Situation["sandbox"];

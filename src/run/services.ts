@@ -3,7 +3,7 @@ import type { CodeSearchAccess, WebAccess } from "../agent/tools/tool.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { createPageCache } from "../web/page-cache.ts";
 import { searchEngine, searchEngineNames } from "../web/search-engines.ts";
-import type { Setup } from "./start.ts";
+import type { Setup } from "./setup.ts";
 
 export function webAccess({ settings, rules, invocation: { env } }: Setup, mode: Setup["mode"]): WebAccess {
   const { search = {} } = settings.courser;

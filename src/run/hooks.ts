@@ -14,10 +14,10 @@ import { type Hook, type LoadedHooks, loadHooks, readGivenHooks, withWaiting } f
 import { openHookTrace } from "../store/hook-trace.ts";
 import { approveHooks } from "../store/hook-trust.ts";
 import { isTrusted } from "../store/trust.ts";
-import { flagList } from "./flags.ts";
-import { secretsInUse } from "./secrets-in-use.ts";
+import { flagList } from "../cli/flags.ts";
+import { secretsInUse } from "../cli/secrets-in-use.ts";
 import type { RunSession } from "./session.ts";
-import type { Setup } from "./start.ts";
+import type { Setup } from "./setup.ts";
 
 export type HooksPlace = {
   session: RunSession;

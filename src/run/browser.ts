@@ -6,7 +6,7 @@ import type { ProcessRunner } from "../agent/process.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { coversMcp } from "../policy/rules.ts";
 import { chooseServerTools } from "./choose-tools.ts";
-import type { Setup } from "./start.ts";
+import type { Setup } from "./setup.ts";
 
 export type RunBrowser = { tools: readonly Tool[]; end(): Promise<void> };
 

@@ -18,7 +18,7 @@ import { approveServer } from "../store/mcp-approvals.ts";
 import type { McpServer } from "../store/mcp-servers.ts";
 import { chooseServerTools } from "./choose-tools.ts";
 import { approvalPlace, type McpPlan, type McpSetup, rulesOf } from "./mcp-plan.ts";
-import type { PermissionMode, Setup } from "./start.ts";
+import type { PermissionMode, Setup } from "./setup.ts";
 
 export type McpRunPlace = {
   mode: PermissionMode;

@@ -7,9 +7,9 @@ import type { Rule } from "../protocol/permission-rule.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
 import { builtInRules, loadSettings, type Settings } from "../store/settings.ts";
 import { isTrusted } from "../store/trust.ts";
-import { type FlagValues, flagList, flagText } from "./flags.ts";
-import type { Invocation } from "./main.ts";
-import { modelChoice } from "./model-choice.ts";
+import { type FlagValues, flagList, flagText } from "../cli/flags.ts";
+import type { Invocation } from "../cli/main.ts";
+import { modelChoice } from "../cli/model-choice.ts";
 import { realDirectory } from "./real-directory.ts";
 
 export type PermissionMode = "default" | "force" | "plan" | "ask";

@@ -3,8 +3,8 @@ import { builtInTools, findTool } from "../agent/tools/index.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { nearestName } from "../text/nearest.ts";
-import { type FlagValues, flagList } from "./flags.ts";
-import type { PermissionMode, Setup } from "./start.ts";
+import { type FlagValues, flagList } from "../cli/flags.ts";
+import type { PermissionMode, Setup } from "./setup.ts";
 
 /** Tools that the CLI of 2025 did not have. */
 const newer: readonly string[] = ["task", "askQuestion", "createPlan"];

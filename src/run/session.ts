@@ -8,9 +8,9 @@ import { isChatId } from "../store/chats/layout.ts";
 import { createChat, openChat } from "../store/chats/open-chat.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { hasMcpFiles } from "../store/mcp-paths.ts";
-import { flagText } from "./flags.ts";
+import { flagText } from "../cli/flags.ts";
 import type { McpPlan } from "./mcp-plan.ts";
-import type { PermissionMode, Setup } from "./start.ts";
+import type { PermissionMode, Setup } from "./setup.ts";
 
 /** As the first line tells them; one whose name another has taken is none of this run's. */
 function listedServers({ servers }: McpPlan): { name: string; status: string }[] {

@@ -7,8 +7,8 @@ import { readJson } from "../store/json-file.ts";
 import { disabledServers, isApprovedServer } from "../store/mcp-approvals.ts";
 import { type McpServer, readMcpServers, serversIn } from "../store/mcp-servers.ts";
 import { nearestName } from "../text/nearest.ts";
-import { type FlagValues, flagList } from "./flags.ts";
-import type { Invocation } from "./main.ts";
+import { type FlagValues, flagList } from "../cli/flags.ts";
+import type { Invocation } from "../cli/main.ts";
 
 export type McpStanding = "pending" | "needs-approval" | "disabled" | "failed" | "shadowed";
 
