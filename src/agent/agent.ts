@@ -6,11 +6,16 @@ import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import type { AgentHooks } from "./hooks/agent-hooks.ts";
 import type { Person } from "./person.ts";
+import type { Seams } from "./seams.ts";
 import type { Subagents } from "./subagents/index.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
+import type { TurnPrompt } from "./turn.ts";
 import type { Spending } from "./usage-budget.ts";
 
 export type Agent = {
+  seams: Seams;
+  /** What whoever watches wants of the turn; absent where nobody can. */
+  control?: TurnControl;
   session: Session;
   provider: Provider;
   model: AgentModel;
@@ -44,6 +49,16 @@ export type Agent = {
   instructionsFor?(path: string): string | undefined;
 };
 
+/** Wishes of whoever watches a turn, taken where they do no harm: before a reply of the model. */
+export interface TurnControl {
+  /** Puts a changed mode or model into force, and says so. */
+  settle(): AgentEvent[];
+  /** Prompts that the turn which runs shall hear. */
+  takeSteered(signal: AbortSignal): Promise<TurnPrompt[]>;
+  /** Is the conversation to be made shorter now? */
+  takeCompact(): boolean;
+}
+
 export type AgentModel = {
   /** The vendor's id, as the provider wants it. */
   id: string;
@@ -55,7 +70,10 @@ export type AgentModel = {
 };
 
 export type Limits = {
-  maxTurns: number;
+  /** Replies of the model in the whole run. */
+  maxTurns?: number;
+  /** Replies of the model to one prompt. */
+  maxTurnsPerPrompt: number;
   /** So many identical calls with identical results in a row end the run. */
   loopLimit: number;
   maxCost?: number;
@@ -78,7 +96,7 @@ export type Question = {
   personOnly?: boolean;
 };
 
-export type Asker = (question: Question) => Promise<{ allow: boolean; reason?: string }>;
+export type Asker = (question: Question, signal: AbortSignal) => Promise<{ allow: boolean; reason?: string }>;
 
 export type Reviewer = (question: Question, signal: AbortSignal) => Promise<{ allow: boolean; reason: string }>;
 
@@ -105,6 +123,6 @@ export function createSession(messages: Message[] = []): Session {
 }
 
 /** Told wherever a model was asked and another one answers. */
-export function modelChange({ model, reason }: Extract<ModelChunk, { type: "model" }>): AgentEvent {
-  return { type: "notice", kind: "model_change", message: reason, fields: { model }, at: Date.now() };
+export function modelChange({ model, reason }: Extract<ModelChunk, { type: "model" }>, at: number): AgentEvent {
+  return { type: "notice", kind: "model_change", message: reason, fields: { model }, at };
 }

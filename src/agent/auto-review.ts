@@ -7,9 +7,8 @@ import { textOf } from "../protocol/message.ts";
 import type { Question, Reviewer } from "./agent.ts";
 
 export type ReviewerOptions = {
-  provider: Provider;
-  /** `id` as the provider wants it, the name as people know it. */
-  model: { id: string; displayName: string };
+  /** Whom to ask. `id` as the provider wants it, the name as people know it. It may change from one question to the next. */
+  state: { provider: Provider; model: { id: string; displayName: string } };
   /** Plain sentences of the user (and of a trusted project): what may pass, and what must not. */
   instructions: ReviewInstructions;
   workspace: string;
@@ -22,11 +21,11 @@ const defaultTimeoutMs = 30_000;
 const longestAction = 20_000;
 const longestAnswer = 4000;
 
-export function createReviewer({ provider, model, timeoutMs = defaultTimeoutMs, ...given }: ReviewerOptions): Reviewer {
+export function createReviewer({ state, timeoutMs = defaultTimeoutMs, ...given }: ReviewerOptions): Reviewer {
   const system = systemPrompt(given.instructions);
   const no = (why: string) => ({
     allow: false,
-    reason: `The reviewer (${model.displayName}) did not allow it: ${why}`,
+    reason: `The reviewer (${state.model.displayName}) did not allow it: ${why}`,
   });
   return async (question, signal) => {
     const action = describe(question, given.workspace);
@@ -39,6 +38,7 @@ export function createReviewer({ provider, model, timeoutMs = defaultTimeoutMs, 
     let hasCall = false;
     try {
       const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: action }] }];
+      const { provider, model } = state;
       for await (const chunk of provider.stream({ model: model.id, system, messages, tools: [], signal: limit })) {
         if (chunk.type === "retry") [text, hasCall] = ["", false];
         if (chunk.type !== "part") continue;
@@ -54,7 +54,7 @@ export function createReviewer({ provider, model, timeoutMs = defaultTimeoutMs, 
     if (!answer) return no("its answer was not clear.");
     const reason = oneLine(answer.reason);
     return answer.allow
-      ? { allow: true, reason: `The reviewer (${model.displayName}) allowed it: ${reason}` }
+      ? { allow: true, reason: `The reviewer (${state.model.displayName}) allowed it: ${reason}` }
       : no(reason);
   };
 }

@@ -45,6 +45,7 @@ const dayMs = 86_400_000;
 export class BackgroundShells {
   readonly #processes: ProcessRunner;
   readonly #tasks = new Map<string, Task>();
+  readonly #offered = new Map<string, () => Promise<boolean>>();
   readonly #temporary: string | undefined;
   #folder: string | undefined;
 
@@ -117,6 +118,17 @@ export class BackgroundShells {
       () => {},
     );
     return { taskId, pid: running.pid, outputFile, folder };
+  }
+
+  /** A command that runs in the foreground can be asked to go on by itself. Returns how to take that back. */
+  offer(callId: string, takeOver: () => Promise<boolean>): () => void {
+    this.#offered.set(callId, takeOver);
+    return () => this.#offered.delete(callId);
+  }
+
+  /** The command of this call goes on by itself. False when there is no such command. */
+  async takeOver(callId: string): Promise<boolean> {
+    return (await this.#offered.get(callId)?.()) ?? false;
   }
 
   /** Output since the last look. Waits for the end, or for output that is followed by a pause, at most `blockUntilMs`. */

@@ -61,7 +61,7 @@ export async function* callTool(
   { call, prepared: given, failure: wrong }: PreparedCall,
   context: { modelCallId: string } & Omit<CallContext, "callId" | "context">,
 ): AsyncGenerator<AgentEvent, CallEnd> {
-  const startedAt = Date.now();
+  const startedAt = agent.seams.now();
   const known = given?.tool ?? findTool(agent.tools, call.name);
   const tool = known?.wire ?? call.name.replace(/\W+/g, "_");
   const args = given?.wireArgs ?? wrongArgs(call, known);
@@ -83,7 +83,7 @@ export async function* callTool(
       denial = { tool: heard.prepared.tool.name, callId: call.id, reason: permission.refusal };
       end = resultOfFailure(rejection(heard.prepared, permission.refusal));
     } else {
-      ranAt = Date.now();
+      ranAt = agent.seams.now();
       end = yield* runCall(agent, heard.prepared, permission, place);
       // A page that leads where nobody may go is found out on the way.
       if (end.outcome.kind === "rejected")
@@ -91,7 +91,7 @@ export async function* callTool(
     }
   }
 
-  const completedAt = Date.now();
+  const completedAt = agent.seams.now();
   if (prepared && agent.hooks) {
     const outcome = { result: end, refused: denial !== undefined, durationMs: completedAt - ranAt };
     const after = await agent.hooks.afterCall(hooked(prepared, place), outcome, context.signal);
@@ -139,16 +139,20 @@ async function* hearHooks(
   context: CallContext,
 ): AsyncGenerator<AgentEvent, Heard> {
   if (!agent.hooks) return { prepared };
-  const said = yield* heardFrom(agent.hooks.beforeCall(hooked(prepared, context), context.signal), context);
+  const said = yield* heardFrom(agent, agent.hooks.beforeCall(hooked(prepared, context), context.signal), context);
   if (!said.updatedInput || said.verdict === "deny") return { prepared, said };
   const changed = await prepareCall(agent, { ...call, args: said.updatedInput });
   return changed.prepared ? { prepared: changed.prepared, said } : { failure: changed.failure! };
 }
 
 /** What hooks have to say to the person comes as events, what they have for the model is kept. */
-async function* heardFrom(answer: Promise<BeforeCall>, context: CallContext): AsyncGenerator<AgentEvent, BeforeCall> {
+async function* heardFrom(
+  agent: Agent,
+  answer: Promise<BeforeCall>,
+  context: CallContext,
+): AsyncGenerator<AgentEvent, BeforeCall> {
   const said = await answer;
-  for (const message of said.messages) yield { type: "notice", kind: "hook", message, at: Date.now() };
+  for (const message of said.messages) yield { type: "notice", kind: "hook", message, at: agent.seams.now() };
   context.context.push(...said.context);
   return said;
 }
@@ -174,7 +178,7 @@ async function* permit(
   const { verdict, approved, mayRead } = decision;
   if (verdict === "deny") return { refusal: decision.reasons.join(" ") };
   const now = { confined: decision.confined === true, signal: context.signal };
-  const own = agent.hooks && (yield* heardFrom(agent.hooks.beforeRun(hooked(prepared, context), now), context));
+  const own = agent.hooks && (yield* heardFrom(agent, agent.hooks.beforeRun(hooked(prepared, context), now), context));
   if (own?.verdict === "deny") return { refusal: own.reasons.join(" ") };
   const wished = [said, own].flatMap((each) => (each?.verdict === "ask" ? each.reasons : []));
   if (verdict === "allow" && wished.length === 0) {
@@ -187,7 +191,7 @@ async function* permit(
   const isForPerson = decision.personOnly || wished.length > 0;
   const review = isForPerson ? undefined : await reviewCall(agent, prepared, reasons, context);
   if (review?.allow) {
-    yield { type: "notice", kind: "auto_review", message: `${prepared.tool.name}: ${review.reason}`, at: Date.now() };
+    yield { type: "notice", kind: "auto_review", message: `${prepared.tool.name}: ${review.reason}`, at: agent.seams.now() };
     return { approved, mayRead };
   }
   const open = review ? [...reasons, review.reason] : reasons;
@@ -239,7 +243,7 @@ async function askPerson(
   });
   try {
     const asked = agent
-      .ask({ callId, tool: tool.name, args: wireArgs, needs, ...why })
+      .ask({ callId, tool: tool.name, args: wireArgs, needs, ...why }, signal)
       .then(({ allow, reason }) => (allow === true ? {} : { refusal: reason ?? "The user said no." }));
     return await Promise.race([asked, ended]);
   } catch (error) {
@@ -268,10 +272,10 @@ async function* reportQuery(
 ): AsyncGenerator<AgentEvent, { refusal?: string }> {
   const id = nextQuestion(agent);
   const kind = `${tool.wire}RequestQuery`;
-  yield { type: "ask", id, kind, query: { args: wireArgs, toolCallId: callId }, at: Date.now() };
+  yield { type: "ask", id, kind, query: { args: wireArgs, toolCallId: callId }, at: agent.seams.now() };
   const answer = await ask();
   const response = answer.refusal === undefined ? { approved: {} } : { rejected: { reason: answer.refusal } };
-  yield { type: "answer", id, kind, response, at: Date.now() };
+  yield { type: "answer", id, kind, response, at: agent.seams.now() };
   return answer;
 }
 
@@ -293,9 +297,9 @@ async function* runCall(
     emit,
     async query(kind, query, respond) {
       const id = nextQuestion(agent);
-      emit({ type: "ask", id, kind, query: { ...query, toolCallId: callId }, at: Date.now() });
+      emit({ type: "ask", id, kind, query: { ...query, toolCallId: callId }, at: agent.seams.now() });
       const response = await respond();
-      emit({ type: "answer", id, kind, response, at: Date.now() });
+      emit({ type: "answer", id, kind, response, at: agent.seams.now() });
       return response;
     },
     spending,
@@ -313,7 +317,7 @@ async function* runCall(
     try {
       const judged = { approved, mayRead, confined: confined === true };
       const context = { ...agent.toolContext, ...judged, callId, signal, print, turn };
-      return await tool.run(args, context);
+      return await agent.seams.runTool(tool, args, context);
     } catch (error) {
       return resultOfFailure(unexpected(tool.name, error));
     }

@@ -4,10 +4,14 @@ import * as fs from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import * as paths from "../policy/paths.ts";
 import { homeDir } from "../store/config-dir.ts";
+import type { OpenBuffers } from "./seams.ts";
 import { failure, ToolFailure } from "./tools/tool.ts";
 
-/** `approved`: where each path led when it was permitted. A path that leads elsewhere when it is used is refused. */
-export type FilePlace = { workspace: string; approved?: ReadonlyMap<string, string> };
+/**
+ * `approved`: where each path led when it was permitted. A path that leads elsewhere when it is used is refused. `buffers`:
+ * what somebody has open and has not saved comes before what is on the disk.
+ */
+export type FilePlace = { workspace: string; approved?: ReadonlyMap<string, string>; buffers?: OpenBuffers };
 
 export type OpenFile = { handle: fs.FileHandle; real: string; stat: Stats };
 
@@ -65,9 +69,12 @@ export async function changeFile(
     checkApproved(path, place, target);
     checkKernelPath(target, path);
     await inTurn(target, async () => {
-      const before = await readWhole(target, path);
+      const open = await place.buffers?.read(target);
+      const before = open === undefined ? await readWhole(target, path) : Buffer.from(open, "utf8");
       const after = change(before);
-      if (before === undefined || !after.equals(before)) await replaceFile(target, after, path);
+      if (before !== undefined && after.equals(before)) return;
+      if (await place.buffers?.write(target, after.toString("utf8"))) return;
+      await replaceFile(target, after, path);
     });
   } catch (error) {
     throw describe(error, path, "write");

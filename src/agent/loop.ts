@@ -1,10 +1,10 @@
 // runTurn: from a prompt to an answer, as a stream of events. It always ends in exactly one `done` or `fail`.
 
 import { setMaxListeners } from "node:events";
-import { ModelError, type ModelFacts } from "../model/provider.ts";
+import { ModelError } from "../model/provider.ts";
 import { milliseconds } from "../process/clock.ts";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent, Denial } from "../protocol/event.ts";
+import type { AgentEvent } from "../protocol/event.ts";
 import { type Message, type Part, textOf } from "../protocol/message.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Agent, modelChange } from "./agent.ts";
@@ -18,53 +18,15 @@ import {
   type ToolCallPart,
 } from "./call-tool.ts";
 import { estimateTokens } from "./compact/estimate.ts";
-import { type CallIds, countRepeats, newCallIds, type RepeatCounter, withUniqueCalls } from "./loop-detection.ts";
+import { shorten, tooLong } from "./compact/shorten.ts";
+import { countRepeats, newCallIds, withUniqueCalls } from "./loop-detection.ts";
 import { merge } from "./merge.ts";
 import { newsOf } from "./subagents/finished-notices.ts";
+import { type Turn, TurnError, type TurnPrompt } from "./turn.ts";
 import { Spending } from "./usage-budget.ts";
 
-export type Prompt = {
-  /** What the user typed: shown and stored. */
-  text: string;
-  /** What the model is told: the same with mentions expanded, images attached. */
-  parts: Part[];
-  requestId: string;
-  /** What came along with it, for hooks. */
-  attachments?: readonly { type: "file" | "rule"; path: string }[];
-};
-
-/** Thrown inside a turn to end it with a code that says why. */
-class TurnError extends Error {
-  readonly code: ErrorCode;
-
-  constructor(code: ErrorCode, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-type Turn = {
-  agent: Agent;
-  prompt: Prompt;
-  signal: AbortSignal;
-  replies: number;
-  apiMs: number;
-  spending: Spending;
-  denials: Denial[];
-  repeats: RepeatCounter;
-  ids: CallIds;
-  /** Of the model that answers now. */
-  facts: ModelFacts;
-  /** The last answer as a value, where one was asked for. */
-  structured?: unknown;
-  /** How often an answer that does not fit may still be asked for again. */
-  repairs: number;
-  /** What the conversation took after it was last shortened, in tokens: until it has grown, that need not be tried again. */
-  shortest: number;
-};
-
-export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-  const startedAt = Date.now();
+export async function* runTurn(agent: Agent, prompt: TurnPrompt, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+  const startedAt = agent.seams.now();
   setMaxListeners(0, signal); // each call of a tool listens, and a reply may hold many
   const turn: Turn = {
     agent,
@@ -84,14 +46,15 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
   let failure: unknown;
   try {
     yield { type: "user", text: prompt.text };
-    agent.session.append({ role: "user", parts: [...prompt.parts, ...(await submitted(turn))] });
+    agent.session.append({ role: "user", parts: [...prompt.parts, ...(await submitted(turn, prompt))] });
     while (true) {
       const { reply, modelCallId } = yield* nextReply(turn);
       answer += textOf(reply);
       await agent.hooks?.afterReply(reply, signal);
       const calls = callsOf(reply);
       if (calls.length > 0) yield* runCalls(turn, calls, modelCallId, textOf(reply));
-      else if (!(yield* heardOfSubagents(turn))) {
+      const isSteered = yield* hearSteering(turn);
+      if (calls.length === 0 && !isSteered && !(yield* heardOfSubagents(turn))) {
         // A hook may have more to do: its prompt is one like the user's, within the same limits.
         const followup = checkAnswer(turn, textOf(reply)) ?? (await agent.hooks?.stop("completed", signal));
         if (followup === undefined) break;
@@ -107,8 +70,8 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
     if (!wasBlocked) await agent.hooks?.stop(signal.aborted ? "aborted" : "error", signal);
   }
   const ending = {
-    durationMs: Date.now() - startedAt,
-    apiDurationMs: Math.round(Math.min(turn.apiMs, Date.now() - startedAt)),
+    durationMs: agent.seams.now() - startedAt,
+    apiDurationMs: Math.round(Math.min(turn.apiMs, agent.seams.now() - startedAt)),
     requestId: prompt.requestId,
     usage: turn.spending.usage,
     ...(turn.denials.length > 0 && { denials: turn.denials }),
@@ -119,10 +82,28 @@ export async function* runTurn(agent: Agent, prompt: Prompt, signal: AbortSignal
 }
 
 /** What hooks add to the prompt. Throws where one stops it. */
-async function submitted({ agent, prompt, signal }: Turn): Promise<Part[]> {
+async function submitted({ agent, signal }: Turn, prompt: TurnPrompt): Promise<Part[]> {
   const heard = await agent.hooks?.beforePrompt({ attachments: [], ...prompt }, signal);
   if (heard?.refusal !== undefined) throw new TurnError("PROMPT_BLOCKED", heard.refusal);
   return (heard?.context ?? []).map((text) => ({ type: "text", text }));
+}
+
+/** What was said to the turn while it ran. A prompt that a hook stops is left out, and that is said. */
+async function* hearSteering(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
+  const { agent, signal } = turn;
+  const prompts = (await agent.control?.takeSteered(signal)) ?? [];
+  let isHeard = false;
+  for (const prompt of prompts) {
+    yield { type: "user", text: prompt.text };
+    try {
+      agent.session.append({ role: "user", parts: [...prompt.parts, ...(await submitted(turn, prompt))] });
+      isHeard = true;
+    } catch (error) {
+      if (!(error instanceof TurnError)) throw error;
+      yield { type: "notice", kind: "prompt_blocked", message: error.message, at: agent.seams.now() };
+    }
+  }
+  return isHeard;
 }
 
 /** What to ask of the model when its answer is not the one that was asked for. Throws when that was done already. */
@@ -146,17 +127,17 @@ function checkAnswer(turn: Turn, text: string): string | undefined {
 async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Message; modelCallId: string }> {
   const { agent, signal } = turn;
   signal.throwIfAborted();
-  if (turn.spending.whole.replies >= agent.limits.maxTurns) {
-    throw new TurnError(
-      "MAX_TURNS",
-      `The run reached its limit of ${agent.limits.maxTurns} turns. Raise it with --max-turns, or resume with a narrower request.`,
-    );
-  }
+  checkReplies(turn);
+  const before = agent.model;
+  yield* agent.control?.settle() ?? [];
+  if (agent.model !== before) turn.facts = agent.model;
   // Room is left for the answer, the system prompt and the tools.
   const room = Math.floor(turn.facts.contextTokens * 0.8);
-  if (estimateTokens(agent.session.messages) > Math.max(room, turn.shortest * 1.2)) yield* shorten(turn, room);
+  const tokens = estimateTokens(agent.session.messages);
+  if (agent.control?.takeCompact()) yield* shorten(turn, Math.floor(tokens / 2), "manual");
+  else if (tokens > Math.max(room, turn.shortest * 1.2)) yield* shorten(turn, room);
 
-  const modelCallId = `${turn.prompt.requestId}-${turn.replies}-${randomLetters()}`;
+  const modelCallId = `${turn.prompt.requestId}-${turn.replies}-${agent.seams.newId().slice(0, 4)}`;
   turn.replies++;
   turn.spending.countReply();
   let reply: Message;
@@ -174,52 +155,8 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
   return { reply, modelCallId };
 }
 
-/** Makes the conversation for the model fit into `room`. What is stored stays whole. */
-async function* shorten(turn: Turn, room: number): AsyncGenerator<AgentEvent> {
-  const { agent, signal } = turn;
-  const { hooks } = agent;
-  const [{ makeRoom }, { summariser }] = await Promise.all([
-    import("./compact/index.ts"),
-    import("./compact/summary.ts"),
-  ]);
-  const summarise = summariser(agent, signal);
-  const asked = milliseconds();
-  const made = await makeRoom(agent.session.messages, {
-    room,
-    windowTokens: turn.facts.contextTokens,
-    ...(summarise && { summarise }),
-    ...(hooks && { beforeCompact: (facts) => hooks.beforeCompact(facts, signal) }),
-  });
-  signal.throwIfAborted();
-  if (made.usage) {
-    turn.spending.add(made.usage, turn.facts.price);
-    turn.apiMs += milliseconds() - asked;
-  }
-  if (made.facts) turn.facts = made.facts;
-  yield* made.events ?? [];
-  if (made.how !== "unchanged") agent.session.replace(made.messages);
-  turn.shortest = made.after;
-  const { contextTokens } = turn.facts;
-  if (made.after > contextTokens)
-    throw tooLong(agent, `It takes about ${made.after} tokens, and the model has ${contextTokens}.`);
-  yield { type: "notice", kind: "compacted", message: shortenings[made.how], at: Date.now() };
-}
-
-const shortenings = {
-  unchanged: "The conversation may no longer fit the model, and nothing of it can be left out: it is tried as it is.",
-  shortened: "The conversation no longer fitted the model: older parts were cut.",
-  summarised: "The conversation no longer fitted the model: a summary stands for its older turns.",
-};
-
 function isOverflow(error: unknown): error is ModelError {
   return error instanceof ModelError && error.code === "MODEL_OVERFLOW";
-}
-
-function tooLong(agent: Agent, why: string): TurnError {
-  return new TurnError(
-    "MODEL_OVERFLOW",
-    `The conversation does not fit ${agent.model.displayName}, also when it is shortened. ${why} Ask for less at once, begin a new chat, or choose a model with a larger window with --model.`,
-  );
 }
 
 /** Deltas out, the finished message back, and into the session. */
@@ -235,22 +172,24 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
   };
   let parts: Part[] = [];
   let shown = "";
-  let thinking = false;
+  let thought = "";
+  const endThought = (): AgentEvent => {
+    const text = thought;
+    thought = "";
+    return { type: "thinking_end", text, at: agent.seams.now() };
+  };
   const asked = milliseconds();
   try {
     for await (const chunk of agent.provider.stream(request)) {
-      if (thinking && chunk.type !== "thinking" && chunk.type !== "usage") {
-        thinking = false;
-        yield { type: "thinking_end", at: Date.now() };
-      }
+      if (thought !== "" && chunk.type !== "thinking" && chunk.type !== "usage") yield endThought();
       switch (chunk.type) {
         case "thinking":
-          thinking = true;
-          yield { type: "thinking", text: chunk.text, at: Date.now() };
+          thought += chunk.text;
+          yield { type: "thinking", text: chunk.text, at: agent.seams.now() };
           break;
         case "text":
           shown += chunk.text;
-          yield { type: "text", text: chunk.text, at: Date.now() };
+          yield { type: "text", text: chunk.text, at: agent.seams.now() };
           break;
         case "part":
           parts.push(chunk.part);
@@ -265,22 +204,27 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
             discards: shown !== "",
             reason: chunk.reason,
             delayMs: chunk.delayMs,
-            at: Date.now(),
+            at: agent.seams.now(),
           };
           parts = [];
           shown = "";
           break;
         case "model":
           if (chunk.facts) turn.facts = chunk.facts;
-          yield modelChange(chunk);
+          yield modelChange(chunk, agent.seams.now());
           break;
       }
     }
+    if (thought !== "") yield endThought();
+    turn.signal.throwIfAborted();
+  } catch (error) {
+    // What people have seen of it stays.
+    if (thought !== "") yield { ...endThought(), cut: true } as AgentEvent;
+    if (shown !== "") yield { type: "text_end", text: shown, cut: true };
+    throw error;
   } finally {
     turn.apiMs += milliseconds() - asked;
   }
-  if (thinking) yield { type: "thinking_end", at: Date.now() };
-  turn.signal.throwIfAborted();
 
   const reply: Message = {
     role: "assistant",
@@ -366,6 +310,16 @@ function newInstructions(agent: Agent, calls: readonly PreparedCall[]): Part[] {
   return parts;
 }
 
+function checkReplies({ agent: { limits }, replies, spending }: Turn): void {
+  const run = limits.maxTurns ?? Number.POSITIVE_INFINITY;
+  if (spending.whole.replies < run && replies < limits.maxTurnsPerPrompt) return;
+  const most = Math.min(run, limits.maxTurnsPerPrompt);
+  throw new TurnError(
+    "MAX_TURNS",
+    `The run reached its limit of ${most} turns. Raise it with --max-turns, or resume with a narrower request.`,
+  );
+}
+
 function checkLimits(turn: Turn): void {
   const { limits } = turn.agent;
   turn.signal.throwIfAborted();
@@ -403,6 +357,3 @@ function callsOf(message: Message): ToolCallPart[] {
   return message.parts.filter((part) => part.type === "tool_call");
 }
 
-function randomLetters(): string {
-  return Math.random().toString(36).slice(2, 6).padEnd(4, "0");
-}

@@ -1,10 +1,8 @@
 // --debug: what goes on, on stderr, with the time since the start.
 import type { AgentEvent } from "../protocol/event.ts";
-import type { Setup } from "../run/setup.ts";
 import { writeStderr } from "./stdout.ts";
 
 export interface Debug {
-  setup(setup: Setup): void;
   event(event: AgentEvent): void;
   say(message: string): void;
 }
@@ -15,16 +13,6 @@ export function createDebug(isOn: boolean): Debug {
   };
   return {
     say,
-    setup({ workspace, roots, configDir, settings, model, mode, invocation }) {
-      say(`courser ${invocation.version}, node ${process.version}, ${process.platform}-${process.arch}`);
-      say(`workspace ${[workspace, ...roots].join(", ")}; config ${configDir}; mode ${mode}`);
-      say(
-        `model ${model.id} (${model.displayName}) of ${model.vendor}${model.baseUrl ? ` at ${model.baseUrl}` : ""}, key: ${model.apiKeySource}`,
-      );
-      say(
-        `rules ${settings.rules.length === 0 ? "none" : settings.rules.map((rule) => `${rule.verdict} ${rule.text}`).join(", ")}`,
-      );
-    },
     event(event) {
       if (isOn && event.type !== "text" && event.type !== "thinking" && event.type !== "tool_output")
         say(describe(event));

@@ -1,5 +1,5 @@
 // How a failure is told: one line on stderr, and its JSON twin where the output format is JSON.
-import { type ErrorCode, exitCodeOf, UserError } from "../protocol/error-codes.ts";
+import { type ErrorCode, exitCodeOf, explainError } from "../protocol/error-codes.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 import { type OutputFormat, outputs } from "./outputs.ts";
 import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
@@ -42,9 +42,8 @@ export function resultText(message: string): string {
 
 /** What happened, for people and by name. Anything but a UserError is a bug and is shown with its stack. */
 export function explainFailure(error: unknown): { code: ErrorCode; message: string } {
-  if (error instanceof UserError) return { code: error.code, message: withoutSecrets(error.message) };
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { code: "INTERNAL", message: withoutSecrets(`Unexpected failure, please report it: ${message}`) };
+  const { code, message } = explainError(error);
+  return { code, message: withoutSecrets(message) };
 }
 
 /** The format that was asked for, read without the parser: it may be the parser that failed. */

@@ -24,18 +24,25 @@ function textOutput(): Output {
     encode(event) {
       if (event.type === "tool_start" || event.type === "user") said = "";
       if (event.type === "text_end") said += event.text;
-      if (event.type !== "done") return undefined;
-      if (event.structured !== undefined) return `${JSON.stringify(event.structured, null, 2)}\n`;
-      return said === "" || said.endsWith("\n") ? said : `${said}\n`;
+      return event.type === "done" ? answerText({ text: said, structured: event.structured }) : undefined;
     },
   };
 }
 
+export function answerText({ text, structured }: { text: string; structured?: unknown }): string {
+  if (structured !== undefined) return `${JSON.stringify(structured, null, 2)}\n`;
+  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}
+
 function jsonOutput({ sessionId, compat }: OutputOptions): Output {
+  let notices: { kind: string; message: string }[] = [];
   return {
     encode(event) {
+      if (event.type === "notice") notices.push({ kind: event.kind, message: event.message });
       if (event.type !== "done" && event.type !== "fail") return undefined;
-      return line(encodeEvent(event, sessionId, { compat }));
+      const ending = notices.length > 0 ? { ...event, notices } : event;
+      notices = [];
+      return line(encodeEvent(ending, sessionId, { compat }));
     },
   };
 }

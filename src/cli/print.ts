@@ -1,19 +1,18 @@
-// Print mode: a prompt, a run, exactly one result, whatever happens; or several, each with its result.
+// Print mode: a prompt, a run, exactly one result, whatever happens; or, for a host on stdin, several, each with its result.
 import { UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent } from "../protocol/event.ts";
-import type { AnswerSchema } from "../run/answer-schema.ts";
+import type { LiveRun, Prompt, TurnEnding } from "../protocol/run.ts";
+import type { RunHost } from "../run/host.ts";
+import { openRun } from "../run/live-run.ts";
 import { callLine } from "./call-line.ts";
-import { createDebug, type Debug } from "./debug.ts";
+import { createDebug } from "./debug.ts";
 import { flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
-import type { McpPlan } from "../run/mcp-plan.ts";
 import type { OutputFormat } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
-import { findMcp, initOf, openSession, type RunSession } from "../run/session.ts";
+import { runHost, runRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
-import { type Setup, setUp } from "../run/setup.ts";
-import { hasUnreadStdin, noPrompt, type PromptText, readPrompt } from "./stdin.ts";
-import { writeStderr } from "./stdout.ts";
+import { hasUnreadStdin, readPrompt } from "./stdin.ts";
+import { withoutSecrets, writeStderr } from "./stdout.ts";
 
 export async function runPrint(invocation: Invocation): Promise<number> {
   const { flags } = invocation.line;
@@ -27,67 +26,117 @@ export async function runPrint(invocation: Invocation): Promise<number> {
   }
   const abort = new AbortController();
   const watch = watchForTheEnd(abort, invocation.env);
+  const print: PrintRun = {
+    abort,
+    async open({ human, ready }) {
+      const request = runRequest(invocation, "print");
+      const debug = createDebug(flags.has("debug"));
+      const run = await openRun(request, {
+        ...runHost(invocation),
+        ...(human && { human }),
+        ...(ready && { ready }),
+        signal: abort.signal,
+        redact: withoutSecrets,
+        ...(await answerFile(invocation)),
+        ...(flags.has("debug") && { debug: debug.say }),
+      });
+      const { compat, workspace } = request;
+      const reporter = createReporter({ format, sessionId: run.chatId, partial, compat }, abort);
+      watch.cut = (error) => {
+        reporter.fail(error);
+        void reporter.finish().then((code) => process.exit(code));
+      };
+      const shown = new EndingsShown();
+      const isVerbose = format === "text" && process.stderr.isTTY === true;
+      const follow = async () => {
+        for await (const recorded of run.events()) {
+          const { event, agent } = recorded;
+          reporter.emit(recorded);
+          if (agent === undefined) debug.event(event);
+          if (isVerbose && agent === undefined && event.type === "tool_start")
+            writeStderr(`${callLine(event, workspace).slice(0, 160)}\n`);
+          await reporter.ready();
+          if (event.type === "done" || event.type === "fail") shown.add(event);
+        }
+      };
+      return { run, reporter, shown, followed: follow() };
+    },
+  };
   try {
     await checkResumed(invocation);
-    const source = await openPrompts(invocation, abort.signal);
-    const setup = setUp(invocation, { gate: true });
-    const mcp = await findMcp(setup);
-    if (flags.has("allowed-tools") || flags.has("disallowed-tools")) {
-      const hasServers = mcp !== undefined || flags.has("browser");
-      // Wrong names are told before the run begins.
-      (await import("../run/choose-tools.ts")).chooseTools(flags, { ...setup, hasServers });
-    }
-    const schema = flagText(flags, "json-schema");
-    const answer = schema === undefined ? undefined : (await import("../run/answer-schema.ts")).readAnswerSchema(schema);
-    const file = flagText(flags, "output-last-message");
-    const onAnswer = file === undefined ? undefined : (await import("./answer-file.ts")).openAnswerFile(file);
-    const session = await openSession(setup);
-    const reporter = createReporter({ format, session, partial, compat: setup.compat, onAnswer }, abort);
-    watch.cut = (error) => {
-      reporter.fail(error);
-      void reporter.finish().then((code) => process.exit(code));
-    };
-    try {
-      await runTurns(setup, source, { session, reporter, abort, format, answer, mcp });
-    } finally {
-      session.close();
-    }
-    if (await hasUnreadStdin(source.usedStdin)) {
-      const shown = source.text.slice(0, 40);
-      warn(`stdin holds data that was not read. To add it to the prompt: … | ${invocation.name} -p "${shown}" -`);
-    }
-    return await reporter.finish();
+    if (flagText(flags, "input-format") === "stream-json")
+      return await (await import("./hosted-print.ts")).runHosted(invocation, print);
+    const { usedStdin, ...prompt } = await readPrompt(invocation, abort.signal);
+    const opened = await print.open({});
+    const { resolve } = await import("node:path");
+    const images = flagList(flags, "image").map((path) => resolve(path));
+    return await answerOnce(opened, { ...prompt, images }, async () => {
+      if (await hasUnreadStdin(usedStdin)) {
+        const text = prompt.text.slice(0, 40);
+        writeStderr(
+          `Warning: stdin holds data that was not read. To add it to the prompt: … | ${invocation.name} -p "${text}" -\n`,
+        );
+      }
+    });
   } finally {
     watch.stop();
   }
 }
 
-/** `turn`: what calls off the turn that runs. */
-type PromptSource = {
-  prompts: Iterable<PromptText> | AsyncIterable<PromptText | UserError>;
-  text: string;
-  usedStdin: boolean;
-  turn?: AbortController;
+/** What both kinds of print mode share. */
+export interface PrintRun {
+  abort: AbortController;
+  open(host: Pick<RunHost, "human" | "ready">): Promise<OpenedPrint>;
+}
+
+export type OpenedPrint = {
+  run: LiveRun;
+  reporter: Reporter;
+  shown: EndingsShown;
+  /** Everything was shown. */
+  followed: Promise<void>;
 };
 
-/** One prompt, which is read at once; or lines of stdin, as they come. */
-async function openPrompts(invocation: Invocation, signal: AbortSignal): Promise<PromptSource> {
-  const { line, name } = invocation;
-  if (flagText(line.flags, "input-format") !== "stream-json") {
-    const prompt = await readPrompt(invocation, signal);
-    return { ...prompt, prompts: [prompt] };
+async function answerOnce(
+  { run, reporter, followed }: OpenedPrint,
+  prompt: Prompt,
+  afterwards: () => Promise<void>,
+): Promise<number> {
+  try {
+    await run.send(prompt).ending;
+  } finally {
+    await run.close();
   }
-  if (line.words.length > 0) {
-    throw new UserError(
-      "USAGE",
-      "--input-format stream-json takes its prompts from stdin, a line of JSON each: leave out the words.",
-    );
+  await followed;
+  await afterwards();
+  return reporter.finish();
+}
+
+/** Which results are out. */
+export class EndingsShown {
+  readonly #shown = new WeakSet<TurnEnding>();
+  #waiting: { ending: TurnEnding; resolve(): void }[] = [];
+
+  add(ending: TurnEnding): void {
+    this.#shown.add(ending);
+    for (const each of this.#waiting) if (each.ending === ending) each.resolve();
+    this.#waiting = this.#waiting.filter((each) => each.ending !== ending);
   }
-  const { readInputLines } = await import("./input-lines.ts");
-  const onCancel = () => source.turn?.abort(new UserError("INTERRUPTED", "The turn was cancelled."));
-  const prompts = readInputLines({ signal, onCancel, noPrompt: noPrompt(name) });
-  const source: PromptSource = { prompts, text: "", usedStdin: true };
-  return source;
+
+  until(ending: TurnEnding): Promise<void> | undefined {
+    if (this.#shown.has(ending)) return undefined;
+    return new Promise((resolve) => this.#waiting.push({ ending, resolve }));
+  }
+}
+
+/** The last answer goes to the file before the run counts as done. */
+async function answerFile({ line: { flags } }: Invocation): Promise<Pick<RunHost, "deliver">> {
+  const file = flagText(flags, "output-last-message");
+  if (file === undefined) return {};
+  const { openAnswerFile } = await import("./answer-file.ts");
+  const { answerText } = await import("./outputs.ts");
+  const write = openAnswerFile(file);
+  return { deliver: (answer) => write(answerText(answer)) };
 }
 
 /** `--resume "some words"` took the prompt for an id: told so, before the prompt is missed. */
@@ -95,92 +144,4 @@ async function checkResumed({ line, name }: Invocation): Promise<void> {
   const asked = flagText(line.flags, "resume");
   if (asked !== undefined && /\s/.test(asked.trim()))
     throw (await import("../store/chats/find-chat.ts")).noChatId(asked, name);
-}
-
-type TurnPlace = {
-  session: RunSession;
-  reporter: Reporter;
-  abort: AbortController;
-  format: OutputFormat;
-  answer: AnswerSchema | undefined;
-  mcp: McpPlan | undefined;
-};
-
-/** From `init` to the end; whatever goes wrong is reported as the result of its turn. */
-async function runTurns(setup: Setup, source: PromptSource, place: TurnPlace): Promise<void> {
-  const { session, reporter, abort, answer, mcp } = place;
-  const { flags } = setup.invocation.line;
-  const debug = createDebug(flags.has("debug"));
-  debug.setup(setup);
-  if (setup.limits.maxTimeMs !== undefined) {
-    const limit = flagText(flags, "max-time");
-    const spent = new UserError("MAX_TIME", `The run reached its limit of ${limit}. Raise it with --max-time.`);
-    // Node's timers reach 24 days.
-    setTimeout(() => abort.abort(spent), Math.min(setup.limits.maxTimeMs, 2 ** 31 - 1)).unref();
-  }
-  reporter.emit(initOf(setup, session, mcp));
-  try {
-    const { createRun } = await import("../run/assemble.ts");
-    const run = await createRun(setup, { session, headless: true, warn, answer, mcp });
-    debug.say("the agent is ready");
-    try {
-      abort.signal.addEventListener("abort", () => source.turn?.abort(abort.signal.reason), { once: true });
-      let images = flagList(flags, "image");
-      for await (const prompt of source.prompts) {
-        if (prompt instanceof UserError) {
-          endOfInput(prompt, place);
-          break;
-        }
-        if (reporter.hasEnded) reporter.next();
-        const turn = new AbortController();
-        source.turn = turn;
-        if (abort.signal.aborted) turn.abort(abort.signal.reason);
-        await showTurn(run.turn({ ...prompt, images }, turn.signal), setup, { ...place, debug });
-        source.turn = undefined;
-        images = [];
-        // What could not be kept is not shown, and nothing is done after it.
-        if (abort.signal.aborted || reporter.isClosed) break;
-      }
-    } finally {
-      await run.end();
-    }
-  } catch (error) {
-    reporter.fail(error);
-  }
-}
-
-async function showTurn(
-  events: AsyncIterable<AgentEvent>,
-  setup: Setup,
-  { reporter, format, debug }: TurnPlace & { debug: Debug },
-): Promise<void> {
-  for await (const event of events) {
-    reporter.emit(event);
-    if (reporter.hasEnded && event.type !== "done" && event.type !== "fail") break;
-    debug.event(event);
-    if (format !== "stream-json" && event.type === "notice") warn(event.message);
-    showProgress(event, format, setup.workspace);
-    await reporter.ready();
-    if (reporter.isClosed) break;
-  }
-}
-
-/** A line that is no prompt has a result of its own; a signal between two turns has none. */
-function endOfInput(error: UserError, { reporter, abort }: TurnPlace): void {
-  if (abort.signal.aborted && reporter.hasEnded) {
-    reporter.stop(error);
-    return;
-  }
-  if (reporter.hasEnded) reporter.next();
-  reporter.fail(error);
-}
-
-function warn(message: string): void {
-  writeStderr(`Warning: ${message}\n`);
-}
-
-/** On a terminal, text mode shows on stderr what the agent does; the answer alone goes to stdout. */
-function showProgress(event: AgentEvent, format: OutputFormat, workspace: string): void {
-  if (format !== "text" || event.type !== "tool_start" || !process.stderr.isTTY) return;
-  writeStderr(`${callLine(event, workspace).slice(0, 160)}\n`);
 }

@@ -1,53 +1,51 @@
-// What print mode writes: events to stdout in the chosen format, exactly one ending, everything else to stderr.
+// What print mode writes: events to stdout in the chosen format, exactly one ending a turn, everything else to stderr.
 import { type ErrorCode, errorCodes, exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
+import type { Recorded, TurnEnding } from "../protocol/run.ts";
+import { encodeEvent } from "../protocol/stream-json.ts";
 import { errorLine, explainFailure, resultText } from "./failure.ts";
 import { type OutputFormat, type OutputOptions, outputs } from "./outputs.ts";
-import type { RunSession } from "../run/session.ts";
 import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
 
 export interface Reporter {
-  emit(event: AgentEvent): void;
-  /** Ends the run with an error, unless it has ended already. */
+  /** Shows an event. After an ending, the next turn begins with the next event that is more than a notice. */
+  emit(recorded: Recorded): void;
+  /** Ends the turn with an error, unless it has ended already; nothing follows. */
   fail(error: unknown): void;
-  /** Resolves when the reader has caught up enough for more. */
-  ready(): Promise<void> | undefined;
-  /** The result is out: what comes now is not shown. */
-  readonly hasEnded: boolean;
-  /** A further turn begins, with a result of its own. */
-  next(): void;
+  /** The same with a result of its own, also after one that is out. */
+  failAnew(error: unknown): void;
   /** Ends between two turns: nobody waits for a result. */
   stop(error: UserError): void;
-  /** The reader went away: nobody is left to tell. */
-  readonly isClosed: boolean;
+  /** A line beside the events. */
+  line(value: object): void;
+  /** The reader is a host that takes more than a reader of the plain stream. */
+  serveHost(host: HostView): void;
+  /** Resolves when the reader has caught up enough for more. */
+  ready(): Promise<void> | undefined;
+  /** The result is out. */
+  readonly hasEnded: boolean;
+  /** Is that what the last turn ended with? */
+  endedBy(error: unknown): boolean;
   /** Waits until everything is written; the exit code of the last turn that failed comes back, else 0. */
   finish(): Promise<number>;
 }
 
-type Ending = Extract<AgentEvent, { type: "done" | "fail" }>;
+/** What a host takes beside the events of its agent. */
+export type HostView = { toolOutput: boolean; subagents: boolean };
 
 /** A reader that stalls after an abort is not waited for any longer than this. */
 const stalledMs = 3500;
 
-export type ReporterOptions = {
-  format: OutputFormat;
-  partial: boolean;
-  compat: OutputOptions["compat"];
-  /** Events are kept before they are shown. */
-  session: Pick<RunSession, "id" | "record">;
-  /** Is given the last answer as text mode shows it. Throws UserError when it cannot take it. */
-  onAnswer?: (text: string) => void;
-};
+export type ReporterOptions = OutputOptions & { format: OutputFormat };
 
-export function createReporter(
-  { format, session, onAnswer, ...options }: ReporterOptions,
-  abort: AbortController,
-): Reporter {
-  const output = outputs[format]({ sessionId: session.id, ...options });
-  const answer = onAnswer && outputs.text();
+export function createReporter({ format, ...options }: ReporterOptions, abort: AbortController): Reporter {
+  const { sessionId, compat } = options;
+  const output = outputs[format](options);
   let startedAt = Date.now();
-  let ending: Ending | undefined;
+  let ending: TurnEnding | undefined;
+  let host: HostView | undefined;
   let exit = 0;
+  let isOver = false;
   let isStopped = false;
   let isClosed = false;
   const stdout = openStdout(
@@ -56,43 +54,49 @@ export function createReporter(
       abort.abort(new UserError("INTERRUPTED", "The reader of the output went away."));
     },
     (error) => {
-      const failure = new UserError(
-        error.code === "ENOSPC" ? "STORE_FULL" : "INTERNAL",
-        `The output cannot be written: ${error.message}`,
-      );
+      const code = error.code === "ENOSPC" ? "STORE_FULL" : "INTERNAL";
+      const failure = new UserError(code, `The output cannot be written: ${error.message}`);
       abort.abort(failure);
       fail(failure);
     },
   );
 
-  function emit(event: AgentEvent): void {
-    if (ending) return;
-    const failure = handOver(event) ?? keep(event);
-    if (failure && event.type !== "fail") {
-      // Said as the run's result, which is not kept either: there is nowhere to keep it.
-      abort.abort(failure);
-      fail(failure);
+  function emit({ event, agent, number }: Recorded): void {
+    if (isOver) return;
+    if (agent !== undefined) {
+      if (host?.subagents) hostLine(event, { agent_id: agent, ...(number !== undefined && { event_number: number }) });
       return;
+    }
+    if (event.type === "notice" && format === "text") writeStderr(`Warning: ${event.message}\n`);
+    if (ending) {
+      // What is said after a result belongs to the next turn, if there is one.
+      if (event.type === "notice") return;
+      settle();
+      ending = undefined;
+      startedAt = Date.now();
     }
     if (event.type === "done" || event.type === "fail") ending = event;
     const shown = event.type === "fail" ? { ...event, message: withoutSecrets(resultText(event.message)) } : event;
+    if (host) {
+      hostLine(shown, number === undefined ? {} : { event_number: number });
+      return;
+    }
     const text = output.encode(shown);
     if (text) stdout.write(text);
   }
 
-  function handOver(event: AgentEvent): UserError | undefined {
-    const text = answer?.encode(event);
-    return text === undefined ? undefined : unlessUserError(() => onAnswer!(text));
-  }
-
-  /** Deltas are kept where they are shown; elsewhere the whole text that follows them is enough. */
-  function keep(event: AgentEvent): UserError | undefined {
-    if ((event.type === "text" || event.type === "thinking") && !options.partial) return undefined;
-    return unlessUserError(() => session.record(event));
+  function hostLine(event: AgentEvent, extra: object): void {
+    const line = encodeEvent(event, sessionId, { partial: options.partial, compat, live: host?.toolOutput === true });
+    if (line) stdout.write(`${JSON.stringify({ ...line, ...extra })}\n`);
   }
 
   function fail(error: unknown): void {
-    emit({ type: "fail", ...explainFailure(error), durationMs: Date.now() - startedAt, apiDurationMs: 0 });
+    if (!ending) emit({ event: failureOf(error) });
+    isOver = true;
+  }
+
+  function failureOf(error: unknown): TurnEnding {
+    return { type: "fail", ...explainFailure(error), durationMs: Date.now() - startedAt, apiDurationMs: 0 };
   }
 
   /** What people are told of how the turn ended. */
@@ -101,17 +105,16 @@ export function createReporter(
     for (const denial of ending.denials ?? []) writeStderr(`Rejected: ${denial.tool}: ${denial.reason}\n`);
     if (ending.type === "done") return;
     const code = codeOf(ending.code);
-    writeStderr(errorLine(ending.message, code));
+    writeStderr(errorLine(withoutSecrets(ending.message), code));
     exit = exitCodeOf(code);
   }
 
   return {
     emit,
     fail,
-    next() {
-      settle();
-      ending = undefined;
-      startedAt = Date.now();
+    failAnew(error) {
+      emit({ event: failureOf(error) });
+      isOver = true;
     },
     stop(error) {
       settle();
@@ -119,13 +122,15 @@ export function createReporter(
       writeStderr(errorLine(error.message, error.code));
       exit = exitCodeOf(error.code);
     },
+    line: (value) => stdout.write(`${JSON.stringify(value)}\n`),
+    serveHost(view) {
+      host = format === "stream-json" ? view : undefined;
+    },
     ready: () => stdout.ready(),
     get hasEnded() {
       return ending !== undefined;
     },
-    get isClosed() {
-      return isClosed;
-    },
+    endedBy: (error) => ending?.type === "fail" && error instanceof UserError && ending.code === error.code,
     async finish() {
       await stdout.flush(abort.signal.aborted ? stalledMs : undefined);
       if (isClosed) return 141; // as if SIGPIPE had ended it, which is what readers like `head` expect
@@ -135,16 +140,6 @@ export function createReporter(
       return exit;
     },
   };
-}
-
-function unlessUserError(step: () => void): UserError | undefined {
-  try {
-    step();
-    return undefined;
-  } catch (error) {
-    if (error instanceof UserError) return error;
-    throw error;
-  }
 }
 
 function codeOf(code: string | undefined): ErrorCode {

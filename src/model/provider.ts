@@ -16,8 +16,8 @@ export type ModelRequest = {
   tools: readonly ToolSpec[];
   signal: AbortSignal;
   effort?: Effort;
-  /** Not an answer is wanted, but a summary of older turns. */
-  purpose?: "summary";
+  /** What is wanted, where it is not the next reply: a summary of older turns, or an answer beside the conversation. */
+  purpose?: "summary" | "aside";
 };
 
 export type ModelChunk =

@@ -18,20 +18,31 @@ type ScriptedStep =
   | { type: "delay"; ms: number }
   | { type: "error"; error: ScriptedError };
 
-/** `summary`: played when the agent asks for a summary of older turns, passed over otherwise. */
-type ScriptedReply = { steps: ScriptedStep[]; usage: Usage; expect: string[]; summary: boolean };
+/**
+ * `summary`: played when the agent asks for a summary of older turns, passed over otherwise. `aside`: played, in their own
+ * order, for questions beside the conversation.
+ */
+type ScriptedReply = { steps: ScriptedStep[]; usage: Usage; expect: string[]; summary: boolean; aside: boolean };
 
 type Script = { replies: ScriptedReply[]; loop: boolean };
 
 /** Throws UserError when the file is no script. Plays on behind the replies that were given; a reply that fails is used up as well. */
 export function loadScript(text: string, file: string, repliesGiven = 0): Provider {
-  const { replies, loop } = readScript(text, file);
+  const { replies: all, loop } = readScript(text, file);
+  const replies = all.filter(({ aside }) => !aside);
+  const asides = all.filter(({ aside }) => aside);
   let next = repliesGiven;
   const replyAt = (number: number) => (loop ? replies[number % replies.length] : replies[number]);
   return {
     id: "script",
     canSummarise: () => replyAt(next)?.summary === true,
     async *stream(request) {
+      if (request.purpose === "aside") {
+        const reply = asides.shift();
+        if (!reply) throw new ModelError("MODEL_BAD_RESPONSE", `script ${file} has no further reply with "aside": true`);
+        yield* play(reply, request);
+        return;
+      }
       while (request.purpose !== "summary" && replyAt(next)?.summary) next++;
       const number = next++;
       const reply = replyAt(number);
@@ -119,7 +130,8 @@ function readScript(text: string, file: string): Script {
   const { places, loop } = repliesIn(text.replace(/^\uFEFF/, ""), complain);
   if (places.length === 0) complain("line 1", 'there are no replies; write for example [{"text": "Hello"}]');
   const replies = places.map((place) => readReply(place, complain));
-  if (replies.every(({ summary }) => summary)) complain("line 1", 'every reply is a "summary", so none is an answer');
+  if (replies.every(({ summary, aside }) => summary || aside))
+    complain("line 1", 'every reply is a "summary" or "aside", so none is an answer');
   return { replies, loop };
 }
 
@@ -212,7 +224,7 @@ function placed(values: unknown[], text: string, depth: number): Place[] {
 }
 
 const contentFields = ["delayMs", "thinking", "text", "calls", "error"] as const;
-const replyFields = [...contentFields, "steps", "usage", "expect", "summary"] as const;
+const replyFields = [...contentFields, "steps", "usage", "expect", "summary", "aside"] as const;
 const stepFields = ["delayMs", "thinking", "text", "call", "error"] as const;
 const usageFields = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
@@ -245,10 +257,12 @@ function readReply(place: Place, complain: Complain): ScriptedReply {
       steps.push({ type: "error", error: readError({ value: reply.error, where: inside("error") }, complain) });
   }
   const expect = reply.expect === undefined ? [] : texts(reply.expect, inside("expect"), complain);
-  if (reply.summary !== undefined && typeof reply.summary !== "boolean")
-    complain(inside("summary"), `expected true or false, not ${kindOf(reply.summary)}`);
+  for (const field of ["summary", "aside"] as const) {
+    if (reply[field] !== undefined && typeof reply[field] !== "boolean")
+      complain(inside(field), `expected true or false, not ${kindOf(reply[field])}`);
+  }
   const usage = readUsage({ value: reply.usage ?? {}, where: inside("usage") }, complain);
-  return { steps, usage, expect, summary: reply.summary === true };
+  return { steps, usage, expect, summary: reply.summary === true, aside: reply.aside === true };
 }
 
 function readStep(place: Place, complain: Complain): ScriptedStep {

@@ -94,3 +94,10 @@ export class UserError extends Error {
     this.code = code;
   }
 }
+
+/** What happened, for people and by name. Anything but a UserError is a bug and is shown with its stack. */
+export function explainError(error: unknown): { code: ErrorCode; message: string } {
+  if (error instanceof UserError) return { code: error.code, message: error.message };
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { code: "INTERNAL", message: `Unexpected failure, please report it: ${message}` };
+}

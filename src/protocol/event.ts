@@ -25,6 +25,8 @@ export type Ending = {
   requestId?: string;
   usage?: Usage;
   denials?: Denial[];
+  /** What was to be known beside the answer, for who reads nothing but the ending. */
+  notices?: { kind: string; message: string }[];
   /** Where the CLI tells it. */
   costUsd?: number;
 };
@@ -42,9 +44,10 @@ export type AgentEventBody =
     }
   | { type: "user"; text: string }
   | { type: "thinking"; text: string } // delta
-  | { type: "thinking_end" }
+  /** `text`: all of it, where it is known. `cut`, here and below: the turn ended before it was said to the end; not on the wire. */
+  | { type: "thinking_end"; text?: string; cut?: true }
   | { type: "text"; text: string } // delta
-  | { type: "text_end"; text: string; modelCallId?: string } // the whole segment
+  | { type: "text_end"; text: string; modelCallId?: string; cut?: true } // the whole segment
   | { type: "tool_start"; callId: string; tool: string; args: unknown; modelCallId?: string; startedAt?: number }
   | { type: "tool_output"; callId: string; chunk: string } // live only, never stored
   | {

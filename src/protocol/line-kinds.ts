@@ -209,6 +209,14 @@ const answer: LineKind<Of<"answer">> = {
   ],
 };
 
+const toolOutput: LineKind<Of<"tool_output">> = {
+  start(line) {
+    if (typeof line.call_id !== "string" || typeof line.chunk !== "string") return undefined;
+    return timed({ type: "tool_output", callId: line.call_id, chunk: line.chunk }, line);
+  },
+  rows: [constant("type", "tool_output"), field("call_id", "callId"), field("chunk", "chunk"), session(), time("foreign")],
+};
+
 const retry: LineKind<Of<"retry">> = {
   start(line) {
     if (typeof line.attempt !== "number" || typeof line.is_resume !== "boolean") return undefined;
@@ -245,7 +253,7 @@ const notice: LineKind<Of<"notice">> = {
   },
 };
 
-/** The kind of an event. Not here: `tool_output`, which is never on the wire, and `other`, which is its own line. */
+/** The kind of an event. Not here: `other`, which is its own line. */
 export const kinds = {
   init,
   user,
@@ -254,6 +262,7 @@ export const kinds = {
   text,
   text_end: textEnd,
   tool_start: toolStart,
+  tool_output: toolOutput,
   tool_end: toolEnd,
   ask,
   answer,
@@ -276,6 +285,8 @@ export function kindOf(line: JsonObject): LineKind<any> | undefined {
       return bySubtype(line, "delta", thinking) ?? bySubtype(line, "completed", thinkingEnd);
     case "tool_call":
       return bySubtype(line, "started", toolStart) ?? bySubtype(line, "completed", toolEnd);
+    case "tool_output":
+      return toolOutput;
     case "interaction_query":
       return bySubtype(line, "request", ask) ?? bySubtype(line, "response", answer);
     case "retry":

@@ -24,6 +24,7 @@ export const done: LineKind<Of<"done">> = {
     field("request_id", "requestId", "given"),
     field("usage", "usage", "given"),
     denialsRow(),
+    noticesRow(),
     field("total_cost_usd", "costUsd", "given"),
     time("foreign"),
   ],
@@ -48,6 +49,7 @@ export const fail: LineKind<Of<"fail">> = {
     field("request_id", "requestId", "given"),
     field("usage", "usage", "given"),
     denialsRow(),
+    noticesRow(),
     field("total_cost_usd", "costUsd", "given"),
     time("foreign"),
   ],
@@ -62,6 +64,7 @@ function endingOf(line: JsonObject): Ending {
   const usage = usageOf(line.usage);
   if (usage) ending.usage = usage;
   if (typeof line.total_cost_usd === "number") ending.costUsd = line.total_cost_usd;
+  if (areNotices(line.notices)) ending.notices = line.notices;
   if (areDenials(line.permission_denials)) ending.denials = line.permission_denials.map(toDenial);
   return ending;
 }
@@ -94,6 +97,19 @@ function denialsRow<Event extends { denials?: Denial[] }>(): Row<Event> {
       return denials.map(({ tool, callId, reason }) => ({ tool, call_id: callId, reason }));
     },
   };
+}
+
+function noticesRow<Event extends { notices?: Ending["notices"] }>(): Row<Event> {
+  return { key: "notices", when: "given", holds: areNotices, write: ({ notices }) => notices };
+}
+
+function areNotices(value: unknown): value is NonNullable<Ending["notices"]> {
+  return Array.isArray(value) && value.length > 0 && value.every(isNotice);
+}
+
+function isNotice(value: unknown): boolean {
+  if (!isObject(value) || Object.keys(value).join() !== "kind,message") return false;
+  return Object.values(value).every((item) => typeof item === "string");
 }
 
 function areDenials(value: unknown): value is WireDenial[] {

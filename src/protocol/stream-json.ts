@@ -18,6 +18,8 @@ export function isDerived({ carried }: AgentEvent): boolean {
 export type EncodeOptions = {
   /** Write text deltas as well. */
   partial?: boolean;
+  /** Write live output of tools as well, for hosts that asked for it. */
+  live?: boolean;
   /** `2025`: the older shapes, without what stands beside the tool in a call. */
   compat?: "2025";
 };
@@ -44,11 +46,16 @@ function decodeIn(line: unknown, scope: Scope): AgentEvent {
 export function encodeEvent(event: AgentEvent, sessionId: string, options: EncodeOptions = {}): object | undefined {
   switch (event.type) {
     case "tool_output":
-      return undefined;
+      if (!options.live) return undefined;
+      break;
     case "other":
       return isObject(event.raw) ? event.raw : undefined;
     case "text":
       if (!options.partial) return undefined;
+      break;
+    case "text_end":
+    case "thinking_end":
+      if (event.cut) return undefined;
       break;
   }
   const table: LineKind<any> = kinds[event.type];

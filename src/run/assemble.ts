@@ -1,7 +1,7 @@
-// Puts an agent together from a setup. Loaded after the first line is out, so that nobody waits for it.
+// Puts an agent together from a setup. Loaded after `init` is out, so that nobody waits for it.
 import { release, tmpdir } from "node:os";
 import { resolve } from "node:path";
-import type { Agent, Asker } from "../agent/agent.ts";
+import type { Agent, TurnControl } from "../agent/agent.ts";
 import { BackgroundShells } from "../agent/background.ts";
 import {
   buildSystemPrompt,
@@ -12,99 +12,98 @@ import {
   withSkills,
 } from "../agent/instructions/index.ts";
 import { runTurn } from "../agent/loop.ts";
-import type { Person } from "../agent/person.ts";
 import { createProcessRunner } from "../agent/process.ts";
+import { realSeams } from "../agent/seams.ts";
 import { createSnapshots } from "../agent/snapshots/index.ts";
 import { callableSubagents, findSubagents, subagentSection } from "../agent/subagents/definitions.ts";
 import { createSubagents } from "../agent/subagents/index.ts";
+import type { SubagentPlace } from "../agent/subagents/run.ts";
 import { askQuestion } from "../agent/tools/ask-question.ts";
+import type { Tool } from "../agent/tools/tool.ts";
 import { type Todo, TodoList, todoWrite } from "../agent/tools/todos.ts";
-import type { Provider } from "../model/provider.ts";
-import { createProvider } from "../model/resolve.ts";
+import type { TurnPrompt } from "../agent/turn.ts";
+import { Spending } from "../agent/usage-budget.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import type { Part } from "../protocol/message.ts";
-import { randomUuid } from "../store/chats/random-uuid.ts";
+import type { LiveRun, Prompt } from "../protocol/run.ts";
 import { hasHookFiles } from "../store/hook-paths.ts";
 import { hasSandboxFile } from "../store/sandbox-files.ts";
 import { trust } from "../store/trust.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { chooseTools } from "./choose-tools.ts";
-import { type Confinement, createConfinement, unconfined } from "./sandbox.ts";
-import { fallbackModels } from "./models.ts";
-import { flagText } from "../cli/flags.ts";
+import { createAsking, permissionAsker, personOf } from "./human.ts";
 import type { McpPlan } from "./mcp-plan.ts";
-import { attachedFiles, imagePart } from "./prompt-parts.ts";
+import { agentModel, openProvider } from "./models.ts";
+import { promptParts } from "./prompt-parts.ts";
+import { type Confinement, createConfinement, unconfined } from "./sandbox.ts";
 import { codeSearchAccess, serviceKeys, webAccess } from "./services.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./setup.ts";
+import type { RunState } from "./state.ts";
 import { subagentPlace } from "./subagents.ts";
 
-export type RunOptions = {
+export type AssemblyParts = {
   session: RunSession;
-  headless: boolean;
-  warn(message: string): void;
-  ask?: Asker;
-  /** Answers what no rule can. */
-  person?: Person;
-  /** What the answer must be. */
-  answer?: AnswerSchema;
-  /** Asks a person yes or no. */
-  confirm?(question: string): Promise<boolean>;
   /** The servers that are configured. */
   mcp?: McpPlan;
+  /** What the answer must be. */
+  answer?: AnswerSchema;
+  control: TurnControl;
+  /** Shows events of subagents. */
+  watch: NonNullable<SubagentPlace["watch"]>;
+  warn(message: string): void;
 };
 
-export type TurnPrompt = {
-  text: string;
-  /** Told to the model after the text, as it is. */
-  data?: string;
-  /** Paths. */
-  images: readonly string[];
-  /** Images as they are. */
-  pictures?: readonly Part[];
-};
-
-export interface Run {
+export interface Assembled {
+  readonly agent: Agent;
+  readonly state: RunState;
   /** One turn. Several may follow each other in one session. */
-  turn(prompt: TurnPrompt, signal: AbortSignal): AsyncGenerator<AgentEvent>;
-  /** What a `/name` at the beginning of a prompt may be. */
-  named(): Record<"Commands" | "Skills" | "Subagents", string[]>;
+  turn(prompt: Prompt, signal: AbortSignal): AsyncGenerator<AgentEvent>;
+  /** A prompt as the agent is told it, and what to warn of. */
+  expand(prompt: Prompt, signal: AbortSignal): Promise<TurnPrompt>;
+  /** A running command goes on by itself. */
+  background(callId: string): Promise<boolean>;
+  names: LiveRun["names"];
+  /** After the conversation was taken back: what was kept beside it, as it was then. */
+  reload(): void;
   /** Ends everything that was started. */
   end(): Promise<void>;
 }
 
-export async function createRun(setup: Setup, options: RunOptions): Promise<Run> {
-  const { session, headless, warn, ask, person, answer, confirm } = options;
-  const { workspace, roots, configDir, home, settings, model } = setup;
-  const { id: sessionId, mode, chat } = session;
-  const { flags } = setup.invocation.line;
-  if (flags.has("trust")) rememberTrust(setup, warn);
+export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Assembled> {
+  const { session, answer, control, warn } = parts;
+  const { workspace, roots, configDir, home, settings, model, request, host, asking } = setup;
+  const { id: sessionId, chat } = session;
+  const seams = { ...realSeams, ...host.seams };
+  if (request.trust) rememberTrust(setup, warn);
   for (const warning of [...setup.warnings, ...session.warnings]) warn(warning);
 
-  const web = webAccess(setup, mode);
+  const state = { mode: session.mode, model: agentModel(model, setup) } as RunState;
+  const web = webAccess(setup, state);
   const processes = createProcessRunner({ keys: [...model.keys, ...serviceKeys(setup, web)] });
-  const endNow = () => processes.endAllNow();
-  process.once("exit", endNow);
-  const browser = flags.has("browser")
-    ? (await import("./browser.ts")).openBrowser(setup, { mode, processes, warn })
+  const browser = request.browser
+    ? (await import("./browser.ts")).openBrowser(setup, { state, processes, warn })
     : undefined;
-  const making = createProvider(model, {
-    retries: settings.courser.retries,
-    timeoutMs: settings.courser.timeoutMs,
-    idleMs: settings.courser.idleMs,
-    fallbackModels: fallbackModels(setup),
-    program: setup.invocation.name,
-    sessionId,
+  const opened = openProvider(setup, model, { sessionId }).then((provider) => {
+    state.provider = provider;
+    return state;
   });
-  making.catch(() => {}); // waited for below
+  opened.catch(() => {}); // waited for below
+  const person = personOf(asking);
   // As early as can be, so that they start while everything else is made ready.
   const mcp =
-    options.mcp &&
-    (await (await import("./mcp.ts")).openMcp(setup, options.mcp, { ...options, mode, processes, provider: making }));
+    parts.mcp &&
+    (await (await import("./mcp.ts")).openMcp(setup, parts.mcp, {
+      state: opened,
+      mode: () => state.mode,
+      processes,
+      warn,
+      ...(person && { person }),
+    }));
   const hasServers = mcp !== undefined || browser !== undefined;
-  const builtIn = chooseTools(flags, { mode, compat: setup.compat, hasServers });
-  const provider = await making;
+  const builtIn = perMode<readonly Tool[]>(state, (mode) => chooseTools(request, { mode, hasServers }));
+  builtIn(); // wrong names stop the run here
+  await opened;
   const { loadHidden } = await import("../policy/hidden.ts");
   const isIgnored = await loadHidden({ workspace, roots, home, configDir, rules: setup.rules });
   const instructions = { workspace, roots, configDir, home, isIgnored };
@@ -112,75 +111,74 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
   const { subagents, warnings: wrong } = findSubagents({ ...instructions, trusted: setup.trusted });
   const surroundings = {
     ...instructions,
-    mode,
-    headless,
+    headless: !asking.isAttended,
     platform: process.platform,
     osRelease: release(),
-    shell: setup.invocation.env["SHELL"] ?? "/bin/bash",
-    today: new Date(),
-    systemPrompt: flagText(flags, "system-prompt"),
-    appendSystemPrompt: flagText(flags, "append-system-prompt"),
-    sections: [skills.section, builtIn.some((tool) => tool.wire === "task") ? subagentSection(subagents) : ""],
+    shell: host.env["SHELL"] ?? "/bin/bash",
+    today: new Date(seams.now()),
+    systemPrompt: request.systemPrompt,
+    appendSystemPrompt: request.appendSystemPrompt,
+    sections: [skills.section, builtIn().some((tool) => tool.wire === "task") ? subagentSection(subagents) : ""],
   };
-  const { system, warnings, loaded } = buildSystemPrompt({
-    ...surroundings,
-    appendSystemPrompt: [surroundings.appendSystemPrompt, answer?.instruction].filter(Boolean).join("\n\n"),
-  });
-  for (const warning of [...warnings, ...skills.takeWarnings(), ...wrong]) warn(warning);
+  const append = [request.appendSystemPrompt, answer?.instruction].filter(Boolean).join("\n\n");
+  const first = buildSystemPrompt({ ...surroundings, mode: state.mode, appendSystemPrompt: append });
+  const { loaded } = first;
+  const firstMode = state.mode;
+  const system = perMode(state, (mode) =>
+    mode === firstMode
+      ? first.system
+      : buildSystemPrompt({ ...surroundings, mode, appendSystemPrompt: append }, loaded).system,
+  );
+  for (const warning of [...first.warnings, ...skills.takeWarnings(), ...wrong]) warn(warning);
 
   const background = new BackgroundShells(processes, tmpdir());
+  const ask = permissionAsker(
+    asking.can("permission") ? asking : createAsking(await askCommand(setup, { processes, sessionId })),
+  );
   let confinement = unconfined;
   let confining: Promise<Confinement> | undefined;
   const confine = async () => {
-    confining ??= createConfinement(setup, { headless, processes, warn });
+    const unlisted = request.unlistedCommands ?? "sandbox";
+    confining ??= createConfinement(setup, { unlisted, canAsk: ask !== undefined, processes, warn });
     confinement = await confining;
     return confinement;
   };
   // A broken file stops the run before anything is asked or done.
-  if (flagText(flags, "sandbox") === "enabled" || hasSandboxFile(configDir, workspace)) await confine();
-  const askCommand = flagText(flags, "ask-command");
-  const asker =
-    ask ??
-    (askCommand === undefined
-      ? undefined
-      : (await import("./ask-command.ts")).commandAsker(askCommand, { processes, workspace, sessionId }));
+  if (request.sandbox === "enabled" || hasSandboxFile(configDir, workspace)) await confine();
   const hooks =
-    flags.has("hooks") || hasHookFiles({ configDir, workspace, home })
-      ? await (await import("./hooks.ts")).openHooks(setup, {
-          session,
-          headless,
-          processes,
-          provider,
-          warn,
-          ...(confirm && { confirm }),
-        })
+    (request.hooks ?? []).length > 0 || hasHookFiles({ configDir, workspace, home })
+      ? await (await import("./hooks.ts")).openHooks(setup, { session, state, processes, warn })
       : undefined;
   const snapshots = chat && createSnapshots({ configDir, workspace, roots, sessionId, chat });
-  const reviews = mode === "default" && (flags.has("auto-review") || settings.approvalMode === "auto-review");
-  const contextTokens = settings.courser.contextTokens ?? model.contextTokens;
+  const reviews = request.autoReview || settings.approvalMode === "auto-review" ? await reviewer(setup, state) : undefined;
   const todos = new TodoList((session.state("todos") as Todo[] | undefined) ?? []);
   const pathInstructions = withSkills(createPathInstructions(instructions, loaded), skills);
+  /** What hooks said at the beginning. */
+  let begun: string[] | undefined;
   const agent: Agent = {
+    seams,
+    control,
     session: session.session,
-    provider,
-    model: {
-      id: model.modelId,
-      displayName: model.displayName,
-      contextTokens,
-      effort: model.effort,
-      price: model.price,
+    spending: new Spending(),
+    get provider() {
+      return state.provider;
     },
-    system,
+    get model() {
+      return state.model;
+    },
+    get system() {
+      return [system(), ...(begun ?? [])].join("\n\n");
+    },
     get tools() {
-      return [...builtIn, ...(browser?.tools ?? []), ...(mcp?.tools ?? [])];
+      return [...builtIn(), ...(browser?.tools ?? []), ...(mcp?.tools ?? [])];
     },
     async decide(needs, options) {
       const { decide } = await import("../policy/decide.ts");
       // While no command is run, nothing waits for the sandbox.
       const confined = confining || needs.some((need) => need.kind === "Shell") ? await confine() : unconfined;
       const decision = await decide(needs, {
-        mode: options?.readOnly && mode !== "plan" ? "ask" : mode,
-        interactive: !headless || asker !== undefined,
+        mode: options?.readOnly && state.mode !== "plan" ? "ask" : state.mode,
+        interactive: ask !== undefined,
         workspace,
         // The model is pointed to long outputs by their path: it may read them.
         roots: background.folder ? [...roots, background.folder] : roots,
@@ -192,12 +190,16 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       });
       return confined.check(decision);
     },
-    ...(asker && { ask: asker }),
+    ...(ask && { ask }),
     // The offline model understands instructions, not complaints.
     ...(answer && { answer: model.kind === "offline" ? { ...answer, repairs: 0 } : answer }),
     ...(person ? { person } : { untold: new Set([askQuestion.name]) }),
     ...(hooks && { hooks }),
-    ...(reviews && { review: await reviewer(setup, provider) }),
+    ...(reviews && {
+      get review() {
+        return state.mode === "default" ? reviews : undefined;
+      },
+    }),
     ...(snapshots && {
       async beforeWrite(needs, signal) {
         const note = await snapshots.before(chat!.turn, needs, signal);
@@ -205,9 +207,8 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       },
     }),
     limits: {
-      maxTurns: setup.limits.maxTurns,
+      ...setup.limits,
       loopLimit: settings.courser.loopLimit ?? 5,
-      maxCost: setup.limits.maxCost,
     },
     toolContext: {
       sessionId,
@@ -217,86 +218,106 @@ export async function createRun(setup: Setup, options: RunOptions): Promise<Run>
       background,
       todos,
       configDir,
+      newId: seams.newId,
+      buffers: seams.buffers,
       get sandbox() {
         return confinement.sandbox;
       },
       // A quarter of the window at most: one result must leave room for the others and the answer.
-      resultLimit: Math.max(4000, Math.min(100_000, contextTokens)),
+      resultLimit: Math.max(4000, Math.min(100_000, state.model.contextTokens)),
       web,
       codeSearch: codeSearchAccess(setup, { isKept: chat !== undefined }),
-      compat: setup.compat,
+      compat: request.compat,
     },
     instructionsFor: (path) => pathInstructions.forPath(resolve(workspace, path)),
   };
+  agent.subagents = createSubagents(
+    agent,
+    subagentPlace(setup, session, { subagents, state, surroundings, instructions, loaded, watch: parts.watch }),
+  );
 
-  const place = subagentPlace(setup, session, { subagents, surroundings, instructions, loaded });
-  agent.subagents = createSubagents(agent, place);
-
-  let hasBegun = false;
+  const told = new Set<string>();
+  /** A run that leaves something running says so before its result: it ends with the run. */
+  const tellOfRunning = () => {
+    for (const { taskId, status, command } of background.list()) {
+      if (status !== "running" || told.has(taskId)) continue;
+      told.add(taskId);
+      warn(`The background command ${taskId} is still running, and ends with the run: ${command}`);
+    }
+  };
+  const expand = async (prompt: Prompt, signal: AbortSignal): Promise<TurnPrompt> => {
+    const callable = [skills, callableSubagents(subagents)];
+    const expanded =
+      (await mcp?.expand(prompt.text, signal)) ??
+      expandPrompt(prompt.text, { ...instructions, instructions: pathInstructions, callable });
+    for (const warning of expanded.warnings) warn(warning);
+    return { ...promptParts(prompt, expanded), requestId: seams.newId() };
+  };
   let last: { event?: AgentEvent; signal?: AbortSignal } = {};
   return {
-    async *turn({ text, data, images, pictures: given = [] }, signal) {
-      if (hooks && !hasBegun) {
-        hasBegun = true;
-        agent.system = [system, ...(await hooks.begin(signal))].join("\n\n");
-      }
+    agent,
+    state,
+    expand,
+    async *turn(prompt, signal) {
+      if (hooks && !begun) begun = await hooks.begin(signal);
       yield* (await mcp?.ready(signal)) ?? [];
-      const callable = [skills, callableSubagents(subagents)];
-      const expanded =
-        (await mcp?.expand(text, signal)) ??
-        expandPrompt(text, { ...instructions, instructions: pathInstructions, callable });
-      for (const warning of expanded.warnings) warn(warning);
-      const pictures = [...given, ...images.map((path) => imagePart(resolve(path)))];
-      const piped: Part[] = data === undefined ? [] : [{ type: "text", text: data }];
-      const shown = data === undefined ? text : `${text}\n\n${data}`;
-      const parts = [...expanded.parts, ...piped, ...pictures];
-      const attachments = attachedFiles(expanded, images);
-      const prompt = { text: shown, parts, requestId: randomUuid(), attachments };
-      for await (const event of runTurn(agent, prompt, signal)) {
-        last = { event, signal };
-        if (event.type === "tool_end" && event.tool === todoWrite.wire) chat?.saveState("todos", todos.all());
+      for await (const event of runTurn(agent, await expand(prompt, signal), signal)) {
+        if (event.type === "tool_end" && event.tool === todoWrite.wire) session.saveState("todos", todos.all());
+        if (event.type === "done" || event.type === "fail") {
+          last = { event, signal };
+          for (const warning of pathInstructions.takeWarnings()) warn(warning);
+          tellOfRunning();
+        }
         yield event;
       }
-      for (const warning of pathInstructions.takeWarnings()) warn(warning);
     },
-    named: () => ({
-      Commands: listCommands(instructions),
-      Skills: skills.names(),
-      Subagents: subagents.map(({ name }) => name),
-    }),
+    reload: () => todos.replace((session.state("todos") as Todo[] | undefined) ?? []),
+    background: (callId) => background.takeOver(callId),
+    async names() {
+      const names = subagents.map(({ name }) => name);
+      return { commands: listCommands(instructions), skills: skills.names(), subagents: names };
+    },
     async end() {
-      if (hasBegun) await hooks?.end(sessionEnd(last, headless));
-      for (const shell of background.list()) {
-        if (shell.status === "running")
-          warn(`The background command ${shell.taskId} was still running and was ended: ${shell.command}`);
-      }
+      if (begun) await hooks?.end(sessionEnd(last, asking.isAttended));
       await agent.subagents?.end();
       await background.endAll();
       await browser?.end();
       await mcp?.end();
       await confinement.sandbox?.end();
       await processes.endAll();
-      process.off("exit", endNow);
       await snapshots?.tidy();
     },
   };
 }
 
-/** How a session ended, in the words that hooks are told. */
-function sessionEnd({ event, signal }: { event?: AgentEvent; signal?: AbortSignal }, headless: boolean) {
-  const status = event?.type === "done" ? "completed" : signal?.aborted ? "aborted" : "error";
-  const error = event?.type === "fail" ? { error: event.message } : {};
-  return { status, reason: headless || status !== "completed" ? status : "user_close", ...error } as const;
+/** Made once for each mode. */
+function perMode<Value>(state: RunState, make: (mode: RunState["mode"]) => Value): () => Value {
+  const made = new Map<RunState["mode"], Value>();
+  return () => {
+    if (!made.has(state.mode)) made.set(state.mode, make(state.mode));
+    return made.get(state.mode)!;
+  };
 }
 
-async function reviewer({ model, settings, workspace }: Setup, provider: Provider) {
+/** How a session ended, in the words that hooks are told. */
+function sessionEnd({ event, signal }: { event?: AgentEvent; signal?: AbortSignal }, isAttended: boolean) {
+  const status = event?.type === "done" ? "completed" : signal?.aborted ? "aborted" : "error";
+  const error = event?.type === "fail" ? { error: event.message } : {};
+  return { status, reason: isAttended && status === "completed" ? "user_close" : status, ...error } as const;
+}
+
+async function askCommand({ request, workspace }: Setup, parts: Pick<Agent["toolContext"], "processes" | "sessionId">) {
+  if (request.askCommand === undefined) return undefined;
+  return (await import("./ask-command.ts")).commandHuman(request.askCommand, { ...parts, workspace });
+}
+
+async function reviewer({ settings, workspace }: Setup, state: RunState) {
   const { createReviewer } = await import("../agent/auto-review.ts");
-  const { modelId: id, displayName } = model;
-  return createReviewer({ provider, model: { id, displayName }, instructions: settings.autoRun, workspace });
+  return createReviewer({ state, instructions: settings.autoRun, workspace });
 }
 
 /** Where nothing can be saved (a container without a home), trust still holds for this run. */
-function rememberTrust({ configDir, workspace }: Setup, warn: RunOptions["warn"]): void {
+function rememberTrust({ configDir, workspace }: Setup, warn: AssemblyParts["warn"]): void {
   try {
     trust(configDir, workspace);
   } catch (error) {

@@ -10,15 +10,29 @@ import type { Setup } from "./setup.ts";
 
 export type RunBrowser = { tools: readonly Tool[]; end(): Promise<void> };
 
-type Place = { mode: Setup["mode"]; processes: ProcessRunner; warn(message: string): void };
+type BrowserParts = { state: Pick<Setup, "mode">; processes: ProcessRunner; warn(message: string): void };
 
 /** Throws where there is no browser. */
-export function openBrowser({ rules, invocation }: Setup, { mode, processes, warn }: Place): RunBrowser {
-  const { env, line } = invocation;
-  const browser = createBrowser({ program: findBrowser(env), rules, mode, processes, env, warn });
+export function openBrowser({ rules, request, host: { env } }: Setup, parts: BrowserParts): RunBrowser {
+  const { state, processes, warn } = parts;
+  const browser = createBrowser({
+    program: findBrowser(env),
+    rules,
+    get mode() {
+      return state.mode;
+    },
+    processes,
+    env,
+    warn,
+  });
   const denied = rules.filter((rule) => rule.kind === "Mcp" && rule.verdict === "deny");
   const tools = createBrowserTools(browser).filter(
     ({ mcp }) => !denied.some((rule) => coversMcp(rule, `${mcp!.server}:${mcp!.tool}`)),
   );
-  return { tools: chooseServerTools(tools, line.flags, mode), end: () => browser.end() };
+  return {
+    get tools() {
+      return chooseServerTools(tools, request, state.mode);
+    },
+    end: () => browser.end(),
+  };
 }

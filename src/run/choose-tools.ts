@@ -3,19 +3,22 @@ import { builtInTools, findTool } from "../agent/tools/index.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { nearestName } from "../text/nearest.ts";
-import { type FlagValues, flagList } from "../cli/flags.ts";
-import type { PermissionMode, Setup } from "./setup.ts";
+import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 
 /** Tools that the CLI of 2025 did not have. */
 const newer: readonly string[] = ["task", "askQuestion", "createPlan"];
 
-/** `hasServers`: names may also be of tools that are known only when servers run. */
-type ChoicePlace = Pick<Setup, "mode" | "compat"> & { hasServers: boolean };
+/** What a request says about tools. */
+export type ToolWish = Pick<RunRequest, "allowedTools" | "disallowedTools" | "compat">;
 
-/** Plan and ask mode keep to what changes nothing; the flags narrow further. */
-export function chooseTools(flags: FlagValues, { mode, compat, hasServers }: ChoicePlace): readonly Tool[] {
-  const allowed = named(flags, "allowed-tools", hasServers);
-  const disallowed = named(flags, "disallowed-tools", hasServers);
+/** `hasServers`: names may also be of tools that are known only when servers run. */
+type ToolChoice = { mode: PermissionMode; hasServers: boolean };
+
+/** Plan and ask mode keep to what changes nothing; the request narrows further. */
+export function chooseTools(wish: ToolWish, { mode, hasServers }: ToolChoice): readonly Tool[] {
+  const { compat } = wish;
+  const allowed = named(wish.allowedTools, "allowed-tools", hasServers);
+  const disallowed = named(wish.disallowedTools, "disallowed-tools", hasServers);
   const readOnly = mode === "plan" || mode === "ask";
   return builtInTools.filter((tool) => {
     if (compat === "2025" && newer.includes(tool.wire)) return false;
@@ -24,13 +27,8 @@ export function chooseTools(flags: FlagValues, { mode, compat, hasServers }: Cho
   });
 }
 
-function named(flags: FlagValues, flag: string, hasServers: boolean): Tool[] | undefined {
-  if (!flags.has(flag)) return undefined;
-  const names = flagList(flags, flag)
-    .flatMap((list) => list.split(","))
-    .map((name) => name.trim())
-    .filter(Boolean);
-  return names.flatMap((name) => {
+function named(names: readonly string[] | undefined, flag: string, hasServers: boolean): Tool[] | undefined {
+  return names?.flatMap((name) => {
     const tool = findTool(builtInTools, name);
     if (!tool && hasServers && isOfServer(name)) return [];
     if (!tool) throw unknownTool(flag, name);
@@ -52,15 +50,18 @@ function unknownTool(flag: string, name: string): UserError {
 }
 
 /** What of the servers' tools a run has: fewer by mode and by flag, like its own. */
-export function chooseServerTools(tools: readonly Tool[], flags: FlagValues, mode: PermissionMode): readonly Tool[] {
+export function chooseServerTools(
+  tools: readonly Tool[],
+  { allowedTools, disallowedTools = [] }: ToolWish,
+  mode: PermissionMode,
+): readonly Tool[] {
   const readOnly = mode === "plan" || mode === "ask";
-  const names = (flag: string) => flagList(flags, flag).flatMap((list) => list.split(",").map((name) => name.trim()));
   const isNamed = (tool: Tool, list: readonly string[]) => list.some((name) => isCalled(tool, name));
   return tools.filter(
     (tool) =>
       (!readOnly || tool.readOnly) &&
-      (!flags.has("allowed-tools") || isNamed(tool, names("allowed-tools"))) &&
-      !isNamed(tool, names("disallowed-tools")),
+      (!allowedTools || isNamed(tool, allowedTools)) &&
+      !isNamed(tool, disallowedTools),
   );
 }
 

@@ -1,14 +1,12 @@
 // Which MCP servers a run has, and which of them may be started: settled before the first line, which names them.
-import { resolve } from "node:path";
 import { isObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
+import type { RunRequest } from "../protocol/run.ts";
 import { readJson } from "../store/json-file.ts";
 import { disabledServers, isApprovedServer } from "../store/mcp-approvals.ts";
 import { type McpServer, readMcpServers, serversIn } from "../store/mcp-servers.ts";
 import { nearestName } from "../text/nearest.ts";
-import { type FlagValues, flagList } from "../cli/flags.ts";
-import type { Invocation } from "../cli/main.ts";
 
 export type McpStanding = "pending" | "needs-approval" | "disabled" | "failed" | "shadowed";
 
@@ -16,24 +14,28 @@ export type PlannedServer = { server: McpServer; standing: McpStanding };
 
 export type McpPlan = { servers: PlannedServer[]; warnings: string[] };
 
-export type McpSetup = { invocation: Invocation; workspace: string; configDir: string; home: string };
+/** What the plan is made from: a run knows it, and the `mcp` commands do. */
+export type McpSetup = Pick<RunRequest, "mcpConfigs" | "approvedServers"> & {
+  env: NodeJS.ProcessEnv;
+  workspace: string;
+  configDir: string;
+  home: string;
+};
 
 /** The first that may be started takes its name; one that waits for approval takes none away. */
 export function planMcp(setup: McpSetup): McpPlan {
-  const { flags } = setup.invocation.line;
+  const { approvedServers = [] } = setup;
   const warnings: string[] = [];
   const found = [...givenServers(setup, warnings), ...readMcpServers(setup, warnings)];
-  checkNames(flags, found);
-  const place = approvalPlace(setup);
-  const disabled = new Set(found.length > 0 ? disabledServers(place) : []);
-  const named = new Set(flagList(flags, "approve-mcp"));
+  checkNames(approvedServers, found);
+  const disabled = new Set(found.length > 0 ? disabledServers(setup) : []);
   const taken = new Set<string>();
   const servers = found.map((server): PlannedServer => {
     const isApproved =
       server.scope !== "project" ||
-      flags.has("approve-mcps") ||
-      named.has(server.name) ||
-      isApprovedServer(server, place);
+      approvedServers === "all" ||
+      approvedServers.includes(server.name) ||
+      isApprovedServer(server, setup);
     const isDisabled = server.definition.disabled === true || (disabled.has(server.name) && server.scope !== "flag");
     const standing = taken.has(server.name)
       ? "shadowed"
@@ -50,10 +52,6 @@ export function planMcp(setup: McpSetup): McpPlan {
   return { servers, warnings };
 }
 
-export function approvalPlace({ configDir, workspace, home, invocation }: McpSetup) {
-  return { configDir, workspace, home, env: invocation.env };
-}
-
 /** Tools that the user's own files, or the flag, let pass without a further question. */
 export function rulesOf({ servers }: McpPlan): Rule[] {
   return servers.flatMap(({ server: { name, scope, file, definition }, standing }) => {
@@ -65,10 +63,10 @@ export function rulesOf({ servers }: McpPlan): Rule[] {
   });
 }
 
-function givenServers({ invocation, workspace }: McpSetup, warnings: string[]): McpServer[] {
-  return flagList(invocation.line.flags, "mcp-config").flatMap((given) => {
+function givenServers({ mcpConfigs = [], workspace }: McpSetup, warnings: string[]): McpServer[] {
+  return mcpConfigs.flatMap((given) => {
     const isText = given.trimStart().startsWith("{");
-    const file = isText ? "--mcp-config" : resolve(given);
+    const file = isText ? "--mcp-config" : given;
     const content = isText ? parsed(given) : readJson(file);
     if (content === undefined)
       throw new UserError(
@@ -92,9 +90,9 @@ function parsed(text: string) {
   );
 }
 
-function checkNames(flags: FlagValues, found: readonly McpServer[]): void {
+function checkNames(approved: NonNullable<McpSetup["approvedServers"]>, found: readonly McpServer[]): void {
   const names = [...new Set(found.map(({ name }) => name))];
-  for (const name of flagList(flags, "approve-mcp")) {
+  for (const name of approved === "all" ? [] : approved) {
     if (names.includes(name)) continue;
     throw unknownServer(name, names, "--approve-mcp: ");
   }

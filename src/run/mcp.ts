@@ -8,7 +8,6 @@ import { type ServerStatus, startServers } from "../agent/mcp/servers.ts";
 import type { Person } from "../agent/person.ts";
 import type { ProcessRunner } from "../agent/process.ts";
 import type { Tool } from "../agent/tools/tool.ts";
-import type { Provider } from "../model/provider.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
@@ -17,18 +16,18 @@ import { isSecretName } from "../redact/secret-names.ts";
 import { approveServer } from "../store/mcp-approvals.ts";
 import type { McpServer } from "../store/mcp-servers.ts";
 import { chooseServerTools } from "./choose-tools.ts";
-import { approvalPlace, type McpPlan, type McpSetup, rulesOf } from "./mcp-plan.ts";
-import type { PermissionMode, Setup } from "./setup.ts";
+import { type McpPlan, rulesOf } from "./mcp-plan.ts";
+import type { Setup } from "./setup.ts";
+import type { RunState } from "./state.ts";
 
-export type McpRunPlace = {
-  mode: PermissionMode;
+export type McpParts = {
+  /** Of the run, once its model is there. */
+  state: Promise<RunState>;
+  mode(): RunState["mode"];
   processes: ProcessRunner;
-  provider: Promise<Provider>;
   /** Answers what servers ask; absent where nobody can, and then the answer is no. */
   person?: Person;
   warn(message: string): void;
-  /** Asks a person yes or no; absent where nobody can answer. */
-  confirm?(question: string): Promise<boolean>;
 };
 
 /** What a run does with its servers. */
@@ -43,37 +42,37 @@ export interface RunServers {
 }
 
 /** Starts what may be started, and names what may not. */
-export async function openMcp(setup: Setup, plan: McpPlan, place: McpRunPlace): Promise<RunServers> {
-  const { mode, processes, warn } = place;
+export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Promise<RunServers> {
+  const { mode, processes, warn } = parts;
+  const { request, host } = setup;
   const { mcpStartMs: startMs, mcpCallMs: callMs } = setup.settings.courser;
-  const { flags } = setup.invocation.line;
   for (const warning of plan.warnings) warn(warning);
   const servers: McpServer[] = [];
   for (const { server, standing } of plan.servers) {
     if (standing === "failed")
       warn(`The MCP server ${server.name} (${server.file}) was not started: ${sentence(server.problem ?? "")}`);
-    if (standing === "pending" || (standing === "needs-approval" && (await isApprovedNow(server, setup, place))))
+    if (standing === "pending" || (standing === "needs-approval" && (await isApprovedNow(server, setup, warn))))
       servers.push(server);
   }
   const started = startServers(servers, {
     ...approvalPlace(setup),
-    version: setup.invocation.version,
+    version: host.version,
     processes,
-    requests: requestsOf(setup, place),
+    requests: requestsOf(setup, parts),
     warn,
     limits: { ...(startMs !== undefined && { startMs }), ...(callMs !== undefined && { callMs }) },
   });
   const told = new Set<string>();
   return {
     get tools() {
-      return chooseServerTools(started.tools, flags, mode);
+      return chooseServerTools(started.tools, request, mode());
     },
     rules: rulesOf(plan),
     async ready(signal) {
       await started.ready(signal);
       const missing = started.status().filter(({ name, status }) => status !== "connected" && !told.has(name));
       for (const { name } of missing) told.add(name);
-      return missing.map((server) => missingNotice(server, setup.invocation.name));
+      return missing.map((server) => missingNotice(server, host.program));
     },
     async expand(text, signal) {
       const parts = await started.prompt(text, signal).catch((error: unknown) => {
@@ -86,11 +85,14 @@ export async function openMcp(setup: Setup, plan: McpPlan, place: McpRunPlace): 
   };
 }
 
-function requestsOf({ workspace, roots, model }: Setup, { person, provider, warn }: McpRunPlace): ServerRequests {
+function requestsOf({ workspace, roots }: Setup, { person, state, warn }: McpParts): ServerRequests {
   const base = { roots: [workspace, ...roots], refused: warn };
   if (!person) return base;
-  const asked = { id: model.modelId, displayName: model.displayName };
-  return { ...base, elicit: elicitFrom(person), sample: sampleWith({ person, provider, model: asked }) };
+  return { ...base, elicit: elicitFrom(person), sample: sampleWith({ person, model: state }) };
+}
+
+export function approvalPlace({ configDir, workspace, home, host }: Pick<Setup, "configDir" | "workspace" | "home" | "host">) {
+  return { configDir, workspace, home, env: host.env };
 }
 
 function missingNotice({ name, status, problem }: ServerStatus, program: string): AgentEvent {
@@ -103,11 +105,11 @@ function sentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
-async function isApprovedNow(server: McpServer, setup: McpSetup, { warn, confirm }: McpRunPlace): Promise<boolean> {
+async function isApprovedNow(server: McpServer, setup: Setup, warn: McpParts["warn"]): Promise<boolean> {
   const { name, file } = server;
-  const question = `${file} is new or has changed. It would ${shownStart(server)}\nStart the MCP server ${name} from now on?`;
-  if (!(await confirm?.(question))) {
-    const program = setup.invocation.name;
+  const answer = await setup.asking.ask({ type: "server", name, file, start: shownStart(server) });
+  if (answer?.type !== "yes") {
+    const { program } = setup.host;
     warn(
       `The MCP server ${name} (${file}) is not approved, and was not started. It would ${shownStart(server)} Approve it: ${program} mcp enable ${quotedName(name)}; for one run: --approve-mcp ${quotedName(name)}`,
     );

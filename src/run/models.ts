@@ -1,21 +1,96 @@
-// --fallback-model: the models that are asked when the first fails.
+// The one place that makes providers: for the run itself, its hooks, reviewers and subagents, and for `auto`.
+import type { AgentModel } from "../agent/agent.ts";
+import type { ProviderOptions } from "../model/open.ts";
+import type { Effort, Provider } from "../model/provider.ts";
+import { createProvider, type ModelChoice, type ResolvedModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { flagList } from "../cli/flags.ts";
+import type { RunRequest } from "../protocol/run.ts";
+import { readKeys } from "../store/auth.ts";
+import type { Settings } from "../store/settings.ts";
+import type { RunHost } from "./host.ts";
 import type { Setup } from "./setup.ts";
 
-/** Those of the command line, which must be there to be asked, else those of the settings. */
-export function fallbackModels({ invocation, settings, model }: Setup): readonly string[] | undefined {
-  const given = flagList(invocation.line.flags, "fallback-model").flatMap((names) => names.split(","));
-  const names = given.map((name) => name.trim()).filter((name) => name !== "");
-  for (const name of names) checkFallback(model, name);
-  return names.length > 0 ? names : settings.courser.fallbackModels;
+/** What of a request and its host is about the model. */
+export type ModelWish = Pick<RunRequest, "model" | "effort" | "endpoint"> &
+  Pick<RunHost, "apiKey" | "headers" | "env" | "program">;
+
+export function modelChoice(wish: ModelWish, settings: Settings, configDir: string): ModelChoice {
+  const { env } = wish;
+  return {
+    flag: wish.model,
+    effortFlag: wish.effort,
+    configModel: settings.model?.modelId,
+    env,
+    endpoints: settings.courser.providers,
+    keys: readKeys(configDir),
+    endpointFlag: wish.endpoint ?? env["CURSOR_API_ENDPOINT"],
+    headerFlags: wish.headers ?? [],
+    apiKeyFlag: wish.apiKey,
+    program: wish.program,
+  };
 }
 
-function checkFallback(model: Setup["model"], name: string): void {
-  try {
-    model.other(name);
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    throw new UserError(error.code, `--fallback-model ${name}: ${error.message}`);
+export type OpenedModel = { provider: Provider; model: AgentModel };
+
+/** Throws where the cost of a model cannot be limited as the run wants it. */
+export function checkPrice(model: ResolvedModel, maxCost: number | undefined): void {
+  const isFree = model.local || model.kind === "offline" || model.kind === "script";
+  if (maxCost === undefined || model.price || isFree) return;
+  throw new UserError(
+    "USAGE",
+    `--max-cost cannot be kept: the price of ${model.displayName} is not known. Use --max-turns or --max-time.`,
+  );
+}
+
+/** With the retries, limits and fallbacks of the run around it. */
+export function openProvider(
+  { settings, host, request, model: own }: Setup,
+  model: ResolvedModel,
+  options: Pick<ProviderOptions, "sessionId" | "repliesGiven"> = {},
+): Promise<Provider> {
+  const { retries, timeoutMs, idleMs, fallbackModels } = settings.courser;
+  const open = host.seams?.openProvider ?? createProvider;
+  return open(model, {
+    retries,
+    timeoutMs,
+    idleMs,
+    fallbackModels: givenFallbacks(request, own) ?? fallbackModels,
+    program: host.program,
+    ...options,
+  });
+}
+
+/** `by`: the user named it, or a file or model did, which may widen nothing. */
+type NamedModel = { name: string; by: "user" | "agent"; effort?: Effort };
+
+/** Another model under the same rules as at the start. */
+export async function openNamedModel(setup: Setup, { name, by, effort }: NamedModel): Promise<OpenedModel> {
+  const { model: own, limits } = setup;
+  const named = own.other(name);
+  const chosen = effort === undefined ? named : { ...named, effort };
+  const isBuiltIn = own.kind === "offline" || own.kind === "script";
+  // Whoever works with a model on this machine has not agreed to send anything away.
+  if (own.local && !chosen.local && !(by === "user" && isBuiltIn))
+    throw new UserError("USAGE", `The model of the run is on this machine, and ${chosen.displayName} is not.`);
+  checkPrice(chosen, limits.maxCost);
+  return { provider: await openProvider(setup, chosen), model: agentModel(chosen, setup) };
+}
+
+export function agentModel(model: ResolvedModel, { settings, model: own }: Setup): AgentModel {
+  const { modelId: id, displayName, effort, price } = model;
+  const contextTokens = (model === own ? settings.courser.contextTokens : undefined) ?? model.contextTokens;
+  return { id, displayName, contextTokens, effort, price };
+}
+
+/** Those of the request must be there to be asked. */
+function givenFallbacks({ fallbackModels = [] }: RunRequest, model: ResolvedModel): readonly string[] | undefined {
+  for (const name of fallbackModels) {
+    try {
+      model.other(name);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      throw new UserError(error.code, `--fallback-model ${name}: ${error.message}`);
+    }
   }
+  return fallbackModels.length > 0 ? fallbackModels : undefined;
 }

@@ -1,20 +1,27 @@
 // What comes with a prompt beside its words: pictures, files, rules.
 import { readFileSync, statSync } from "node:fs";
-import { resolve } from "node:path";
 import { imageKind, largestImage } from "../agent/image.ts";
 import type { ExpandedPrompt } from "../agent/instructions/index.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Part } from "../protocol/message.ts";
+import type { Prompt } from "../protocol/run.ts";
 
-/** Files and rules that came with a prompt. */
-export function attachedFiles({ attachments }: ExpandedPrompt, images: readonly string[]) {
+/** What the user typed, what the model is told, and what came along for hooks. */
+export function promptParts({ text, data, images = [] }: Prompt, { parts, attachments }: ExpandedPrompt) {
+  const pictures = images.map((image): Part => (typeof image === "string" ? imagePart(image) : { type: "image", ...image }));
+  const piped: Part[] = data === undefined ? [] : [{ type: "text", text: data }];
   const files = attachments.flatMap(({ type, path }) =>
     type === "rule" || type === "file" ? [{ type, path } as const] : [],
   );
-  return [...files, ...images.map((path) => ({ type: "file" as const, path: resolve(path) }))];
+  const given = images.flatMap((image) => (typeof image === "string" ? [{ type: "file" as const, path: image }] : []));
+  return {
+    text: data === undefined ? text : `${text}\n\n${data}`,
+    parts: [...parts, ...piped, ...pictures],
+    attachments: [...files, ...given],
+  };
 }
 
-export function imagePart(path: string): Part {
+function imagePart(path: string): Part {
   const refuse = (why: string) =>
     new UserError("FILE_UNREADABLE", `The image ${path} ${why}. Give another with --image <path>.`);
   let bytes: Buffer;

@@ -6,7 +6,6 @@ import { nobodyToAsk, runsInSandbox, type Situation } from "../policy/decide.ts"
 import type { Decision } from "../policy/need.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { SandboxMode } from "../store/sandbox-settings.ts";
-import { flagText } from "../cli/flags.ts";
 import type { Setup } from "./setup.ts";
 
 export type Confinement = {
@@ -17,50 +16,56 @@ export type Confinement = {
   check(decision: Decision): Promise<Decision>;
 };
 
-type Place = { headless: boolean; processes: ProcessRunner; warn(message: string): void };
+/** `unlisted`: what becomes of commands that no rule speaks of. `canAsk`: somebody can permit what the sandbox cannot hold. */
+type ConfinementParts = {
+  unlisted: "sandbox" | "ask";
+  canAsk: boolean;
+  processes: ProcessRunner;
+  warn(message: string): void;
+};
 
 /** Nothing is confined. */
 export const unconfined: Confinement = { reach: "off", check: async (decision) => decision };
 
 /** What it needs to know of a run; `permissions check` knows no more. */
-export type ConfinementSetup = Pick<
-  Setup,
-  "invocation" | "configDir" | "workspace" | "roots" | "home" | "rules" | "settings"
->;
+export type ConfinementSetup = Pick<Setup, "configDir" | "workspace" | "roots" | "home" | "rules" | "settings"> & {
+  request: Pick<Setup["request"], "sandbox">;
+  host: Pick<Setup["host"], "env">;
+};
 
-export async function createConfinement(setup: ConfinementSetup, place: Place): Promise<Confinement> {
-  const { invocation, configDir, workspace, roots, home, rules, settings } = setup;
-  const asked = flagText(invocation.line.flags, "sandbox") as SandboxMode | undefined;
+export async function createConfinement(setup: ConfinementSetup, parts: ConfinementParts): Promise<Confinement> {
+  const { request, host, configDir, workspace, roots, home, rules, settings } = setup;
+  const asked: SandboxMode | undefined = request.sandbox;
   if (asked === "disabled") return unconfined;
   const { loadSandboxSettings } = await import("../store/sandbox-settings.ts");
   const sandboxSettings = loadSandboxSettings({ configDir, workspace, cliConfig: settings.raw });
-  const reach = reachOf(asked ?? sandboxSettings.mode, place.headless);
+  const reach = reachOf(asked ?? sandboxSettings.mode, parts.unlisted);
   if (reach === "off") return unconfined;
-  for (const warning of sandboxSettings.warnings) place.warn(warning);
+  for (const warning of sandboxSettings.warnings) parts.warn(warning);
 
   const { createSandbox, planSandbox } = await import("../agent/sandbox/index.ts");
   const totalMemoryMb = Math.floor(totalmem() / 1_048_576);
   const plan = planSandbox(sandboxSettings, { workspace, roots, home, configDir, rules, totalMemoryMb });
-  const sandbox = createSandbox({ plan, processes: place.processes, env: invocation.env });
+  const sandbox = createSandbox({ plan, processes: parts.processes, env: host.env });
   if (asked === "enabled") {
     const problem = await sandbox.problem();
     if (problem) throw new UserError("SANDBOX_UNAVAILABLE", `${problem} To run without it: --sandbox disabled`);
   }
-  return { reach, sandbox, check: (decision) => askWithout(sandbox, decision, place.headless) };
+  return { reach, sandbox, check: (decision) => askWithout(sandbox, decision, parts.canAsk) };
 }
 
 /** Where nobody said anything, print mode has it: there, nobody can be asked about a command. */
-function reachOf(mode: SandboxMode, headless: boolean): Situation["sandbox"] {
+function reachOf(mode: SandboxMode, unlisted: ConfinementParts["unlisted"]): Situation["sandbox"] {
   if (mode === "enabled") return "all";
-  return mode === "auto" && headless ? "unlisted" : "off";
+  return mode === "auto" && unlisted === "sandbox" ? "unlisted" : "off";
 }
 
-async function askWithout(sandbox: Sandbox, decision: Decision, headless: boolean): Promise<Decision> {
+async function askWithout(sandbox: Sandbox, decision: Decision, canAsk: boolean): Promise<Decision> {
   if (decision.verdict !== "allow" || !decision.confined) return decision;
   const problem = await sandbox.problem();
   if (!problem) return decision;
   const { confined: _, ...rest } = decision;
   const why = decision.reasons.filter((reason) => reason !== runsInSandbox);
-  const reasons = [...why, problem, ...(headless ? [nobodyToAsk] : [])];
+  const reasons = [...why, problem, ...(canAsk ? [] : [nobodyToAsk])];
   return { ...rest, verdict: "ask", reasons };
 }

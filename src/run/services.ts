@@ -5,7 +5,8 @@ import { createPageCache } from "../web/page-cache.ts";
 import { searchEngine, searchEngineNames } from "../web/search-engines.ts";
 import type { Setup } from "./setup.ts";
 
-export function webAccess({ settings, rules, invocation: { env } }: Setup, mode: Setup["mode"]): WebAccess {
+/** `state`: whose mode holds when something is fetched. */
+export function webAccess({ settings, rules, host: { env } }: Setup, state: Pick<Setup, "mode">): WebAccess {
   const { search = {} } = settings.courser;
   if (search.engine !== undefined && !searchEngineNames.includes(search.engine)) {
     throw new UserError(
@@ -13,18 +14,26 @@ export function webAccess({ settings, rules, invocation: { env } }: Setup, mode:
       `courser.json: "search.engine" must be one of ${searchEngineNames.join(", ")}. Correct it, or take it out.`,
     );
   }
-  return { mode, rules, env, pages: createPageCache(), engine: searchEngine(search, env) };
+  return {
+    get mode() {
+      return state.mode;
+    },
+    rules,
+    env,
+    pages: createPageCache(),
+    engine: searchEngine(search, env),
+  };
 }
 
 /** Keys of the services beside the model: commands of the agent do not get them. */
-export function serviceKeys({ settings: { courser }, invocation: { env } }: Setup, { engine }: WebAccess): string[] {
+export function serviceKeys({ settings: { courser }, host: { env } }: Setup, { engine }: WebAccess): string[] {
   const named = courser.embeddings?.keyEnv;
   return [engine?.key, named === undefined ? undefined : env[named]].filter((key): key is string => Boolean(key));
 }
 
 /** `isKept`: this run may leave something on the disk. */
 export function codeSearchAccess(
-  { settings: { courser }, configDir, invocation: { env } }: Setup,
+  { settings: { courser }, configDir, host: { env } }: Setup,
   { isKept }: { isKept: boolean },
 ): CodeSearchAccess {
   const { url, model, keyEnv } = courser.embeddings ?? {};

@@ -7,10 +7,11 @@ import type { ChatWriter } from "../store/chats/chat.ts";
 import { isChatId } from "../store/chats/layout.ts";
 import { createChat, openChat } from "../store/chats/open-chat.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
+import type { ChatChoice, PermissionMode } from "../protocol/run.ts";
 import { hasMcpFiles } from "../store/mcp-paths.ts";
-import { flagText } from "../cli/flags.ts";
+import type { EventKeeper } from "./event-log.ts";
 import type { McpPlan } from "./mcp-plan.ts";
-import type { PermissionMode, Setup } from "./setup.ts";
+import type { Setup } from "./setup.ts";
 
 /** As the first line tells them; one whose name another has taken is none of this run's. */
 function listedServers({ servers }: McpPlan): { name: string; status: string }[] {
@@ -21,9 +22,18 @@ function listedServers({ servers }: McpPlan): { name: string; status: string }[]
 
 /** Undefined where no server is configured: most runs have none, and load nothing for them. */
 export async function findMcp(setup: Setup): Promise<McpPlan | undefined> {
-  const { flags } = setup.invocation.line;
-  if (!hasMcpFiles(setup) && !flags.has("mcp-config") && !flags.has("approve-mcp")) return undefined;
-  return (await import("./mcp-plan.ts")).planMcp(setup);
+  const { mcpConfigs = [], approvedServers = [] } = setup.request;
+  const isNamed = approvedServers !== "all" && approvedServers.length > 0;
+  if (!hasMcpFiles(setup) && mcpConfigs.length === 0 && !isNamed) return undefined;
+  const { workspace, configDir, home, host } = setup;
+  return (await import("./mcp-plan.ts")).planMcp({
+    workspace,
+    configDir,
+    home,
+    env: host.env,
+    mcpConfigs,
+    approvedServers,
+  });
 }
 
 export type RunSession = {
@@ -35,47 +45,35 @@ export type RunSession = {
   chat?: ChatWriter;
   /** What the chat was left with: the todo list, the mode. */
   state(key: "todos" | "mode"): unknown;
-  /** Keeps an event; throws when it cannot. */
-  record(event: AgentEvent): void;
+  saveState(key: "todos" | "mode", value: unknown): void;
   /** What a resumed chat tells whoever goes on with it. */
   warnings: string[];
   close(): void;
 };
 
 /** Modes that a resume brings back. Force is consent, and that is given anew each time. */
-const lasting: readonly unknown[] = ["plan", "ask"] satisfies PermissionMode[];
+export const lastingModes: readonly unknown[] = ["plan", "ask"] satisfies PermissionMode[];
 
 /** Throws what keeps the run from being kept: nothing runs that is not recorded. */
 export async function openSession(setup: Setup): Promise<RunSession> {
-  const { flags } = setup.invocation.line;
-  const resumed = flags.has("resume") || flags.has("continue");
-  const id = chosenId(setup, resumed);
-  if (flags.has("session-id") && !flags.has("no-persist")) await checkFree(setup, id);
-  if (flags.has("no-persist")) {
-    const { createSession } = await import("../agent/agent.ts");
-    const { messages, state } = resumed ? await readWhole(await chosenFolder(setup)) : nothing;
-    return {
-      id,
-      mode: modeAfter(state.get("mode"), setup),
-      session: createSession(messages),
-      state: (key) => state.get(key),
-      record: () => {},
-      warnings: [],
-      close: () => {},
-    };
-  }
+  const { chat: choice = { type: "new" }, unkept } = setup.request;
+  if (unkept) return passingSession(setup, choice);
   const kept = { mode: setup.mode === "force" ? "auto-run" : "default", model: setup.model.displayName };
   const warnings: string[] = [];
-  const chat = resumed
-    ? openChat(await chosenFolder(setup, (message) => warnings.push(message)), kept)
-    : createChat({ configDir: setup.configDir, workspace: setup.workspace }, { id, ...kept });
+  const chat =
+    choice.type === "resume"
+      ? openChat(await chosenFolder(setup, choice, (message) => warnings.push(message)), kept)
+      : createChat(
+          { configDir: setup.configDir, workspace: setup.workspace },
+          { id: await newId(setup, choice.id), ...kept },
+        );
   return {
     id: chat.facts.id,
     mode: lastingMode(chat, setup),
     session: chat,
     chat,
     state: (key) => chat.state(key),
-    record: (event) => chat.record(event),
+    saveState: (key, value) => chat.saveState(key, value),
     warnings: [
       ...warnings,
       ...chat.interrupted.map(
@@ -84,6 +82,23 @@ export async function openSession(setup: Setup): Promise<RunSession> {
       ),
     ],
     close: () => chat.close(),
+  };
+}
+
+/** Nothing of it is written down; a chat that it resumes stays as it is. */
+async function passingSession(setup: Setup, choice: ChatChoice): Promise<RunSession> {
+  const { createSession } = await import("../agent/agent.ts");
+  const resumed = choice.type === "resume" ? await readWhole(await chosenFolder(setup, choice)) : nothing;
+  const state = new Map(resumed.state);
+  const given = choice.type === "new" ? choice.id : choice.newId;
+  return {
+    id: given ?? newUuid(setup),
+    mode: modeAfter(state.get("mode"), setup),
+    session: createSession(resumed.messages),
+    state: (key) => state.get(key),
+    saveState: (key, value) => void state.set(key, value),
+    warnings: [],
+    close: () => {},
   };
 }
 
@@ -100,54 +115,60 @@ export function initOf(setup: Setup, { id, mode }: RunSession, mcp?: McpPlan): A
   };
 }
 
+/** A reader may still be reading when the chat is closed. */
+export function chatKeeper(chat: ChatWriter): EventKeeper {
+  return {
+    record: (event) => chat.record(event),
+    async events(from, most) {
+      if (!chat.isClosed) return chat.events(from, most);
+      const { readEventsFrom } = await import("../store/chats/read-chat.ts");
+      return readEventsFrom(chat.facts.folder, from, most);
+    },
+  };
+}
+
 /** As the chat was left, unless a flag says otherwise. */
-function modeAfter(saved: unknown, { mode, invocation }: Setup): PermissionMode {
-  const isAsked = mode !== "default" || invocation.line.flags.has("mode");
-  return !isAsked && lasting.includes(saved) ? (saved as PermissionMode) : mode;
+function modeAfter(saved: unknown, { mode, request }: Setup): PermissionMode {
+  const isAsked = mode !== "default" || request.mode !== undefined;
+  return !isAsked && lastingModes.includes(saved) ? (saved as PermissionMode) : mode;
 }
 
 function lastingMode(chat: ChatWriter, setup: Setup): PermissionMode {
   const saved = chat.state("mode");
   const mode = modeAfter(saved, setup);
-  if (mode !== saved && (lasting.includes(mode) || saved !== undefined)) chat.saveState("mode", mode);
+  if (mode !== saved && (lastingModes.includes(mode) || saved !== undefined)) chat.saveState("mode", mode);
   return mode;
 }
 
-function chosenId({ invocation }: Setup, resumed: boolean): string {
-  const { flags } = invocation.line;
-  const given = flagText(flags, "session-id");
-  if (flags.has("fork") && !resumed) {
-    throw new UserError("USAGE", `--fork needs a chat to copy: ${invocation.name} --resume <chatId> --fork "…"`);
-  }
-  if (given === undefined) return randomUuid();
-  if (resumed && !flags.has("fork"))
-    throw new UserError("USAGE", "--session-id names a new chat; together with --resume it needs --fork.");
-  if (!isChatId(given))
-    throw new UserError(
-      "USAGE",
-      `--session-id '${given}' is no UUID. One is made with: ${invocation.name} create-chat`,
-    );
-  return given.toLowerCase();
+function newUuid({ host }: Setup): string {
+  return (host.seams?.newId ?? randomUuid)();
 }
 
 /** An id is enough to resume by: no folder may have it already. */
-async function checkFree({ configDir, invocation: { name } }: Setup, id: string): Promise<void> {
+async function newId(setup: Setup, given: string | undefined): Promise<string> {
+  if (given === undefined) return newUuid(setup);
+  const id = given.toLowerCase();
+  const { program } = setup.host;
+  if (!isChatId(id)) throw new UserError("USAGE", `The chat id '${given}' is not a UUID.`);
   const { isTaken } = await import("../store/chats/list-chats.ts");
-  if (isTaken(configDir, id))
-    throw new UserError("USAGE", `There is a chat with the id ${id} already. Go on with it: ${name} --resume ${id}`);
+  if (isTaken(setup.configDir, id))
+    throw new UserError("USAGE", `There is already a chat with the id ${id}. Resume it: ${program} --resume ${id}`);
+  return id;
 }
 
-/** The folder of the chat to go on with; of its copy where one was asked for. */
+/** The folder of the chat to resume; of its copy where one was asked for. */
 async function chosenFolder(
-  { invocation, configDir, workspace }: Setup,
+  setup: Setup,
+  { id, fork, newId: copyId }: Extract<ChatChoice, { type: "resume" }>,
   onLoss?: (message: string) => void,
 ): Promise<string> {
-  const { flags } = invocation.line;
+  const { configDir, workspace, host, request } = setup;
   const { findResumed, forkChat } = await import("../store/chats/find-chat.ts");
-  const folder = findResumed(configDir, flagText(flags, "resume") ?? "-1", workspace, invocation.name);
+  const folder = findResumed(configDir, id, workspace, host.program);
   // What nobody keeps needs no copy.
-  if (!flags.has("fork") || flags.has("no-persist")) return folder;
-  return forkChat(configDir, folder, { id: flagText(flags, "session-id"), onLoss }).folder;
+  if (!fork || request.unkept) return folder;
+  const free = copyId === undefined ? undefined : await newId(setup, copyId);
+  return forkChat(configDir, folder, { id: free, onLoss }).folder;
 }
 
 type WholeChat = { messages: Message[]; state: ReadonlyMap<string, unknown> };

@@ -14,39 +14,46 @@ import type { SkillPlace } from "../agent/instructions/skills.ts";
 import type { Subagent } from "../agent/subagents/definitions.ts";
 import { createSubagents } from "../agent/subagents/index.ts";
 import type { SubagentChat, SubagentChats, SubagentPlace } from "../agent/subagents/run.ts";
-import { createProvider } from "../model/resolve.ts";
-import { UserError } from "../protocol/error-codes.ts";
 import type { Message } from "../protocol/message.ts";
 import { chatFolder, isChatId, storeFile, transcriptFile } from "../store/chats/layout.ts";
 import { createChat, openChat } from "../store/chats/open-chat.ts";
 import { readState } from "../store/chats/saved-state.ts";
 import { openSubagentOutput } from "../store/subagent-output.ts";
+import { openNamedModel } from "./models.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./setup.ts";
+import type { RunState } from "./state.ts";
 
 /** An agent may start some, and these may start some once more. */
 const levels = 2;
 
-type Told = {
+type SubagentParts = {
   subagents: readonly Subagent[];
+  state: RunState;
   /** What their parent is told, and what all of it was made of. */
-  surroundings: SystemPromptInput;
+  surroundings: Omit<SystemPromptInput, "mode">;
   instructions: Omit<SkillPlace, "trusted">;
   loaded: LoadedInstructions;
+  watch: NonNullable<SubagentPlace["watch"]>;
 };
 
-export function subagentPlace(setup: Setup, session: RunSession, told: Told): SubagentPlace {
-  const { subagents, surroundings, instructions, loaded } = told;
-  const { mode } = session;
+export function subagentPlace(setup: Setup, session: RunSession, parts: SubagentParts): SubagentPlace {
+  const { subagents, state, surroundings, instructions, loaded, watch } = parts;
+  const prompts = new Map<string, string>();
   return {
     subagents,
+    watch,
     branch: loaded.git?.branch,
-    systemFor({ prompt, readOnly }) {
-      const append = [surroundings.appendSystemPrompt, prompt].filter(Boolean).join("\n\n");
+    systemFor({ name, prompt, readOnly }) {
       // The plan is its parent's to make.
-      const narrowed = readOnly || mode === "plan" ? "ask" : mode;
-      const input = { ...surroundings, mode: narrowed, headless: true, appendSystemPrompt: append } as const;
-      return buildSystemPrompt(input, loaded).system;
+      const mode = readOnly || state.mode === "plan" ? "ask" : state.mode;
+      const known = prompts.get(`${mode} ${name}`);
+      if (known !== undefined) return known;
+      const append = [surroundings.appendSystemPrompt, prompt].filter(Boolean).join("\n\n");
+      const input = { ...surroundings, mode, headless: true, appendSystemPrompt: append } as const;
+      const { system } = buildSystemPrompt(input, loaded);
+      prompts.set(`${mode} ${name}`, system);
+      return system;
     },
     instructionsFor() {
       const skills = createSkillBook({ ...instructions, trusted: setup.trusted });
@@ -55,30 +62,8 @@ export function subagentPlace(setup: Setup, session: RunSession, told: Told): Su
     },
     levels,
     chats: session.chat ? keptChats(setup, session) : passingChats(setup),
-    openModel: modelOpener(setup),
+    openModel: (name) => openNamedModel(setup, { name, by: "agent" }),
     nested: createSubagents,
-  };
-}
-
-function modelOpener({ model, settings, limits, invocation }: Setup): SubagentPlace["openModel"] {
-  return async (name) => {
-    const chosen = model.other(name);
-    // Whoever works with a model on this machine has not agreed to send anything away.
-    if (model.local && !chosen.local)
-      throw new UserError("USAGE", `The model of the run is on this machine, and ${chosen.displayName} is not.`);
-    const isFree = chosen.local || chosen.kind === "offline" || chosen.kind === "script";
-    if (limits.maxCost !== undefined && !chosen.price && !isFree)
-      throw new UserError("USAGE", `--max-cost could not be kept: the price of ${chosen.displayName} is not known.`);
-    const { retries, timeoutMs, idleMs, fallbackModels } = settings.courser;
-    const provider = await createProvider(chosen, {
-      retries,
-      timeoutMs,
-      idleMs,
-      fallbackModels,
-      program: invocation.name,
-    });
-    const { modelId: id, displayName, contextTokens, effort, price } = chosen;
-    return { provider, model: { id, displayName, contextTokens, effort, price } };
   };
 }
 
@@ -103,9 +88,7 @@ function keptChats({ configDir, workspace, mode }: Setup, session: RunSession): 
       chat.saveState("subagent", type);
       return {
         session: chat,
-        record(event) {
-          if (event.type !== "text" && event.type !== "thinking") chat.record(event);
-        },
+        record: (event) => chat.record(event),
         transcriptPath: transcriptFile(configDir, workspace, id, chat.facts.parent ?? session.id),
         close: () => chat.close(),
       };
@@ -123,7 +106,7 @@ function passingChats({ configDir }: Setup): SubagentChats {
       const session = createSession([...(known.get(id)?.messages ?? [])]);
       return {
         session,
-        record: () => {},
+        record: () => undefined,
         close: () => void known.set(id, { type, messages: session.messages }),
       };
     },

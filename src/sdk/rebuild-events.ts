@@ -22,11 +22,19 @@ export function retellChat(record: ChatRecord): RetoldTurn[] {
       number,
       events: eventsOfTurn(record, number, {
         turn: turns.get(number),
-        events: (events.get(number) ?? []).map((stored) => stored.event),
+        events: (events.get(number) ?? []).flatMap((stored) => withDelta(stored.event)),
         messages: messages.get(number) ?? [],
       }),
     }))
     .filter((turn) => turn.events.length > 0);
+}
+
+/** The end of a thought says all of it; on the wire a delta does. */
+function withDelta(event: AgentEvent): AgentEvent[] {
+  if (event.type !== "thinking_end" || event.text === undefined) return [event];
+  const { text, cut, ...end } = event;
+  const delta: AgentEvent = { type: "thinking", text, ...when(event.at) };
+  return cut ? [delta] : [delta, end];
 }
 
 function groupByTurn<Item extends { turn: number }>(items: readonly Item[]): Map<number, Item[]> {

@@ -10,7 +10,7 @@ export { estimateTokens } from "./estimate.ts";
 
 /** What whoever wants to know is told before anything is changed: the hook `preCompact`. */
 export type CompactFacts = {
-  trigger: "auto";
+  trigger: "auto" | "manual";
   tokens: number;
   windowTokens: number;
   messages: number;
@@ -27,6 +27,8 @@ export type Summary = Told & { text: string };
 export type CompactOptions = {
   /** What the conversation may take, in tokens. */
   room: number;
+  /** Who wants it: default the agent itself. */
+  trigger?: CompactFacts["trigger"];
   /** All that the model takes. */
   windowTokens: number;
   /** Asks the user's own model; absent where it cannot be asked. What goes wrong is no reason to stop. */
@@ -55,7 +57,7 @@ export async function makeRoom(messages: readonly Message[], options: CompactOpt
   const older = messages.slice(0, Math.max(0, newest));
   const latest = messages.slice(Math.max(0, newest));
   await options.beforeCompact?.({
-    trigger: "auto",
+    trigger: options.trigger ?? "auto",
     tokens: before,
     windowTokens: options.windowTokens,
     messages: messages.length,

@@ -7,17 +7,17 @@ import type { Summary } from "./index.ts";
 
 /** Absent where the model cannot be asked: the offline one, and scripts without a summary. */
 export function summariser(
-  { provider, model }: Pick<Agent, "provider" | "model">,
+  { provider, model, seams }: Pick<Agent, "provider" | "model" | "seams">,
   signal: AbortSignal,
 ): ((transcript: string, longest: number) => Promise<Summary>) | undefined {
   if (provider.canSummarise?.() === false) return undefined;
-  return (transcript, longest) => ask(provider, model.id, { transcript, longest, signal });
+  return (transcript, longest) => ask(provider, model.id, { transcript, longest, signal, now: seams.now });
 }
 
 async function ask(
   provider: Provider,
   model: string,
-  { transcript, longest, signal }: { transcript: string; longest: number; signal: AbortSignal },
+  { transcript, longest, signal, now }: { transcript: string; longest: number; signal: AbortSignal; now(): number },
 ): Promise<Summary> {
   const events: AgentEvent[] = [];
   let usage = noUsage;
@@ -53,7 +53,7 @@ async function ask(
         break;
       case "model":
         facts = chunk.facts ?? facts;
-        events.push(modelChange(chunk));
+        events.push(modelChange(chunk, now()));
         break;
       case "thinking":
         break;

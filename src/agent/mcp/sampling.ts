@@ -7,15 +7,15 @@ import { shownResult } from "./content.ts";
 import { yesOrNo } from "./elicit.ts";
 import { type ServerRequests, userRejected } from "./requests.ts";
 
-export type SamplerPlace = {
+export type SamplerParts = {
   person: Person;
   /** Made while servers start. */
-  provider: Promise<Provider>;
-  model: { id: string; displayName: string };
+  model: Promise<{ provider: Provider; model: { id: string; displayName: string } }>;
 };
 
-export function sampleWith({ person, provider, model }: SamplerPlace): NonNullable<ServerRequests["sample"]> {
+export function sampleWith({ person, model: opened }: SamplerParts): NonNullable<ServerRequests["sample"]> {
   return async (server, asked, signal) => {
+    const { provider, model } = await opened;
     const messages = messagesOf(asked);
     const shown = [asked.systemPrompt, ...messages.map(textOf)].filter(Boolean).join("\n\n").slice(0, 2000);
     const question = {
@@ -28,7 +28,7 @@ export function sampleWith({ person, provider, model }: SamplerPlace): NonNullab
     if (answers?.[0]?.selectedOptionIds[0] !== "yes") throw new ProtocolError(userRejected, "The user said no.");
     let text = "";
     const request = { model: model.id, system: asked.systemPrompt ?? "", messages, tools: [], signal };
-    for await (const chunk of (await provider).stream(request)) {
+    for await (const chunk of provider.stream(request)) {
       if (chunk.type === "retry") text = "";
       if (chunk.type === "part") text += textOf({ role: "assistant", parts: [chunk.part] });
     }

@@ -25,6 +25,8 @@ export type SubagentPlace = {
   openModel(name: string): Promise<Pick<Agent, "provider" | "model">>;
   systemFor(subagent: Subagent): string;
   instructionsFor(): (path: string) => string | undefined;
+  /** Shows an event of a subagent to whoever watches the run; waits while that one cannot follow. */
+  watch?(agentId: string, event: AgentEvent, number: number | undefined): Promise<void> | undefined;
   /** Subagents of subagents. */
   nested(agent: Agent, place: SubagentPlace): NonNullable<Agent["subagents"]>;
 };
@@ -39,7 +41,8 @@ export type SubagentChats = {
 
 export type SubagentChat = {
   session: Session;
-  record(event: AgentEvent): void;
+  /** Its number, where it is kept. */
+  record(event: AgentEvent): number | undefined;
   transcriptPath?: string | undefined;
   close(): void;
 };
@@ -48,7 +51,8 @@ type Work = { id: string; subagent: Subagent; parent: Agent; place: SubagentPlac
 
 export async function runSubagent(request: SubagentRequest, work: Work): Promise<SubagentEnd> {
   const { id, parent } = work;
-  const startedAt = Date.now();
+  const { now } = parent.seams;
+  const startedAt = now();
   const collected = collectSteps();
   const denials: Denial[] = [];
   let failure: SubagentEnd["failure"];
@@ -68,10 +72,10 @@ export async function runSubagent(request: SubagentRequest, work: Work): Promise
       const { type, description: title, parentId } = facts;
       chat = work.place.chats.open(id, { type, model: chosen.model, title, parentId });
       const child = createChild(request, work, { ...chosen, chat });
-      if (parent.hooks) child.hooks = hooksOf(parent.hooks, facts, { chat, collected, startedAt });
+      if (parent.hooks) child.hooks = hooksOf(parent.hooks, facts, { chat, collected, startedAt, now });
       const parts = [{ type: "text" as const, text: request.prompt }];
       for await (const event of runTurn(child, { text: request.prompt, parts, requestId: id }, request.signal)) {
-        chat.record(event);
+        await work.place.watch?.(id, event, chat.record(event));
         collected.add(event);
         passOn(event, request);
         if (event.type === "done" || event.type === "fail") denials.push(...(event.denials ?? []));
@@ -89,7 +93,7 @@ export async function runSubagent(request: SubagentRequest, work: Work): Promise
     answer: collected.lastText,
     ...(failure && { failure }),
     steps: collected.steps,
-    durationMs: Date.now() - startedAt,
+    durationMs: now() - startedAt,
     denials,
     ...(chat?.transcriptPath !== undefined && { transcriptPath: chat.transcriptPath }),
   };
@@ -114,7 +118,7 @@ async function chooseModel(
       kind: "model_change",
       message,
       fields: { model: parent.model.displayName },
-      at: Date.now(),
+      at: parent.seams.now(),
     });
     return own;
   }
@@ -125,17 +129,23 @@ function createChild(
   { id, subagent, parent, place }: Work,
   { chat, provider, model }: Pick<Agent, "provider" | "model"> & { chat: SubagentChat },
 ): Agent {
-  const { parent: _of, subagents: _started, hooks: _hooks, answer: _form, ...same } = parent;
+  const { parent: _of, subagents: _started, hooks: _hooks, answer: _form, control, ...same } = parent;
   const child: Agent = {
     ...same,
     parent,
+    // A changed mode holds for it too; what people say is for the agent that they talk to.
+    ...(control && { control: { settle: () => control.settle(), takeSteered: async () => [], takeCompact: () => false } }),
     session: chat.session,
     provider,
     model,
-    system: place.systemFor(subagent),
+    get system() {
+      return place.systemFor(subagent);
+    },
     // It works for an agent, and bothers nobody else.
     untold: new Set([...(parent.untold ?? []), "AskQuestion"]),
-    tools: toolsOf(subagent, parent, place.levels),
+    get tools() {
+      return toolsOf(subagent, parent, place.levels);
+    },
     decide: (needs, options) => parent.decide(needs, { readOnly: subagent.readOnly || options?.readOnly === true }),
     spending,
     toolContext: {
@@ -180,7 +190,7 @@ function factsOf(request: SubagentRequest, { id, subagent, parent, place }: Work
 function hooksOf(
   hooks: AgentHooks,
   facts: SubagentFacts,
-  work: { chat: SubagentChat; collected: ReturnType<typeof collectSteps>; startedAt: number },
+  work: { chat: SubagentChat; collected: ReturnType<typeof collectSteps>; startedAt: number; now(): number },
 ): AgentHooks {
   let rounds = 0;
   return {
@@ -188,11 +198,11 @@ function hooksOf(
     beforePrompt: async () => ({ context: [] }),
     afterReply: async () => {},
     async stop(status, signal) {
-      const { chat, collected, startedAt } = work;
+      const { chat, collected, startedAt, now } = work;
       const end = {
         status,
         summary: collected.lastText,
-        durationMs: Date.now() - startedAt,
+        durationMs: now() - startedAt,
         messages: chat.session.messages.length,
         calls: collected.calls,
         rounds,

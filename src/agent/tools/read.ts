@@ -42,6 +42,11 @@ export const read = tool({
         );
       }
       const wanted = { first: args.offset ?? 1, most: args.limit ?? defaultLines, characters: context.resultLimit };
+      const open = await context.buffers?.read(file.real);
+      if (open !== undefined) {
+        const size = Buffer.byteLength(open);
+        return textResult({ part: linesOf(open, wanted), wanted, limit: args.limit, path, size });
+      }
       const part =
         encodingOf(start) === "utf8" ? await readLines(file, wanted, context) : await decodeLines(file, wanted, path);
       return textResult({ part, wanted, limit: args.limit, path, size: file.stat.size });
@@ -152,7 +157,11 @@ async function decodeLines(file: OpenFile, wanted: Wanted, path: string): Promis
       path,
     });
   }
-  const lines = decodeText(await file.handle.readFile())!.text.split("\n");
+  return linesOf(decodeText(await file.handle.readFile())!.text, wanted);
+}
+
+function linesOf(whole: string, wanted: Wanted): Part {
+  const lines = whole.split("\n");
   const text = lines.slice(wanted.first - 1, wanted.first - 1 + wanted.most).join("\n");
   return { ...fitted(text, wanted.characters, false), totalLines: lines.length };
 }

@@ -5,13 +5,13 @@ import { taskArgs, taskSuccess } from "../../protocol/task-call.ts";
 import { randomUuid } from "../../store/chats/random-uuid.ts";
 import type { SubagentEnd, SubagentRequest, Subagents } from "../subagents/index.ts";
 import { tool } from "./define.ts";
-import { failure, ToolFailure, type ToolResult } from "./tool.ts";
+import { type CallPlace, failure, ToolFailure, type ToolResult } from "./tool.ts";
 
 /** Told when the call begins, so that its end and what happens between can be told from those of others. */
 const ids = new WeakMap<object, string>();
 
-function idOf(args: { resume?: string | undefined }): string {
-  const id = args.resume ?? ids.get(args) ?? randomUuid();
+function idOf(args: { resume?: string | undefined }, { newId = randomUuid }: Pick<CallPlace, "newId">): string {
+  const id = args.resume ?? ids.get(args) ?? newId();
   ids.set(args, id);
   return id;
 }
@@ -46,24 +46,25 @@ export const task = tool({
     is_background: "run_in_background",
     background: "run_in_background",
   },
-  wireArgs: (args) =>
+  wireArgs: (args, place) =>
     taskArgs({
       description: args.description,
       prompt: args.prompt,
       subagent: args.subagent_type ?? "generalPurpose",
-      agentId: idOf(args),
+      agentId: idOf(args, place),
       model: args.model,
       resume: args.resume,
       isBackground: args.run_in_background,
     }),
   // To begin needs no permission: each of its calls does.
   needs: () => [],
-  async run(args, { turn, callId, signal, resultLimit }) {
+  async run(args, context) {
+    const { turn, callId, signal, resultLimit } = context;
     const { subagents } = turn ?? {};
     if (!turn || !subagents) throw failure("Subagents cannot be started here: do the work yourself.");
     const { isBackground } = chosen(subagents, args.subagent_type, args.resume);
     const request: SubagentRequest = {
-      id: idOf(args),
+      id: idOf(args, context),
       callId,
       type: args.subagent_type,
       description: args.description.trim() || "subagent",

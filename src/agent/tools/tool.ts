@@ -10,6 +10,7 @@ import type { EmbeddingEndpoint } from "../code-search/rerank.ts";
 import type { Person } from "../person.ts";
 import type { ProcessRunner } from "../process.ts";
 import type { Sandbox } from "../sandbox/index.ts";
+import type { OpenBuffers } from "../seams.ts";
 import type { Subagents } from "../subagents/index.ts";
 import type { Spending } from "../usage-budget.ts";
 import type { TodoList } from "./todos.ts";
@@ -51,6 +52,8 @@ export type CallPlace = {
   compat?: "2025" | undefined;
   /** Absent: the web is not to be reached from here. */
   web?: WebAccess;
+  /** Makes ids; absent: they are random. */
+  newId?(): string;
 };
 
 /** Where indexes are kept, and who else may put hits in order. */
@@ -79,6 +82,8 @@ export type ToolContext = CallPlace &
     /** Where plans are kept. */
     configDir?: string;
     codeSearch?: CodeSearchAccess;
+    /** Files that somebody has open and has not saved. */
+    buffers?: OpenBuffers;
     /** Most characters a result may put before the model. */
     resultLimit: number;
   };

@@ -2,25 +2,21 @@
 import { Retelling } from "../../adapter/repeated-text.ts";
 import type { Provider, ToolSpec } from "../../model/provider.ts";
 import { ModelError } from "../../model/provider.ts";
-import { createProvider, type ResolvedModel } from "../../model/resolve.ts";
+import type { ResolvedModel } from "../../model/resolve.ts";
 import type { Usage } from "../../protocol/event.ts";
 import type { Message, Part } from "../../protocol/message.ts";
 import { callFault, type Turn, type TurnEvent, type TurnTool, toolTable } from "../../protocol/turn-contract.ts";
 import { conversationOf } from "../../protocol/turn-input.ts";
+import { openProvider } from "../../run/models.ts";
 import type { Setup } from "../../run/setup.ts";
 
 /** How often a model may put right a call that does not fit. */
 const mostRepairs = 2;
 
 export async function* answerTurn(setup: Setup, turn: Turn, signal: AbortSignal): AsyncGenerator<TurnEvent> {
-  const { model, settings, invocation } = setup;
+  const { model } = setup;
   const { system, messages } = conversationOf(turn);
-  const provider = await createProvider(model, {
-    retries: settings.courser.retries,
-    timeoutMs: settings.courser.timeoutMs,
-    idleMs: settings.courser.idleMs,
-    fallbackModels: settings.courser.fallbackModels,
-    program: invocation.name,
+  const provider = await openProvider(setup, model, {
     sessionId: turn.turnId,
     // Each turn is a process of its own: a script goes on where the conversation is.
     repliesGiven: turn.messages.filter(({ role }) => role === "assistant").length,

@@ -6,6 +6,7 @@ import { errorLine, explainFailure } from "../failure.ts";
 import type { Invocation } from "../main.ts";
 import { watchForTheEnd } from "../shutdown.ts";
 import { setUp } from "../../run/setup.ts";
+import { runHost, runRequest } from "../run-request.ts";
 import { openStdout, withoutSecrets, writeStderr } from "../stdout.ts";
 import { TurnInput } from "./turn-input.ts";
 
@@ -22,7 +23,7 @@ export async function auto(invocation: Invocation): Promise<number> {
   try {
     lines.write({ type: "protocol", data: { version: supportedVersions[0]! } });
     const turn = await input.turn(invocation.name);
-    const setup = setUp(invocation, { gate: false });
+    const setup = await setUp(runRequest(invocation, "print"), runHost(invocation), { gate: false });
     const { answerTurn } = await import("./auto-turn.ts");
     for await (const event of answerTurn(setup, turn, abort.signal)) {
       lines.write(event);

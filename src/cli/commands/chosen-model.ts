@@ -6,7 +6,8 @@ import { UserError } from "../../protocol/error-codes.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { loadSettings } from "../../store/settings.ts";
 import type { Invocation } from "../main.ts";
-import { modelChoice } from "../model-choice.ts";
+import { modelChoice } from "../../run/models.ts";
+import { modelFlags, runHost } from "../run-request.ts";
 
 export type Chosen = {
   configDir: string;
@@ -21,7 +22,7 @@ export function chosenModel(invocation: Invocation): Chosen {
   const { env } = invocation;
   const config = configDir(env);
   const settings = loadSettings({ configDir: config, workspace: currentFolder(), trusted: false });
-  const choice = modelChoice(invocation, settings, config);
+  const choice = modelChoice({ ...runHost(invocation), ...modelFlags(invocation.line.flags) }, settings, config);
   const named = [choice.flag, env["COURSER_MODEL"], choice.configModel]
     .map((text) => text?.trim())
     .find((text) => text);

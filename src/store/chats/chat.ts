@@ -25,7 +25,7 @@ export type ChatFacts = {
 /** One prompt and everything up to its ending. Numbered from 1. */
 export type ChatTurn = { number: number; prompt: string; startedAt: number; status: "done" | "failed" | "interrupted" };
 
-/** Deltas of a finished segment are gone: its `text_end` says the same; of thinking one delta with all of it is left. */
+/** Deltas are not kept: the end of their segment says all of it. Older chats have thinking as one delta. */
 export type StoredEvent = { sequence: number; turn: number; at: number; event: AgentEvent };
 
 /** A message of the whole history, with its turn; `at` only in chats of ours. */
@@ -59,11 +59,17 @@ export interface ChatWriter {
   append(...messages: readonly Message[]): void;
   /** A shorter conversation for the model. The history stays whole. */
   replace(messages: readonly Message[]): void;
-  /** `user` begins a turn, `done` and `fail` end it. Before `tool_start`, `done` and `fail` return, everything is on the disk. */
-  record(event: AgentEvent): void;
+  /**
+   * Keeps everything but deltas and live output, and numbers it. `user` begins a turn, `done` and `fail` end it. Before
+   * `tool_start`, `done` and `fail` return, everything is on the disk.
+   */
+  record(event: AgentEvent): number | undefined;
+  /** What was kept, from a number on. */
+  events(from: number, most: number): StoredEvent[];
   /** Small values that a resume needs: the todo list, the mode, snapshots of a turn. */
   state(key: string): unknown;
   saveState(key: string, value: unknown): void;
+  readonly isClosed: boolean;
   /** The number of the turn that runs, or ran last; 0 before the first. */
   readonly turn: number;
   rename(title: string): void;

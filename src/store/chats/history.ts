@@ -1,7 +1,8 @@
 // The history of a chat out of its store: every message in order, and by name what is missing or altered.
 import type { Message } from "../../protocol/message.ts";
 import { type BlobMessage, belongTogether, decodeMessage, numberOf, parseBlob } from "./blobs.ts";
-import type { ChatProblem, StoredMessage } from "./chat.ts";
+import type { AgentEvent } from "../../protocol/event.ts";
+import type { ChatProblem, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { readRoot } from "./root.ts";
 import { hasherFor, sha256 } from "./sha256.ts";
@@ -59,6 +60,18 @@ export function ownState(store: StoreConnection, key: string): unknown {
 }
 
 /** JSON that was whole when it was stored. The code of a damaged database, because that is what it is otherwise. */
+export function eventsFrom(store: StoreConnection, from: number, most: number): StoredEvent[] {
+  const rows = store
+    .statement("SELECT sequence, turn, at, body FROM courser_events WHERE sequence >= ? ORDER BY sequence LIMIT ?")
+    .all(from, most);
+  return rows.map(({ sequence, turn, at, body }) => ({
+    sequence: Number(sequence),
+    turn: Number(turn),
+    at: Number(at),
+    event: parseStored(body) as AgentEvent,
+  }));
+}
+
 export function parseStored(text: unknown): unknown {
   try {
     return JSON.parse(String(text));

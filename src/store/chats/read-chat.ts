@@ -10,6 +10,7 @@ import type { ChatFacts, ChatProblem, ChatRecord, ChatTurn, StoredEvent, StoredM
 import { openStore, type StoreConnection, type StoreMode } from "./connection.ts";
 import { checkStore, failureOf, notWhole } from "./damage.ts";
 import {
+  eventsFrom,
   hasOwnTables,
   isPrompt,
   modelView,
@@ -52,6 +53,11 @@ export function readMessages(folder: string): Message[] {
     const owed = owedResults(messages, isOurs ? findCut(store) : undefined);
     return [...withEveryResult(messages), ...(owed ? [owed] : [])];
   });
+}
+
+/** Events of one of our chats, from a number on. */
+export function readEventsFrom(folder: string, from: number, most: number): StoredEvent[] {
+  return withStore(folder, (store) => eventsFrom(store, from, most));
 }
 
 /** For listings. Takes the file beside the store where it is ours: a store is opened only for chats of others. */

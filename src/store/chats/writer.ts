@@ -5,13 +5,12 @@ import type { AgentEvent } from "../../protocol/event.ts";
 import type { Message } from "../../protocol/message.ts";
 import { storeError } from "../sqlite.ts";
 import { encodeMessage } from "./blobs.ts";
-import type { ChatFacts, ChatWriter, StoredMessage } from "./chat.ts";
+import type { ChatFacts, ChatWriter, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
-import { isPrompt, modelView, ownState, readHistory, readView, type StoreMeta } from "./history.ts";
+import { eventsFrom, isPrompt, modelView, ownState, readHistory, readView, type StoreMeta } from "./history.ts";
 import { placeOfChat, storeFile } from "./layout.ts";
 import { firstLine } from "./metadata.ts";
 import { type RootBuilder, rootOf } from "./root.ts";
-import { type Delta, Segments } from "./segments.ts";
 import { sha256 } from "./sha256.ts";
 import { openTranscript, type Transcript, writeFacts } from "./transcript-files.ts";
 import type { WriterLock } from "./writer-lock.ts";
@@ -38,6 +37,8 @@ export type OpenedChat = {
 };
 
 const turnStatus = { done: "success", fail: "error" };
+/** For eyes only: what they tell is said again at the end of the segment, or of the call. */
+const passing = new Set<AgentEvent["type"]>(["text", "thinking", "tool_output"]);
 const durable = new Set<AgentEvent["type"]>(["tool_start", "done", "fail"]);
 
 export class Writer implements ChatWriter {
@@ -48,7 +49,6 @@ export class Writer implements ChatWriter {
   readonly #facts: ChatFacts;
   readonly #meta: StoreMeta;
   readonly #transcript: Transcript;
-  readonly #segments = new Segments();
   readonly #toolNames = new Map<string, string>();
   #messages: Message[];
   #root: RootBuilder;
@@ -99,6 +99,10 @@ export class Writer implements ChatWriter {
     return this.#turn;
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   append(...messages: readonly Message[]): void {
     if (messages.length === 0) return;
     const at = Date.now();
@@ -122,19 +126,14 @@ export class Writer implements ChatWriter {
     this.#messages = [...messages];
   }
 
-  record(event: AgentEvent): void {
-    if (event.type === "tool_output") return;
+  record(event: AgentEvent): number | undefined {
+    if (passing.has(event.type)) return undefined;
     const at = event.at ?? Date.now();
-    if (event.type === "text" || event.type === "thinking") {
-      this.#recordDelta(event, at);
-      return;
-    }
     const isEnd = event.type === "done" || event.type === "fail";
     if (event.type === "user") this.#beginTurn("event", event.text);
     const turn = this.#running ? this.#turn : this.#turn + 1;
     this.#commit(
       () => {
-        this.#settle(event);
         this.#insertEvent(++this.#lastEvent, turn, at, event);
         if (isEnd) this.#writeRoot();
       },
@@ -146,6 +145,11 @@ export class Writer implements ChatWriter {
       this.#transcript.endTurn(turnStatus[event.type]);
     }
     if (isEnd || event.type === "user") this.#writeFacts();
+    return this.#lastEvent;
+  }
+
+  events(from: number, most: number): StoredEvent[] {
+    return eventsFrom(this.#store, from, most);
   }
 
   state(key: string): unknown {
@@ -178,7 +182,6 @@ export class Writer implements ChatWriter {
     );
     this.#running = undefined;
     this.#turn = number - 1;
-    this.#segments.forget();
     const { messages } = readHistory(this.#store);
     this.#messages = modelView(readView(this.#store), messages);
     this.#facts.hasConversation = messages.length > 0;
@@ -264,20 +267,6 @@ export class Writer implements ChatWriter {
     this.#turn++;
     this.#running = by;
     this.#facts.prompt ??= firstLine(prompt);
-  }
-
-  #recordDelta(event: Delta, at: number): void {
-    const turn = this.#running ? this.#turn : this.#turn + 1;
-    this.#guard(() => this.#insertEvent(++this.#lastEvent, turn, at, event));
-    this.#segments.add(event, { sequence: this.#lastEvent, turn, at });
-  }
-
-  #settle(event: AgentEvent): void {
-    for (const { segment, merged } of this.#segments.endedBy(event)) {
-      const { first, type, turn, at } = segment;
-      this.#store.statement("DELETE FROM courser_events WHERE sequence >= ? AND kind = ?").run(first, type);
-      if (merged) this.#insertEvent(first, turn, at, merged);
-    }
   }
 
   #insertEvent(sequence: number, turn: number, at: number, event: AgentEvent): void {

@@ -5,19 +5,20 @@ import { configDir, homeDir } from "../../../store/config-dir.ts";
 import type { McpServer } from "../../../store/mcp-servers.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { approvalPlace, type McpPlan, type McpSetup, planMcp, unknownServer } from "../../../run/mcp-plan.ts";
+import { type McpPlan, type McpSetup, planMcp, unknownServer } from "../../../run/mcp-plan.ts";
 import { realDirectory } from "../../../run/real-directory.ts";
+import { serverFlags } from "../../run-request.ts";
 import { writeStderr } from "../../stdout.ts";
 
-export type McpCommandPlace = McpSetup & { plan: McpPlan };
+export type McpCommandPlace = McpSetup & { plan: McpPlan; version: string; program: string };
 
 export function placeOf(invocation: Invocation): McpCommandPlace {
   const { env, line } = invocation;
   const workspace = realDirectory(flagText(line.flags, "workspace") ?? ".", "--workspace");
-  const setup = { invocation, workspace, configDir: configDir(env), home: homeDir(env) };
+  const setup = { env, workspace, configDir: configDir(env), home: homeDir(env), ...serverFlags(line.flags) };
   const plan = planMcp(setup);
   for (const warning of plan.warnings) warn(warning);
-  return { ...setup, plan };
+  return { ...setup, plan, version: invocation.version, program: invocation.name };
 }
 
 /** The one of this name that counts: the first that may be started, else the first. Names may hold blanks. */
@@ -37,15 +38,14 @@ export async function withServers<Result>(
   servers: readonly McpServer[],
   work: (started: McpServers) => Promise<Result> | Result,
 ): Promise<Result> {
-  const processes = createProcessRunner({ env: place.invocation.env });
+  const processes = createProcessRunner({ env: place.env });
   const endNow = () => processes.endAllNow();
   process.once("exit", endNow);
   const stop = () => process.exit(130);
   process.once("SIGINT", stop);
   process.once("SIGTERM", stop);
   const options: McpOptions = {
-    ...approvalPlace(place),
-    version: place.invocation.version,
+    ...place,
     processes,
     requests: { roots: [place.workspace], refused: warn },
     limits: { startMs },

@@ -8,7 +8,6 @@ import { printable } from "../../call-line.ts";
 import { flagList, flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { quotedName } from "../../../run/mcp.ts";
-import { approvalPlace } from "../../../run/mcp-plan.ts";
 import { answer, answerJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 import { type McpCommandPlace, placeOf, serverNamed, wantsJson } from "./context.ts";
@@ -17,7 +16,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
   refuseAgents(invocation, "which servers they have");
   const [name, ...command] = words;
   const place = placeOf(invocation);
-  const target = targetOf(place);
+  const target = targetOf(invocation, place);
   const definition = definitionOf(invocation, command);
   const [server] = serversIn({ mcpServers: { [name!]: definition } }, target, []);
   if (server!.problem !== undefined) throw usage(invocation, `'${name}' cannot be added: ${server!.problem}.`);
@@ -26,7 +25,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
     throw new UserError("USAGE", `${target.file} has a server '${name}' already. Take it out first: ${remove}`);
   }
   // Whoever types it has seen it.
-  if (target.scope === "project") approveServer(server!, approvalPlace(place));
+  if (target.scope === "project") approveServer(server!, place);
   if (wantsJson(invocation)) return answerJson({ name, added: true, source: target.file });
   return answer(printable(`✓ Added MCP server: ${name}  →  ${target.file}\n`));
 }
@@ -34,7 +33,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
 export async function remove(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");
   const place = placeOf(invocation);
-  const target = targetOf(place);
+  const target = targetOf(invocation, place);
   const name = words.join(" ");
   if (!removeServer(target, name)) {
     const { server } = serverNamed(place, words);
@@ -51,7 +50,7 @@ function hintFor({ scope }: McpFile, target: McpFile): string {
   return scope === "project" && target.scope === "user" ? " Add --project." : "";
 }
 
-function targetOf({ invocation, workspace, configDir }: McpCommandPlace): McpFile {
+function targetOf(invocation: Invocation, { workspace, configDir }: McpCommandPlace): McpFile {
   const isProject = invocation.line.flags.has("project");
   const file = isProject ? projectMcpFile(workspace) : userMcpFile(configDir);
   return { scope: isProject ? "project" : "user", file, folder: workspace };

@@ -8,7 +8,6 @@ import { ToolPins } from "../../../store/mcp-approvals.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { quotedName, shownStart } from "../../../run/mcp.ts";
-import { approvalPlace } from "../../../run/mcp-plan.ts";
 import { answer, answerJson } from "../answer.ts";
 import { placeOf, serverNamed, wantsJson, withServers } from "./context.ts";
 
@@ -27,7 +26,7 @@ export async function listTools(invocation: Invocation, words: readonly string[]
       `The MCP server ${server.name} is disabled. Type: ${invocation.name} mcp enable ${word}`,
     );
   // Before it is started: what is seen for the first time is remembered as it is.
-  const pins = new ToolPins(server, approvalPlace(place));
+  const pins = new ToolPins(server, place);
   return withServers(place, [server], async ({ connections: [connection] }) => {
     const { status, problem, tools, prompts } = connection!;
     if (status === "needs-login")

@@ -9,7 +9,6 @@ import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { quotedName, shownStart } from "../../../run/mcp.ts";
-import { approvalPlace } from "../../../run/mcp-plan.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
@@ -61,11 +60,11 @@ function remoteNamed(place: McpCommandPlace, words: readonly string[]) {
   if (standing === "needs-approval")
     throw new UserError(
       "UNTRUSTED",
-      `The MCP server ${name} is not approved. It would ${shownStart(server)} Approve it: ${place.invocation.name} mcp enable ${quotedName(name)}`,
+      `The MCP server ${name} is not approved. It would ${shownStart(server)} Approve it: ${place.program} mcp enable ${quotedName(name)}`,
     );
   try {
     if (server.problem !== undefined) throw new FillingProblem(server.problem);
-    const filled = fillServer(server, approvalPlace(place));
+    const filled = fillServer(server, place);
     if (filled.kind === "url") return { server, filled };
   } catch (error) {
     if (!(error instanceof FillingProblem)) throw error;

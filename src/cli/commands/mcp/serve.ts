@@ -2,14 +2,15 @@
 import { type CallToolResult, Server, type Tool } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { JsonObject } from "../../../json/object.ts";
+import type { RunRequest } from "../../../protocol/run.ts";
+import type { RunHost } from "../../../run/host.ts";
 import { listChats } from "../../../store/chats/list-chats.ts";
 import { configDir } from "../../../store/config-dir.ts";
-import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { realDirectory } from "../../../run/real-directory.ts";
 import { setUp } from "../../../run/setup.ts";
 import { chatJson } from "../sessions/chat-lines.ts";
-import { type RunRequest, runForAgent } from "./served-run.ts";
+import { runHost, runRequest } from "../../run-request.ts";
+import { runForAgent, type ServedTask } from "./served-run.ts";
 
 type Step = { signal: AbortSignal; onStep(message: string): void };
 
@@ -20,8 +21,9 @@ const mode = { type: "string", enum: ["plan", "ask"], description: "Only read: m
 const workspace = text("Folder to work in, inside of the one that is served");
 
 export async function serve(invocation: Invocation): Promise<number> {
-  setUp(invocation, { gate: true }); // what would stop every run stops this at once
-  const tools = servedTools(invocation);
+  const served: Served = { request: runRequest(invocation, "print"), host: runHost(invocation) };
+  await setUp(served.request, served.host); // what would stop every run stops this at once
+  const tools = servedTools(served);
   const server = new Server({ name: "courser", version: invocation.version }, { capabilities: { tools: {} } });
   server.setRequestHandler("tools/list", () => ({ tools: tools.map(({ tool }) => tool) }));
   const closing = new AbortController();
@@ -55,7 +57,10 @@ export async function serve(invocation: Invocation): Promise<number> {
   return 0;
 }
 
-function servedTools(invocation: Invocation): ServedTool[] {
+/** What every run begins with. */
+type Served = { request: RunRequest; host: RunHost };
+
+function servedTools(served: Served): ServedTool[] {
   return [
     {
       tool: {
@@ -68,7 +73,7 @@ function servedTools(invocation: Invocation): ServedTool[] {
           required: ["prompt"],
         },
       },
-      call: (args, step) => run(invocation, requestOf(args), step),
+      call: (args, step) => run(served, taskOf(args), step),
     },
     {
       tool: {
@@ -80,7 +85,7 @@ function servedTools(invocation: Invocation): ServedTool[] {
           required: ["session_id", "prompt"],
         },
       },
-      call: (args, step) => run(invocation, { ...requestOf(args), sessionId: String(args["session_id"]) }, step),
+      call: (args, step) => run(served, { ...taskOf(args), sessionId: String(args["session_id"]) }, step),
     },
     {
       tool: {
@@ -89,12 +94,12 @@ function servedTools(invocation: Invocation): ServedTool[] {
         inputSchema: { type: "object", properties: { limit: { type: "integer", minimum: 1, maximum: 100 } } },
         annotations: { readOnlyHint: true },
       },
-      call: async (args) => sessions(invocation, args),
+      call: async (args) => sessions(served, args),
     },
   ];
 }
 
-function requestOf(args: JsonObject): RunRequest {
+function taskOf(args: JsonObject): ServedTask {
   return {
     prompt: String(args["prompt"]),
     ...(typeof args["workspace"] === "string" && { workspace: args["workspace"] }),
@@ -102,7 +107,7 @@ function requestOf(args: JsonObject): RunRequest {
   };
 }
 
-async function run(invocation: Invocation, request: RunRequest, step: Step): Promise<CallToolResult> {
+async function run(served: Served, task: ServedTask, step: Step): Promise<CallToolResult> {
   const {
     text: said,
     isError,
@@ -111,7 +116,7 @@ async function run(invocation: Invocation, request: RunRequest, step: Step): Pro
     durationMs,
     usage,
     denials,
-  } = await runForAgent(invocation, request, step);
+  } = await runForAgent(served, task, step);
   const refused = denials.map(({ tool, reason }) => `Rejected: ${tool}: ${reason}`);
   const facts = {
     session_id: sessionId,
@@ -132,8 +137,7 @@ async function run(invocation: Invocation, request: RunRequest, step: Step): Pro
   };
 }
 
-function sessions({ env, line: { flags } }: Invocation, { limit }: JsonObject): CallToolResult {
-  const folder = realDirectory(flagText(flags, "workspace") ?? ".", "--workspace");
+function sessions({ request: { workspace: folder }, host: { env } }: Served, { limit }: JsonObject): CallToolResult {
   const most = typeof limit === "number" && limit >= 1 ? Math.min(limit, 100) : 20;
   const listed = listChats(configDir(env), { workspace: folder }).slice(0, most).map(chatJson);
   return {

@@ -2,26 +2,25 @@
 import { realpathSync } from "node:fs";
 import { resolve, sep } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
-import type { AgentEvent, Denial, Usage } from "../../../protocol/event.ts";
+import type { Denial, Usage } from "../../../protocol/event.ts";
+import type { LiveRun, RunRequest, TurnEnding } from "../../../protocol/run.ts";
+import type { RunHost } from "../../../run/host.ts";
+import { openRun } from "../../../run/live-run.ts";
 import { callLine } from "../../call-line.ts";
 import { explainFailure } from "../../failure.ts";
-import { flagList, flagText } from "../../flags.ts";
-import type { Invocation } from "../../main.ts";
-import { createRun } from "../../../run/assemble.ts";
-import { findMcp, initOf, openSession } from "../../../run/session.ts";
-import { setUp } from "../../../run/setup.ts";
 import { withoutSecrets, writeStderr } from "../../stdout.ts";
 
-export type RunRequest = {
+/** What another agent asks for. */
+export type ServedTask = {
   prompt: string;
   /** Inside of what is served. */
   workspace?: string;
   mode?: "plan" | "ask";
-  /** A chat to go on with. */
+  /** A chat to resume. */
   sessionId?: string;
 };
 
-export type RunResult = {
+export type ServedResult = {
   sessionId: string;
   isError: boolean;
   /** What was said after the last tool call; of a run that failed, why. */
@@ -32,96 +31,85 @@ export type RunResult = {
   denials: Denial[];
 };
 
+/** `served`: what `mcp serve` was started with. */
 export async function runForAgent(
-  invocation: Invocation,
-  request: RunRequest,
+  served: { request: RunRequest; host: RunHost },
+  task: ServedTask,
   { signal, onStep }: { signal: AbortSignal; onStep(message: string): void },
-): Promise<RunResult> {
+): Promise<ServedResult> {
   const startedAt = Date.now();
-  let sessionId = request.sessionId ?? "";
-  let said: string[] = [];
+  let sessionId = task.sessionId ?? "";
   try {
-    const setup = setUp(asked(invocation, request), { gate: true });
-    const mcp = await findMcp(setup);
-    const session = await openSession(setup);
-    sessionId = session.id;
+    const request = narrowed(served.request, task);
+    const run = await openRun(request, { ...served.host, signal });
+    sessionId = run.chatId;
+    const followed = follow(run, request.workspace, onStep);
     try {
-      session.record(initOf(setup, session, mcp));
-      const run = await createRun(setup, { session, headless: true, warn, ...(mcp && { mcp }) });
-      try {
-        for await (const event of run.turn({ text: request.prompt, images: [] }, signal)) {
-          if (event.type !== "text" && event.type !== "thinking") session.record(event);
-          if (event.type === "tool_start") {
-            said = [];
-            onStep(callLine(event, setup.workspace).slice(0, 200));
-          }
-          if (event.type === "text_end") said.push(event.text);
-          if (event.type === "done" || event.type === "fail") return resultOf(event, sessionId, said.join("\n"));
-        }
-      } finally {
-        await run.end();
-      }
+      const ending = await run.send({ text: task.prompt }).ending;
+      return resultOf(ending, sessionId, await followed.said);
     } finally {
-      session.close();
+      await run.close();
     }
-    throw new Error("the run ended without a result");
   } catch (error) {
     const { message, code } = explainFailure(error);
-    return {
-      sessionId,
-      isError: true,
-      text: withoutSecrets(message),
-      code,
-      durationMs: Date.now() - startedAt,
-      denials: [],
-    };
+    return { sessionId, isError: true, text: message, code, durationMs: Date.now() - startedAt, denials: [] };
   }
 }
 
-function resultOf(event: Extract<AgentEvent, { type: "done" | "fail" }>, sessionId: string, said: string): RunResult {
-  const { durationMs, usage, denials = [] } = event;
-  const facts = { sessionId, durationMs, denials, ...(usage && { usage }) };
-  if (event.type === "done") return { ...facts, isError: false, text: said };
+/** Tells each step, and what was said since the last. */
+function follow(run: LiveRun, workspace: string, onStep: (message: string) => void): { said: Promise<string> } {
+  const read = async () => {
+    let said: string[] = [];
+    for await (const { event, agent } of run.events()) {
+      if (agent !== undefined) continue;
+      if (event.type === "notice") writeStderr(`Warning: ${event.message}\n`);
+      if (event.type === "tool_start") {
+        said = [];
+        onStep(callLine(event, workspace).slice(0, 200));
+      }
+      if (event.type === "text_end") said.push(event.text);
+      if (event.type === "done" || event.type === "fail") break;
+    }
+    return said.join("\n");
+  };
+  return { said: read() };
+}
+
+function resultOf(ending: TurnEnding, sessionId: string, said: string): ServedResult {
+  const { durationMs, usage, denials = [] } = ending;
+  const result = { sessionId, durationMs, denials, ...(usage && { usage }) };
+  if (ending.type === "done") return { ...result, isError: false, text: said };
+  const code = ending.code === undefined ? {} : { code: ending.code };
+  return { ...result, isError: true, text: withoutSecrets(ending.message), ...code };
+}
+
+/** What is served, and what the task narrows. It can widen nothing. */
+function narrowed(served: RunRequest, { workspace, mode, sessionId }: ServedTask): RunRequest {
+  const folder = workspace === undefined ? served.workspace : servedFolder(served, workspace);
   return {
-    ...facts,
-    isError: true,
-    text: withoutSecrets(event.message),
-    ...(event.code !== undefined && { code: event.code }),
+    ...served,
+    workspace: folder,
+    // Trust was given to the folder that is served; others have theirs, or have none.
+    trust: served.trust === true && folder === served.workspace,
+    ...(mode !== undefined && served.mode === undefined && { mode }),
+    ...(sessionId !== undefined && { chat: { type: "resume", id: sessionId } }),
   };
 }
 
-/** The flags that `mcp serve` was given, and what the request narrows. It can widen nothing. */
-function asked({ line, ...invocation }: Invocation, { workspace, mode, sessionId }: RunRequest): Invocation {
-  const flags = new Map(line.flags).set("print", true);
-  if (workspace !== undefined) {
-    const folder = servedFolder(line.flags, workspace);
-    // Trust was given to the folder that is served; others have theirs, or have none.
-    if (folder !== realOf(flagText(line.flags, "workspace") ?? ".")) flags.delete("trust");
-    flags.set("workspace", folder);
-  }
-  if (mode !== undefined && !line.flags.has("mode")) flags.set("mode", mode);
-  if (sessionId !== undefined) flags.set("resume", sessionId);
-  return { ...invocation, line: { ...line, command: undefined, words: [], plainWords: 0, flags } };
-}
-
-function servedFolder(flags: Invocation["line"]["flags"], wanted: string): string {
-  const roots = [flagText(flags, "workspace") ?? ".", ...flagList(flags, "add-dir")].map((path) => realOf(path));
-  const path = realOf(resolve(roots[0]!, wanted));
-  if (roots.some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))) return path;
+function servedFolder({ workspace, roots = [] }: RunRequest, wanted: string): string {
+  const served = [workspace, ...roots];
+  const path = realOf(resolve(workspace, wanted));
+  if (served.some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))) return path;
   throw new UserError(
     "UNTRUSTED",
-    `${wanted} is outside of what is served: ${roots.join(", ")}. Serve it with --add-dir.`,
+    `${wanted} is outside of what is served: ${served.join(", ")}. Serve it with --add-dir.`,
   );
 }
 
 function realOf(path: string): string {
   try {
-    return realpathSync(resolve(path));
+    return realpathSync(path);
   } catch {
     throw new UserError("CWD_MISSING", `The directory ${path} does not exist.`);
   }
-}
-
-function warn(message: string): void {
-  writeStderr(`Warning: ${message}\n`);
 }

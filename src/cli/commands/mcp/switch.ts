@@ -4,7 +4,6 @@ import { approveServer, disableServer, enableServer } from "../../../store/mcp-a
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { shownStart } from "../../../run/mcp.ts";
-import { approvalPlace } from "../../../run/mcp-plan.ts";
 import { answer, answerJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 import { placeOf, serverNamed, wantsJson } from "./context.ts";
@@ -21,8 +20,8 @@ export async function enable(invocation: Invocation, words: readonly string[]): 
     );
   if (definition.disabled === true)
     throw new UserError("USAGE", `${name} is disabled in ${file}. Take "disabled" out there.`);
-  if (scope === "project") approveServer(server, approvalPlace(place));
-  else enableServer(server, approvalPlace(place));
+  if (scope === "project") approveServer(server, place);
+  else enableServer(server, place);
   if (wantsJson(invocation)) return answerJson({ name, enabled: true, approved: true, source: file });
   return answer(printable(`✓ Enabled and approved MCP server: ${name}\n  It will ${shownStart(server)}\n`));
 }
@@ -31,7 +30,7 @@ export async function disable(invocation: Invocation, words: readonly string[]):
   refuseAgents(invocation, "which servers they have");
   const place = placeOf(invocation);
   const { server } = serverNamed(place, words);
-  disableServer(server, approvalPlace(place));
+  disableServer(server, place);
   if (wantsJson(invocation)) return answerJson({ name: server.name, enabled: false, source: server.file });
   return answer(printable(`✓ Disabled MCP server: ${server.name} (in ${place.workspace})\n`));
 }

@@ -33,19 +33,26 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
   const rules = [...settings.rules, ...builtInRules(place.configDir)];
   const sandbox =
     need.kind === "Shell"
-      ? await sandboxHere({ ...place, roots: [...place.roots], invocation, settings, rules })
+      ? await sandboxHere(invocation, { ...place, roots: [...place.roots], settings, rules })
       : "off";
   const acceptsSearches = settings.raw["autoAcceptWebSearch"] === true;
   return { ...place, mode: modeOf(flags, settings), interactive: !flags.has("print"), rules, sandbox, acceptsSearches };
 }
 
 /** Tried for real, as a run would: what is installed says little about what works. */
-async function sandboxHere(setup: ConfinementSetup): Promise<Situation["sandbox"]> {
+async function sandboxHere(
+  { env, line: { flags } }: Invocation,
+  setup: Omit<ConfinementSetup, "request" | "host">,
+): Promise<Situation["sandbox"]> {
   const { createConfinement } = await import("../../../run/sandbox.ts");
   const { createProcessRunner } = await import("../../../agent/process.ts");
   const processes = createProcessRunner();
-  const headless = setup.invocation.line.flags.has("print");
-  const { reach, sandbox } = await createConfinement(setup, { headless, processes, warn });
+  const isPrint = flags.has("print");
+  const asked = flagText(flags, "sandbox") as "enabled" | "disabled" | undefined;
+  const { reach, sandbox } = await createConfinement(
+    { ...setup, request: asked ? { sandbox: asked } : {}, host: { env } },
+    { unlisted: isPrint ? "sandbox" : "ask", canAsk: !isPrint, processes, warn },
+  );
   if (!sandbox) return "off";
   try {
     const problem = await sandbox.problem();

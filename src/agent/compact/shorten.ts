@@ -1,0 +1,70 @@
+// A conversation that no longer fits is shortened for the model, and told so. What is stored stays whole.
+import type { ModelFacts } from "../../model/provider.ts";
+import { milliseconds } from "../../process/clock.ts";
+import type { AgentEvent } from "../../protocol/event.ts";
+import type { Agent } from "../agent.ts";
+import { TurnError } from "../turn.ts";
+import type { Spending } from "../usage-budget.ts";
+
+/** What shortening works with and leaves behind: a turn, or a run between two turns. */
+export type Shortening = {
+  agent: Agent;
+  signal: AbortSignal;
+  spending: Spending;
+  facts: ModelFacts;
+  apiMs: number;
+  shortest: number;
+};
+
+const messages = {
+  unchanged: "The conversation may no longer fit the model, and nothing of it can be left out: it is tried as it is.",
+  shortened: "The conversation no longer fitted the model: older parts were cut.",
+  summarised: "The conversation no longer fitted the model: a summary stands for its older turns.",
+};
+
+const wishedMessages = {
+  unchanged: "There is nothing to compact.",
+  shortened: "The conversation was compacted: older parts were cut.",
+  summarised: "The conversation was compacted: a summary stands for its older turns.",
+};
+
+/** Makes the conversation for the model fit into `room`; `trigger`: who wants it. */
+export async function* shorten(
+  turn: Shortening,
+  room: number,
+  trigger: "auto" | "manual" = "auto",
+): AsyncGenerator<AgentEvent> {
+  const { agent, signal } = turn;
+  const { hooks, seams } = agent;
+  const [{ makeRoom }, { summariser }] = await Promise.all([import("./index.ts"), import("./summary.ts")]);
+  const summarise = summariser(agent, signal);
+  const asked = milliseconds();
+  const made = await makeRoom(agent.session.messages, {
+    room,
+    trigger,
+    windowTokens: turn.facts.contextTokens,
+    ...(summarise && { summarise }),
+    ...(hooks && { beforeCompact: (facts) => hooks.beforeCompact(facts, signal) }),
+  });
+  signal.throwIfAborted();
+  if (made.usage) {
+    turn.spending.add(made.usage, turn.facts.price);
+    turn.apiMs += milliseconds() - asked;
+  }
+  if (made.facts) turn.facts = made.facts;
+  yield* made.events ?? [];
+  if (made.how !== "unchanged") agent.session.replace(made.messages);
+  turn.shortest = made.after;
+  const { contextTokens } = turn.facts;
+  if (made.after > contextTokens)
+    throw tooLong(agent, `It takes about ${made.after} tokens, and the model has ${contextTokens}.`);
+  const message = (trigger === "auto" ? messages : wishedMessages)[made.how];
+  yield { type: "notice", kind: "compacted", message, at: seams.now() };
+}
+
+export function tooLong(agent: Agent, why: string): TurnError {
+  return new TurnError(
+    "MODEL_OVERFLOW",
+    `The conversation does not fit ${agent.model.displayName}, even when it is shortened. ${why} Ask for less at once, begin a new chat, or choose a model with a larger window with --model.`,
+  );
+}

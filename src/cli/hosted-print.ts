@@ -1,0 +1,256 @@
+// Print mode for a host on stdin: its prompts are answered in their order, its control lines pass them. Without `hello` there
+// is nobody to ask, and the stream holds nothing but events.
+import { controlNotice, controlVersion, type ControlLine, type ControlNotice, type HostAbility } from "../protocol/control-lines.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import type { Answer, Human, LiveRun, Question, QuestionBody, Sent } from "../protocol/run.ts";
+import { flagList } from "./flags.ts";
+import { type InputLines, openInputLines, type PromptLine } from "./input-lines.ts";
+import type { Invocation } from "./main.ts";
+import type { OpenedPrint, PrintRun } from "./print.ts";
+import { noPrompt } from "./stdin.ts";
+
+/** So many prompts may wait; then stdin does. */
+const mostWaiting = 1000;
+/** How long an untrusted workspace waits for a host that says it can be asked. */
+const helloMs = 2000;
+
+export async function runHosted(invocation: Invocation, print: PrintRun): Promise<number> {
+  if (invocation.line.words.length > 0) {
+    throw new UserError(
+      "USAGE",
+      "--input-format stream-json takes its prompts from stdin, a line of JSON each: leave out the words.",
+    );
+  }
+  const input = openInputLines();
+  const host = new Host(input, print.abort.signal);
+  try {
+    const opened = await print.open({ human: host, ready: host.greeted });
+    const { resolve } = await import("node:path");
+    const images = flagList(invocation.line.flags, "image").map((path) => resolve(path));
+    try {
+      await host.serve(opened, images);
+    } finally {
+      await opened.run.close();
+    }
+    await opened.followed;
+    end(host, opened, { invocation, print });
+    return await opened.reporter.finish();
+  } finally {
+    input.close();
+  }
+}
+
+/** A line that is no prompt has a result of its own; a signal between two turns has none. */
+function end(
+  { prompts, fault }: Host,
+  { reporter }: OpenedPrint,
+  { invocation, print: { abort } }: { invocation: Invocation; print: PrintRun },
+): void {
+  const { aborted, reason } = abort.signal;
+  if (aborted && prompts > 0) {
+    if (reporter.hasEnded && !reporter.endedBy(reason)) reporter.stop(reason as UserError);
+    return;
+  }
+  const error = aborted ? (reason as UserError) : (fault ?? (prompts === 0 ? noPrompt(invocation.name) : undefined));
+  if (error) reporter.failAnew(error);
+}
+
+class Host implements Human {
+  /** The first line was read: it is known what the host can do. */
+  readonly greeted: Promise<void>;
+  /** How many prompts there were. */
+  prompts = 0;
+  /** A line that could not be understood. */
+  fault: UserError | undefined;
+  readonly #ended: Promise<void>;
+  readonly #asked = new Map<string, { question: Question; answer(answer: Answer): void }>();
+  readonly #sent = new Map<string, Sent>();
+  readonly #early: (ControlLine | PromptLine)[] = [];
+  readonly #input: InputLines;
+  #can: ReadonlySet<HostAbility> | undefined;
+  #isGreeted = false;
+  #hasEnded = false;
+  #opened: OpenedPrint | undefined;
+  #images: readonly string[] = [];
+  #waiting = 0;
+  #settled: () => void = () => {};
+  /** Lines for the host that came before `init`. */
+  #write: (line: object) => void = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
+
+  constructor(input: InputLines, signal: AbortSignal) {
+    this.#input = input;
+    let greet = () => {};
+    let finish = () => {};
+    this.greeted = new Promise((resolve) => {
+      greet = resolve;
+    });
+    this.#ended = new Promise((resolve) => {
+      finish = resolve;
+    });
+    const over = (fault?: UserError) => {
+      this.fault = fault;
+      this.#hasEnded = true;
+      for (const { answer } of this.#asked.values()) answer({ type: "no", reason: "The input ended before there was an answer." });
+      greet();
+      finish();
+    };
+    signal.addEventListener("abort", () => over(), { once: true });
+    input.start((line) => {
+      if (line.type === "hello") this.#hear(line);
+      else if (line.type === "answer") this.#answer(line);
+      else if (this.#opened) this.#obey(line);
+      else this.#early.push(line);
+      this.#isGreeted = true;
+      greet();
+    }, over);
+  }
+
+  /** Before the first line it is not known, and only trust can be asked for: that waits for it. */
+  get answers(): readonly QuestionBody["type"][] {
+    if (!this.#isGreeted) return ["trust"];
+    return [
+      ...(this.#can?.has("answer") ? (["permission", "choices", "plan", "server", "hooks"] as const) : []),
+      ...(this.#can?.has("trust") ? (["trust"] as const) : []),
+    ];
+  }
+
+  async ask(question: Question, signal: AbortSignal): Promise<Answer> {
+    if (question.type === "trust") await happensBefore(this.greeted, helloMs);
+    if (this.#hasEnded || !this.answers.includes(question.type) || !this.#can) return { type: "no" };
+    return new Promise((resolve) => {
+      const close = (answer: Answer) => {
+        signal.removeEventListener("abort", stop);
+        if (this.#asked.delete(question.id)) resolve(answer);
+      };
+      const stop = () => {
+        this.#tell({ subtype: "question_closed", question: question.id });
+        close({ type: "no", reason: "The run was stopped before there was an answer." });
+      };
+      this.#asked.set(question.id, { question, answer: close });
+      signal.addEventListener("abort", stop, { once: true });
+      this.#tell({ subtype: "question", question });
+      if (signal.aborted) stop();
+    });
+  }
+
+  /** Until the input has ended and everything is answered, or the run was stopped. */
+  async serve(opened: OpenedPrint, images: readonly string[]): Promise<void> {
+    this.#opened = opened;
+    this.#images = images;
+    const { reporter, run } = opened;
+    this.#write = (line) => reporter.line(line);
+    if (this.#can) this.#greet(run);
+    for (const line of this.#early.splice(0)) this.#obey(line);
+    await this.#ended;
+    if (this.#waiting > 0)
+      await new Promise<void>((resolve) => {
+        this.#settled = resolve;
+      });
+  }
+
+  #tell(notice: ControlNotice): void {
+    this.#write(controlNotice(notice));
+  }
+
+  #hear({ can }: Extract<ControlLine, { type: "hello" }>): void {
+    this.#can = new Set(can);
+    if (this.#opened) this.#greet(this.#opened.run);
+  }
+
+  #greet({ chatId }: LiveRun): void {
+    this.#opened?.reporter.serveHost({ toolOutput: this.#can!.has("tool_output"), subagents: this.#can!.has("subagents") });
+    this.#tell({ subtype: "hello", version: controlVersion, session_id: chatId });
+  }
+
+  /** An answer to something else than was asked is none. */
+  #answer({ question: id, hash, answer }: Extract<ControlLine, { type: "answer" }>): void {
+    const asked = this.#asked.get(id);
+    if (asked?.question.hash === hash) asked.answer(answer);
+  }
+
+  #obey(line: ControlLine | PromptLine): void {
+    const { run } = this.#opened!;
+    switch (line.type) {
+      case "user": {
+        const images = [...this.#images, ...(line.prompt.images ?? [])];
+        this.#images = [];
+        this.prompts++;
+        this.#follow(run.send({ ...line.prompt, images }), line.id);
+        break;
+      }
+      case "steer":
+        this.#follow(run.steer(line.text), line.id);
+        break;
+      case "withdraw":
+        this.#reply(line, async () => this.#sent.get(line.prompt)?.withdraw() ?? false);
+        break;
+      case "interrupt":
+        run.interrupt(line.reason);
+        break;
+      case "mode":
+        run.setMode(line.mode);
+        break;
+      case "model":
+        this.#reply(line, () => run.setModel(line.model, line.effort));
+        break;
+      case "background":
+        this.#reply(line, () => run.background(line.call));
+        break;
+      case "compact":
+        this.#reply(line, () => run.compact());
+        break;
+      case "context":
+        this.#reply(line, () => run.context());
+        break;
+      case "names":
+        this.#reply(line, () => run.names());
+        break;
+      case "rewind":
+        this.#reply(line, () => run.rewind(line.turn));
+        break;
+      case "aside":
+        this.#reply(line, () => run.aside(line.text));
+        break;
+      case "hello":
+      case "answer":
+        break; // taken before
+    }
+  }
+
+  #follow(sent: Sent, id: string | undefined): void {
+    if (id !== undefined) this.#sent.set(id, sent);
+    if (++this.#waiting >= mostWaiting) this.#input.pause();
+    void sent.ending.then(async (ending) => {
+      if (id !== undefined) {
+        this.#sent.delete(id);
+        if (sent.state === "told") await this.#opened!.shown.until(ending);
+        if (this.#can) this.#tell({ subtype: "ended", id, state: sent.state === "told" ? "told" : "dropped" });
+      }
+      if (--this.#waiting < mostWaiting) this.#input.resume();
+      if (this.#waiting === 0) this.#settled();
+    });
+  }
+
+  #reply({ id }: { id?: string }, work: () => Promise<unknown>): void {
+    work().then(
+      (value) => this.#replied(id, value === undefined ? {} : { value }),
+      (error: Error) => {
+        const code = error instanceof UserError ? error.code : "INTERNAL";
+        this.#replied(id, { error: error.message, error_code: code });
+      },
+    );
+  }
+
+  #replied(id: string | undefined, outcome: object): void {
+    if (id !== undefined && this.#can) this.#tell({ subtype: "reply", id, ...outcome });
+  }
+}
+
+async function happensBefore(happens: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([happens, late]);
+  clearTimeout(timer);
+}

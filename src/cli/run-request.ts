@@ -1,0 +1,156 @@
+// From flags to a RunRequest, and to the host that carries it out. Nothing behind this file knows of flags.
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import type { ChatChoice, ReasoningEffort, RunRequest } from "../protocol/run.ts";
+import type { RunHost } from "../run/host.ts";
+import { realDirectory } from "../run/real-directory.ts";
+import { isChatId } from "../store/chats/layout.ts";
+import { type FlagValues, flagList, flagText } from "./flags.ts";
+import type { Invocation } from "./main.ts";
+
+/** `on`: how it is shown, which decides what becomes of commands that no rule speaks of. */
+export function runRequest(invocation: Invocation, on: "print" | "terminal"): RunRequest {
+  const { env, name } = invocation;
+  const { flags } = invocation.line;
+  const limits = limitsOf(flags);
+  const workspace = realDirectory(flagText(flags, "workspace") ?? ".", "--workspace");
+  const roots = flagList(flags, "add-dir").map((path) => realDirectory(path, "--add-dir"));
+  const schema = flagText(flags, "json-schema");
+  return withoutUndefined({
+    workspace,
+    roots,
+    chat: chatOf(flags, name),
+    unkept: isOn(flags, "no-persist"),
+    mode: modeOf(flags),
+    force: isOn(flags, "force") ?? isOn(flags, "yolo"),
+    trust: isOn(flags, "trust"),
+    ...modelFlags(flags),
+    fallbackModels: namesOf(flags, "fallback-model"),
+    systemPrompt: flagText(flags, "system-prompt"),
+    appendSystemPrompt: flagText(flags, "append-system-prompt"),
+    allowedTools: namesOf(flags, "allowed-tools"),
+    disallowedTools: namesOf(flags, "disallowed-tools"),
+    browser: isOn(flags, "browser"),
+    ...serverFlags(flags),
+    hooks: flagList(flags, "hooks").map((given) => fileOrJson(given)),
+    sandbox: flagText(flags, "sandbox") as RunRequest["sandbox"],
+    unlistedCommands: on === "print" ? "sandbox" : "ask",
+    autoReview: isOn(flags, "auto-review"),
+    askCommand: flagText(flags, "ask-command"),
+    limits,
+    answerSchema: schema === undefined ? undefined : readSchema(schema),
+    compat: env["COURSER_COMPAT"] === "2025" ? "2025" : undefined,
+  });
+}
+
+export function modelFlags(flags: FlagValues): Pick<RunRequest, "model" | "effort" | "endpoint"> {
+  return {
+    model: flagText(flags, "model"),
+    effort: flagText(flags, "effort") as ReasoningEffort | undefined,
+    endpoint: flagText(flags, "endpoint"),
+  };
+}
+
+export function serverFlags(flags: FlagValues): Pick<RunRequest, "mcpConfigs" | "approvedServers"> {
+  return {
+    mcpConfigs: flagList(flags, "mcp-config").map((given) => fileOrJson(given)),
+    approvedServers: flags.has("approve-mcps") ? "all" : flagList(flags, "approve-mcp"),
+  };
+}
+
+export function runHost({ line: { flags }, env, name, version }: Invocation): RunHost {
+  return {
+    program: name,
+    version,
+    env,
+    apiKey: flagText(flags, "api-key"),
+    headers: flagList(flags, "header"),
+  };
+}
+
+function withoutUndefined<Given extends object>(object: Given): Given {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Given;
+}
+
+function isOn(flags: FlagValues, name: string): true | undefined {
+  return flags.has(name) ? true : undefined;
+}
+
+/** Comma lists, repeated or not. Undefined: the flag was not given. */
+function namesOf(flags: FlagValues, name: string): string[] | undefined {
+  if (!flags.has(name)) return undefined;
+  return flagList(flags, name)
+    .flatMap((list) => list.split(","))
+    .map((each) => each.trim())
+    .filter((each) => each !== "");
+}
+
+function fileOrJson(given: string): string {
+  return given.trimStart().startsWith("{") ? given : resolve(given);
+}
+
+function modeOf(flags: FlagValues): RunRequest["mode"] {
+  const named = flagText(flags, "mode") as RunRequest["mode"];
+  if (flags.has("plan") && named !== undefined && named !== "plan") {
+    throw new UserError("USAGE", `--plan and --mode ${named} exclude each other. Choose one.`);
+  }
+  return flags.has("plan") ? "plan" : named;
+}
+
+function chatOf(flags: FlagValues, program: string): ChatChoice {
+  const resumed = flags.has("resume") || flags.has("continue");
+  const fork = flags.has("fork");
+  const given = flagText(flags, "session-id");
+  if (fork && !resumed)
+    throw new UserError("USAGE", `--fork needs a chat to copy: ${program} --resume <chatId> --fork "…"`);
+  if (given !== undefined && resumed && !fork)
+    throw new UserError("USAGE", "--session-id names a new chat; together with --resume it needs --fork.");
+  if (given !== undefined && !isChatId(given))
+    throw new UserError("USAGE", `--session-id '${given}' is not a UUID. Make one with: ${program} create-chat`);
+  const id = given?.toLowerCase();
+  if (!resumed) return { type: "new", ...(id !== undefined && { id }) };
+  const chat = { type: "resume", id: flagText(flags, "resume") ?? "-1" } as const;
+  return fork ? { ...chat, fork, ...(id !== undefined && { newId: id }) } : chat;
+}
+
+function limitsOf(flags: FlagValues): RunRequest["limits"] {
+  const turns = flagText(flags, "max-turns");
+  const time = flagText(flags, "max-time");
+  const cost = flagText(flags, "max-cost");
+  if (turns !== undefined && !/^[1-9]\d*$/.test(turns))
+    throw new UserError("USAGE", `--max-turns '${turns}' is not a positive integer. Example: --max-turns 20`);
+  if (cost !== undefined && !(/^\d+(\.\d+)?$/.test(cost) && Number(cost) > 0))
+    throw new UserError("USAGE", `--max-cost '${cost}' is not an amount in dollars. Example: --max-cost 0.50`);
+  return {
+    ...(turns !== undefined && { maxTurns: Number(turns) }),
+    ...(time !== undefined && { maxTimeMs: milliseconds(time) }),
+    ...(cost !== undefined && { maxCost: Number(cost) }),
+  };
+}
+
+const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+function milliseconds(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
+  const value = match ? Number(match[1]) * unitMs[(match[2] ?? "s") as keyof typeof unitMs] : 0;
+  if (value <= 0)
+    throw new UserError("USAGE", `--max-time '${text}' is not a duration. Examples: --max-time 90s, --max-time 5m`);
+  return value;
+}
+
+/** `given`: a file, or the schema itself. */
+function readSchema(given: string): unknown {
+  const isInline = /^\s*\{/.test(given);
+  try {
+    return JSON.parse(isInline ? given : readFileSync(resolve(given), "utf8").replace(/^\uFEFF/, ""));
+  } catch (error) {
+    const { message } = error as Error;
+    if (error instanceof SyntaxError)
+      throw new UserError("USAGE", `--json-schema${isInline ? "" : ` ${given}`}: this is not JSON: ${message}.`);
+    throw new UserError(
+      "FILE_UNREADABLE",
+      `--json-schema ${given}: the file cannot be read: ${message}. A schema can also be given as it is: --json-schema '{"type": "object"}'`,
+    );
+  }
+}

@@ -1,0 +1,121 @@
+// The person at the terminal: answers what is asked there, one question after the other.
+import type { Interface } from "node:readline";
+import type {
+  Answer,
+  ChoiceItem,
+  ChoicesQuestion,
+  Human,
+  PermissionQuestion,
+  PlanQuestion,
+  Question,
+  QuestionAnswer,
+} from "../protocol/run.ts";
+import { printable } from "./call-line.ts";
+import { createQueue, question } from "./terminal-question.ts";
+
+type Terminal = { lines: Interface; show(line: string): void; signal: AbortSignal };
+
+export function terminalHuman(lines: Interface, show: (line: string) => void): Human {
+  const inTurn = createQueue();
+  return { ask: (asked, signal) => inTurn(() => askOne(asked, { lines, show, signal })) };
+}
+
+async function askOne(asked: Question, terminal: Terminal): Promise<Answer> {
+  switch (asked.type) {
+    case "permission":
+      return permission(asked, terminal);
+    case "choices":
+      return { type: "choices", answers: await choose(asked, terminal) };
+    case "plan":
+      return acceptPlan(asked, terminal);
+    case "trust":
+      terminal.show(
+        `Workspace Trust Required\n\n  ${printable(asked.workspace)}\n\nThe agent reads and changes files here and follows this project's instructions.\n`,
+      );
+      return yesOrNo("Trust this directory? [a]lways, [q]uit: ", /^(a|always|y|yes)$/i, terminal);
+    case "server":
+      terminal.show(`${printable(`${asked.file} is new or has changed. It would ${asked.start}`)}`);
+      return yesOrNo(`Start the MCP server ${printable(asked.name)} from now on? [y]es, [n]o: `, /^(y|yes)$/i, terminal);
+    case "hooks":
+      for (const { file, hooks } of asked.files) {
+        const runs = hooks.map(({ event, command, prompt }) => `  ${event}: ${command ?? `(asks a model) ${prompt}`}`);
+        terminal.show([`${file} is new or has changed. It would run:`, ...runs].map(printable).join("\n"));
+      }
+      return yesOrNo("Run these hooks from now on? [y]es, [n]o: ", /^(y|yes)$/i, terminal);
+  }
+}
+
+async function yesOrNo(text: string, yes: RegExp, { lines, signal }: Terminal): Promise<Answer> {
+  const typed = (await question(lines, text, signal))?.trim() ?? "";
+  return yes.test(typed) ? { type: "yes" } : { type: "no", reason: "The user said no." };
+}
+
+async function permission({ tool, needs, reasons }: PermissionQuestion, terminal: Terminal): Promise<Answer> {
+  const what = needs.map(({ kind, target, cwd }) => `${kind}: ${target}${cwd === undefined ? "" : `\nin ${cwd}`}`);
+  // What the model wrote has a bar before each line, so that none of it can pass for a reason.
+  const asked = what.join("\n").split("\n");
+  const lines = [...asked.map((line) => `│ ${line}`), ...reasons.map((reason) => reason.replace(/\n/g, " "))];
+  terminal.show(`\n${tool} wants permission\n${lines.map((line) => `  ${printable(line)}`).join("\n")}`);
+  while (true) {
+    const typed = await question(terminal.lines, "Allow? [y]es, [n]o, [a]lways: ", terminal.signal);
+    const answer = typed?.trim().toLowerCase();
+    if (answer === undefined || /^(n|no)$/.test(answer)) return { type: "no", reason: "The user said no." };
+    if (/^(a|always)$/.test(answer)) return { type: "yes", always: true };
+    if (/^(y|yes)$/.test(answer)) return { type: "yes" };
+  }
+}
+
+/** Empty: passed over. Where the input is closed, or the run was stopped, nothing is made up. */
+async function choose({ title, questions }: ChoicesQuestion, { lines, show, signal }: Terminal): Promise<QuestionAnswer[]> {
+  if (title !== "") show(`\n${printable(title)}`);
+  const answers: QuestionAnswer[] = [];
+  for (const asked of questions) {
+    show(`\n${linesOf(asked).join("\n")}`);
+    const typed = await question(lines, promptOf(asked), signal);
+    if (typed === undefined) return [];
+    const answer = answerOf(asked, typed.trim());
+    if (answer) answers.push(answer);
+  }
+  return answers;
+}
+
+async function acceptPlan({ name, text, file }: PlanQuestion, { lines, show, signal }: Terminal): Promise<Answer> {
+  show(`\nPlan: ${printable(name)}\n${indented(text)}\n  (to be kept in ${printable(file)})`);
+  while (true) {
+    const typed = (await question(lines, "Accept this plan? [y]es, [n]o: ", signal))?.trim() ?? "no";
+    if (/^(y|yes)$/i.test(typed)) return { type: "yes" };
+    if (/^(n|no)$/i.test(typed)) return { type: "no", reason: "The user said no." };
+    // Words are worth more than a no.
+    if (typed.length > 3) return { type: "no", reason: typed };
+  }
+}
+
+/** What the model wrote has a bar before each line, so that none of it can pass for ours. */
+function indented(text: string): string {
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => `  │ ${printable(line)}`)
+    .join("\n");
+}
+
+function linesOf({ prompt, options }: ChoiceItem): string[] {
+  return [indented(prompt), ...options.map(({ label }, index) => `  ${index + 1}. ${printable(label)}`)];
+}
+
+function promptOf({ options, allowMultiple }: ChoiceItem): string {
+  if (options.length === 0) return "Answer (empty to skip): ";
+  return `${allowMultiple ? "Numbers, such as 1 3" : "Number"}, or your own words (empty to skip): `;
+}
+
+/** Numbers choose; anything else is an answer in words. Undefined: passed over. */
+export function answerOf({ id, options, allowMultiple }: ChoiceItem, typed: string): QuestionAnswer | undefined {
+  if (typed === "") return undefined;
+  const numbers = typed.split(/[\s,]+/).map((word) => (/^\d+$/.test(word) ? Number(word) : 0));
+  const chosen = numbers.flatMap((number) => options[number - 1]?.id ?? []);
+  const isChoice = chosen.length === numbers.length && (allowMultiple || chosen.length === 1);
+  const byLabel = options.find(({ label }) => label.trim().toLowerCase() === typed.toLowerCase());
+  if (isChoice) return { questionId: id, selectedOptionIds: [...new Set(chosen)] };
+  if (byLabel) return { questionId: id, selectedOptionIds: [byLabel.id] };
+  return { questionId: id, selectedOptionIds: [], freeformText: typed };
+}

@@ -1,0 +1,175 @@
+// The contract of a run: what starts one, what can be done to it while it works, what it asks. run/ implements it in this
+// process, sdk/ over the pipes of another.
+import type { AgentEvent, Ending } from "./event.ts";
+import type { Question as ChoiceItem, QuestionAnswer } from "./tool-shapes.ts";
+
+export type { ChoiceItem, QuestionAnswer };
+
+export type PermissionMode = "default" | "force" | "plan" | "ask";
+
+export type ReasoningEffort = "low" | "medium" | "high";
+
+/**
+ * What a run shall be: plain data, so that it can be queued, kept and sent. Paths are absolute. It holds no secret: keys and
+ * headers come from the process that carries it out.
+ */
+export type RunRequest = {
+  /** Directory to work in. */
+  workspace: string;
+  /** Further directories to work in. */
+  roots?: readonly string[];
+  chat?: ChatChoice;
+  /** Keep nothing on disk. */
+  unkept?: boolean;
+  /** `agent` leaves the plan or ask mode that a resumed chat was left in. */
+  mode?: "plan" | "ask" | "agent";
+  /** Everything but deny rules and protected paths. Also passes the trust gate, for this run. */
+  force?: boolean;
+  /** Trust the workspace from now on. */
+  trust?: boolean;
+  model?: string;
+  effort?: ReasoningEffort;
+  fallbackModels?: readonly string[];
+  /** An OpenAI-compatible server to ask. */
+  endpoint?: string;
+  systemPrompt?: string;
+  appendSystemPrompt?: string;
+  allowedTools?: readonly string[];
+  disallowedTools?: readonly string[];
+  /** Give the agent a browser. */
+  browser?: boolean;
+  /** Further MCP servers: files, or the JSON itself. */
+  mcpConfigs?: readonly string[];
+  /** Servers of the project that are approved for this run. */
+  approvedServers?: "all" | readonly string[];
+  /** Further hooks: files, or the JSON itself. */
+  hooks?: readonly string[];
+  sandbox?: "enabled" | "disabled";
+  /** What becomes of commands that no rule speaks of: confined where a sandbox works, else asked about. */
+  unlistedCommands?: "sandbox" | "ask";
+  /** A model reviews what a person would be asked. */
+  autoReview?: boolean;
+  /** A command that answers what a person would be asked about permissions. */
+  askCommand?: string;
+  limits?: { maxTurns?: number; maxTimeMs?: number; maxCost?: number };
+  /** JSON Schema of the answer. */
+  answerSchema?: unknown;
+  /** The shapes of the older CLI. */
+  compat?: "2025";
+};
+
+/** Which conversation: a new one, or one to resume by its id, the beginning of it, or `-1` for the latest. */
+export type ChatChoice = { type: "new"; id?: string } | { type: "resume"; id: string; fork?: boolean; newId?: string };
+
+export type Prompt = {
+  text: string;
+  /** Told to the model after the text, as it is: nothing in it is a command or a mention. */
+  data?: string;
+  /** Absolute paths, or the image itself. */
+  images?: readonly (string | { mime: string; base64: string })[];
+};
+
+/** The last event of a turn. */
+export type TurnEnding = Extract<AgentEvent, { type: "done" | "fail" }> & Ending;
+
+/** A prompt that was handed in. `dropped`: withdrawn, or the run was over before its turn came; its ending is in no log. */
+export type Sent = {
+  id: string;
+  readonly state: "waiting" | "told" | "dropped";
+  /** Of the turn that answers it. Never rejects. */
+  ending: Promise<TurnEnding>;
+  /** False when it was told already. */
+  withdraw(): boolean;
+};
+
+/**
+ * An event as the run recorded it. `number` grows from one recorded event to the next; deltas and live output have none.
+ * `agent` is the id of the subagent it belongs to, which has a chat and numbers of its own.
+ */
+export type Recorded = { number?: number; agent?: string; event: AgentEvent };
+
+/** What fills the model's window, in tokens. Estimates. */
+export type ContextUse = { window: number; used: number; system: number; tools: number; messages: number };
+
+export interface LiveRun {
+  readonly chatId: string;
+  /** One turn; queued while another runs. */
+  send(prompt: Prompt): Sent;
+  /** Told at the next safe point of the running turn; without one, a turn of its own. */
+  steer(text: string): Sent;
+  /** Ends the turn, not the run. What is queued stays, and is said. */
+  interrupt(why?: string): void;
+  /** A running command goes on by itself. False when there is no such command. */
+  background(callId: string): Promise<boolean>;
+  /** From the next reply on: prompt, tools, policy, subagents. */
+  setMode(mode: PermissionMode): void;
+  /** By the same rules as at the start. Rejects with UserError, and then nothing has changed. */
+  setModel(model: string, effort?: ReasoningEffort): Promise<void>;
+  /** Makes the conversation for the model shorter now. */
+  compact(): Promise<void>;
+  /** Takes conversation and files back to before turn `turn`. Only while no turn runs. */
+  rewind(turn: number): Promise<void>;
+  context(): Promise<ContextUse>;
+  /** A question beside the conversation, which keeps nothing of it. No tools. */
+  aside(question: string): Promise<string>;
+  /** What a `/name` at the beginning of a prompt may be. */
+  names(): Promise<Record<"commands" | "skills" | "subagents", readonly string[]>>;
+  /**
+   * From the beginning of the run, or from the event with this number. Any number of readers. The first one may hold up the
+   * run by not reading; others are never waited for: who falls behind misses deltas, and nothing else.
+   */
+  events(from?: number): AsyncIterable<Recorded>;
+  /** Ends what runs and everything that was started. */
+  close(): Promise<void>;
+}
+
+/** `hash`: of what is asked. An answer from another process must name it, so that it cannot answer something else. */
+export type Question = { id: string; hash: string } & QuestionBody;
+
+export type QuestionBody =
+  | PermissionQuestion
+  | ChoicesQuestion
+  | PlanQuestion
+  | TrustQuestion
+  | ServerQuestion
+  | HooksQuestion;
+
+/** `reasons`: why it is not simply allowed. `personOnly`: no program may answer in the place of a person. */
+export type PermissionQuestion = {
+  type: "permission";
+  callId: string;
+  tool: string;
+  args: unknown;
+  needs: readonly { kind: string; target: string; cwd?: string }[];
+  reasons: readonly string[];
+  personOnly?: boolean;
+};
+
+export type ChoicesQuestion = { type: "choices"; title: string; questions: readonly ChoiceItem[] };
+
+export type PlanQuestion = { type: "plan"; name: string; text: string; file: string };
+
+/** May the agent work here, and follow the instructions of the project? */
+export type TrustQuestion = { type: "trust"; workspace: string };
+
+/** An MCP server of the project that is new or has changed. `start`: what starting it does. */
+export type ServerQuestion = { type: "server"; name: string; file: string; start: string };
+
+/** Hooks of the project that are new or have changed. `command`, or the `prompt` that a model is asked. */
+export type HooksQuestion = {
+  type: "hooks";
+  files: readonly { file: string; hooks: readonly { event: string; command?: string; prompt?: string }[] }[];
+};
+
+/** `always`: for the same thing until the run ends. `choices` without answers: passed over. */
+export type Answer =
+  | { type: "yes"; always?: boolean }
+  | { type: "no"; reason?: string }
+  | { type: "choices"; answers: readonly QuestionAnswer[] };
+
+/** Who answers what no rule does. Absent: nobody can, and then asking means refusing. */
+export interface Human {
+  ask(question: Question, signal: AbortSignal): Promise<Answer>;
+  /** The kinds that it can answer, where it cannot answer all. */
+  readonly answers?: readonly QuestionBody["type"][];
+}

@@ -1,0 +1,34 @@
+// RunHost: the process that carries out a run, and what it lends it. Nothing of this is part of the request.
+import type { Seams } from "../agent/seams.ts";
+import type { ProviderOptions } from "../model/open.ts";
+import type { Provider } from "../model/provider.ts";
+import type { ResolvedModel } from "../model/resolve.ts";
+import type { Human } from "../protocol/run.ts";
+
+export type RunHost = {
+  /** The name that the program was called by, for commands to type. */
+  program: string;
+  version: string;
+  env: NodeJS.ProcessEnv;
+  /** A key for the model, and headers for its server, that were given for this run. */
+  apiKey?: string;
+  headers?: readonly string[];
+  /** Absent: nobody can answer. */
+  human?: Human;
+  /** Where it is known only later who can answer: nothing is asked before. */
+  ready?: Promise<unknown>;
+  /** Ends the run, with its reason. */
+  signal?: AbortSignal;
+  /** Takes the secrets of this process out of a text. */
+  redact?(text: string): string;
+  /**
+   * Is given each answer, as it was said after the last call of a tool, before the turn counts as done. A UserError that it
+   * throws is how the turn ended.
+   */
+  deliver?(answer: { text: string; structured?: unknown }): void;
+  /** Told what goes on, for people who look for a fault. */
+  debug?(message: string): void;
+  seams?: Partial<Seams> & {
+    openProvider?(model: ResolvedModel, options: ProviderOptions): Promise<Provider>;
+  };
+};

@@ -1,0 +1,68 @@
+// Asks whoever can answer what no rule does. Each question has an id, and a hash of what it asks.
+import type { Asker, Question as PermissionAsked } from "../agent/agent.ts";
+import type { Person } from "../agent/person.ts";
+import type { Answer, Human, Question, QuestionBody } from "../protocol/run.ts";
+import { sha256 } from "../store/chats/sha256.ts";
+
+/** What the parts of a run ask with. */
+export interface Asking {
+  /** Somebody is there, and can answer something. */
+  readonly isAttended: boolean;
+  /** Can a question of this kind be answered at all? */
+  can(type: QuestionBody["type"]): boolean;
+  /** Undefined where nobody can answer. A failure of who is asked is thrown. */
+  ask(body: QuestionBody, signal?: AbortSignal): Promise<Answer | undefined>;
+}
+
+const never = new AbortController().signal;
+
+export function createAsking(human: Human | undefined): Asking {
+  let count = 0;
+  const can = (type: QuestionBody["type"]) => human !== undefined && (human.answers?.includes(type) ?? true);
+  return {
+    get isAttended() {
+      return human !== undefined && human.answers?.length !== 0;
+    },
+    can,
+    async ask(body, signal = never) {
+      if (!human || !can(body.type)) return undefined;
+      const question: Question = { id: `question-${++count}`, hash: hashOf(body), ...body };
+      return human.ask(question, signal);
+    },
+  };
+}
+
+export function hashOf(body: QuestionBody): string {
+  return sha256(JSON.stringify(body));
+}
+
+/** Undefined where nobody can permit anything. What was permitted for good is not asked again in this run. */
+export function permissionAsker(asking: Asking): Asker | undefined {
+  if (!asking.can("permission")) return undefined;
+  const always = new Set<string>();
+  return async ({ callId, tool, args, needs, reasons, personOnly }: PermissionAsked, signal) => {
+    const same = JSON.stringify([tool, needs]);
+    if (always.has(same)) return { allow: true };
+    const body = { type: "permission", callId, tool, args, needs, reasons } as const;
+    const answer = await asking.ask({ ...body, ...(personOnly && { personOnly }) }, signal);
+    if (answer?.type !== "yes") return { allow: false, ...(answer?.type === "no" && { reason: answer.reason }) };
+    if (answer.always) always.add(same);
+    return { allow: true };
+  };
+}
+
+/** Undefined where nobody can answer questions and accept plans. */
+export function personOf(asking: Asking): Person | undefined {
+  if (!asking.can("choices") && !asking.can("plan")) return undefined;
+  return {
+    async choose(title, questions, signal) {
+      const answer = await asking.ask({ type: "choices", title, questions }, signal);
+      return answer?.type === "choices" && answer.answers.length > 0 ? [...answer.answers] : undefined;
+    },
+    async refusesPlan(plan, signal) {
+      const answer = await asking.ask({ type: "plan", ...plan }, signal);
+      if (answer === undefined || answer.type === "yes") return undefined;
+      return (answer.type === "no" && answer.reason) || "The user said no.";
+    },
+  };
+}

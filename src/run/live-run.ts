@@ -1,0 +1,399 @@
+// openRun: a run as an object. It records, numbers, limits and counts, once, for every front end; returns when `init` is
+// recorded, and puts the agent together afterwards.
+import { explainError, UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import type {
+  ContextUse,
+  LiveRun,
+  PermissionMode,
+  Prompt,
+  ReasoningEffort,
+  Recorded,
+  RunRequest,
+  Sent,
+  TurnEnding,
+} from "../protocol/run.ts";
+import type { AnswerSchema } from "./answer-schema.ts";
+import type { Assembled } from "./assemble.ts";
+import { EventLog, MemoryKeeper } from "./event-log.ts";
+import type { RunHost } from "./host.ts";
+import type { McpPlan } from "./mcp-plan.ts";
+import type { OpenedModel } from "./models.ts";
+import { chatKeeper, findMcp, initOf, lastingModes, openSession, type RunSession } from "./session.ts";
+import { type Setup, setUp } from "./setup.ts";
+
+/** Throws UserError with what keeps the run from beginning. */
+export async function openRun(request: RunRequest, host: RunHost): Promise<LiveRun> {
+  const setup = await setUp(request, host);
+  const mcp = await findMcp(setup);
+  const { allowedTools, disallowedTools, answerSchema, browser } = setup.request;
+  if (allowedTools || disallowedTools) {
+    const { chooseTools } = await import("./choose-tools.ts");
+    // Wrong names are told before the run begins.
+    chooseTools(setup.request, { mode: setup.mode, hasServers: mcp !== undefined || browser === true });
+  }
+  const answer =
+    answerSchema === undefined ? undefined : (await import("./answer-schema.ts")).answerSchema(answerSchema);
+  if (host.debug) (await import("./debug-lines.ts")).debugSetup(setup, host.debug);
+  const session = await openSession(setup);
+  try {
+    return new OpenRun({ setup, session, mcp, answer });
+  } catch (error) {
+    session.close();
+    throw error;
+  }
+}
+
+type OpenParts = {
+  setup: Setup;
+  session: RunSession;
+  mcp: McpPlan | undefined;
+  answer: AnswerSchema | undefined;
+};
+
+/** A prompt that waits, or is being answered. */
+type Item = Pick<Sent, "id" | "ending"> & {
+  state: Sent["state"];
+  prompt: Prompt;
+  settle(ending: TurnEnding): void;
+};
+
+class OpenRun implements LiveRun {
+  readonly chatId: string;
+  readonly #parts: OpenParts;
+  readonly #log: EventLog;
+  readonly #queue: (Item | { job(): Promise<void> })[] = [];
+  readonly #startedAt: number;
+  #timer: NodeJS.Timeout | undefined;
+  #steered: Item[] = [];
+  #count = 0;
+  /** Since the last call of a tool. */
+  #said = "";
+  #turn: { abort: AbortController; item: Item } | undefined;
+  #working: Promise<void> | undefined;
+  #assembling: Promise<Assembled> | undefined;
+  /** Why nothing is done any more. */
+  #stopped: UserError | undefined;
+  #closing: Promise<void> | undefined;
+  readonly #pending: { mode?: PermissionMode; model?: OpenedModel; compact?: boolean } = {};
+
+  constructor(parts: OpenParts) {
+    const { setup, session, mcp } = parts;
+    const { signal } = setup.host;
+    this.#parts = parts;
+    this.chatId = session.id;
+    this.#startedAt = this.#now();
+    this.#log = new EventLog(session.chat ? chatKeeper(session.chat) : new MemoryKeeper());
+    this.#log.append(initOf(setup, session, mcp));
+    if (signal?.aborted) this.#stop(signal.reason);
+    signal?.addEventListener("abort", () => this.#stop(signal.reason), { once: true });
+    this.#limitTime(setup);
+    // Whoever waits for `init` is served first.
+    setImmediate(() => void this.#assembled().catch(() => {}));
+  }
+
+  send(prompt: Prompt): Sent {
+    const item = this.#item(prompt);
+    this.#queue.push(item);
+    this.#work();
+    return this.#sent(item);
+  }
+
+  steer(text: string): Sent {
+    if (!this.#turn) return this.send({ text });
+    const item = this.#item({ text });
+    this.#steered.push(item);
+    return this.#sent(item);
+  }
+
+  interrupt(why = "The turn was cancelled."): void {
+    if (!this.#turn) return;
+    this.#turn.abort.abort(new UserError("INTERRUPTED", why));
+    const waiting = this.#queue.filter((each) => "prompt" in each).length + this.#steered.length;
+    if (waiting > 0) this.#notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
+  }
+
+  async background(callId: string): Promise<boolean> {
+    return (await this.#assembled()).background(callId);
+  }
+
+  setMode(mode: PermissionMode): void {
+    this.#pending.mode = mode;
+  }
+
+  async setModel(name: string, effort?: ReasoningEffort): Promise<void> {
+    const { openNamedModel } = await import("./models.ts");
+    this.#pending.model = await openNamedModel(this.#parts.setup, { name, by: "user", ...(effort && { effort }) });
+  }
+
+  async compact(): Promise<void> {
+    if (this.#turn) this.#pending.compact = true;
+    else await this.#job(async () => (await this.#verbs()).compact(await this.#assembled(), (event) => this.#tell(event)));
+  }
+
+  async rewind(turn: number): Promise<void> {
+    if (this.#turn || this.#queue.length > 0)
+      throw new UserError("USAGE", "A turn is running. Interrupt it, then rewind.");
+    await this.#job(async () => {
+      const message = await (await this.#verbs()).rewind(this.#parts, await this.#assembled(), turn);
+      this.#notice("rewound", message);
+    });
+  }
+
+  async context(): Promise<ContextUse> {
+    return (await this.#verbs()).contextUse((await this.#assembled()).agent);
+  }
+
+  async aside(question: string): Promise<string> {
+    const { agent } = await this.#assembled();
+    return (await this.#verbs()).aside(agent, question, this.#parts.setup.host.signal);
+  }
+
+  async names(): ReturnType<LiveRun["names"]> {
+    return (await this.#assembled()).names();
+  }
+
+  events(from?: number): AsyncIterable<Recorded> {
+    return this.#log.events(from);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    this.#stop(new UserError("INTERRUPTED", "The run was closed."));
+    clearTimeout(this.#timer);
+    await this.#working;
+    try {
+      await (await this.#assembling?.catch(() => undefined))?.end();
+    } finally {
+      this.#log.close();
+      this.#parts.session.close();
+    }
+  }
+
+  #verbs() {
+    return import("./verbs.ts");
+  }
+
+  #now(): number {
+    return (this.#parts.setup.host.seams?.now ?? Date.now)();
+  }
+
+  #item(prompt: Prompt): Item {
+    let settle: Item["settle"] = () => {};
+    const ending = new Promise<TurnEnding>((resolve) => {
+      settle = resolve;
+    });
+    return { id: `prompt-${++this.#count}`, prompt, ending, settle, state: "waiting" };
+  }
+
+  #sent(item: Item): Sent {
+    return {
+      id: item.id,
+      ending: item.ending,
+      get state() {
+        return item.state;
+      },
+      withdraw: () => {
+        if (item.state !== "waiting") return false;
+        for (const list of [this.#queue, this.#steered]) {
+          const at = list.indexOf(item);
+          if (at >= 0) list.splice(at, 1);
+        }
+        this.#drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
+        return true;
+      },
+    };
+  }
+
+  #drop(item: Item, why: UserError): void {
+    item.state = "dropped";
+    item.settle(this.#failure(why));
+  }
+
+  /** Something that must not happen beside a turn. */
+  #job(work: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ job: () => work().then(resolve, reject) });
+      this.#work();
+    });
+  }
+
+  #work(): void {
+    this.#working ??= this.#workThrough().finally(() => {
+      this.#working = undefined;
+    });
+  }
+
+  async #workThrough(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const next = this.#queue.shift()!;
+      if ("job" in next) await next.job();
+      else if (this.#stopped) this.#drop(next, this.#stopped);
+      else await this.#runTurn(next);
+    }
+  }
+
+  async #runTurn(item: Item): Promise<void> {
+    const abort = new AbortController();
+    const startedAt = this.#now();
+    item.state = "told";
+    this.#turn = { abort, item };
+    let ending: TurnEnding | undefined;
+    try {
+      const assembled = await this.#assembled();
+      for await (const event of assembled.turn(item.prompt, abort.signal)) {
+        if (ending) continue; // what could not be kept is not shown, and neither is what follows it
+        ending = this.#emit(event);
+        await this.#log.ready();
+      }
+    } catch (error) {
+      const reason: unknown = abort.signal.aborted ? abort.signal.reason : error;
+      ending ??= this.#emit(this.#failure(reason, startedAt));
+    }
+    ending ??= this.#emit(this.#failure(new Error("the turn ended without a result"), startedAt))!;
+    this.#turn = undefined;
+    this.#afterTurn();
+    item.settle(ending);
+  }
+
+  /** What was meant for the turn and came too late for it is not lost. */
+  #afterTurn(): void {
+    this.#queue.unshift(...this.#steered.splice(0));
+    if (!this.#pending.compact) return;
+    this.#pending.compact = false;
+    void this.compact().catch((error: Error) => this.#notice("warning", error.message));
+  }
+
+  /** Kept, then shown. The ending of the turn comes back, which is a failure where something could not be kept. */
+  #emit(event: AgentEvent): TurnEnding | undefined {
+    try {
+      if (event.type === "user" || event.type === "tool_start") this.#said = "";
+      if (event.type === "text_end") this.#said += event.text;
+      if (event.type === "done") this.#parts.setup.host.deliver?.({ ...event, text: this.#said });
+      this.#log.append(event);
+      return event.type === "done" || event.type === "fail" ? event : undefined;
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      const failure = event.type === "fail" ? event : this.#failure(error);
+      try {
+        if (event.type !== "fail") this.#log.append(failure);
+        else this.#log.show({ event });
+      } catch {
+        this.#log.show({ event: failure }); // there is nowhere to keep it
+      }
+      this.#stop(error);
+      return failure;
+    }
+  }
+
+  /** Between turns, or beside one. */
+  #tell(event: AgentEvent): void {
+    try {
+      this.#log.append(event);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      this.#log.show({ event });
+      this.#stop(error);
+    }
+  }
+
+  #notice(kind: string, message: string, fields?: Record<string, unknown>): void {
+    this.#tell({ type: "notice", kind, message, ...(fields && { fields }), at: this.#now() });
+  }
+
+  #failure(error: unknown, startedAt = this.#startedAt): Extract<AgentEvent, { type: "fail" }> {
+    const { redact = (text: string) => text } = this.#parts.setup.host;
+    const { code, message } = explainError(error);
+    return { type: "fail", message: redact(message), code, durationMs: this.#now() - startedAt, apiDurationMs: 0 };
+  }
+
+  /** The turn ends with this reason, and nothing follows it. */
+  #stop(reason: unknown): void {
+    if (this.#stopped) return;
+    this.#stopped = reason instanceof UserError ? reason : new UserError("INTERRUPTED", "The run was cancelled.");
+    this.#turn?.abort.abort(this.#stopped);
+  }
+
+  #limitTime({ limits: { maxTimeMs } }: Setup): void {
+    if (maxTimeMs === undefined) return;
+    const spent = new UserError(
+      "MAX_TIME",
+      `The run reached its limit of ${shownTime(maxTimeMs)}. Raise it with --max-time.`,
+    );
+    // Node's timers reach 24 days.
+    this.#timer = setTimeout(() => this.#stop(spent), Math.min(maxTimeMs, 2 ** 31 - 1));
+    this.#timer.unref();
+  }
+
+  #assembled(): Promise<Assembled> {
+    this.#assembling ??= this.#assemble();
+    return this.#assembling;
+  }
+
+  async #assemble(): Promise<Assembled> {
+    const { setup, session, mcp, answer } = this.#parts;
+    await setup.host.ready;
+    const { assemble } = await import("./assemble.ts");
+    const assembled = await assemble(setup, {
+      session,
+      ...(mcp && { mcp }),
+      ...(answer && { answer }),
+      control: {
+        settle: () => this.#settle(assembled),
+        takeSteered: (signal) => this.#takeSteered(assembled, signal),
+        takeCompact: () => {
+          const isWanted = this.#pending.compact === true;
+          this.#pending.compact = false;
+          return isWanted;
+        },
+      },
+      watch: (agent, event, number) => {
+        this.#log.show({ agent, ...(number !== undefined && { number }), event });
+        return this.#log.ready();
+      },
+      warn: (message) => this.#notice("warning", message),
+    });
+    setup.host.debug?.("the agent is ready");
+    return assembled;
+  }
+
+  #settle({ state }: Assembled): AgentEvent[] {
+    const { mode, model } = this.#pending;
+    const { session } = this.#parts;
+    const events: AgentEvent[] = [];
+    const at = this.#now();
+    if (mode !== undefined && mode !== state.mode) {
+      state.mode = mode;
+      if (lastingModes.includes(mode) || session.state("mode") !== undefined) session.saveState("mode", mode);
+      const fields = { permissionMode: mode };
+      events.push({ type: "notice", kind: "mode_change", message: `The mode is now ${mode}.`, fields, at });
+    }
+    if (model) {
+      Object.assign(state, model);
+      const { displayName } = model.model;
+      const fields = { model: displayName };
+      events.push({ type: "notice", kind: "model_change", message: `The model is now ${displayName}.`, fields, at });
+    }
+    this.#pending.mode = undefined;
+    this.#pending.model = undefined;
+    return events;
+  }
+
+  async #takeSteered({ expand }: Assembled, signal: AbortSignal) {
+    const taken = this.#steered.splice(0);
+    for (const item of taken) {
+      item.state = "told";
+      void this.#turn?.item.ending.then(item.settle);
+    }
+    return Promise.all(taken.map(({ prompt }) => expand(prompt, signal)));
+  }
+}
+
+function shownTime(ms: number): string {
+  if (ms < 1000) return `${ms}ms`;
+  return ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1000}s`;
+}

@@ -1,0 +1,84 @@
+// What can be done to a run beside talking to it: compact, rewind, look at what fills the window, ask aside. Loaded when used.
+import type { Agent } from "../agent/agent.ts";
+import { estimateTokens } from "../agent/compact/estimate.ts";
+import { shorten } from "../agent/compact/shorten.ts";
+import { openRewind } from "../agent/snapshots/rewind.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import { type Message, textOf } from "../protocol/message.ts";
+import type { ContextUse } from "../protocol/run.ts";
+import type { Assembled } from "./assemble.ts";
+import type { RunSession } from "./session.ts";
+import type { Setup } from "./setup.ts";
+
+const never = new AbortController().signal;
+
+/** Between two turns. */
+export async function compact({ agent }: Assembled, tell: (event: AgentEvent) => void): Promise<void> {
+  const { spending, model, session } = agent;
+  const room = Math.floor(estimateTokens(session.messages) / 2);
+  const work = { agent, signal: never, spending: spending!, facts: model, apiMs: 0, shortest: 0 };
+  for await (const event of shorten(work, room, "manual")) tell(event);
+}
+
+/** Files first: where one cannot be taken back, the conversation stays as it is. Says what was done. */
+export async function rewind(
+  { setup, session: { chat } }: { setup: Setup; session: RunSession },
+  { reload }: Assembled,
+  turn: number,
+): Promise<string> {
+  if (!chat) throw new UserError("USAGE", "A run that keeps nothing cannot be rewound. Start it without --no-persist.");
+  const files = openRewind({ ...setup, chat });
+  const { steps, failed } = await files.restore(turn);
+  if (failed.length > 0) {
+    const paths = failed.slice(0, 5).map(({ path, why }) => `${path} (${why})`);
+    throw new UserError("STORE_IO", `These files could not be taken back: ${paths.join(", ")}. Nothing else was changed.`);
+  }
+  files.takeBack(turn, { files: true }, () => chat.rewindTo(turn));
+  reload();
+  const changes = steps.length === 1 ? "one change" : `${steps.length} changes`;
+  return `Back to before turn ${turn}: ${changes} of files taken back.`;
+}
+
+export function contextUse({ system, tools, session, model }: Agent): ContextUse {
+  const told = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
+  const used = {
+    system: tokensOf(system),
+    tools: tokensOf(JSON.stringify(told)),
+    messages: estimateTokens(session.messages),
+  };
+  return { window: model.contextTokens, used: used.system + used.tools + used.messages, ...used };
+}
+
+function tokensOf(text: string): number {
+  return estimateTokens([{ role: "user", parts: [{ type: "text", text }] }]);
+}
+
+/** The model sees the conversation and the question; the conversation never sees either. */
+export async function aside(agent: Agent, question: string, signal = never): Promise<string> {
+  const { provider, model, system, session, spending } = agent;
+  const asked: Message = { role: "user", parts: [{ type: "text", text: question }] };
+  const note = "You are asked something aside. Answer it briefly, from what you know already; you have no tools for it.";
+  let text = "";
+  for await (const chunk of provider.stream({
+    model: model.id,
+    system: `${system}\n\n${note}`,
+    messages: [...withoutOpenCalls(session.messages), asked],
+    tools: [],
+    signal,
+    purpose: "aside",
+    ...(model.effort && { effort: model.effort }),
+  })) {
+    if (chunk.type === "retry") text = "";
+    if (chunk.type === "part") text += textOf({ role: "assistant", parts: [chunk.part] });
+    if (chunk.type === "usage") spending?.add(chunk.usage, model.price);
+  }
+  return text.trim();
+}
+
+/** A reply whose calls have no results yet is no part of a conversation that a model takes. */
+function withoutOpenCalls(messages: readonly Message[]): Message[] {
+  const last = messages.at(-1);
+  const isOpen = last?.role === "assistant" && last.parts.some((part) => part.type === "tool_call");
+  return isOpen ? messages.slice(0, -1) : [...messages];
+}
