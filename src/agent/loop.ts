@@ -356,4 +356,3 @@ function explain(error: unknown, signal: AbortSignal): { message: string; code: 
 function callsOf(message: Message): ToolCallPart[] {
   return message.parts.filter((part) => part.type === "tool_call");
 }
-

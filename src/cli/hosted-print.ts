@@ -1,6 +1,12 @@
 // Print mode for a host on stdin: its prompts are answered in their order, its control lines pass them. Without `hello` there
 // is nobody to ask, and the stream holds nothing but events.
-import { controlNotice, controlVersion, type ControlLine, type ControlNotice, type HostAbility } from "../protocol/control-lines.ts";
+import {
+  type ControlLine,
+  type ControlNotice,
+  controlNotice,
+  controlVersion,
+  type HostAbility,
+} from "../protocol/control-lines.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Answer, Human, LiveRun, Question, QuestionBody, Sent } from "../protocol/run.ts";
 import { flagList } from "./flags.ts";
@@ -90,7 +96,8 @@ class Host implements Human {
     const over = (fault?: UserError) => {
       this.fault = fault;
       this.#hasEnded = true;
-      for (const { answer } of this.#asked.values()) answer({ type: "no", reason: "The input ended before there was an answer." });
+      for (const { answer } of this.#asked.values())
+        answer({ type: "no", reason: "The input ended before there was an answer." });
       greet();
       finish();
     };
@@ -158,7 +165,10 @@ class Host implements Human {
   }
 
   #greet({ chatId }: LiveRun): void {
-    this.#opened?.reporter.serveHost({ toolOutput: this.#can!.has("tool_output"), subagents: this.#can!.has("subagents") });
+    this.#opened?.reporter.serveHost({
+      toolOutput: this.#can!.has("tool_output"),
+      subagents: this.#can!.has("subagents"),
+    });
     this.#tell({ subtype: "hello", version: controlVersion, session_id: chatId });
   }
 

@@ -38,13 +38,14 @@ async function dispatch(invocation: Invocation): Promise<number> {
     ).write(`${version}\n`);
     return 0;
   }
-  if (line.flags.has("help")) return (await import("./commands/help.ts")).help(invocation, line.command);
+  const help = async () => (await import("./commands/help.ts")).help(invocation, line.command, commands);
+  if (line.flags.has("help")) return help();
   refuseWhatIsNotBuilt(line);
 
   const command = commands.find((each) => each.name === line.command);
   if (command?.commands) {
     const { runInner } = await import("./commands/inner-command.ts");
-    return runInner({ ...command, commands: command.commands }, invocation);
+    return runInner({ ...command, commands: command.commands }, invocation, help);
   }
   if (command?.load) {
     if (line.words.length > 0 && !command.operands) {

@@ -35,7 +35,11 @@ async function askOne(asked: Question, terminal: Terminal): Promise<Answer> {
       return yesOrNo("Trust this directory? [a]lways, [q]uit: ", /^(a|always|y|yes)$/i, terminal);
     case "server":
       terminal.show(`${printable(`${asked.file} is new or has changed. It would ${asked.start}`)}`);
-      return yesOrNo(`Start the MCP server ${printable(asked.name)} from now on? [y]es, [n]o: `, /^(y|yes)$/i, terminal);
+      return yesOrNo(
+        `Start the MCP server ${printable(asked.name)} from now on? [y]es, [n]o: `,
+        /^(y|yes)$/i,
+        terminal,
+      );
     case "hooks":
       for (const { file, hooks } of asked.files) {
         const runs = hooks.map(({ event, command, prompt }) => `  ${event}: ${command ?? `(asks a model) ${prompt}`}`);
@@ -66,7 +70,10 @@ async function permission({ tool, needs, reasons }: PermissionQuestion, terminal
 }
 
 /** Empty: passed over. Where the input is closed, or the run was stopped, nothing is made up. */
-async function choose({ title, questions }: ChoicesQuestion, { lines, show, signal }: Terminal): Promise<QuestionAnswer[]> {
+async function choose(
+  { title, questions }: ChoicesQuestion,
+  { lines, show, signal }: Terminal,
+): Promise<QuestionAnswer[]> {
   if (title !== "") show(`\n${printable(title)}`);
   const answers: QuestionAnswer[] = [];
   for (const asked of questions) {

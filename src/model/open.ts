@@ -33,7 +33,7 @@ export async function openProvider(resolved: ResolvedModel, options: ProviderOpt
     case "replay":
       throw new UserError("NOT_BUILT", "--model replay:FILE is not built yet. Use --model script:FILE.");
     default:
-      return (await import("./server.ts")).openServer(resolved, options);
+      return (await import("./server.ts")).openServer(resolved, options, openProvider);
   }
 }
 

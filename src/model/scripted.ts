@@ -39,7 +39,8 @@ export function loadScript(text: string, file: string, repliesGiven = 0): Provid
     async *stream(request) {
       if (request.purpose === "aside") {
         const reply = asides.shift();
-        if (!reply) throw new ModelError("MODEL_BAD_RESPONSE", `script ${file} has no further reply with "aside": true`);
+        if (!reply)
+          throw new ModelError("MODEL_BAD_RESPONSE", `script ${file} has no further reply with "aside": true`);
         yield* play(reply, request);
         return;
       }

@@ -3,29 +3,36 @@ import { createFetch } from "../net/fetch.ts";
 import { aiSdkProvider } from "./ai-sdk.ts";
 import type { WireKind } from "./catalog.ts";
 import { type Candidate, withRetries } from "./fallback.ts";
-import { openProvider, type ProviderOptions } from "./open.ts";
+import type { ProviderOptions } from "./open.ts";
 import type { Provider } from "./provider.ts";
 import type { ResolvedModel } from "./resolve.ts";
 import type { Vendor, VendorSettings } from "./vendors/vendor.ts";
 
-export async function openServer(resolved: ResolvedModel, options: ProviderOptions): Promise<Provider> {
-  const primary = candidateOf(resolved, options);
+/** Opens a model that a fallback names and that needs no server. */
+type OpenBuiltIn = (resolved: ResolvedModel, options: ProviderOptions) => Promise<Provider>;
+
+export async function openServer(
+  resolved: ResolvedModel,
+  options: ProviderOptions,
+  openBuiltIn: OpenBuiltIn,
+): Promise<Provider> {
+  const primary = candidateOf(resolved, options, openBuiltIn);
   await primary.open(); // so that the first request does not wait for the load
   return withRetries(primary, {
     ...(options.retries !== undefined && { retries: options.retries }),
     ...(options.sleep && { sleep: options.sleep }),
     fallbacks: (options.fallbackModels ?? []).map((name) => ({
       name,
-      resolve: () => candidateOf(resolved.other(name), options),
+      resolve: () => candidateOf(resolved.other(name), options, openBuiltIn),
     })),
   });
 }
 
-function candidateOf(resolved: ResolvedModel, options: ProviderOptions): Candidate {
+function candidateOf(resolved: ResolvedModel, options: ProviderOptions, openBuiltIn: OpenBuiltIn): Candidate {
   let opened: Promise<readonly Provider[]> | undefined;
   const isServer = resolved.kind !== "offline" && resolved.kind !== "script" && resolved.kind !== "replay";
   const open = async (): Promise<readonly Provider[]> =>
-    isServer ? openKeys(resolved, options) : [await openProvider(resolved, {})];
+    isServer ? openKeys(resolved, options) : [await openBuiltIn(resolved, {})];
   return {
     id: resolved.vendor,
     displayName: resolved.displayName,

@@ -214,7 +214,13 @@ const toolOutput: LineKind<Of<"tool_output">> = {
     if (typeof line.call_id !== "string" || typeof line.chunk !== "string") return undefined;
     return timed({ type: "tool_output", callId: line.call_id, chunk: line.chunk }, line);
   },
-  rows: [constant("type", "tool_output"), field("call_id", "callId"), field("chunk", "chunk"), session(), time("foreign")],
+  rows: [
+    constant("type", "tool_output"),
+    field("call_id", "callId"),
+    field("chunk", "chunk"),
+    session(),
+    time("foreign"),
+  ],
 };
 
 const retry: LineKind<Of<"retry">> = {

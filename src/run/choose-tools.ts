@@ -2,8 +2,8 @@
 import { builtInTools, findTool } from "../agent/tools/index.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { nearestName } from "../text/nearest.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
+import { nearestName } from "../text/nearest.ts";
 
 /** Tools that the CLI of 2025 did not have. */
 const newer: readonly string[] = ["task", "askQuestion", "createPlan"];
@@ -59,9 +59,7 @@ export function chooseServerTools(
   const isNamed = (tool: Tool, list: readonly string[]) => list.some((name) => isCalled(tool, name));
   return tools.filter(
     (tool) =>
-      (!readOnly || tool.readOnly) &&
-      (!allowedTools || isNamed(tool, allowedTools)) &&
-      !isNamed(tool, disallowedTools),
+      (!readOnly || tool.readOnly) && (!allowedTools || isNamed(tool, allowedTools)) && !isNamed(tool, disallowedTools),
   );
 }
 

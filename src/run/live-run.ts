@@ -110,7 +110,8 @@ class OpenRun implements LiveRun {
     if (!this.#turn) return;
     this.#turn.abort.abort(new UserError("INTERRUPTED", why));
     const waiting = this.#queue.filter((each) => "prompt" in each).length + this.#steered.length;
-    if (waiting > 0) this.#notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
+    if (waiting > 0)
+      this.#notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
   }
 
   async background(callId: string): Promise<boolean> {
@@ -128,7 +129,8 @@ class OpenRun implements LiveRun {
 
   async compact(): Promise<void> {
     if (this.#turn) this.#pending.compact = true;
-    else await this.#job(async () => (await this.#verbs()).compact(await this.#assembled(), (event) => this.#tell(event)));
+    else
+      await this.#job(async () => (await this.#verbs()).compact(await this.#assembled(), (event) => this.#tell(event)));
   }
 
   async rewind(turn: number): Promise<void> {

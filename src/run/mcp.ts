@@ -91,7 +91,12 @@ function requestsOf({ workspace, roots }: Setup, { person, state, warn }: McpPar
   return { ...base, elicit: elicitFrom(person), sample: sampleWith({ person, model: state }) };
 }
 
-export function approvalPlace({ configDir, workspace, home, host }: Pick<Setup, "configDir" | "workspace" | "home" | "host">) {
+export function approvalPlace({
+  configDir,
+  workspace,
+  home,
+  host,
+}: Pick<Setup, "configDir" | "workspace" | "home" | "host">) {
   return { configDir, workspace, home, env: host.env };
 }
 

@@ -8,7 +8,9 @@ import type { Prompt } from "../protocol/run.ts";
 
 /** What the user typed, what the model is told, and what came along for hooks. */
 export function promptParts({ text, data, images = [] }: Prompt, { parts, attachments }: ExpandedPrompt) {
-  const pictures = images.map((image): Part => (typeof image === "string" ? imagePart(image) : { type: "image", ...image }));
+  const pictures = images.map(
+    (image): Part => (typeof image === "string" ? imagePart(image) : { type: "image", ...image }),
+  );
   const piped: Part[] = data === undefined ? [] : [{ type: "text", text: data }];
   const files = attachments.flatMap(({ type, path }) =>
     type === "rule" || type === "file" ? [{ type, path } as const] : [],

@@ -32,7 +32,10 @@ export async function rewind(
   const { steps, failed } = await files.restore(turn);
   if (failed.length > 0) {
     const paths = failed.slice(0, 5).map(({ path, why }) => `${path} (${why})`);
-    throw new UserError("STORE_IO", `These files could not be taken back: ${paths.join(", ")}. Nothing else was changed.`);
+    throw new UserError(
+      "STORE_IO",
+      `These files could not be taken back: ${paths.join(", ")}. Nothing else was changed.`,
+    );
   }
   files.takeBack(turn, { files: true }, () => chat.rewindTo(turn));
   reload();
@@ -58,7 +61,8 @@ function tokensOf(text: string): number {
 export async function aside(agent: Agent, question: string, signal = never): Promise<string> {
   const { provider, model, system, session, spending } = agent;
   const asked: Message = { role: "user", parts: [{ type: "text", text: question }] };
-  const note = "You are asked something aside. Answer it briefly, from what you know already; you have no tools for it.";
+  const note =
+    "You are asked something aside. Answer it briefly, from what you know already; you have no tools for it.";
   let text = "";
   for await (const chunk of provider.stream({
     model: model.id,

@@ -15,20 +15,22 @@ const question: Question = {
 function reviewer(reply: string | ModelChunk[] | Error, timeoutMs?: number) {
   const requests: ModelRequest[] = [];
   const review = createReviewer({
-    provider: {
-      id: "told",
-      async *stream(request) {
-        requests.push(request);
-        if (reply instanceof Error) throw reply;
-        if (typeof reply === "string") yield { type: "part", part: { type: "text", text: reply } };
-        else yield* reply;
-        if (reply.length === 0)
-          await new Promise((_, reject) =>
-            request.signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true }),
-          );
+    state: {
+      provider: {
+        id: "told",
+        async *stream(request) {
+          requests.push(request);
+          if (reply instanceof Error) throw reply;
+          if (typeof reply === "string") yield { type: "part", part: { type: "text", text: reply } };
+          else yield* reply;
+          if (reply.length === 0)
+            await new Promise((_, reject) =>
+              request.signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true }),
+            );
+        },
       },
+      model: { id: "m-1", displayName: "Model One" },
     },
-    model: { id: "m-1", displayName: "Model One" },
     instructions: { allow: ["Tests may run."], block: ["Nothing may be published."] },
     workspace: "/w",
     ...(timeoutMs !== undefined && { timeoutMs }),

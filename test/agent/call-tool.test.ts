@@ -1,7 +1,9 @@
 // One call from its arguments to its end: what is decided, who is asked, and what the stream says of it.
+
 import { describe, expect, it } from "vitest";
 import { type Agent, type Asker, createSession, type Question, type Reviewer } from "../../src/agent/agent.ts";
 import { callTool, prepareCall } from "../../src/agent/call-tool.ts";
+import { realSeams } from "../../src/agent/seams.ts";
 import type { Tool, ToolContext } from "../../src/agent/tools/tool.ts";
 import type { Decision, Need } from "../../src/policy/need.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
@@ -47,6 +49,7 @@ function agentFor(
     ...(asker && { ask: asker }),
     ...(review && { review }),
     ...(beforeWrite && { beforeWrite }),
+    seams: realSeams,
     toolContext: { sessionId: "s", workspace: "/w", roots: [] },
   } as unknown as Agent;
 }

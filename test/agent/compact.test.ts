@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type CompactFacts, type CompactOptions, estimateTokens, makeRoom } from "../../src/agent/compact/index.ts";
 import { summariser } from "../../src/agent/compact/summary.ts";
+import { realSeams } from "../../src/agent/seams.ts";
 import { type ModelChunk, ModelError, type ModelRequest } from "../../src/model/provider.ts";
 import type { Message, Part } from "../../src/protocol/message.ts";
 import { random } from "../protocol/random.ts";
@@ -223,7 +224,7 @@ it("asks for a summary once, without tools, and never where the model cannot wri
   };
   const model = { id: "m", displayName: "M", contextTokens: 1000 };
   const { signal } = new AbortController();
-  const summary = await summariser({ provider, model }, signal)!("what happened", 500);
+  const summary = await summariser({ provider, model, seams: realSeams }, signal)!("what happened", 500);
   expect(summary).toMatchObject({ text: "The memory.", usage: { inputTokens: 5 } });
   expect(summary.events).toMatchObject([{ type: "notice", kind: "model_change", message: "Other answers instead" }]);
   expect(asked).toHaveLength(1);
@@ -234,8 +235,12 @@ it("asks for a summary once, without tools, and never where the model cannot wri
       for (;;) yield { type: "text", text: "and so on ".repeat(10) };
     },
   };
-  await expect(summariser({ provider: endless, model }, signal)!("what happened", 500)).rejects.toThrow("too long");
-  expect(summariser({ provider: { ...provider, canSummarise: () => false }, model }, signal)).toBeUndefined();
+  await expect(
+    summariser({ provider: endless, model, seams: realSeams }, signal)!("what happened", 500),
+  ).rejects.toThrow("too long");
+  expect(
+    summariser({ provider: { ...provider, canSummarise: () => false }, model, seams: realSeams }, signal),
+  ).toBeUndefined();
 });
 
 it("counts other alphabets for more", () => {

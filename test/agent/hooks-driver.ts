@@ -1,4 +1,5 @@
 // Runs a case of the group `hooks`: real hook scripts around a real call, as a library, and as a black box with the built CLI.
+
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +9,7 @@ import { callTool, prepareCall } from "../../src/agent/call-tool.ts";
 import { createAgentHooks } from "../../src/agent/hooks/agent-hooks.ts";
 import { createHooks } from "../../src/agent/hooks/index.ts";
 import { createProcessRunner } from "../../src/agent/process.ts";
+import { realSeams } from "../../src/agent/seams.ts";
 import { builtInTools } from "../../src/agent/tools/index.ts";
 import { TodoList } from "../../src/agent/tools/todos.ts";
 import { decide } from "../../src/policy/decide.ts";
@@ -122,6 +124,7 @@ const runAsLibrary: Run = async ({ config, input }, fixture, place) => {
     hooks,
     decide: (needs) => decide(needs, situationFor(fixture, config)),
     ...(config["mode"] !== "print" && { ask: async () => ({ allow: false, reason: "Nobody said yes." }) }),
+    seams: realSeams,
     toolContext: {
       sessionId: "session-1",
       workspace: place.workspace,

@@ -1,4 +1,5 @@
 // Hooks as a library: what each is told, what many say together, and what becomes of the agent.
+
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -8,6 +9,7 @@ import { createAgentHooks } from "../../src/agent/hooks/agent-hooks.ts";
 import { type AskModel, createHooks, type Hooks } from "../../src/agent/hooks/index.ts";
 import { runTurn } from "../../src/agent/loop.ts";
 import { createProcessRunner } from "../../src/agent/process.ts";
+import { realSeams } from "../../src/agent/seams.ts";
 import type { Tool } from "../../src/agent/tools/tool.ts";
 import type { ModelChunk, ModelRequest } from "../../src/model/provider.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
@@ -482,7 +484,8 @@ describe("the agent", () => {
         isResumed: false,
         warn: (message) => warnings.push(message),
       }),
-      limits: { maxTurns: 20, loopLimit: 5 },
+      limits: { maxTurnsPerPrompt: 20, loopLimit: 5 },
+      seams: realSeams,
       toolContext: { sessionId: "s", workspace: place.workspace, roots: [], resultLimit: 1000 },
     } as unknown as Agent;
     const prompt = { text: "go", parts: [{ type: "text" as const, text: "go" }], requestId: "r" };

@@ -1,7 +1,9 @@
 // The loop with a model that says what it is told: repeated ids, circles, and answers that nobody can see.
+
 import { describe, expect, it } from "vitest";
 import { type Agent, createSession } from "../../src/agent/agent.ts";
 import { runTurn } from "../../src/agent/loop.ts";
+import { realSeams } from "../../src/agent/seams.ts";
 import type { Tool } from "../../src/agent/tools/tool.ts";
 import type { ModelChunk } from "../../src/model/provider.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
@@ -47,7 +49,8 @@ async function play(
     system: "",
     tools: [note],
     decide: async () => ({ verdict: "allow", reasons: [] }),
-    limits: { maxTurns: 100, loopLimit },
+    limits: { maxTurnsPerPrompt: 100, loopLimit },
+    seams: realSeams,
     toolContext: { sessionId: "s", workspace: "/", roots: [], resultLimit: 1000 },
   } as unknown as Agent;
   const prompt = { text: "go", parts: [{ type: "text" as const, text: "go" }], requestId: "r" };

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { logIn } from "../../src/agent/mcp/login.ts";
-import { approvalPlace, planMcp } from "../../src/run/mcp-plan.ts";
+import { planMcp } from "../../src/run/mcp-plan.ts";
 import { approveServer } from "../../src/store/mcp-approvals.ts";
 import { serversIn } from "../../src/store/mcp-servers.ts";
 import { runPolicyCase } from "../policy/policy-driver.ts";
@@ -94,7 +94,7 @@ async function approve({ world, driver }: State, name: string): Promise<void> {
   }
   const setup = world.setup();
   const found = planMcp(setup).servers.find(({ server }) => server.name === name && server.scope === "project");
-  approveServer(found!.server, approvalPlace(setup));
+  approveServer(found!.server, setup);
 }
 
 const steps: Record<string, (state: State, value: any) => Promise<void> | void> = {

@@ -7,10 +7,11 @@ import { builtInTools, findTool } from "../../src/agent/tools/index.ts";
 import { ToolFailure } from "../../src/agent/tools/tool.ts";
 import { commands } from "../../src/cli/commands/index.ts";
 import { parseCommandLine } from "../../src/cli/flags.ts";
-import { planMcp } from "../../src/run/mcp-plan.ts";
+import { serverFlags } from "../../src/cli/run-request.ts";
 import { decide } from "../../src/policy/decide.ts";
 import type { Verdict } from "../../src/policy/need.ts";
 import { UserError } from "../../src/protocol/error-codes.ts";
+import { planMcp } from "../../src/run/mcp-plan.ts";
 import { loadSettings } from "../../src/store/settings.ts";
 import { trust } from "../../src/store/trust.ts";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
@@ -112,8 +113,7 @@ export class World {
   setup() {
     const { path: workspace, config: configDir, home, env } = this.place;
     const line = parseCommandLine(this.config.flags ?? [], commands);
-    const invocation = { version: "1", name: "courser", line, env: { ...env, ...this.config.env } };
-    return { invocation, workspace, configDir, home };
+    return { env: { ...env, ...this.config.env }, workspace, configDir, home, ...serverFlags(line.flags) };
   }
 }
 
@@ -133,11 +133,11 @@ export async function runInLibrary(world: World, calls: readonly Call[]): Promis
   }
   const waiting = plan.servers.filter(({ standing }) => !mayRun || standing === "needs-approval");
   const toStart = plan.servers.filter(({ standing }) => standing === "pending").map(({ server }) => server);
-  const processes = createProcessRunner({ env: setup.invocation.env });
+  const processes = createProcessRunner({ env: setup.env });
   const warnings: string[] = [...plan.warnings];
   const servers = startServers(mayRun ? toStart : [], {
     ...setup,
-    env: setup.invocation.env,
+    env: setup.env,
     version: "1",
     processes,
     requests: { roots: [place.path], refused: (message) => warnings.push(message) },

@@ -279,7 +279,7 @@ describe("what servers ask", () => {
       },
     };
     const model = { id: "m", displayName: "M" };
-    const sample = sampleWith({ person, provider: Promise.resolve(provider), model });
+    const sample = sampleWith({ person, model: Promise.resolve({ provider, model }) });
     const requests = { roots: [base], refused: () => {}, elicit: elicitFrom(person), sample };
     const servers = await start({ demo: demo() }, { requests });
     const answers = JSON.parse((await call(servers, "demo-ask")).text);

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { answerOf } from "../../src/cli/terminal-person.ts";
+import { answerOf } from "../../src/cli/terminal-human.ts";
 import { startModelServer } from "../support/model-server.ts";
 import { type CliRun, createWorkspace, type Workspace } from "../support/run-cli.ts";
 import { converse, hasScript } from "../support/terminal.ts";

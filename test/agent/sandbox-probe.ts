@@ -7,9 +7,8 @@ import { createProcessRunner } from "../../src/agent/process.ts";
 import { builtInTools, findTool } from "../../src/agent/tools/index.ts";
 import { TodoList } from "../../src/agent/tools/todos.ts";
 import { type ToolContext, ToolFailure } from "../../src/agent/tools/tool.ts";
-import { createConfinement } from "../../src/run/sandbox.ts";
-import type { Setup } from "../../src/run/setup.ts";
 import { decide } from "../../src/policy/decide.ts";
+import { createConfinement } from "../../src/run/sandbox.ts";
 import { builtInRules, loadSettings } from "../../src/store/settings.ts";
 
 export type SandboxJob = {
@@ -35,12 +34,10 @@ const processes = createProcessRunner();
 const settings = loadSettings({ configDir, workspace, trusted: true });
 const rules = [...settings.rules, ...builtInRules(configDir)];
 const place = { workspace, roots: [], home, configDir };
-const invocation = { line: { flags: new Map() }, env: process.env };
-const confinement = await createConfinement({ invocation, ...place, rules, settings } as unknown as Setup, {
-  headless: true,
-  processes,
-  warn: (message) => warnings.push(message),
-});
+const confinement = await createConfinement(
+  { request: {}, host: { env: process.env }, ...place, rules, settings },
+  { unlisted: "sandbox", canAsk: false, processes, warn: (message) => warnings.push(message) },
+);
 const context: ToolContext = {
   callId: "1",
   sessionId: "case",

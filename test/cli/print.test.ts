@@ -480,7 +480,8 @@ describe("calls", () => {
       { expect: ["ready"], text: "It runs." },
     ]);
     expect(run.exit, run.stderr).toBe(0);
-    expect(run.stderr).toContain("still running");
+    const notices = run.lines().filter(({ type, subtype }) => type === "system" && subtype === "warning");
+    expect(notices.map(({ message }) => message)).toEqual([expect.stringContaining("still running")]);
     expect(isRunning(Number(readFileSync(join(place.path, "pid"), "utf8")))).toBe(false);
   });
 });

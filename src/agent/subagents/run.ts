@@ -134,7 +134,9 @@ function createChild(
     ...same,
     parent,
     // A changed mode holds for it too; what people say is for the agent that they talk to.
-    ...(control && { control: { settle: () => control.settle(), takeSteered: async () => [], takeCompact: () => false } }),
+    ...(control && {
+      control: { settle: () => control.settle(), takeSteered: async () => [], takeCompact: () => false },
+    }),
     session: chat.session,
     provider,
     model,

@@ -2,11 +2,11 @@
 import { exitCodeOf, type UserError } from "../../protocol/error-codes.ts";
 import type { ProtocolLine, TurnEvent } from "../../protocol/turn-contract.ts";
 import { supportedVersions } from "../../protocol/turn-contract.ts";
+import { setUp } from "../../run/setup.ts";
 import { errorLine, explainFailure } from "../failure.ts";
 import type { Invocation } from "../main.ts";
-import { watchForTheEnd } from "../shutdown.ts";
-import { setUp } from "../../run/setup.ts";
 import { runHost, runRequest } from "../run-request.ts";
+import { watchForTheEnd } from "../shutdown.ts";
 import { openStdout, withoutSecrets, writeStderr } from "../stdout.ts";
 import { TurnInput } from "./turn-input.ts";
 

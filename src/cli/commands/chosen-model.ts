@@ -3,10 +3,10 @@
 import { findVendor } from "../../model/catalog.ts";
 import { type ModelChoice, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
 import { UserError } from "../../protocol/error-codes.ts";
+import { modelChoice } from "../../run/models.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { loadSettings } from "../../store/settings.ts";
 import type { Invocation } from "../main.ts";
-import { modelChoice } from "../../run/models.ts";
 import { modelFlags, runHost } from "../run-request.ts";
 
 export type Chosen = {

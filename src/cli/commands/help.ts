@@ -4,18 +4,25 @@ import { nearestName } from "../../text/nearest.ts";
 import { type Flag, findCommand, flags } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
-import { type Command, commands } from "./index.ts";
+import type { Command } from "./index.ts";
 import type { InnerCommand } from "./inner-command.ts";
 
-export async function help(invocation: Invocation, topic?: string): Promise<number> {
-  if (topic === undefined) return answer(programHelp(invocation.name));
+/** `commands`: all that there are. */
+export async function help(
+  invocation: Invocation,
+  topic: string | undefined,
+  commands: readonly Command[],
+): Promise<number> {
+  if (topic === undefined) return answer(programHelp(invocation.name, commands));
   const command = findCommand(topic, commands) as Command | undefined;
-  if (!command) throw unknownTopic(topic, invocation.name);
+  if (!command) throw unknownTopic(topic, invocation.name, commands);
   // `help sessions export` and `sessions export --help`.
   const [word] = invocation.line.command === command.name ? invocation.line.words : invocation.line.words.slice(1);
   const inner = command.commands?.find((each) => each.name === word);
   if (inner) return answer(commandHelp(invocation.name, { ...inner, name: `${command.name} ${inner.name}` }));
-  return answer(command.name === "agent" ? programHelp(invocation.name) : commandHelp(invocation.name, command));
+  return answer(
+    command.name === "agent" ? programHelp(invocation.name, commands) : commandHelp(invocation.name, command),
+  );
 }
 
 /** Where descriptions begin, and where lines end: both fit the narrowest usual terminal. */
@@ -45,7 +52,7 @@ const exitCodes: readonly [code: string, meaning: string][] = [
   ["143", "Terminated (SIGTERM)"],
 ];
 
-function programHelp(name: string): string {
+function programHelp(name: string, commands: readonly Command[]): string {
   return sections([
     `Usage: ${name} [options] [command] [prompt...]`,
     titled("Arguments", [
@@ -168,7 +175,7 @@ function sections(parts: readonly string[]): string {
   return `${parts.join("\n\n")}\n`;
 }
 
-function unknownTopic(topic: string, name: string): UserError {
+function unknownTopic(topic: string, name: string, commands: readonly Command[]): UserError {
   const near = nearestName(
     topic,
     commands.flatMap((command) => [command.name, ...(command.aliases ?? [])]),

@@ -90,7 +90,7 @@ export const commands: readonly Command[] = [
     summary: "Help, also for a command",
     load: async () => {
       const { help } = await import("./help.ts");
-      return async (invocation) => help(invocation, invocation.line.words[0]);
+      return async (invocation) => help(invocation, invocation.line.words[0], commands);
     },
   },
   {

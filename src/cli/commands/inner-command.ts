@@ -24,9 +24,14 @@ export type OuterCommand = {
   inner?: string;
 };
 
-export async function runInner(outer: OuterCommand, invocation: Invocation): Promise<number> {
+/** `help`: shown where no command is named. */
+export async function runInner(
+  outer: OuterCommand,
+  invocation: Invocation,
+  help: () => Promise<number>,
+): Promise<number> {
   const [name = outer.inner, ...words] = invocation.line.words;
-  if (name === undefined || name === "help") return (await import("./help.ts")).help(invocation, outer.name);
+  if (name === undefined || name === "help") return help();
   const command = outer.commands.find((each) => each.name === name);
   if (!command) throw unknownCommand(name, outer, invocation.name);
   return runCommand(command, { outer, invocation, words });

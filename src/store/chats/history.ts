@@ -1,7 +1,8 @@
 // The history of a chat out of its store: every message in order, and by name what is missing or altered.
+
+import type { AgentEvent } from "../../protocol/event.ts";
 import type { Message } from "../../protocol/message.ts";
 import { type BlobMessage, belongTogether, decodeMessage, numberOf, parseBlob } from "./blobs.ts";
-import type { AgentEvent } from "../../protocol/event.ts";
 import type { ChatProblem, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { readRoot } from "./root.ts";

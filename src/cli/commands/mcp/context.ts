@@ -1,12 +1,12 @@
 // What the MCP commands work with: the servers that are configured here, and those of them that may be started, started.
 import { type McpOptions, type McpServers, startServers } from "../../../agent/mcp/servers.ts";
 import { createProcessRunner } from "../../../agent/process.ts";
+import { type McpPlan, type McpSetup, planMcp, unknownServer } from "../../../run/mcp-plan.ts";
+import { realDirectory } from "../../../run/real-directory.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
 import type { McpServer } from "../../../store/mcp-servers.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { type McpPlan, type McpSetup, planMcp, unknownServer } from "../../../run/mcp-plan.ts";
-import { realDirectory } from "../../../run/real-directory.ts";
 import { serverFlags } from "../../run-request.ts";
 import { writeStderr } from "../../stdout.ts";
 

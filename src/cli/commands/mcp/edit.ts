@@ -1,5 +1,6 @@
 // `mcp add` and `mcp remove`: servers in the user's own file, or in the project's.
 import { UserError } from "../../../protocol/error-codes.ts";
+import { quotedName } from "../../../run/mcp.ts";
 import { approveServer } from "../../../store/mcp-approvals.ts";
 import { addServer, removeServer } from "../../../store/mcp-edit.ts";
 import { type McpFile, projectMcpFile, userMcpFile } from "../../../store/mcp-paths.ts";
@@ -7,7 +8,6 @@ import { type McpDefinition, serversIn } from "../../../store/mcp-servers.ts";
 import { printable } from "../../call-line.ts";
 import { flagList, flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { quotedName } from "../../../run/mcp.ts";
 import { answer, answerJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 import { type McpCommandPlace, placeOf, serverNamed, wantsJson } from "./context.ts";

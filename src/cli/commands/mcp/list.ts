@@ -1,9 +1,9 @@
 // `mcp list`: the servers that are configured here, and how each of them is doing.
 import type { Connection } from "../../../agent/mcp/connection.ts";
-import { printable } from "../../call-line.ts";
-import type { Invocation } from "../../main.ts";
 import { quotedName } from "../../../run/mcp.ts";
 import type { PlannedServer } from "../../../run/mcp-plan.ts";
+import { printable } from "../../call-line.ts";
+import type { Invocation } from "../../main.ts";
 import { answer, answerJson } from "../answer.ts";
 import { placeOf, wantsJson, withServers } from "./context.ts";
 

@@ -4,12 +4,12 @@ import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { JsonObject } from "../../../json/object.ts";
 import type { RunRequest } from "../../../protocol/run.ts";
 import type { RunHost } from "../../../run/host.ts";
+import { setUp } from "../../../run/setup.ts";
 import { listChats } from "../../../store/chats/list-chats.ts";
 import { configDir } from "../../../store/config-dir.ts";
 import type { Invocation } from "../../main.ts";
-import { setUp } from "../../../run/setup.ts";
-import { chatJson } from "../sessions/chat-lines.ts";
 import { runHost, runRequest } from "../../run-request.ts";
+import { chatJson } from "../sessions/chat-lines.ts";
 import { runForAgent, type ServedTask } from "./served-run.ts";
 
 type Step = { signal: AbortSignal; onStep(message: string): void };
@@ -108,15 +108,7 @@ function taskOf(args: JsonObject): ServedTask {
 }
 
 async function run(served: Served, task: ServedTask, step: Step): Promise<CallToolResult> {
-  const {
-    text: said,
-    isError,
-    sessionId,
-    code,
-    durationMs,
-    usage,
-    denials,
-  } = await runForAgent(served, task, step);
+  const { text: said, isError, sessionId, code, durationMs, usage, denials } = await runForAgent(served, task, step);
   const refused = denials.map(({ tool, reason }) => `Rejected: ${tool}: ${reason}`);
   const facts = {
     session_id: sessionId,

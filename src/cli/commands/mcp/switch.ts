@@ -1,9 +1,9 @@
 // `mcp enable` and `mcp disable`: which servers a workspace starts.
 import { UserError } from "../../../protocol/error-codes.ts";
+import { shownStart } from "../../../run/mcp.ts";
 import { approveServer, disableServer, enableServer } from "../../../store/mcp-approvals.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { shownStart } from "../../../run/mcp.ts";
 import { answer, answerJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 import { placeOf, serverNamed, wantsJson } from "./context.ts";

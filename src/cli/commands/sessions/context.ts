@@ -1,10 +1,10 @@
 // Where commands about chats look: found without settings, model or trust, which they do not need.
 import { UserError } from "../../../protocol/error-codes.ts";
+import { realDirectory } from "../../../run/real-directory.ts";
 import { findChat } from "../../../store/chats/find-chat.ts";
 import { configDir } from "../../../store/config-dir.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { realDirectory } from "../../../run/real-directory.ts";
 
 export type Place = { configDir: string; workspace: string };
 
