@@ -11,7 +11,6 @@ import {
   isInside,
   isThere,
   kernelPlace,
-  type Place,
   protectedBelow,
   realOrSame,
   realTarget,
@@ -19,11 +18,12 @@ import {
   rootOf,
   shownPath,
   specialKind,
+  type WorkspacePaths,
 } from "../../src/policy/paths.ts";
 import { type Fixture, makeFixture, removeFixture, situationOf } from "./fixture.ts";
 
 let fixture: Fixture;
-let place: Place;
+let place: WorkspacePaths;
 beforeAll(() => {
   fixture = makeFixture();
   const { base, workspace } = fixture;
@@ -143,7 +143,7 @@ describe("a path", () => {
   });
 });
 
-const level = (path: string, changes: Partial<Place> = {}) => {
+const level = (path: string, changes: Partial<WorkspacePaths> = {}) => {
   const real = filled(path);
   return floorOf({ given: real, real }, { ...place, ...changes })?.level;
 };
@@ -227,7 +227,7 @@ describe("the agent's own configuration", () => {
 
 describe("folders", () => {
   it("that hold what is protected", () => {
-    const holds = (path: string, changes: Partial<Place> = {}) =>
+    const holds = (path: string, changes: Partial<WorkspacePaths> = {}) =>
       holdsProtected({ given: path, real: path }, { ...place, ...changes });
     expect(holds(fixture.workspace)).toBe(true);
     expect(holds(fixture.base)).toBe(true);

@@ -1,10 +1,10 @@
 // SandboxPlan: what commands may touch, as plain data. Made from settings and rules; nothing on disk is looked at but links.
 import { dirname, join } from "node:path";
-import { absolutePath, isInside, type Place, realOrSame } from "../../policy/paths.ts";
+import { absolutePath, isInside, realOrSame, type WorkspacePaths } from "../../policy/paths.ts";
 import type { Rule } from "../../protocol/permission-rule.ts";
 import type { NetworkSettings, SandboxSettings } from "../../store/sandbox-settings.ts";
 
-export type SandboxPlan = Place & {
+export type SandboxPlan = WorkspacePaths & {
   /** Real paths, the workspace among them; none where everything is read-only. */
   writable: readonly string[];
   /** Parts of them that are not. */
@@ -25,7 +25,7 @@ export type SandboxPlan = Place & {
 
 export type NetworkPlan = { type: "none" } | ({ type: "proxy" } & NetworkSettings);
 
-export type PlanPlace = Place & {
+export type PlanPlace = WorkspacePaths & {
   rules: readonly Rule[];
   /** Of the machine, for the default limit. */
   totalMemoryMb: number;

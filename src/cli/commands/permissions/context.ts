@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { parseNeed } from "../../../policy/check.ts";
 import type { Situation } from "../../../policy/decide.ts";
 import type { Need } from "../../../policy/need.ts";
-import type { Place } from "../../../policy/paths.ts";
+import type { WorkspacePaths } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
 import { builtInRules, loadSettings, type Settings } from "../../../store/settings.ts";
@@ -14,7 +14,7 @@ import { flagList, flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 
-export type PermissionPlace = Place & { trusted: boolean };
+export type PermissionPlace = WorkspacePaths & { trusted: boolean };
 
 export function placeOf({ env, line: { flags } }: Invocation): PermissionPlace {
   const config = configDir(env);
