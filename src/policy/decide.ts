@@ -6,7 +6,7 @@ import type { Decision, Judgement, Need, Verdict } from "./need.ts";
 import {
   floorOf,
   holdsProtected,
-  kernelPlace,
+  kernelPath,
   protectedBelow,
   type ResolvedPath,
   resolvePath,
@@ -100,7 +100,7 @@ function judgePath(
   if (denying) return deny(`${nameOf(denying)} denies ${path.given}.`);
   const hiding = ignored(path);
   if (hiding) return deny(`${hiding} hides ${path.given} from the agent.`);
-  const special = kernelPlace(path.given) ?? specialKind(path.real);
+  const special = kernelPath(path.given) ?? specialKind(path.real);
   if (special) return deny(`${path.given} is not opened: ${special}.`);
   if (kind !== "Read" && isReadOnly(situation))
     return deny(`${capital(situation.mode)} mode only reads: ${path.given} is not changed.`);

@@ -2,22 +2,10 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { WorkspacePaths } from "./paths.ts";
+import { protectedFolders } from "./protected-names.ts";
 
 /** Where protected files lie, in a workspace and in a home. */
-const inWorkspace = [
-  ".cursor",
-  ".cursor/hooks",
-  ".git/hooks",
-  ".git/info",
-  ".git",
-  ".vscode",
-  ".idea",
-  ".claude",
-  ".codex",
-  ".gemini",
-  ".devcontainer",
-  "",
-];
+const inWorkspace = [".cursor", ".cursor/hooks", ".git/hooks", ".git/info", ".git", ...protectedFolders, ""];
 const inHome = ["", ".ssh", ".cursor", ".config/fish", ".config/git"];
 const mostEntries = 2000;
 

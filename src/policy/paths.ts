@@ -3,6 +3,15 @@ import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "no
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fold } from "./glob.ts";
 import { protectedLink } from "./hard-links.ts";
+import {
+  homeFiles,
+  homeFolders,
+  isProtectedInGit,
+  openInCursor,
+  protectedFiles,
+  protectedFolders,
+  systemFiles,
+} from "./protected-names.ts";
 
 export type WorkspacePaths = {
   /** Real paths. */
@@ -172,54 +181,10 @@ export function holdsProtected({ real }: ResolvedPath, paths: WorkspacePaths): b
   return [paths.workspace, ...paths.roots, paths.configDir, paths.home].some((path) => isInside(path, real));
 }
 
-/** Everything below these, at any depth. */
-const protectedFolders = new Set([".vscode", ".idea", ".claude", ".codex", ".gemini", ".devcontainer"]);
-const protectedFiles = new Set([".mcp.json", ".envrc", ".cursorignore", ".cursorindexingignore", ".devcontainer.json"]);
-/** Text for the agent to read, which people let agents write. */
-const openInCursor = new Set(["rules", "commands", "skills", "agents"]);
-const startUpFiles = new Set([
-  ".bashrc",
-  ".bash_profile",
-  ".bash_login",
-  ".bash_logout",
-  ".bash_aliases",
-  ".profile",
-  ".zshrc",
-  ".zshenv",
-  ".zprofile",
-  ".zlogin",
-  ".zlogout",
-  ".kshrc",
-  ".cshrc",
-  ".tcshrc",
-  ".login",
-  ".logout",
-  ".inputrc",
-  ".xprofile",
-  ".xinitrc",
-  ".xsessionrc",
-  ".pam_environment",
-]);
-const homeFolders = [
-  ".ssh",
-  ".config/fish",
-  ".config/git",
-  ".config/environment.d",
-  ".config/autostart",
-  ".config/systemd",
-];
-const systemStartUp = [
-  "/etc/profile",
-  "/etc/profile.d",
-  "/etc/bash.bashrc",
-  "/etc/bashrc",
-  "/etc/zsh",
-  "/etc/zshrc",
-  "/etc/zshenv",
-  "/etc/zprofile",
-  "/etc/environment",
-  "/etc/fish",
-];
+const folderNames = new Set(protectedFolders);
+const fileNames = new Set(protectedFiles);
+const openNames = new Set(openInCursor);
+const homeFileNames = new Set(homeFiles);
 
 /** The part of a path that makes it protected, as it is written. Names count at any depth, since nested ones are found too. */
 function protectedName(path: string, paths: WorkspacePaths): string | undefined {
@@ -232,38 +197,19 @@ function protectedName(path: string, paths: WorkspacePaths): string | undefined 
   for (const [index, name] of folded.entries()) {
     const rest = folded.slice(index + 1);
     const last = rest.length === 0;
-    if (protectedFolders.has(name)) return names.slice(index).join("/");
-    if (last && (protectedFiles.has(name) || name.endsWith(".code-workspace"))) return names[index];
-    if (name === ".cursor" && !openInCursor.has(rest[0] ?? "")) return names.slice(index).join("/");
-    if (name === ".git" && isGitSetting(rest)) return names.slice(index).join("/");
+    if (folderNames.has(name)) return names.slice(index).join("/");
+    if (last && (fileNames.has(name) || name.endsWith(".code-workspace"))) return names[index];
+    if (name === ".cursor" && !openNames.has(rest[0] ?? "")) return names.slice(index).join("/");
+    if (name === ".git" && isProtectedInGit(rest)) return names.slice(index).join("/");
   }
   return undefined;
 }
 
-/** Hooks, configuration and attributes name programs; the `.git` file names the folder that holds them. */
-function isGitSetting(rest: readonly string[]): boolean {
-  if (rest.length === 0) return true;
-  // Submodules and worktrees have the same inside; their names may hold slashes.
-  if (rest[0] !== "modules" && rest[0] !== "worktrees") return isSettingName(rest);
-  return rest.some((_, index) => isSettingName(rest.slice(index)));
-}
-
-function isSettingName([first, second]: readonly string[]): boolean {
-  return (
-    first === "hooks" ||
-    first!.startsWith("config") ||
-    first === "commondir" ||
-    // Its lines may be commands, which `git rebase --continue` runs.
-    (first === "rebase-merge" && second?.startsWith("git-rebase-todo") === true) ||
-    (first === "info" && (second === undefined || second === "attributes"))
-  );
-}
-
 function homeName(path: string, home: string): string | undefined {
   const plain = fold(path);
-  if (systemStartUp.some((each) => isInside(plain, each))) return path;
+  if (systemFiles.some((each) => isInside(plain, each))) return path;
   const rest = relative(fold(home), plain);
-  const named = startUpFiles.has(rest) || rest === ".gitconfig" || homeFolders.some((folder) => isInside(rest, folder));
+  const named = homeFileNames.has(rest) || homeFolders.some((folder) => isInside(rest, folder));
   return named ? `~/${rest}` : undefined;
 }
 
@@ -277,8 +223,8 @@ function component(name: string): string {
 
 /** Devices, pipes and the kernel's own files are never read or written. */
 export function specialKind(real: string): string | undefined {
-  const paths = kernelPlace(real);
-  if (paths) return paths;
+  const problem = kernelPath(real);
+  if (problem) return problem;
   try {
     const stat = statSync(real);
     return stat.isFile() || stat.isDirectory() ? undefined : "it is a device, pipe or socket";
@@ -288,7 +234,7 @@ export function specialKind(real: string): string | undefined {
 }
 
 /** Whatever a name there leads to: where our own process is says nothing about others. */
-export function kernelPlace(path: string): string | undefined {
+export function kernelPath(path: string): string | undefined {
   const folder = ["/proc", "/dev", "/sys"].find((each) => isInside(path, each));
   return folder && `${folder} is no place for files`;
 }

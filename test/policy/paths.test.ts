@@ -10,7 +10,7 @@ import {
   isDirectory,
   isInside,
   isThere,
-  kernelPlace,
+  kernelPath,
   protectedBelow,
   realOrSame,
   realTarget,
@@ -263,14 +263,14 @@ describe("folders", () => {
 
 describe("what is no file", () => {
   it.each(["/proc", "/proc/self/environ", "/dev/sda", "/sys/power/state"])("%s", (path) => {
-    expect(kernelPlace(path)).toContain(path.split("/")[1]);
-    expect(specialKind(path)).toBe(kernelPlace(path));
+    expect(kernelPath(path)).toContain(path.split("/")[1]);
+    expect(specialKind(path)).toBe(kernelPath(path));
   });
 
   it("pipes", () => {
     const pipe = filled("BASE/pipe");
     execFileSync("mkfifo", [pipe]);
-    expect(kernelPlace(pipe)).toBeUndefined();
+    expect(kernelPath(pipe)).toBeUndefined();
     expect(specialKind(pipe)).toBeDefined();
   });
 

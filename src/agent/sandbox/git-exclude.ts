@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isInside } from "../../policy/paths.ts";
+import { protectedFiles, protectedFolders } from "../../policy/protected-names.ts";
 import type { Mount } from "./layout.ts";
-import { protectedFiles, protectedFolders } from "./protected-names.ts";
 import { entriesOf, factsOf } from "./protected-paths.ts";
 
 /** `copy`: where a list of what git passes over may be written, to be laid over the one of the repository. */

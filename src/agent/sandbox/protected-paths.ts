@@ -3,18 +3,18 @@ import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "n
 import { basename, dirname, join, resolve } from "node:path";
 import { hasWildcard } from "../../policy/glob.ts";
 import { floorOf, isInside, realOrSame } from "../../policy/paths.ts";
-import { absolutePattern, namesPath } from "../../policy/rules.ts";
-import type { Mount } from "./layout.ts";
-import { linksOnTheWay } from "./links.ts";
-import type { SandboxPlan } from "./plan.ts";
 import {
-  gitSettings,
+  gitFolders,
   homeSettings,
   isGitSetting,
   openInCursor,
   protectedFiles,
   protectedFolders,
-} from "./protected-names.ts";
+} from "../../policy/protected-names.ts";
+import { absolutePattern, namesPath } from "../../policy/rules.ts";
+import type { Mount } from "./layout.ts";
+import { linksOnTheWay } from "./links.ts";
+import type { SandboxPlan } from "./plan.ts";
 
 export type Guarded = {
   mounts: Mount[];
@@ -134,7 +134,7 @@ function pointedTo(pointer: string): string | undefined {
 function guardGit(git: string, plan: SandboxPlan, guarded: Guarded): void {
   guarded.mounts.push({ at: git, as: "pinned" });
   const there = entriesOf(git).map((entry) => entry.name);
-  for (const name of new Set([...there, ...gitSettings]))
+  for (const name of new Set([...there, ...gitFolders]))
     if (isGitSetting(name)) guardPath(join(git, name), plan, guarded);
   guardRead(git, git, guarded);
   // Commits in submodules go there. Others than those that there are cannot be made.
