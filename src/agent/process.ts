@@ -100,7 +100,10 @@ export function createProcessRunner(
   let environment: Record<string, string> | undefined;
 
   function start(request: ProcessRequest): RunningProcess {
-    const run = new Run(request, request.env ?? (environment ??= toolEnvironment(options.env, options.keys)));
+    const run = new Run(
+      request,
+      request.env ?? (environment ??= toolEnvironment(options.env ?? process.env, options.keys)),
+    );
     running.add(run);
     const ended = run.ended.finally(() => running.delete(run));
     ended.catch(() => {}); // whoever only stops it need not look at `ended`
@@ -109,7 +112,7 @@ export function createProcessRunner(
 
   async function attach(request: ProcessRequest): Promise<AttachedEnd> {
     const { cwd } = request;
-    const env = { ...(request.env ?? toolEnvironment(options.env, options.keys)), PWD: cwd };
+    const env = { ...(request.env ?? toolEnvironment(options.env ?? process.env, options.keys)), PWD: cwd };
     const entered = request.sandbox?.enter({ command: request.command, cwd, env });
     const [program, ...args] = entered?.command ?? request.command;
     const { spawn } = process.getBuiltinModule("node:child_process");

@@ -81,17 +81,17 @@ export function isNamedByWrapper(
 }
 
 /** A bare name, or the path that this name means anyway; a file of the workspace is not the program the user allowed. */
-export function programName(name: string, { workspace }: ShellSituation): string | undefined {
+export function programName(name: string, { workspace, searchPath = "" }: ShellSituation): string | undefined {
   if (!name.includes("/")) return name;
   if (!isAbsolute(name) || isInside(realOrSame(name), workspace) || isInside(name, workspace)) return undefined;
   const base = baseName(name);
-  const meant = programAt(base);
+  const meant = programAt(base, searchPath);
   return meant !== undefined && sameFile(meant, name) ? base : undefined;
 }
 
 /** What the shell would find under a bare name. */
-function programAt(base: string): string | undefined {
-  for (const folder of (process.env["PATH"] ?? "").split(":")) {
+function programAt(base: string, searchPath: string): string | undefined {
+  for (const folder of searchPath.split(":")) {
     if (!isAbsolute(folder)) continue;
     try {
       accessSync(join(folder, base), constants.X_OK);

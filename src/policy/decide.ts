@@ -26,6 +26,8 @@ export type Situation = WorkspacePaths & {
   sandbox: "off" | "unlisted" | "all";
   /** The user's settings let searches pass without a question. */
   acceptsSearches?: boolean;
+  /** `PATH`, as commands have it. Without it, no path counts as a program's name, and any folder may hold programs. */
+  searchPath?: string;
 };
 
 type NeedJudgement = Judgement & { path?: ResolvedPath };

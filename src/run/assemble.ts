@@ -186,6 +186,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
         configDir,
         rules: [...setup.rules, ...skills.readRules(), ...(mcp?.rules ?? [])],
         sandbox: confined.reach,
+        searchPath: setup.invocation.env["PATH"] ?? "",
         acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
       });
       return confined.check(decision);

@@ -8,7 +8,11 @@ import { isInside, type ResolvedPath, resolvePath, rootOf, type WorkspacePaths }
 import { directoryChangers, foldersOf } from "../programs/shell-builtins.ts";
 import { baseName, type ProgramStart, type StartedPrograms } from "../starts/wrappers.ts";
 
-export type ShellSituation = WorkspacePaths & { rules: readonly Rule[] };
+export type ShellSituation = WorkspacePaths & {
+  rules: readonly Rule[];
+  /** `PATH`, as commands have it. */
+  searchPath?: string;
+};
 
 /** A file that the line touches. `paths`: where it may lead; none when only the shell knows. */
 export type Touch = { word: ShellWord; paths: ResolvedPath[]; isUnknown: boolean };

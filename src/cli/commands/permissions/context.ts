@@ -36,7 +36,9 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
       ? await sandboxHere(invocation, { ...place, roots: [...place.roots], settings, rules })
       : "off";
   const acceptsSearches = settings.raw["autoAcceptWebSearch"] === true;
-  return { ...place, mode: modeOf(flags, settings), interactive: !flags.has("print"), rules, sandbox, acceptsSearches };
+  const searchPath = invocation.env["PATH"] ?? "";
+  const mode = modeOf(flags, settings);
+  return { ...place, mode, interactive: !flags.has("print"), rules, sandbox, acceptsSearches, searchPath };
 }
 
 /** Tried for real, as a run would: what is installed says little about what works. */
