@@ -19,8 +19,8 @@ import { callableSubagents, findSubagents, subagentSection } from "../agent/suba
 import { createSubagents } from "../agent/subagents/index.ts";
 import type { SubagentPlace } from "../agent/subagents/run.ts";
 import { askQuestion } from "../agent/tools/ask-question.ts";
-import type { Tool } from "../agent/tools/tool.ts";
 import { type Todo, TodoList, todoWrite } from "../agent/tools/todos.ts";
+import type { Tool } from "../agent/tools/tool.ts";
 import type { TurnPrompt } from "../agent/turn.ts";
 import { Spending } from "../agent/usage-budget.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -93,7 +93,9 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   // As early as can be, so that they start while everything else is made ready.
   const mcp =
     parts.mcp &&
-    (await (await import("./mcp.ts")).openMcp(setup, parts.mcp, {
+    (await (
+      await import("./mcp.ts")
+    ).openMcp(setup, parts.mcp, {
       state: opened,
       mode: () => state.mode,
       processes,
@@ -150,7 +152,8 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       ? await (await import("./hooks.ts")).openHooks(setup, { session, state, processes, warn })
       : undefined;
   const snapshots = chat && createSnapshots({ configDir, workspace, roots, sessionId, chat });
-  const reviews = request.autoReview || settings.approvalMode === "auto-review" ? await reviewer(setup, state) : undefined;
+  const reviews =
+    request.autoReview || settings.approvalMode === "auto-review" ? await reviewer(setup, state) : undefined;
   const todos = new TodoList((session.state("todos") as Todo[] | undefined) ?? []);
   const pathInstructions = withSkills(createPathInstructions(instructions, loaded), skills);
   /** What hooks said at the beginning. */
@@ -186,7 +189,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
         configDir,
         rules: [...setup.rules, ...skills.readRules(), ...(mcp?.rules ?? [])],
         sandbox: confined.reach,
-        searchPath: setup.invocation.env["PATH"] ?? "",
+        searchPath: setup.env["PATH"] ?? "",
         acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
       });
       return confined.check(decision);

@@ -3,11 +3,11 @@ import type { Session } from "../agent/agent.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
+import type { ChatChoice, PermissionMode } from "../protocol/run.ts";
 import type { ChatWriter } from "../store/chats/chat.ts";
 import { isChatId } from "../store/chats/layout.ts";
 import { createChat, openChat } from "../store/chats/open-chat.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
-import type { ChatChoice, PermissionMode } from "../protocol/run.ts";
 import { hasMcpFiles } from "../store/mcp-paths.ts";
 import type { EventKeeper } from "./event-log.ts";
 import type { McpPlan } from "./mcp-plan.ts";
@@ -68,7 +68,7 @@ export async function openSession(setup: Setup): Promise<RunSession> {
           { id: await newId(setup, choice.id), ...kept },
         );
   return {
-    id: chat.facts.id,
+    id: chat.metadata.id,
     mode: lastingMode(chat, setup),
     session: chat,
     chat,
@@ -122,7 +122,7 @@ export function chatKeeper(chat: ChatWriter): EventKeeper {
     async events(from, most) {
       if (!chat.isClosed) return chat.events(from, most);
       const { readEventsFrom } = await import("../store/chats/read-chat.ts");
-      return readEventsFrom(chat.facts.folder, from, most);
+      return readEventsFrom(chat.metadata.folder, from, most);
     },
   };
 }

@@ -15,7 +15,7 @@ import { composeTarget } from "./target.ts";
 export type RewindPlace = {
   configDir: string;
   workspace: string;
-  chat: Pick<ChatWriter, "facts" | "state" | "saveState" | "turn">;
+  chat: Pick<ChatWriter, "metadata" | "state" | "saveState" | "turn">;
 };
 
 /** What a restore did, or would do. `left`: stays as it is, and why. `failed`: should have changed, and did not. */
@@ -48,7 +48,7 @@ export function openRewind({ configDir, workspace, chat }: RewindPlace): Rewind 
     await store.use(async () => {
       const present = steps.map(({ root, path, node, entry }) => ({ root, path, node, becomes: entry.kind }));
       const { object } = await takePresent(store, present, { closed, pauses });
-      store.keep(chat.facts.id, [object]);
+      store.keep(chat.metadata.id, [object]);
       saveUndo(chat, object);
     });
     const { done, failed } = await carryOutPlan(steps, { objects: store.objects, pauses });
@@ -95,7 +95,7 @@ export function openRewind({ configDir, workspace, chat }: RewindPlace): Rewind 
       if (!files && turn > 1 && since.length > 0)
         saveRecords(chat, turn - 1, [...readRecords(chat, turn - 1), ...since]);
       if (undo !== undefined) saveUndo(chat, undo);
-      if (store.exists) store.keepOnly(chat.facts.id, objectsOf(chat));
+      if (store.exists) store.keepOnly(chat.metadata.id, objectsOf(chat));
     },
   };
 }

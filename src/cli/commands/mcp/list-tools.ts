@@ -4,10 +4,10 @@ import { wordOf } from "../../../agent/mcp/prompts.ts";
 import { factsOf } from "../../../agent/mcp/server-tool.ts";
 import { isObject } from "../../../json/object.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
+import { quotedName, shownStart } from "../../../run/mcp.ts";
 import { ToolPins } from "../../../store/mcp-approvals.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { quotedName, shownStart } from "../../../run/mcp.ts";
 import { answer, answerJson } from "../answer.ts";
 import { placeOf, serverNamed, wantsJson, withServers } from "./context.ts";
 
@@ -40,7 +40,7 @@ export async function listTools(invocation: Invocation, words: readonly string[]
       name: tool.name,
       ...(tool.description !== undefined && { description: tool.description }),
       parameters: tool.inputSchema,
-      ...(pins.standing(factsOf(tool)) === "changed" && { changed: true }),
+      ...(pins.status(factsOf(tool)) === "changed" && { changed: true }),
     }));
     if (wantsJson(invocation)) return answerJson({ server: server.name, tools: listed, prompts });
     return answer(
