@@ -10,7 +10,7 @@ import { happensWithin, type Stage, stopInStages } from "../process/stages.ts";
 import { newMark, ProcessTree } from "../process/tree.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { CharacterStream, SpillFile } from "./output.ts";
-import type { Entered, Sandbox } from "./sandbox/index.ts";
+import type { Sandbox, SandboxedCommand } from "./sandbox/index.ts";
 
 export { toolEnvironment };
 
@@ -180,7 +180,7 @@ class Run {
   #stopping: Promise<void> | undefined;
   #hasExited = false;
   #leftovers = 0;
-  #entered: Entered | undefined;
+  #entered: SandboxedCommand | undefined;
   #notes: string[] = [];
   /** For a process that even SIGKILL does not end, because it hangs in the kernel: the call ends without it. */
   #giveUp: () => void = () => {};

@@ -14,9 +14,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { createSnapshots, type SnapshotNote, type SnapshotPlace } from "../../src/agent/snapshots/index.ts";
+import { createSnapshots, type SnapshotContext, type SnapshotNote } from "../../src/agent/snapshots/index.ts";
 import { openRewind, type Rewind } from "../../src/agent/snapshots/rewind.ts";
-import type { Limits } from "../../src/agent/snapshots/scan.ts";
+import type { SnapshotLimits } from "../../src/agent/snapshots/scan.ts";
 import type { Need } from "../../src/policy/need.ts";
 
 export type SnapshotBench = {
@@ -32,10 +32,16 @@ export type SnapshotBench = {
   forget(turn: number): void;
   /** Which snapshots a turn has. */
   records(turn: number): unknown;
-  place: SnapshotPlace;
+  place: SnapshotContext;
 };
 
-export function snapshotBench({ limits, roots = [] }: { limits?: Limits; roots?: string[] } = {}): SnapshotBench {
+export function snapshotBench({
+  limits,
+  roots = [],
+}: {
+  limits?: SnapshotLimits;
+  roots?: string[];
+} = {}): SnapshotBench {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-snapshots-")));
   onTestFinished(() => {
     bash("chmod -R u+rwx .", base);

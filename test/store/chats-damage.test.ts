@@ -276,7 +276,7 @@ describe("damage", () => {
 /** Beside the packages, because SQLite must be found from there. */
 async function bundleReader(program: string): Promise<void> {
   const { build } = await import("esbuild");
-  const reading = join(import.meta.dirname, "../../src/store/chats/reading.ts");
+  const reading = join(import.meta.dirname, "../../src/store/chats/read-chat.ts");
   await build({
     stdin: {
       contents: `import { readChat } from ${JSON.stringify(reading)};

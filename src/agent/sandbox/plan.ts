@@ -25,7 +25,7 @@ export type SandboxPlan = WorkspacePaths & {
 
 export type NetworkPlan = { type: "none" } | ({ type: "proxy" } & NetworkSettings);
 
-export type PlanPlace = WorkspacePaths & {
+export type PlanContext = WorkspacePaths & {
   rules: readonly Rule[];
   /** Of the machine, for the default limit. */
   totalMemoryMb: number;
@@ -35,9 +35,9 @@ export type PlanPlace = WorkspacePaths & {
 const defaultProcesses = 4096;
 const leastMemoryMb = 1024;
 
-export function planSandbox(settings: SandboxSettings, place: PlanPlace): SandboxPlan {
-  const { workspace, roots, home, configDir, totalMemoryMb } = place;
-  const real = (path: string) => realOrSame(absolutePath(path, place));
+export function planSandbox(settings: SandboxSettings, context: PlanContext): SandboxPlan {
+  const { workspace, roots, home, configDir, totalMemoryMb } = context;
+  const real = (path: string) => realOrSame(absolutePath(path, context));
   const writes = settings.type === "workspace_readwrite";
   const caches = settings.sharedBuildCache ? buildCaches.map((path) => join(home, path)) : [];
   const lists = writes ? [...settings.readwritePaths, ...caches].map(real) : [];
@@ -57,7 +57,7 @@ export function planSandbox(settings: SandboxSettings, place: PlanPlace): Sandbo
       processes: settings.limits.processes ?? defaultProcesses,
     },
     environment: settings.environment,
-    rules: place.rules.filter(isAboutPaths),
+    rules: context.rules.filter(isAboutPaths),
   };
 }
 

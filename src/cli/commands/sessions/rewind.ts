@@ -1,6 +1,6 @@
 // Takes a chat and the files of its workspace back to the moment before a turn.
-import type { Left, Step } from "../../../agent/snapshots/plan.ts";
-import { openRewind, type Restored, type Rewind } from "../../../agent/snapshots/rewind.ts";
+import type { LeftPath, RestoreStep } from "../../../agent/snapshots/plan.ts";
+import { openRewind, type RestoreResult, type Rewind } from "../../../agent/snapshots/rewind.ts";
 import { shownPath } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { ChatTurn, ChatWriter } from "../../../store/chats/chat.ts";
@@ -84,7 +84,7 @@ async function undoRewind(task: Task): Promise<number> {
   return 0;
 }
 
-const nothing: Restored = { steps: [], left: [], failed: [] };
+const nothing: RestoreResult = { steps: [], left: [], failed: [] };
 
 function wishOf({ line: { flags }, name }: Invocation): Wish {
   const [only, filesOnly, undo] = ["conversation-only", "files-only", "undo"].map((flag) => flags.has(flag));
@@ -131,7 +131,7 @@ function targetOf({ wish, turns, chat, invocation }: Task): ChatTurn {
   );
 }
 
-async function isSure(task: Task, planned: Restored, question: string): Promise<boolean> {
+async function isSure(task: Task, planned: RestoreResult, question: string): Promise<boolean> {
   if (task.wish.sure) return true;
   const { isatty } = await import("node:tty");
   if (!isatty(0)) return true;
@@ -140,18 +140,18 @@ async function isSure(task: Task, planned: Restored, question: string): Promise<
   return /^(y|yes)$/i.test((await promptShown(`${question} [y]es, [n]o: `)).trim());
 }
 
-function reportOf({ steps, left }: Restored, task: Task): string {
+function reportOf({ steps, left }: RestoreResult, task: Task): string {
   return `✓ ${countsOf(steps)}\n${listOf({ steps, left }, task)}`;
 }
 
-const outcomes: Record<Step["change"], string> = {
+const outcomes: Record<RestoreStep["change"], string> = {
   write: "written",
   remove: "removed",
   make: "made as folders",
   mode: "given their mode",
 };
 
-function countsOf(steps: readonly Step[]): string {
+function countsOf(steps: readonly RestoreStep[]): string {
   const counts = Object.entries(outcomes).flatMap(([change, outcome]) => {
     const count = steps.filter((step) => step.change === change).length;
     return count > 0 ? [`${count} ${outcome}`] : [];
@@ -159,10 +159,10 @@ function countsOf(steps: readonly Step[]): string {
   return counts.length > 0 ? `Files: ${counts.join(", ")}` : "No file had to change";
 }
 
-const verbs: Record<Step["change"], string> = { write: "write", remove: "remove", make: "folder", mode: "mode" };
+const verbs: Record<RestoreStep["change"], string> = { write: "write", remove: "remove", make: "folder", mode: "mode" };
 
 /** What changes, and what does not though one might think so. */
-function listOf({ steps, left }: Pick<Restored, "steps" | "left">, { chat }: Task): string {
+function listOf({ steps, left }: Pick<RestoreResult, "steps" | "left">, { chat }: Task): string {
   const workspace = chat.metadata.workspace ?? "/";
   const shown = (path: string) => printable(shownPath(path, workspace)).replaceAll("\n", "\\n");
   const lines = [
@@ -184,7 +184,7 @@ function counted(count: number, what: string): string {
   return count === 1 ? `one ${what}` : `${count} ${what}s`;
 }
 
-function failures(failed: readonly Left[], { chat }: Task): string {
+function failures(failed: readonly LeftPath[], { chat }: Task): string {
   const shown = failed
     .slice(0, 5)
     .map(({ path, why }) => `${shownPath(path, chat.metadata.workspace ?? "/")} (${why})`);
