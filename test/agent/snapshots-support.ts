@@ -51,9 +51,9 @@ export function snapshotBench({
   const config = join(base, "config");
   mkdirSync(root);
   const values = new Map<string, string>();
-  const facts = { id: "0e1c7d3a-1f0d-4c57-9a51-7a0b6f1f2a11" };
+  const metadata = { id: "0e1c7d3a-1f0d-4c57-9a51-7a0b6f1f2a11" };
   const chat = {
-    facts,
+    metadata,
     turn: 0,
     state: (key: string) => (values.has(key) ? JSON.parse(values.get(key)!) : undefined),
     saveState: (key: string, value: unknown) => void values.set(key, JSON.stringify(value)),
@@ -62,7 +62,7 @@ export function snapshotBench({
     configDir: config,
     workspace: root,
     roots,
-    sessionId: facts.id,
+    sessionId: metadata.id,
     chat,
     ...(limits && { limits }),
   };

@@ -55,7 +55,7 @@ describe("create-chat", () => {
     expect(run.stdout).toBe(`${id}\n`);
     expect(id).toMatch(uuid);
     const folder = join(workspace.config, "chats", projectId(workspace.path), id);
-    expect(readChat(folder)).toMatchObject({ facts: { id, title: "New Agent", mode: "default" }, turns: [] });
+    expect(readChat(folder)).toMatchObject({ metadata: { id, title: "New Agent", mode: "default" }, turns: [] });
     expect(statSync(join(folder, "store.db")).mode & 0o777).toBe(0o600);
   });
 
