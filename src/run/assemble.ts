@@ -189,7 +189,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
         configDir,
         rules: [...setup.rules, ...skills.readRules(), ...(mcp?.rules ?? [])],
         sandbox: confined.reach,
-        searchPath: setup.env["PATH"] ?? "",
+        searchPath: host.env["PATH"] ?? "",
         acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
       });
       return confined.check(decision);
