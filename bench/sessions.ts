@@ -64,7 +64,7 @@ function makeChats(configDir: string, count: number): void {
       chat.record({ type: "done", text: "", durationMs: 1, apiDurationMs: 1 });
     }
     chat.close();
-    const { folder } = chat.facts;
+    const { folder } = chat.metadata;
     for (let copy = 1; copy < count / projects; copy++) {
       const other = join(dirname(folder), randomUuid());
       mkdirSync(other);

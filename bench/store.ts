@@ -35,8 +35,8 @@ export async function storeFigures(
       floor: { ...run(), args: ["-e", "0"] },
       kept: offline(),
       unkept: offline("--no-persist"),
-      long: offline("--resume", long.facts.id),
-      short: offline("--resume", short.facts.id),
+      long: offline("--resume", long.metadata.id),
+      short: offline("--resume", short.metadata.id),
     },
     rounds,
   );

@@ -10,7 +10,7 @@ import { happensWithin, type Stage, stopInStages } from "../process/stages.ts";
 import { newMark, ProcessTree } from "../process/tree.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { CharacterStream, SpillFile } from "./output.ts";
-import type { Entered, Sandbox } from "./sandbox/index.ts";
+import type { Sandbox, SandboxedCommand } from "./sandbox/index.ts";
 
 export { toolEnvironment };
 
@@ -100,7 +100,10 @@ export function createProcessRunner(
   let environment: Record<string, string> | undefined;
 
   function start(request: ProcessRequest): RunningProcess {
-    const run = new Run(request, request.env ?? (environment ??= toolEnvironment(options.env, options.keys)));
+    const run = new Run(
+      request,
+      request.env ?? (environment ??= toolEnvironment(options.env ?? process.env, options.keys)),
+    );
     running.add(run);
     const ended = run.ended.finally(() => running.delete(run));
     ended.catch(() => {}); // whoever only stops it need not look at `ended`
@@ -109,7 +112,7 @@ export function createProcessRunner(
 
   async function attach(request: ProcessRequest): Promise<AttachedEnd> {
     const { cwd } = request;
-    const env = { ...(request.env ?? toolEnvironment(options.env, options.keys)), PWD: cwd };
+    const env = { ...(request.env ?? toolEnvironment(options.env ?? process.env, options.keys)), PWD: cwd };
     const entered = request.sandbox?.enter({ command: request.command, cwd, env });
     const [program, ...args] = entered?.command ?? request.command;
     const { spawn } = process.getBuiltinModule("node:child_process");
@@ -177,7 +180,7 @@ class Run {
   #stopping: Promise<void> | undefined;
   #hasExited = false;
   #leftovers = 0;
-  #entered: Entered | undefined;
+  #entered: SandboxedCommand | undefined;
   #notes: string[] = [];
   /** For a process that even SIGKILL does not end, because it hangs in the kernel: the call ends without it. */
   #giveUp: () => void = () => {};

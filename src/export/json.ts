@@ -7,8 +7,8 @@ import type { ChatRecord } from "../store/chats/chat.ts";
 export type ExportedMessage = Omit<UnifiedMessage, "_original">;
 
 export function* jsonExport(record: ChatRecord): Generator<string> {
-  const { facts, turns, problems } = record;
-  const { folder: _folder, ...session } = facts;
+  const { metadata, turns, problems } = record;
+  const { folder: _folder, ...session } = metadata;
   const start = JSON.stringify({ session, turns, problems }, null, 2);
   yield `${start.slice(0, -2)},\n  "messages": [`;
   let separator = "\n";

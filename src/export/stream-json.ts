@@ -18,8 +18,8 @@ export function* streamJsonExport(record: ChatRecord): Generator<string> {
 
   function line(event: AgentEvent): string {
     // A copy was begun under the id of the chat that it is a copy of.
-    const own = event.type === "init" ? { ...event, sessionId: record.facts.id } : event;
-    const encoded = encodeEvent(own, record.facts.id);
+    const own = event.type === "init" ? { ...event, sessionId: record.metadata.id } : event;
+    const encoded = encodeEvent(own, record.metadata.id);
     return encoded ? `${JSON.stringify(encoded)}\n` : "";
   }
 }

@@ -48,21 +48,21 @@ export type TranscriptCall = CallView & {
 };
 
 export function transcriptOf(record: ChatRecord): Transcript {
-  const { facts } = record;
+  const { metadata } = record;
   const pictures = picturesIn(record.messages);
   const startedAt = new Map(record.turns.map((turn) => [turn.number, turn.startedAt]));
   const turns = retellChat(record).map(({ number, events }) => {
     const at = startedAt.get(number);
-    const turn = turnOf(number, events, { workspace: facts.workspace ?? "", pictures });
+    const turn = turnOf(number, events, { workspace: metadata.workspace ?? "", pictures });
     return at ? { ...turn, at } : turn;
   });
   return {
-    id: facts.id,
-    title: facts.title === "New Agent" ? firstLine(turns[0]?.prompt ?? "") || facts.title : facts.title,
-    ...(facts.workspace !== undefined && { workspace: facts.workspace }),
-    ...(facts.model !== undefined && { model: facts.model }),
-    createdAt: record.turns[0]?.startedAt || facts.createdAt,
-    updatedAt: record.events.at(-1)?.at ?? facts.updatedAt,
+    id: metadata.id,
+    title: metadata.title === "New Agent" ? firstLine(turns[0]?.prompt ?? "") || metadata.title : metadata.title,
+    ...(metadata.workspace !== undefined && { workspace: metadata.workspace }),
+    ...(metadata.model !== undefined && { model: metadata.model }),
+    createdAt: record.turns[0]?.startedAt || metadata.createdAt,
+    updatedAt: record.events.at(-1)?.at ?? metadata.updatedAt,
     usage: sum(turns.flatMap((turn) => turn.usage ?? [])),
     turns,
     problems: record.problems.map(({ message }) => message),

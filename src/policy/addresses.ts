@@ -52,10 +52,10 @@ const closed: Record<ClosedKind, readonly string[]> = {
 const public6 = "2000::/3";
 
 /** `reachesPublic`: the address inside decides; nobody uses the others to reach a public site. */
-type Wrapping = { prefix: string; at: number; name: string; reachesPublic?: true; inverted?: true };
+type EmbeddedAddress = { prefix: string; at: number; name: string; reachesPublic?: true; inverted?: true };
 
 /** Addresses of version 6 that carry one of version 4, and the byte where it begins. */
-const wrappings: readonly Wrapping[] = [
+const wrappings: readonly EmbeddedAddress[] = [
   { prefix: "::ffff:0:0/96", at: 12, name: "mapped", reachesPublic: true },
   { prefix: "::ffff:0:0:0/96", at: 12, name: "translated", reachesPublic: true },
   { prefix: "64:ff9b::/96", at: 12, name: "NAT64", reachesPublic: true },
@@ -64,7 +64,7 @@ const wrappings: readonly Wrapping[] = [
   { prefix: "::/96", at: 12, name: "IPv4-compatible" },
 ];
 
-type Block = { bytes: Uint8Array; bits: number };
+type AddressBlock = { bytes: Uint8Array; bits: number };
 
 export function judgeAddress(address: string): AddressVerdict {
   const bytes = parseAddress(address);
@@ -101,7 +101,7 @@ function holding(inner: Uint8Array, name: string): AddressVerdict {
   return verdict.kind === "public" ? verdict : { ...verdict, why: `${name} holds ${verdict.why}` };
 }
 
-function wrappingOf(bytes: Uint8Array): { wrap: Wrapping; inner: Uint8Array } | undefined {
+function wrappingOf(bytes: Uint8Array): { wrap: EmbeddedAddress; inner: Uint8Array } | undefined {
   const wrap = tables().wraps.find(([, block]) => isInside(bytes, block))?.[0];
   if (!wrap) return undefined;
   return { wrap, inner: bytes.slice(wrap.at, wrap.at + 4).map((byte) => (wrap.inverted ? byte ^ 0xff : byte)) };
@@ -111,25 +111,27 @@ function refused(name: string, kind: ClosedKind): AddressVerdict {
   return { kind, why: `${name} is ${words[kind]}` };
 }
 
-let known: { blocks: [ClosedKind, Block][]; wraps: [Wrapping, Block][]; public6: Block } | undefined;
+let known:
+  | { blocks: [ClosedKind, AddressBlock][]; wraps: [EmbeddedAddress, AddressBlock][]; public6: AddressBlock }
+  | undefined;
 
 function tables() {
   known ??= {
     blocks: (Object.keys(closed) as ClosedKind[]).flatMap((kind) =>
-      closed[kind].map((text): [ClosedKind, Block] => [kind, parseBlock(text)]),
+      closed[kind].map((text): [ClosedKind, AddressBlock] => [kind, parseBlock(text)]),
     ),
-    wraps: wrappings.map((wrap): [Wrapping, Block] => [wrap, parseBlock(wrap.prefix)]),
+    wraps: wrappings.map((wrap): [EmbeddedAddress, AddressBlock] => [wrap, parseBlock(wrap.prefix)]),
     public6: parseBlock(public6),
   };
   return known;
 }
 
-function parseBlock(text: string): Block {
+function parseBlock(text: string): AddressBlock {
   const [address = "", bits] = text.split("/");
   return { bytes: parseAddress(address)!, bits: Number(bits) };
 }
 
-function isInside(bytes: Uint8Array, block: Block): boolean {
+function isInside(bytes: Uint8Array, block: AddressBlock): boolean {
   if (bytes.length !== block.bytes.length) return false;
   const whole = block.bits >> 3;
   for (let index = 0; index < whole; index++) if (bytes[index] !== block.bytes[index]) return false;

@@ -9,10 +9,14 @@ import { controlFlow, stateChangers } from "./programs/shell-builtins.ts";
 import { allowsCommand } from "./rules.ts";
 import { show } from "./show.ts";
 import { mayBeOption, unsetReading } from "./starts/expand-words.ts";
-import { baseName, isInterpreter, isShell, type Run } from "./starts/wrappers.ts";
+import { baseName, isInterpreter, isShell, type ProgramStart } from "./starts/wrappers.ts";
 
 /** Why a program start is not covered by allow rules; undefined when it is. */
-export function uncoveredRun(run: Run, allowing: readonly Rule[], situation: ShellSituation): string | undefined {
+export function uncoveredRun(
+  run: ProgramStart,
+  allowing: readonly Rule[],
+  situation: ShellSituation,
+): string | undefined {
   const { name, args } = run;
   if (name.dynamic || name.glob || run.inOption || run.ifUnset) return undefined;
   if (!run.certain) return `An option before ${show(name.text)} is unknown.`;
@@ -33,7 +37,7 @@ export function uncoveredRun(run: Run, allowing: readonly Rule[], situation: She
   return unknown ? `What ${bare} is given by ${show(unknown.text)} is not known before.` : undefined;
 }
 
-function coveringRules({ args }: Run, bare: string, allowing: readonly Rule[]): Rule[] {
+function coveringRules({ args }: ProgramStart, bare: string, allowing: readonly Rule[]): Rule[] {
   const words = args.map((arg) => arg.value);
   // Two names for the same built-in.
   const names = bare === "[" ? ["[", "test"] : bare === ":" ? [":", "true"] : [bare];
@@ -62,8 +66,8 @@ function indexOf(allowing: readonly Rule[]): RuleIndex {
 
 /** A rule that names the inner command too, as `Shell(npx vitest)` does, covers its start. */
 export function isNamedByWrapper(
-  run: Run,
-  wrapper: Run,
+  run: ProgramStart,
+  wrapper: ProgramStart,
   allowing: readonly Rule[],
   situation: ShellSituation,
 ): boolean {
@@ -77,17 +81,17 @@ export function isNamedByWrapper(
 }
 
 /** A bare name, or the path that this name means anyway; a file of the workspace is not the program the user allowed. */
-export function programName(name: string, { workspace }: ShellSituation): string | undefined {
+export function programName(name: string, { workspace, searchPath = "" }: ShellSituation): string | undefined {
   if (!name.includes("/")) return name;
   if (!isAbsolute(name) || isInside(realOrSame(name), workspace) || isInside(name, workspace)) return undefined;
   const base = baseName(name);
-  const meant = programAt(base);
+  const meant = programAt(base, searchPath);
   return meant !== undefined && sameFile(meant, name) ? base : undefined;
 }
 
 /** What the shell would find under a bare name. */
-function programAt(base: string): string | undefined {
-  for (const folder of (process.env["PATH"] ?? "").split(":")) {
+function programAt(base: string, searchPath: string): string | undefined {
+  for (const folder of searchPath.split(":")) {
     if (!isAbsolute(folder)) continue;
     try {
       accessSync(join(folder, base), constants.X_OK);

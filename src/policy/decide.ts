@@ -6,18 +6,18 @@ import type { Decision, Judgement, Need, Verdict } from "./need.ts";
 import {
   floorOf,
   holdsProtected,
-  kernelPlace,
-  type Place,
+  kernelPath,
   protectedBelow,
   type ResolvedPath,
   resolvePath,
   rootOf,
   specialKind,
+  type WorkspacePaths,
 } from "./paths.ts";
 import { coversFile, coversMcp, coversPath, nameOf, namesPath } from "./rules.ts";
 import { capital } from "./show.ts";
 
-export type Situation = Place & {
+export type Situation = WorkspacePaths & {
   mode: "default" | "force" | "plan" | "ask";
   /** Can somebody be asked? Without, `ask` means rejected; only the reasons differ. */
   interactive: boolean;
@@ -26,9 +26,11 @@ export type Situation = Place & {
   sandbox: "off" | "unlisted" | "all";
   /** The user's settings let searches pass without a question. */
   acceptsSearches?: boolean;
+  /** `PATH`, as commands have it. Without it, no path counts as a program's name, and any folder may hold programs. */
+  searchPath?: string;
 };
 
-type Part = Judgement & { path?: ResolvedPath };
+type NeedJudgement = Judgement & { path?: ResolvedPath };
 
 export const nobodyToAsk = "Nobody can be asked in print mode.";
 export const runsInSandbox = "It runs in the sandbox.";
@@ -39,7 +41,7 @@ const strictness: Record<Verdict, number> = { allow: 0, ask: 1, deny: 2 };
 export async function decide(needs: readonly Need[], situation: Situation): Promise<Decision> {
   const approved = new Map<string, string>();
   let verdict: Verdict = "allow";
-  let deciding: Part[] = [];
+  let deciding: NeedJudgement[] = [];
   const touchesFiles = needs.some((need) => need.kind === "Read" || need.kind === "Write" || need.kind === "Delete");
   const ignored = touchesFiles ? await loadIgnore([situation.workspace, ...situation.roots]) : () => undefined;
   const isHidden = hiddenBy(situation, ignored);
@@ -69,7 +71,7 @@ function fewOf(reasons: string[]): string[] {
   return [...reasons.slice(0, most - 1), `There are ${reasons.length - most + 1} more reasons of this kind.`];
 }
 
-async function judge(need: Need, situation: Situation, ignored: IgnoreCheck): Promise<Part> {
+async function judge(need: Need, situation: Situation, ignored: IgnoreCheck): Promise<NeedJudgement> {
   switch (need.kind) {
     case "Read":
     case "Write":
@@ -86,7 +88,12 @@ async function judge(need: Need, situation: Situation, ignored: IgnoreCheck): Pr
   }
 }
 
-function judgePath(kind: "Read" | "Write" | "Delete", need: Need, situation: Situation, ignored: IgnoreCheck): Part {
+function judgePath(
+  kind: "Read" | "Write" | "Delete",
+  need: Need,
+  situation: Situation,
+  ignored: IgnoreCheck,
+): NeedJudgement {
   const path = resolvePath(need.target, situation, need.cwd);
   if ("problem" in path) return deny(`${capital(path.problem)}.`);
   const ruleKind = kind === "Read" ? "Read" : "Write";
@@ -95,7 +102,7 @@ function judgePath(kind: "Read" | "Write" | "Delete", need: Need, situation: Sit
   if (denying) return deny(`${nameOf(denying)} denies ${path.given}.`);
   const hiding = ignored(path);
   if (hiding) return deny(`${hiding} hides ${path.given} from the agent.`);
-  const special = kernelPlace(path.given) ?? specialKind(path.real);
+  const special = kernelPath(path.given) ?? specialKind(path.real);
   if (special) return deny(`${path.given} is not opened: ${special}.`);
   if (kind !== "Read" && isReadOnly(situation))
     return deny(`${capital(situation.mode)} mode only reads: ${path.given} is not changed.`);
@@ -103,7 +110,7 @@ function judgePath(kind: "Read" | "Write" | "Delete", need: Need, situation: Sit
   return { ...answer, path };
 }
 
-function judgeRead(path: ResolvedPath, rules: readonly Rule[], situation: Situation): Part {
+function judgeRead(path: ResolvedPath, rules: readonly Rule[], situation: Situation): NeedJudgement {
   if (rootOf(path.real, situation) !== undefined) return allow("It is inside the workspace.");
   const allowing = rules.find((rule) => rule.verdict === "allow" && coversPath(rule, path, situation));
   if (allowing) return allow(`${nameOf(allowing)} allows it.`);
@@ -113,7 +120,12 @@ function judgeRead(path: ResolvedPath, rules: readonly Rule[], situation: Situat
   );
 }
 
-function judgeWrite(kind: "Write" | "Delete", path: ResolvedPath, rules: readonly Rule[], situation: Situation): Part {
+function judgeWrite(
+  kind: "Write" | "Delete",
+  path: ResolvedPath,
+  rules: readonly Rule[],
+  situation: Situation,
+): NeedJudgement {
   const allowing = rules.filter((rule) => rule.verdict === "allow");
   const floor = floorOf(path, situation);
   if (floor?.level === "never") return deny(`${capital(floor.why)}.`);
@@ -144,14 +156,14 @@ function judgeWrite(kind: "Write" | "Delete", path: ResolvedPath, rules: readonl
   return ask(`There are Write rules, and none covers ${path.given}.`);
 }
 
-async function judgeShell(need: Need, situation: Situation): Promise<Part> {
+async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgement> {
   if (need.target.includes("\0")) return deny("A command cannot hold a NUL character.");
   // The grammar is large, and most calls need none of it.
   const { inspectShell, judgeByRules } = await import("./judge-shell.ts");
   const { ownCommands } = await import("./own-commands.ts");
-  const place = resolvePath(need.cwd ?? situation.workspace, situation);
-  if ("problem" in place) return deny(`${capital(place.problem)}.`);
-  const findings = inspectShell(need.target, place.real, situation);
+  const directory = resolvePath(need.cwd ?? situation.workspace, situation);
+  if ("problem" in directory) return deny(`${capital(directory.problem)}.`);
+  const findings = inspectShell(need.target, directory.real, situation);
   if (findings.denied.length > 0) return { verdict: "deny", reasons: findings.denied };
   if (isReadOnly(situation)) return deny(`${capital(situation.mode)} mode only reads: no commands are run.`);
   const floor = [...findings.floor, ...ownCommands(findings.runs.runs)];
@@ -176,19 +188,19 @@ async function judgeShell(need: Need, situation: Situation): Promise<Part> {
   return { verdict: "allow", reasons, confined: true, ...(mode === "force" && { forced: true }), ...personOnly };
 }
 
-async function judgeWeb(target: string, situation: Situation): Promise<Part> {
+async function judgeWeb(target: string, situation: Situation): Promise<NeedJudgement> {
   const { judgeUrl } = await import("./network.ts");
   const answer = judgeUrl(target, situation);
   return { ...answer, ...(answer.verdict === "allow" && situation.mode === "force" && { forced: true }) };
 }
 
-async function judgeSearch(target: string, situation: Situation): Promise<Part> {
+async function judgeSearch(target: string, situation: Situation): Promise<NeedJudgement> {
   const { judgeSearchUrl } = await import("./network.ts");
   const answer = judgeSearchUrl(target, situation);
   return { ...answer, ...(answer.verdict === "allow" && situation.mode === "force" && { forced: true }) };
 }
 
-function judgeMcp({ target, changed }: Need, situation: Situation): Part {
+function judgeMcp({ target, changed }: Need, situation: Situation): NeedJudgement {
   const rules = situation.rules.filter((rule) => rule.kind === "Mcp" && coversMcp(rule, target));
   const denying = rules.find((rule) => rule.verdict === "deny");
   if (denying) return deny(`${nameOf(denying)} denies it.`);
@@ -211,22 +223,22 @@ function isReadOnly({ mode }: Situation): boolean {
   return mode === "plan" || mode === "ask";
 }
 
-function allow(reason: string): Part {
+function allow(reason: string): NeedJudgement {
   return { verdict: "allow", reasons: [reason] };
 }
 
-function forced(): Part {
+function forced(): NeedJudgement {
   return { ...allow("--force allows it."), forced: true };
 }
 
-function ask(reason: string): Part {
+function ask(reason: string): NeedJudgement {
   return { verdict: "ask", reasons: [reason] };
 }
 
-function onlyPerson(reason: string): Part {
+function onlyPerson(reason: string): NeedJudgement {
   return { ...ask(reason), personOnly: true };
 }
 
-function deny(reason: string): Part {
+function deny(reason: string): NeedJudgement {
   return { verdict: "deny", reasons: [reason] };
 }

@@ -7,17 +7,21 @@ import type { ShellWord } from "./parse/shell.ts";
 import { rulesFor } from "./rule-lists.ts";
 import { absolutePattern, coversFile, coversPath, deniesCommand, nameOf, shellPattern } from "./rules.ts";
 import { show } from "./show.ts";
-import { type Told, toldPrograms } from "./starts/programs-in-arguments.ts";
-import type { Run, Runs } from "./starts/wrappers.ts";
+import { type NamedProgram, programsInArguments } from "./starts/programs-in-arguments.ts";
+import type { ProgramStart, StartedPrograms } from "./starts/wrappers.ts";
 
 /** What deny rules forbid among the programs that other programs are told. */
-export function deniedByWord({ runs }: Runs, rules: readonly Rule[]): Told[] {
+export function deniedArguments({ runs }: StartedPrograms, rules: readonly Rule[]): NamedProgram[] {
   const denying = rulesFor(rules, "Shell", "deny");
   if (denying.length === 0) return [];
-  return runs.flatMap((run) => (run.name.dynamic || run.name.glob ? [] : toldPrograms(run, denying)));
+  return runs.flatMap((run) => (run.name.dynamic || run.name.glob ? [] : programsInArguments(run, denying)));
 }
 
-export function deniedRuns(command: string, { runs, lines, unreadable }: Runs, rules: readonly Rule[]): string[] {
+export function deniedRuns(
+  command: string,
+  { runs, lines, unreadable }: StartedPrograms,
+  rules: readonly Rule[],
+): string[] {
   const denying = rulesFor(rules, "Shell", "deny");
   if (denying.length === 0) return [];
   const reasons = new Set<string>();
@@ -52,7 +56,7 @@ function deniedName(rule: Rule, names: readonly string[]): string | undefined {
 }
 
 /** Words that could be what a deny rule names, if only the shell made them so: `git $x` against `Shell(git push)`. */
-export function unseenArguments({ runs }: Runs, rules: readonly Rule[]): string[] {
+export function unseenArguments({ runs }: StartedPrograms, rules: readonly Rule[]): string[] {
   const denying = rulesFor(rules, "Shell", "deny").filter((rule) => /[\s:]/.test(rule.pattern));
   return runs
     .filter((run) => !run.name.dynamic && !run.name.glob && denying.some((rule) => mayMatch(rule, run)))
@@ -63,7 +67,7 @@ export function unseenArguments({ runs }: Runs, rules: readonly Rule[]): string[
 const mostArguments = 50;
 
 /** Would the rule match with its own words in the place of those that are not known? */
-function mayMatch(rule: Rule, { name, args }: Run): boolean {
+function mayMatch(rule: Rule, { name, args }: ProgramStart): boolean {
   const near = args.slice(0, mostArguments);
   const values = near.map((each) => each.value);
   const isDenied = (at: number, wanted: readonly string[]) =>

@@ -5,11 +5,11 @@ import { decide, type Situation } from "./decide.ts";
 import { inspectShell, type ShellFindings } from "./judge-shell.ts";
 import type { Decision, Need, Verdict } from "./need.ts";
 import { ownCommands } from "./own-commands.ts";
-import { type Standing, standingsOf } from "./parse/command-position.ts";
+import { type CommandPosition, commandPositions } from "./parse/command-position.ts";
 import type { ShellCommand, ShellRedirect } from "./parse/shell.ts";
 import { floorOf, resolvePath, rootOf } from "./paths.ts";
 import { allowsCommand, coversMcp, coversPath, deniesCommand, type Rule } from "./rules.ts";
-import { baseName, type Run } from "./starts/wrappers.ts";
+import { baseName, type ProgramStart } from "./starts/wrappers.ts";
 
 export type Explanation = Pick<Decision, "verdict" | "reasons" | "confined" | "forced" | "personOnly"> & {
   need: Need;
@@ -77,12 +77,12 @@ async function namedRules({ kind, target }: Need, { rules }: Situation): Promise
   return rules.filter((rule) => rule.kind === "WebFetch" && coversUrl(rule, url));
 }
 
-type ShellPart = Pick<Explanation, "rules" | "commands" | "writes" | "unseen">;
+type ShellExplanation = Pick<Explanation, "rules" | "commands" | "writes" | "unseen">;
 
-function explainShell(need: Need, situation: Situation): ShellPart {
-  const place = resolvePath(need.cwd ?? situation.workspace, situation);
-  if ("problem" in place || need.target.includes("\0")) return { rules: [] };
-  const findings = inspectShell(need.target, place.real, situation);
+function explainShell(need: Need, situation: Situation): ShellExplanation {
+  const directory = resolvePath(need.cwd ?? situation.workspace, situation);
+  if ("problem" in directory || need.target.includes("\0")) return { rules: [] };
+  const findings = inspectShell(need.target, directory.real, situation);
   const commands = commandTree(findings, situation);
   const writes = explainWrites(findings, situation);
   const rules = new Set<Rule>();
@@ -96,21 +96,21 @@ function explainShell(need: Need, situation: Situation): ShellPart {
 }
 
 function commandTree(findings: ShellFindings, situation: Situation): ExplainedCommand[] {
-  const standings = standingsByCommand(findings);
+  const positions = positionsByCommand(findings);
   const first = new Map<ShellCommand, ExplainedCommand>();
   const roots: ExplainedCommand[] = [];
-  const trail: { run: Run; node: ExplainedCommand }[] = [];
+  const trail: { run: ProgramStart; node: ExplainedCommand }[] = [];
   for (const run of findings.runs.runs) {
     while (trail.length > 0 && trail.at(-1)!.run.depth >= run.depth) trail.pop();
     const starter = trail.at(-1);
     const isFirst = !first.has(run.command);
-    const standing = standings.get(run.command);
-    const holder = isFirst && standing?.within ? first.get(standing.within) : undefined;
+    const position = positions.get(run.command);
+    const holder = isFirst && position?.within ? first.get(position.within) : undefined;
     const node: ExplainedCommand = {
       command: isFirst ? run.command.text : textOf(run),
       where: [
         ...(starter && !holder ? [`run by ${baseName(starter.run.name.value)}`] : []),
-        ...(isFirst ? (standing?.where ?? []) : []),
+        ...(isFirst ? (position?.where ?? []) : []),
       ],
       ...programOf(run),
       ...judgeRun(run, { starter: starter?.run, findings, situation }),
@@ -148,31 +148,31 @@ function withNameless(
   return [...named.map((root) => ({ ...root, where: ["named by a variable"] })), ...shown];
 }
 
-function programOf({ name, args }: Run): Pick<ExplainedCommand, "program"> {
+function programOf({ name, args }: ProgramStart): Pick<ExplainedCommand, "program"> {
   return name.dynamic || name.glob ? {} : { program: [name.value, ...args.map((arg) => arg.value)] };
 }
 
-type CommandStanding = { where: string[]; within?: ShellCommand };
+type StatedPosition = { where: string[]; within?: ShellCommand };
 
-function standingsByCommand({ runs }: ShellFindings): Map<ShellCommand, CommandStanding> {
-  const found = new Map<ShellCommand, CommandStanding>();
+function positionsByCommand({ runs }: ShellFindings): Map<ShellCommand, StatedPosition> {
+  const found = new Map<ShellCommand, StatedPosition>();
   for (const [index, line] of runs.lines.entries()) {
-    let standings: Standing[] | undefined;
+    let positions: CommandPosition[] | undefined;
     for (const [at, command] of line.commands.entries()) {
       // Not before there is a command: a line that is too long to be parsed has none.
-      standings ??= standingsOf(runs.sources[index]!);
-      const { where, within } = standings[at] ?? { where: [] };
+      positions ??= commandPositions(runs.sources[index]!);
+      const { where, within } = positions[at] ?? { where: [] };
       found.set(command, { where, ...(within !== undefined && { within: line.commands[within] }) });
     }
   }
   return found;
 }
 
-type RunPlace = { starter: Run | undefined; findings: ShellFindings; situation: Situation };
+type RunContext = { starter: ProgramStart | undefined; findings: ShellFindings; situation: Situation };
 
 function judgeRun(
-  run: Run,
-  { starter, findings, situation }: RunPlace,
+  run: ProgramStart,
+  { starter, findings, situation }: RunContext,
 ): Pick<ExplainedCommand, "verdict" | "reason" | "rule"> {
   const shellRules = situation.rules.filter((rule) => rule.kind === "Shell");
   const allowing = shellRules.filter((rule) => rule.verdict === "allow");
@@ -209,7 +209,7 @@ function explainWrites({ writes }: ShellFindings, situation: Situation): Explain
   });
 }
 
-function textOf({ name, args }: Run): string {
+function textOf({ name, args }: ProgramStart): string {
   return [name, ...args].map((word) => word.text).join(" ");
 }
 

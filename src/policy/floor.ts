@@ -1,8 +1,8 @@
 // The floor, for people: what stays protected in every mode, as paths.ts knows it.
 
-export type ProtectedPlace = { what: string; level: "never" | "protected" };
+export type ProtectedPathGroup = { what: string; level: "never" | "protected" };
 
-export const protectedPlaces: readonly ProtectedPlace[] = [
+export const protectedPathGroups: readonly ProtectedPathGroup[] = [
   { what: "the agent's own configuration: <config> and ~/.cursor", level: "never" },
   { what: ".cursor/**, except rules, commands, skills and agents in it", level: "protected" },
   {

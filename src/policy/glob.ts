@@ -46,18 +46,18 @@ function alternativesOf(pattern: string, options: GlobOptions): string[] {
   return expandBraces(folded) ?? [folded];
 }
 
-type Token = string | { kind: "star" | "one" } | { kind: "class"; has(character: string): boolean };
+type GlobToken = string | { kind: "star" | "one" } | { kind: "class"; has(character: string): boolean };
 
-function matchesSegments(pattern: readonly ("any" | Token[])[], path: readonly string[][]): boolean {
+function matchesSegments(pattern: readonly ("any" | GlobToken[])[], path: readonly string[][]): boolean {
   return walk(
     pattern.length,
     path.length,
     (at) => pattern[at] === "any",
-    (at, index) => matchesSegment(pattern[at] as Token[], path[index]!),
+    (at, index) => matchesSegment(pattern[at] as GlobToken[], path[index]!),
   );
 }
 
-function matchesSegment(pattern: readonly Token[], text: readonly string[]): boolean {
+function matchesSegment(pattern: readonly GlobToken[], text: readonly string[]): boolean {
   return walk(
     pattern.length,
     text.length,
@@ -93,17 +93,17 @@ function walk(
   return at === patternLength;
 }
 
-function isStar(token: Token | undefined): boolean {
+function isStar(token: GlobToken | undefined): boolean {
   return typeof token === "object" && token.kind === "star";
 }
 
-function matchesOne(token: Token, character: string): boolean {
+function matchesOne(token: GlobToken, character: string): boolean {
   if (typeof token === "string") return token === character;
   return token.kind === "one" || (token.kind === "class" && token.has(character));
 }
 
-function tokensOf(pattern: string, options: GlobOptions): Token[] {
-  const tokens: Token[] = [];
+function tokensOf(pattern: string, options: GlobOptions): GlobToken[] {
+  const tokens: GlobToken[] = [];
   for (let at = 0; at < pattern.length; ) {
     const set = pattern[at] === "[" && options.brackets ? setAt(pattern, at) : undefined;
     if (set) {
@@ -129,7 +129,7 @@ function setAt(pattern: string, at: number): RegExpExecArray | undefined {
   return found && found[2] !== "" ? found : undefined;
 }
 
-function classOf([, negation, body]: RegExpExecArray): Token {
+function classOf([, negation, body]: RegExpExecArray): GlobToken {
   const characters = [...body!];
   const has = (character: string): boolean => {
     for (let at = 0; at < characters.length; at++) {

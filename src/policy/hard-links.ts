@@ -1,30 +1,18 @@
 // Files with several names: one of them may be a protected one.
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Place } from "./paths.ts";
+import type { WorkspacePaths } from "./paths.ts";
+import { protectedFolders } from "./protected-names.ts";
 
 /** Where protected files lie, in a workspace and in a home. */
-const inWorkspace = [
-  ".cursor",
-  ".cursor/hooks",
-  ".git/hooks",
-  ".git/info",
-  ".git",
-  ".vscode",
-  ".idea",
-  ".claude",
-  ".codex",
-  ".gemini",
-  ".devcontainer",
-  "",
-];
+const inWorkspace = [".cursor", ".cursor/hooks", ".git/hooks", ".git/info", ".git", ...protectedFolders, ""];
 const inHome = ["", ".ssh", ".cursor", ".config/fish", ".config/git"];
 const mostEntries = 2000;
 
 /** The protected name of the same file; undefined for files with one name, which nearly all have. */
 export function protectedLink(
   real: string,
-  { workspace, roots, home, configDir }: Place,
+  { workspace, roots, home, configDir }: WorkspacePaths,
   isProtected: (path: string) => boolean,
 ): string | undefined {
   const file = linkedFile(real);
@@ -52,13 +40,13 @@ export function hasDeniedName(real: string, folder: string, isDenied: (path: str
   return file !== undefined && sameFileIn(folder, { file, isWanted: isDenied, seen: { entries: 0 } }) !== undefined;
 }
 
-type Search = {
+type LinkSearch = {
   file: { dev: number; ino: number };
   isWanted(path: string): boolean;
   seen: { entries: number };
 };
 
-function sameFileIn(folder: string, search: Search): string | undefined {
+function sameFileIn(folder: string, search: LinkSearch): string | undefined {
   for (const name of namesIn(folder)) {
     // Too many to look at all of them: one could be it.
     if (search.seen.entries++ === mostEntries) return "a file that was not looked for to the end";

@@ -1,13 +1,13 @@
 // What is hidden from the agent wherever it looks: paths that a Read deny rule or an ignore file names.
 import type { Rule } from "../protocol/permission-rule.ts";
 import { type IgnoreCheck, loadIgnore } from "./ignore.ts";
-import type { Place } from "./paths.ts";
+import type { WorkspacePaths } from "./paths.ts";
 import { coversPath } from "./rules.ts";
 
-type Situation = Place & { rules: readonly Rule[] };
+type RulesAndPaths = WorkspacePaths & { rules: readonly Rule[] };
 
 /** For searches, listings and attachments: the folder is permitted, what it holds is looked at one by one. */
-export function hiddenBy(situation: Situation, ignored: IgnoreCheck): (path: string) => boolean {
+export function hiddenBy(situation: RulesAndPaths, ignored: IgnoreCheck): (path: string) => boolean {
   const denying = situation.rules.filter((rule) => rule.kind === "Read" && rule.verdict === "deny");
   return (path) => {
     const both = { given: path, real: path };
@@ -15,6 +15,6 @@ export function hiddenBy(situation: Situation, ignored: IgnoreCheck): (path: str
   };
 }
 
-export async function loadHidden(situation: Situation): Promise<(path: string) => boolean> {
+export async function loadHidden(situation: RulesAndPaths): Promise<(path: string) => boolean> {
   return hiddenBy(situation, await loadIgnore([situation.workspace, ...situation.roots]));
 }

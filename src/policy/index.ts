@@ -2,7 +2,7 @@
 export { check, parseNeed } from "./check.ts";
 export { decide, type Situation } from "./decide.ts";
 export { type ExplainedCommand, type ExplainedPath, type Explanation, explain } from "./explain.ts";
-export { type LintEntry, type LintKind, type LintPlace, type LintProblem, lint } from "./lint/index.ts";
+export { type LintContext, type LintEntry, type LintKind, type LintProblem, lint } from "./lint/index.ts";
 export type { Decision, Need, Verdict } from "./need.ts";
 export { judgeUrl } from "./network.ts";
 export {
@@ -12,6 +12,6 @@ export {
   type ShellCommand,
   type ShellLine,
 } from "./parse/shell.ts";
-export { floorOf, type Place, type ResolvedPath, resolvePath } from "./paths.ts";
+export { floorOf, type ResolvedPath, resolvePath, type WorkspacePaths } from "./paths.ts";
 export { remedyFor } from "./remedy.ts";
 export { parseRule, type Rule, type RuleKind, ruleKinds } from "./rules.ts";

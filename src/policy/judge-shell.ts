@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { isNamedByWrapper, uncoveredRun } from "./allow-rules.ts";
-import { deniedByWord, deniedRuns, deniedTouches, unseenArguments } from "./deny-rules.ts";
+import { deniedArguments, deniedRuns, deniedTouches, unseenArguments } from "./deny-rules.ts";
 import { copiedPaths } from "./files/copies.ts";
 import { mayLeadToProtected } from "./files/named-files.ts";
 import { removedPaths } from "./files/removed-folders.ts";
-import { madeByLine } from "./files/self-written-code.ts";
+import { selfWrittenCode } from "./files/self-written-code.ts";
 import {
   directoriesOf,
   isOutside,
@@ -30,15 +30,15 @@ import { harmlessVariables } from "./programs/shell-builtins.ts";
 import { rulesFor } from "./rule-lists.ts";
 import { coversPath, nameOf, namesPath } from "./rules.ts";
 import { capital, show } from "./show.ts";
-import { isNumeric, type Scope } from "./starts/expand-words.ts";
+import { isNumeric, type VariableScope } from "./starts/expand-words.ts";
 import { suspiciousText } from "./starts/suspicious-text.ts";
-import { baseName, type Run, type Runs, runsOf } from "./starts/wrappers.ts";
+import { baseName, type ProgramStart, type StartedPrograms, startedPrograms } from "./starts/wrappers.ts";
 
 export { uncoveredRun } from "./allow-rules.ts";
 export type { ShellSituation } from "./files/shell-paths.ts";
 
 /** `isPurpose`: writing it is what the command is for; a redirect needs a Write rule of its own. */
-export type Write = Touch & { isPurpose: boolean };
+export type FileWrite = Touch & { isPurpose: boolean };
 
 /** Everything about a line that no mode changes: what denies it, and what must be asked about in every mode. */
 export type ShellFindings = {
@@ -46,10 +46,10 @@ export type ShellFindings = {
   floor: string[];
   /** Parts that deny rules cannot be compared with. */
   unseen: string[];
-  runs: Runs;
+  runs: StartedPrograms;
   /** Files that Read deny rules cannot be compared with. */
   unread: string[];
-  writes: Write[];
+  writes: FileWrite[];
   reads: Touch[];
   directories: LineDirectories;
 };
@@ -58,7 +58,7 @@ export type ShellFindings = {
 const mostFiles = 400;
 
 export function inspectShell(command: string, cwd: string, situation: ShellSituation): ShellFindings {
-  const runs = runsOf(command);
+  const runs = startedPrograms(command);
   const directories = directoriesOf(runs, cwd, situation);
   const written = writtenFiles(runs);
   const readsMatter = rulesFor(situation.rules, "Read", "deny").length > 0;
@@ -70,12 +70,12 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
     .map((word) => ({ ...touch(word), isPurpose: word.isPurpose }));
   const reads = read.slice(0, mostFiles).map(touch);
   const makesFolders = runs.runs.some((run) => baseName(run.name.value) === "mkdir");
-  const place = { directories: directories.paths, makesFolders };
-  const copies = runs.runs.flatMap((run) => copiedPaths(run, place, situation));
-  const told = deniedByWord(runs, situation.rules);
+  const copyDirectories = { directories: directories.paths, makesFolders };
+  const copies = runs.runs.flatMap((run) => copiedPaths(run, copyDirectories, situation));
+  const namedPrograms = deniedArguments(runs, situation.rules);
   const denied = [
     ...deniedRuns(command, runs, situation.rules),
-    ...told
+    ...namedPrograms
       .filter((each) => each.isSure)
       .map(({ rule, name, by }) => `${nameOf(rule)} denies ${name}, which ${by} would start.`),
     ...deniedTouches("Read", reads, situation),
@@ -102,8 +102,8 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   const made = writes.flatMap((write) => write.paths.map((path) => path.real));
   const unseen = [
     ...unseenParts(runs, situation.rules),
-    ...told.map(({ name, by }) => `${by} may start ${name}, which it is told`),
-    ...madeByLine(runs, { made, directories: directories.paths }, situation),
+    ...namedPrograms.map(({ name, by }) => `${by} may start ${name}, which it is told`),
+    ...selfWrittenCode(runs, { made, directories: directories.paths }, situation),
   ];
   const unread = readsMatter
     ? madeUpReads(runs).map(
@@ -119,11 +119,11 @@ function copyTouch(path: ResolvedPath): Touch {
 }
 
 /** `others`: what comes to be without being named, or is named without being known as written. */
-type FloorFacts = { writes: readonly Write[]; others: readonly ResolvedPath[]; directories: LineDirectories };
+type FloorInput = { writes: readonly FileWrite[]; others: readonly ResolvedPath[]; directories: LineDirectories };
 
 /** Protected paths are asked about in every mode; the agent's own configuration is refused. */
 function floorReasons(
-  { writes, others, directories }: FloorFacts,
+  { writes, others, directories }: FloorInput,
   situation: ShellSituation,
   denied: string[],
 ): string[] {
@@ -150,7 +150,7 @@ function isLifted(path: ResolvedPath, situation: ShellSituation): boolean {
   );
 }
 
-function unseenParts(runs: Runs, rules: readonly Rule[]): string[] {
+function unseenParts(runs: StartedPrograms, rules: readonly Rule[]): string[] {
   const parts = new Set(runs.opaque);
   for (const line of runs.lines) for (const error of line.errors) parts.add(`the line cannot be read: ${error}`);
   for (const run of runs.runs)
@@ -162,7 +162,7 @@ function unseenParts(runs: Runs, rules: readonly Rule[]): string[] {
 }
 
 /** Data that becomes code: what it runs is in no command of the line. */
-function evaluatedParts(line: ShellLine, scope: Scope): string[] {
+function evaluatedParts(line: ShellLine, scope: VariableScope): string[] {
   return [
     ...line.evaluates.map((text) => `${show(text)} evaluates data as code`),
     ...line.computed
@@ -196,9 +196,9 @@ export function judgeByRules(command: string, findings: ShellFindings, situation
   return { verdict: "allow", reasons: ["Allow rules cover every part of it."] };
 }
 
-function runReasons(runs: readonly Run[], allowing: readonly Rule[], situation: ShellSituation): string[] {
+function runReasons(runs: readonly ProgramStart[], allowing: readonly Rule[], situation: ShellSituation): string[] {
   const reasons: string[] = [];
-  const trail: Run[] = [];
+  const trail: ProgramStart[] = [];
   for (const run of runs) {
     while (trail.length > 0 && trail.at(-1)!.depth >= run.depth) trail.pop();
     const wrapper = trail.at(-1);

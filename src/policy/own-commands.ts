@@ -2,7 +2,7 @@
 
 import type { ShellWord } from "./parse/shell.ts";
 import { own, words } from "./programs/shell-builtins.ts";
-import { baseName, isInterpreter, type Run } from "./starts/wrappers.ts";
+import { baseName, isInterpreter, type ProgramStart } from "./starts/wrappers.ts";
 
 /** The names it is installed under, and its file and package. */
 const programs = words("courser cursor-agent agent courser.cjs courser.js courser-agent");
@@ -27,7 +27,7 @@ const widening =
   /^(--(force|yolo|trust|approve-mcps?|mcp-config|hooks|ask-command|auto-review|sandbox|add-dir)(=.*)?|-[a-zA-Z]*f[a-zA-Z]*)$/s;
 
 /** A sentence for each such command among what a line would start. No rule covers them: not Shell(courser), not Shell(**). */
-export function ownCommands(runs: readonly Run[]): string[] {
+export function ownCommands(runs: readonly ProgramStart[]): string[] {
   const reasons = new Set<string>();
   for (const run of runs) {
     const args = ownArguments(run);
@@ -38,7 +38,7 @@ export function ownCommands(runs: readonly Run[]): string[] {
 }
 
 /** What the program is given; undefined for other programs. `node dist/courser.cjs …` is the program too. */
-function ownArguments({ name, args }: Run): readonly ShellWord[] | undefined {
+function ownArguments({ name, args }: ProgramStart): readonly ShellWord[] | undefined {
   if (isOwn(name)) return args;
   if (!isInterpreter(name.value)) return undefined;
   const at = args.findIndex(isOwn);

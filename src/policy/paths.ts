@@ -3,8 +3,17 @@ import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "no
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fold } from "./glob.ts";
 import { protectedLink } from "./hard-links.ts";
+import {
+  homeFiles,
+  homeFolders,
+  isProtectedInGit,
+  openInCursor,
+  protectedFiles,
+  protectedFolders,
+  systemFiles,
+} from "./protected-names.ts";
 
-export type Place = {
+export type WorkspacePaths = {
   /** Real paths. */
   workspace: string;
   roots: readonly string[];
@@ -17,16 +26,16 @@ export type ResolvedPath = { given: string; real: string; isNew?: true };
 
 export function resolvePath(
   target: string,
-  place: Pick<Place, "workspace" | "home">,
+  paths: Pick<WorkspacePaths, "workspace" | "home">,
   cwd?: string,
 ): ResolvedPath | { problem: string } {
   if (target.includes("\0")) return { problem: "a path cannot hold a NUL character" };
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(target)) return { problem: `${target} is an address, not a path` };
-  const walked = walkedPath(target, place, cwd);
+  const walked = walkedPath(target, paths, cwd);
   const given = resolve(walked);
   try {
-    const isKnown = walked === place.workspace || isThere(walked);
-    const real = realTarget(walked, { real: place.workspace, isKnown });
+    const isKnown = walked === paths.workspace || isThere(walked);
+    const real = realTarget(walked, { real: paths.workspace, isKnown });
     // `new/../file` is there as soon as `new` is.
     return !isKnown && real === walked ? { given, real, isNew: true } : { given, real };
   } catch (error) {
@@ -35,12 +44,16 @@ export function resolvePath(
 }
 
 /** `~` is the home folder; what is relative starts at `cwd`, or else at the workspace. */
-export function absolutePath(target: string, place: Pick<Place, "workspace" | "home">, cwd?: string): string {
-  return resolve(walkedPath(target, place, cwd));
+export function absolutePath(target: string, paths: Pick<WorkspacePaths, "workspace" | "home">, cwd?: string): string {
+  return resolve(walkedPath(target, paths, cwd));
 }
 
 /** With its `..`, since the kernel follows the links before it: `link/../x` is not `x`. */
-function walkedPath(target: string, { workspace, home }: Pick<Place, "workspace" | "home">, cwd = workspace): string {
+function walkedPath(
+  target: string,
+  { workspace, home }: Pick<WorkspacePaths, "workspace" | "home">,
+  cwd = workspace,
+): string {
   if (target === "~" || target.startsWith("~/")) return home + target.slice(1);
   return isAbsolute(target) ? target : `${cwd}/${target}`;
 }
@@ -49,10 +62,10 @@ function walkedPath(target: string, { workspace, home }: Pick<Place, "workspace"
 const longestPath = 8192;
 
 /** `real`: a folder that is known to be one. `isKnown`: whether anything is there. */
-type RealOptions = { mostLinks?: number; mostMissing?: number; real?: string; isKnown?: boolean };
+type ResolveOptions = { mostLinks?: number; mostMissing?: number; real?: string; isKnown?: boolean };
 
 /** Throws for loops and for folders that may not be searched: what cannot be resolved is not permitted. */
-export function realTarget(path: string, options: RealOptions = {}): string {
+export function realTarget(path: string, options: ResolveOptions = {}): string {
   const { mostLinks = 40, mostMissing = 200, real = "" } = options;
   if (path === real) return path;
   if (path.length > longestPath || mostMissing === 0) throw Object.assign(new Error(path), { code: "ENAMETOOLONG" });
@@ -114,45 +127,45 @@ export function shownPath(path: string, workspace: string): string {
   return shown.split(sep).join("/");
 }
 
-export function rootOf(path: string, place: Place): string | undefined {
-  return [place.workspace, ...place.roots].find((root) => isInside(path, root));
+export function rootOf(path: string, paths: WorkspacePaths): string | undefined {
+  return [paths.workspace, ...paths.roots].find((root) => isInside(path, root));
 }
 
 export type Floor = { level: "never" | "protected"; why: string };
 
 /** What stands against writing here in every mode; undefined for ordinary paths. */
-export function floorOf(path: ResolvedPath, place: Place): Floor | undefined {
-  const named = floorByName(path, place);
+export function floorOf(path: ResolvedPath, paths: WorkspacePaths): Floor | undefined {
+  const named = floorByName(path, paths);
   if (named) return named;
   if (path.isNew) return undefined;
-  const isProtected = (other: string) => floorByName({ given: other, real: other }, place) !== undefined;
-  const other = protectedLink(path.real, place, isProtected);
+  const isProtected = (other: string) => floorByName({ given: other, real: other }, paths) !== undefined;
+  const other = protectedLink(path.real, paths, isProtected);
   return other
     ? { level: "protected", why: `${path.real} is another name of ${other}, which is protected` }
     : undefined;
 }
 
-function floorByName({ given, real }: ResolvedPath, place: Place): Floor | undefined {
+function floorByName({ given, real }: ResolvedPath, paths: WorkspacePaths): Floor | undefined {
   for (const path of new Set([given, real])) {
-    if (isOwnConfiguration(path, place))
+    if (isOwnConfiguration(path, paths))
       return { level: "never", why: `${path} belongs to the agent's own configuration, which it never writes` };
   }
   for (const path of new Set([given, real])) {
-    const name = protectedName(path, place);
+    const name = protectedName(path, paths);
     if (name)
       return { level: "protected", why: `${name} is protected: it can run code, or change what the agent may do` };
   }
   return undefined;
 }
 
-/** Resolved once for a place: a command may name a thousand files. */
-const ownFolders = new WeakMap<Place, ReadonlySet<string>>();
+/** Resolved once for each set of paths: a command may name a thousand files. */
+const ownFolders = new WeakMap<WorkspacePaths, ReadonlySet<string>>();
 
-function isOwnConfiguration(path: string, place: Place): boolean {
-  const { workspace, home, configDir } = place;
+function isOwnConfiguration(path: string, paths: WorkspacePaths): boolean {
+  const { workspace, home, configDir } = paths;
   const own = join(home, ".cursor");
-  const folders = ownFolders.get(place) ?? new Set([configDir, own, realOrSame(configDir), realOrSame(own)]);
-  ownFolders.set(place, folders);
+  const folders = ownFolders.get(paths) ?? new Set([configDir, own, realOrSame(configDir), realOrSame(own)]);
+  ownFolders.set(paths, folders);
   for (const folder of folders) {
     if (!isInside(fold(path), fold(folder))) continue;
     // Worktrees live inside the configuration directory, and are workspaces all the same.
@@ -163,103 +176,40 @@ function isOwnConfiguration(path: string, place: Place): boolean {
   return false;
 }
 
-/** Would removing this take a protected place with it? */
-export function holdsProtected({ real }: ResolvedPath, place: Place): boolean {
-  return [place.workspace, ...place.roots, place.configDir, place.home].some((path) => isInside(path, real));
+/** Would removing this take a protected path with it? */
+export function holdsProtected({ real }: ResolvedPath, paths: WorkspacePaths): boolean {
+  return [paths.workspace, ...paths.roots, paths.configDir, paths.home].some((path) => isInside(path, real));
 }
 
-/** Everything below these, at any depth. */
-const protectedFolders = new Set([".vscode", ".idea", ".claude", ".codex", ".gemini", ".devcontainer"]);
-const protectedFiles = new Set([".mcp.json", ".envrc", ".cursorignore", ".cursorindexingignore", ".devcontainer.json"]);
-/** Text for the agent to read, which people let agents write. */
-const openInCursor = new Set(["rules", "commands", "skills", "agents"]);
-const startUpFiles = new Set([
-  ".bashrc",
-  ".bash_profile",
-  ".bash_login",
-  ".bash_logout",
-  ".bash_aliases",
-  ".profile",
-  ".zshrc",
-  ".zshenv",
-  ".zprofile",
-  ".zlogin",
-  ".zlogout",
-  ".kshrc",
-  ".cshrc",
-  ".tcshrc",
-  ".login",
-  ".logout",
-  ".inputrc",
-  ".xprofile",
-  ".xinitrc",
-  ".xsessionrc",
-  ".pam_environment",
-]);
-const homeFolders = [
-  ".ssh",
-  ".config/fish",
-  ".config/git",
-  ".config/environment.d",
-  ".config/autostart",
-  ".config/systemd",
-];
-const systemStartUp = [
-  "/etc/profile",
-  "/etc/profile.d",
-  "/etc/bash.bashrc",
-  "/etc/bashrc",
-  "/etc/zsh",
-  "/etc/zshrc",
-  "/etc/zshenv",
-  "/etc/zprofile",
-  "/etc/environment",
-  "/etc/fish",
-];
+const folderNames = new Set(protectedFolders);
+const fileNames = new Set(protectedFiles);
+const openNames = new Set(openInCursor);
+const homeFileNames = new Set(homeFiles);
 
 /** The part of a path that makes it protected, as it is written. Names count at any depth, since nested ones are found too. */
-function protectedName(path: string, place: Place): string | undefined {
-  const home = homeName(path, place.home);
+function protectedName(path: string, paths: WorkspacePaths): string | undefined {
+  const home = homeName(path, paths.home);
   if (home) return home;
   // Components above the workspace say nothing about what is in it.
-  const root = rootOf(path, place);
+  const root = rootOf(path, paths);
   const names = (root ? path.slice(root.length) : path).split(sep).filter(Boolean);
   const folded = names.map((name) => component(name));
   for (const [index, name] of folded.entries()) {
     const rest = folded.slice(index + 1);
     const last = rest.length === 0;
-    if (protectedFolders.has(name)) return names.slice(index).join("/");
-    if (last && (protectedFiles.has(name) || name.endsWith(".code-workspace"))) return names[index];
-    if (name === ".cursor" && !openInCursor.has(rest[0] ?? "")) return names.slice(index).join("/");
-    if (name === ".git" && isGitSetting(rest)) return names.slice(index).join("/");
+    if (folderNames.has(name)) return names.slice(index).join("/");
+    if (last && (fileNames.has(name) || name.endsWith(".code-workspace"))) return names[index];
+    if (name === ".cursor" && !openNames.has(rest[0] ?? "")) return names.slice(index).join("/");
+    if (name === ".git" && isProtectedInGit(rest)) return names.slice(index).join("/");
   }
   return undefined;
 }
 
-/** Hooks, configuration and attributes name programs; the `.git` file names the folder that holds them. */
-function isGitSetting(rest: readonly string[]): boolean {
-  if (rest.length === 0) return true;
-  // Submodules and worktrees have the same inside; their names may hold slashes.
-  if (rest[0] !== "modules" && rest[0] !== "worktrees") return isSettingName(rest);
-  return rest.some((_, index) => isSettingName(rest.slice(index)));
-}
-
-function isSettingName([first, second]: readonly string[]): boolean {
-  return (
-    first === "hooks" ||
-    first!.startsWith("config") ||
-    first === "commondir" ||
-    // Its lines may be commands, which `git rebase --continue` runs.
-    (first === "rebase-merge" && second?.startsWith("git-rebase-todo") === true) ||
-    (first === "info" && (second === undefined || second === "attributes"))
-  );
-}
-
 function homeName(path: string, home: string): string | undefined {
   const plain = fold(path);
-  if (systemStartUp.some((each) => isInside(plain, each))) return path;
+  if (systemFiles.some((each) => isInside(plain, each))) return path;
   const rest = relative(fold(home), plain);
-  const named = startUpFiles.has(rest) || rest === ".gitconfig" || homeFolders.some((folder) => isInside(rest, folder));
+  const named = homeFileNames.has(rest) || homeFolders.some((folder) => isInside(rest, folder));
   return named ? `~/${rest}` : undefined;
 }
 
@@ -273,8 +223,8 @@ function component(name: string): string {
 
 /** Devices, pipes and the kernel's own files are never read or written. */
 export function specialKind(real: string): string | undefined {
-  const place = kernelPlace(real);
-  if (place) return place;
+  const problem = kernelPath(real);
+  if (problem) return problem;
   try {
     const stat = statSync(real);
     return stat.isFile() || stat.isDirectory() ? undefined : "it is a device, pipe or socket";
@@ -284,7 +234,7 @@ export function specialKind(real: string): string | undefined {
 }
 
 /** Whatever a name there leads to: where our own process is says nothing about others. */
-export function kernelPlace(path: string): string | undefined {
+export function kernelPath(path: string): string | undefined {
   const folder = ["/proc", "/dev", "/sys"].find((each) => isInside(path, each));
   return folder && `${folder} is no place for files`;
 }
@@ -293,7 +243,7 @@ const mostLooked = 2000;
 const deepestLook = 4;
 
 /** Something protected below a folder: settings go with it, and could be made anew. What packages bring along does not count. */
-export function protectedBelow(folder: string, place: Place): string | undefined {
+export function protectedBelow(folder: string, paths: WorkspacePaths): string | undefined {
   const open = [{ path: folder, depth: 0 }];
   let looked = 0;
   for (let next = open.shift(); next && looked < mostLooked; next = open.shift()) {
@@ -302,7 +252,7 @@ export function protectedBelow(folder: string, place: Place): string | undefined
       const path = join(next.path, entry.name);
       // The folder of a repository that was cloned there is nobody's setting.
       if (entry.name === ".git" || entry.name === "node_modules") continue;
-      if (protectedName(path, place)) return path;
+      if (protectedName(path, paths)) return path;
       if (entry.isDirectory() && next.depth < deepestLook) open.push({ path, depth: next.depth + 1 });
     }
   }

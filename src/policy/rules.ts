@@ -3,42 +3,42 @@ import { dirname, join, resolve } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { compilePath, hasWildcard, matchesText } from "./glob.ts";
 import { hasDeniedName } from "./hard-links.ts";
-import { type Place, type ResolvedPath, realTarget } from "./paths.ts";
+import { type ResolvedPath, realTarget, type WorkspacePaths } from "./paths.ts";
 
 export { parseRule, type Rule, type RuleKind, ruleKinds } from "../protocol/permission-rule.ts";
 
 /** A command as rules see it: decoded, without redirects and assignments. */
-export type CommandLine = { name: string; args: readonly string[] };
+export type RuleCommand = { name: string; args: readonly string[] };
 
-type RulePlace = Pick<Place, "workspace" | "home">;
+type RulePaths = Pick<WorkspacePaths, "workspace" | "home">;
 
-export function coversPath(rule: Rule, path: ResolvedPath, place: RulePlace): boolean {
-  const tests = testsOf(rule, place);
+export function coversPath(rule: Rule, path: ResolvedPath, paths: RulePaths): boolean {
+  const tests = testsOf(rule, paths);
   const candidates = rule.verdict === "allow" ? [path.real] : [path.given, path.real];
   return candidates.some((candidate) => tests.some((test) => test(candidate)));
 }
 
 /** As `coversPath`; and a file that has a second name is denied by either. */
-export function coversFile(rule: Rule, path: ResolvedPath, place: RulePlace): boolean {
-  if (coversPath(rule, path, place)) return true;
+export function coversFile(rule: Rule, path: ResolvedPath, paths: RulePaths): boolean {
+  if (coversPath(rule, path, paths)) return true;
   if (rule.verdict === "allow") return false;
-  const [head] = splitPattern(absolutePattern(rule.pattern, place));
+  const [head] = splitPattern(absolutePattern(rule.pattern, paths));
   const folder = hasWildcard(rule.pattern) ? head : dirname(head);
-  return hasDeniedName(path.real, folder, (other) => coversPath(rule, { given: other, real: other }, place));
+  return hasDeniedName(path.real, folder, (other) => coversPath(rule, { given: other, real: other }, paths));
 }
 
 type PathTest = (path: string) => boolean;
 
-/** Made once for a place: a command may name a thousand files, a search find more. */
-const knownTests = new WeakMap<RulePlace, Map<string, PathTest[]>>();
+/** Made once for each set of paths: a command may name a thousand files, a search find more. */
+const knownTests = new WeakMap<RulePaths, Map<string, PathTest[]>>();
 
-function testsOf({ verdict, pattern }: Rule, place: RulePlace): PathTest[] {
-  const known = knownTests.get(place) ?? new Map<string, PathTest[]>();
-  knownTests.set(place, known);
+function testsOf({ verdict, pattern }: Rule, paths: RulePaths): PathTest[] {
+  const known = knownTests.get(paths) ?? new Map<string, PathTest[]>();
+  knownTests.set(paths, known);
   const key = `${verdict} ${pattern}`;
   const found = known.get(key);
   if (found) return found;
-  const absolute = absolutePattern(pattern, place);
+  const absolute = absolutePattern(pattern, paths);
   const both = [...new Set([absolute, realPattern(absolute)])];
   const tests = verdict === "allow" ? both.map((each) => compilePath(each)) : both.flatMap(denyTests);
   known.set(key, tests);
@@ -54,13 +54,13 @@ function denyTests(pattern: string): PathTest[] {
 }
 
 /** Does the rule name exactly this path, without a wildcard? */
-export function namesPath(rule: Rule, path: ResolvedPath, place: RulePlace): boolean {
+export function namesPath(rule: Rule, path: ResolvedPath, paths: RulePaths): boolean {
   if (hasWildcard(rule.pattern) || rule.pattern.endsWith("/")) return false;
-  return absolutePattern(rule.pattern, place) === path.given && path.given === path.real;
+  return absolutePattern(rule.pattern, paths) === path.given && path.given === path.real;
 }
 
 /** Relative patterns mean the workspace; a trailing slash means what is below. */
-export function absolutePattern(pattern: string, { workspace, home }: RulePlace): string {
+export function absolutePattern(pattern: string, { workspace, home }: RulePaths): string {
   const whole = pattern.endsWith("/") ? `${pattern}**` : pattern;
   if (whole === "~" || whole.startsWith("~/")) return join(home, whole.slice(1));
   return resolve(workspace, whole);
@@ -113,7 +113,7 @@ export function shellPattern(pattern: string): ShellPattern {
 }
 
 /** To the letter: the name as written, the tokens one by one. */
-export function allowsCommand(rule: Rule, { name, args }: CommandLine): boolean {
+export function allowsCommand(rule: Rule, { name, args }: RuleCommand): boolean {
   const pattern = shellPattern(rule.pattern);
   if (pattern.form === "any") return true;
   if (pattern.form === "glob") return matchesText(pattern.name, name) && matchesText(pattern.glob, args.join(" "));
@@ -122,7 +122,7 @@ export function allowsCommand(rule: Rule, { name, args }: CommandLine): boolean 
 }
 
 /** Generously: by base name, without case, past options that come before what the rule names. */
-export function deniesCommand(rule: Rule, { name, args }: CommandLine): boolean {
+export function deniesCommand(rule: Rule, { name, args }: RuleCommand): boolean {
   const pattern = shellPattern(rule.pattern);
   if (pattern.form === "any") return true;
   const wanted = pattern.form === "glob" ? pattern.name : pattern.tokens[0]!;

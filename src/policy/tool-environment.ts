@@ -26,10 +26,7 @@ const notInherited = new Set([
  * of the variables that builds need would ever be complete. Keys and tokens stay behind, under every name they have;
  * so do `keys`, those of the models in use.
  */
-export function toolEnvironment(
-  env: NodeJS.ProcessEnv = process.env,
-  keys: readonly string[] = [],
-): Record<string, string> {
+export function toolEnvironment(env: NodeJS.ProcessEnv, keys: readonly string[] = []): Record<string, string> {
   const kept: Record<string, string> = {};
   const secrets = new Set(keys);
   for (const [name, value] of Object.entries(env)) {

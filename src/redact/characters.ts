@@ -46,30 +46,30 @@ export function runStart(text: string, end: number, set: CharacterSet, most: num
 }
 
 /** What a stretch of text is made of, by one look at each character. */
-type Mixture = { digits: number; lower: number; upper: number; length: number };
+type CharacterCounts = { digits: number; lower: number; upper: number; length: number };
 
-function mixtureOf(text: string): Mixture {
-  const mixture = { digits: 0, lower: 0, upper: 0, length: text.length };
+function countCharacters(text: string): CharacterCounts {
+  const counts = { digits: 0, lower: 0, upper: 0, length: text.length };
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code >= 48 && code <= 57) mixture.digits++;
-    else if (code >= 97 && code <= 122) mixture.lower++;
-    else if (code >= 65 && code <= 90) mixture.upper++;
+    if (code >= 48 && code <= 57) counts.digits++;
+    else if (code >= 97 && code <= 122) counts.lower++;
+    else if (code >= 65 && code <= 90) counts.upper++;
   }
-  return mixture;
+  return counts;
 }
 
 /** Letters and digits, mixed as no word is: what a machine made. */
 export function looksRandom(text: string, least = 8): boolean {
   if (text.length < least) return false;
-  const { digits: count, lower, upper } = mixtureOf(text);
+  const { digits: count, lower, upper } = countCharacters(text);
   if (lower + upper === 0) return count === text.length && count >= 16;
   return count > 0 || (text.length >= 16 && lower > 0 && upper > 0 && !isJoinedWords(text));
 }
 
 /** Digits, small letters and capitals. */
 export function hasThreeKinds(text: string): boolean {
-  const { digits: count, lower, upper } = mixtureOf(text);
+  const { digits: count, lower, upper } = countCharacters(text);
   return count > 0 && lower > 0 && upper > 0;
 }
 
@@ -86,7 +86,7 @@ export function hasRandomStretch(text: string, least: number): boolean {
   for (let at = 0; at < text.length; at++) {
     const end = runEnd(text, at, set);
     if (end - at >= least) {
-      const { digits: count, length } = mixtureOf(text.slice(at, end));
+      const { digits: count, length } = countCharacters(text.slice(at, end));
       if (count > 0 && count < length) return true;
     }
     at = end;

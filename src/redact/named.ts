@@ -7,9 +7,9 @@ import type { Span } from "./span.ts";
  * `password`: whatever people think of, so almost any value counts. `machine`: made by a machine, so only what looks so.
  * `header`: a scheme comes first. `cookie`: pairs. `query`: only in the query of a URL.
  */
-type Class = "password" | "machine" | "header" | "cookie" | "query";
+type NameClass = "password" | "machine" | "header" | "cookie" | "query";
 
-const classes: readonly [words: string, Class][] = [
+const classes: readonly [words: string, NameClass][] = [
   ["passw(?:or)?d|passphrase|passcode|pwd|pass", "password"],
   ["secret|token|credential|jwt|pat|dsn|auth(?!or)", "machine"],
   ["authorization", "header"],
@@ -43,27 +43,27 @@ export function findNamed(text: string): Span[] {
   trigger.lastIndex = 0;
   for (let match = trigger.exec(text); match; match = trigger.exec(text)) {
     const name = nameAt(text, match.index, match[0]);
-    const place = name && valuePlace(text, name);
-    if (!name || !place) continue;
+    const position = name && valuePosition(text, name);
+    if (!name || !position) continue;
     const group = match.indexOf(match[0], 1) - 1;
-    const span = spanOf(text, name, place, name.isKey ? "machine" : classes[group]![1]);
+    const span = spanOf(text, name, position, name.isKey ? "machine" : classes[group]![1]);
     if (span) spans.push(span);
     // `token=token=token=…`: each try reads on to the end of the run.
-    run = place.end === run.end ? { end: run.end, tries: run.tries + 1 } : { end: place.end, tries: 0 };
+    run = position.end === run.end ? { end: run.end, tries: run.tries + 1 } : { end: position.end, tries: 0 };
     if (span) trigger.lastIndex = span.end;
-    else if (run.tries > mostTries) trigger.lastIndex = place.end;
+    else if (run.tries > mostTries) trigger.lastIndex = position.end;
   }
   trigger.lastIndex = 0;
   return spans;
 }
 
 /** `isKey`: `apiKey` and its like. */
-type Name = { start: number; end: number; text: string; word: string; isKey: boolean };
+type SecretName = { start: number; end: number; text: string; word: string; isKey: boolean };
 
 /** What can come right after a name that something is assigned to. */
 const afterName = new Set("\"'`\\] \t:=,>?");
 
-function nameAt(text: string, at: number, word: string): Name | undefined {
+function nameAt(text: string, at: number, word: string): SecretName | undefined {
   const wordEnd = at + word.length;
   let end = runEnd(text, wordEnd, setOf("dotted"), wordEnd + 48);
   while (end > wordEnd && text[end - 1] === ".") end--;
@@ -88,7 +88,7 @@ function isHump(before: string, word: string): boolean {
   return /[a-z0-9]$/.test(before) && /^[A-Z][a-z]/.test(word);
 }
 
-type Place = {
+type ValuePosition = {
   start: number;
   end: number;
   separator: "=" | ":" | " " | "," | ">";
@@ -107,7 +107,7 @@ const type =
   /^(?:string|String|str|bytes|any|Optional\[str\]|Option<String>|&(?:'static )?str)(?: ?\| ?\w{4,9})?[ \t]*=[ \t]*(\\*["'`])/;
 
 /** Finds where the value of a name stands, if something that assigns comes after the name. */
-function valuePlace(text: string, name: Name): Place | undefined {
+function valuePosition(text: string, name: SecretName): ValuePosition | undefined {
   const found = assignment.exec(text.slice(name.end, name.end + 64));
   if (!found) return undefined;
   const [all, nameQuote = "", before = "", sign = "", after = "", opening = ""] = found;
@@ -133,9 +133,9 @@ function closesText(text: string, nameStart: number, start: number, quote: strin
 function separatorOf(
   sign: string,
   text: string,
-  name: Name,
+  name: SecretName,
   { nameQuote, opening }: { nameQuote: string; opening: string },
-): Place["separator"] | undefined {
+): ValuePosition["separator"] | undefined {
   const before = text[name.start - 1];
   // `/etc/passwd:1:` is a path and a line, `secret://` a scheme.
   if (sign === ":") return before === "/" || text.startsWith("//", name.end + 1) ? undefined : ":";
@@ -150,7 +150,7 @@ function isOption(name: string): boolean {
 }
 
 /** `machine x login y password z`, on one line or on three. */
-function isNetrc(text: string, { start, end, word }: Name): boolean {
+function isNetrc(text: string, { start, end, word }: SecretName): boolean {
   if (word !== "password") return false;
   const window = text.slice(Math.max(0, start - 120), start);
   const before = window.slice(window.lastIndexOf("\n") + 1);
@@ -202,15 +202,15 @@ function quotedEnd(text: string, from: number, opening: string): number {
   return bareEnd(text, from, false);
 }
 
-function spanOf(text: string, name: Name, place: Place, kind: Class): Span | undefined {
-  const { start, end, quote, nameQuote } = place;
-  if (end <= start || (place.separator === " " && text[start] === "-")) return undefined;
-  if (place.separator === ">" && !text.startsWith("</", end)) return undefined;
+function spanOf(text: string, name: SecretName, position: ValuePosition, kind: NameClass): Span | undefined {
+  const { start, end, quote, nameQuote } = position;
+  if (end <= start || (position.separator === " " && text[start] === "-")) return undefined;
+  if (position.separator === ">" && !text.startsWith("</", end)) return undefined;
   if (quote === "" && (text[end] === "(" || text[end] === "[")) return undefined; // a call, a member
-  if (kind === "header") return credentials(text, place);
-  if (kind === "cookie") return cookies(text, place, name);
-  if (kind === "query" && !(place.separator === "=" && /[?&]/.test(text[name.start - 1] ?? ""))) return undefined;
-  const isHere = (stop: number) => isSecret(text.slice(start, Math.min(stop, start + 512)), kind, name, place);
+  if (kind === "header") return credentials(text, position);
+  if (kind === "cookie") return cookies(text, position, name);
+  if (kind === "query" && !(position.separator === "=" && /[?&]/.test(text[name.start - 1] ?? ""))) return undefined;
+  const isHere = (stop: number) => isSecret(text.slice(start, Math.min(stop, start + 512)), kind, name, position);
   // A quote that somebody forgot to close takes the rest of the line with it, and so does the body of a form: the first word is the value.
   const word = kind === "password" ? end : bareEnd(text, start, false);
   const stop = isHere(end) ? end : word < end && word > start && isHere(word) ? word : undefined;
@@ -222,7 +222,7 @@ const schemes =
   /^(?:bearer|basic|token|digest|negotiate|ntlm|apikey|api-key|key|oauth|hawk|signature|aws4-hmac-sha256|sharedkey(?:lite)?|github-bearer)[ \t]+/i;
 
 /** `Authorization: <scheme> <all the rest>`; without a scheme only what looks like a token. */
-function credentials(text: string, { start, end, quote, nameQuote }: Place): Span | undefined {
+function credentials(text: string, { start, end, quote, nameQuote }: ValuePosition): Span | undefined {
   const scheme = schemes.exec(text.slice(start, start + 64))?.[0] ?? "";
   const from = start + scheme.length;
   const first = /^[^\s,;"'`\\]*/.exec(text.slice(from, from + 512))![0];
@@ -242,7 +242,7 @@ function credentials(text: string, { start, end, quote, nameQuote }: Place): Spa
   return stop > from ? { start: from, end: stop } : undefined;
 }
 
-function cookies(text: string, { start, end, quote, separator }: Place, name: Name): Span | undefined {
+function cookies(text: string, { start, end, quote, separator }: ValuePosition, name: SecretName): Span | undefined {
   if (separator !== ":" && separator !== ",") return undefined;
   const first = /^[\w.%-]+=(?=[^\s;"'`]{6})/.exec(text.slice(start, start + 512))?.[0];
   if (first === undefined) return undefined;
@@ -266,31 +266,35 @@ function lineEnd(text: string, from: number): number {
   return nextOf(headerStop, text, from);
 }
 
-function isSecret(value: string, kind: Class, name: Name, place: Place): boolean {
-  if (!(kind === "password" ? isPassword(value, name, place) : isMachineMade(value, name, place))) return false;
-  if (isPlaceholder(value) || isCode(value, place.quote) || isBetweenTexts(value)) return false;
+function isSecret(value: string, kind: NameClass, name: SecretName, position: ValuePosition): boolean {
+  if (!(kind === "password" ? isPassword(value, name, position) : isMachineMade(value, name, position))) return false;
+  if (isPlaceholder(value) || isCode(value, position.quote) || isBetweenTexts(value)) return false;
   return !isSentence(value) || name.word.toLowerCase() === "passphrase";
 }
 
-function isPassword(value: string, name: Name, place: Place): boolean {
+function isPassword(value: string, name: SecretName, position: ValuePosition): boolean {
   if (/^(?:old)?pwd$/i.test(name.text)) return isToken(value) && !/^(?:[/~.]|[A-Z]:)/i.test(value); // or where a shell is
   // "pass: 12" counts tests, and `'password', 'salt'` is a list of words.
-  if (place.separator === "," || /^pass$/i.test(name.text)) return isAssigned(place) && isToken(value);
-  if (/^pass$/i.test(name.word) && !looksRandom(value, 6) && !(isAssigned(place) && isVariable(name))) return false;
+  if (position.separator === "," || /^pass$/i.test(name.text)) return isAssigned(position) && isToken(value);
+  if (/^pass$/i.test(name.word) && !looksRandom(value, 6) && !(isAssigned(position) && isVariable(name))) return false;
   if (/^\d+$/.test(value)) return value.length >= 4;
-  return isAssigned(place) ? value.length >= 3 : value.length >= 4 && /[\d!@#$%^&*+~]/.test(value);
+  return isAssigned(position) ? value.length >= 3 : value.length >= 4 && /[\d!@#$%^&*+~]/.test(value);
 }
 
-function isMachineMade(value: string, name: Name, place: Place): boolean {
+function isMachineMade(value: string, name: SecretName, position: ValuePosition): boolean {
   if (!/^[\w.+/=:~%@!#$-]+$/.test(value)) return false;
-  if (place.separator === ",") return isToken(value);
+  if (position.separator === ",") return isToken(value);
   if (!name.isKey && needsBoundary.test(name.word)) return looksRandom(value, 16);
   if (
-    isAssigned(place) ? looksRandom(value) : looksRandom(value, 20) || (looksRandom(value, 12) && hasThreeKinds(value))
+    isAssigned(position)
+      ? looksRandom(value)
+      : looksRandom(value, 20) || (looksRandom(value, 12) && hasThreeKinds(value))
   )
     return true;
   // KEY=value as a file of variables has it: words can be a secret too.
-  return place.separator === "=" && !place.spaced && isVariable(name) && value.length >= 12 && !/[/\\]/.test(value);
+  return (
+    position.separator === "=" && !position.spaced && isVariable(name) && value.length >= 12 && !/[/\\]/.test(value)
+  );
 }
 
 /** Where the name says little, the value must say it all. */
@@ -298,11 +302,11 @@ function isToken(value: string): boolean {
   return !/\s/.test(value) && looksRandom(value) && (hasThreeKinds(value) || hasRandomStretch(value, 12));
 }
 
-function isVariable({ text }: Name): boolean {
+function isVariable({ text }: SecretName): boolean {
   return /^[A-Z][A-Z0-9_]*$/.test(text);
 }
 
 /** Not as prose or code have it, with a blank after the sign. */
-function isAssigned({ separator, spaced, quote }: Place): boolean {
+function isAssigned({ separator, spaced, quote }: ValuePosition): boolean {
   return separator === " " || separator === ">" || quote !== "" || (separator === "=" && !spaced);
 }

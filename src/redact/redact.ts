@@ -5,7 +5,7 @@ import { findShapes } from "./shapes.ts";
 import { cutOut, type Span } from "./span.ts";
 import { RedactedStream } from "./stream.ts";
 import { type ValueFinder, valueFinder } from "./values.ts";
-import { viewOf } from "./view.ts";
+import { decodedText } from "./view.ts";
 
 export { marker } from "./span.ts";
 export type { RedactedStream } from "./stream.ts";
@@ -43,7 +43,7 @@ const noSeam = (): boolean => false;
 
 function spansIn(text: string, state: KeyState, findValues: ValueFinder): Span[] {
   const spans = [...plainSpans(text, noSeam), ...findValues(text), ...findPrivateKeys(text, state)];
-  const view = viewOf(text);
+  const view = decodedText(text);
   if (view) {
     const inView = [...plainSpans(view.text, (at) => view.isSeam(at)), ...findValues(view.text)];
     for (const span of inView) {

@@ -14,10 +14,10 @@ import type { Span } from "./span.ts";
  * `least`: characters after the prefix. `exact`: and not one more. `check`: the beginning alone is too common a word:
  * `random` wants a digit or both cases, `stretch` a long run of letters and digits without punctuation.
  */
-type Shape = { set: SetName; least: number; prefixes: string; exact?: true; check?: "random" | "stretch" };
+type SecretShape = { set: SetName; least: number; prefixes: string; exact?: true; check?: "random" | "stretch" };
 
 /** Vendors lengthen their keys more often than they shorten them, so the least lengths are below today's. */
-const table: readonly Shape[] = [
+const table: readonly SecretShape[] = [
   // GitHub, GitLab, npm, PyPI, RubyGems, NuGet, crates.io, Docker, Clojars
   { set: "snake", least: 24, prefixes: "ghp_ gho_ ghu_ ghs_ ghr_" },
   { set: "snake", least: 22, prefixes: "github_pat_", check: "random" },
@@ -93,13 +93,13 @@ const table: readonly Shape[] = [
 ];
 
 /** `isPlain`: letters and digits only, as base64 is full of. `isRare`: so long and with marks in it that it is never chance. */
-type Known = Omit<Shape, "set"> & { set: CharacterSet; isPlain: boolean; isRare: boolean };
-type Compiled = { trigger: RegExp; shapes: Map<string, Known> };
+type CompiledShape = Omit<SecretShape, "set"> & { set: CharacterSet; isPlain: boolean; isRare: boolean };
+type CompiledShapes = { trigger: RegExp; shapes: Map<string, CompiledShape> };
 
-let compiled: Compiled | undefined;
+let compiled: CompiledShapes | undefined;
 
-function compile(): Compiled {
-  const shapes = new Map<string, Known>();
+function compile(): CompiledShapes {
+  const shapes = new Map<string, CompiledShape>();
   for (const shape of table) {
     for (const prefix of shape.prefixes.split(" "))
       shapes.set(prefix, {
@@ -142,7 +142,7 @@ export function findShapes(text: string, isSeam: (at: number) => boolean): Span[
   return spans;
 }
 
-function tokenAt(text: string, start: number, prefix: string, shape: Known): Span | undefined {
+function tokenAt(text: string, start: number, prefix: string, shape: CompiledShape): Span | undefined {
   const from = start + prefix.length;
   const { set } = shape;
   // Enough to tell. A run of megabytes is read to its end once, when it is a token, and not for every prefix in it.
@@ -200,7 +200,7 @@ function entraSet(): CharacterSet {
 function startsWord(
   text: string,
   at: number,
-  { isPlain, isRare }: Pick<Known, "isPlain" | "isRare"> = { isPlain: true, isRare: false },
+  { isPlain, isRare }: Pick<CompiledShape, "isPlain" | "isRare"> = { isPlain: true, isRare: false },
   isSeam: (at: number) => boolean,
 ): boolean {
   const before = text.charCodeAt(at - 1);

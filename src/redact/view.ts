@@ -1,7 +1,7 @@
 // The same text as a reader of it sees it: without colours, with its escapes undone. Secrets hide behind those.
 import type { Span } from "./span.ts";
 
-export type View = {
+export type DecodedText = {
   text: string;
   /** The stretch of the original that a stretch of the view came from. */
   original(span: Span): Span;
@@ -20,7 +20,7 @@ const escapes: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", f:
 const entities: Record<string, string> = { quot: '"', apos: "'", amp: "&", lt: "<", gt: ">" };
 
 /** Undefined when there is nothing to undo, which is the usual case. */
-export function viewOf(text: string): View | undefined {
+export function decodedText(text: string): DecodedText | undefined {
   if (!/[\x1b\x9b%\\&\u00ad\u200b-\u200d\u2060\ufeff]/.test(text)) return undefined;
   /** For each change: its place in the view, where it began and ended in the original, and how long it is in the view. */
   let changes = new Int32Array(256);
@@ -64,7 +64,7 @@ function character(code: number, otherwise: string): string {
   return code >= 0x20 && code < 0x7f ? String.fromCharCode(code) : code === 10 || code === 13 ? "\n" : otherwise;
 }
 
-class ChangedView implements View {
+class ChangedView implements DecodedText {
   readonly text: string;
   readonly #changes: Int32Array;
 
@@ -74,7 +74,7 @@ class ChangedView implements View {
   }
 
   original({ start, end }: Span): Span {
-    return { start: this.#place(start).start, end: this.#place(end - 1).end };
+    return { start: this.#originalOf(start).start, end: this.#originalOf(end - 1).end };
   }
 
   isSeam(at: number): boolean {
@@ -83,18 +83,18 @@ class ChangedView implements View {
     return this.#changes[change] === at && this.#changes[change + 3] === 0;
   }
 
-  #place(at: number): Span {
+  #originalOf(at: number): Span {
     const change = this.#lastUpTo(at);
     if (change < 0) return { start: at, end: at + 1 };
-    const [place, start, end, length] = this.#changes.subarray(change, change + 4) as unknown as [
+    const [from, start, end, length] = this.#changes.subarray(change, change + 4) as unknown as [
       number,
       number,
       number,
       number,
     ];
-    if (at < place + length) return { start, end };
-    const from = end + (at - place - length);
-    return { start: from, end: from + 1 };
+    if (at < from + length) return { start, end };
+    const next = end + (at - from - length);
+    return { start: next, end: next + 1 };
   }
 
   /** Index of the last change at or before a character; -1 when there is none. */

@@ -19,7 +19,7 @@ export function commandHuman(command: string, { processes, workspace, sessionId 
       const end = await processes.run({
         command: [shell, "-c", command],
         cwd: workspace,
-        env: toolEnvironment(),
+        env: toolEnvironment(process.env),
         input: JSON.stringify(wireOf(question, sessionId)),
         signal,
         timeoutMs,

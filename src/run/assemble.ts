@@ -189,6 +189,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
         configDir,
         rules: [...setup.rules, ...skills.readRules(), ...(mcp?.rules ?? [])],
         sandbox: confined.reach,
+        searchPath: host.env["PATH"] ?? "",
         acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
       });
       return confined.check(decision);

@@ -68,7 +68,7 @@ export async function openSession(setup: Setup): Promise<RunSession> {
           { id: await newId(setup, choice.id), ...kept },
         );
   return {
-    id: chat.facts.id,
+    id: chat.metadata.id,
     mode: lastingMode(chat, setup),
     session: chat,
     chat,
@@ -122,7 +122,7 @@ export function chatKeeper(chat: ChatWriter): EventKeeper {
     async events(from, most) {
       if (!chat.isClosed) return chat.events(from, most);
       const { readEventsFrom } = await import("../store/chats/read-chat.ts");
-      return readEventsFrom(chat.facts.folder, from, most);
+      return readEventsFrom(chat.metadata.folder, from, most);
     },
   };
 }

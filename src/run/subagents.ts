@@ -89,7 +89,7 @@ function keptChats({ configDir, workspace, mode }: Setup, session: RunSession): 
       return {
         session: chat,
         record: (event) => chat.record(event),
-        transcriptPath: transcriptFile(configDir, workspace, id, chat.facts.parent ?? session.id),
+        transcriptPath: transcriptFile(configDir, workspace, id, chat.metadata.parent ?? session.id),
         close: () => chat.close(),
       };
     },

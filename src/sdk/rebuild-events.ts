@@ -57,7 +57,7 @@ function eventsOfTurn(
   const work = hasWork
     ? withThoughts(kept.events, kept.messages)
     : stepsOfTurn(kept.messages, {
-        id: `${record.facts.id}-${number}`,
+        id: `${record.metadata.id}-${number}`,
         ...(kept.turn && { prompt: kept.turn.prompt, startedAt: kept.turn.startedAt }),
       }).filter((step) => step.type !== "message");
   const init = work.some((event) => event.type === "init") ? [] : [initOf(record)];
@@ -65,13 +65,13 @@ function eventsOfTurn(
   return [...init, ...work, ...(isEnded ? [] : [cutOff(work)])];
 }
 
-function initOf({ facts }: ChatRecord): AgentEvent {
+function initOf({ metadata }: ChatRecord): AgentEvent {
   return {
     type: "init",
-    sessionId: facts.id,
-    cwd: facts.workspace ?? "",
-    ...(facts.model !== undefined && { model: facts.model }),
-    permissionMode: facts.mode === "auto-run" ? "force" : "default",
+    sessionId: metadata.id,
+    cwd: metadata.workspace ?? "",
+    ...(metadata.model !== undefined && { model: metadata.model }),
+    permissionMode: metadata.mode === "auto-run" ? "force" : "default",
     apiKeySource: "login",
   };
 }

@@ -63,12 +63,12 @@ export interface UnifiedImageBlock {
 
 /** A chat as unified messages, in order: the whole history. The usage of a turn stands at its last answer. */
 export function unifiedChat(record: ChatRecord): UnifiedMessage[] {
-  const { facts, messages } = record;
+  const { metadata, messages } = record;
   const told = timesOfEvents(record);
-  let timestamp = facts.createdAt;
+  let timestamp = metadata.createdAt;
   const unified = messages.map((stored) => {
     timestamp = told.get(stored) ?? stored.at ?? timestamp;
-    return unifyMessage(stored.message, { id: `${facts.id}-${stored.sequence}`, timestamp, model: facts.model });
+    return unifyMessage(stored.message, { id: `${metadata.id}-${stored.sequence}`, timestamp, model: metadata.model });
   });
   const answers = new Map<number, UnifiedMessage[]>();
   for (const [index, { turn }] of messages.entries()) {

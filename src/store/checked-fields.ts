@@ -5,7 +5,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { nearestName } from "../text/nearest.ts";
 
 /** The value, or a thrown sentence: `must be …`. */
-export type Check = (value: unknown) => unknown;
+export type FieldCheck = (value: unknown) => unknown;
 
 export type SettingsFile = {
   file: string;
@@ -21,7 +21,7 @@ export function checkFields(
   settings: SettingsFile,
   path: string,
   content: JsonObject,
-  table: Readonly<Record<string, Check>>,
+  table: Readonly<Record<string, FieldCheck>>,
 ): JsonObject {
   const { file, warnings, adviceOn } = settings;
   const names = Object.keys(table);
@@ -57,7 +57,7 @@ export function isVariableName(value: unknown): boolean {
   return typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value);
 }
 
-export function wholeFrom(least: number): Check {
+export function wholeFrom(least: number): FieldCheck {
   return (value) => {
     if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
     throw new Error(`must be a whole number, at least ${least}`);

@@ -1,8 +1,8 @@
 // courser.json: the settings that the original does not know. Ours alone, so wrong types are errors.
 import { isObject } from "../json/object.ts";
 import {
-  type Check,
   checkFields,
+  type FieldCheck,
   isVariableName,
   type SettingsFile,
   textList,
@@ -22,14 +22,14 @@ export type ProviderSettings = {
 };
 
 /** Who is asked when the web is searched. */
-export type SearchSettings = { engine?: string; url?: string; keyEnv?: string };
+export type WebSearchSettings = { engine?: string; url?: string; keyEnv?: string };
 
 /** An endpoint of the OpenAI kind that turns texts into vectors: what code search found is put in order by it. */
 export type EmbeddingSettings = { url?: string; model?: string; keyEnv?: string };
 
 export type CourserSettings = {
   providers: Record<string, ProviderSettings>;
-  search?: SearchSettings;
+  search?: WebSearchSettings;
   embeddings?: EmbeddingSettings;
   fallbackModels?: string[];
   retries?: number;
@@ -43,7 +43,7 @@ export type CourserSettings = {
   mcpCallMs?: number;
 };
 
-const providerChecks: Record<keyof ProviderSettings, Check> = {
+const providerChecks: Record<keyof ProviderSettings, FieldCheck> = {
   type: text,
   baseUrl: url,
   keyEnv: variable,
@@ -52,11 +52,11 @@ const providerChecks: Record<keyof ProviderSettings, Check> = {
   keys: textList,
 };
 
-const searchChecks: Record<keyof SearchSettings, Check> = { engine: text, url, keyEnv: variable };
+const searchChecks: Record<keyof WebSearchSettings, FieldCheck> = { engine: text, url, keyEnv: variable };
 
-const embeddingChecks: Record<keyof EmbeddingSettings, Check> = { url, model: text, keyEnv: variable };
+const embeddingChecks: Record<keyof EmbeddingSettings, FieldCheck> = { url, model: text, keyEnv: variable };
 
-const checks: Record<keyof CourserSettings, Check> = {
+const checks: Record<keyof CourserSettings, FieldCheck> = {
   providers: (value) => value,
   search: (value) => value,
   embeddings: (value) => value,
@@ -89,7 +89,7 @@ export function readCourserSettings(file: string, warnings: string[]): CourserSe
     if (!isObject(entry)) throw wrongField(settings, `providers.${name}`, "must be an object");
     named[name] = checkFields(settings, `providers.${name}.`, entry, providerChecks);
   }
-  const inner = (name: string, value: unknown, table: Record<string, Check>) => {
+  const inner = (name: string, value: unknown, table: Record<string, FieldCheck>) => {
     if (!isObject(value)) throw wrongField(settings, name, "must be an object");
     return { [name]: checkFields(settings, `${name}.`, value, table) };
   };

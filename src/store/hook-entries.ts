@@ -74,8 +74,8 @@ export function readClaudeHooks({ file, content, warnings }: EntryFile): HookEnt
       const matcher = matcherOf(file, place, checked);
       for (const [inner, options] of listOf(file, `${place}.hooks`, checked["hooks"]).entries()) {
         const entry = `${place}.hooks[${inner}]`;
-        const given = { event, format: "claude" as const, entry, options: objectOf(file, entry, options) };
-        const read = readOptions(file, given, warnings);
+        const input = { event, format: "claude" as const, entry, options: objectOf(file, entry, options) };
+        const read = readOptions(file, input, warnings);
         if (read) found.push({ ...read, ...(matcher !== undefined && { matcher }) });
       }
     }
@@ -83,11 +83,11 @@ export function readClaudeHooks({ file, content, warnings }: EntryFile): HookEnt
   return found;
 }
 
-type Given = { event: HookEventName; format: HookFormat; entry: string; options: JsonObject };
+type HookEntryInput = { event: HookEventName; format: HookFormat; entry: string; options: JsonObject };
 
 /** Undefined for a kind of hook that only its own program knows. */
-function readOptions(file: string, given: Given, warnings: string[]): HookEntry | undefined {
-  const { options, entry, ...rest } = given;
+function readOptions(file: string, input: HookEntryInput, warnings: string[]): HookEntry | undefined {
+  const { options, entry, ...rest } = input;
   const type = options["type"] ?? "command";
   if (type !== "command" && type !== "prompt") {
     if (rest.format === "cursor")
@@ -110,12 +110,12 @@ function readOptions(file: string, given: Given, warnings: string[]): HookEntry 
     [type]: text,
     ...(model !== undefined && { model }),
     ...(seconds !== undefined && { timeoutMs: Math.min(seconds as number, longestSeconds) * 1000 }),
-    loopLimit: loopLimitOf(file, given),
+    loopLimit: loopLimitOf(file, input),
     failClosed: failClosed === true,
   };
 }
 
-function loopLimitOf(file: string, { options, entry, format }: Given): number | null {
+function loopLimitOf(file: string, { options, entry, format }: HookEntryInput): number | null {
   const limit = options["loop_limit"];
   if (limit === undefined) return format === "claude" ? null : defaultLoopLimit;
   if (limit === null || (typeof limit === "number" && Number.isSafeInteger(limit) && limit >= 0)) return limit;

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { type HookEntry, readClaudeHooks, readCursorHooks } from "./hook-entries.ts";
-import { type HookFile, type HookPlace, hookFiles, isThere } from "./hook-paths.ts";
+import { type HookFile, type HookPaths, hookFiles, isThere } from "./hook-paths.ts";
 import { withoutRepeats } from "./hook-repeats.ts";
 import { approveHooks, isApproved } from "./hook-trust.ts";
 import { readJsonText } from "./json-file.ts";
@@ -20,7 +20,7 @@ export type LoadedHooks = {
 export type WaitingFile = { file: string; text: string; hooks: Hook[] };
 
 /** Throws for a file that cannot be read or understood: it may hold guards. `trusted`: approved hooks of the project may run. */
-export function loadHooks(place: HookPlace, { trusted }: { trusted: boolean }): LoadedHooks {
+export function loadHooks(place: HookPaths, { trusted }: { trusted: boolean }): LoadedHooks {
   const loaded: LoadedHooks = { hooks: [], warnings: [], waiting: [] };
   for (const each of hookFiles(place)) {
     if (each.ofProject && !trusted) {
@@ -40,14 +40,14 @@ export function loadHooks(place: HookPlace, { trusted }: { trusted: boolean }): 
 }
 
 /** All hooks, with those that waited, in the order of their levels. */
-export function withWaiting({ hooks, waiting }: LoadedHooks, place: HookPlace): Hook[] {
+export function withWaiting({ hooks, waiting }: LoadedHooks, place: HookPaths): Hook[] {
   const rank = hookFiles(place).map(({ file }) => file);
   const all = [...hooks, ...waiting.flatMap((each) => each.hooks)];
   return withoutRepeats(all).sort((left, right) => rank.indexOf(left.file) - rank.indexOf(right.file));
 }
 
 /** What the user has just seen or written runs from now on: with trust given, and after `hooks install`. */
-export function approveProjectHooks(place: HookPlace): void {
+export function approveProjectHooks(place: HookPaths): void {
   approveHooks(place, loadHooks(place, { trusted: true }).waiting);
 }
 

@@ -15,7 +15,7 @@ export type HookFile = {
   ofProject: boolean;
 };
 
-export type HookPlace = {
+export type HookPaths = {
   configDir: string;
   workspace: string;
   home: string;
@@ -30,7 +30,7 @@ const enterpriseFiles: Partial<Record<NodeJS.Platform, string>> = {
 };
 
 /** All that may be, whether or not they are there. */
-export function hookFiles({ configDir, workspace, home, platform, enterpriseFile }: HookPlace): HookFile[] {
+export function hookFiles({ configDir, workspace, home, platform, enterpriseFile }: HookPaths): HookFile[] {
   const enterprise = enterpriseFile ?? enterpriseFiles[platform ?? process.platform] ?? "/etc/cursor/hooks.json";
   const projectFolder = join(workspace, ".cursor");
   const claude = { format: "claude" as const, cwd: workspace };
@@ -54,8 +54,8 @@ export function hookFiles({ configDir, workspace, home, platform, enterpriseFile
 }
 
 /** Asked at every start: a look, no reading. */
-export function hasHookFiles(place: HookPlace): boolean {
-  return hookFiles(place).some(({ file }) => isThere(file));
+export function hasHookFiles(paths: HookPaths): boolean {
+  return hookFiles(paths).some(({ file }) => isThere(file));
 }
 
 export function isThere(file: string): boolean {

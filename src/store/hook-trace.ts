@@ -20,7 +20,7 @@ export type HookTraceLine = {
   note: string;
 };
 
-type Place = { configDir: string; workspace: string };
+type TracePaths = { configDir: string; workspace: string };
 
 const mostLines = 1000;
 const longestText = 2000;
@@ -28,7 +28,7 @@ const longestText = 2000;
 export type HookTrace = (line: HookTraceLine) => void;
 
 /** Takes the place of the last run's with its first line. A trace that cannot be written is no reason to stop. */
-export function openHookTrace({ configDir, workspace }: Place, redact: (text: string) => string): HookTrace {
+export function openHookTrace({ configDir, workspace }: TracePaths, redact: (text: string) => string): HookTrace {
   const file = hookTraceFile(configDir, workspace);
   let lines = 0;
   // First redacted, then cut: half a secret looks like nothing.
@@ -51,7 +51,7 @@ export function openHookTrace({ configDir, workspace }: Place, redact: (text: st
 }
 
 /** Empty where no run had hooks yet. Lines of another version are left out. */
-export function readHookTrace({ configDir, workspace }: Place): HookTraceLine[] {
+export function readHookTrace({ configDir, workspace }: TracePaths): HookTraceLine[] {
   let text: string;
   try {
     text = readFileSync(hookTraceFile(configDir, workspace), "utf8");

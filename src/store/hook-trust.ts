@@ -4,15 +4,15 @@ import { isObject } from "../json/object.ts";
 import { readJson, replaceFile } from "./json-file.ts";
 import { approvedHooksFile } from "./project.ts";
 
-type Place = { configDir: string; workspace: string };
+type TrustPaths = { configDir: string; workspace: string };
 
 /** A single changed character counts: what would run is what was seen, or it does not run. */
-export function isApproved(place: Place, file: string, text: string): boolean {
+export function isApproved(place: TrustPaths, file: string, text: string): boolean {
   return approvedIn(place)[nameOf(place, file)] === hashOf(text);
 }
 
 /** From now on, until the file changes. */
-export function approveHooks(place: Place, files: readonly { file: string; text: string }[]): void {
+export function approveHooks(place: TrustPaths, files: readonly { file: string; text: string }[]): void {
   if (files.every(({ file, text }) => isApproved(place, file, text))) return;
   const approved = { ...approvedIn(place) };
   for (const { file, text } of files) approved[nameOf(place, file)] = hashOf(text);
@@ -20,7 +20,7 @@ export function approveHooks(place: Place, files: readonly { file: string; text:
   replaceFile(approvedHooksFile(place.configDir, place.workspace), `${JSON.stringify(record, null, 2)}\n`);
 }
 
-function approvedIn({ configDir, workspace }: Place): Record<string, unknown> {
+function approvedIn({ configDir, workspace }: TrustPaths): Record<string, unknown> {
   try {
     const record = readJson(approvedHooksFile(configDir, workspace)) ?? {};
     // Two workspaces can share the folder; the path inside tells them apart.
@@ -31,7 +31,7 @@ function approvedIn({ configDir, workspace }: Place): Record<string, unknown> {
   }
 }
 
-function nameOf({ workspace }: Place, file: string): string {
+function nameOf({ workspace }: TrustPaths, file: string): string {
   return relative(workspace, file).replaceAll("\\", "/");
 }
 

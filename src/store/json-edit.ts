@@ -1,16 +1,16 @@
 // Changes a JSON text that people edit: comments, order and every other field stay as they are.
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../json/object.ts";
-import { type JsonPlace, parseJsonc, placesIn } from "./jsonc.ts";
+import { type JsonRange, parseJsonc, rangesIn } from "./jsonc.ts";
 
-type Path = readonly (string | number)[];
+type JsonPath = readonly (string | number)[];
 
 export type JsonEdit =
   /** At the end of a list, which is made where there is none. */
-  | { type: "append"; path: Path; value: unknown }
+  | { type: "append"; path: JsonPath; value: unknown }
   /** A new member of an object. */
-  | { type: "set"; path: Path; value: unknown }
-  | { type: "remove"; path: Path };
+  | { type: "set"; path: JsonPath; value: unknown }
+  | { type: "remove"; path: JsonPath };
 
 /** Checked: read again, it says what it said, and the changes. Undefined: there is no file yet. */
 export function editJson(text: string | undefined, edits: readonly JsonEdit[]): string {
@@ -43,7 +43,7 @@ function applied(content: JsonObject, { path, ...edit }: JsonEdit): JsonObject {
 }
 
 function edited(text: string, edit: JsonEdit): string {
-  const places = placesIn(text);
+  const places = rangesIn(text);
   if (edit.type === "remove") return removed(text, places, edit.path);
   const list = edit.type === "append" ? places.get(nameOf(edit.path)) : undefined;
   if (list) return inserted(text, list, edit.value);
@@ -56,7 +56,7 @@ function edited(text: string, edit: JsonEdit): string {
 }
 
 /** At the end of an object or a list, on lines of its own where the last one has that. */
-function inserted(text: string, { start, end, lastChild }: JsonPlace, value: unknown, key?: string): string {
+function inserted(text: string, { start, end, lastChild }: JsonRange, value: unknown, key?: string): string {
   const close = end - 1;
   const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
   const name = key === undefined ? "" : `${JSON.stringify(key)}: `;
@@ -83,7 +83,7 @@ function inserted(text: string, { start, end, lastChild }: JsonPlace, value: unk
 }
 
 /** With its comma, and with its name where it has one. Comments around it stay. */
-function removed(text: string, places: Map<string, JsonPlace>, path: Path): string {
+function removed(text: string, places: Map<string, JsonRange>, path: JsonPath): string {
   const holder = places.get(nameOf(path.slice(0, -1)))!;
   const children = childrenOf(places, holder);
   const place = places.get(nameOf(path))!;
@@ -108,8 +108,8 @@ function removed(text: string, places: Map<string, JsonPlace>, path: Path): stri
 }
 
 /** Only the next level, in order. */
-function childrenOf(places: Map<string, JsonPlace>, holder: JsonPlace): JsonPlace[] {
-  const children: JsonPlace[] = [];
+function childrenOf(places: Map<string, JsonRange>, holder: JsonRange): JsonRange[] {
+  const children: JsonRange[] = [];
   for (const place of places.values()) {
     const isInside = place.start > holder.start && place.end < holder.end;
     if (isInside && place.start >= (children.at(-1)?.end ?? 0)) children.push(place);
@@ -123,7 +123,7 @@ function pastBlanks(text: string, at: number): number {
   return at + blanks.exec(text)![0].length;
 }
 
-function nameOf(path: Path): string {
+function nameOf(path: JsonPath): string {
   return path.reduce<string>(
     (name, key) => (typeof key === "number" ? `${name}[${key}]` : name === "" ? key : `${name}.${key}`),
     "",

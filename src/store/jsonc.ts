@@ -22,13 +22,13 @@ export function parseJsonc(text: string): unknown {
 }
 
 /** From the first character of a value to behind its last; `lastChild`: behind the last one inside. */
-export type JsonPlace = { start: number; end: number; lastChild?: number };
+export type JsonRange = { start: number; end: number; lastChild?: number };
 
 /** Where each value stands, by its path: `permissions.allow[2]`; the whole is the empty path. Throws as parseJsonc does. */
-export function placesIn(text: string): Map<string, JsonPlace> {
-  const places = new Map<string, JsonPlace>();
-  read(new Reader(text, places));
-  return places;
+export function rangesIn(text: string): Map<string, JsonRange> {
+  const ranges = new Map<string, JsonRange>();
+  read(new Reader(text, ranges));
+  return ranges;
 }
 
 function read(reader: Reader): unknown {
@@ -41,11 +41,11 @@ function read(reader: Reader): unknown {
 class Reader {
   at = 0;
   readonly text: string;
-  readonly places: Map<string, JsonPlace> | undefined;
+  readonly ranges: Map<string, JsonRange> | undefined;
 
-  constructor(text: string, places?: Map<string, JsonPlace>) {
+  constructor(text: string, ranges?: Map<string, JsonRange>) {
     this.text = text;
-    this.places = places;
+    this.ranges = ranges;
   }
 
   fail(message: string, at = this.at): never {
@@ -72,23 +72,23 @@ class Reader {
   value(depth: number, path: string): unknown {
     if (depth > deepest) this.fail(`it is nested deeper than ${deepest} levels`);
     this.skip();
-    const place: JsonPlace = { start: this.at, end: this.at };
-    this.places?.set(path, place);
-    const value = this.bare(depth, path, place);
-    place.end = this.at;
+    const range: JsonRange = { start: this.at, end: this.at };
+    this.ranges?.set(path, range);
+    const value = this.bare(depth, path, range);
+    range.end = this.at;
     return value;
   }
 
-  bare(depth: number, path: string, place: JsonPlace): unknown {
+  bare(depth: number, path: string, range: JsonRange): unknown {
     const character = this.text[this.at];
-    if (character === "{") return this.object(depth, path, place);
-    if (character === "[") return this.array(depth, path, place);
+    if (character === "{") return this.object(depth, path, range);
+    if (character === "[") return this.array(depth, path, range);
     if (character === '"') return this.string();
     if (character === undefined) this.fail("the text ends too early");
     return this.scalar();
   }
 
-  object(depth: number, path: string, place: JsonPlace): Record<string, unknown> {
+  object(depth: number, path: string, range: JsonRange): Record<string, unknown> {
     const result: Record<string, unknown> = {};
     this.at++;
     while (true) {
@@ -100,8 +100,8 @@ class Reader {
       if (Object.hasOwn(result, key)) this.fail(`the key ${JSON.stringify(key)} stands there twice`, start);
       this.skip();
       if (!this.take(":")) this.fail(this.ended() ?? "a : should stand here");
-      const value = this.value(depth + 1, this.places ? (path === "" ? key : `${path}.${key}`) : "");
-      place.lastChild = this.at;
+      const value = this.value(depth + 1, this.ranges ? (path === "" ? key : `${path}.${key}`) : "");
+      range.lastChild = this.at;
       // Not an assignment: the key may be __proto__, and is data.
       Object.defineProperty(result, key, { value, writable: true, enumerable: true, configurable: true });
       this.skip();
@@ -111,14 +111,14 @@ class Reader {
     }
   }
 
-  array(depth: number, path: string, place: JsonPlace): unknown[] {
+  array(depth: number, path: string, range: JsonRange): unknown[] {
     const result: unknown[] = [];
     this.at++;
     while (true) {
       this.skip();
       if (this.take("]")) return result;
-      result.push(this.value(depth + 1, this.places ? `${path}[${result.length}]` : ""));
-      place.lastChild = this.at;
+      result.push(this.value(depth + 1, this.ranges ? `${path}[${result.length}]` : ""));
+      range.lastChild = this.at;
       this.skip();
       if (this.take(",")) continue;
       if (this.take("]")) return result;

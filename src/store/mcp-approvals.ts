@@ -4,72 +4,72 @@ import { join } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { readJson, saveJson } from "./json-file.ts";
 import type { McpServer } from "./mcp-servers.ts";
-import { type FillingPlace, filesBehind } from "./mcp-variables.ts";
+import { filesBehind, type VariableContext } from "./mcp-variables.ts";
 import { projectDir } from "./project.ts";
 
-export type ApprovalPlace = FillingPlace & { configDir: string };
+export type ApprovalContext = VariableContext & { configDir: string };
 
 /** The exact definition was approved, and so were the files in the workspace that it names, as they are now. */
-export function isApprovedServer(server: McpServer, place: ApprovalPlace): boolean {
-  const saved = objectAt(recordOf(place), "servers", keyOf(server));
+export function isApprovedServer(server: McpServer, context: ApprovalContext): boolean {
+  const saved = objectAt(recordOf(context), "servers", keyOf(server));
   if (saved["hash"] === definitionHash(server))
-    return canonical(saved["files"] ?? {}) === canonical(fileHashes(server, place));
-  return isApprovedByOriginal(server, place);
+    return canonical(saved["files"] ?? {}) === canonical(fileHashes(server, context));
+  return isApprovedByOriginal(server, context);
 }
 
 /** From now on, until the definition or a file behind it changes. */
-export function approveServer(server: McpServer, place: ApprovalPlace): void {
-  const entry = { hash: definitionHash(server), files: fileHashes(server, place) };
-  update(place, (record) => ({ ...record, servers: { ...objectAt(record, "servers"), [keyOf(server)]: entry } }));
-  enableServer(server, place);
+export function approveServer(server: McpServer, context: ApprovalContext): void {
+  const entry = { hash: definitionHash(server), files: fileHashes(server, context) };
+  update(context, (record) => ({ ...record, servers: { ...objectAt(record, "servers"), [keyOf(server)]: entry } }));
+  enableServer(server, context);
 }
 
-export function disabledServers(place: ApprovalPlace): string[] {
-  return disabledIn(recordOf(place));
+export function disabledServers(context: ApprovalContext): string[] {
+  return disabledIn(recordOf(context));
 }
 
-export function disableServer({ name }: McpServer, place: ApprovalPlace): void {
-  update(place, (record) => ({ ...record, disabled: [...new Set([...disabledIn(record), name])] }));
+export function disableServer({ name }: McpServer, context: ApprovalContext): void {
+  update(context, (record) => ({ ...record, disabled: [...new Set([...disabledIn(record), name])] }));
 }
 
 /** Its tools are approved as they will be seen next. */
-export function enableServer(server: McpServer, place: ApprovalPlace): void {
-  update(place, (record) => ({ ...record, disabled: disabledIn(record).filter((name) => name !== server.name) }));
-  updatePins(server, place, () => undefined);
+export function enableServer(server: McpServer, context: ApprovalContext): void {
+  update(context, (record) => ({ ...record, disabled: disabledIn(record).filter((name) => name !== server.name) }));
+  updatePins(server, context, () => undefined);
 }
 
 /** `new`: never seen. `changed`: it is described otherwise than when it was first seen or last approved. */
-export type ToolStanding = "new" | "same" | "changed";
+export type ToolPinStatus = "new" | "same" | "changed";
 
-export type ToolFacts = { name: string; description?: string | undefined; schema: unknown };
+export type ToolDescription = { name: string; description?: string | undefined; schema: unknown };
 
 /** What tools were seen with a server, and what each looked like. */
 export class ToolPins {
   readonly #server: McpServer;
-  readonly #place: ApprovalPlace;
+  readonly #place: ApprovalContext;
   #seen: JsonObject;
 
-  constructor(server: McpServer, place: ApprovalPlace) {
+  constructor(server: McpServer, context: ApprovalContext) {
     this.#server = server;
-    this.#place = place;
-    this.#seen = objectAt(pinsRecord(server, place), "tools", keyOf(server));
+    this.#place = context;
+    this.#seen = objectAt(pinsRecord(server, context), "tools", keyOf(server));
   }
 
-  standing(tool: ToolFacts): ToolStanding {
+  status(tool: ToolDescription): ToolPinStatus {
     if (!Object.hasOwn(this.#seen, tool.name)) return "new";
     return this.#seen[tool.name] === toolHash(tool) ? "same" : "changed";
   }
 
   /** What is new is remembered as it is; what changed stays as it was, until somebody says yes to it. */
-  remember(tools: readonly ToolFacts[]): void {
-    this.#save(tools.filter((tool) => this.standing(tool) === "new"));
+  remember(tools: readonly ToolDescription[]): void {
+    this.#save(tools.filter((tool) => this.status(tool) === "new"));
   }
 
-  approve(tool: ToolFacts): void {
+  approve(tool: ToolDescription): void {
     this.#save([tool]);
   }
 
-  #save(tools: readonly ToolFacts[]): void {
+  #save(tools: readonly ToolDescription[]): void {
     if (tools.length === 0) return;
     const hashes = Object.fromEntries(tools.map((tool) => [tool.name, toolHash(tool)]));
     this.#seen = { ...this.#seen, ...hashes };
@@ -78,13 +78,13 @@ export class ToolPins {
 }
 
 /** A user's server is the same in every workspace; a project's is approved for its workspace alone. */
-function pinsRecord(server: McpServer, place: ApprovalPlace): JsonObject {
-  return server.scope === "user" ? (readJson(userFile(place)) ?? {}) : recordOf(place);
+function pinsRecord(server: McpServer, context: ApprovalContext): JsonObject {
+  return server.scope === "user" ? (readJson(userFile(context)) ?? {}) : recordOf(context);
 }
 
 function updatePins(
   server: McpServer,
-  place: ApprovalPlace,
+  context: ApprovalContext,
   change: (seen: JsonObject) => JsonObject | undefined,
 ): void {
   const key = keyOf(server);
@@ -93,31 +93,31 @@ function updatePins(
     const next = change(isObject(seen) ? seen : {});
     return { ...record, tools: next ? { ...others, [key]: next } : others };
   };
-  if (server.scope === "user") saveJson(userFile(place), changed);
-  else update(place, changed);
+  if (server.scope === "user") saveJson(userFile(context), changed);
+  else update(context, changed);
 }
 
-function userFile({ configDir }: ApprovalPlace): string {
+function userFile({ configDir }: ApprovalContext): string {
   return join(configDir, "mcp-approved.json");
 }
 
-function projectFile({ configDir, workspace }: ApprovalPlace): string {
+function projectFile({ configDir, workspace }: ApprovalContext): string {
   return join(projectDir(configDir, workspace), "mcp-approved.json");
 }
 
 /** Two workspaces can share the folder; the path inside tells them apart. */
-function recordOf(place: ApprovalPlace): JsonObject {
-  return ofWorkspace(readJson(projectFile(place)) ?? {}, place);
+function recordOf(context: ApprovalContext): JsonObject {
+  return ofWorkspace(readJson(projectFile(context)) ?? {}, context);
 }
 
-function ofWorkspace(record: JsonObject, { workspace }: ApprovalPlace): JsonObject {
+function ofWorkspace(record: JsonObject, { workspace }: ApprovalContext): JsonObject {
   return record["workspacePath"] === workspace ? record : {};
 }
 
-function update(place: ApprovalPlace, change: (record: JsonObject) => JsonObject): void {
-  saveJson(projectFile(place), (current) => ({
-    workspacePath: place.workspace,
-    ...change(ofWorkspace(current, place)),
+function update(context: ApprovalContext, change: (record: JsonObject) => JsonObject): void {
+  saveJson(projectFile(context), (current) => ({
+    workspacePath: context.workspace,
+    ...change(ofWorkspace(current, context)),
   }));
 }
 
@@ -142,30 +142,30 @@ function definitionHash({ definition }: McpServer): string {
   return hashOf(canonical(decisive));
 }
 
-function toolHash({ name, description, schema }: ToolFacts): string {
+function toolHash({ name, description, schema }: ToolDescription): string {
   return hashOf(canonical({ name, description: description ?? "", schema }));
 }
 
 const largestHashed = 32 * 1024 * 1024;
 
 /** A file that is not there yet counts as well: it could be made. */
-function fileHashes(server: McpServer, place: FillingPlace): Record<string, string> {
+function fileHashes(server: McpServer, context: VariableContext): Record<string, string> {
   const hashes: Record<string, string> = {};
-  for (const path of filesBehind(server, place)) {
-    const facts = statSync(path, { throwIfNoEntry: false });
-    if (facts?.isFile()) hashes[path] = facts.size > largestHashed ? `${facts.size}` : hashOf(readFileSync(path));
+  for (const path of filesBehind(server, context)) {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat?.isFile()) hashes[path] = stat.size > largestHashed ? `${stat.size}` : hashOf(readFileSync(path));
   }
   return hashes;
 }
 
 /** The original's own approvals: a list of `<server>-<first 16 digits of a hash of path and definition>`. */
-function isApprovedByOriginal({ name, definition, file, scope }: McpServer, place: ApprovalPlace): boolean {
-  if (scope !== "project" || file !== join(place.workspace, ".cursor", "mcp.json")) return false;
+function isApprovedByOriginal({ name, definition, file, scope }: McpServer, context: ApprovalContext): boolean {
+  if (scope !== "project" || file !== join(context.workspace, ".cursor", "mcp.json")) return false;
   try {
     const listed = JSON.parse(
-      readFileSync(join(projectDir(place.configDir, place.workspace), "mcp-approvals.json"), "utf8"),
+      readFileSync(join(projectDir(context.configDir, context.workspace), "mcp-approvals.json"), "utf8"),
     ) as unknown;
-    const hash = hashOf(JSON.stringify({ path: place.workspace, server: definition })).slice(0, 16);
+    const hash = hashOf(JSON.stringify({ path: context.workspace, server: definition })).slice(0, 16);
     return Array.isArray(listed) && listed.includes(`${name}-${hash}`);
   } catch {
     return false; // what cannot be read approves nothing

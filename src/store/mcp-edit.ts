@@ -9,21 +9,21 @@ import { readJson, replaceFile } from "./json-file.ts";
 import type { McpFile } from "./mcp-paths.ts";
 import type { McpDefinition } from "./mcp-servers.ts";
 
-type Place = Pick<McpFile, "file" | "scope">;
+type McpEditTarget = Pick<McpFile, "file" | "scope">;
 
 /** False: there is one of this name, and the file was left alone. */
-export function addServer(place: Place, name: string, definition: McpDefinition): boolean {
-  return edit(place, (names) =>
+export function addServer(target: McpEditTarget, name: string, definition: McpDefinition): boolean {
+  return edit(target, (names) =>
     names.includes(name) ? undefined : [{ type: "set", path: ["mcpServers", name], value: definition }],
   );
 }
 
 /** False: there is none of this name. */
-export function removeServer(place: Place, name: string): boolean {
-  return edit(place, (names) => (names.includes(name) ? [{ type: "remove", path: ["mcpServers", name] }] : undefined));
+export function removeServer(target: McpEditTarget, name: string): boolean {
+  return edit(target, (names) => (names.includes(name) ? [{ type: "remove", path: ["mcpServers", name] }] : undefined));
 }
 
-function edit({ file, scope }: Place, changes: (names: readonly string[]) => JsonEdit[] | undefined): boolean {
+function edit({ file, scope }: McpEditTarget, changes: (names: readonly string[]) => JsonEdit[] | undefined): boolean {
   // A project's folder is everybody's; the user's own is private.
   mkdirSync(dirname(file), { recursive: true, mode: scope === "project" ? 0o777 : 0o700 });
   return withFileLock(`${file}.lock`, (stillOurs) => {

@@ -8,10 +8,10 @@ export type McpScope = "flag" | "project" | "user";
 /** `folder`: what relative paths in it are relative to. */
 export type McpFile = { scope: McpScope; file: string; folder: string };
 
-export type McpPlace = { configDir: string; workspace: string; home: string };
+export type McpPaths = { configDir: string; workspace: string; home: string };
 
 /** All that may be, whether or not they are there: the project's own, those of the folders around it, the user's. */
-export function mcpFiles({ configDir, workspace, home }: McpPlace): McpFile[] {
+export function mcpFiles({ configDir, workspace, home }: McpPaths): McpFile[] {
   const own = userMcpFile(configDir);
   const files = foldersUp(workspace, home)
     .map((folder): McpFile => ({ scope: "project", file: projectMcpFile(folder), folder }))
@@ -20,8 +20,8 @@ export function mcpFiles({ configDir, workspace, home }: McpPlace): McpFile[] {
   return [...files, { scope: "user", file: own, folder: workspace }];
 }
 
-export function hasMcpFiles(place: McpPlace): boolean {
-  return mcpFiles(place).some(({ file }) => isThere(file));
+export function hasMcpFiles(paths: McpPaths): boolean {
+  return mcpFiles(paths).some(({ file }) => isThere(file));
 }
 
 export function projectMcpFile(workspace: string): string {

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { nearestName } from "../text/nearest.ts";
 import { readJson } from "./json-file.ts";
-import { type McpFile, type McpPlace, mcpFiles } from "./mcp-paths.ts";
+import { type McpFile, type McpPaths, mcpFiles } from "./mcp-paths.ts";
 
 export type McpDefinition = {
   type?: string;
@@ -34,7 +34,7 @@ export type McpServer = McpFile & {
 };
 
 /** Throws for a file that is no JSON. A server that is described wrongly is kept, with what is wrong about it. */
-export function readMcpServers(place: McpPlace, warnings: string[]): McpServer[] {
+export function readMcpServers(place: McpPaths, warnings: string[]): McpServer[] {
   return mcpFiles(place).flatMap((place) => {
     const content = readJson(place.file);
     return content === undefined ? [] : serversIn(content, place, warnings);

@@ -3,49 +3,49 @@ import { readFileSync, statSync } from "node:fs";
 import { basename, isAbsolute, join, resolve, sep } from "node:path";
 import type { McpDefinition, McpServer } from "./mcp-servers.ts";
 
-export type FillingPlace = { workspace: string; home: string; env: Readonly<Record<string, string | undefined>> };
+export type VariableContext = { workspace: string; home: string; env: Readonly<Record<string, string | undefined>> };
 
 /** What is started or connected to. */
-export type FilledServer =
+export type ResolvedServer =
   | { kind: "command"; command: string[]; cwd: string; env: Record<string, string> }
   | { kind: "url"; url: URL; headers: Record<string, string>; auth?: McpDefinition["auth"] };
 
 /** Why a definition cannot be filled in: a sentence without its end. */
-export class FillingProblem extends Error {}
+export class VariableProblem extends Error {}
 
-export function fillServer({ definition, folder }: McpServer, place: FillingPlace): FilledServer {
-  const fill = (text: string) => filled(text, place);
+export function resolveServer({ definition, folder }: McpServer, context: VariableContext): ResolvedServer {
+  const fill = (text: string) => substitute(text, context);
   if (definition.url !== undefined) {
     const address = fill(definition.url);
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (!url || !/^https?:$/.test(url.protocol))
-      throw new FillingProblem(`its "url" is no http or https address: ${definition.url}`);
+      throw new VariableProblem(`its "url" is no http or https address: ${definition.url}`);
     return {
       kind: "url",
       url,
       headers: mapped(definition.headers, fill),
-      ...(definition.auth && { auth: filledAuth(definition.auth, fill) }),
+      ...(definition.auth && { auth: resolvedAuth(definition.auth, fill) }),
     };
   }
   const cwd = definition.cwd === undefined ? folder : resolve(folder, fill(definition.cwd));
-  const fromFile = definition.envFile === undefined ? {} : variablesIn(envFileOf(definition, folder, place)!);
+  const fromFile = definition.envFile === undefined ? {} : variablesIn(envFileOf(definition, folder, context)!);
   return {
     kind: "command",
     command: [programOf(fill(definition.command!), cwd), ...(definition.args ?? []).map(fill)],
     cwd,
-    env: { ...smallEnvironment(place.env), ...fromFile, ...mapped(definition.env, fill) },
+    env: { ...smallEnvironment(context.env), ...fromFile, ...mapped(definition.env, fill) },
   };
 }
 
 /** The files that decide what a definition does, beyond what it says: an agent that may edit them could change it. */
-export function filesBehind({ definition, folder }: McpServer, place: FillingPlace): string[] {
-  const roots = [place.workspace, folder];
+export function filesBehind({ definition, folder }: McpServer, context: VariableContext): string[] {
+  const roots = [context.workspace, folder];
   const words = [definition.command, ...(definition.args ?? []), definition.envFile];
   const paths = words.flatMap((word) => {
     if (word === undefined) return [];
     try {
-      const base = definition.cwd === undefined ? folder : resolve(folder, filled(definition.cwd, place));
-      return [resolve(base, filled(word, place).replace(/^--?[\w-]+=/, ""))];
+      const base = definition.cwd === undefined ? folder : resolve(folder, substitute(definition.cwd, context));
+      return [resolve(base, substitute(word, context).replace(/^--?[\w-]+=/, ""))];
     } catch {
       return [];
     }
@@ -59,7 +59,7 @@ function programOf(command: string, cwd: string): string {
   return /[\\/]/.test(command) && !isAbsolute(command) ? join(cwd, command) : command;
 }
 
-function filledAuth(auth: NonNullable<McpDefinition["auth"]>, fill: (text: string) => string) {
+function resolvedAuth(auth: NonNullable<McpDefinition["auth"]>, fill: (text: string) => string) {
   const { CLIENT_ID, CLIENT_SECRET, scopes } = auth;
   return {
     CLIENT_ID: fill(CLIENT_ID),
@@ -69,7 +69,7 @@ function filledAuth(auth: NonNullable<McpDefinition["auth"]>, fill: (text: strin
 }
 
 /** One pass: what a variable holds is not filled in again. */
-function filled(text: string, { workspace, home, env }: FillingPlace): string {
+function substitute(text: string, { workspace, home, env }: VariableContext): string {
   const fixed: Record<string, string> = {
     userHome: home,
     workspaceFolder: workspace,
@@ -83,7 +83,7 @@ function filled(text: string, { workspace, home, env }: FillingPlace): string {
       if (!isEnv && Object.hasOwn(fixed, name)) return fixed[name]!;
       if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return whole;
       const value = env[name] ?? otherwise;
-      if (value === undefined) throw new FillingProblem(`the variable ${name}, which it names, is not set`);
+      if (value === undefined) throw new VariableProblem(`the variable ${name}, which it names, is not set`);
       return value;
     },
   );
@@ -98,7 +98,7 @@ const small = /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_[A-Z]+|TZ|TMPDIR)$/;
 const smallOnWindows =
   /^(PATH|PATHEXT|HOMEDRIVE|HOMEPATH|USERNAME|USERPROFILE|APPDATA|LOCALAPPDATA|PROGRAMFILES|PROGRAMDATA|SYSTEMDRIVE|SYSTEMROOT|COMSPEC|TEMP|TMP)$/i;
 
-function smallEnvironment(env: FillingPlace["env"]): Record<string, string> {
+function smallEnvironment(env: VariableContext["env"]): Record<string, string> {
   const wanted = process.platform === "win32" ? smallOnWindows : small;
   return Object.fromEntries(
     Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined && wanted.test(pair[0])),
@@ -107,19 +107,19 @@ function smallEnvironment(env: FillingPlace["env"]): Record<string, string> {
 
 const largestEnvFile = 64 * 1024;
 
-function envFileOf({ envFile, cwd }: McpDefinition, folder: string, place: FillingPlace): string | undefined {
+function envFileOf({ envFile, cwd }: McpDefinition, folder: string, context: VariableContext): string | undefined {
   if (envFile === undefined) return undefined;
-  return resolve(cwd === undefined ? folder : resolve(folder, filled(cwd, place)), filled(envFile, place));
+  return resolve(cwd === undefined ? folder : resolve(folder, substitute(cwd, context)), substitute(envFile, context));
 }
 
 function variablesIn(file: string): Record<string, string> {
   let text: string;
   try {
-    const facts = statSync(file);
-    if (!facts.isFile() || facts.size > largestEnvFile) throw new Error("it is no small text file");
+    const stat = statSync(file);
+    if (!stat.isFile() || stat.size > largestEnvFile) throw new Error("it is no small text file");
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new FillingProblem(`its "envFile" cannot be read: ${(error as Error).message}`);
+    throw new VariableProblem(`its "envFile" cannot be read: ${(error as Error).message}`);
   }
   const found: Record<string, string> = {};
   for (const line of text.split(/\r?\n/)) {

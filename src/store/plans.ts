@@ -7,7 +7,7 @@ import { storeError } from "./sqlite.ts";
 
 export type PlanTodo = { id: string; content: string };
 
-export type Plan = { name: string; overview: string; text: string; todos: readonly PlanTodo[] };
+export type SavedPlan = { name: string; overview: string; text: string; todos: readonly PlanTodo[] };
 
 /** A new name at each call. */
 export function planFile(configDir: string, name: string): string {
@@ -20,7 +20,7 @@ export function planFile(configDir: string, name: string): string {
 }
 
 /** Throws UserError STORE_* where it cannot be kept. */
-export function keepPlan(file: string, { name, overview, text, todos }: Plan): void {
+export function keepPlan(file: string, { name, overview, text, todos }: SavedPlan): void {
   const fields = [
     "---",
     `name: ${JSON.stringify(name)}`,

@@ -7,7 +7,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { parseRule, type Rule, type RuleOrigin } from "../protocol/permission-rule.ts";
 import { nearestName } from "../text/nearest.ts";
 import { readJson } from "./json-file.ts";
-import { placesIn } from "./jsonc.ts";
+import { rangesIn } from "./jsonc.ts";
 
 /** One entry of a list, in the words of a rule: `git` in terminalAllowlist is `Shell(git)`. */
 export type RuleEntry = RuleOrigin & { text: string };
@@ -18,7 +18,7 @@ export type AutoRun = { allow: string[]; block: string[] };
 export type RuleFiles = { entries: RuleEntry[]; autoRun: AutoRun; warnings: string[] };
 
 /** `cliConfig`: the content of the user's cli-config.json, where it has been read already. */
-type RulePlace = { configDir: string; workspace: string; trusted: boolean; cliConfig?: JsonObject };
+type RuleFileInput = { configDir: string; workspace: string; trusted: boolean; cliConfig?: JsonObject };
 
 export function cliConfigFile(configDir: string): string {
   return join(configDir, "cli-config.json");
@@ -29,7 +29,7 @@ export function projectConfigFile(workspace: string): string {
 }
 
 /** The entries of the user's and of the project's files, whether or not the project is trusted: `counts` tells. */
-export function readRuleFiles({ configDir, workspace, trusted, cliConfig }: RulePlace): RuleFiles {
+export function readRuleFiles({ configDir, workspace, trusted, cliConfig }: RuleFileInput): RuleFiles {
   const found: RuleFiles = { entries: [], autoRun: { allow: [], block: [] }, warnings: [] };
   const file = cliConfigFile(configDir);
   const content = cliConfig ?? readJson(file) ?? {};
@@ -193,7 +193,7 @@ function listed(content: JsonObject, key: string): unknown {
 export function linesOf(file: string): (entry: string | undefined) => number | undefined {
   try {
     const text = readFileSync(file, "utf8").replace(/^\ufeff/, "");
-    const places = placesIn(text);
+    const places = rangesIn(text);
     return (entry) => {
       const place = entry === undefined ? undefined : places.get(entry);
       return place && text.slice(0, place.start).split("\n").length;

@@ -3,8 +3,8 @@
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import {
-  type Check,
   checkFields,
+  type FieldCheck,
   isVariableName,
   type SettingsFile,
   textList,
@@ -37,7 +37,7 @@ export type SandboxSettings = {
   warnings: string[];
 };
 
-export type SandboxSettingsPlace = {
+export type SandboxSettingsInput = {
   configDir: string;
   workspace: string;
   /** cli-config.json as it stands. */
@@ -60,7 +60,7 @@ type SandboxFile = {
   limits?: { memoryMb?: number; processes?: number };
 };
 
-export function loadSandboxSettings({ configDir, workspace, cliConfig }: SandboxSettingsPlace): SandboxSettings {
+export function loadSandboxSettings({ configDir, workspace, cliConfig }: SandboxSettingsInput): SandboxSettings {
   const warnings: string[] = [];
   const userFile = userSandboxFile(configDir);
   const projectFile = projectSandboxFile(workspace);
@@ -198,7 +198,7 @@ function wordOf<Value extends string>(
   return meant;
 }
 
-const checks: Record<keyof SandboxFile, Check> = {
+const checks: Record<keyof SandboxFile, FieldCheck> = {
   type: oneOf("workspace_readwrite", "workspace_readonly", "insecure_none"),
   additionalReadwritePaths: textList,
   additionalReadonlyPaths: textList,
@@ -224,7 +224,7 @@ function readFile(file: string, warnings: string[]): SandboxFile {
     adviceOn: ({ meant }) => (meant === undefined ? undefined : `did you mean "${meant}"?`),
   };
   const checked = checkFields(settings, "", content, checks) as SandboxFile;
-  const nested = (key: "networkPolicy" | "limits", table: Record<string, Check>) => {
+  const nested = (key: "networkPolicy" | "limits", table: Record<string, FieldCheck>) => {
     const value: unknown = checked[key];
     if (value === undefined) return {};
     if (!isObject(value)) throw wrongField(settings, key, "must be an object");
@@ -233,7 +233,7 @@ function readFile(file: string, warnings: string[]): SandboxFile {
   return { ...checked, ...nested("networkPolicy", networkChecks), ...nested("limits", limitChecks) };
 }
 
-function oneOf(...words: readonly string[]): Check {
+function oneOf(...words: readonly string[]): FieldCheck {
   return (value) => {
     if (typeof value === "string" && words.includes(value)) return value;
     throw new Error(`must be one of ${words.join(", ")}`);

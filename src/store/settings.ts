@@ -24,7 +24,7 @@ export type Settings = {
   raw: JsonObject;
 };
 
-export type SettingsPlace = {
+export type SettingsContext = {
   configDir: string;
   workspace: string;
   trusted: boolean;
@@ -57,7 +57,7 @@ const knownFields = [
 const approvalModes: readonly ApprovalMode[] = ["allowlist", "auto-review", "unrestricted"];
 
 /** Reads a handful of files, and no others: a project's `.env` and its endpoints never count. */
-export function loadSettings({ configDir, workspace, trusted }: SettingsPlace): Settings {
+export function loadSettings({ configDir, workspace, trusted }: SettingsContext): Settings {
   const warnings: string[] = [];
   const file = cliConfigFile(configDir);
   const raw = readJson(file) ?? {};

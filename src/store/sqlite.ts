@@ -5,14 +5,14 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 
-export type Value = string | number | bigint | null | Uint8Array;
-export type Row = Record<string, Value>;
+export type SqlValue = string | number | bigint | null | Uint8Array;
+export type SqlRow = Record<string, SqlValue>;
 
 export interface Statement {
-  run(...values: Value[]): { changes: number | bigint; lastInsertRowid: number | bigint };
-  get(...values: Value[]): Row | undefined;
-  all(...values: Value[]): Row[];
-  iterate(...values: Value[]): IterableIterator<Row>;
+  run(...values: SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+  get(...values: SqlValue[]): SqlRow | undefined;
+  all(...values: SqlValue[]): SqlRow[];
+  iterate(...values: SqlValue[]): IterableIterator<SqlRow>;
   /** Rows as arrays: quicker where there are thousands. */
   setReturnArrays(on: boolean): void;
 }
@@ -58,20 +58,21 @@ export function openDatabase(path: string, options: OpenOptions = {}): Database 
 /** An error of SQLite or of the file system as a user may read it. A UserError stays what it is; anything else is a bug, and is thrown. */
 export function storeError(error: unknown, path: string): UserError {
   if (error instanceof UserError) return error;
-  const isKnown = !Number.isNaN(primaryCode(error as Failure)) || /^E[A-Z0-9]+$/.test((error as Failure).code ?? "");
+  const isKnown =
+    !Number.isNaN(primaryCode(error as SqliteFailure)) || /^E[A-Z0-9]+$/.test((error as SqliteFailure).code ?? "");
   if (!isKnown) throw error;
-  const code = codeOf(error as Failure, path);
-  const said = (error as Failure).errstr ?? (error instanceof Error ? error.message : String(error));
+  const code = codeOf(error as SqliteFailure, path);
+  const said = (error as SqliteFailure).errstr ?? (error instanceof Error ? error.message : String(error));
   return new UserError(code, texts[code](path, said));
 }
 
 export function isBusy(error: unknown): boolean {
-  return [5, 6].includes(primaryCode(error as Failure));
+  return [5, 6].includes(primaryCode(error as SqliteFailure));
 }
 
 /** A fault in the statement or in what it found: with statements that are known to be right, the file is not as it was made. */
 export function isImpossible(error: unknown): boolean {
-  const failure = error as Failure;
+  const failure = error as SqliteFailure;
   return failure.code === "ERR_OUT_OF_RANGE" || [1, 19, 20, 25].includes(primaryCode(failure));
 }
 
@@ -81,7 +82,7 @@ export function pause(ms: number): void {
 }
 
 type StoreCode = Extract<ErrorCode, `STORE_${string}`> & keyof typeof texts;
-type Failure = { errcode?: number; systemErrno?: number; code?: string; message?: string; errstr?: string };
+type SqliteFailure = { errcode?: number; systemErrno?: number; code?: string; message?: string; errstr?: string };
 
 const texts = {
   STORE_LOCKED: (path: string) =>
@@ -127,7 +128,7 @@ const systemNumbers: Record<number, StoreCode> = {
   69: "STORE_FULL",
 };
 
-function codeOf(error: Failure, path: string): StoreCode {
+function codeOf(error: SqliteFailure, path: string): StoreCode {
   const primary = primaryCode(error);
   if (Number.isNaN(primary)) return systemCodes[error.code ?? ""] ?? hindranceOf(path) ?? "STORE_FAILED";
   // What the system said is nearer to the cause than "unable to open" and "I/O error".
@@ -141,14 +142,14 @@ function codeOf(error: Failure, path: string): StoreCode {
  * Node that a folder is not there when it could not be made on a read-only disk.
  */
 function hindranceOf(path: string): StoreCode | undefined {
-  for (let place = path; ; place = dirname(place)) {
+  for (let folder = path; ; folder = dirname(folder)) {
     try {
-      accessSync(place, constants.W_OK);
+      accessSync(folder, constants.W_OK);
       return undefined;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== "ENOENT") return systemCodes[code ?? ""];
-      if (place === dirname(place)) return undefined;
+      if (folder === dirname(folder)) return undefined;
     }
   }
 }
@@ -163,35 +164,35 @@ const sqliteTexts: [RegExp, number][] = [
   [/file is not a database/, 26],
 ];
 
-function primaryCode(error: Failure): number {
+function primaryCode(error: SqliteFailure): number {
   if (typeof error.errcode === "number") return error.errcode & 0xff;
   if (error.code !== "ERR_SQLITE_ERROR") return Number.NaN;
   return sqliteTexts.find(([pattern]) => pattern.test(error.message ?? ""))?.[1] ?? 1;
 }
 
-type Library = { DatabaseSync: new (path: string, options: object) => Database };
+type SqliteModule = { DatabaseSync: new (path: string, options: object) => Database };
 
-let loaded: Library | undefined;
+let loaded: SqliteModule | undefined;
 
-function library(): Library {
+function library(): SqliteModule {
   loaded ??= load();
   return loaded;
 }
 
 /** The binary itself first: the JavaScript around it takes ten times as long to load, and nothing here needs it. */
-function load(): Library {
+function load(): SqliteModule {
   const here = typeof __filename === "string" ? __filename : fileURLToPath(import.meta.url);
   for (const file of binaries(here)) {
     try {
       const found = { exports: {} };
       process.dlopen(found, file);
-      return found.exports as Library;
+      return found.exports as SqliteModule;
     } catch {
       // Made for another C library: the next one.
     }
   }
   try {
-    return createRequire(here)("@photostructure/sqlite") as Library;
+    return createRequire(here)("@photostructure/sqlite") as SqliteModule;
   } catch {
     throw new UserError(
       "STORE_FAILED",

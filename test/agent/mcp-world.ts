@@ -161,6 +161,7 @@ export async function runInLibrary(world: World, calls: readonly Call[]): Promis
       configDir: place.config,
       rules: settings.rules,
       sandbox: "off" as const,
+      searchPath: process.env["PATH"] ?? "",
     };
     for (const { name, args } of calls) {
       const tool = findTool([...builtInTools, ...servers.tools], name);

@@ -77,7 +77,7 @@ async function throughTools(): Promise<Partial<Seen>> {
   const process = runner.start({
     command,
     cwd,
-    env: { ...toolEnvironment(), ...env },
+    env: { ...toolEnvironment(globalThis.process.env), ...env },
     timeoutMs,
     graceMs,
     keepBytes: 40_000,
@@ -133,7 +133,9 @@ async function many(): Promise<Partial<Seen>> {
     await Promise.all(
       Array.from({ length: Math.min(together, count - done) }, () =>
         // One that cannot be started leaves nothing behind either.
-        runner.run({ command: job.command, cwd: job.cwd, env: { ...toolEnvironment(), ...env } }).catch(() => {}),
+        runner
+          .run({ command: job.command, cwd: job.cwd, env: { ...toolEnvironment(globalThis.process.env), ...env } })
+          .catch(() => {}),
       ),
     );
   }

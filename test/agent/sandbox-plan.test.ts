@@ -13,15 +13,10 @@ import {
 import { confinedEnvironment } from "../../src/agent/sandbox/environment.ts";
 import { createSandbox, planSandbox } from "../../src/agent/sandbox/index.ts";
 import { arrange, type Mount } from "../../src/agent/sandbox/layout.ts";
-import {
-  gitSettings,
-  homeSettings,
-  protectedFiles,
-  protectedFolders,
-} from "../../src/agent/sandbox/protected-names.ts";
 import { seatbeltProfile } from "../../src/agent/sandbox/seatbelt.ts";
 import { seccompFilter } from "../../src/agent/sandbox/seccomp.ts";
 import { floorOf } from "../../src/policy/paths.ts";
+import { gitFolders, homeSettings, protectedFiles, protectedFolders } from "../../src/policy/protected-names.ts";
 import type { SandboxSettings } from "../../src/store/sandbox-settings.ts";
 import { plainSettings, rulesOf } from "./sandbox-support.ts";
 
@@ -58,7 +53,7 @@ describe("plan", () => {
 
   it("names what the policy protects", () => {
     const place = { workspace: "/w", roots: [], home: "/h", configDir: "/h/.cursor" };
-    const git = [...gitSettings.filter((name) => !/modules|worktrees/.test(name)), "config.worktree", "commondir"];
+    const git = [...gitFolders.filter((name) => !/modules|worktrees/.test(name)), "config.worktree", "commondir"];
     const paths = [
       ...[".cursor", ".git", ...protectedFolders, ...protectedFiles].map((name) => `/w/${name}`),
       ...git.map((name) => `/w/.git/${name}`),

@@ -14,9 +14,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { createSnapshots, type SnapshotNote, type SnapshotPlace } from "../../src/agent/snapshots/index.ts";
+import { createSnapshots, type SnapshotContext, type SnapshotNote } from "../../src/agent/snapshots/index.ts";
 import { openRewind, type Rewind } from "../../src/agent/snapshots/rewind.ts";
-import type { Limits } from "../../src/agent/snapshots/scan.ts";
+import type { SnapshotLimits } from "../../src/agent/snapshots/scan.ts";
 import type { Need } from "../../src/policy/need.ts";
 
 export type SnapshotBench = {
@@ -32,10 +32,16 @@ export type SnapshotBench = {
   forget(turn: number): void;
   /** Which snapshots a turn has. */
   records(turn: number): unknown;
-  place: SnapshotPlace;
+  place: SnapshotContext;
 };
 
-export function snapshotBench({ limits, roots = [] }: { limits?: Limits; roots?: string[] } = {}): SnapshotBench {
+export function snapshotBench({
+  limits,
+  roots = [],
+}: {
+  limits?: SnapshotLimits;
+  roots?: string[];
+} = {}): SnapshotBench {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-snapshots-")));
   onTestFinished(() => {
     bash("chmod -R u+rwx .", base);
@@ -45,9 +51,9 @@ export function snapshotBench({ limits, roots = [] }: { limits?: Limits; roots?:
   const config = join(base, "config");
   mkdirSync(root);
   const values = new Map<string, string>();
-  const facts = { id: "0e1c7d3a-1f0d-4c57-9a51-7a0b6f1f2a11" };
+  const metadata = { id: "0e1c7d3a-1f0d-4c57-9a51-7a0b6f1f2a11" };
   const chat = {
-    facts,
+    metadata,
     turn: 0,
     state: (key: string) => (values.has(key) ? JSON.parse(values.get(key)!) : undefined),
     saveState: (key: string, value: unknown) => void values.set(key, JSON.stringify(value)),
@@ -56,7 +62,7 @@ export function snapshotBench({ limits, roots = [] }: { limits?: Limits; roots?:
     configDir: config,
     workspace: root,
     roots,
-    sessionId: facts.id,
+    sessionId: metadata.id,
     chat,
     ...(limits && { limits }),
   };

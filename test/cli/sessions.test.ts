@@ -36,10 +36,10 @@ function addChat(
   );
   for (const prompt of prompts) addTurn(chat, prompt, assistant(text(`You said: ${prompt}.`)));
   chat.close();
-  const file = join(chat.facts.folder, "meta.json");
+  const file = join(chat.metadata.folder, "meta.json");
   const updatedAtMs = Date.now() - age * 60_000;
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), updatedAtMs }));
-  return chat.facts.folder;
+  return chat.metadata.folder;
 }
 
 const first = "aaaa1111-0000-4000-8000-000000000001";
@@ -55,7 +55,7 @@ describe("create-chat", () => {
     expect(run.stdout).toBe(`${id}\n`);
     expect(id).toMatch(uuid);
     const folder = join(workspace.config, "chats", projectId(workspace.path), id);
-    expect(readChat(folder)).toMatchObject({ facts: { id, title: "New Agent", mode: "default" }, turns: [] });
+    expect(readChat(folder)).toMatchObject({ metadata: { id, title: "New Agent", mode: "default" }, turns: [] });
     expect(statSync(join(folder, "store.db")).mode & 0o777).toBe(0o600);
   });
 
@@ -73,7 +73,7 @@ describe("create-chat", () => {
     }
     const project = join(workspace.config, "chats", projectId(other));
     expect(readdirSync(project).sort()).toEqual([...ids].sort());
-    const modes = [...ids].map((id) => readChat(join(project, id)).facts.mode);
+    const modes = [...ids].map((id) => readChat(join(project, id)).metadata.mode);
     expect(modes).toEqual(["default", "auto-run"]);
     const missing = await workspace.run(["create-chat", "--workspace", "/does/not/exist"]);
     expect(missing.exit).toBe(1);

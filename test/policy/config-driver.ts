@@ -210,6 +210,7 @@ async function verdictOf(
     configDir: join(home, ".cursor"),
     rules: settings.rules,
     sandbox: "off",
+    searchPath: process.env["PATH"] ?? "",
   });
   return answer.verdict;
 }

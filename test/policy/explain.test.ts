@@ -5,7 +5,7 @@ import { check, parseNeed } from "../../src/policy/check.ts";
 import { decide, type Situation } from "../../src/policy/decide.ts";
 import { type ExplainedCommand, explain } from "../../src/policy/explain.ts";
 import type { Need } from "../../src/policy/need.ts";
-import { standingsOf } from "../../src/policy/parse/command-position.ts";
+import { commandPositions } from "../../src/policy/parse/command-position.ts";
 import { parseShell } from "../../src/policy/parse/shell.ts";
 import { remedyFor } from "../../src/policy/remedy.ts";
 import { capital, show } from "../../src/policy/show.ts";
@@ -198,7 +198,7 @@ describe("explain", () => {
       "f() { a; }; coproc b; select x in $(c); do d; done",
       'a "$(b "$(c)")" ${x:-$(d)} $((1 + $(e)))',
     ]) {
-      expect([source, standingsOf(source).length]).toEqual([source, parseShell(source).commands.length]);
+      expect([source, commandPositions(source).length]).toEqual([source, parseShell(source).commands.length]);
     }
   });
 

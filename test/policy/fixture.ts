@@ -60,6 +60,7 @@ export function situationOf({ workspace, home }: Fixture, changes: Partial<Situa
     configDir: join(home, ".cursor"),
     rules: [],
     sandbox: "off",
+    searchPath: process.env["PATH"] ?? "",
     ...changes,
   };
 }

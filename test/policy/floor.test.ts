@@ -1,6 +1,6 @@
 // The floor as people are shown it says what the policy does.
 import { describe, expect, it } from "vitest";
-import { beyondForce, protectedPlaces } from "../../src/policy/floor.ts";
+import { beyondForce, protectedPathGroups } from "../../src/policy/floor.ts";
 import { floorOf } from "../../src/policy/paths.ts";
 import { protectedExamples } from "./protected-examples.ts";
 
@@ -22,7 +22,7 @@ describe("the floor, as it is shown", () => {
     ["start-up files", "protected"],
     ["~/.ssh", "protected"],
   ])("names %s, as %s", (name, level) => {
-    expect(protectedPlaces.filter(({ what }) => what.includes(name)).map((each) => each.level)).toEqual([level]);
+    expect(protectedPathGroups.filter(({ what }) => what.includes(name)).map((each) => each.level)).toEqual([level]);
   });
 
   it.each(["of every file", ".cursorignore", "protected paths", "this program", "Shell deny", "Read deny", "network"])(

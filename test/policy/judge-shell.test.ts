@@ -6,7 +6,7 @@ import { decide, type Situation } from "../../src/policy/decide.ts";
 import { type Fixture, makeFixture, removeFixture, rulesOf, situationOf } from "./fixture.ts";
 
 let fixture: Fixture;
-const path = process.env["PATH"];
+let searchPath: string;
 beforeAll(() => {
   fixture = makeFixture();
   const { base, workspace } = fixture;
@@ -23,12 +23,9 @@ beforeAll(() => {
   symlinkSync("bin", join(base, "linked-bin"));
   symlinkSync("../ws/bin-of-the-project/inner", join(base, "bin/inner"));
   symlinkSync("../bin/mytool", join(workspace, "mytool"));
-  process.env["PATH"] = [join(base, "empty"), join(base, "bin"), path].join(":");
+  searchPath = [join(base, "empty"), join(base, "bin"), process.env["PATH"]].join(":");
 });
-afterAll(() => {
-  process.env["PATH"] = path;
-  removeFixture(fixture);
-});
+afterAll(() => removeFixture(fixture));
 
 type Lists = { allow?: string; deny?: string; mode?: Situation["mode"]; scope?: "user" | "project" };
 
@@ -45,7 +42,7 @@ async function verdict(
   const rules = rulesOf({ allow: list(allow), deny: list(deny) }, scope);
   // More than is ever read.
   const target = command.replaceAll("BASE", fixture.base).replace("PILE", "$(".repeat(400));
-  return (await decide([{ kind: "Shell", target }], situationOf(fixture, { mode, rules }))).verdict;
+  return (await decide([{ kind: "Shell", target }], situationOf(fixture, { mode, rules, searchPath }))).verdict;
 }
 
 const force = { mode: "force" } as const;
@@ -294,5 +291,24 @@ describe("directories", () => {
     const changes = (count: number) => Array.from({ length: count }, (_, index) => `cd BASE/ws/d${index};`).join(" ");
     expect(await verdict(`${changes(15)} ls`, force)).toBe("allow");
     expect(await verdict(`${changes(16)} ls`, force)).toBe("ask");
+  });
+});
+
+describe("where PATH is not known", () => {
+  const answer = async (target: string, changes: Partial<Situation>) => {
+    const rules = rulesOf({ allow: ["Shell(ls)", "Shell(mytool)", "Shell(cp)"], deny: ["Shell(rm)"] });
+    return (await decide([{ kind: "Shell", target }], situationOf(fixture, { rules, ...changes }))).verdict;
+  };
+
+  it("a path is not the name of a program", async () => {
+    expect(await answer(`${fixture.base}/bin/mytool`, { searchPath })).toBe("allow");
+    expect(await answer(`${fixture.base}/bin/mytool`, { searchPath: undefined })).toBe("ask");
+    expect(await answer("ls", { searchPath: undefined })).toBe("allow");
+  });
+
+  it("a program that the line writes may be found in any folder", async () => {
+    const line = "cp a out/mytool; mytool";
+    expect(await answer(line, { searchPath })).toBe("allow");
+    expect(await answer(line, { searchPath: undefined })).toBe("ask");
   });
 });

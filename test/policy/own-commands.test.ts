@@ -1,9 +1,9 @@
 // Commands of this program that change what the agent may do.
 import { describe, expect, it } from "vitest";
 import { ownCommands } from "../../src/policy/own-commands.ts";
-import { runsOf } from "../../src/policy/starts/wrappers.ts";
+import { startedPrograms } from "../../src/policy/starts/wrappers.ts";
 
-const found = (command: string) => ownCommands(runsOf(command).runs);
+const found = (command: string) => ownCommands(startedPrograms(command).runs);
 
 describe("commands of the program itself", () => {
   it.each([

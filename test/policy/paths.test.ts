@@ -10,8 +10,7 @@ import {
   isDirectory,
   isInside,
   isThere,
-  kernelPlace,
-  type Place,
+  kernelPath,
   protectedBelow,
   realOrSame,
   realTarget,
@@ -19,11 +18,12 @@ import {
   rootOf,
   shownPath,
   specialKind,
+  type WorkspacePaths,
 } from "../../src/policy/paths.ts";
 import { type Fixture, makeFixture, removeFixture, situationOf } from "./fixture.ts";
 
 let fixture: Fixture;
-let place: Place;
+let place: WorkspacePaths;
 beforeAll(() => {
   fixture = makeFixture();
   const { base, workspace } = fixture;
@@ -143,7 +143,7 @@ describe("a path", () => {
   });
 });
 
-const level = (path: string, changes: Partial<Place> = {}) => {
+const level = (path: string, changes: Partial<WorkspacePaths> = {}) => {
   const real = filled(path);
   return floorOf({ given: real, real }, { ...place, ...changes })?.level;
 };
@@ -227,7 +227,7 @@ describe("the agent's own configuration", () => {
 
 describe("folders", () => {
   it("that hold what is protected", () => {
-    const holds = (path: string, changes: Partial<Place> = {}) =>
+    const holds = (path: string, changes: Partial<WorkspacePaths> = {}) =>
       holdsProtected({ given: path, real: path }, { ...place, ...changes });
     expect(holds(fixture.workspace)).toBe(true);
     expect(holds(fixture.base)).toBe(true);
@@ -263,14 +263,14 @@ describe("folders", () => {
 
 describe("what is no file", () => {
   it.each(["/proc", "/proc/self/environ", "/dev/sda", "/sys/power/state"])("%s", (path) => {
-    expect(kernelPlace(path)).toContain(path.split("/")[1]);
-    expect(specialKind(path)).toBe(kernelPlace(path));
+    expect(kernelPath(path)).toContain(path.split("/")[1]);
+    expect(specialKind(path)).toBe(kernelPath(path));
   });
 
   it("pipes", () => {
     const pipe = filled("BASE/pipe");
     execFileSync("mkfifo", [pipe]);
-    expect(kernelPlace(pipe)).toBeUndefined();
+    expect(kernelPath(pipe)).toBeUndefined();
     expect(specialKind(pipe)).toBeDefined();
   });
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { describeCommand, parseShell } from "../../src/policy/parse/shell.ts";
-import { runsOf } from "../../src/policy/starts/wrappers.ts";
+import { startedPrograms } from "../../src/policy/starts/wrappers.ts";
 
 const captures = join(import.meta.dirname, "../../../shared/fixtures/captures");
 
@@ -275,7 +275,7 @@ describe("parseShell", () => {
 });
 
 describe("runsOf", () => {
-  const starts = (command: string) => runsOf(command).runs.map((run) => run.name.value);
+  const starts = (command: string) => startedPrograms(command).runs.map((run) => run.name.value);
 
   it.each([
     ["env -i A=1 -u B rm x", ["env", "rm"]],
@@ -302,27 +302,27 @@ describe("runsOf", () => {
   it.each(["curl x | sh", 'bash -c "$X"', "eval $x", "ls | xargs env", "source <(curl x)", "bash <<E\n$x\nE"])(
     "cannot see what %j runs",
     (command) => {
-      expect(runsOf(command).opaque).not.toEqual([]);
+      expect(startedPrograms(command).opaque).not.toEqual([]);
     },
   );
 
   it("follows many starts, and no more than it can", () => {
     const wrapped = "nohup nohup nohup nohup nohup ls; ";
-    expect(runsOf(wrapped.repeat(100)).opaque).toEqual([]);
-    expect(runsOf(wrapped.repeat(450)).opaque).not.toEqual([]);
+    expect(startedPrograms(wrapped.repeat(100)).opaque).toEqual([]);
+    expect(startedPrograms(wrapped.repeat(450)).opaque).not.toEqual([]);
     const guessed = `env ${"PAGER=less ".repeat(20)} ls; `;
-    expect(runsOf(guessed).opaque).toEqual([]);
-    expect(runsOf(guessed.repeat(4)).opaque).not.toEqual([]);
-    expect(runsOf(`git ${"-c core.pager=less ".repeat(20)} log`).opaque).toEqual([]);
-    expect(runsOf(`git ${"-c core.pager=less ".repeat(50)} log`).opaque).not.toEqual([]);
-    expect(runsOf(`nice --what ${"a ".repeat(20)}`).opaque).toEqual([]);
-    expect(runsOf(`nice --what ${"a ".repeat(80)}`).opaque).not.toEqual([]);
+    expect(startedPrograms(guessed).opaque).toEqual([]);
+    expect(startedPrograms(guessed.repeat(4)).opaque).not.toEqual([]);
+    expect(startedPrograms(`git ${"-c core.pager=less ".repeat(20)} log`).opaque).toEqual([]);
+    expect(startedPrograms(`git ${"-c core.pager=less ".repeat(50)} log`).opaque).not.toEqual([]);
+    expect(startedPrograms(`nice --what ${"a ".repeat(20)}`).opaque).toEqual([]);
+    expect(startedPrograms(`nice --what ${"a ".repeat(80)}`).opaque).not.toEqual([]);
   });
 
   it.each(["sh build.sh", "node x.js", "bash -c 'ls'", "python3 -c 'print(1)'", "echo hi | cat"])(
     "sees what %j runs",
     (command) => {
-      expect(runsOf(command).opaque).toEqual([]);
+      expect(startedPrograms(command).opaque).toEqual([]);
     },
   );
 });

@@ -21,7 +21,7 @@ export function recordOf(
     (turn.events ?? []).map((event) => ({ sequence: ++sequence, turn: index + 1, at: event.at ?? clock, event })),
   );
   return {
-    facts: {
+    metadata: {
       id: chatId,
       folder: "/nowhere",
       workspace: "/project/space",

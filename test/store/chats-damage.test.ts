@@ -17,7 +17,7 @@ import { UserError } from "../../src/protocol/error-codes.ts";
 import type { ChatWriter } from "../../src/store/chats/chat.ts";
 import { chatFolder, transcriptFile } from "../../src/store/chats/layout.ts";
 import { openChat } from "../../src/store/chats/open-chat.ts";
-import { readChat, readFacts, readMessages } from "../../src/store/chats/read-chat.ts";
+import { readChat, readMessages, readMetadata } from "../../src/store/chats/read-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import {
   addThreeTurns,
@@ -40,7 +40,7 @@ let folder: string;
 beforeEach(() => {
   place = createPlace();
   chat = newChat(place);
-  folder = chat.facts.folder;
+  folder = chat.metadata.folder;
 });
 afterEach(() => {
   chat.close();
@@ -143,7 +143,7 @@ describe("reading", () => {
     const before = readdirSync(folder).sort();
     readChat(folder, { events: true });
     rmSync(join(folder, "meta.json"));
-    readFacts(folder);
+    readMetadata(folder);
     expect([...readdirSync(folder), "meta.json"].sort()).toEqual(before);
   });
 
@@ -171,7 +171,7 @@ describe("reading", () => {
   });
 
   it("says that there is no chat", () => {
-    for (const work of [readChat, readFacts, readMessages, openChat])
+    for (const work of [readChat, readMetadata, readMessages, openChat])
       expect(() => work(join(place.configDir, "chats/x", nextId()))).toThrow(code("SESSION_NOT_FOUND"));
     mkdirSync(join(place.base, "empty"));
     expect(() => openChat(join(place.base, "empty"))).toThrow(code("SESSION_NOT_FOUND"));
@@ -248,14 +248,14 @@ describe("damage", () => {
     addThreeTurns(chat);
     for (const name of ["meta.json", "transcript"]) {
       const file =
-        name === "transcript" ? transcriptFile(place.configDir, place.workspace, chat.facts.id) : join(folder, name);
+        name === "transcript" ? transcriptFile(place.configDir, place.workspace, chat.metadata.id) : join(folder, name);
       rmSync(file);
       mkdirSync(file);
     }
     addTurn(chat, "on", assistant(text("fine")));
     chat.rewindTo(4);
     chat.close();
-    expect(readFacts(folder)).toMatchObject({ hasConversation: true });
+    expect(readMetadata(folder)).toMatchObject({ hasConversation: true });
     chat = openChat(folder);
     addTurn(chat, "still", { role: "user", parts: [result("x", "y")] });
     expect(readChat(folder).messages).toHaveLength(10);
@@ -276,7 +276,7 @@ describe("damage", () => {
 /** Beside the packages, because SQLite must be found from there. */
 async function bundleReader(program: string): Promise<void> {
   const { build } = await import("esbuild");
-  const reading = join(import.meta.dirname, "../../src/store/chats/reading.ts");
+  const reading = join(import.meta.dirname, "../../src/store/chats/read-chat.ts");
   await build({
     stdin: {
       contents: `import { readChat } from ${JSON.stringify(reading)};

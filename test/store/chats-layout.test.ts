@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { chatFolder, isChatId, placeOfChat, projectId, transcriptFile } from "../../src/store/chats/layout.ts";
+import { chatFolder, chatIdentity, isChatId, projectId, transcriptFile } from "../../src/store/chats/layout.ts";
 import { md5 } from "../../src/store/chats/md5.ts";
 import { emptyRoot, RootBuilder, readRoot } from "../../src/store/chats/root.ts";
 import { nativeSha256, sha256 } from "../../src/store/chats/sha256.ts";
@@ -11,7 +11,7 @@ describe("layout of chats", () => {
   it("names the folder of a project by the hash of its path", () => {
     expect(projectId("/a/b")).toBe("aee31d71a4dce5fe24481547cc863476");
     expect(chatFolder("/c", "/a/b", id)).toBe(`/c/chats/aee31d71a4dce5fe24481547cc863476/${id}`);
-    expect(placeOfChat(chatFolder("/c", "/a/b", id))).toEqual({ id, configDir: "/c" });
+    expect(chatIdentity(chatFolder("/c", "/a/b", id))).toEqual({ id, configDir: "/c" });
     expect(transcriptFile("/c", "/a/b", id)).toBe(`/c/projects/a-b/agent-transcripts/${id}/${id}.jsonl`);
   });
 

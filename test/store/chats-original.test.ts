@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Message } from "../../src/protocol/message.ts";
 import { projectId, transcriptFile } from "../../src/store/chats/layout.ts";
 import { openChat } from "../../src/store/chats/open-chat.ts";
-import { copyStore, readChat, readFacts, readMessages } from "../../src/store/chats/read-chat.ts";
+import { copyStore, readChat, readMessages, readMetadata } from "../../src/store/chats/read-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import {
   addThreeTurns,
@@ -132,15 +132,15 @@ describe("a store of the original", () => {
       [2, "thanks", "done"],
     ]);
     expect(record).toMatchObject({ events: [], problems: [], wholeTurns: 2 });
-    expect(record.facts).toMatchObject({
+    expect(record.metadata).toMatchObject({
       title: "New Agent",
       mode: "auto-run",
       createdAt: 1_761_698_454_965,
       prompt: "read a.txt and b.txt",
       hasConversation: true,
     });
-    expect(record.facts.updatedAt).toBeGreaterThan(record.facts.createdAt);
-    expect(readFacts(folder)).toEqual(record.facts);
+    expect(record.metadata.updatedAt).toBeGreaterThan(record.metadata.createdAt);
+    expect(readMetadata(folder)).toEqual(record.metadata);
     expect(readMessages(folder)).toEqual(conversation);
   });
 
@@ -149,7 +149,7 @@ describe("a store of the original", () => {
     ["JSON as bytes", (json: string) => Buffer.from(json)],
   ])("is read when its facts are %s", (_name, meta) => {
     const folder = writeOriginal(blobs, { meta });
-    expect(readFacts(folder).mode).toBe("auto-run");
+    expect(readMetadata(folder).mode).toBe("auto-run");
     expect(messagesIn(folder)).toEqual(conversation);
   });
 
@@ -163,10 +163,10 @@ describe("a store of the original", () => {
 
   it("takes its workspace from the file beside it", () => {
     const folder = writeOriginal();
-    expect(readFacts(folder).workspace).toBeUndefined();
+    expect(readMetadata(folder).workspace).toBeUndefined();
     const beside = { schemaVersion: 1, createdAtMs: 1, hasConversation: true, updatedAtMs: 2, cwd: place.workspace };
     writeFileSync(join(folder, "meta.json"), JSON.stringify(beside));
-    expect(readFacts(folder)).toMatchObject({ workspace: place.workspace, mode: "auto-run" });
+    expect(readMetadata(folder)).toMatchObject({ workspace: place.workspace, mode: "auto-run" });
   });
 
   it.each(["wal", "delete"] as const)("is gone on with (%s)", (journal) => {
@@ -196,7 +196,7 @@ describe("a store of the original", () => {
     again.rewindTo(2);
     expect(again.messages).toEqual(conversation.slice(0, 4));
     again.close();
-    const transcript = readFileSync(transcriptFile(place.configDir, place.workspace, chat.facts.id), "utf8");
+    const transcript = readFileSync(transcriptFile(place.configDir, place.workspace, chat.metadata.id), "utf8");
     expect(transcript.trimEnd().split("\n")).toHaveLength(3);
   });
 
@@ -226,7 +226,7 @@ describe("a store of ours that somebody else went on with", () => {
     const ours = newChat(place);
     const before = addThreeTurns(ours);
     ours.close();
-    const { folder } = ours.facts;
+    const { folder } = ours.metadata;
     const database = openDatabase(join(folder, "store.db"));
     const meta = JSON.parse(
       Buffer.from(String(database.prepare("SELECT value FROM meta").get()?.["value"]), "hex").toString(),

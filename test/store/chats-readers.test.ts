@@ -56,7 +56,7 @@ describe.each(Object.entries(readers))("a reader that goes %s", (_name, read) =>
   it("sees the same when the chat is closed, opened and gone on with", () => {
     addThreeTurns(chat);
     chat.close();
-    chat = openChat(chat.facts.folder);
+    chat = openChat(chat.metadata.folder);
     addTurn(chat, "more", assistant(text("yes")));
     expect(shown(read)).toEqual([...conversation, "user: more", "assistant: yes"]);
   });
@@ -75,7 +75,7 @@ describe.each(Object.entries(readers))("a reader that goes %s", (_name, read) =>
     chat.append(user("two"), assistant(call("c9", "Shell", { command: "sleep 9" })));
     chat.record({ type: "tool_start", callId: "c9", tool: "shell", args: {} });
     chat.close();
-    chat = openChat(chat.facts.folder);
+    chat = openChat(chat.metadata.folder);
     expect(shown(read)).toEqual([
       "user: one",
       "assistant: 1",
@@ -88,7 +88,7 @@ describe.each(Object.entries(readers))("a reader that goes %s", (_name, read) =>
 
 it("a program that lists chats by transcripts finds the workspace and a title", () => {
   addThreeTurns(chat);
-  const file = transcriptFile(place.configDir, place.workspace, chat.facts.id);
+  const file = transcriptFile(place.configDir, place.workspace, chat.metadata.id);
   const log = readFileSync(join(dirname(dirname(dirname(file))), "worker.log"), "utf8");
   expect(/workspacePath=(.*)$/m.exec(log)?.[1]).toBe(place.workspace);
   const first = JSON.parse(readFileSync(file, "utf8").split("\n")[0]!);
@@ -186,7 +186,7 @@ function byFirstBytes(blobs: Blob[], root: string): Shown[] {
 }
 
 function shown(read: (blobs: Blob[], root: string) => Shown[]): string[] {
-  const database = openDatabase(join(chat.facts.folder, "store.db"), { readOnly: true });
+  const database = openDatabase(join(chat.metadata.folder, "store.db"), { readOnly: true });
   const blobs = database
     .prepare("SELECT rowid, id, data FROM blobs")
     .all()

@@ -19,7 +19,7 @@ let folder: string;
 beforeEach(() => {
   place = createPlace();
   chat = newChat(place);
-  folder = chat.facts.folder;
+  folder = chat.metadata.folder;
 });
 afterEach(() => {
   chat.close();

@@ -6,7 +6,7 @@ import type { Message, Part } from "../../src/protocol/message.ts";
 import type { ChatWriter } from "../../src/store/chats/chat.ts";
 import { transcriptFile } from "../../src/store/chats/layout.ts";
 import { createChat, openChat } from "../../src/store/chats/open-chat.ts";
-import { readChat, readFacts, readMessages } from "../../src/store/chats/read-chat.ts";
+import { readChat, readMessages, readMetadata } from "../../src/store/chats/read-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import {
   addThreeTurns,
@@ -34,28 +34,28 @@ afterEach(() => {
   place.remove();
 });
 
-const stored = () => readChat(chat.facts.folder, { events: true });
+const stored = () => readChat(chat.metadata.folder, { events: true });
 const reopen = () => {
   chat.close();
-  chat = openChat(chat.facts.folder);
+  chat = openChat(chat.metadata.folder);
   return chat;
 };
 
 describe("a new chat", () => {
   it("is whole before anything is said", () => {
     expect(stored()).toMatchObject({ messages: [], events: [], turns: [], problems: [], wholeTurns: 0 });
-    expect(stored().facts).toMatchObject({
+    expect(stored().metadata).toMatchObject({
       title: "New Agent",
       mode: "default",
       model: "Test",
       hasConversation: false,
     });
-    expect(stored().facts.workspace).toBe(place.workspace);
+    expect(stored().metadata.workspace).toBe(place.workspace);
     expect(reopen().messages).toEqual([]);
   });
 
   it("has the tables of the original, word for word, and its row of facts", () => {
-    const database = openDatabase(`${chat.facts.folder}/store.db`, { readOnly: true });
+    const database = openDatabase(`${chat.metadata.folder}/store.db`, { readOnly: true });
     const tables = database.prepare("SELECT sql FROM sqlite_master WHERE name IN ('blobs', 'meta')").all();
     expect(tables.map((row) => row["sql"])).toEqual([
       "CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB)",
@@ -65,11 +65,11 @@ describe("a new chat", () => {
     expect(rows).toHaveLength(1);
     expect(rows[0]?.["key"]).toBe("0");
     expect(JSON.parse(Buffer.from(String(rows[0]?.["value"]), "hex").toString())).toEqual({
-      agentId: chat.facts.id,
+      agentId: chat.metadata.id,
       latestRootBlobId: expect.stringMatching(/^[0-9a-f]{64}$/),
       name: "New Agent",
       mode: "default",
-      createdAt: chat.facts.createdAt,
+      createdAt: chat.metadata.createdAt,
       lastUsedModel: "Test",
     });
     expect(database.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
@@ -77,7 +77,7 @@ describe("a new chat", () => {
   });
 
   it("cannot be made twice", () => {
-    const again = () => createChat(place, { id: chat.facts.id, mode: "default" });
+    const again = () => createChat(place, { id: chat.metadata.id, mode: "default" });
     chat.close();
     expect(again).toThrow(/There is a chat with the id .* --resume/);
     expect(stored().problems).toEqual([]);
@@ -90,7 +90,7 @@ describe("a new chat", () => {
         process.umask(mask);
         const open = newChat({ ...place, configDir: `${place.base}/config-${mask}` });
         addThreeTurns(open);
-        const { folder, id } = open.facts;
+        const { folder, id } = open.metadata;
         const transcript = transcriptFile(`${place.base}/config-${mask}`, place.workspace, id);
         const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
         for (const name of ["store.db", "store.db-wal", "store.db-shm", "meta.json", "writer.lock"])
@@ -175,7 +175,7 @@ describe("messages", () => {
     const told = [user("summary"), all.at(-1)!, user("go on"), assistant(text("on"))];
     expect(chat.messages).toEqual(told);
     expect(reopen().messages).toEqual(told);
-    expect(readMessages(chat.facts.folder)).toEqual(told);
+    expect(readMessages(chat.metadata.folder)).toEqual(told);
     expect(stored().messages.map((each) => each.message)).toEqual([...all, ...told.slice(2)]);
   });
 });
@@ -184,7 +184,7 @@ describe("events", () => {
   it("are kept as they were, deltas only until the segment ends, live output never", () => {
     const init: AgentEvent = {
       type: "init",
-      sessionId: chat.facts.id,
+      sessionId: chat.metadata.id,
       cwd: "/w",
       permissionMode: "default",
       apiKeySource: "none",
@@ -252,7 +252,7 @@ describe("events", () => {
     ]);
     expect(chat.turn).toBe(5);
     expect(reopen().turn).toBe(5);
-    expect(readChat(chat.facts.folder).events).toEqual([]);
+    expect(readChat(chat.metadata.folder).events).toEqual([]);
   });
 
   it("are not needed for turns: a prompt begins one", () => {
@@ -293,8 +293,8 @@ describe("going back", () => {
     expect(stored()).toMatchObject({ messages: [], events: [], turns: [], problems: [] });
     expect(() => chat.rewindTo(1)).toThrow(/has no turns/);
     expect(reopen().messages).toEqual([]);
-    expect(chat.facts).toMatchObject({ hasConversation: false });
-    expect(chat.facts.prompt).toBeUndefined();
+    expect(chat.metadata).toMatchObject({ hasConversation: false });
+    expect(chat.metadata.prompt).toBeUndefined();
   });
 });
 
@@ -302,30 +302,30 @@ describe("facts", () => {
   it("follow what happens, in the store and beside it", () => {
     chat.record({ type: "user", text: "  the first\nprompt" });
     chat.append(user("  the first\nprompt"));
-    expect(readFacts(chat.facts.folder)).toMatchObject({ prompt: "the first", title: "New Agent" });
+    expect(readMetadata(chat.metadata.folder)).toMatchObject({ prompt: "the first", title: "New Agent" });
     chat.rename("A 'title'");
     chat.record(done("x"));
-    expect(readFacts(chat.facts.folder)).toEqual(chat.facts);
-    expect(stored().facts).toEqual(chat.facts);
-    const beside = JSON.parse(readFileSync(`${chat.facts.folder}/meta.json`, "utf8"));
+    expect(readMetadata(chat.metadata.folder)).toEqual(chat.metadata);
+    expect(stored().metadata).toEqual(chat.metadata);
+    const beside = JSON.parse(readFileSync(`${chat.metadata.folder}/meta.json`, "utf8"));
     expect(beside).toMatchObject({
       schemaVersion: 1,
-      createdAtMs: chat.facts.createdAt,
-      updatedAtMs: chat.facts.updatedAt,
+      createdAtMs: chat.metadata.createdAt,
+      updatedAtMs: chat.metadata.updatedAt,
       hasConversation: true,
       cwd: place.workspace,
       title: "A 'title'",
     });
     chat.close();
-    chat = openChat(chat.facts.folder, { mode: "auto-run", model: "Other" });
-    expect(chat.facts).toMatchObject({ title: "A 'title'", mode: "auto-run", model: "Other", prompt: "the first" });
+    chat = openChat(chat.metadata.folder, { mode: "auto-run", model: "Other" });
+    expect(chat.metadata).toMatchObject({ title: "A 'title'", mode: "auto-run", model: "Other", prompt: "the first" });
     addTurn(chat, "again", assistant(text("ok")));
-    expect(stored().facts).toMatchObject({ mode: "auto-run", model: "Other" });
+    expect(stored().metadata).toMatchObject({ mode: "auto-run", model: "Other" });
   });
 
   it("leave a transcript, and a log that names the workspace", () => {
     addThreeTurns(chat);
-    const file = transcriptFile(place.configDir, place.workspace, chat.facts.id);
+    const file = transcriptFile(place.configDir, place.workspace, chat.metadata.id);
     const lines = () =>
       readFileSync(file, "utf8")
         .trimEnd()
@@ -357,7 +357,7 @@ describe("facts", () => {
 describe("closing", () => {
   it("leaves no log, frees the chat, and ends writing", () => {
     addThreeTurns(chat);
-    const { folder } = chat.facts;
+    const { folder } = chat.metadata;
     chat.close();
     chat.close();
     expect(existsSync(`${folder}/store.db-wal`)).toBe(false);
@@ -374,8 +374,8 @@ describe("closing", () => {
       const one = newChat(place);
       addThreeTurns(one);
       one.close();
-      readChat(one.facts.folder, { events: true });
-      openChat(one.facts.folder).close();
+      readChat(one.metadata.folder, { events: true });
+      openChat(one.metadata.folder).close();
     }
     expect(openFiles() - before).toBeLessThan(5);
   });

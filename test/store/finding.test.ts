@@ -38,10 +38,10 @@ function chatOf(id: string, age: number, { workspace = place.workspace, prompt =
   const chat = createChat({ configDir: place.configDir, workspace }, { id, mode: "default" });
   if (!isEmpty) addTurn(chat, prompt, assistant(text("Hi.")));
   chat.close();
-  const file = join(chat.facts.folder, "meta.json");
+  const file = join(chat.metadata.folder, "meta.json");
   const updatedAtMs = Date.now() - age * 60_000;
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), updatedAtMs }));
-  return chat.facts.folder;
+  return chat.metadata.folder;
 }
 
 function failure(work: () => unknown): UserError {
@@ -249,13 +249,13 @@ describe("forkChat", () => {
   afterEach(() => chat.close());
 
   it("copies everything, while the chat is in use", () => {
-    const fork = forkChat(place.configDir, chat.facts.folder);
-    expect(fork.id).not.toBe(chat.facts.id);
-    const [one, other] = [readChat(chat.facts.folder, { events: true }), readChat(fork.folder, { events: true })];
+    const fork = forkChat(place.configDir, chat.metadata.folder);
+    expect(fork.id).not.toBe(chat.metadata.id);
+    const [one, other] = [readChat(chat.metadata.folder, { events: true }), readChat(fork.folder, { events: true })];
     expect(other.messages).toEqual(one.messages);
     expect(other.events).toEqual(one.events);
     expect(other.turns).toEqual(one.turns);
-    expect(other.facts).toMatchObject({ id: fork.id, title: "The first", workspace: place.workspace });
+    expect(other.metadata).toMatchObject({ id: fork.id, title: "The first", workspace: place.workspace });
     expect(JSON.parse(hexMeta(fork.folder)).agentId).toBe(fork.id);
 
     const opened = openChat(fork.folder);
@@ -264,12 +264,12 @@ describe("forkChat", () => {
     expect(opened.state("todos")).toEqual([{ id: "1" }]);
     addTurn(opened, "only here", assistant(text("Yes.")));
     opened.close();
-    expect(readChat(chat.facts.folder).turns).toHaveLength(3);
+    expect(readChat(chat.metadata.folder).turns).toHaveLength(3);
     expect(readChat(fork.folder).turns).toHaveLength(4);
   });
 
   it("leaves files as private as a new chat does, and a transcript", () => {
-    const fork = forkChat(place.configDir, chat.facts.folder);
+    const fork = forkChat(place.configDir, chat.metadata.folder);
     expect(statSync(fork.folder).mode & 0o777).toBe(0o700);
     expect(statSync(join(fork.folder, "store.db")).mode & 0o777).toBe(0o600);
     const transcript = transcriptFile(place.configDir, place.workspace, fork.id);
@@ -280,14 +280,14 @@ describe("forkChat", () => {
   it("copies up to a turn, with what the model was told then", () => {
     chat.replace([{ role: "user", parts: [{ type: "text", text: "In short: sums." }] }]);
     addTurn(chat, "and now?", assistant(text("Later.")));
-    const whole = openChat(forkChat(place.configDir, chat.facts.folder).folder);
+    const whole = openChat(forkChat(place.configDir, chat.metadata.folder).folder);
     expect(whole.messages).toEqual(chat.messages);
     whole.close();
-    const fork = forkChat(place.configDir, chat.facts.folder, { upToTurn: 1 });
+    const fork = forkChat(place.configDir, chat.metadata.folder, { upToTurn: 1 });
     const opened = openChat(fork.folder);
     expect(opened.turn).toBe(1);
     expect(opened.messages).toEqual(
-      readChat(chat.facts.folder)
+      readChat(chat.metadata.folder)
         .messages.slice(0, 2)
         .map(({ message }) => message),
     );
@@ -298,10 +298,10 @@ describe("forkChat", () => {
   });
 
   it("takes a given id, and refuses one that is taken, or turns that are not there", () => {
-    expect(forkChat(place.configDir, chat.facts.folder, { id: third.toUpperCase() }).id).toBe(third);
-    expect(failure(() => forkChat(place.configDir, chat.facts.folder, { id: third })).message).toContain("already");
-    expect(failure(() => forkChat(place.configDir, chat.facts.folder, { id: "../x" })).code).toBe("USAGE");
-    expect(failure(() => forkChat(place.configDir, chat.facts.folder, { upToTurn: 4 })).message).toContain(
+    expect(forkChat(place.configDir, chat.metadata.folder, { id: third.toUpperCase() }).id).toBe(third);
+    expect(failure(() => forkChat(place.configDir, chat.metadata.folder, { id: third })).message).toContain("already");
+    expect(failure(() => forkChat(place.configDir, chat.metadata.folder, { id: "../x" })).code).toBe("USAGE");
+    expect(failure(() => forkChat(place.configDir, chat.metadata.folder, { upToTurn: 4 })).message).toContain(
       "has no turn 4: its turns are 1 to 3",
     );
     expect(listChats(place.configDir)).toHaveLength(2);
@@ -318,12 +318,12 @@ describe("forkChat", () => {
 
   it("saves the whole turns of a chat that is not whole", () => {
     chat.close();
-    const lost = readChat(chat.facts.folder).messages.find(({ turn }) => turn === 2)!;
-    const database = openDatabase(join(chat.facts.folder, "store.db"));
+    const lost = readChat(chat.metadata.folder).messages.find(({ turn }) => turn === 2)!;
+    const database = openDatabase(join(chat.metadata.folder, "store.db"));
     database.exec(`DELETE FROM blobs WHERE id = (SELECT blob FROM courser_messages WHERE sequence = ${lost.sequence})`);
     database.close();
     const losses: string[] = [];
-    const fork = forkChat(place.configDir, chat.facts.folder, { onLoss: (message) => losses.push(message) });
+    const fork = forkChat(place.configDir, chat.metadata.folder, { onLoss: (message) => losses.push(message) });
     const copy = readChat(fork.folder);
     expect(copy.problems).toEqual([]);
     expect(copy.turns.map((turn) => turn.prompt)).toEqual(["what is 7+7?"]);
@@ -332,10 +332,10 @@ describe("forkChat", () => {
 
   it("makes no empty copy of a chat of which nothing is whole", () => {
     chat.close();
-    const database = openDatabase(join(chat.facts.folder, "store.db"));
+    const database = openDatabase(join(chat.metadata.folder, "store.db"));
     database.exec("DELETE FROM blobs WHERE id = (SELECT blob FROM courser_messages WHERE sequence = 1)");
     database.close();
-    expect(failure(() => forkChat(place.configDir, chat.facts.folder)).code).toBe("STORE_MISSING_BLOB");
+    expect(failure(() => forkChat(place.configDir, chat.metadata.folder)).code).toBe("STORE_MISSING_BLOB");
     expect(listChats(place.configDir)).toHaveLength(1);
   });
 });
@@ -359,11 +359,11 @@ describe("deleteChat", () => {
   it("leaves a chat alone that a run is using", () => {
     const chat = newChat(place);
     addThreeTurns(chat);
-    const { code } = failure(() => deleteChat(place.configDir, chat.facts.folder));
+    const { code } = failure(() => deleteChat(place.configDir, chat.metadata.folder));
     expect(code).toBe("STORE_LOCKED");
     chat.close();
-    expect(readChat(chat.facts.folder).turns).toHaveLength(3);
-    deleteChat(place.configDir, chat.facts.folder);
+    expect(readChat(chat.metadata.folder).turns).toHaveLength(3);
+    deleteChat(place.configDir, chat.metadata.folder);
     expect(listChats(place.configDir)).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { UserError } from "../../src/protocol/error-codes.ts";
-import { parseJsonc, placesIn } from "../../src/store/jsonc.ts";
+import { parseJsonc, rangesIn } from "../../src/store/jsonc.ts";
 import { addRule, withRule } from "../../src/store/rule-edit.ts";
 
 let base: string;
@@ -140,10 +140,10 @@ describe("addRule", () => {
 describe("placesIn", () => {
   it("finds every value by its path", () => {
     const text = '{ // c\n "a": [1, {"b": "x"}], "c": null }';
-    const places = placesIn(text);
+    const places = rangesIn(text);
     const at = (path: string) => text.slice(places.get(path)!.start, places.get(path)!.end);
     expect([...places.keys()]).toEqual(["", "a", "a[0]", "a[1]", "a[1].b", "c"]);
     expect([at("a"), at("a[1].b"), at("c")]).toEqual(['[1, {"b": "x"}]', '"x"', "null"]);
-    expect(() => placesIn("{")).toThrow();
+    expect(() => rangesIn("{")).toThrow();
   });
 });

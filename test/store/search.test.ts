@@ -35,7 +35,7 @@ function chatAbout(prompt: string, answer: string, title?: string): ChatWriter {
   return chat;
 }
 
-const found = (words: string) => searchChats(place.configDir, words).map((hit) => hit.facts.id);
+const found = (words: string) => searchChats(place.configDir, words).map((hit) => hit.metadata.id);
 
 describe("searchChats", () => {
   it("finds words in prompts, answers, calls, results and titles", () => {
@@ -50,14 +50,14 @@ describe("searchChats", () => {
     chat.close();
     chatAbout("something else", "Nothing to see.");
     for (const words of ["cupboard", "giraffe", "zebra", "permission denied", "cleanup", "Shell"])
-      expect(found(words), words).toEqual([chat.facts.id]);
+      expect(found(words), words).toEqual([chat.metadata.id]);
     expect(found("elephant")).toEqual([]);
     expect(found("   ")).toEqual([]);
   });
 
   it("wants every word, takes beginnings, and phrases as they stand", () => {
-    const one = chatAbout("why is the connection refused?", "The port is closed.").facts.id;
-    const other = chatAbout("the connection works; who refused it?", "Nobody.").facts.id;
+    const one = chatAbout("why is the connection refused?", "The port is closed.").metadata.id;
+    const other = chatAbout("the connection works; who refused it?", "Nobody.").metadata.id;
     expect(found("connection refused").sort()).toEqual([one, other].sort());
     expect(found('"connection refused"')).toEqual([one]);
     expect(found("connec ref port")).toEqual([one]);
@@ -66,7 +66,10 @@ describe("searchChats", () => {
   });
 
   it("finds names in code: whole, by their beginning, by a word inside", () => {
-    const { id } = chatAbout("explain parseCommandLine and MAX_TURNS in src/cli/flags.ts", "See XMLHttpRequest.").facts;
+    const { id } = chatAbout(
+      "explain parseCommandLine and MAX_TURNS in src/cli/flags.ts",
+      "See XMLHttpRequest.",
+    ).metadata;
     for (const name of [
       "parseCommandLine",
       "parsecomm",
@@ -135,7 +138,7 @@ describe("searchChats", () => {
   });
 
   it("finds what has no letters", () => {
-    const { id } = chatAbout("what does x => y !== z 🎉 mean?", "A party.").facts;
+    const { id } = chatAbout("what does x => y !== z 🎉 mean?", "A party.").metadata;
     chatAbout("hello", "world");
     for (const sign of ["=>", "!==", "🎉"]) expect(found(sign), sign).toEqual([id]);
   });
@@ -143,9 +146,9 @@ describe("searchChats", () => {
   it("shows the place, and puts the best first", () => {
     const far = `${"Filler words stand here. ".repeat(100)}The needle is in the haystack.${" More filler.".repeat(100)}`;
     chatAbout("tell me a story", far);
-    const titled = chatAbout("other", "words", "About the needle").facts.id;
+    const titled = chatAbout("other", "words", "About the needle").metadata.id;
     const hits = searchChats(place.configDir, "needle");
-    expect(hits[0]!.facts).toMatchObject({ id: titled, title: "About the needle", workspace: place.workspace });
+    expect(hits[0]!.metadata).toMatchObject({ id: titled, title: "About the needle", workspace: place.workspace });
     expect(hits[1]!.snippet).toMatch(/^… .*The needle is in the haystack\..* …$/);
     expect(hits[1]!.snippet.length).toBeLessThan(200);
     expect(searchChats(place.configDir, "needle", { limit: 1 })).toHaveLength(1);
@@ -154,16 +157,16 @@ describe("searchChats", () => {
   it("knows what changed since: more was said, a new title, a chat that is gone", () => {
     const chat = chatAbout("first words", "ok");
     expect(found("later")).toEqual([]);
-    const opened = openChat(chat.facts.folder);
+    const opened = openChat(chat.metadata.folder);
     addTurn(opened, "later words", assistant(text("yes")));
-    expect(found("later")).toEqual([chat.facts.id]); // while a run goes on
+    expect(found("later")).toEqual([chat.metadata.id]); // while a run goes on
     opened.close();
-    expect(found("later")).toEqual([chat.facts.id]);
-    const again = openChat(chat.facts.folder);
+    expect(found("later")).toEqual([chat.metadata.id]);
+    const again = openChat(chat.metadata.folder);
     again.rename("A zebra");
     again.close();
-    expect(searchChats(place.configDir, "zebra")[0]!.facts.title).toBe("A zebra");
-    deleteChat(place.configDir, chat.facts.folder);
+    expect(searchChats(place.configDir, "zebra")[0]!.metadata.title).toBe("A zebra");
+    deleteChat(place.configDir, chat.metadata.folder);
     expect(found("later")).toEqual([]);
   });
 
@@ -182,16 +185,16 @@ describe("searchChats", () => {
   it("forgets a chat whose store is gone", () => {
     const chat = chatAbout("hello", "world");
     expect(found("hello")).toHaveLength(1);
-    rmSync(join(chat.facts.folder, "store.db"));
+    rmSync(join(chat.metadata.folder, "store.db"));
     expect(found("hello")).toEqual([]);
     expect(found("hello")).toEqual([]);
   });
 
   it("passes over chats that cannot be read", () => {
-    const { id } = chatAbout("hello", "world").facts;
+    const { id } = chatAbout("hello", "world").metadata;
     const broken = chatAbout("hello again", "world");
-    truncateSync(join(broken.facts.folder, "store.db"), 700);
-    rmSync(join(broken.facts.folder, "store.db-wal"), { force: true });
+    truncateSync(join(broken.metadata.folder, "store.db"), 700);
+    rmSync(join(broken.metadata.folder, "store.db-wal"), { force: true });
     expect(found("hello")).toEqual([id]);
   });
 });
@@ -241,11 +244,11 @@ describe("the index", () => {
     expect(found("walrus")).toHaveLength(1);
     const letters = () => readFileSync(indexFile(place.configDir)).toString("latin1").toLowerCase();
     expect(letters()).toContain("walrus");
-    deleteChat(place.configDir, chat.facts.folder);
+    deleteChat(place.configDir, chat.metadata.folder);
     expect(letters()).not.toMatch(/walr|polarsea/);
     expect(progressOf()).toEqual({ read: 0, notices: [], hits: 1 });
     writeFileSync(indexFile(place.configDir), "walrus ".repeat(1000));
-    deleteChat(place.configDir, other.facts.folder);
+    deleteChat(place.configDir, other.metadata.folder);
     expect(existsSync(indexFile(place.configDir))).toBe(false);
   });
 

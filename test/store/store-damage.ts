@@ -32,7 +32,7 @@ function damage(change: (file: string, bytes: Buffer) => void): StoreSeen {
     const chat = newChat(place);
     addThreeTurns(chat);
     chat.close();
-    const { folder } = chat.facts;
+    const { folder } = chat.metadata;
     const file = join(folder, "store.db");
     change(file, readFileSync(file));
     const damagedBytes = readFileSync(file);
@@ -45,7 +45,7 @@ function damage(change: (file: string, bytes: Buffer) => void): StoreSeen {
       ...(seen.every((each) => each.errorCode === seen[0]!.errorCode) ? seen[0] : {}),
       keptAside: aside,
       isAsideWhole: aside.length > 0 && aside.every(isWhole),
-      othersWork: resumes(other.facts.folder),
+      othersWork: resumes(other.metadata.folder),
       isNew: !isWhole("store.db"),
     };
   } finally {
@@ -73,7 +73,7 @@ function changeRow(input: Input, change: (database: ReturnType<typeof openDataba
     const chat = newChat(place);
     addThreeTurns(chat);
     chat.close();
-    const { folder } = chat.facts;
+    const { folder } = chat.metadata;
     const database = openDatabase(join(folder, "store.db"));
     const meta = String(database.prepare("SELECT value FROM meta WHERE key = '0'").get()?.["value"]);
     const { latestRootBlobId } = JSON.parse(Buffer.from(meta, "hex").toString()) as { latestRootBlobId: string };
@@ -107,11 +107,11 @@ export function foreignId(input: Input): StoreSeen {
     const chat = newChat(place);
     addThreeTurns(chat);
     chat.close();
-    const trap = join(dirname(chat.facts.folder), id);
+    const trap = join(dirname(chat.metadata.folder), id);
     const canBe = !trap.includes("\0") && trap.split("/").every((name) => name.length <= 255);
     if (trap.startsWith(place.base) && canBe && !existsSync(trap)) {
       mkdirSync(trap, { recursive: true });
-      copyFileSync(join(chat.facts.folder, "store.db"), join(trap, "store.db"));
+      copyFileSync(join(chat.metadata.folder, "store.db"), join(trap, "store.db"));
     }
     const seen = failureOf(() => findChat(place.configDir, id, place.workspace));
     const other = failureOf(() => chatFolder(place.configDir, place.workspace, id));
@@ -136,11 +136,11 @@ export function roundTrip(input: Input): StoreSeen {
     chat.rename(content);
     chat.saveState("x", content);
     chat.close();
-    const { messages, events, facts } = readChat(chat.facts.folder, { events: true });
+    const { messages, events, metadata } = readChat(chat.metadata.folder, { events: true });
     const texts = [
       ...messages.map(({ message }) => message.parts[0]),
       ...events.map(({ event }) => event),
-      { text: facts.title },
+      { text: metadata.title },
     ].map((part) => (part as { text: string }).text);
     const isExact = texts.length === 5 && texts.every((each) => each === content);
     return { roundtrip: isExact ? "exact" : texts.every((each) => each.endsWith("end")) ? "escaped" : "truncated" };

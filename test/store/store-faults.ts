@@ -112,12 +112,16 @@ export async function readOnly(input: Input): Promise<StoreSeen> {
     old.close();
     const isChat = /store|chat folder|session/i.test(String(input["path"]));
     const isFile = /store\.db/.test(String(input["path"]));
-    const path = isFile ? join(old.facts.folder, "store.db") : isChat ? old.facts.folder : chatsDir(place.configDir);
+    const path = isFile
+      ? join(old.metadata.folder, "store.db")
+      : isChat
+        ? old.metadata.folder
+        : chatsDir(place.configDir);
     chmodSync(path, mode);
     let seen: StoreSeen = {};
     let started = false;
     try {
-      const chat = isChat ? openChat(old.facts.folder) : newChat(place);
+      const chat = isChat ? openChat(old.metadata.folder) : newChat(place);
       chat.record({ type: "tool_start", callId: "c", tool: "shell", args: {} });
       started = true;
       chat.close();
@@ -128,7 +132,7 @@ export async function readOnly(input: Input): Promise<StoreSeen> {
       const nobody = 65_534;
       for (const each of [place.base, place.workspace, place.configDir, path]) chownSync(each, nobody, nobody);
       const job = isChat
-        ? ({ kind: "hold", folder: old.facts.folder, ms: 0 } as const)
+        ? ({ kind: "hold", folder: old.metadata.folder, ms: 0 } as const)
         : ({ kind: "write", chat: { ...place, id: nextId() }, events: 4, bytes: 1 } as const);
       const child = await startChild(job, { user: nobody });
       await child.ended;
@@ -136,7 +140,7 @@ export async function readOnly(input: Input): Promise<StoreSeen> {
       if (other.errorCode !== seen.errorCode) seen = other;
       started ||= child.lines.includes("kept 4");
     }
-    return { ...seen, startedUnkept: started, othersWork: readChat(old.facts.folder).messages.length === 8 };
+    return { ...seen, startedUnkept: started, othersWork: readChat(old.metadata.folder).messages.length === 8 };
   } finally {
     chmodSync(chatsDir(place.configDir), 0o700);
     place.remove();

@@ -162,7 +162,7 @@ export async function locked(input: Input): Promise<StoreSeen> {
     const chat = newChat(place);
     addThreeTurns(chat);
     chat.close();
-    const { folder } = chat.facts;
+    const { folder } = chat.metadata;
     const ms = Number(input["hold_ms"] ?? 2000);
     const begin = String(input["kind"] ?? "BEGIN EXCLUSIVE");
     const child = await startChild({ kind: "lock", file: join(folder, "store.db"), begin, ms });
@@ -197,7 +197,7 @@ export async function twoWriters(): Promise<StoreSeen> {
     const chat = newChat(place);
     addThreeTurns(chat);
     chat.close();
-    const { folder } = chat.facts;
+    const { folder } = chat.metadata;
     const first = await startChild({ kind: "hold", folder, ms: 60_000 });
     await first.said(/^held$/);
     const started = performance.now();

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { deleteChat } from "../../src/store/chats/delete-chat.ts";
 import { findChat, forkChat, listChats, nthChat } from "../../src/store/chats/find-chat.ts";
-import { chatFolder, factsFile, transcriptFile } from "../../src/store/chats/layout.ts";
+import { chatFolder, metadataFile, transcriptFile } from "../../src/store/chats/layout.ts";
 import { createChat, openChat } from "../../src/store/chats/open-chat.ts";
-import { readFacts } from "../../src/store/chats/read-chat.ts";
+import { readMetadata } from "../../src/store/chats/read-chat.ts";
 import { openSubagentOutput } from "../../src/store/subagent-output.ts";
 
 const parent = "11111111-1111-4111-8111-111111111111";
@@ -35,12 +35,12 @@ it("are no part of lists and numbers, and are known by their id", () => {
   expect(nthChat(configDir, workspace, 1)).toBe(chatFolder(configDir, workspace, parent));
   expect(() => nthChat(configDir, workspace, 2)).toThrow("there is one chat");
   const folder = findChat(configDir, child, workspace);
-  expect(JSON.parse(readFileSync(factsFile(folder), "utf8"))).toMatchObject({ isSubagent: true });
+  expect(JSON.parse(readFileSync(metadataFile(folder), "utf8"))).toMatchObject({ isSubagent: true });
   // Also where the file beside the store is lost, or was written anew by somebody else.
-  rmSync(factsFile(folder));
-  expect(readFacts(folder).parent).toBe(parent);
+  rmSync(metadataFile(folder));
+  expect(readMetadata(folder).parent).toBe(parent);
   openChat(folder).close();
-  expect(readFacts(folder).parent).toBe(parent);
+  expect(readMetadata(folder).parent).toBe(parent);
   expect(readFileSync(transcriptFile(configDir, workspace, child, parent), "utf8")).toContain("hello");
 });
 
@@ -55,7 +55,7 @@ it("others' subagents are left out too", () => {
   const folder = chatFolder(configDir, workspace, "33333333-3333-4333-8333-333333333333");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "store.db"), "");
-  writeFileSync(factsFile(folder), JSON.stringify({ updatedAtMs: Date.now(), title: "theirs", isSubagent: true }));
+  writeFileSync(metadataFile(folder), JSON.stringify({ updatedAtMs: Date.now(), title: "theirs", isSubagent: true }));
   expect(listChats(configDir).map(({ title }) => title)).not.toContain("theirs");
   expect(nthChat(configDir, workspace, 1)).toBe(chatFolder(configDir, workspace, parent));
 });

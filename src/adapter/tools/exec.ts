@@ -42,6 +42,7 @@ export function createExecTool(options: ExecOptions = {}): AdapterTool {
     configDir,
     rules,
     sandbox: "off",
+    searchPath: env["PATH"] ?? "",
   };
   return {
     name: "exec",

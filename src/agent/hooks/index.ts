@@ -184,7 +184,7 @@ function merged(replies: readonly HookReply[]): HookAnswer {
 
 function environmentOf(facts: HookFacts, env: NodeJS.ProcessEnv | undefined): Record<string, string> {
   return {
-    ...toolEnvironment(env),
+    ...toolEnvironment(env ?? process.env),
     CURSOR_PROJECT_DIR: facts.workspace,
     CLAUDE_PROJECT_DIR: facts.workspace,
     CURSOR_VERSION: facts.version,

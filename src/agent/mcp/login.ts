@@ -2,7 +2,7 @@
 import { Client, SSEClientTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createServerFetch } from "../../net/server-fetch.ts";
 import type { McpServer } from "../../store/mcp-servers.ts";
-import type { FilledServer } from "../../store/mcp-variables.ts";
+import type { ResolvedServer } from "../../store/mcp-variables.ts";
 import { type LoginWay, loginProvider } from "./oauth.ts";
 import type { RemotePlace } from "./remote.ts";
 
@@ -16,7 +16,7 @@ export type LoginOptions = RemotePlace & {
 /** `known`: it let us in as we are. */
 export async function logIn(
   { transport }: McpServer,
-  { url, headers, auth }: Extract<FilledServer, { kind: "url" }>,
+  { url, headers, auth }: Extract<ResolvedServer, { kind: "url" }>,
   { env, configDir, version, way, answer }: LoginOptions,
 ): Promise<"known" | "new"> {
   let isShown = false;

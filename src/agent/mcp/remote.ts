@@ -7,10 +7,10 @@ import {
 } from "@modelcontextprotocol/client";
 import { createServerFetch } from "../../net/server-fetch.ts";
 import type { McpServer } from "../../store/mcp-servers.ts";
-import type { FilledServer } from "../../store/mcp-variables.ts";
+import type { ResolvedServer } from "../../store/mcp-variables.ts";
 import { savedLogin } from "./oauth.ts";
 
-type Remote = Extract<FilledServer, { kind: "url" }>;
+type Remote = Extract<ResolvedServer, { kind: "url" }>;
 
 export type RemotePlace = { env: Readonly<Record<string, string | undefined>>; configDir: string };
 

@@ -35,10 +35,10 @@ export function serverTool(offered: Offered, name: string, place: ServerToolPlac
     readOnly: false,
     parse: (input) => argumentsOf(input, name),
     wireArgs: (args, { callId }) => ({ ...mcpWireArgs({ server, tool: offered.name, args, callId }) }),
-    needs: () => [{ kind: "Mcp", target, ...(pins?.standing(facts) === "changed" && { changed: true }) }],
+    needs: () => [{ kind: "Mcp", target, ...(pins?.status(facts) === "changed" && { changed: true }) }],
     async run(args, { signal, print, resultLimit }) {
       // Whoever permitted a tool that had changed has seen it as it is now.
-      if (pins?.standing(facts) === "changed") approveNow(pins, facts);
+      if (pins?.status(facts) === "changed") approveNow(pins, facts);
       try {
         const onProgress = (message: string) => print(`${message}\n`);
         const result = await connection.callTool(offered.name, args, { signal, onProgress });

@@ -2,7 +2,7 @@
 import type { Part } from "../../protocol/message.ts";
 import { ToolPins } from "../../store/mcp-approvals.ts";
 import type { McpServer } from "../../store/mcp-servers.ts";
-import { type FillingPlace, FillingProblem, fillServer } from "../../store/mcp-variables.ts";
+import { resolveServer, type VariableContext, VariableProblem } from "../../store/mcp-variables.ts";
 import type { ProcessRunner } from "../process.ts";
 import type { Tool } from "../tools/tool.ts";
 import { ChildTransport } from "./child-transport.ts";
@@ -18,7 +18,7 @@ import type { ServerRequests } from "./requests.ts";
 import { resourceTools } from "./resources.ts";
 import { callableName, factsOf, serverTool } from "./server-tool.ts";
 
-export type McpOptions = FillingPlace & {
+export type McpOptions = VariableContext & {
   configDir: string;
   version: string;
   processes: ProcessRunner;
@@ -111,8 +111,8 @@ function startServer(server: McpServer, limits: ConnectionLimits, options: McpOp
 }
 
 async function openTransport(server: McpServer, options: McpOptions): Promise<ServerTransport> {
-  if (server.problem !== undefined) throw new FillingProblem(server.problem);
-  const filled = fillServer(server, options);
+  if (server.problem !== undefined) throw new VariableProblem(server.problem);
+  const filled = resolveServer(server, options);
   if (filled.kind === "command") return new ChildTransport(filled, { processes: options.processes });
   const { openRemote } = await import("./remote.ts");
   return openRemote(server, filled, options);

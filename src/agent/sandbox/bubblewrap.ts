@@ -19,7 +19,7 @@ export type BubblewrapParts = {
   groups: readonly string[];
 };
 
-export type Confinement = {
+export type BubblewrapRequest = {
   layout: Layout;
   cwd: string;
   limits: { memoryMb: number; processes: number };
@@ -49,7 +49,7 @@ const isolation = [
 /** Pure: the same words for the same question. */
 export function bubblewrapCommand(
   parts: BubblewrapParts,
-  { layout, cwd, limits, relay }: Confinement,
+  { layout, cwd, limits, relay }: BubblewrapRequest,
   command: readonly string[],
 ): string[] {
   const mounts = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
@@ -89,7 +89,7 @@ function outerStage({ groups }: BubblewrapParts): string {
 }
 
 /** Inside, before the command: no descriptor but the three, and limits that cannot be raised again. */
-function innerStage({ memoryMb, processes }: Confinement["limits"]): string {
+function innerStage({ memoryMb, processes }: BubblewrapRequest["limits"]): string {
   return [
     'for d in /proc/self/fd/*; do d=${d##*/}; if [ "$d" -gt 2 ]; then eval "exec $d>&-"; fi; done',
     "ulimit -c 0",

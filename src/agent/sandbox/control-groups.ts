@@ -9,12 +9,12 @@ export interface ControlGroup {
   remove(): Promise<void>;
 }
 
-type Limits = { memoryMb: number; processes: number };
+type GroupLimits = { memoryMb: number; processes: number };
 
 const base = "/sys/fs/cgroup";
 
 /** Undefined where groups cannot be made: in most sessions of an ordinary user, and in most containers. */
-export function makeControlGroup(limits: Limits): ControlGroup | undefined {
+export function makeControlGroup(limits: GroupLimits): ControlGroup | undefined {
   const name = `courser-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
   for (const parents of candidates()) {
     const made: string[] = [];
@@ -33,14 +33,14 @@ export function makeControlGroup(limits: Limits): ControlGroup | undefined {
   return undefined;
 }
 
-type Parent = { folder: string; files(limits: Limits): [file: string, value: string][] };
+type ParentGroup = { folder: string; files(limits: GroupLimits): [file: string, value: string][] };
 
-const memoryFile = (name: string) => (limits: Limits) =>
+const memoryFile = (name: string) => (limits: GroupLimits) =>
   [name, String(limits.memoryMb * 1024 * 1024)] as [string, string];
-const processFile = (limits: Limits) => ["pids.max", String(limits.processes)] as [string, string];
+const processFile = (limits: GroupLimits) => ["pids.max", String(limits.processes)] as [string, string];
 
 /** Each a set of folders to make a group in, the best first. */
-function candidates(): Parent[][] {
+function candidates(): ParentGroup[][] {
   let text: string;
   try {
     text = readFileSync("/proc/self/cgroup", "utf8");
@@ -62,7 +62,7 @@ function candidates(): Parent[][] {
     ];
   }
   if (unified === undefined) return [];
-  const files: Parent["files"] = (limits) => [memoryFile("memory.max")(limits), processFile(limits)];
+  const files: ParentGroup["files"] = (limits) => [memoryFile("memory.max")(limits), processFile(limits)];
   // A group that holds processes hands nothing on; its parent may.
   return [join(base, unified), join(base, dirname(unified))].map((folder) => [{ folder, files }]);
 }

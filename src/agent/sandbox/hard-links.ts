@@ -1,13 +1,13 @@
-// Twins: other names of protected files. A file with two names is one file, and writing it by either changes both.
+// Hard links: other names of protected files. A file with two names is one file, and writing it by either changes both.
 import { join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
 import type { Mount } from "./layout.ts";
-import { entriesOf, factsOf } from "./protected-paths.ts";
+import { entriesOf, statOf } from "./protected-paths.ts";
 
 const mostEntries = 20_000;
 
 /** `mounts`: what is protected so far. Nearly always nothing in there has a second name, and nothing is searched. */
-export function twinsOf(mounts: readonly Mount[], writable: readonly string[]): Mount[] {
+export function hardLinksTo(mounts: readonly Mount[], writable: readonly string[]): Mount[] {
   const closed = mounts.filter(({ as }) => as === "readOnly").map(({ at }) => at);
   const wanted = new Set(closed.flatMap(filesOf).flatMap((path) => linkedFile(path) ?? []));
   if (wanted.size === 0) return [];
@@ -28,11 +28,11 @@ export function twinsOf(mounts: readonly Mount[], writable: readonly string[]): 
 
 /** A file, or those right in a folder. */
 function filesOf(path: string): string[] {
-  return factsOf(path)?.isDirectory() ? entriesOf(path).map(({ name }) => join(path, name)) : [path];
+  return statOf(path)?.isDirectory() ? entriesOf(path).map(({ name }) => join(path, name)) : [path];
 }
 
 /** What tells a file that has several names from all others. */
 function linkedFile(path: string): string | undefined {
-  const facts = factsOf(path);
-  return facts?.isFile() && facts.nlink > 1 ? `${facts.dev}:${facts.ino}` : undefined;
+  const stat = statOf(path);
+  return stat?.isFile() && stat.nlink > 1 ? `${stat.dev}:${stat.ino}` : undefined;
 }

@@ -12,7 +12,7 @@ export interface Sandbox {
   /** Why it cannot be used here, and what to do about it; undefined when it can. */
   problem(): Promise<string | undefined>;
   /** Lays one command into it. Throws unless `problem` has answered that there is none. */
-  enter(request: EnterRequest): Entered;
+  enter(request: EnterRequest): SandboxedCommand;
   /** Takes away what it made. */
   end(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export type EnterRequest = {
   readable?: readonly string[];
 };
 
-export interface Entered {
+export interface SandboxedCommand {
   command: readonly string[];
   /** A shell of the system's own, for what must be done outside. */
   bash: string;
@@ -48,11 +48,11 @@ export type SandboxOptions = {
 };
 
 /** The sandbox of one kind of system, open. */
-export type Backend = { enter(request: EnterRequest): Entered; end(): Promise<void> };
+export type SandboxBackend = { enter(request: EnterRequest): SandboxedCommand; end(): Promise<void> };
 
 export function createSandbox(options: SandboxOptions): Sandbox {
-  let opening: Promise<Backend | { unavailable: string }> | undefined;
-  let backend: Backend | undefined;
+  let opening: Promise<SandboxBackend | { unavailable: string }> | undefined;
+  let backend: SandboxBackend | undefined;
   return {
     plan: options.plan,
     async problem() {
@@ -74,7 +74,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   };
 }
 
-async function open(options: SandboxOptions): Promise<Backend | { unavailable: string }> {
+async function open(options: SandboxOptions): Promise<SandboxBackend | { unavailable: string }> {
   const platform = options.platform ?? process.platform;
   const { planProblem } = await import("./plan.ts");
   const problem = planProblem(options.plan);

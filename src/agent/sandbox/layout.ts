@@ -1,4 +1,4 @@
-// Layout: the file system as a command in the sandbox is to see it, a list of places from the root down.
+// Layout: the file system as a command in the sandbox is to see it, a list of mounts from the root down.
 import { isInside } from "../../policy/paths.ts";
 
 /**

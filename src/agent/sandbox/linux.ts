@@ -17,20 +17,20 @@ import {
 } from "./bubblewrap.ts";
 import { type ControlGroup, makeControlGroup, removeLeftGroups } from "./control-groups.ts";
 import { confinedEnvironment, privateCaches } from "./environment.ts";
-import { excludeHolders } from "./git-exclude.ts";
+import { excludeReserved } from "./git-exclude.ts";
 import { judgeByPolicy } from "./hosts.ts";
-import type { Backend, Entered, EnterRequest, SandboxOptions } from "./index.ts";
+import type { EnterRequest, SandboxBackend, SandboxedCommand, SandboxOptions } from "./index.ts";
 import { signalInside, watchInside } from "./inside.ts";
 import type { Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
 import { proxyVariables, relayPort } from "./relay.ts";
-import { holdNames, putBack } from "./reserved-names.ts";
-import { type Hiding, newRuledPaths } from "./ruled-paths.ts";
-import { survey } from "./scan-layout.ts";
+import { putBack, reserveNames } from "./reserved-names.ts";
+import { type HiddenFiles, newRuledPaths } from "./ruled-paths.ts";
+import { scanLayout } from "./scan-layout.ts";
 import { seccompFilter } from "./seccomp.ts";
-import { appeared } from "./top-level-watch.ts";
+import { newTopLevelPaths } from "./top-level-watch.ts";
 
-export async function openLinux(options: SandboxOptions): Promise<Backend | { unavailable: string }> {
+export async function openLinux(options: SandboxOptions): Promise<SandboxBackend | { unavailable: string }> {
   const { plan, processes, env = process.env } = options;
   const refuse = (why: string) => ({ unavailable: `The sandbox is not available: ${why}.` });
   const program = (name: string) => systemProgram(name, env, [plan.workspace, ...plan.roots, ...plan.writable]);
@@ -77,8 +77,17 @@ export async function openLinux(options: SandboxOptions): Promise<Backend | { un
     const way = proxy && { socket, proxy };
     // The same folder for all runs of a user, wherever each of them keeps its temporary files.
     const registry = outputFolder("sandbox", temporaryBases(plan)[0]);
-    const room: Room = { plan, parts, folder, hiding: { isHidden, hasIgnoreFile }, canGroup, removals, registry, way };
-    return { enter: (request) => enter(room, request), end };
+    const sandbox: LinuxSandbox = {
+      plan,
+      parts,
+      folder,
+      hiding: { isHidden, hasIgnoreFile },
+      canGroup,
+      removals,
+      registry,
+      way,
+    };
+    return { enter: (request) => enter(sandbox, request), end };
   } catch (error) {
     await end();
     return refuse(`bubblewrap could not be tried (${(error as Error).message})`);
@@ -88,11 +97,11 @@ export async function openLinux(options: SandboxOptions): Promise<Backend | { un
 }
 
 /** What is made once for a run. */
-type Room = {
+type LinuxSandbox = {
   plan: SandboxPlan;
   parts: Omit<BubblewrapParts, "groups">;
   folder: string;
-  hiding: Hiding;
+  hiding: HiddenFiles;
   canGroup: boolean;
   /** Of control groups whose processes are just ending. */
   removals: Promise<void>[];
@@ -102,26 +111,26 @@ type Room = {
   way: { socket: string; proxy: HostProxy } | undefined;
 };
 
-function enter(room: Room, { command, cwd, env, readable = [] }: EnterRequest): Entered {
-  const { plan, parts, folder, hiding, way } = room;
+function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: EnterRequest): SandboxedCommand {
+  const { plan, parts, folder, hiding, way } = sandbox;
   const temporary = plan.temporary
     ? new Map(temporaryFolders().map((at, index) => [at, join(folder, `tmp-${index}`)]))
     : new Map<string, string>();
   const node = realOrSame(process.execPath);
   const needed = [...programFolders(plan, env["PATH"] ?? "", node), ...readable, ...(way ? [dirname(way.socket)] : [])];
-  const { hold, prepared } = holdNames(room.registry, plan.writable, (alone) =>
-    survey({ plan, hiding, temporary, needed, alone, socket: way?.socket }),
+  const { reserved, prepared } = reserveNames(sandbox.registry, plan.writable, (alone) =>
+    scanLayout({ plan, hiding, temporary, needed, alone, socket: way?.socket }),
   );
   let group: ControlGroup | undefined;
   let watch: ReturnType<typeof watchInside> | undefined;
   let pid = 0;
   try {
-    group = room.canGroup ? makeControlGroup(plan.limits) : undefined;
-    if (room.canGroup && !group) throw new Error("A control group for the limits of the sandbox could not be made.");
+    group = sandbox.canGroup ? makeControlGroup(plan.limits) : undefined;
+    if (sandbox.canGroup && !group) throw new Error("A control group for the limits of the sandbox could not be made.");
     // Where a name could not be held, the command cannot make it either.
     const held = prepared.layout.filter(({ at }) => !prepared.blanks.includes(at) || existsSync(at));
     const isHidden = (path: string) => held.some(({ at, as }) => as === "hidden" && isInside(path, at));
-    const layout = [...held, ...excludes(room, prepared.blanks).filter(({ at }) => !isHidden(at))];
+    const layout = [...held, ...excludes(sandbox, prepared.blanks).filter(({ at }) => !isHidden(at))];
     const confinement = { layout, cwd, limits: plan.limits, ...(way && { relay: { node, socket: way.socket } }) };
     return {
       command: bubblewrapCommand(
@@ -139,15 +148,15 @@ function enter(room: Room, { command, cwd, env, readable = [] }: EnterRequest): 
       signal: (name) => signalInside(pid, name),
       leave() {
         watch?.stop();
-        if (group) room.removals.push(group.remove());
+        if (group) sandbox.removals.push(group.remove());
         // Where not all was seen before, what is seen now need not be new.
         const ruled = prepared.notes.length > 0 ? [] : newRuledPaths(plan, layout);
-        const fresh = appeared(plan, prepared.tops).filter((path) => !prepared.blanks.includes(path));
+        const fresh = newTopLevelPaths(plan, prepared.topLevel).filter((path) => !prepared.blanks.includes(path));
         for (const path of [...fresh, ...ruled]) prepared.watched.set(path, undefined);
         const notes = watch?.hasEnded ? [`it was ended: it had more than ${plan.limits.processes} processes`] : [];
         notes.push(...prepared.notes, ...putBack(prepared.watched), ...(way?.proxy.takeRefusals() ?? []));
         try {
-          hold.release();
+          reserved.release();
         } catch (error) {
           notes.push(`empty folders that held protected names may be left behind (${(error as Error).message})`);
         }
@@ -156,15 +165,15 @@ function enter(room: Room, { command, cwd, env, readable = [] }: EnterRequest): 
     };
   } catch (error) {
     void group?.remove();
-    hold.release();
+    reserved.release();
     throw error;
   }
 }
 
 /** Laid last, over what is read-only otherwise. */
-function excludes({ plan, folder }: Room, blanks: readonly string[]): Mount[] {
+function excludes({ plan, folder }: LinuxSandbox, blanks: readonly string[]): Mount[] {
   const copies = mkdtempSync(join(folder, "exclude-"));
-  return plan.writable.flatMap((root, index) => excludeHolders(root, blanks, join(copies, String(index))) ?? []);
+  return plan.writable.flatMap((root, index) => excludeReserved(root, blanks, join(copies, String(index))) ?? []);
 }
 
 /** The shell that we add ourselves is the system's, whatever PATH names first. */

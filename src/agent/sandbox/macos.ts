@@ -7,7 +7,7 @@ import { loadHidden } from "../../policy/hidden.ts";
 import { realOrSame } from "../../policy/paths.ts";
 import { confinedEnvironment, privateCaches } from "./environment.ts";
 import { judgeByPolicy } from "./hosts.ts";
-import type { Backend, SandboxOptions } from "./index.ts";
+import type { SandboxBackend, SandboxOptions } from "./index.ts";
 import { proxyVariables } from "./relay.ts";
 import { ruledPaths } from "./ruled-paths.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
@@ -20,7 +20,7 @@ export async function openMacos({
   processes,
   env: own = process.env,
   network,
-}: SandboxOptions): Promise<Backend | { unavailable: string }> {
+}: SandboxOptions): Promise<SandboxBackend | { unavailable: string }> {
   const refuse = (why: string) => ({ unavailable: `The sandbox is not available: ${why}.` });
   if (!existsSync(sandboxExec)) return refuse(`${sandboxExec} is missing`);
   const trial = await processes.run({

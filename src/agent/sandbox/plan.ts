@@ -1,10 +1,10 @@
 // SandboxPlan: what commands may touch, as plain data. Made from settings and rules; nothing on disk is looked at but links.
 import { dirname, join } from "node:path";
-import { absolutePath, isInside, type Place, realOrSame } from "../../policy/paths.ts";
+import { absolutePath, isInside, realOrSame, type WorkspacePaths } from "../../policy/paths.ts";
 import type { Rule } from "../../protocol/permission-rule.ts";
 import type { NetworkSettings, SandboxSettings } from "../../store/sandbox-settings.ts";
 
-export type SandboxPlan = Place & {
+export type SandboxPlan = WorkspacePaths & {
   /** Real paths, the workspace among them; none where everything is read-only. */
   writable: readonly string[];
   /** Parts of them that are not. */
@@ -25,7 +25,7 @@ export type SandboxPlan = Place & {
 
 export type NetworkPlan = { type: "none" } | ({ type: "proxy" } & NetworkSettings);
 
-export type PlanPlace = Place & {
+export type PlanContext = WorkspacePaths & {
   rules: readonly Rule[];
   /** Of the machine, for the default limit. */
   totalMemoryMb: number;
@@ -35,9 +35,9 @@ export type PlanPlace = Place & {
 const defaultProcesses = 4096;
 const leastMemoryMb = 1024;
 
-export function planSandbox(settings: SandboxSettings, place: PlanPlace): SandboxPlan {
-  const { workspace, roots, home, configDir, totalMemoryMb } = place;
-  const real = (path: string) => realOrSame(absolutePath(path, place));
+export function planSandbox(settings: SandboxSettings, context: PlanContext): SandboxPlan {
+  const { workspace, roots, home, configDir, totalMemoryMb } = context;
+  const real = (path: string) => realOrSame(absolutePath(path, context));
   const writes = settings.type === "workspace_readwrite";
   const caches = settings.sharedBuildCache ? buildCaches.map((path) => join(home, path)) : [];
   const lists = writes ? [...settings.readwritePaths, ...caches].map(real) : [];
@@ -57,7 +57,7 @@ export function planSandbox(settings: SandboxSettings, place: PlanPlace): Sandbo
       processes: settings.limits.processes ?? defaultProcesses,
     },
     environment: settings.environment,
-    rules: place.rules.filter(isAboutPaths),
+    rules: context.rules.filter(isAboutPaths),
   };
 }
 

@@ -3,20 +3,20 @@ import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "n
 import { basename, dirname, join, resolve } from "node:path";
 import { hasWildcard } from "../../policy/glob.ts";
 import { floorOf, isInside, realOrSame } from "../../policy/paths.ts";
-import { absolutePattern, namesPath } from "../../policy/rules.ts";
-import type { Mount } from "./layout.ts";
-import { linksOnTheWay } from "./links.ts";
-import type { SandboxPlan } from "./plan.ts";
 import {
-  gitSettings,
+  gitFolders,
   homeSettings,
   isGitSetting,
   openInCursor,
   protectedFiles,
   protectedFolders,
-} from "./protected-names.ts";
+} from "../../policy/protected-names.ts";
+import { absolutePattern, namesPath } from "../../policy/rules.ts";
+import type { Mount } from "./layout.ts";
+import { linksOnTheWay } from "./links.ts";
+import type { SandboxPlan } from "./plan.ts";
 
-export type Guarded = {
+export type GuardedPaths = {
   mounts: Mount[];
   /** Not there yet: empty folders hold these names while a command runs. */
   blanks: string[];
@@ -30,8 +30,8 @@ const names = [".cursor", ".git", ...protectedFolders, ...protectedFiles];
 const readByGit = ["commondir"];
 const readWithExtension = ["config.worktree"];
 
-export function guardFolder(root: string, plan: SandboxPlan): Guarded {
-  const guarded: Guarded = { mounts: [], blanks: [], watched: new Map() };
+export function guardFolder(root: string, plan: SandboxPlan): GuardedPaths {
+  const guarded: GuardedPaths = { mounts: [], blanks: [], watched: new Map() };
   const wanted = names.map((name) => join(root, name));
   const { home, configDir } = plan;
   if (isInside(home, root)) wanted.push(...homeSettings.map((name) => join(home, name)));
@@ -57,34 +57,34 @@ function mayBeProtected(name: string): boolean {
 function openPaths(root: string, plan: SandboxPlan): string[] {
   const cursor = join(root, ".cursor");
   const isOwn = cursor === plan.configDir || cursor === join(plan.home, ".cursor");
-  const made = isOwn ? [] : openInCursor.map((name) => join(cursor, name)).filter((at) => factsOf(at)?.isDirectory());
+  const made = isOwn ? [] : openInCursor.map((name) => join(cursor, name)).filter((at) => statOf(at)?.isDirectory());
   const named = plan.rules
     .filter((rule) => rule.verdict === "allow" && !hasWildcard(rule.pattern))
     .map((rule) => absolutePattern(rule.pattern, plan))
-    .filter((at) => isInside(at, root) && isLifted(at, plan) && factsOf(at)?.isFile());
+    .filter((at) => isInside(at, root) && isLifted(at, plan) && statOf(at)?.isFile());
   return [...made, ...named].filter((at) => !plan.readOnly.some((closed) => isInside(at, closed)));
 }
 
 /** One that was found below the folder: it and the way to it stay where they are. */
-export function guardNested(path: string, root: string, plan: SandboxPlan): Guarded {
-  const guarded: Guarded = { mounts: [], blanks: [], watched: new Map() };
+export function guardNested(path: string, root: string, plan: SandboxPlan): GuardedPaths {
+  const guarded: GuardedPaths = { mounts: [], blanks: [], watched: new Map() };
   guardPath(path, plan, guarded);
   pinWay(path, root, guarded);
   return guarded;
 }
 
 /** A folder that is a mount point can be neither renamed nor replaced. */
-function pinWay(path: string, root: string, guarded: Guarded): void {
+function pinWay(path: string, root: string, guarded: GuardedPaths): void {
   for (let folder = dirname(path); folder !== root && isInside(folder, root); folder = dirname(folder))
-    if (factsOf(folder)?.isDirectory()) guarded.mounts.push({ at: folder, as: "pinned" });
+    if (statOf(folder)?.isDirectory()) guarded.mounts.push({ at: folder, as: "pinned" });
 }
 
-function guardPath(path: string, plan: SandboxPlan, guarded: Guarded): void {
+function guardPath(path: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   if (isLifted(path, plan)) return;
-  const facts = factsOf(path);
-  if (!facts) guardAbsent(path, guarded);
-  else if (facts.isSymbolicLink()) guardLink(path, plan, guarded);
-  else if (basename(path) === ".git" && facts.isDirectory()) guardGit(path, plan, guarded);
+  const stat = statOf(path);
+  if (!stat) guardAbsent(path, guarded);
+  else if (stat.isSymbolicLink()) guardLink(path, plan, guarded);
+  else if (basename(path) === ".git" && stat.isDirectory()) guardGit(path, plan, guarded);
   else {
     guarded.mounts.push({ at: path, as: "readOnly" });
     if (basename(path) === ".git") guardPointer(path, plan, guarded);
@@ -92,25 +92,25 @@ function guardPath(path: string, plan: SandboxPlan, guarded: Guarded): void {
 }
 
 /** Where its folder is missing as well, there is no place to hold it at. */
-function guardAbsent(path: string, guarded: Guarded): void {
-  if (factsOf(dirname(path))?.isDirectory()) guarded.blanks.push(path);
+function guardAbsent(path: string, guarded: GuardedPaths): void {
+  if (statOf(dirname(path))?.isDirectory()) guarded.blanks.push(path);
   else guarded.watched.set(path, undefined);
 }
 
 /** A link cannot be a mount point: what it leads to is read-only or must not come to be, and links that were changed are put back. */
-function guardLink(path: string, plan: SandboxPlan, guarded: Guarded): void {
+function guardLink(path: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   for (const [link, value] of linksOnTheWay(path))
     if (plan.writable.some((folder) => isInside(link, folder))) guarded.watched.set(link, value);
   const target = realOrSame(path);
   const root = plan.writable.find((folder) => isInside(target, folder));
   if (target === path || root === undefined || target === root) return;
-  if (factsOf(target)) guarded.mounts.push({ at: target, as: "readOnly" });
+  if (statOf(target)) guarded.mounts.push({ at: target, as: "readOnly" });
   else guardAbsent(target, guarded);
   pinWay(target, root, guarded);
 }
 
 /** A file in the place of `.git` names the folder that stands for it, and that another one; either may be one that commands can write. */
-function guardPointer(pointer: string, plan: SandboxPlan, guarded: Guarded): void {
+function guardPointer(pointer: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   const own = pointedTo(pointer);
   if (own === undefined) return;
   const up = textOf(join(own, "commondir")).trim();
@@ -119,22 +119,22 @@ function guardPointer(pointer: string, plan: SandboxPlan, guarded: Guarded): voi
     if (root === undefined) continue;
     // What git keeps for worktrees is closed otherwise.
     if (git === own && worktreeOf(pointer)) guarded.mounts.push({ at: own, as: "writable" });
-    if (factsOf(git)?.isDirectory()) guardGit(git, plan, guarded);
-    else if (!factsOf(git)) guardAbsent(git, guarded);
+    if (statOf(git)?.isDirectory()) guardGit(git, plan, guarded);
+    else if (!statOf(git)) guardAbsent(git, guarded);
     pinWay(git, root, guarded);
   }
 }
 
 function pointedTo(pointer: string): string | undefined {
-  const [, target] = /^gitdir: (.+?)\s*$/.exec(factsOf(pointer)?.isFile() ? textOf(pointer) : "") ?? [];
+  const [, target] = /^gitdir: (.+?)\s*$/.exec(statOf(pointer)?.isFile() ? textOf(pointer) : "") ?? [];
   return target === undefined ? undefined : realOrSame(resolve(dirname(pointer), target));
 }
 
 /** Commits must go on: all of it may be written but hooks, configuration, and what points to such elsewhere. */
-function guardGit(git: string, plan: SandboxPlan, guarded: Guarded): void {
+function guardGit(git: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   guarded.mounts.push({ at: git, as: "pinned" });
   const there = entriesOf(git).map((entry) => entry.name);
-  for (const name of new Set([...there, ...gitSettings]))
+  for (const name of new Set([...there, ...gitFolders]))
     if (isGitSetting(name)) guardPath(join(git, name), plan, guarded);
   guardRead(git, git, guarded);
   // Commits in submodules go there. Others than those that there are cannot be made.
@@ -149,17 +149,17 @@ function repositoriesIn(folder: string, depth = 4): string[] {
   const folders = entriesOf(folder).filter((entry) => entry.isDirectory());
   return folders.flatMap(({ name }) => {
     const path = join(folder, name);
-    if (factsOf(join(path, "HEAD"))) return [path];
+    if (statOf(join(path, "HEAD"))) return [path];
     return depth > 0 ? repositoriesIn(path, depth - 1) : [];
   });
 }
 
 /** `own`: where git looks for them. `common`: where the configuration says which of them it reads. */
-function guardRead(own: string, common: string, guarded: Guarded): void {
+function guardRead(own: string, common: string, guarded: GuardedPaths): void {
   const extended = /worktreeconfig/i.test(textOf(join(common, "config")));
   for (const name of [...readByGit, ...readWithExtension]) {
     const path = join(own, name);
-    if (factsOf(path)) continue;
+    if (statOf(path)) continue;
     if (extended || readByGit.includes(name)) guarded.watched.set(path, undefined);
     else guarded.blanks.push(path);
   }
@@ -186,15 +186,15 @@ function isLifted(path: string, plan: SandboxPlan): boolean {
  * A linked worktree commits into the repository that it belongs to. The parts of that which a commit writes are opened,
  * if the repository knows this worktree: the file in the workspace alone could name any.
  */
-export function linkedGit(workspace: string): Guarded {
-  const guarded: Guarded = { mounts: [], blanks: [], watched: new Map() };
+export function linkedGit(workspace: string): GuardedPaths {
+  const guarded: GuardedPaths = { mounts: [], blanks: [], watched: new Map() };
   const { own, common } = worktreeOf(join(workspace, ".git")) ?? {};
   if (own === undefined || common === undefined) return guarded;
   guarded.mounts.push({ at: common, as: "visible" });
   for (const at of [own, ...["objects", "refs", "logs"].map((name) => join(common, name))])
-    if (factsOf(at)?.isDirectory()) guarded.mounts.push({ at, as: "writable" });
+    if (statOf(at)?.isDirectory()) guarded.mounts.push({ at, as: "writable" });
   for (const at of ["gitdir", ...readByGit, ...readWithExtension].map((name) => join(own, name)))
-    if (factsOf(at)) guarded.mounts.push({ at, as: "readOnly" });
+    if (statOf(at)) guarded.mounts.push({ at, as: "readOnly" });
   guardRead(own, common, guarded);
   return guarded;
 }
@@ -214,7 +214,7 @@ function worktreeOf(pointer: string): { own: string; common: string } | undefine
  * them, with the programs it names.
  */
 export function isRepository(folder: string): boolean {
-  const has = (name: string) => factsOf(join(folder, name)) !== undefined;
+  const has = (name: string) => statOf(join(folder, name)) !== undefined;
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }
 
@@ -238,7 +238,7 @@ export function nestedIn(root: string, plan: SandboxPlan): string[] {
   return found;
 }
 
-export function factsOf(path: string): Stats | undefined {
+export function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {

@@ -1,4 +1,4 @@
-// Holders: names that must not come to be are held by empty folders while commands run, and are free again afterwards.
+// Names that must not come to be are reserved by empty folders while commands run, and are free again afterwards.
 // Removing such a folder would lift it in every other sandbox too, so all of the user's runs keep one list of who holds what.
 import {
   lstatSync,
@@ -16,10 +16,10 @@ import { join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
 import { isAlive, withFileLock } from "../../store/file-lock.ts";
 
-type Holder = { pid: number; folders: readonly string[]; blanks: readonly string[] };
+type Reservation = { pid: number; folders: readonly string[]; blanks: readonly string[] };
 
 /** One command that runs in some folders. */
-export interface Hold {
+export interface ReservedNames {
   release(): void;
 }
 
@@ -27,24 +27,24 @@ export interface Hold {
  * `prepare` is told whether anybody else runs a command in these folders, and says which names are to be held. What it
  * says and what is made of it happens with every other run locked out.
  */
-export function holdNames<Prepared extends { blanks: readonly string[] }>(
+export function reserveNames<Prepared extends { blanks: readonly string[] }>(
   registry: string,
   folders: readonly string[],
   prepare: (alone: boolean) => Prepared,
-): { hold: Hold; prepared: Prepared } {
+): { reserved: ReservedNames; prepared: Prepared } {
   const file = join(registry, `${process.pid}-${Math.random().toString(36).slice(2, 10)}.json`);
   const lock = join(registry, "lock");
   const prepared = withFileLock(lock, () => {
     const { others, left } = othersIn(registry, folders);
     const prepared = prepare(others.length === 0);
     const blanks = prepared.blanks.filter(makeBlank);
-    writeHolder(file, { pid: process.pid, folders, blanks: [...new Set([...blanks, ...left])] });
+    writeReservation(file, { pid: process.pid, folders, blanks: [...new Set([...blanks, ...left])] });
     return prepared;
   });
   let isHeld = true;
   return {
     prepared,
-    hold: {
+    reserved: {
       release() {
         if (!isHeld) return;
         isHeld = false;
@@ -61,13 +61,15 @@ function othersIn(registry: string, folders: readonly string[]): { others: strin
   for (const name of readdirSync(registry)) {
     if (!name.endsWith(".json")) continue;
     const file = join(registry, name);
-    const holder = readHolder(file);
-    if (!holder) continue;
-    const meets = holder.folders.some((one) => folders.some((other) => isInside(one, other) || isInside(other, one)));
-    if (isAlive(holder.pid)) {
+    const reservation = readReservation(file);
+    if (!reservation) continue;
+    const meets = reservation.folders.some((one) =>
+      folders.some((other) => isInside(one, other) || isInside(other, one)),
+    );
+    if (isAlive(reservation.pid)) {
       if (meets) others.push(file);
-    } else if (meets || holder.blanks.length === 0) {
-      left.push(...holder.blanks);
+    } else if (meets || reservation.blanks.length === 0) {
+      left.push(...reservation.blanks);
       rmSync(file, { force: true });
     }
   }
@@ -76,13 +78,13 @@ function othersIn(registry: string, folders: readonly string[]): { others: strin
 
 /** The last one in a folder takes the blanks away; whoever leaves before hands them on. */
 function free(registry: string, file: string): void {
-  const own = readHolder(file);
+  const own = readReservation(file);
   rmSync(file, { force: true });
   if (!own) return;
   const [heir] = othersIn(registry, own.folders).others;
-  const next = heir === undefined ? undefined : readHolder(heir);
+  const next = heir === undefined ? undefined : readReservation(heir);
   if (heir !== undefined && next) {
-    writeHolder(heir, { ...next, blanks: [...new Set([...next.blanks, ...own.blanks])] });
+    writeReservation(heir, { ...next, blanks: [...new Set([...next.blanks, ...own.blanks])] });
     return;
   }
   for (const blank of own.blanks) {
@@ -104,16 +106,16 @@ function makeBlank(path: string): boolean {
   }
 }
 
-function readHolder(file: string): Holder | undefined {
+function readReservation(file: string): Reservation | undefined {
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as Holder;
+    return JSON.parse(readFileSync(file, "utf8")) as Reservation;
   } catch {
     return undefined;
   }
 }
 
-function writeHolder(file: string, holder: Holder): void {
-  writeFileSync(file, JSON.stringify(holder), { mode: 0o600 });
+function writeReservation(file: string, reservation: Reservation): void {
+  writeFileSync(file, JSON.stringify(reservation), { mode: 0o600 });
 }
 
 /** What was watched is put back as it was; what stands there instead is moved aside, and named. */

@@ -6,9 +6,9 @@ import { absolutePattern, coversPath } from "../../policy/rules.ts";
 import type { Rule } from "../../protocol/permission-rule.ts";
 import type { Layout, Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
-import { entriesOf, factsOf } from "./protected-paths.ts";
+import { entriesOf, statOf } from "./protected-paths.ts";
 
-export type Hiding = {
+export type HiddenFiles = {
   /** By deny rules and ignore files together. */
   isHidden(path: string): boolean;
   hasIgnoreFile: boolean;
@@ -18,12 +18,12 @@ const mostMounts = 2000;
 const mostFiles = { inside: 100_000, outside: 5_000 };
 
 /** How far below a folder a pattern can reach. */
-type Walk = { from: string; depth: number };
+type PatternWalk = { from: string; depth: number };
 
 /** `absent`: not there, and closed by a rule without wildcards. */
-export type Ruled = { mounts: Mount[]; absent: string[]; notes: string[] };
+export type RuledPaths = { mounts: Mount[]; absent: string[]; notes: string[] };
 
-export function ruledPaths(plan: SandboxPlan, hiding: Hiding): Ruled {
+export function ruledPaths(plan: SandboxPlan, hiding: HiddenFiles): RuledPaths {
   const ruled = ruledNow(plan, hiding);
   if (ruled.mounts.length > mostMounts)
     throw new Error(
@@ -51,19 +51,19 @@ function closingRules({ rules }: SandboxPlan): Rule[] {
   return rules.filter((rule) => rule.verdict === "deny" && rule.kind === "Write");
 }
 
-function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: Hiding): Ruled {
+function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: HiddenFiles): RuledPaths {
   const mounts: Mount[] = [];
   const absent: string[] = [];
   const notes: string[] = [];
   const denying = plan.rules.filter((rule) => rule.verdict === "deny");
   const closing = closingRules(plan);
   const roots = [plan.workspace, ...plan.roots];
-  const walks: Walk[] = hasIgnoreFile ? roots.map((from) => ({ from, depth: Number.POSITIVE_INFINITY })) : [];
+  const walks: PatternWalk[] = hasIgnoreFile ? roots.map((from) => ({ from, depth: Number.POSITIVE_INFINITY })) : [];
   for (const { pattern, kind } of denying) {
     const { from, depth } = walkOf(absolutePattern(pattern, plan));
     const path = realOrSame(from);
     if (depth > 0) walks.push({ from: path, depth });
-    else if (kind === "Write" && !factsOf(path)) absent.push(path);
+    else if (kind === "Write" && !statOf(path)) absent.push(path);
     else judge(path);
   }
   for (const walk of widest(walks)) look(walk);
@@ -71,18 +71,18 @@ function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: Hiding): Ruled
 
   /** True: there is nothing more to be found below it. */
   function judge(path: string): boolean {
-    const facts = factsOf(path);
-    if (!facts) return true;
+    const stat = statOf(path);
+    if (!stat) return true;
     if (isHidden(path)) {
-      mounts.push({ at: path, as: "hidden", kind: facts.isDirectory() ? "folder" : "file" });
+      mounts.push({ at: path, as: "hidden", kind: stat.isDirectory() ? "folder" : "file" });
       return true;
     }
     if (closing.some((rule) => coversPath(rule, { given: path, real: path }, plan)))
       mounts.push({ at: path, as: "readOnly" });
-    return !facts.isDirectory();
+    return !stat.isDirectory();
   }
 
-  function look({ from, depth }: Walk): void {
+  function look({ from, depth }: PatternWalk): void {
     let left = [...roots, ...plan.writable].some((root) => isInside(from, root)) ? mostFiles.inside : mostFiles.outside;
     let folders = judge(from) ? [] : [from];
     for (let level = 0; level < depth && folders.length > 0; level++) {
@@ -105,7 +105,7 @@ function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: Hiding): Ruled
 }
 
 /** A rule covers a folder and all below it, so that what follows the last wildcard need not be walked. */
-function walkOf(pattern: string): Walk {
+function walkOf(pattern: string): PatternWalk {
   const whole = pattern.replace(/(\/\*\*)+$/, "") || "/";
   let from = whole;
   let depth = 0;
@@ -117,11 +117,11 @@ function walkOf(pattern: string): Walk {
 }
 
 /** Without those that another one covers. */
-function widest(walks: readonly Walk[]): Walk[] {
+function widest(walks: readonly PatternWalk[]): PatternWalk[] {
   const deepest = new Map<string, number>();
   for (const { from, depth } of walks) deepest.set(from, Math.max(deepest.get(from) ?? 0, depth));
   const all = [...deepest].map(([from, depth]) => ({ from, depth }));
-  const isCovered = ({ from }: Walk) =>
+  const isCovered = ({ from }: PatternWalk) =>
     all.some((other) => other.from !== from && other.depth === Number.POSITIVE_INFINITY && isInside(from, other.from));
   return all.filter((walk) => !isCovered(walk));
 }

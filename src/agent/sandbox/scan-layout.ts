@@ -1,17 +1,17 @@
-// Survey: what of a plan there is on disk at the moment, as a layout for one command.
+// Scans what of a plan is on disk at the moment, as a layout for one command.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { floorOf, isInside, realOrSame } from "../../policy/paths.ts";
-import { twinsOf } from "./hard-links.ts";
+import { hardLinksTo } from "./hard-links.ts";
 import { arrange, type Layout, type Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
-import { factsOf, type Guarded, guardFolder, guardNested, linkedGit, nestedIn } from "./protected-paths.ts";
-import { type Hiding, ruledPaths } from "./ruled-paths.ts";
-import { type Tops, topsOf } from "./top-level-watch.ts";
+import { type GuardedPaths, guardFolder, guardNested, linkedGit, nestedIn, statOf } from "./protected-paths.ts";
+import { type HiddenFiles, ruledPaths } from "./ruled-paths.ts";
+import { type TopLevelNames, topLevelNames } from "./top-level-watch.ts";
 
-export type SurveyRequest = {
+export type ScanLayoutRequest = {
   plan: SandboxPlan;
-  hiding: Hiding;
+  hiding: HiddenFiles;
   /** Folders of the run's own, by the temporary folder of the system that each stands in for. */
   temporary: ReadonlyMap<string, string>;
   /** Folders and files that the command cannot do without: programs, the outputs of the session. */
@@ -25,14 +25,20 @@ export type SurveyRequest = {
   socket?: string;
 };
 
-/** `watched`: what no mount can hold, and how it is now. `tops`: the folders that can be written, as they are now. */
-export type Survey = { layout: Layout; blanks: string[]; watched: Guarded["watched"]; tops: Tops; notes: string[] };
+/** `watched`: what no mount can hold, and how it is now. `topLevel`: the folders that can be written, as they are now. */
+export type ScannedLayout = {
+  layout: Layout;
+  blanks: string[];
+  watched: GuardedPaths["watched"];
+  topLevel: TopLevelNames;
+  notes: string[];
+};
 
-export function survey({ plan, hiding, temporary, needed, alone, socket }: SurveyRequest): Survey {
+export function scanLayout({ plan, hiding, temporary, needed, alone, socket }: ScanLayoutRequest): ScannedLayout {
   const mounts: Mount[] = [];
   const blanks: string[] = [];
-  const watched: Guarded["watched"] = new Map();
-  const add = (guarded: Guarded) => {
+  const watched: GuardedPaths["watched"] = new Map();
+  const add = (guarded: GuardedPaths) => {
     mounts.push(...guarded.mounts);
     blanks.push(...guarded.blanks);
     for (const [path, state] of guarded.watched) watched.set(path, state);
@@ -43,26 +49,26 @@ export function survey({ plan, hiding, temporary, needed, alone, socket }: Surve
   for (const [at, from] of temporary) mounts.push({ at, as: "private", from });
   // Never a veil itself, or what holds one: a PATH that names /tmp does not open it.
   const shown = [...needed, ...plan.readable, ...homeInSight(plan)].filter(
-    (path) => factsOf(path) && !veils.some((veil) => isInside(veil, path)),
+    (path) => statOf(path) && !veils.some((veil) => isInside(veil, path)),
   );
   for (const at of shown) mounts.push({ at, as: "visible" });
 
   const roots = [plan.workspace, ...plan.roots];
-  const writable = plan.writable.filter((path) => factsOf(path) && (roots.includes(path) || !isProtected(path, plan)));
+  const writable = plan.writable.filter((path) => statOf(path) && (roots.includes(path) || !isProtected(path, plan)));
   for (const root of writable) {
     mounts.push({ at: root, as: "writable" });
     add(guardFolder(root, plan));
     if (alone) for (const path of nestedIn(root, plan)) add(guardNested(path, root, plan));
   }
   for (const root of roots) if (writable.includes(root)) add(linkedGit(root));
-  if (alone) mounts.push(...twinsOf(mounts, writable));
-  for (const at of plan.readOnly) if (factsOf(at)) mounts.push({ at, as: "readOnly" });
+  if (alone) mounts.push(...hardLinksTo(mounts, writable));
+  for (const at of plan.readOnly) if (statOf(at)) mounts.push({ at, as: "readOnly" });
 
   const ruled = ruledPaths(plan, hiding);
   mounts.push(...ruled.mounts, ...socketsInSight().filter(({ at }) => at !== socket));
   blanks.push(...ruled.absent.filter((path) => canBeMade(path, plan, mounts)));
   for (const at of blanks) mounts.push({ at, as: "readOnly" });
-  return { layout: arrange(mounts), blanks, watched, tops: topsOf(plan), notes: ruled.notes };
+  return { layout: arrange(mounts), blanks, watched, topLevel: topLevelNames(plan), notes: ruled.notes };
 }
 
 /** Is there a folder for it that a command may write? */
@@ -71,7 +77,7 @@ function canBeMade(path: string, plan: SandboxPlan, mounts: readonly Mount[]): b
   const isClosed = ({ at, as }: Mount) => (as === "readOnly" || as === "hidden") && isInside(path, at);
   return (
     plan.writable.some((root) => isInside(folder, root)) &&
-    factsOf(folder)?.isDirectory() === true &&
+    statOf(folder)?.isDirectory() === true &&
     !isProtected(path, plan) &&
     !mounts.some(isClosed)
   );
@@ -85,7 +91,7 @@ const homeFolders = ["/home", "/root", "/mnt", "/media", "/srv"];
 function covers({ readBoundary, home, temporary }: SandboxPlan): string[] {
   const wanted = [...runFolders, ...(readBoundary === "workspace" ? [...homeFolders, home] : [])];
   if (!temporary) wanted.push("/tmp", "/var/tmp");
-  return wanted.filter((path) => factsOf(path)?.isDirectory());
+  return wanted.filter((path) => statOf(path)?.isDirectory());
 }
 
 function homeInSight({ readBoundary, home }: SandboxPlan): string[] {
@@ -108,7 +114,7 @@ function socketsInSight(): Mount[] {
   const paths = new Set<string>();
   for (const line of table.split("\n")) {
     const [, path] = /^[0-9a-f]+: (?:\S+ +){6}(\/.*)$/i.exec(line) ?? [];
-    if (path !== undefined && factsOf(path)?.isSocket()) paths.add(realOrSame(path));
+    if (path !== undefined && statOf(path)?.isSocket()) paths.add(realOrSame(path));
   }
   return [...paths].map((at) => ({ at, as: "hidden", kind: "file" }));
 }

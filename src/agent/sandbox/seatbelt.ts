@@ -1,9 +1,15 @@
 // Seatbelt: the profile that macOS keeps a command to, as text. Of rules that match, the last holds.
 import { join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
+import {
+  gitFolders,
+  homeSettings,
+  openInCursor,
+  protectedFiles,
+  protectedFolders,
+} from "../../policy/protected-names.ts";
 import type { Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
-import { gitSettings, homeSettings, openInCursor, protectedFiles, protectedFolders } from "./protected-names.ts";
 
 export type SeatbeltParts = {
   /** The private temporary folder. */
@@ -77,7 +83,7 @@ function readRules({ readBoundary, readable, writable, home }: SandboxPlan, need
 function protectedRules(root: string): string[] {
   const below = `^${pattern(root)}/(.*/)?`;
   const regex = (end: string) => `(regex #"${below}${end}")`;
-  const git = `${name(".git")}/(${[...gitSettings, "commondir"].map(name).join("|")}|${name("config")}[^/]*)`;
+  const git = `${name(".git")}/(${[...gitFolders, "commondir"].map(name).join("|")}|${name("config")}[^/]*)`;
   return [
     rule("deny", "file-write*", [regex(`${name(".cursor")}(/.*)?$`)]),
     rule("allow", "file-write*", [regex(`${name(".cursor")}/(${openInCursor.map(name).join("|")})(/.*)?$`)]),

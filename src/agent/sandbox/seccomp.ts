@@ -1,7 +1,7 @@
 // The filter of system calls that commands in the sandbox run under, as the bytes that the kernel reads.
 
 /** Where a kind of machine keeps its calls. Only these two are known; others go without a filter. */
-type Machine = { audit: number; calls: Record<keyof typeof refusals | keyof typeof judged, number> };
+type MachineCalls = { audit: number; calls: Record<keyof typeof refusals | keyof typeof judged, number> };
 
 const EPERM = 1;
 const ENOSYS = 38;
@@ -43,7 +43,7 @@ const judged = {
   process_vm_writev: { argument: 0, among: keeper, error: EPERM },
 };
 
-const machines: Record<string, Machine> = {
+const machines: Record<string, MachineCalls> = {
   x64: {
     audit: 0xc000003e,
     calls: {
@@ -107,13 +107,13 @@ const argumentOffset = (index: number) => 16 + 8 * index;
 /** Numbers from here on belong to a second table of calls on x64. */
 const secondTable = 0x40000000;
 
-type Step = { code: number; value: number; ifTrue?: number; ifFalse?: number };
+type FilterInstruction = { code: number; value: number; ifTrue?: number; ifFalse?: number };
 
 /** Undefined for machines that are not known. */
 export function seccompFilter(machine: string): Buffer | undefined {
   const known = machines[machine];
   if (!known) return undefined;
-  const steps: Step[] = [
+  const instructions: FilterInstruction[] = [
     { code: LOAD, value: machineOffset },
     // Programs of another kind (32 bits) number their calls otherwise.
     { code: EQUAL, value: known.audit, ifTrue: 1 },
@@ -121,37 +121,39 @@ export function seccompFilter(machine: string): Buffer | undefined {
     { code: LOAD, value: numberOffset },
   ];
   if (machine === "x64")
-    steps.push({ code: AT_LEAST, value: secondTable, ifFalse: 1 }, { code: RETURN, value: fail(ENOSYS) });
+    instructions.push({ code: AT_LEAST, value: secondTable, ifFalse: 1 }, { code: RETURN, value: fail(ENOSYS) });
   for (const [name, error] of Object.entries(refusals)) {
-    steps.push({ code: EQUAL, value: known.calls[name as keyof typeof refusals], ifFalse: 1 });
-    steps.push({ code: RETURN, value: fail(error) });
+    instructions.push({ code: EQUAL, value: known.calls[name as keyof typeof refusals], ifFalse: 1 });
+    instructions.push({ code: RETURN, value: fail(error) });
   }
   for (const [name, rule] of Object.entries(judged)) {
     const body = judgement(rule);
-    steps.push({ code: EQUAL, value: known.calls[name as keyof typeof judged], ifFalse: body.length }, ...body);
+    instructions.push({ code: EQUAL, value: known.calls[name as keyof typeof judged], ifFalse: body.length }, ...body);
   }
-  steps.push({ code: RETURN, value: allow });
-  return bytesOf(steps);
+  instructions.push({ code: RETURN, value: allow });
+  return bytesOf(instructions);
 }
 
 /** Ends in an answer, whatever the argument is. */
 function judgement(
   rule: { argument: number; error: number } & { bits?: number; among?: number[]; notAmong?: number[] },
-): Step[] {
-  const load: Step = { code: LOAD, value: argumentOffset(rule.argument) };
-  const refuse: Step = { code: RETURN, value: fail(rule.error) };
-  const pass: Step = { code: RETURN, value: allow };
+): FilterInstruction[] {
+  const load: FilterInstruction = { code: LOAD, value: argumentOffset(rule.argument) };
+  const refuse: FilterInstruction = { code: RETURN, value: fail(rule.error) };
+  const pass: FilterInstruction = { code: RETURN, value: allow };
   if (rule.bits !== undefined) return [load, { code: ANY, value: rule.bits, ifFalse: 1 }, refuse, pass];
   const values = rule.among ?? rule.notAmong ?? [];
   const [hit, miss] = rule.among ? [refuse, pass] : [pass, refuse];
   // Each comparison jumps over the ones that follow and over the answer for a miss.
-  const tests = values.map((value, index): Step => ({ code: EQUAL, value, ifTrue: values.length - index }));
+  const tests = values.map(
+    (value, index): FilterInstruction => ({ code: EQUAL, value, ifTrue: values.length - index }),
+  );
   return [load, ...tests, miss, hit];
 }
 
-function bytesOf(steps: readonly Step[]): Buffer {
-  const bytes = Buffer.alloc(steps.length * 8);
-  for (const [index, { code, value, ifTrue = 0, ifFalse = 0 }] of steps.entries()) {
+function bytesOf(instructions: readonly FilterInstruction[]): Buffer {
+  const bytes = Buffer.alloc(instructions.length * 8);
+  for (const [index, { code, value, ifTrue = 0, ifFalse = 0 }] of instructions.entries()) {
     bytes.writeUInt16LE(code, index * 8);
     bytes.writeUInt8(ifTrue, index * 8 + 2);
     bytes.writeUInt8(ifFalse, index * 8 + 3);

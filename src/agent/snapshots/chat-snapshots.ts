@@ -1,33 +1,33 @@
 // Takes the snapshots of one chat, and sees to it that they are kept as long as the chat.
 import { realOrSame } from "../../policy/paths.ts";
 import { homeDir } from "../../store/config-dir.ts";
-import type { SnapshotPlace } from "./index.ts";
+import type { SnapshotContext } from "./index.ts";
 import { objectsOf } from "./records.ts";
 import { Pauses, TreeTooLarge, usualLimits } from "./scan.ts";
 import { SnapshotStore } from "./store.ts";
-import { type PathInRoot, type Taken, takePaths, takeTrees } from "./take-snapshot.ts";
+import { type PathInRoot, type TakenSnapshot, takePaths, takeTrees } from "./take-snapshot.ts";
 
-export type Taking = {
+export type ChatSnapshots = {
   /** Everything below the roots. A tree that is too large is not tried again. */
-  tree(signal?: AbortSignal): Promise<Taken | { missing: string }>;
-  paths(paths: readonly PathInRoot[], signal?: AbortSignal): Promise<Taken>;
+  tree(signal?: AbortSignal): Promise<TakenSnapshot | { missing: string }>;
+  paths(paths: readonly PathInRoot[], signal?: AbortSignal): Promise<TakenSnapshot>;
 };
 
 /** `roots`: none inside another. */
-export function openTaking({
+export function openChatSnapshots({
   configDir,
   workspace,
   roots,
   sessionId,
   chat,
   limits = usualLimits,
-}: SnapshotPlace): Taking {
+}: SnapshotContext): ChatSnapshots {
   const store = new SnapshotStore({ configDir, workspace });
   const closed = ownFolders(configDir);
   let tooLarge: string | undefined;
   let begun = false;
 
-  const keeping = (take: (pauses: Pauses) => Promise<Taken>, signal?: AbortSignal): Promise<Taken> =>
+  const keeping = (take: (pauses: Pauses) => Promise<TakenSnapshot>, signal?: AbortSignal): Promise<TakenSnapshot> =>
     store.use(async () => {
       const taken = await take(new Pauses(signal));
       // A chat that was copied from another one refers to snapshots that only the other one has kept so far.

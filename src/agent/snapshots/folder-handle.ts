@@ -5,16 +5,16 @@ import { sep } from "node:path";
 // Windows has no such flags.
 const onlyFolder = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
-export type HeldFolder = {
+export type FolderHandle = {
   /** How an entry is spelled to the system: through the handle where that is possible (Linux), else by its path. */
   at(name: string): string;
   /** Throws ELOOP or ENOTDIR where a link or a file stands. */
-  child(name: string): HeldFolder;
+  child(name: string): FolderHandle;
   close(): void;
 };
 
 /** A real path. Throws when it is not one, or no longer. */
-export function holdFolder(real: string): HeldFolder {
+export function openFolder(real: string): FolderHandle {
   if (process.platform !== "linux") return heldByPath(real);
   const handle = openSync(real, onlyFolder);
   const seen = pathOf(handle);
@@ -25,27 +25,27 @@ export function holdFolder(real: string): HeldFolder {
   throw leadsElsewhere(real);
 }
 
-function heldByHandle(handle: number): HeldFolder {
+function heldByHandle(handle: number): FolderHandle {
   const at = (name: string) => `/proc/self/fd/${handle}/${name}`;
   return { at, child: (name) => heldByHandle(openSync(at(name), onlyFolder)), close: () => closeSync(handle) };
 }
 
-function heldByPath(path: string): HeldFolder {
+function heldByPath(path: string): FolderHandle {
   if (!lstatSync(path).isDirectory() || realpathSync.native(path) !== path) throw leadsElsewhere(path);
   return { at: (name) => inFolder(path, name), child: (name) => heldByPath(inFolder(path, name)), close: () => {} };
 }
 
 /** Folders below one root, one after the other: what two paths share is opened once. */
 export class FolderTrail {
-  readonly #root: HeldFolder;
-  #open: { name: string; folder: HeldFolder }[] = [];
+  readonly #root: FolderHandle;
+  #open: { name: string; folder: FolderHandle }[] = [];
 
   constructor(root: string) {
-    this.#root = holdFolder(root);
+    this.#root = openFolder(root);
   }
 
   /** The folder at a path relative to the root. It is closed by the next call. */
-  to(path: readonly string[]): HeldFolder {
+  to(path: readonly string[]): FolderHandle {
     let shared = 0;
     while (shared < path.length && this.#open[shared]?.name === path[shared]) shared++;
     this.#closeFrom(shared);

@@ -4,12 +4,12 @@ import { type Need, onlyLooks } from "../../policy/need.ts";
 import { absolutePath, isInside, realTarget, shownPath } from "../../policy/paths.ts";
 import type { ChatWriter } from "../../store/chats/chat.ts";
 import { homeDir } from "../../store/config-dir.ts";
-import { reasons, type Unsaved } from "./reasons.ts";
+import { reasons, type UnsavedPath } from "./reasons.ts";
 import { readRecords, type SnapshotRecord, saveRecords } from "./records.ts";
-import type { Limits } from "./scan.ts";
+import type { SnapshotLimits } from "./scan.ts";
 import type { PathInRoot } from "./take-snapshot.ts";
 
-export type SnapshotPlace = {
+export type SnapshotContext = {
   configDir: string;
   /** Real paths. */
   workspace: string;
@@ -17,11 +17,11 @@ export type SnapshotPlace = {
   sessionId: string;
   /** Which snapshots a turn has is kept with the chat. */
   chat: Pick<ChatWriter, "state" | "saveState" | "turn">;
-  limits?: Limits;
+  limits?: SnapshotLimits;
 };
 
 /** What a rewind would not bring back. Each thing is told once. */
-export type SnapshotNote = { message: string; unsaved: readonly Unsaved[] };
+export type SnapshotNote = { message: string; unsaved: readonly UnsavedPath[] };
 
 export interface Snapshots {
   /**
@@ -35,7 +35,7 @@ export interface Snapshots {
 }
 
 /** What is saved in the turn that runs. */
-type Saved = {
+type SavedInTurn = {
   turn: number;
   records: SnapshotRecord[];
   paths: Set<string>;
@@ -43,24 +43,24 @@ type Saved = {
   allBut?: readonly string[];
 };
 
-export function createSnapshots(place: SnapshotPlace): Snapshots {
-  const roots = outermost([place.workspace, ...place.roots]);
-  const told = new Set<string>();
-  let saved: Saved = { turn: 0, records: [], paths: new Set() };
+export function createSnapshots(context: SnapshotContext): Snapshots {
+  const roots = outermost([context.workspace, ...context.roots]);
+  const reported = new Set<string>();
+  let saved: SavedInTurn = { turn: 0, records: [], paths: new Set() };
   let queue: Promise<unknown> = Promise.resolve();
-  let loading: Promise<import("./chat-snapshots.ts").Taking> | undefined;
+  let loading: Promise<import("./chat-snapshots.ts").ChatSnapshots> | undefined;
   const open = () => {
-    loading ??= import("./chat-snapshots.ts").then(({ openTaking }) => openTaking({ ...place, roots }));
+    loading ??= import("./chat-snapshots.ts").then(({ openChatSnapshots }) => openChatSnapshots({ ...context, roots }));
     return loading;
   };
 
   async function take(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<SnapshotNote | undefined> {
     // A chat that was taken back begins a turn of the same number anew.
-    const isSame = saved.turn === turn && readRecords(place.chat, turn).length === saved.records.length;
+    const isSame = saved.turn === turn && readRecords(context.chat, turn).length === saved.records.length;
     if (!isSame) saved = { turn, records: [], paths: new Set() };
-    const { inside, outside, whole } = pathsOf(needs, place.workspace, roots);
+    const { inside, outside, whole } = pathsOf(needs, context.workspace, roots);
     const records: SnapshotRecord[] = [];
-    const unsaved: Unsaved[] = outside.map((path) => ({ path, why: "outside" }));
+    const unsaved: UnsavedPath[] = outside.map((path) => ({ path, why: "outside" }));
     try {
       if (saved.allBut === undefined && (whole || (await mayWriteAnything(needs)))) {
         const taken = await (await open()).tree(signal);
@@ -81,9 +81,9 @@ export function createSnapshots(place: SnapshotPlace): Snapshots {
     }
     if (records.length > 0) {
       saved.records.push(...records);
-      saveRecords(place.chat, turn, saved.records);
+      saveRecords(context.chat, turn, saved.records);
     }
-    return noteOf(records, unsaved, { told, workspace: place.workspace });
+    return noteOf(records, unsaved, { reported: reported, workspace: context.workspace });
   }
 
   return {
@@ -97,7 +97,7 @@ export function createSnapshots(place: SnapshotPlace): Snapshots {
     async tidy() {
       if (!loading) return;
       const { sweepSnapshots } = await import("./sweep.ts");
-      await sweepSnapshots(place, { daily: true });
+      await sweepSnapshots(context, { daily: true });
     },
   };
 }
@@ -144,7 +144,7 @@ function pathsOf(needs: readonly Need[], workspace: string, roots: readonly stri
   return { inside, outside, whole };
 }
 
-function isSaved({ paths, allBut }: Saved, path: string): boolean {
+function isSaved({ paths, allBut }: SavedInTurn, path: string): boolean {
   return paths.has(path) || (allBut !== undefined && !allBut.some((open) => isInside(path, open)));
 }
 
@@ -152,10 +152,10 @@ const mostShown = 5;
 
 function noteOf(
   records: readonly SnapshotRecord[],
-  all: readonly Unsaved[],
-  { told, workspace }: { told: Set<string>; workspace: string },
+  all: readonly UnsavedPath[],
+  { reported, workspace }: { reported: Set<string>; workspace: string },
 ): SnapshotNote | undefined {
-  const isNew = (text: string) => !told.has(text) && told.add(text);
+  const isNew = (text: string) => !reported.has(text) && reported.add(text);
   const unsaved = all.filter(({ path, why }) => isNew(`${why} ${path}`));
   const missing = records.flatMap((record) => ("missing" in record && isNew(record.missing) ? [record.missing] : []));
   const sentences = missing.map(

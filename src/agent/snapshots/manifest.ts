@@ -1,23 +1,23 @@
 // How a snapshot is written down: one blob for each folder, so that a folder that did not change is written once.
-import type { Why } from "./reasons.ts";
+import type { UnsavedReason } from "./reasons.ts";
 
 /** What is known of a path. `absent`: nothing was there. `unmade`: no folder was there; one goes when nothing is left in it. */
-export type Entry =
+export type SnapshotEntry =
   | { kind: "file"; mode: number; size: number; object: string }
   | { kind: "link"; object: string }
   | { kind: "folder"; mode: number; object?: string }
-  | { kind: "unsaved"; why: Why; stamp: string }
+  | { kind: "unsaved"; why: UnsavedReason; stamp: string }
   | { kind: "absent" }
   | { kind: "unmade" };
 
 /** `tree`: the roots, each with everything in it. `paths`: single entries below the roots, by their absolute paths. */
-export type Snapshot = { kind: "tree" | "paths"; roots: readonly string[]; entries: Map<string, Entry> };
+export type Snapshot = { kind: "tree" | "paths"; roots: readonly string[]; entries: Map<string, SnapshotEntry> };
 
-export function encodeFolder(entries: ReadonlyMap<string, Entry>): Buffer {
+export function encodeFolder(entries: ReadonlyMap<string, SnapshotEntry>): Buffer {
   return Buffer.from(encode(entries));
 }
 
-export function decodeFolder(content: Buffer): Map<string, Entry> {
+export function decodeFolder(content: Buffer): Map<string, SnapshotEntry> {
   return decode(content.toString("utf8"));
 }
 
@@ -35,7 +35,9 @@ export function decodeSnapshot(content: Buffer): Snapshot {
 }
 
 /** The objects that a manifest names, and which of them are manifests themselves. */
-export function* objectsIn(entries: ReadonlyMap<string, Entry>): Generator<{ object: string; isFolder: boolean }> {
+export function* objectsIn(
+  entries: ReadonlyMap<string, SnapshotEntry>,
+): Generator<{ object: string; isFolder: boolean }> {
   for (const entry of entries.values()) {
     if ("object" in entry && entry.object !== undefined)
       yield { object: entry.object, isFolder: entry.kind === "folder" };
@@ -43,13 +45,13 @@ export function* objectsIn(entries: ReadonlyMap<string, Entry>): Generator<{ obj
 }
 
 /** `kind mode size object "name"`, a line each; of the unsaved `kind why - stamp "name"`. */
-function encode(entries: ReadonlyMap<string, Entry>): string {
+function encode(entries: ReadonlyMap<string, SnapshotEntry>): string {
   let text = "";
   for (const [name, entry] of entries) text += `${entry.kind} ${fieldsOf(entry)} ${JSON.stringify(name)}\n`;
   return text;
 }
 
-function fieldsOf(entry: Entry): string {
+function fieldsOf(entry: SnapshotEntry): string {
   switch (entry.kind) {
     case "file":
       return `${entry.mode.toString(8)} ${entry.size} ${entry.object}`;
@@ -65,18 +67,21 @@ function fieldsOf(entry: Entry): string {
   }
 }
 
-function decode(text: string): Map<string, Entry> {
-  const entries = new Map<string, Entry>();
+function decode(text: string): Map<string, SnapshotEntry> {
+  const entries = new Map<string, SnapshotEntry>();
   for (const line of text.split("\n")) {
     if (line === "") continue;
-    const [kind, mode, size, object] = line.split(" ", 4) as [Entry["kind"], string, string, string];
+    const [kind, mode, size, object] = line.split(" ", 4) as [SnapshotEntry["kind"], string, string, string];
     const name = JSON.parse(line.slice(kind.length + mode.length + size.length + object.length + 4)) as string;
     entries.set(name, entryOf(kind, { mode, size, object }));
   }
   return entries;
 }
 
-function entryOf(kind: Entry["kind"], { mode, size, object }: Record<"mode" | "size" | "object", string>): Entry {
+function entryOf(
+  kind: SnapshotEntry["kind"],
+  { mode, size, object }: Record<"mode" | "size" | "object", string>,
+): SnapshotEntry {
   switch (kind) {
     case "file":
       return { kind, mode: Number.parseInt(mode, 8), size: Number(size), object };
@@ -85,7 +90,7 @@ function entryOf(kind: Entry["kind"], { mode, size, object }: Record<"mode" | "s
     case "folder":
       return { kind, mode: Number.parseInt(mode, 8), ...(object !== "-" && { object }) };
     case "unsaved":
-      return { kind, why: mode as Why, stamp: object === "-" ? "" : object.replaceAll(",", " ") };
+      return { kind, why: mode as UnsavedReason, stamp: object === "-" ? "" : object.replaceAll(",", " ") };
     case "absent":
     case "unmade":
       return { kind };

@@ -150,14 +150,14 @@ function nextAfter(sorted: readonly number[], value: number): number {
   return sorted[low]!;
 }
 
-type Packed = { id: string; offset: number; crc: number };
+type PackedObject = { id: string; offset: number; crc: number };
 
 /** Nothing of it can be seen before it is finished. */
 export class PackWriter {
   readonly #folder: string;
   readonly #file: string;
   readonly #handle: number;
-  readonly #entries = new Map<string, Packed>();
+  readonly #entries = new Map<string, PackedObject>();
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #offset = 0;
@@ -254,7 +254,7 @@ function entryHeader(size: number): Buffer {
 }
 
 /** Version 2: how many names begin with which byte, the names, checksums and offsets in their order. */
-function indexOf(sorted: readonly Packed[], packSum: Buffer): Buffer {
+function indexOf(sorted: readonly PackedObject[], packSum: Buffer): Buffer {
   const bytes = Buffer.alloc(namesAt + sorted.length * 28);
   bytes.writeUInt32BE(0xff744f63, 0);
   bytes.writeUInt32BE(2, 4);

@@ -3,43 +3,47 @@ import { closeSync, constants, openSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { isInside } from "../../policy/paths.ts";
 import { FolderTrail, inFolder } from "./folder-handle.ts";
-import type { Entry } from "./manifest.ts";
+import type { SnapshotEntry } from "./manifest.ts";
 import { hashFile } from "./objects.ts";
 import { reasons } from "./reasons.ts";
-import { type FileNode, type Node, nodeAt, type Pauses, scanTree } from "./scan.ts";
+import { type FileNode, nodeAt, type Pauses, scanTree, type TreeNode } from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
 import { scanOptions } from "./take-snapshot.ts";
-import type { Target } from "./target.ts";
+import type { RestoreTarget } from "./target.ts";
 
 /** `make`: a folder. `write`: a file or a link. `mode`: only the mode bits. */
-export type Change = "write" | "remove" | "make" | "mode";
+export type RestoreChange = "write" | "remove" | "make" | "mode";
 
-export type Step = {
+export type RestoreStep = {
   root: string;
   path: string;
-  change: Change;
+  change: RestoreChange;
   /** What is there now. */
-  node: Node | undefined;
+  node: TreeNode | undefined;
   /** What shall be there. */
-  entry: Entry;
+  entry: SnapshotEntry;
 };
 
 /** Something that stays as it is, and why. */
-export type Left = { path: string; why: string };
+export type LeftPath = { path: string; why: string };
 
-export type Plan = { steps: Step[]; left: Left[] };
+export type RestorePlan = { steps: RestoreStep[]; left: LeftPath[] };
 
 export type PlanOptions = { closed: ReadonlySet<string>; pauses: Pauses };
 
 type Planning = {
   store: SnapshotStore;
   trails: Map<string, FolderTrail>;
-  plan: Plan;
+  plan: RestorePlan;
   /** What is there and stays, though it may not have been there. */
   kept: string[];
 };
 
-export async function planRestore(store: SnapshotStore, target: Target, options: PlanOptions): Promise<Plan> {
+export async function planRestore(
+  store: SnapshotStore,
+  target: RestoreTarget,
+  options: PlanOptions,
+): Promise<RestorePlan> {
   const planning: Planning = { store, trails: new Map(), plan: { steps: [], left: [] }, kept: [] };
   try {
     const present = await presentNodes(planning, target, options);
@@ -55,7 +59,7 @@ export async function planRestore(store: SnapshotStore, target: Target, options:
 }
 
 /** A folder that holds something which stays, stays as well. */
-function withoutKept({ steps, left }: Plan, kept: readonly string[]): Plan {
+function withoutKept({ steps, left }: RestorePlan, kept: readonly string[]): RestorePlan {
   const folders = new Set<string>();
   for (const path of kept) {
     for (let folder = dirname(path); !folders.has(folder) && folder !== dirname(folder); folder = dirname(folder))
@@ -65,8 +69,12 @@ function withoutKept({ steps, left }: Plan, kept: readonly string[]): Plan {
 }
 
 /** Everything below the trees, and the single paths beside them. */
-async function presentNodes(planning: Planning, target: Target, options: PlanOptions): Promise<Map<string, Node>> {
-  const found = new Map<string, Node>();
+async function presentNodes(
+  planning: Planning,
+  target: RestoreTarget,
+  options: PlanOptions,
+): Promise<Map<string, TreeNode>> {
+  const found = new Map<string, TreeNode>();
   const closed = new Set(options.closed);
   for (const [path, entry] of target.entries)
     if (entry.kind === "unsaved" && entry.why !== "large" && entry.why !== "special") closed.add(path);
@@ -83,19 +91,19 @@ async function presentNodes(planning: Planning, target: Target, options: PlanOpt
 }
 
 /** The scan came by and saw that nothing is there. */
-function isSeen(path: string, { trees }: Target, found: ReadonlyMap<string, Node>): boolean {
+function isSeen(path: string, { trees }: RestoreTarget, found: ReadonlyMap<string, TreeNode>): boolean {
   const tree = trees.find((root) => isInside(path, root));
   if (tree === undefined) return false;
   const names = relative(tree, path).split(sep);
   return !names.some((_, index) => found.get(join(tree, ...names.slice(0, index)))?.kind === "unsaved");
 }
 
-function flatten(path: string, node: Node, found: Map<string, Node>): void {
+function flatten(path: string, node: TreeNode, found: Map<string, TreeNode>): void {
   found.set(path, node);
   if (node.kind === "folder") for (const [name, child] of node.children) flatten(inFolder(path, name), child, found);
 }
 
-function nodeOfPath(planning: Planning, path: string, target: Target): Node | undefined {
+function nodeOfPath(planning: Planning, path: string, target: RestoreTarget): TreeNode | undefined {
   const root = rootOf(path, target);
   const names = relative(root, path).split(sep);
   try {
@@ -113,9 +121,9 @@ function nodeOfPath(planning: Planning, path: string, target: Target): Node | un
   }
 }
 
-type Pair = { root: string; path: string; node: Node | undefined; entry: Entry | undefined };
+type PathPair = { root: string; path: string; node: TreeNode | undefined; entry: SnapshotEntry | undefined };
 
-function compare(planning: Planning, { root, path, node, entry = { kind: "absent" } }: Pair): void {
+function compare(planning: Planning, { root, path, node, entry = { kind: "absent" } }: PathPair): void {
   if (entry.kind === "unsaved" || node?.kind === "unsaved") {
     const why = whyLeft(node, entry);
     if (why !== undefined) planning.plan.left.push({ path, why });
@@ -126,7 +134,10 @@ function compare(planning: Planning, { root, path, node, entry = { kind: "absent
   if (change) planning.plan.steps.push({ root, path, change, node, entry });
 }
 
-function changeOf(planning: Planning, { root, path, node, entry }: Pair & { entry: Entry }): Change | undefined {
+function changeOf(
+  planning: Planning,
+  { root, path, node, entry }: PathPair & { entry: SnapshotEntry },
+): RestoreChange | undefined {
   switch (entry.kind) {
     case "absent":
     case "unmade":
@@ -168,7 +179,7 @@ function objectOf(planning: Planning, { root, path, node }: { root: string; path
 }
 
 /** Undefined where there is nothing to say: it is as it was, or nobody expects it to be touched. */
-function whyLeft(node: Node | undefined, entry: Entry): string | undefined {
+function whyLeft(node: TreeNode | undefined, entry: SnapshotEntry): string | undefined {
   if (entry.kind !== "unsaved") {
     if (node?.kind !== "unsaved" || node.why === "own") return undefined;
     return `it was made since, and is left alone: ${reasons[node.why]}`;
@@ -180,7 +191,7 @@ function whyLeft(node: Node | undefined, entry: Entry): string | undefined {
   return `it was not saved: ${reasons[entry.why]}`;
 }
 
-function rootOf(path: string, { trees, roots }: Target): string {
+function rootOf(path: string, { trees, roots }: RestoreTarget): string {
   const root = [...trees, ...roots].find((each) => isInside(path, each));
   if (root === undefined) throw new Error(`${path} lies in no root of its snapshot`);
   return root;

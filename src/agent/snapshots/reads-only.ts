@@ -4,7 +4,7 @@ import { writesOf } from "../../policy/files/written-files.ts";
 import type { ShellLine, ShellRedirect, ShellWord } from "../../policy/parse/shell.ts";
 import { dangerousArgument } from "../../policy/programs/dangerous-options.ts";
 import { harmlessVariables, words } from "../../policy/programs/shell-builtins.ts";
-import { type Run, runsOf } from "../../policy/starts/wrappers.ts";
+import { type ProgramStart, startedPrograms } from "../../policy/starts/wrappers.ts";
 
 /** They write nothing but their output, whatever they are given. */
 const readers = words(`
@@ -29,7 +29,7 @@ const arithmetic = /\$\(\(|\$\[|\$\{[^}]*[[:]/;
 
 export function onlyReads(command: string): boolean {
   if (arithmetic.test(command)) return false;
-  const { runs, lines, opaque, privileged } = runsOf(command);
+  const { runs, lines, opaque, privileged } = startedPrograms(command);
   if (opaque.length > 0 || privileged.length > 0 || !lines.every(isHarmlessLine)) return false;
   return runs.every((run, index) => isReader(run) || feedsReader(run, runs[index + 1]));
 }
@@ -47,7 +47,7 @@ function isHarmlessRedirect({ direction, target }: ShellRedirect): boolean {
   return direction !== "out" || (target?.dynamic === false && /^\/dev\/(null|stdout|stderr)$/.test(target.value));
 }
 
-function isReader(run: Run): boolean {
+function isReader(run: ProgramStart): boolean {
   const { name, args } = run;
   if (!run.certain || name.dynamic || name.glob) return false;
   const base = name.value.replace(systemFolders, "");
@@ -61,7 +61,7 @@ function isReader(run: Run): boolean {
 }
 
 /** xargs adds words that nobody has read: only for those that write nothing, whatever they are given. */
-function feedsReader(run: Run, next: Run | undefined): boolean {
+function feedsReader(run: ProgramStart, next: ProgramStart | undefined): boolean {
   return run.certain && run.name.value === "xargs" && next !== undefined && readers.has(next.name.value);
 }
 

@@ -1,9 +1,9 @@
 // Why something is not saved, by a name and in words.
-export type Why = "large" | "many" | "repository" | "special" | "name" | "unreadable" | "own" | "outside";
+export type UnsavedReason = "large" | "many" | "repository" | "special" | "name" | "unreadable" | "own" | "outside";
 
-export type Unsaved = { path: string; why: Why };
+export type UnsavedPath = { path: string; why: UnsavedReason };
 
-export const reasons: Record<Why, string> = {
+export const reasons: Record<UnsavedReason, string> = {
   large: "larger than 10 MiB",
   many: "an ignored folder of more than 5,000 files or 100 MiB",
   repository: "part of a repository's own data",

@@ -4,32 +4,32 @@ import type { ChatWriter } from "../../store/chats/chat.ts";
 /** A snapshot by its object, in the order they were taken; or why there is none. */
 export type SnapshotRecord = { object: string } | { missing: string };
 
-type State = Pick<ChatWriter, "state" | "saveState">;
+type ChatState = Pick<ChatWriter, "state" | "saveState">;
 
 const keyOf = (turn: number) => `snapshot.${turn}`;
 const undoKey = "snapshot.undo";
 
-export function readRecords(chat: State, turn: number): SnapshotRecord[] {
+export function readRecords(chat: ChatState, turn: number): SnapshotRecord[] {
   const value = chat.state(keyOf(turn));
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
-export function saveRecords(chat: State, turn: number, records: readonly SnapshotRecord[]): void {
+export function saveRecords(chat: ChatState, turn: number, records: readonly SnapshotRecord[]): void {
   chat.saveState(keyOf(turn), records);
 }
 
 /** What takes the last restore back. */
-export function readUndo(chat: State): string | undefined {
+export function readUndo(chat: ChatState): string | undefined {
   const value = chat.state(undoKey);
   return typeof value === "string" ? value : undefined;
 }
 
-export function saveUndo(chat: State, object: string): void {
+export function saveUndo(chat: ChatState, object: string): void {
   chat.saveState(undoKey, object);
 }
 
 /** Everything that a chat refers to. */
-export function objectsOf(chat: State & Pick<ChatWriter, "turn">): string[] {
+export function objectsOf(chat: ChatState & Pick<ChatWriter, "turn">): string[] {
   const undo = readUndo(chat);
   const objects = new Set<string>(undo === undefined ? [] : [undo]);
   for (let turn = 1; turn <= chat.turn; turn++)

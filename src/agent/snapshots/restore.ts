@@ -17,15 +17,15 @@ import {
   writeSync,
 } from "node:fs";
 import { relative, sep } from "node:path";
-import { FolderTrail, type HeldFolder } from "./folder-handle.ts";
-import type { Entry } from "./manifest.ts";
+import { type FolderHandle, FolderTrail } from "./folder-handle.ts";
+import type { SnapshotEntry } from "./manifest.ts";
 import type { ObjectStore } from "./objects.ts";
-import type { Left, Step } from "./plan.ts";
+import type { LeftPath, RestoreStep } from "./plan.ts";
 import type { Pauses } from "./scan.ts";
 
 const noFollow = constants.O_NOFOLLOW ?? 0;
 
-export type Carried = { done: Step[]; failed: Left[] };
+export type CarriedOut = { done: RestoreStep[]; failed: LeftPath[] };
 
 type Restoring = {
   objects: ObjectStore;
@@ -38,11 +38,11 @@ type Restoring = {
 
 /** Goes on where one path fails: each of those is named. */
 export async function carryOutPlan(
-  steps: readonly Step[],
+  steps: readonly RestoreStep[],
   { objects, pauses }: { objects: ObjectStore; pauses: Pauses },
-): Promise<Carried> {
+): Promise<CarriedOut> {
   const restoring: Restoring = { objects, pauses, trails: new Map(), failed: new Map(), kept: new Set() };
-  const attempt = async (step: Step, work: (folder: HeldFolder, name: string) => unknown): Promise<void> => {
+  const attempt = async (step: RestoreStep, work: (folder: FolderHandle, name: string) => unknown): Promise<void> => {
     if (pauses.due) await pauses.take();
     try {
       const names = namesOf(step);
@@ -74,7 +74,7 @@ export async function carryOutPlan(
   return { done, failed: [...restoring.failed].map(([path, why]) => ({ path, why })) };
 }
 
-function remove(restoring: Restoring, { node, entry, path: shown }: Step, path: string): void {
+function remove(restoring: Restoring, { node, entry, path: shown }: RestoreStep, path: string): void {
   if (node!.kind !== "folder") {
     unlinkSync(path);
     return;
@@ -89,7 +89,7 @@ function remove(restoring: Restoring, { node, entry, path: shown }: Step, path: 
   }
 }
 
-async function write(restoring: Restoring, entry: Entry, folder: HeldFolder, name: string): Promise<void> {
+async function write(restoring: Restoring, entry: SnapshotEntry, folder: FolderHandle, name: string): Promise<void> {
   const temporary = folder.at(`.courser-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
   try {
     if (entry.kind === "link") symlinkSync(restoring.objects.get(entry.object), temporary);
@@ -103,7 +103,7 @@ async function write(restoring: Restoring, entry: Entry, folder: HeldFolder, nam
   }
 }
 
-type FileEntry = Extract<Entry, { kind: "file" }>;
+type FileEntry = Extract<SnapshotEntry, { kind: "file" }>;
 
 async function writeNew(restoring: Restoring, entry: FileEntry, temporary: string, old: string): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
@@ -137,7 +137,7 @@ function keepOwner(handle: number, old: string): void {
   } catch {}
 }
 
-function setMode(path: string, { entry }: Step): void {
+function setMode(path: string, { entry }: RestoreStep): void {
   if (entry.kind !== "file" && entry.kind !== "folder") return;
   const stat = lstatSync(path);
   const isSame = entry.kind === "file" ? stat.isFile() : stat.isDirectory();
@@ -145,11 +145,11 @@ function setMode(path: string, { entry }: Step): void {
   chmodSync(path, entry.mode);
 }
 
-type Locked = { root: string; names: string[]; mode: number };
+type LockedFolder = { root: string; names: string[]; mode: number };
 
 /** Folders that forbid changes are opened for the time of the work. Those that change their own mode get it at the end anyway. */
-function unlock(restoring: Restoring, steps: readonly Step[]): Locked[] {
-  const locked: Locked[] = [];
+function unlock(restoring: Restoring, steps: readonly RestoreStep[]): LockedFolder[] {
+  const locked: LockedFolder[] = [];
   const seen = new Set<string>();
   for (const step of steps) {
     const names = namesOf(step).slice(0, -1);
@@ -170,7 +170,7 @@ function unlock(restoring: Restoring, steps: readonly Step[]): Locked[] {
   return locked.filter(({ root, names }) => !own.has([root, ...names].join(sep)));
 }
 
-function lock(restoring: Restoring, locked: readonly Locked[]): void {
+function lock(restoring: Restoring, locked: readonly LockedFolder[]): void {
   for (const { root, names, mode } of locked.toReversed()) {
     try {
       chmodSync(folderOf(restoring, root, names).at("."), mode);
@@ -180,7 +180,7 @@ function lock(restoring: Restoring, locked: readonly Locked[]): void {
   }
 }
 
-function folderOf(restoring: Restoring, root: string, names: readonly string[]): HeldFolder {
+function folderOf(restoring: Restoring, root: string, names: readonly string[]): FolderHandle {
   const trail = trailOf(restoring, root);
   for (let depth = 0; depth < names.length; depth++) {
     try {
@@ -200,7 +200,7 @@ function trailOf({ trails }: Restoring, root: string): FolderTrail {
   return trail;
 }
 
-function namesOf({ root, path }: Step): string[] {
+function namesOf({ root, path }: RestoreStep): string[] {
   return path === root ? [] : relative(root, path).split(sep);
 }
 

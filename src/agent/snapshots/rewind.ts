@@ -2,30 +2,30 @@
 import { UserError } from "../../protocol/error-codes.ts";
 import type { ChatWriter } from "../../store/chats/chat.ts";
 import { ownFolders } from "./chat-snapshots.ts";
-import { holdFolder } from "./folder-handle.ts";
+import { openFolder } from "./folder-handle.ts";
 import { decodeSnapshot, type Snapshot } from "./manifest.ts";
-import { type Left, planRestore, type Step } from "./plan.ts";
+import { type LeftPath, planRestore, type RestoreStep } from "./plan.ts";
 import { objectsOf, readRecords, readUndo, saveRecords, saveUndo } from "./records.ts";
 import { carryOutPlan } from "./restore.ts";
 import { Pauses } from "./scan.ts";
 import { SnapshotStore } from "./store.ts";
-import { takePresent } from "./take-snapshot.ts";
+import { takePresentPaths } from "./take-snapshot.ts";
 import { composeTarget } from "./target.ts";
 
-export type RewindPlace = {
+export type RewindContext = {
   configDir: string;
   workspace: string;
-  chat: Pick<ChatWriter, "facts" | "state" | "saveState" | "turn">;
+  chat: Pick<ChatWriter, "metadata" | "state" | "saveState" | "turn">;
 };
 
 /** What a restore did, or would do. `left`: stays as it is, and why. `failed`: should have changed, and did not. */
-export type Restored = { steps: readonly Step[]; left: readonly Left[]; failed: readonly Left[] };
+export type RestoreResult = { steps: readonly RestoreStep[]; left: readonly LeftPath[]; failed: readonly LeftPath[] };
 
 export type Rewind = {
   /** Brings the files back to the state before a turn. What is there now is saved first. */
-  restore(turn: number, options?: { dryRun?: boolean }): Promise<Restored>;
+  restore(turn: number, options?: { dryRun?: boolean }): Promise<RestoreResult>;
   /** Takes the last restore back; undefined when there is none. Twice is as if nothing had been done. */
-  undo(options?: { dryRun?: boolean }): Promise<Restored | undefined>;
+  undo(options?: { dryRun?: boolean }): Promise<RestoreResult | undefined>;
   /** Why files were not saved in this turn and those after it. */
   gaps(turn: number): { turn: number; why: string }[];
   /**
@@ -35,11 +35,11 @@ export type Rewind = {
   takeBack(turn: number, options: { files: boolean }, rewindTo: () => void): void;
 };
 
-export function openRewind({ configDir, workspace, chat }: RewindPlace): Rewind {
+export function openRewind({ configDir, workspace, chat }: RewindContext): Rewind {
   const store = new SnapshotStore({ configDir, workspace });
   const closed = ownFolders(configDir);
 
-  async function bringBack(snapshots: readonly Snapshot[], { dryRun = false } = {}): Promise<Restored> {
+  async function bringBack(snapshots: readonly Snapshot[], { dryRun = false } = {}): Promise<RestoreResult> {
     const target = composeTarget(snapshots, store.objects);
     checkRoots(target.roots);
     const pauses = new Pauses();
@@ -47,8 +47,8 @@ export function openRewind({ configDir, workspace, chat }: RewindPlace): Rewind 
     if (dryRun || steps.length === 0) return { steps, left, failed: [] };
     await store.use(async () => {
       const present = steps.map(({ root, path, node, entry }) => ({ root, path, node, becomes: entry.kind }));
-      const { object } = await takePresent(store, present, { closed, pauses });
-      store.keep(chat.facts.id, [object]);
+      const { object } = await takePresentPaths(store, present, { closed, pauses });
+      store.keep(chat.metadata.id, [object]);
       saveUndo(chat, object);
     });
     const { done, failed } = await carryOutPlan(steps, { objects: store.objects, pauses });
@@ -95,7 +95,7 @@ export function openRewind({ configDir, workspace, chat }: RewindPlace): Rewind 
       if (!files && turn > 1 && since.length > 0)
         saveRecords(chat, turn - 1, [...readRecords(chat, turn - 1), ...since]);
       if (undo !== undefined) saveUndo(chat, undo);
-      if (store.exists) store.keepOnly(chat.facts.id, objectsOf(chat));
+      if (store.exists) store.keepOnly(chat.metadata.id, objectsOf(chat));
     },
   };
 }
@@ -104,7 +104,7 @@ export function openRewind({ configDir, workspace, chat }: RewindPlace): Rewind 
 function checkRoots(roots: readonly string[]): void {
   for (const root of roots) {
     try {
-      holdFolder(root).close();
+      openFolder(root).close();
     } catch {
       throw new UserError(
         "CWD_MISSING",

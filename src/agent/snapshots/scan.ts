@@ -1,15 +1,15 @@
 // A tree as it is: what every entry is, without reading a single content. Limits say what is left out, by name.
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
-import { type HeldFolder, holdFolder, inFolder } from "./folder-handle.ts";
-import type { Why } from "./reasons.ts";
+import { type FolderHandle, inFolder, openFolder } from "./folder-handle.ts";
+import type { UnsavedReason } from "./reasons.ts";
 
 export type FileNode = { kind: "file"; mode: number; size: number; stamp: string; changedAt: number };
 export type LinkNode = { kind: "link"; target: Buffer };
-export type FolderNode = { kind: "folder"; mode: number; children: Map<string, Node> };
-export type UnsavedNode = { kind: "unsaved"; why: Why; stamp: string };
-export type Node = FileNode | LinkNode | FolderNode | UnsavedNode;
+export type FolderNode = { kind: "folder"; mode: number; children: Map<string, TreeNode> };
+export type UnsavedNode = { kind: "unsaved"; why: UnsavedReason; stamp: string };
+export type TreeNode = FileNode | LinkNode | FolderNode | UnsavedNode;
 
-export type Limits = {
+export type SnapshotLimits = {
   /** The largest file that is saved. */
   fileBytes: number;
   /** So much is saved of a folder that the repository ignores; of a larger one nothing. */
@@ -22,7 +22,7 @@ export type Limits = {
   loose: number;
 };
 
-export const usualLimits: Limits = {
+export const usualLimits: SnapshotLimits = {
   fileBytes: 10 * 1024 * 1024,
   ignoredFiles: 5000,
   ignoredBytes: 100 * 1024 * 1024,
@@ -33,7 +33,7 @@ export const usualLimits: Limits = {
 
 export type ScanOptions = {
   /** None: everything counts, whatever its size. */
-  limits?: Limits;
+  limits?: SnapshotLimits;
   /** Folders that are not entered: our own configuration, and what was not saved either. */
   closed: ReadonlySet<string>;
   isIgnored(path: string, root: string): Promise<boolean>;
@@ -64,15 +64,15 @@ export class Pauses {
   }
 }
 
-type Count = { path: string; files: number; bytes: number; judged: boolean };
+type FolderCount = { path: string; files: number; bytes: number; judged: boolean };
 
-type Scan = ScanOptions & { counts: Count[]; dropped?: Count };
+type TreeScan = ScanOptions & { counts: FolderCount[]; dropped?: FolderCount };
 
 /** `root`: a real path. */
 export async function scanTree(root: string, options: ScanOptions): Promise<FolderNode> {
-  const held = holdFolder(root);
+  const held = openFolder(root);
   try {
-    const scan: Scan = { ...options, counts: [] };
+    const scan: TreeScan = { ...options, counts: [] };
     return (await scanFolder(scan, held, root, lstatSync(held.at(".")))) as FolderNode;
   } finally {
     held.close();
@@ -80,7 +80,7 @@ export async function scanTree(root: string, options: ScanOptions): Promise<Fold
 }
 
 /** One entry; undefined when there is none. Folders without what is in them. */
-export function nodeAt(folder: HeldFolder, name: string): Node | undefined {
+export function nodeAt(folder: FolderHandle, name: string): TreeNode | undefined {
   try {
     const stat = lstatSync(folder.at(name), { throwIfNoEntry: false });
     return stat && nodeOf(folder.at(name), stat);
@@ -96,9 +96,14 @@ export function stampOf({ size, mtimeMs, ctimeMs, ino }: Stats): string {
 }
 
 /** Undefined: the folder is beyond the limits of one that is ignored, or lies in such a one. */
-async function scanFolder(scan: Scan, held: HeldFolder, path: string, stat: Stats): Promise<FolderNode | undefined> {
+async function scanFolder(
+  scan: TreeScan,
+  held: FolderHandle,
+  path: string,
+  stat: Stats,
+): Promise<FolderNode | undefined> {
   const { counts, pauses } = scan;
-  const children = new Map<string, Node>();
+  const children = new Map<string, TreeNode>();
   const names = namesIn(held, children);
   counts.push({ path, files: 0, bytes: 0, judged: counts.length === 0 });
   for (const name of names) {
@@ -115,10 +120,14 @@ async function scanFolder(scan: Scan, held: HeldFolder, path: string, stat: Stat
   return scan.dropped ? undefined : { kind: "folder", mode: stat.mode & 0o7777, children };
 }
 
-type Found = { node: Node; folder?: { path: string; stat: Stats } };
+type ScannedEntry = { node: TreeNode; folder?: { path: string; stat: Stats } };
 
 /** `folder`: it must be entered to know more. */
-function lookAt(scan: Scan, held: HeldFolder, { path, name }: { path: string; name: string }): Found | undefined {
+function lookAt(
+  scan: TreeScan,
+  held: FolderHandle,
+  { path, name }: { path: string; name: string },
+): ScannedEntry | undefined {
   if (name.toLowerCase() === ".git") return { node: unsaved("repository") };
   let stat: Stats | undefined;
   try {
@@ -136,12 +145,12 @@ function lookAt(scan: Scan, held: HeldFolder, { path, name }: { path: string; na
 }
 
 async function scanBelow(
-  scan: Scan,
-  held: HeldFolder,
+  scan: TreeScan,
+  held: FolderHandle,
   name: string,
   { path, stat }: { path: string; stat: Stats },
-): Promise<Node | undefined> {
-  let below: HeldFolder | undefined;
+): Promise<TreeNode | undefined> {
+  let below: FolderHandle | undefined;
   try {
     below = held.child(name);
     const node = await scanFolder(scan, below, path, stat);
@@ -159,13 +168,13 @@ async function scanBelow(
   }
 }
 
-function isDropped({ dropped }: Scan, path: string): boolean {
+function isDropped({ dropped }: TreeScan, path: string): boolean {
   return dropped?.path === path;
 }
 
 /** Counts an entry for every folder it lies in. Returns one that grew large, if nobody has asked about it yet. */
-function countIn(counts: readonly Count[], limits: Limits, bytes: number): Count | undefined {
-  let over: Count | undefined;
+function countIn(counts: readonly FolderCount[], limits: SnapshotLimits, bytes: number): FolderCount | undefined {
+  let over: FolderCount | undefined;
   for (const each of counts) {
     each.files++;
     each.bytes += bytes;
@@ -178,7 +187,7 @@ function countIn(counts: readonly Count[], limits: Limits, bytes: number): Count
 }
 
 /** A folder that is ignored is dropped as a whole, and no longer counts. */
-async function judge(scan: Scan, large: Count): Promise<void> {
+async function judge(scan: TreeScan, large: FolderCount): Promise<void> {
   const { counts } = scan;
   large.judged = true;
   if (!(await scan.isIgnored(large.path, counts[0]!.path))) return;
@@ -189,7 +198,7 @@ async function judge(scan: Scan, large: Count): Promise<void> {
   }
 }
 
-function nodeOf(path: string, stat: Stats): Node | undefined {
+function nodeOf(path: string, stat: Stats): TreeNode | undefined {
   const mode = stat.mode & 0o7777;
   if (stat.isFile())
     return {
@@ -209,7 +218,7 @@ function nodeOf(path: string, stat: Stats): Node | undefined {
 }
 
 /** In one order, always. Names that are no UTF-8 cannot be written down here: they are noted as they look. */
-function namesIn(held: HeldFolder, children: Map<string, Node>): string[] {
+function namesIn(held: FolderHandle, children: Map<string, TreeNode>): string[] {
   const names = readdirSync(held.at("."));
   if (!names.some((name) => name.includes("\ufffd"))) return names.sort();
   return readdirSync(held.at("."), { encoding: "buffer" })
@@ -222,6 +231,6 @@ function namesIn(held: HeldFolder, children: Map<string, Node>): string[] {
     .sort();
 }
 
-function unsaved(why: Why, stamp = ""): UnsavedNode {
+function unsaved(why: UnsavedReason, stamp = ""): UnsavedNode {
   return { kind: "unsaved", why, stamp };
 }

@@ -9,11 +9,11 @@ const tickMs = 2500;
 const heading = "courser stat cache 1";
 
 /** `text`: the object's id and the file's stamp. `round`: when it was last seen. */
-type Known = { text: string; round: number };
+type CachedFile = { text: string; round: number };
 
 export class StatCache {
   readonly #file: string;
-  #known = new Map<string, Known>();
+  #known = new Map<string, CachedFile>();
   #loaded: string | undefined;
   #round = 0;
   #seen = 0;
@@ -79,8 +79,8 @@ export class StatCache {
     this.#loaded = identityOf(statSync(this.#file, { throwIfNoEntry: false }));
   }
 
-  #read(): Map<string, Known> {
-    const known = new Map<string, Known>();
+  #read(): Map<string, CachedFile> {
+    const known = new Map<string, CachedFile>();
     let text: string;
     try {
       text = readFileSync(this.#file, "utf8");

@@ -5,7 +5,7 @@ import { chatsDir, projectId } from "../../store/chats/layout.ts";
 import { type ObjectStore, openObjects } from "./objects.ts";
 import { StatCache } from "./stat-cache.ts";
 
-export type StorePlace = { configDir: string; workspace: string };
+export type SnapshotPaths = { configDir: string; workspace: string };
 
 /** A mark that is older belongs to a process that died: no snapshot takes so long. */
 const oldMarkMs = 60 * 60 * 1000;
@@ -21,7 +21,7 @@ export class SnapshotStore {
 
   readonly #workspace: string;
 
-  constructor({ configDir, workspace }: StorePlace) {
+  constructor({ configDir, workspace }: SnapshotPaths) {
     this.#workspace = workspace;
     this.folder = join(configDir, "courser", "snapshots", projectId(workspace));
     this.chats = join(chatsDir(configDir), projectId(workspace));

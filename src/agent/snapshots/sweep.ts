@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, rmSync, statSync, writeFileSync } fro
 import { join } from "node:path";
 import { decodeFolder, decodeSnapshot, objectsIn } from "./manifest.ts";
 import { PackWriter } from "./packs.ts";
-import { ageOf, oldSweepMs, SnapshotStore, type StorePlace } from "./store.ts";
+import { ageOf, oldSweepMs, type SnapshotPaths, SnapshotStore } from "./store.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** The folder of a chat comes before its first snapshot; a little patience costs nothing. */
@@ -13,9 +13,9 @@ const newChatMs = 60 * 60 * 1000;
 type SweepOptions = { daily?: boolean; deleted?: readonly string[] };
 
 /** How many contents went; undefined when there was nothing to do, or when somebody else is at work. */
-export async function sweepSnapshots(place: StorePlace, options: SweepOptions = {}): Promise<number | undefined> {
+export async function sweepSnapshots(paths: SnapshotPaths, options: SweepOptions = {}): Promise<number | undefined> {
   const { daily = false, deleted = [] } = options;
-  const store = new SnapshotStore(place);
+  const store = new SnapshotStore(paths);
   if (!store.exists) return undefined;
   for (const id of deleted) store.release(id);
   const stamp = join(store.folder, "swept");

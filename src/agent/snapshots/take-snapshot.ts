@@ -1,48 +1,52 @@
 // Takes snapshots: of whole trees before anything may happen, of single paths before one of them is changed.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { FolderTrail, type HeldFolder, holdFolder, inFolder } from "./folder-handle.ts";
+import { type FolderHandle, FolderTrail, inFolder, openFolder } from "./folder-handle.ts";
 import { isIgnoredFolder } from "./ignored.ts";
-import { type Entry, encodeFolder, encodeSnapshot } from "./manifest.ts";
-import type { Unsaved, Why } from "./reasons.ts";
+import { encodeFolder, encodeSnapshot, type SnapshotEntry } from "./manifest.ts";
+import type { UnsavedPath, UnsavedReason } from "./reasons.ts";
 import {
   type FileNode,
   type FolderNode,
-  type Limits,
-  type Node,
   nodeAt,
   type Pauses,
   type ScanOptions,
+  type SnapshotLimits,
   scanTree,
   stampOf,
+  type TreeNode,
 } from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
 
 /** `unsaved`: what the snapshot does not hold, and why. */
-export type Taken = { object: string; unsaved: Unsaved[] };
+export type TakenSnapshot = { object: string; unsaved: UnsavedPath[] };
 
-export type TakeOptions = { limits?: Limits; closed: ReadonlySet<string>; pauses: Pauses };
+export type TakeOptions = { limits?: SnapshotLimits; closed: ReadonlySet<string>; pauses: Pauses };
 
 const readOnly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 type Saving = {
   store: SnapshotStore;
   options: TakeOptions;
-  unsaved: Unsaved[];
+  unsaved: UnsavedPath[];
   /** Only for whole trees: single files are simply read. */
   cache?: SnapshotStore["cache"];
 };
 
 /** Roots: real paths, none inside another. */
-export async function takeTrees(store: SnapshotStore, roots: readonly string[], options: TakeOptions): Promise<Taken> {
+export async function takeTrees(
+  store: SnapshotStore,
+  roots: readonly string[],
+  options: TakeOptions,
+): Promise<TakenSnapshot> {
   const saving: Saving = { store, options, unsaved: [], cache: store.cache };
   const nodes: [string, FolderNode][] = [];
   for (const root of roots) nodes.push([root, await scanTree(root, scanOptions(options))]);
   store.cache.begin();
-  const save = async (): Promise<Taken> => {
-    const entries = new Map<string, Entry>();
+  const save = async (): Promise<TakenSnapshot> => {
+    const entries = new Map<string, SnapshotEntry>();
     for (const [root, node] of nodes) {
-      const folder = lazily(() => holdFolder(root));
+      const folder = lazily(() => openFolder(root));
       try {
         entries.set(root, await saveFolder(saving, { node, path: root, folder: folder.get }));
       } finally {
@@ -75,10 +79,10 @@ export async function takePaths(
   store: SnapshotStore,
   paths: readonly PathInRoot[],
   options: TakeOptions,
-): Promise<Taken> {
+): Promise<TakenSnapshot> {
   const saving: Saving = { store, options, unsaved: [] };
-  const entries = new Map<string, Entry>();
-  for (const place of paths) await savePath(saving, place, entries);
+  const entries = new Map<string, SnapshotEntry>();
+  for (const pathInRoot of paths) await savePath(saving, pathInRoot, entries);
   return {
     object: store.objects.put(encodeSnapshot({ kind: "paths", roots: rootsOf(paths), entries })),
     unsaved: saving.unsaved,
@@ -86,16 +90,16 @@ export async function takePaths(
 }
 
 /** What is about to be brought back to an earlier state: `node` is what is there, and what it lies in stays where it is. */
-export type Present = PathInRoot & { node: Node | undefined; becomes: Entry["kind"] };
+export type PresentPath = PathInRoot & { node: TreeNode | undefined; becomes: SnapshotEntry["kind"] };
 
 /** Just these entries, whatever their size; of folders only that they are there. */
-export async function takePresent(
+export async function takePresentPaths(
   store: SnapshotStore,
-  list: readonly Present[],
+  list: readonly PresentPath[],
   options: Omit<TakeOptions, "limits">,
-): Promise<Taken> {
+): Promise<TakenSnapshot> {
   const saving: Saving = { store, options, unsaved: [] };
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, SnapshotEntry>();
   const trails = new Map<string, FolderTrail>();
   try {
     for (const { root, path, node, becomes } of list) {
@@ -127,12 +131,12 @@ export function scanOptions({ limits, closed, pauses }: TakeOptions): ScanOption
   return { ...(limits && { limits }), closed, pauses, isIgnored: isIgnoredFolder };
 }
 
-type NodeAt<Kind extends Node = Node> = { node: Kind; path: string; folder: () => HeldFolder };
+type NodeAt<Kind extends TreeNode = TreeNode> = { node: Kind; path: string; folder: () => FolderHandle };
 
 /** One blob for the folder; below it those of its folders. */
-async function saveFolder(saving: Saving, { node, path, folder }: NodeAt<FolderNode>): Promise<Entry> {
+async function saveFolder(saving: Saving, { node, path, folder }: NodeAt<FolderNode>): Promise<SnapshotEntry> {
   const { pauses } = saving.options;
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, SnapshotEntry>();
   for (const [name, child] of node.children) {
     if (pauses.due) await pauses.take();
     const entry = await saveChild(saving, name, { node: child, path: inFolder(path, name), folder });
@@ -142,7 +146,11 @@ async function saveFolder(saving: Saving, { node, path, folder }: NodeAt<FolderN
 }
 
 /** `folder`: the one that holds the entry. */
-async function saveChild(saving: Saving, name: string, { node, path, folder }: NodeAt): Promise<Entry | undefined> {
+async function saveChild(
+  saving: Saving,
+  name: string,
+  { node, path, folder }: NodeAt,
+): Promise<SnapshotEntry | undefined> {
   switch (node.kind) {
     case "unsaved":
       return leaveOut(saving, path, node);
@@ -175,7 +183,7 @@ async function saveFile(saving: Saving, name: string, { node, path, folder }: No
     // A file that changed while it was read is saved as it was read, and read again the next time.
     if (stampOf(fstatSync(handle)) === node.stamp)
       saving.cache?.note(path, node.stamp, object, { changedAt: node.changedAt, readAt });
-    const entry: Entry = { kind: "file", mode: stat.mode & 0o7777, size, object };
+    const entry: SnapshotEntry = { kind: "file", mode: stat.mode & 0o7777, size, object };
     return entry;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -187,13 +195,17 @@ async function saveFile(saving: Saving, name: string, { node, path, folder }: No
   }
 }
 
-function leaveOut(saving: Saving, path: string, { why, stamp }: { why: Why; stamp: string }): Entry {
+function leaveOut(saving: Saving, path: string, { why, stamp }: { why: UnsavedReason; stamp: string }): SnapshotEntry {
   // That these are left alone goes without saying.
   if (why !== "repository" && why !== "own") saving.unsaved.push({ path, why });
   return { kind: "unsaved", why, stamp };
 }
 
-async function savePath(saving: Saving, { root, path }: PathInRoot, entries: Map<string, Entry>): Promise<void> {
+async function savePath(
+  saving: Saving,
+  { root, path }: PathInRoot,
+  entries: Map<string, SnapshotEntry>,
+): Promise<void> {
   const { closed } = saving.options;
   const names = relative(root, path).split(sep);
   const git = names.findIndex((name) => name.toLowerCase() === ".git");
@@ -218,7 +230,7 @@ async function savePath(saving: Saving, { root, path }: PathInRoot, entries: Map
     const node = nodeAt(folder, names.at(-1)!);
     if (node?.kind === "folder") {
       const whole = await scanTree(path, scanOptions(saving.options));
-      await saveAll(saving, { node: whole, path, folder: () => holdFolder(path) }, entries);
+      await saveAll(saving, { node: whole, path, folder: () => openFolder(path) }, entries);
     } else {
       const entry = node && (await saveChild(saving, names.at(-1)!, { node, path, folder: () => folder }));
       entries.set(path, entry ?? { kind: "absent" });
@@ -229,7 +241,11 @@ async function savePath(saving: Saving, { root, path }: PathInRoot, entries: Map
 }
 
 /** Everything in a folder, entry by entry. */
-async function saveAll(saving: Saving, { node, path, folder }: NodeAt<FolderNode>, entries: Map<string, Entry>) {
+async function saveAll(
+  saving: Saving,
+  { node, path, folder }: NodeAt<FolderNode>,
+  entries: Map<string, SnapshotEntry>,
+) {
   entries.set(path, { kind: "folder", mode: node.mode });
   const held = lazily(folder);
   try {
@@ -249,8 +265,8 @@ async function saveAll(saving: Saving, { node, path, folder }: NodeAt<FolderNode
 }
 
 /** Opened when it is first needed: most folders hold nothing that must be read. */
-function lazily(open: () => HeldFolder): { get: () => HeldFolder; close: () => void } {
-  let held: HeldFolder | undefined;
+function lazily(open: () => FolderHandle): { get: () => FolderHandle; close: () => void } {
+  let held: FolderHandle | undefined;
   return {
     get: () => {
       held ??= open();

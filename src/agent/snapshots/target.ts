@@ -2,21 +2,21 @@
 import { dirname } from "node:path";
 import { isInside } from "../../policy/paths.ts";
 import { inFolder } from "./folder-handle.ts";
-import { decodeFolder, type Entry, type Snapshot } from "./manifest.ts";
+import { decodeFolder, type Snapshot, type SnapshotEntry } from "./manifest.ts";
 import type { ObjectStore } from "./objects.ts";
 
-export type Target = {
+export type RestoreTarget = {
   /** Everything below them is known: what is not among the entries was not there. */
   trees: string[];
   /** Every folder that one of the paths lies in. */
   roots: string[];
-  entries: Map<string, Entry>;
+  entries: Map<string, SnapshotEntry>;
 };
 
 /** `snapshots` in the order they were taken. */
-export function composeTarget(snapshots: readonly Snapshot[], objects: ObjectStore): Target {
-  const target: Target = { trees: [], roots: [], entries: new Map() };
-  const folders = new Map<string, Entry>();
+export function composeTarget(snapshots: readonly Snapshot[], objects: ObjectStore): RestoreTarget {
+  const target: RestoreTarget = { trees: [], roots: [], entries: new Map() };
+  const folders = new Map<string, SnapshotEntry>();
   for (const { kind, roots, entries } of snapshots) {
     target.roots.push(...roots.filter((root) => !target.roots.includes(root)));
     if (kind === "tree") addTrees(target, entries, { objects, folders });
@@ -30,7 +30,7 @@ export function composeTarget(snapshots: readonly Snapshot[], objects: ObjectSto
 }
 
 /** Is it known what was at a path? What a tree left out is not. */
-function speaksOf({ trees, entries }: Target, path: string): boolean {
+function speaksOf({ trees, entries }: RestoreTarget, path: string): boolean {
   const own = entries.get(path);
   if (own) return own.kind !== "unsaved";
   if (!trees.some((root) => isInside(path, root))) return false;
@@ -40,9 +40,9 @@ function speaksOf({ trees, entries }: Target, path: string): boolean {
   }
 }
 
-type Known = { objects: ObjectStore; folders: Map<string, Entry> };
+type KnownFolders = { objects: ObjectStore; folders: Map<string, SnapshotEntry> };
 
-function addTrees(target: Target, roots: ReadonlyMap<string, Entry>, known: Known): void {
+function addTrees(target: RestoreTarget, roots: ReadonlyMap<string, SnapshotEntry>, known: KnownFolders): void {
   for (const [root, entry] of roots) {
     if (target.trees.some((tree) => isInside(root, tree))) continue;
     addTree(target, root, entry, known);
@@ -50,7 +50,7 @@ function addTrees(target: Target, roots: ReadonlyMap<string, Entry>, known: Know
   }
 }
 
-function addTree(target: Target, path: string, entry: Entry, known: Known): void {
+function addTree(target: RestoreTarget, path: string, entry: SnapshotEntry, known: KnownFolders): void {
   const earlier = target.entries.get(path);
   if (earlier && earlier.kind !== "unmade" && earlier.kind !== "folder") return;
   if (earlier?.kind === "unmade") known.folders.set(path, entry);
@@ -61,7 +61,7 @@ function addTree(target: Target, path: string, entry: Entry, known: Known): void
 }
 
 /** A folder that was not there stays away, unless something in it was there after all. */
-function settleUnmade({ entries }: Target, folders: ReadonlyMap<string, Entry>): void {
+function settleUnmade({ entries }: RestoreTarget, folders: ReadonlyMap<string, SnapshotEntry>): void {
   const needed = new Set<string>();
   for (const [path, entry] of entries) {
     if (entry.kind === "absent" || entry.kind === "unmade") continue;

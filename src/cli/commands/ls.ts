@@ -1,6 +1,6 @@
 // The list of chats: to choose from on a terminal, a table or JSON otherwise.
 
-import type { ChatFacts } from "../../store/chats/chat.ts";
+import type { ChatMetadata } from "../../store/chats/chat.ts";
 import { listChats, shownTitle } from "../../store/chats/list-chats.ts";
 import { homeDir } from "../../store/config-dir.ts";
 import { flagText } from "../flags.ts";
@@ -13,7 +13,7 @@ import { chatJson, chatLines, oneLine } from "./sessions/chat-lines.ts";
 import { type Place, placeOf } from "./sessions/context.ts";
 
 /** A chat and, where words were searched for, the place where they stand. */
-type Listed = { chat: ChatFacts; snippet?: string };
+type Listed = { chat: ChatMetadata; snippet?: string };
 
 const mostHits = 50;
 
@@ -37,7 +37,7 @@ export async function ls(invocation: Invocation): Promise<number> {
 }
 
 /** Lets the user choose on the terminal; undefined when none was chosen. */
-export async function chooseChat(invocation: Invocation, listed: readonly Listed[]): Promise<ChatFacts | undefined> {
+export async function chooseChat(invocation: Invocation, listed: readonly Listed[]): Promise<ChatMetadata | undefined> {
   const { rows } = chatLines(
     listed.map(({ chat }) => chat),
     { home: homeDir(invocation.env), now: Date.now() },
@@ -61,7 +61,7 @@ async function listedChats(invocation: Invocation, { configDir, workspace }: Pla
       onProgress: indexingProgress(),
       onNotice: (notice) => writeStderr(`Note: ${notice}\n`),
     });
-    return hits.map(({ facts, snippet }) => ({ chat: facts, snippet }));
+    return hits.map(({ metadata, snippet }) => ({ chat: metadata, snippet }));
   }
   const chats = listChats(configDir, flags.has("all") ? {} : { workspace });
   return chats.map((chat) => ({ chat }));

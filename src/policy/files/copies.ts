@@ -7,7 +7,7 @@ import { isInside, type ResolvedPath } from "../paths.ts";
 import { words } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
 import { optionOperands, valuesOf } from "../programs/read-options.ts";
-import { baseName, type Run } from "../starts/wrappers.ts";
+import { baseName, type ProgramStart } from "../starts/wrappers.ts";
 import { isValueOf, leavingOut } from "./named-files.ts";
 import { isFolder, type ShellSituation, touchOf } from "./shell-paths.ts";
 import { targetOptions } from "./written-files.ts";
@@ -16,12 +16,12 @@ const copiers = words("cp mv install rsync scp sftp ditto ln");
 const mostEntries = 300;
 
 /** `makesFolders`: the line makes folders, so a target that is not there yet may become one. */
-export type CopyPlace = { directories: readonly string[]; makesFolders: boolean };
+export type CopyDirectories = { directories: readonly string[]; makesFolders: boolean };
 
 /** Paths that come to be by a copy, beside the target that it names. */
 export function copiedPaths(
-  run: Run,
-  { directories, makesFolders }: CopyPlace,
+  run: ProgramStart,
+  { directories, makesFolders }: CopyDirectories,
   situation: ShellSituation,
 ): ResolvedPath[] {
   const args = copyArguments(run);
@@ -54,7 +54,7 @@ export function copiedPaths(
     .filter(({ real }) => !isScratch(real, situation));
 }
 
-function copyArguments({ name, args }: Run): readonly ShellWord[] | undefined {
+function copyArguments({ name, args }: ProgramStart): readonly ShellWord[] | undefined {
   const base = baseName(name.value);
   if (base !== "git") return copiers.has(base) ? args : undefined;
   const at = subcommandAt(args);

@@ -3,25 +3,25 @@
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { own } from "../programs/command-names.ts";
 import { onlyReadsConfig, subcommandAt } from "../programs/git-options.ts";
-import { longIn, type Options, optionOperands, valuesOf } from "../programs/read-options.ts";
+import { longIn, type OptionNames, optionOperands, valuesOf } from "../programs/read-options.ts";
 import { asPattern } from "./named-files.ts";
-import type { Written } from "./written-files.ts";
+import type { WrittenWord } from "./written-files.ts";
 
-type Sub = { rest: readonly ShellWord[]; plain: readonly ShellWord[] };
+type GitArguments = { rest: readonly ShellWord[]; plain: readonly ShellWord[] };
 
 /** Names of branches and of files look alike; behind the dashes there are only files. */
-const checkedOut = ({ rest, plain }: Sub): readonly ShellWord[] => {
+const checkedOut = ({ rest, plain }: GitArguments): readonly ShellWord[] => {
   const dashes = rest.findIndex((arg) => arg.value === "--");
   return plain.filter((arg) => !arg.dynamic || (dashes !== -1 && rest.indexOf(arg) > dashes));
 };
 /** `git worktree add path`, `git bundle create file`: the operand after the action. */
 const after =
   (actions: RegExp, count: number) =>
-  ({ plain }: Sub): readonly ShellWord[] =>
+  ({ plain }: GitArguments): readonly ShellWord[] =>
     actions.test(plain[0]?.value ?? "") ? plain.slice(count, count + 1) : [];
 
 /** What each subcommand is for. */
-const purposes: Record<string, (sub: Sub) => readonly ShellWord[]> = {
+const purposes: Record<string, (sub: GitArguments) => readonly ShellWord[]> = {
   mv: ({ plain }) => plain,
   rm: ({ plain }) => plain,
   restore: ({ plain }) => plain,
@@ -36,7 +36,7 @@ const purposes: Record<string, (sub: Sub) => readonly ShellWord[]> = {
 };
 
 /** Options of a subcommand that have a value, so that it is no operand. */
-const valued: Record<string, Options> = {
+const valued: Record<string, OptionNames> = {
   clone: {
     short: "bojcu",
     long: [
@@ -63,7 +63,7 @@ const valued: Record<string, Options> = {
   submodule: { short: "b", long: ["branch", "name", "reference", "depth"] },
 };
 
-export function gitWrites(args: readonly ShellWord[]): Written[] {
+export function gitWrites(args: readonly ShellWord[]): WrittenWord[] {
   const at = subcommandAt(args);
   const sub = args[at]?.value ?? "";
   const rest = args.slice(at + 1);

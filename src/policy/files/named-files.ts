@@ -2,7 +2,7 @@
 // Which of them a program opens is not known; they count against a line, never for it.
 import { join } from "node:path";
 import { fold } from "../glob.ts";
-import { type Invocation, literalWord, type ShellWord } from "../parse/shell-word.ts";
+import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { isThere } from "../paths.ts";
 import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
@@ -59,12 +59,12 @@ export function mayLeadToProtected({ value, dynamic, glob }: ShellWord, director
 }
 
 /** Words that may name a file which the program writes, although no table says so. */
-export function mayBeWritten(run: Invocation): ShellWord[] {
+export function mayBeWritten(run: CommandWords): ShellWord[] {
   const { name, args } = run;
   const base = baseName(name.value);
   if (base === "git") return gitMay(args, gitWriters);
   if (isFilter(base)) return filterFiles(base, args);
-  if (/^(docker|podman|nerdctl|docker-compose)$/.test(base)) return toldToContainers(args);
+  if (/^(docker|podman|nerdctl|docker-compose)$/.test(base)) return containerFiles(args);
   if (writesAsKnown(base) || isOnlyChecking(base, args) || runsElsewhere(base, args)) return [];
   const own = withoutScript(base, ownWords(base, args)).flatMap((arg) =>
     // A text that is a command names files as code does.
@@ -76,7 +76,7 @@ export function mayBeWritten(run: Invocation): ShellWord[] {
 }
 
 /** A container may have folders of this machine: its command counts. What is mounted, and how, is judged by itself. */
-function toldToContainers(args: readonly ShellWord[]): ShellWord[] {
+function containerFiles(args: readonly ShellWord[]): ShellWord[] {
   const at = args.findIndex((arg) => /^(run|exec|create)$/.test(arg.value));
   const givesFile = /^(-[vf]|--(volume|mount|file|env-file|label-file))(=|$)/s;
   if (at === -1) return [];

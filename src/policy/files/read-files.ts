@@ -1,10 +1,10 @@
 // The files whose content a command shows or copies, as far as its words may say.
 
-import type { Invocation, ShellWord } from "../parse/shell-word.ts";
+import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
 import { baseName, own, words } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
 import { showsNoContent } from "../programs/program-kinds.ts";
-import { isOption, type Options, valuesOf } from "../programs/read-options.ts";
+import { isOption, type OptionNames, valuesOf } from "../programs/read-options.ts";
 import { gitMay, isValueOf, leavingOut, ownWords, pathsIn, programFiles } from "./named-files.ts";
 
 /** Their first operand is a pattern or a program, unless an option gives it. */
@@ -13,7 +13,7 @@ const givesPattern = /^(-[a-zA-Z]*[ef]|--(regexp|file|expression|from-file))(=|$
 const givesPatternAttached = /^-[ef]./s;
 
 /** Options by which programs that show nothing look at a file all the same. */
-const readingOptions: Record<string, Options> = {
+const readingOptions: Record<string, OptionNames> = {
   touch: { short: "r", values: "dt", long: ["reference"] },
   truncate: { short: "r", values: "s", long: ["reference"] },
   chmod: { long: ["reference"] },
@@ -30,7 +30,7 @@ const readingOptions: Record<string, Options> = {
 const gitShowing =
   /^(diff|show|blame|annotate|log|grep|cat-file|add|stage|hash-object|archive|apply|am|stash|difftool|checkout|restore|mv|update-index|credential-store|interpret-trailers|bundle|send-email|merge-file|range-diff|format-patch|whatchanged|diff-tree|diff-index|diff-files|rev-list|mailinfo|patch-id|ls-files)$/;
 
-export function readsOf({ name, args }: Invocation): ShellWord[] {
+export function readsOf({ name, args }: CommandWords): ShellWord[] {
   const base = baseName(name.value).toLowerCase();
   if (base === "git") return [...shownByGit({ name, args }), ...gitTexts(args)].flatMap(pathsIn);
   if (base === "man" && args.some((arg) => arg.value.includes("/"))) return args.flatMap(pathsIn);
@@ -45,7 +45,7 @@ export function readsOf({ name, args }: Invocation): ShellWord[] {
 }
 
 /** Words of git that may name what it shows. */
-export function shownByGit({ name, args }: Invocation): ShellWord[] {
+export function shownByGit({ name, args }: CommandWords): ShellWord[] {
   return baseName(name.value) === "git" ? gitMay(args, gitShowing) : [];
 }
 

@@ -3,7 +3,7 @@
 import type { ResolvedPath } from "../paths.ts";
 import { baseName, words } from "../programs/command-names.ts";
 import { operands, valuesOf } from "../programs/read-options.ts";
-import type { Run } from "../starts/wrappers.ts";
+import type { ProgramStart } from "../starts/wrappers.ts";
 import { type ShellSituation, touchOf } from "./shell-paths.ts";
 
 const removers = words("rm rimraf trash trash-put");
@@ -11,7 +11,11 @@ const removers = words("rm rimraf trash trash-put");
 const choosing =
   /^-(i?name|i?path|i?wholename|i?regex|[acm]?(min|time)|newer\w*|size|user|group|perm|empty|links|inum)$/;
 
-export function removedPaths(run: Run, directories: readonly string[], situation: ShellSituation): ResolvedPath[] {
+export function removedPaths(
+  run: ProgramStart,
+  directories: readonly string[],
+  situation: ShellSituation,
+): ResolvedPath[] {
   return removed(run).flatMap((word) =>
     // What is only there when a variable is not set, nobody means.
     word.dynamic
@@ -20,7 +24,7 @@ export function removedPaths(run: Run, directories: readonly string[], situation
   );
 }
 
-function removed({ name, args }: Run) {
+function removed({ name, args }: ProgramStart) {
   const base = baseName(name.value);
   if (removers.has(base)) return operands(args);
   if (base === "mv") {

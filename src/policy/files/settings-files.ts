@@ -1,10 +1,10 @@
 // Programs whose work is to change settings that run code later: hooks of git, start-up files of shells, other agents' servers.
 
-import { type Invocation, literalWord, type ShellWord } from "../parse/shell-word.ts";
+import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName, own } from "../programs/command-names.ts";
 
 /** `said`: what the words must say for it, joined with blanks. */
-type Setting = { said: RegExp; file: string };
+type SettingsCommand = { said: RegExp; file: string };
 
 const anything = /^(?!.*--?(help|version)\b)/s;
 const installs = /(^|\s)-{0,2}(un)?install(\s|$)/;
@@ -12,7 +12,7 @@ const hooks = ".git/hooks";
 const gitSettings = ".git/config";
 const startUp = "~/.bashrc";
 
-const settings: Record<string, readonly Setting[]> = {
+const settings: Record<string, readonly SettingsCommand[]> = {
   "pre-commit": [{ said: installs, file: hooks }],
   prek: [{ said: installs, file: hooks }],
   lefthook: [{ said: /^(.*\s)?(install|uninstall|add)(\s|$)/s, file: hooks }],
@@ -39,7 +39,7 @@ const settings: Record<string, readonly Setting[]> = {
 };
 
 /** The settings that a command changes, by the file that holds them. */
-export function changedSettings(run: Invocation): ShellWord[] {
+export function changedSettings(run: CommandWords): ShellWord[] {
   const { program, rest } = meant(run);
   const said = rest.map((arg) => arg.value).join(" ");
   return (own(settings, program) ?? []).flatMap((setting) =>
@@ -48,7 +48,7 @@ export function changedSettings(run: Invocation): ShellWord[] {
 }
 
 /** `python -m pre_commit` and `git lfs` are programs of their own. */
-function meant({ name, args }: Invocation): { program: string; rest: readonly ShellWord[] } {
+function meant({ name, args }: CommandWords): { program: string; rest: readonly ShellWord[] } {
   const base = baseName(name.value).toLowerCase();
   const at = /^python[\d.]*$/.test(base) ? args.findIndex((arg) => arg.value === "-m") + 1 : 0;
   if (at > 0) return { program: (args[at]?.value ?? "").replaceAll("_", "-"), rest: args.slice(at + 1) };

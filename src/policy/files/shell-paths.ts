@@ -4,11 +4,15 @@ import { dirname, join, normalize } from "node:path";
 import type { Rule } from "../../protocol/permission-rule.ts";
 import { compilePath } from "../glob.ts";
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
-import { isInside, type Place, type ResolvedPath, resolvePath, rootOf } from "../paths.ts";
+import { isInside, type ResolvedPath, resolvePath, rootOf, type WorkspacePaths } from "../paths.ts";
 import { directoryChangers, foldersOf } from "../programs/shell-builtins.ts";
-import { baseName, type Run, type Runs } from "../starts/wrappers.ts";
+import { baseName, type ProgramStart, type StartedPrograms } from "../starts/wrappers.ts";
 
-export type ShellSituation = Place & { rules: readonly Rule[] };
+export type ShellSituation = WorkspacePaths & {
+  rules: readonly Rule[];
+  /** `PATH`, as commands have it. */
+  searchPath?: string;
+};
 
 /** A file that the line touches. `paths`: where it may lead; none when only the shell knows. */
 export type Touch = { word: ShellWord; paths: ResolvedPath[]; isUnknown: boolean };
@@ -26,7 +30,7 @@ export type LineDirectories = {
 export const mostDirectories = 16;
 const mostMatches = 200;
 
-export function directoriesOf(runs: Runs, cwd: string, situation: ShellSituation): LineDirectories {
+export function directoriesOf(runs: StartedPrograms, cwd: string, situation: ShellSituation): LineDirectories {
   const found: LineDirectories = { paths: [cwd], unknown: false, made: false };
   const walk = isStraight(runs) ? new Walk(cwd) : undefined;
   for (const run of runs.runs) {
@@ -36,7 +40,7 @@ export function directoriesOf(runs: Runs, cwd: string, situation: ShellSituation
     }
     const word = run.args.find((arg) => !/^-[LPe@n]+$|^--$/.test(arg.value));
     if (walk && word?.value === "-") found.unknown = !walk.goBack(run) || found.unknown;
-    else if (walk) walk.goTo(run, changeTo(word, found, situation, walk.placesFor(run)));
+    else if (walk) walk.goTo(run, changeTo(word, found, situation, walk.directoriesFor(run)));
     else changeTo(word, found, situation, found.paths);
   }
   for (const word of runs.folders) changeTo(word, found, situation, found.paths);
@@ -47,7 +51,7 @@ export function directoriesOf(runs: Runs, cwd: string, situation: ShellSituation
 }
 
 /** Do all changes of directory stand in statements of the line itself, one after another? */
-function isStraight({ runs, lines }: Runs): boolean {
+function isStraight({ runs, lines }: StartedPrograms): boolean {
   return (
     lines[0]!.functions.length === 0 &&
     runs.every(
@@ -58,35 +62,35 @@ function isStraight({ runs, lines }: Runs): boolean {
 
 /** Where a line that runs straight on may be: a change that may not happen, or may fail, leaves the old place possible. */
 class Walk {
-  #places: string[];
+  #directories: string[];
   #previous: string[];
   /** `next`: the position behind the changes that surely happen. */
-  #inStatement: { statement: number; places: readonly string[]; next?: number } | undefined;
+  #inStatement: { statement: number; directories: readonly string[]; next?: number } | undefined;
 
   constructor(cwd: string) {
-    this.#places = [cwd];
+    this.#directories = [cwd];
     this.#previous = [];
   }
 
-  placesFor({ command: { chain } }: Run): readonly string[] {
+  directoriesFor({ command: { chain } }: ProgramStart): readonly string[] {
     // Later members of a chain run only when the earlier ones did.
-    return this.#inStatement?.statement === chain!.statement ? this.#inStatement.places : this.#places;
+    return this.#inStatement?.statement === chain!.statement ? this.#inStatement.directories : this.#directories;
   }
 
-  goTo(run: Run, targets: readonly string[]): void {
-    const from = this.placesFor(run);
+  goTo(run: ProgramStart, targets: readonly string[]): void {
+    const from = this.directoriesFor(run);
     const { statement, position } = run.command.chain!;
     const next = this.#inStatement?.statement === statement ? this.#inStatement.next : 0;
     const isSure = position === next && targets.length > 0 && targets.every(isFolder);
-    this.#previous = [...new Set([...this.#previous, ...this.#places, ...from])];
+    this.#previous = [...new Set([...this.#previous, ...this.#directories, ...from])];
     // Of a place that nobody knows, names are looked at from where the line was.
-    const places = targets.length > 0 ? targets : from;
-    this.#inStatement = { statement, places, ...(isSure && { next: position + 1 }) };
-    this.#places = isSure ? [...targets] : [...new Set([...this.#places, ...targets])];
+    const directories = targets.length > 0 ? targets : from;
+    this.#inStatement = { statement, directories, ...(isSure && { next: position + 1 }) };
+    this.#directories = isSure ? [...targets] : [...new Set([...this.#directories, ...targets])];
   }
 
   /** False: back to where the line has never been. */
-  goBack(run: Run): boolean {
+  goBack(run: ProgramStart): boolean {
     const isKnown = this.#previous.length > 0;
     this.goTo(run, this.#previous);
     return isKnown;

@@ -4,13 +4,13 @@ import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName } from "../programs/command-names.ts";
 import { isMade } from "../programs/evaluating-builtins.ts";
 import { opensFiles, writesAsKnown } from "../programs/program-kinds.ts";
-import { meaningOf } from "../starts/expand-words.ts";
-import type { Run, Runs } from "../starts/started-programs.ts";
+import { expandWord } from "../starts/expand-words.ts";
+import type { ProgramStart, StartedPrograms } from "../starts/started-programs.ts";
 import { mayBeWritten, mayNameProtected, pathsIn, pathsInCode } from "./named-files.ts";
 import { readsOf, shownByGit } from "./read-files.ts";
-import { type Written, writesOf } from "./written-files.ts";
+import { type WrittenWord, writesOf } from "./written-files.ts";
 
-export function writtenFiles(runs: Runs): Written[] {
+export function writtenFiles(runs: StartedPrograms): WrittenWord[] {
   return distinct([
     ...redirectTargets(runs, "out").map((word) => ({ ...word, isPurpose: false })),
     ...runs.guessedTargets.map((word) => ({ ...word, isPurpose: true })),
@@ -20,14 +20,14 @@ export function writtenFiles(runs: Runs): Written[] {
 }
 
 /** `GIT_TEMPLATE_DIR=folder git init`: the hooks of the folder come to be those of the repository. */
-function usesTemplate({ runs, scopes, assigned }: Runs): boolean {
+function usesTemplate({ runs, scopes, assigned }: StartedPrograms): boolean {
   const name = "GIT_TEMPLATE_DIR";
   const isSet = scopes.some((scope) => scope.variables.has(name)) || assigned.some((each) => each.name === name);
   return isSet && runs.some((run) => baseName(run.name.value) === "git");
 }
 
 /** Redirects always count; operands only where somebody asks. */
-export function readFiles(runs: Runs, { withOperands }: { withOperands: boolean }): ShellWord[] {
+export function readFiles(runs: StartedPrograms, { withOperands }: { withOperands: boolean }): ShellWord[] {
   const redirected = redirectTargets(runs, "in");
   if (!withOperands) return distinct(redirected);
   return distinct([
@@ -41,7 +41,7 @@ export function readFiles(runs: Runs, { withOperands }: { withOperands: boolean 
 const listed = /^(--files0?-from|-[a-zA-Z]*T)(?:[= ]|= )?(-$|<\(|\/dev\/)/;
 
 /** Files that are read, where the line itself makes up which. */
-export function madeUpReads(runs: Runs): string[] {
+export function madeUpReads(runs: StartedPrograms): string[] {
   const words = [
     ...redirectTargets(runs, "in"),
     ...runs.runs.flatMap((run) => (opensFiles(run.name.value) ? run.args : shownByGit(run))),
@@ -58,7 +58,7 @@ export function madeUpReads(runs: Runs): string[] {
 }
 
 /** Files that a program which nobody knows may write, because it is told their names; without those that are `written` anyway. */
-export function namedFiles(runs: Runs, written: readonly Written[]): ShellWord[] {
+export function namedFiles(runs: StartedPrograms, written: readonly WrittenWord[]): ShellWord[] {
   const known = new Set(written.map((word) => word.value));
   return distinct([
     ...runs.runs.flatMap((run) => [...mayBeWritten(run), ...variablesOf(run)].flatMap(pathsIn)),
@@ -67,22 +67,22 @@ export function namedFiles(runs: Runs, written: readonly Written[]): ShellWord[]
 }
 
 /** `OUTPUT=file program` */
-function variablesOf({ name, command }: Run): ShellWord[] {
+function variablesOf({ name, command }: ProgramStart): ShellWord[] {
   if (baseName(name.value) === "git" || writesAsKnown(name.value)) return [];
   return command.assignments.flatMap(({ value }) => value ?? []);
 }
 
 /** The targets of redirects, with what the line says about their variables filled in. */
-function redirectTargets({ lines, scopes }: Runs, direction: "in" | "out"): ShellWord[] {
+function redirectTargets({ lines, scopes }: StartedPrograms, direction: "in" | "out"): ShellWord[] {
   return lines.flatMap((line, index) =>
     line.redirects
       .filter((each) => each.target && (each.direction === direction || (direction === "in" && each.operator === "<>")))
-      .map((each) => meaningOf(each.target!, scopes[index]!)),
+      .map((each) => expandWord(each.target!, scopes[index]!)),
   );
 }
 
 function distinct<Word extends ShellWord>(words: readonly Word[]): Word[] {
-  const key = ({ text, value, origin, others, isPurpose }: ShellWord & Partial<Written>) =>
+  const key = ({ text, value, origin, others, isPurpose }: ShellWord & Partial<WrittenWord>) =>
     [isPurpose, origin, text, value, ...(others ?? []).map((other) => other.value)].join("\n");
   return [...new Map(words.map((word) => [key(word), word])).values()];
 }

@@ -1,23 +1,23 @@
 // The files that a command makes, changes or removes, as far as its words say.
 
-import { type Invocation, literalWord, type ShellWord } from "../parse/shell-word.ts";
+import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName, own, words } from "../programs/command-names.ts";
 import { optionOutputs } from "../programs/output-options.ts";
-import { type Options, operands, optionOperands, valuesOf } from "../programs/read-options.ts";
+import { type OptionNames, operands, optionOperands, valuesOf } from "../programs/read-options.ts";
 import { sedFiles, sedInPlace } from "../programs/sed-awk-code.ts";
 import { gitWrites } from "./git-files.ts";
 import { pathsIn } from "./named-files.ts";
 import { changedSettings } from "./settings-files.ts";
 
 /** A file that is written. `isPurpose`: writing it is what the command is for. */
-export type Written = ShellWord & { isPurpose: boolean };
+export type WrittenWord = ShellWord & { isPurpose: boolean };
 
-type Given = { args: readonly ShellWord[]; plain: readonly ShellWord[] };
-type Writer = (given: Given) => readonly ShellWord[];
+type WriterArguments = { args: readonly ShellWord[]; plain: readonly ShellWord[] };
+type Writer = (given: WriterArguments) => readonly ShellWord[];
 
 const all: Writer = ({ plain }) => plain;
 const second =
-  (values: Options): Writer =>
+  (values: OptionNames): Writer =>
   ({ args }) =>
     optionOperands(args, values).slice(1, 2);
 const first: Writer = ({ plain }) => plain.slice(0, 1);
@@ -73,16 +73,19 @@ const writers: Record<string, Writer> = {
 
 /** Programs that filter: that they write is the exception. */
 const filters = words("uniq xxd sed gsed curl");
-const splitValues: Options = { short: "abClntef", long: ["suffix-length", "bytes", "lines", "number", "separator"] };
+const splitValues: OptionNames = {
+  short: "abClntef",
+  long: ["suffix-length", "bytes", "lines", "number", "separator"],
+};
 
 /** `cp -t folder a b`; to other programs that copy, `-t` is something else. */
-export function targetOptions(base: string): Options {
+export function targetOptions(base: string): OptionNames {
   return takesTarget.has(base) ? { short: "t", values: "Sgmo", long: ["target-directory"] } : {};
 }
 
 const takesTarget = words("cp mv install ln");
 
-export function writesOf({ name, args }: Invocation): Written[] {
+export function writesOf({ name, args }: CommandWords): WrittenWord[] {
   const base = baseName(name.value).toLowerCase();
   const settings = changedSettings({ name, args }).map((word) => ({ ...word, isPurpose: true }));
   if (base === "git") return [...gitWrites(args), ...settings];

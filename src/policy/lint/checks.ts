@@ -7,8 +7,8 @@ import { hostPattern, judgeUrl } from "../network.ts";
 import { floorOf, isDirectory, realOrSame, rootOf, specialKind } from "../paths.ts";
 import { stateChangers, words } from "../programs/shell-builtins.ts";
 import { absolutePattern, namesPath, shellPattern, splitPattern } from "../rules.ts";
-import { baseName, isShell, runsOf } from "../starts/wrappers.ts";
-import type { LintFinding, LintPlace } from "./index.ts";
+import { baseName, isShell, startedPrograms } from "../starts/wrappers.ts";
+import type { LintContext, LintFinding } from "./index.ts";
 
 /** Names that a misspelt one is compared with. */
 const knownPrograms = words(`
@@ -21,13 +21,13 @@ const knownPrograms = words(`
   terraform test time timeout top touch tr tree true tsc tty type uname uniq unzip uptime vim vitest watch wc wget which who whoami
   xargs xxd yarn yes zcat zip zsh zstd`);
 
-export function impossibleRule(rule: Rule, place: LintPlace): LintFinding | undefined {
+export function impossibleRule(rule: Rule, context: LintContext): LintFinding | undefined {
   switch (rule.kind) {
     case "Shell":
-      return impossibleShell(rule) ?? misspeltProgram(rule, place);
+      return impossibleShell(rule) ?? misspeltProgram(rule, context);
     case "Read":
     case "Write":
-      return impossiblePath(rule, place);
+      return impossiblePath(rule, context);
     case "WebFetch":
       return impossibleHost(rule);
     case "Mcp":
@@ -62,7 +62,7 @@ function impossibleShell({ pattern, verdict, text }: Rule): LintFinding | undefi
   return undefined;
 }
 
-function misspeltProgram({ pattern, text }: Rule, { hasProgram }: LintPlace): LintFinding | undefined {
+function misspeltProgram({ pattern, text }: Rule, { hasProgram }: LintContext): LintFinding | undefined {
   const shape = shellPattern(pattern);
   if (shape.form === "any") return undefined;
   const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
@@ -85,7 +85,7 @@ function isOneSlip(name: string, meant: string): boolean {
   return distanceBetween(name.toLowerCase(), meant) <= 1;
 }
 
-function impossiblePath(rule: Rule, place: LintPlace): LintFinding | undefined {
+function impossiblePath(rule: Rule, context: LintContext): LintFinding | undefined {
   const { pattern, text, kind, verdict } = rule;
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(pattern))
     return impossible("it is an address, not a path.", `Write WebFetch(…) for addresses.`);
@@ -93,7 +93,7 @@ function impossiblePath(rule: Rule, place: LintPlace): LintFinding | undefined {
     return impossible("variables are not expanded in rules.", `Write ~/ for your home, or the whole path.`);
   if (pattern.includes("\\")) return impossible("paths in rules have slashes.", `Write ${text.replaceAll("\\", "/")}.`);
   if (verdict === "allow" && !hasWildcard(pattern) && !pattern.endsWith("/")) {
-    const path = absolutePattern(pattern, place);
+    const path = absolutePattern(pattern, context);
     if (isDirectory(path))
       return impossible("it names a folder, and covers no file in it.", `Write ${kind}(${pattern}/**).`);
   }
@@ -115,15 +115,15 @@ function impossible(message: string, advice: string): LintFinding {
 }
 
 /** Allow rules that change nothing, by themselves. */
-export function deadRule(rule: Rule, place: LintPlace): LintFinding | undefined {
+export function deadRule(rule: Rule, context: LintContext): LintFinding | undefined {
   if (rule.verdict === "deny") return undefined;
   switch (rule.kind) {
     case "Shell":
       return deadShell(rule);
     case "Read":
-      return deadRead(rule, place);
+      return deadRead(rule, context);
     case "Write":
-      return deadWrite(rule, place);
+      return deadWrite(rule, context);
     case "WebFetch":
       return deadHost(rule);
     case "Mcp":
@@ -136,26 +136,26 @@ function deadShell({ pattern }: Rule): LintFinding | undefined {
   if (shape.form === "any") return undefined;
   const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
   if (stateChangers.has(name)) return dead(`${name} changes the shell itself: no rule allows that.`);
-  const [outer, inner] = runsOf(`${name} 1 some-program`).runs;
+  const [outer, inner] = startedPrograms(`${name} 1 some-program`).runs;
   if (outer?.transparent && inner) return dead(`${name} only runs what it is given, and needs no rule of its own.`);
   return undefined;
 }
 
-function deadRead({ pattern }: Rule, place: LintPlace): LintFinding | undefined {
-  const [head] = splitPattern(absolutePattern(pattern, place));
-  if (rootOf(realOrSame(head), place) !== undefined) return dead("Reading inside the workspace needs no rule.");
+function deadRead({ pattern }: Rule, context: LintContext): LintFinding | undefined {
+  const [head] = splitPattern(absolutePattern(pattern, context));
+  if (rootOf(realOrSame(head), context) !== undefined) return dead("Reading inside the workspace needs no rule.");
   const special = specialKind(head);
   return special ? dead(`It is never opened: ${special}.`) : undefined;
 }
 
 /** Protected paths are lifted one by one, by name, by the user. */
-function deadWrite(rule: Rule, place: LintPlace): LintFinding | undefined {
-  const path = absolutePattern(rule.pattern, place);
+function deadWrite(rule: Rule, context: LintContext): LintFinding | undefined {
+  const path = absolutePattern(rule.pattern, context);
   const both = { given: path, real: path };
-  const floor = floorOf(both, place);
+  const floor = floorOf(both, context);
   if (!floor) return undefined;
   if (floor.level === "never") return dead(`${floor.why}.`);
-  const lifts = rule.scope === "user" && namesPath(rule, both, place) && rootOf(path, place) !== undefined;
+  const lifts = rule.scope === "user" && namesPath(rule, both, context) && rootOf(path, context) !== undefined;
   if (lifts) return undefined;
   return {
     kind: "dead",
@@ -180,16 +180,16 @@ function dead(message: string): LintFinding {
 }
 
 /** Allow rules that let more pass than they seem to. */
-export function wideRule(rule: Rule, place: LintPlace): LintFinding | undefined {
+export function wideRule(rule: Rule, context: LintContext): LintFinding | undefined {
   if (rule.verdict === "deny") return undefined;
   switch (rule.kind) {
     case "Shell":
       return wideShell(rule.pattern);
     case "Read":
     case "Write": {
-      const covers = compilePath(absolutePattern(rule.pattern, place));
+      const covers = compilePath(absolutePattern(rule.pattern, context));
       // A name that nobody has: only a wildcard covers it.
-      if (!covers(`${place.home}/any/file`)) return undefined;
+      if (!covers(`${context.home}/any/file`)) return undefined;
       return wide("It covers your whole home, and nothing there is asked about.", "Name the folders that are meant.");
     }
     case "WebFetch":
@@ -215,7 +215,7 @@ function wideShell(pattern: string): LintFinding | undefined {
       `${name} runs any script, also one that the agent has just written.`,
       "Name the programs that the scripts run.",
     );
-  if (runsOf(`${name} 1 some-program`).privileged.length > 0)
+  if (startedPrograms(`${name} 1 some-program`).privileged.length > 0)
     return wide(
       `${name} changes who runs the rest: it is asked about each time, whatever a rule says.`,
       "Take it out.",

@@ -2,18 +2,18 @@
 import type { Rule } from "../../protocol/permission-rule.ts";
 import { compilePath, expandBraces, hasWildcard, matchesText } from "../glob.ts";
 import { coversUrl, hostPattern, judgeUrl } from "../network.ts";
-import type { Place } from "../paths.ts";
+import type { WorkspacePaths } from "../paths.ts";
 import { absolutePattern, allowsCommand, coversMcp, deniesCommand, shellPattern } from "../rules.ts";
 
 /** `outer` may be of either verdict, and is compared as that verdict is. */
-export function shadows(outer: Rule, inner: Rule, place: Place): boolean {
+export function shadows(outer: Rule, inner: Rule, paths: WorkspacePaths): boolean {
   if (outer.kind !== inner.kind) return false;
   switch (inner.kind) {
     case "Shell":
       return coversShell(outer, inner);
     case "Read":
     case "Write":
-      return coversPaths(outer, inner, place);
+      return coversPaths(outer, inner, paths);
     case "WebFetch":
       return coversHosts(outer, inner);
     case "Mcp":
@@ -46,10 +46,10 @@ function coversShell(outer: Rule, inner: Rule): boolean {
   return covers(outer, { name: name!, args });
 }
 
-function coversPaths(outer: Rule, inner: Rule, place: Place): boolean {
-  const wide = absolutePattern(outer.pattern, place);
+function coversPaths(outer: Rule, inner: Rule, paths: WorkspacePaths): boolean {
+  const wide = absolutePattern(outer.pattern, paths);
   const covers = outer.verdict === "deny" ? compilePath(`${wide}/**`, { fold: true }) : compilePath(wide);
-  return samplesOf(absolutePattern(inner.pattern, place)).every(covers);
+  return samplesOf(absolutePattern(inner.pattern, paths)).every(covers);
 }
 
 /** A rule without a port speaks of both usual ones. An address that another rule leaves closed is not covered by it. */

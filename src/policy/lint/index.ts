@@ -1,6 +1,6 @@
 // Rules that do not do what their author may think: misspelt, double, shadowed, without effect, or too wide.
 import { parseRule, type Rule, type RuleOrigin } from "../../protocol/permission-rule.ts";
-import type { Place } from "../paths.ts";
+import type { WorkspacePaths } from "../paths.ts";
 import { deadRule, impossibleRule, wideRule } from "./checks.ts";
 import { shadows } from "./coverage.ts";
 
@@ -23,16 +23,16 @@ export type LintProblem = {
 /** An entry of a list, whether or not it is a rule. A `Rule` is one as well. */
 export type LintEntry = RuleOrigin & { text: string; line?: number };
 
-export type LintPlace = Place & {
+export type LintContext = WorkspacePaths & {
   /** Is there a program of this name? Without it, names are compared with well-known ones only. */
   hasProgram?(name: string): boolean;
 };
 
-export function lint(entries: readonly LintEntry[], place: LintPlace): LintProblem[] {
+export function lint(entries: readonly LintEntry[], context: LintContext): LintProblem[] {
   const read = entries.map((entry) => ({ entry, parsed: parseRule(entry.text, entry) }));
   const rules = read.flatMap(({ parsed }) => ("rule" in parsed ? [parsed.rule] : []));
   return read.flatMap(({ entry, parsed }) => {
-    const finding = "rule" in parsed ? findingOf(parsed.rule, rules, place) : misspelt(parsed.problem);
+    const finding = "rule" in parsed ? findingOf(parsed.rule, rules, context) : misspelt(parsed.problem);
     return finding ? [problemOf(entry, finding)] : [];
   });
 }
@@ -46,14 +46,14 @@ function misspelt(problem: string): LintFinding {
 }
 
 /** The first thing that is wrong: what is impossible is also dead, and need not be said twice. */
-function findingOf(rule: Rule, rules: readonly Rule[], place: LintPlace): LintFinding | undefined {
+function findingOf(rule: Rule, rules: readonly Rule[], context: LintContext): LintFinding | undefined {
   return (
-    impossibleRule(rule, place) ??
+    impossibleRule(rule, context) ??
     duplicateOf(rule, rules) ??
-    shadowOf(rule, rules, place) ??
-    deadRule(rule, place) ??
-    wideRule(rule, place) ??
-    coveredBy(rule, rules, place)
+    shadowOf(rule, rules, context) ??
+    deadRule(rule, context) ??
+    wideRule(rule, context) ??
+    coveredBy(rule, rules, context)
   );
 }
 
@@ -70,9 +70,9 @@ function duplicateOf(rule: Rule, rules: readonly Rule[]): LintFinding | undefine
   );
 }
 
-function shadowOf(rule: Rule, rules: readonly Rule[], place: LintPlace): LintFinding | undefined {
+function shadowOf(rule: Rule, rules: readonly Rule[], context: LintContext): LintFinding | undefined {
   if (rule.verdict === "deny") return undefined;
-  const deny = rules.find((other) => other.verdict === "deny" && shadows(other, rule, place));
+  const deny = rules.find((other) => other.verdict === "deny" && shadows(other, rule, context));
   return (
     deny && {
       kind: "shadowed",
@@ -83,14 +83,14 @@ function shadowOf(rule: Rule, rules: readonly Rule[], place: LintPlace): LintFin
 }
 
 /** A rule that another one makes superfluous. Of two that cover each other, the later. */
-function coveredBy(rule: Rule, rules: readonly Rule[], place: LintPlace): LintFinding | undefined {
+function coveredBy(rule: Rule, rules: readonly Rule[], context: LintContext): LintFinding | undefined {
   const wider = rules.find(
     (other, at) =>
       other.verdict === rule.verdict &&
       other.scope === rule.scope &&
       other.pattern !== rule.pattern &&
-      shadows(other, rule, place) &&
-      (at < rules.indexOf(rule) || !shadows(rule, other, place)),
+      shadows(other, rule, context) &&
+      (at < rules.indexOf(rule) || !shadows(rule, other, context)),
   );
   return (
     wider && {

@@ -23,9 +23,9 @@ function expanded(text: string): string[] | undefined {
   return found;
 }
 
-type Group = { start: number; end: number; choices: Iterable<string> };
+type BraceGroup = { start: number; end: number; choices: Iterable<string> };
 
-function firstGroup(text: string): Group | "unsure" | undefined {
+function firstGroup(text: string): BraceGroup | "unsure" | undefined {
   const start = text.indexOf("{");
   if (start === -1) return undefined;
   const edges = [start];

@@ -3,14 +3,14 @@ import type { SyntaxNode } from "unbash";
 import { forEachChild, parse } from "unbash";
 
 /** `within`: the number of the command whose words hold it. */
-export type Standing = { where: string[]; within?: number };
+export type CommandPosition = { where: string[]; within?: number };
 
-type Visit = { node: SyntaxNode; where: string[]; within?: number };
+type PositionVisit = { node: SyntaxNode; where: string[]; within?: number };
 
 /** One for each simple command, in the order in which the parser of `shell.ts` lists them. */
-export function standingsOf(source: string): Standing[] {
-  const found: Standing[] = [];
-  const stack: Visit[] = [{ node: parse(source), where: [] }];
+export function commandPositions(source: string): CommandPosition[] {
+  const found: CommandPosition[] = [];
+  const stack: PositionVisit[] = [{ node: parse(source), where: [] }];
   for (let visit = stack.pop(); visit; visit = stack.pop()) {
     const { node } = visit;
     let { within } = visit;
@@ -19,13 +19,13 @@ export function standingsOf(source: string): Standing[] {
       within = found.push({ where, ...(within !== undefined && { within }) }) - 1;
       where = [];
     }
-    const children: Visit[] = [];
+    const children: PositionVisit[] = [];
     const label = labelOf(node);
     const inside = label === undefined ? where : [...where, label];
     forEachChild(node, (child) => {
       const behind = operatorBefore(node, child);
-      const place = behind === undefined ? inside : [...inside, behind];
-      children.push({ node: child, where: place, ...(within !== undefined && { within }) });
+      const position = behind === undefined ? inside : [...inside, behind];
+      children.push({ node: child, where: position, ...(within !== undefined && { within }) });
     });
     stack.push(...children.reverse());
   }

@@ -1,13 +1,13 @@
 // A second look at what the parser found: every substitution that the text holds must be one that was visited, and closed.
 import type { SyntaxNode } from "unbash";
 
-type Span = readonly [from: number, to: number];
+type SourceSpan = readonly [from: number, to: number];
 
 /** What was seen in one source: where words and bodies stand, where substitutions begin, what is mere text. */
-type Seen = { live: Span[]; inert: Span[]; starts: Set<number> };
+type VisitedSpans = { live: SourceSpan[]; inert: SourceSpan[]; starts: Set<number> };
 
 export class ParseCheck {
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, VisitedSpans>();
   #problem: string | undefined;
 
   note(node: SyntaxNode, source: string): void {
@@ -51,7 +51,7 @@ export class ParseCheck {
     if (node.script?.source !== undefined) inert.push([node.pos, node.end]);
   }
 
-  #in(source: string): Seen {
+  #in(source: string): VisitedSpans {
     const known = this.#seen.get(source) ?? { live: [], inert: [], starts: new Set() };
     this.#seen.set(source, known);
     return known;
@@ -70,7 +70,7 @@ export class ParseCheck {
   }
 }
 
-function isWithin(spans: readonly Span[], index: number): boolean {
+function isWithin(spans: readonly SourceSpan[], index: number): boolean {
   return spans.some(([from, to]) => index >= from && index < to);
 }
 

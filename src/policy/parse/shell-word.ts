@@ -12,11 +12,11 @@ export type ShellWord = {
   /** Begins with an unquoted tilde. */
   tilde: boolean;
   /** What a dynamic word is made of. */
-  pieces?: readonly Piece[];
+  pieces?: readonly WordPiece[];
   /** The other words that it may become as well. */
   others?: readonly ShellWord[];
   /** How far what it becomes can be foreseen; missing for words that are known. */
-  origin?: Origin;
+  origin?: WordOrigin;
 };
 
 /** A word that is what it looks like. */
@@ -28,20 +28,20 @@ export function literalWord(value: string): ShellWord {
  * Where the unknown part of a word comes from. `names`: names that exist, of files, branches, containers. `environment`:
  * what the user has set. `derived`: cut from one of these. `made`: by the line itself, so it can be anything.
  */
-export type Origin = "names" | "environment" | "derived" | "made";
+export type WordOrigin = "names" | "environment" | "derived" | "made";
 
-export type Piece =
+export type WordPiece =
   | { kind: "text"; value: string }
   | { kind: "variable"; name: string; quoted: boolean }
   /** Part of what a variable holds. */
   | { kind: "part"; name: string }
   /** One of these. */
-  | { kind: "choice"; choices: readonly (readonly Piece[])[] }
+  | { kind: "choice"; choices: readonly (readonly WordPiece[])[] }
   /** Digits. */
   | { kind: "number" }
   /** What a pipeline of simple commands prints. */
-  | { kind: "output"; commands: readonly Invocation[]; quoted: boolean }
+  | { kind: "output"; commands: readonly CommandWords[]; quoted: boolean }
   | { kind: "unknown" };
 
 /** A program and what it is given. */
-export type Invocation = { name: ShellWord; args: readonly ShellWord[] };
+export type CommandWords = { name: ShellWord; args: readonly ShellWord[] };

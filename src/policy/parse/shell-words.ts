@@ -1,7 +1,7 @@
 // Words of a command line: what they are after quote removal, and what the shell still has to fill in.
 import type { CommandArgument, ParsedScript, SyntaxNode, Word, WordPart } from "unbash";
 import { braceWords } from "./braces.ts";
-import { type Invocation, literalWord, type Piece, type ShellWord } from "./shell-word.ts";
+import { type CommandWords, literalWord, type ShellWord, type WordPiece } from "./shell-word.ts";
 
 export function wordOf(word: Word): ShellWord {
   const found = { dynamic: false, glob: false };
@@ -41,7 +41,7 @@ export function argumentsOf(argument: CommandArgument): ShellWord[] {
 /** A word of an arithmetic expression, where the parser names no parts of a mere `$x`. */
 export function arithmeticWord(value: string, parts: readonly WordPart[] | undefined): ShellWord {
   const name = /^\$(\w+|[?#$!])$/.exec(value)?.[1];
-  const variable: Piece = name === undefined ? { kind: "unknown" } : { kind: "variable", name, quoted: true };
+  const variable: WordPiece = name === undefined ? { kind: "unknown" } : { kind: "variable", name, quoted: true };
   const pieces = parts ? piecesOf(parts, { quoted: true }) : [variable];
   return { ...literalWord(value), dynamic: parts !== undefined || /[$`]/.test(value), pieces };
 }
@@ -49,7 +49,7 @@ export function arithmeticWord(value: string, parts: readonly WordPart[] | undef
 /** What a command prints, where a number is computed from it. */
 export function arithmeticOutput(text: string, script: ParsedScript | undefined): ShellWord {
   const commands = script && outputCommands(script);
-  const piece: Piece = commands ? { kind: "output", commands, quoted: true } : { kind: "unknown" };
+  const piece: WordPiece = commands ? { kind: "output", commands, quoted: true } : { kind: "unknown" };
   return { ...literalWord(text), dynamic: true, pieces: [piece] };
 }
 
@@ -73,11 +73,11 @@ function inspect(part: WordPart, found: { dynamic: boolean; glob: boolean }): vo
   }
 }
 
-function piecesOf(parts: readonly WordPart[], context: { quoted: boolean }): Piece[] {
+function piecesOf(parts: readonly WordPart[], context: { quoted: boolean }): WordPiece[] {
   return parts.flatMap((part) => pieceOf(part, context));
 }
 
-function pieceOf(part: WordPart, { quoted }: { quoted: boolean }): Piece[] {
+function pieceOf(part: WordPart, { quoted }: { quoted: boolean }): WordPiece[] {
   switch (part.type) {
     case "Literal":
     case "SingleQuoted":
@@ -107,17 +107,17 @@ function pieceOf(part: WordPart, { quoted }: { quoted: boolean }): Piece[] {
   }
 }
 
-function parameterPiece(part: Extract<WordPart, { type: "ParameterExpansion" }>, quoted: boolean): Piece {
+function parameterPiece(part: Extract<WordPart, { type: "ParameterExpansion" }>, quoted: boolean): WordPiece {
   const { operation, parameter: name } = part;
   if (part.prefix === "#") return { kind: "number" };
   if (part.prefix || part.index) return { kind: "unknown" };
-  const variable: Piece = { kind: "variable", name, quoted };
+  const variable: WordPiece = { kind: "variable", name, quoted };
   switch (operation?.type) {
     case undefined:
       return variable;
     case "Default": {
       const { operand } = operation;
-      const other: Piece[] = operand.parts
+      const other: WordPiece[] = operand.parts
         ? piecesOf(operand.parts, { quoted })
         : [{ kind: "text", value: operand.value }];
       // Outside of quotes the word is split, and its own quotes count.
@@ -134,7 +134,7 @@ function parameterPiece(part: Extract<WordPart, { type: "ParameterExpansion" }>,
 }
 
 /** The commands of `$(a | b)`; undefined when it is anything but one pipeline of simple commands. */
-function outputCommands(script: ParsedScript): Invocation[] | undefined {
+function outputCommands(script: ParsedScript): CommandWords[] | undefined {
   if (script.commands.length !== 1) return undefined;
   const { command, background } = script.commands[0]!;
   if (background || command.type === "AndOr") return undefined;
@@ -142,8 +142,8 @@ function outputCommands(script: ParsedScript): Invocation[] | undefined {
 }
 
 /** Undefined when one of them is no simple command, or reads from elsewhere. */
-export function pipelineOf(members: readonly SyntaxNode[]): Invocation[] | undefined {
-  const found: Invocation[] = [];
+export function pipelineOf(members: readonly SyntaxNode[]): CommandWords[] | undefined {
+  const found: CommandWords[] = [];
   for (const member of members) {
     if (member.type !== "Command" || !member.name || member.prefix.length > 0) return undefined;
     if (member.redirects.some((each) => each.type !== "Redirect" || each.operator.startsWith("<"))) return undefined;

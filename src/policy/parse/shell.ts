@@ -2,7 +2,7 @@
 import type { Redirection, SyntaxNode, WordPart } from "unbash";
 import { forEachChild, parse } from "unbash";
 import { ParseCheck } from "./parse-check.ts";
-import type { Invocation, ShellWord } from "./shell-word.ts";
+import type { CommandWords, ShellWord } from "./shell-word.ts";
 import { argumentsOf, pipelineOf, wordOf } from "./shell-words.ts";
 import { noteEvaluation, noteVariables } from "./side-effects.ts";
 import { splitToken } from "./split-tokens.ts";
@@ -42,7 +42,7 @@ export type ShellCommand = {
   /** Reads what another command of the line writes. */
   piped: boolean;
   /** The commands before it in its pipeline; undefined where not all of them are simple ones. */
-  upstream?(): readonly Invocation[] | undefined;
+  upstream?(): readonly CommandWords[] | undefined;
   /** Stands inside `$( )`, backticks or a process substitution. */
   substituted: boolean;
   /** Its place among the commands of the line that run one after another: the number of its statement, and its own in that. */
@@ -75,7 +75,7 @@ export type ShellLine = {
 };
 
 /** `source`: what positions count in; `whole`: the command itself. `pipeline`: the members that a command stands among. `isLine`: all of it. */
-type Visit = {
+type NodeVisit = {
   node: SyntaxNode;
   source: string;
   whole: string;
@@ -160,7 +160,7 @@ function floodExcess(command: string): string | undefined {
 
 /** A stack of our own: a chain of a hundred thousand operators must not overflow the engine's. */
 function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
-  const stack: Visit[] = [{ node: root, source: whole, whole, piped: false, substituted: false, isLine: true }];
+  const stack: NodeVisit[] = [{ node: root, source: whole, whole, piped: false, substituted: false, isLine: true }];
   const children: SyntaxNode[] = [];
   const check = /[$<>]\(|`/.test(whole) ? new ParseCheck() : undefined;
   let nodes = 0;
@@ -199,7 +199,7 @@ function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
 }
 
 /** Statements of the line itself, and in them commands that are joined by && only: these run in order. */
-function chains({ isLine, chain, node }: Visit): (index: number) => Pick<Visit, "chain"> {
+function chains({ isLine, chain, node }: NodeVisit): (index: number) => Pick<NodeVisit, "chain"> {
   if (isLine) return (index) => ({ chain: { statement: index, position: 0 } });
   if (chain && node.type === "Statement" && !node.background) return () => ({ chain });
   if (chain && node.type === "AndOr" && node.operators.every((operator) => operator === "&&"))
@@ -207,7 +207,7 @@ function chains({ isLine, chain, node }: Visit): (index: number) => Pick<Visit, 
   return () => ({});
 }
 
-function note(node: SyntaxNode, visit: Visit, line: ShellLine): Visit {
+function note(node: SyntaxNode, visit: NodeVisit, line: ShellLine): NodeVisit {
   switch (node.type) {
     case "Script":
       for (const error of node.errors ?? []) line.errors.push(error.message);
@@ -253,7 +253,7 @@ function note(node: SyntaxNode, visit: Visit, line: ShellLine): Visit {
   }
 }
 
-function simpleCommand(node: Extract<SyntaxNode, { type: "Command" }>, visit: Visit): ShellCommand {
+function simpleCommand(node: Extract<SyntaxNode, { type: "Command" }>, visit: NodeVisit): ShellCommand {
   const args: ShellWord[] = [];
   for (const argument of node.args.slice(0, mostWords)) args.push(...argumentsOf(argument));
   const assignments: ShellCommand["assignments"] = [];

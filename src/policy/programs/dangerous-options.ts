@@ -1,13 +1,13 @@
 // Options that make an everyday command run programs, load code or reach further: a rule for the command does not cover them.
 
-import type { Invocation, ShellWord } from "../parse/shell-word.ts";
+import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
 import { baseName, isInterpreter, own } from "./command-names.ts";
 import { dangerousGit } from "./git-options.ts";
-import { longIn, type Options, optionValue, parseOptions, shortIn } from "./read-options.ts";
+import { longIn, type OptionNames, optionValue, parseOptions, shortIn } from "./read-options.ts";
 import { dangerousAwk, dangerousSed } from "./sed-awk-code.ts";
 import { wrappers } from "./wrapper-table.ts";
 
-type Dangerous = Options & {
+type DangerousOptions = OptionNames & {
   /** What the first operands say, joined with a blank. */
   operands?: RegExp;
   /**
@@ -18,7 +18,7 @@ type Dangerous = Options & {
   /** What follows its own options is another command. */
   wraps?: true;
   /** Options that are dangerous only with such a value. */
-  valued?: readonly (Options & { value: RegExp })[];
+  valued?: readonly (OptionNames & { value: RegExp })[];
 };
 
 /** `name`: the option itself, which a rule may name. `text`: as given. `at`: where it stands. */
@@ -29,7 +29,7 @@ const sshSetting =
   /^(?!(StrictHostKeyChecking|ConnectTimeout|ConnectionAttempts|BatchMode|LogLevel|Port|User|HostName|ServerAlive\w+|TCPKeepAlive|IdentitiesOnly|PreferredAuthentications|PasswordAuthentication|PubkeyAuthentication|Compression|RequestTTY|ExitOnForwardFailure|AddressFamily|ForwardAgent)\s*[=\s])/i;
 const stream = /^-$|^\/(dev|proc)\//;
 
-const dangerous: Record<string, Dangerous> = {
+const dangerous: Record<string, DangerousOptions> = {
   find: { exact: /^-(exec|execdir|ok|okdir|delete)$/ },
   fd: { short: "xX", long: ["exec", "exec-batch"] },
   sort: { long: ["compress-program", "files0-from"] },
@@ -163,7 +163,7 @@ const dangerous: Record<string, Dangerous> = {
 };
 
 /** Interpreters that have no row: what gives them code. */
-const otherInterpreter: Dangerous = { exact: /^(-[ceg]|--eval)/, leads: /^-q$/ };
+const otherInterpreter: DangerousOptions = { exact: /^(-[ceg]|--eval)/, leads: /^-q$/ };
 
 const sameTable: Record<string, string> = {
   pypy: "python",
@@ -193,7 +193,7 @@ const sameTable: Record<string, string> = {
 };
 
 /** Every argument that does more than its command is known for. */
-export function dangerousArguments({ name, args }: Invocation): DangerousArgument[] {
+export function dangerousArguments({ name, args }: CommandWords): DangerousArgument[] {
   const base = baseName(name.value);
   if (base === "git") return dangerousGit(args);
   if (base === "sed" || base === "gsed") return dangerousSed(args);
@@ -217,7 +217,7 @@ export function dangerousArguments({ name, args }: Invocation): DangerousArgumen
 }
 
 /** Where the script of an interpreter stands, and its own arguments begin; the end where that is not sure. */
-function scriptAt(args: readonly ShellWord[], { leads }: Dangerous): number {
+function scriptAt(args: readonly ShellWord[], { leads }: DangerousOptions): number {
   if (!leads) return args.length;
   for (const [at, { value, dynamic }] of args.entries()) {
     if (dynamic) return args.length;
@@ -230,7 +230,7 @@ function scriptAt(args: readonly ShellWord[], { leads }: Dangerous): number {
 }
 
 /** The first of them, as given; undefined for ordinary use. */
-export function dangerousArgument(command: Invocation): string | undefined {
+export function dangerousArgument(command: CommandWords): string | undefined {
   return dangerousArguments(command)[0]?.text;
 }
 
@@ -242,17 +242,17 @@ export function hasDangerousOptions(name: string): boolean {
   return table !== undefined && !table.wraps;
 }
 
-function tableOf(base: string): Dangerous | undefined {
+function tableOf(base: string): DangerousOptions | undefined {
   const plain = /^(i?python|pypy|lua|perl|ruby|php|node)[\d.]+$/.test(base) ? base.replace(/[\d.]+$/, "") : base;
   return own(dangerous, own(sameTable, plain) ?? plain) ?? (isInterpreter(base) ? otherInterpreter : undefined);
 }
 
-function nameIn(value: string, table: Dangerous): string | undefined {
+function nameIn(value: string, table: DangerousOptions): string | undefined {
   if (table.exact?.test(value)) return value.replace(/=.*$/s, "");
   return shortIn(value, table) ?? longIn(value, table.long);
 }
 
-function valuedIn(value: string, next: ShellWord | undefined, table: Dangerous): string | undefined {
+function valuedIn(value: string, next: ShellWord | undefined, table: DangerousOptions): string | undefined {
   for (const option of table.valued ?? []) {
     const found = optionValue(value, next, option);
     if (found?.word && (found.word.dynamic || option.value.test(found.word.value))) return found.name;

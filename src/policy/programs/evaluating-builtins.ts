@@ -1,6 +1,6 @@
 // Built-ins that evaluate what they are given as names and numbers, subscripts included: `declare -i n='a[$(x)]'`.
 
-import type { Invocation, ShellWord } from "../parse/shell-word.ts";
+import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
 import { words } from "./command-names.ts";
 import { operands } from "./read-options.ts";
 
@@ -11,7 +11,7 @@ export function isMade(word: ShellWord | undefined): boolean {
   return word?.origin === "made";
 }
 
-export function hidesCode({ name, args }: Invocation): boolean {
+export function hidesCode({ name, args }: CommandWords): boolean {
   if (!evaluating.has(name.value)) return false;
   // A name for an element of a list is evaluated wherever it is used: `declare -n r; r='a[$(x)]'`.
   if (declaring.has(name.value) && args.some((arg) => /^-[a-zA-Z]*n/.test(arg.value))) return true;
@@ -21,7 +21,7 @@ export function hidesCode({ name, args }: Invocation): boolean {
 }
 
 /** Words that are evaluated as numbers, and with them what the variables hold that they name. */
-export function computedWords({ name, args }: Invocation): readonly ShellWord[] {
+export function computedWords({ name, args }: CommandWords): readonly ShellWord[] {
   if (name.value === "let") return args;
   return declaring.has(name.value) && args.some((arg) => /^-[a-zA-Z]*i/.test(arg.value)) ? operands(args) : [];
 }

@@ -1,6 +1,6 @@
 // What options would run: commands that they name, for deny rules to see, and code of other languages.
 
-import type { Invocation, ShellWord } from "../parse/shell-word.ts";
+import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
 import { baseName, isInterpreter, words } from "./command-names.ts";
 import { type DangerousArgument, dangerousArguments } from "./dangerous-options.ts";
 
@@ -17,7 +17,7 @@ const programSetting =
   /^(alias|pager|filter|credential|browser|man|include|includeif|sendemail|difftool|mergetool|guitool|trailer|interactive)\.|\.(pager|editor|sshcommand|fsmonitor|askpass|gitproxy|external|command|cmd|textconv|driver|process|program|helper|uploadpack|receivepack|packobjectshook|hookspath)$/i;
 
 /** Texts that may be commands: the values of options that execute. Each is only a guess. `isCut`: there may be more. */
-export function commandsInOptions(command: Invocation): { texts: string[]; isCut: boolean } {
+export function commandsInOptions(command: CommandWords): { texts: string[]; isCut: boolean } {
   const base = baseName(command.name.value);
   if (!hosts.has(base)) return { texts: builtinCallbacks(base, command.args), isCut: false };
   const dangers = dangerousArguments(command);
@@ -89,7 +89,7 @@ const codeOption: Record<string, RegExp> = {
 };
 
 /** The code that an interpreter is given in its arguments. */
-export function inlineCode({ name, args }: Invocation): ShellWord[] {
+export function inlineCode({ name, args }: CommandWords): ShellWord[] {
   const base = baseName(name.value);
   if (!isInterpreter(base)) return [];
   const option = codeOption[base.replace(/[\d.]+$/, "").replace("nodejs", "node")] ?? codeOption["other"]!;

@@ -2,10 +2,10 @@
 
 import type { ShellWord } from "../parse/shell-word.ts";
 import { own, words } from "./command-names.ts";
-import { type Options, valuesOf } from "./read-options.ts";
+import { type OptionNames, valuesOf } from "./read-options.ts";
 
 /** Options whose value is a file or folder to write. */
-const tables: Record<string, Options> = {
+const tables: Record<string, OptionNames> = {
   curl: {
     short: "oDc",
     values: "XHduAbeEmxrwUzQtyYCPFKT",

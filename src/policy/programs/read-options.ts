@@ -1,12 +1,12 @@
 // The options of a command, as getopt reads them: clusters, attached values, long names that may be shortened.
 import type { ShellWord } from "../parse/shell-word.ts";
-import type { Wrapper } from "./wrapper-table.ts";
+import type { WrapperSyntax } from "./wrapper-table.ts";
 
 export function isOption(word: ShellWord): boolean {
   return word.value.startsWith("-") && word.value.length > 1;
 }
 
-export type ReadOptions = {
+export type ParsedOptions = {
   operands: ShellWord[];
   values: Map<string, ShellWord>;
   /** The values of options that were given again. */
@@ -16,8 +16,8 @@ export type ReadOptions = {
 };
 
 /** The words after the options, or between them where they may be mixed. */
-export function parseOptions(args: readonly ShellWord[], table: Wrapper): ReadOptions {
-  const read: ReadOptions = { operands: [], values: new Map(), replaced: [], isUnsure: false };
+export function parseOptions(args: readonly ShellWord[], table: WrapperSyntax): ParsedOptions {
+  const read: ParsedOptions = { operands: [], values: new Map(), replaced: [], isUnsure: false };
   for (let at = 0; at < args.length; at++) {
     const word = args[at]!;
     if (word.value === "--") {
@@ -41,14 +41,14 @@ export function parseOptions(args: readonly ShellWord[], table: Wrapper): ReadOp
   return read;
 }
 
-function keepValue(name: string, value: ShellWord, { values, replaced }: ReadOptions): void {
+function keepValue(name: string, value: ShellWord, { values, replaced }: ParsedOptions): void {
   const before = values.get(name);
   if (before) replaced.push(before);
   values.set(name, value);
 }
 
 /** The name of the option whose value is the next word. */
-function readLong(word: ShellWord, table: Wrapper, read: ReadOptions): string | undefined {
+function readLong(word: ShellWord, table: WrapperSyntax, read: ParsedOptions): string | undefined {
   const [, name = "", given, value] = /^--([^=]*)(=(.*))?$/s.exec(word.value) ?? [];
   const fitting = [...(table.longValues ?? []), ...(table.longFlags ?? [])].filter((each) => each.startsWith(name));
   const known = fitting.find((each) => each === name) ?? (fitting.length === 1 ? fitting[0] : undefined);
@@ -60,7 +60,7 @@ function readLong(word: ShellWord, table: Wrapper, read: ReadOptions): string | 
   return table.longValues?.find((each) => each === known);
 }
 
-function readCluster(word: ShellWord, table: Wrapper, read: ReadOptions): string | undefined {
+function readCluster(word: ShellWord, table: WrapperSyntax, read: ParsedOptions): string | undefined {
   const letters = [...word.value.slice(1)];
   // `nice -5`
   if (letters.every((letter) => /\d/.test(letter))) return undefined;
@@ -84,10 +84,10 @@ function readCluster(word: ShellWord, table: Wrapper, read: ReadOptions): string
  * Options to look for: short letters, long names, or whole words. `values`: other letters that have a value, which ends
  * a cluster. `alone`: short options are not clustered.
  */
-export type Options = { short?: string; long?: readonly string[]; exact?: RegExp; values?: string; alone?: true };
+export type OptionNames = { short?: string; long?: readonly string[]; exact?: RegExp; values?: string; alone?: true };
 
 /** The letter of a list that a word holds. That it may stand in the value of an unknown option makes no difference. */
-export function shortIn(value: string, { short, values, alone }: Options): string | undefined {
+export function shortIn(value: string, { short, values, alone }: OptionNames): string | undefined {
   if (!short || !/^-[a-zA-Z0-9]/.test(value)) return undefined;
   for (const letter of alone ? value.slice(1, 2) : value.slice(1)) {
     if (short.includes(letter)) return `-${letter}`;
@@ -107,7 +107,7 @@ export function longIn(value: string, names: readonly string[] | undefined): str
 export function optionValue(
   value: string,
   next: ShellWord | undefined,
-  options: Options,
+  options: OptionNames,
 ): { name: string; word: ShellWord | undefined } | undefined {
   if (options.exact?.test(value)) return { name: value, word: next };
   const letter = shortIn(value, options);
@@ -126,7 +126,7 @@ function attached(text: string): ShellWord {
 }
 
 /** The values of the options in the list. */
-export function valuesOf(args: readonly ShellWord[], options: Options): ShellWord[] {
+export function valuesOf(args: readonly ShellWord[], options: OptionNames): ShellWord[] {
   const found: ShellWord[] = [];
   for (const [index, arg] of args.entries()) {
     if (arg.value === "--") break;
@@ -148,7 +148,7 @@ export function operands(args: readonly ShellWord[]): ShellWord[] {
 }
 
 /** The operands, without the values of these options. */
-export function optionOperands(args: readonly ShellWord[], options: Options): ShellWord[] {
+export function optionOperands(args: readonly ShellWord[], options: OptionNames): ShellWord[] {
   const end = args.findIndex((arg) => arg.value === "--");
   const mixed = end === -1 ? args : args.slice(0, end);
   const isValue = (arg: ShellWord, before: ShellWord | undefined) =>

@@ -1,6 +1,6 @@
 // Build tools and package managers run what a file of the project says, without being told its name.
 
-import { type Invocation, literalWord, type ShellWord } from "../parse/shell-word.ts";
+import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName, own, words } from "./command-names.ts";
 import { valuesOf } from "./read-options.ts";
 
@@ -32,7 +32,7 @@ const scriptFiles: Record<string, ReadonlySet<string>> = {
 const idle = /^(pkg|init|create|view|info|ls|list|outdated|search|--version|-v)$/;
 
 /** The files that a program runs, or takes commands from. */
-export function scriptsOf({ name, args }: Invocation): ShellWord[] {
+export function scriptsOf({ name, args }: CommandWords): ShellWord[] {
   const base = baseName(name.value);
   if (base === "go" && args[0]?.value === "run") return args.slice(1).filter((arg) => arg.value.endsWith(".go"));
   const files = own(scriptFiles, base);

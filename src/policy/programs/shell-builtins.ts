@@ -1,8 +1,8 @@
 // What is known about the shell's own commands and variables, and about folders that programs are told to work in.
 
-import type { Invocation, ShellWord } from "../parse/shell-word.ts";
+import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
 import { baseName, own, words } from "./command-names.ts";
-import { type Options, valuesOf } from "./read-options.ts";
+import { type OptionNames, valuesOf } from "./read-options.ts";
 
 export { own, words } from "./command-names.ts";
 
@@ -21,7 +21,7 @@ export const harmlessVariables = /^(LANG|LC_[A-Z]+|TZ|NO_COLOR|CI|TERM|COLUMNS)$
 export const directoryChangers = words("cd pushd chdir");
 
 /** Options whose value is the folder that the command works in. */
-const folderOptions: Record<string, Options> = {
+const folderOptions: Record<string, OptionNames> = {
   git: { short: "C" },
   make: { short: "C", long: ["directory"] },
   npm: { short: "C", long: ["prefix"] },
@@ -37,7 +37,7 @@ const folderOptions: Record<string, Options> = {
 };
 
 /** Folders that a command is told to work in. */
-export function foldersOf({ name, args }: Invocation): ShellWord[] {
+export function foldersOf({ name, args }: CommandWords): ShellWord[] {
   const options = own(folderOptions, baseName(name.value));
   return options ? valuesOf(args, options) : [];
 }

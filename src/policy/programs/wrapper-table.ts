@@ -1,7 +1,7 @@
 // Programs whose operands are a command: which options stand before it, and which of those have a value.
 
 /** Short options are letters, long ones names. What is in neither list may or may not have a value. */
-export type Wrapper = {
+export type WrapperSyntax = {
   flags?: string;
   values?: string;
   /** Letters with a value that may be missing, and is never the next word: `xargs -i{}`. */
@@ -36,9 +36,9 @@ export type Wrapper = {
 };
 
 /** Nothing is known but that the rest is a command: an option makes it a guess. */
-const plain: Wrapper = {};
+const plain: WrapperSyntax = {};
 
-export const wrappers: Record<string, Wrapper> = {
+export const wrappers: Record<string, WrapperSyntax> = {
   env: {
     flags: "i0v",
     values: "uCSa",
@@ -262,7 +262,7 @@ export const runners: Record<string, readonly string[]> = {
 };
 
 /** What stands between the subcommand and the program. */
-export const runnerOptions: Wrapper = {
+export const runnerOptions: WrapperSyntax = {
   flags: "yq",
   values: "cpn",
   longFlags: ["yes", "no", "no-install", "silent", "quiet", "no-capture-output", "live-stream", "frozen", "no-sync"],

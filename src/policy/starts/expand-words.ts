@@ -1,13 +1,13 @@
 // What words become, as far as the line says it: loop variables, assignments, defaults, and commands whose output is known.
 
-import type { Origin, Piece, ShellWord } from "../parse/shell-word.ts";
-import { outputOf } from "./predicted-output.ts";
+import type { ShellWord, WordOrigin, WordPiece } from "../parse/shell-word.ts";
+import { predictOutput } from "./predicted-output.ts";
 
 /** What the variables of a line may hold. `unknown`: set in a way that cannot be followed. */
 export type Variables = ReadonlyMap<string, readonly ShellWord[] | "unknown">;
 
 /** `isNested`: where `$1` is what the line says. `isOpen`: something may have set any variable. */
-export type Scope = {
+export type VariableScope = {
   variables: Variables;
   isNested: boolean;
   isOpen: boolean;
@@ -18,7 +18,7 @@ export type Scope = {
 };
 
 const mostTexts = 64;
-const strictness: Record<Origin, number> = { names: 0, environment: 1, derived: 2, made: 3 };
+const strictness: Record<WordOrigin, number> = { names: 0, environment: 1, derived: 2, made: 3 };
 
 /** Variables that hold digits or nothing, unless the line sets them. */
 const numbers =
@@ -32,10 +32,10 @@ const alwaysSet = new Map([
 const ownWords = /^(_|BASH_.*|REPLY|MAPFILE|OPTARG|DIRSTACK|OLDPWD|FUNCNAME|IFS)$/;
 
 /** What a piece may be: texts that are known, and an origin for what is not. */
-type Value = { texts: readonly string[]; glob?: boolean; origin?: Origin };
+type ExpandedText = { texts: readonly string[]; glob?: boolean; origin?: WordOrigin };
 
 /** No longer dynamic where the line says what it becomes; otherwise it says where it comes from, and `others` may be it. */
-export function meaningOf(word: ShellWord, scope: Scope): ShellWord {
+export function expandWord(word: ShellWord, scope: VariableScope): ShellWord {
   if (!word.dynamic) return word;
   const pieces = word.pieces ?? unknown;
   const { texts, glob = false, origin } = combined(pieces, scope);
@@ -52,10 +52,10 @@ export function meaningOf(word: ShellWord, scope: Scope): ShellWord {
   return others.length > 0 ? { ...first, others } : first;
 }
 
-const unknown: readonly Piece[] = [{ kind: "unknown" }];
+const unknown: readonly WordPiece[] = [{ kind: "unknown" }];
 
 /** `$VERSION-beta`: an option only where the variable is not set; `unsetReading` is for that. */
-function beginsUnset([first]: readonly Piece[], { variables }: Scope): boolean {
+function beginsUnset([first]: readonly WordPiece[], { variables }: VariableScope): boolean {
   return (first?.kind === "variable" || first?.kind === "part") && !variables.has(first.name);
 }
 
@@ -68,23 +68,23 @@ export function mayBeOption(word: ShellWord): boolean {
 }
 
 /** Evaluated as arithmetic, can it be anything but a number? Names are looked up, and what they hold is evaluated again. */
-export function isNumeric(word: ShellWord, scope: Scope): boolean {
-  const pieces: readonly Piece[] = word.dynamic ? (word.pieces ?? unknown) : [{ kind: "text", value: word.value }];
+export function isNumeric(word: ShellWord, scope: VariableScope): boolean {
+  const pieces: readonly WordPiece[] = word.dynamic ? (word.pieces ?? unknown) : [{ kind: "text", value: word.value }];
   return pieces.every((piece) => {
     if (piece.kind === "text") return isPlainArithmetic(piece.value, scope);
     if (piece.kind === "variable") return isNumber(piece.name, scope);
-    if (piece.kind === "output") return outputOf(resolved(piece.commands, scope)).gives === "token";
+    if (piece.kind === "output") return predictOutput(resolved(piece.commands, scope)).gives === "token";
     return piece.kind === "number";
   });
 }
 
 /** Numbers, operators and names; a name stands for what it holds. */
-function isPlainArithmetic(text: string, scope: Scope): boolean {
+function isPlainArithmetic(text: string, scope: VariableScope): boolean {
   if (!/^[\w\s+\-*/%()<>=!&|^~?:,.#@[\]]*$/.test(text)) return false;
   return [...text.matchAll(/[A-Za-z_]\w*/g)].every(([name]) => isNumber(name, scope));
 }
 
-function isNumber(name: string, scope: Scope): boolean {
+function isNumber(name: string, scope: VariableScope): boolean {
   const values = scope.variables.get(name);
   if (values !== undefined) return values !== "unknown" && values.every((value) => /^-?\d*$/.test(value.value));
   return numbers.test(name) || !(scope.isOpen || ownWords.test(name) || (scope.isNested && isPositional(name)));
@@ -94,10 +94,10 @@ function isPositional(name: string): boolean {
   return /^([@*]|\d+)$/.test(name);
 }
 
-function combined(pieces: readonly Piece[], scope: Scope): Value {
+function combined(pieces: readonly WordPiece[], scope: VariableScope): ExpandedText {
   let texts = [""];
   let glob = false;
-  let origin: Origin | undefined;
+  let origin: WordOrigin | undefined;
   for (const piece of pieces) {
     const value = pieceValue(piece, scope);
     texts = texts.flatMap((start) => value.texts.map((end) => start + end));
@@ -108,12 +108,12 @@ function combined(pieces: readonly Piece[], scope: Scope): Value {
   return { texts, glob, ...(origin && { origin }) };
 }
 
-const digits: Value = { texts: ["0"] };
+const digits: ExpandedText = { texts: ["0"] };
 /** Of a command that may fail, then it prints nothing; of a variable that only some shells have. */
-const digitsIfAny: Value = { texts: ["0", ""] };
-const made: Value = { texts: [], origin: "made" };
+const digitsIfAny: ExpandedText = { texts: ["0", ""] };
+const made: ExpandedText = { texts: [], origin: "made" };
 
-function pieceValue(piece: Piece, scope: Scope): Value {
+function pieceValue(piece: WordPiece, scope: VariableScope): ExpandedText {
   switch (piece.kind) {
     case "text":
       return { texts: [piece.value] };
@@ -126,7 +126,7 @@ function pieceValue(piece: Piece, scope: Scope): Value {
     case "choice":
       return united(piece.choices.map((pieces) => combined(pieces, scope)));
     case "output": {
-      const { gives, mentions, isAlways } = outputOf(resolved(piece.commands, scope));
+      const { gives, mentions, isAlways } = predictOutput(resolved(piece.commands, scope));
       if (gives === "token") return digitsIfAny;
       const texts = mentions.map((each) => each.value);
       return { texts: isAlways ? texts : [...texts, ""], glob: true, origin: gives };
@@ -137,11 +137,11 @@ function pieceValue(piece: Piece, scope: Scope): Value {
 }
 
 /** `$(basename "$f")`: what the commands are given is looked up as well. */
-function resolved(commands: Extract<Piece, { kind: "output" }>["commands"], scope: Scope) {
-  return commands.map(({ name, args }) => ({ name, args: args.map((arg) => meaningOf(arg, scope)) }));
+function resolved(commands: Extract<WordPiece, { kind: "output" }>["commands"], scope: VariableScope) {
+  return commands.map(({ name, args }) => ({ name, args: args.map((arg) => expandWord(arg, scope)) }));
 }
 
-function variableValue({ name, quoted }: { name: string; quoted: boolean }, scope: Scope): Value {
+function variableValue({ name, quoted }: { name: string; quoted: boolean }, scope: VariableScope): ExpandedText {
   const words = scope.variables.get(name);
   // Where words end is itself a variable.
   if (words === "unknown" || ownWords.test(name) || (!quoted && scope.variables.has("IFS"))) return made;
@@ -152,18 +152,18 @@ function variableValue({ name, quoted }: { name: string; quoted: boolean }, scop
   return { texts: alwaysSet.get(name) ?? [""], origin: isOurs ? "made" : "environment" };
 }
 
-function lookedUp(name: string, words: readonly ShellWord[], quoted: boolean, scope: Scope): Value {
+function lookedUp(name: string, words: readonly ShellWord[], quoted: boolean, scope: VariableScope): ExpandedText {
   scope.budget.left -= words.length;
   // `x=$x.y` has as many meanings as there are rounds.
   if (scope.budget.left < 0 || scope.open.has(name)) return made;
   scope.open.add(name);
   const values = words.map((word) => {
-    const meaning = meaningOf(word, scope);
-    const others = meaning.others ?? [];
-    const all = meaning.dynamic ? others : [meaning, ...others];
+    const expanded = expandWord(word, scope);
+    const others = expanded.others ?? [];
+    const all = expanded.dynamic ? others : [expanded, ...others];
     const texts = all.map((each) => each.value);
     // A tilde was expanded when it was assigned; a pattern is, when it is used without quotes.
-    const origin = all.some((each) => each.tilde) ? "made" : meaning.origin;
+    const origin = all.some((each) => each.tilde) ? "made" : expanded.origin;
     const glob = all.some((each) => each.glob) || (!quoted && texts.some((text) => /[*?[]/.test(text)));
     return { texts, glob, ...(origin && { origin }) };
   });
@@ -171,7 +171,7 @@ function lookedUp(name: string, words: readonly ShellWord[], quoted: boolean, sc
   return united(values);
 }
 
-function partValue(name: string, scope: Scope): Value {
+function partValue(name: string, scope: VariableScope): ExpandedText {
   const words = scope.variables.get(name);
   const { origin, ...whole } = variableValue({ name, quoted: true }, scope);
   // Cut from names that exist, or from what the user has set; of what the line says it could be any part.
@@ -179,7 +179,7 @@ function partValue(name: string, scope: Scope): Value {
   return isOutside ? { ...whole, origin: "derived" } : made;
 }
 
-function united(values: readonly Value[]): Value {
+function united(values: readonly ExpandedText[]): ExpandedText {
   const texts = values.flatMap((value) => value.texts);
   const origins = values.flatMap((value) => value.origin ?? []);
   const origin = origins.length > 0 ? origins.reduce(worse) : undefined;
@@ -194,7 +194,7 @@ function splitWords(text: string, word: ShellWord, glob: boolean): ShellWord[] {
 }
 
 /** What is left of `$x.txt` where the line has not set x yet, or does not at all. Its beginning and its end must be its own. */
-function ownText(pieces: readonly Piece[]): string | undefined {
+function ownText(pieces: readonly WordPiece[]): string | undefined {
   let text = "";
   for (const piece of pieces) {
     if (piece.kind === "number") return undefined;
@@ -212,11 +212,11 @@ function leadingText(word: ShellWord): string {
   return lead;
 }
 
-function isQuoted(piece: Piece): boolean {
+function isQuoted(piece: WordPiece): boolean {
   return piece.kind === "number" || ((piece.kind === "variable" || piece.kind === "output") && piece.quoted);
 }
 
-function worse(one: Origin | undefined, other: Origin): Origin {
+function worse(one: WordOrigin | undefined, other: WordOrigin): WordOrigin {
   return one !== undefined && strictness[one] > strictness[other] ? one : other;
 }
 

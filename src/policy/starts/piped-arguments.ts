@@ -1,47 +1,47 @@
 // Words that a command gets from elsewhere: what xargs reads, what find finds.
 
 import type { ShellCommand } from "../parse/shell.ts";
-import type { Origin, ShellWord } from "../parse/shell-word.ts";
+import type { ShellWord, WordOrigin } from "../parse/shell-word.ts";
 import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
 import { isOption, parseOptions } from "../programs/read-options.ts";
 import { wrappers } from "../programs/wrapper-table.ts";
-import { meaningOf, type Scope } from "./expand-words.ts";
-import { outputOf, spokenWords } from "./predicted-output.ts";
+import { expandWord, type VariableScope } from "./expand-words.ts";
+import { predictOutput, spokenWords } from "./predicted-output.ts";
 
-type Feed = {
+type XargsInput = {
   args: readonly ShellWord[];
   values: ReadonlyMap<string, ShellWord>;
   command: ShellCommand;
-  scope: Scope;
+  scope: VariableScope;
 };
 
 /** The operands of xargs with what it reads added or filled in. `opaque`: where that decides what runs. */
 export function withInput(
   operands: ShellWord[],
-  { args, values, command, scope }: Feed,
+  { args, values, command, scope }: XargsInput,
 ): { words: ShellWord[]; opaque: string[] } {
   const opaque: string[] = [];
   const undecided = undecidedProgram(operands);
   if (undecided) opaque.push(`what xargs reads decides what ${undecided} runs`);
   const upstream = command.upstream?.()?.map(({ name, args }) => ({
     name,
-    args: args.map((arg) => meaningOf(arg, scope)),
+    args: args.map((arg) => expandWord(arg, scope)),
   }));
   const isElsewhere = command.redirects.some(({ direction }) => direction === "in" || direction === "text");
   const texts = command.redirects.flatMap(({ body }) =>
     body === undefined ? [] : spokenWords({ value: body, dynamic: false }),
   );
   const { gives, mentions } =
-    upstream && !isElsewhere ? outputOf(upstream) : ({ gives: "made", mentions: texts } as const);
+    upstream && !isElsewhere ? predictOutput(upstream) : ({ gives: "made", mentions: texts } as const);
   const origin = gives === "token" ? "names" : gives;
-  const input: Filling = { origin, others: mentions };
+  const input: MarkReplacement = { origin, others: mentions };
   const mark = replacedBy(values, args);
   if (mark === undefined) return { words: [...operands, { ...nothingYet, ...input }], opaque };
   return { words: operands.map((word) => (word.value.includes(mark) ? filledIn(word, mark, input) : word)), opaque };
 }
 
 /** What takes the place of a mark. */
-type Filling = { origin: Origin; others: readonly ShellWord[] };
+type MarkReplacement = { origin: WordOrigin; others: readonly ShellWord[] };
 
 const nothingYet: ShellWord = { text: "(input)", value: "", dynamic: true, glob: false, tilde: false };
 
@@ -68,17 +68,17 @@ function replacedBy(values: ReadonlyMap<string, ShellWord>, args: readonly Shell
 
 /** The words of `find -exec`, with what may be found in the place of `{}`. */
 export function withFound(words: readonly ShellWord[], findArgs: readonly ShellWord[]): ShellWord[] {
-  const places = findArgs.slice(
+  const startingPoints = findArgs.slice(
     0,
     findArgs.findIndex((arg) => arg.value.startsWith("-")),
   );
   const patterns = findArgs.filter((_, at) => /^-i?(path|wholename|name)$/.test(findArgs[at - 1]?.value ?? ""));
-  const others = [...places, ...patterns.map((word) => ({ ...word, glob: true }))];
+  const others = [...startingPoints, ...patterns.map((word) => ({ ...word, glob: true }))];
   return words.map((word) => (word.value.includes("{}") ? filledIn(word, "{}", { origin: "names", others }) : word));
 }
 
 /** `dir/{}`: the part before the mark is known. */
-function filledIn(word: ShellWord, mark: string, { origin, others }: Filling): ShellWord {
+function filledIn(word: ShellWord, mark: string, { origin, others }: MarkReplacement): ShellWord {
   const lead = word.value.slice(0, word.value.indexOf(mark));
   return {
     ...word,

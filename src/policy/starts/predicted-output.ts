@@ -1,13 +1,13 @@
 // What commands print, as far as it can be foreseen: a number or a date, names that exist, or anything at all.
 
-import type { Invocation, Origin, ShellWord } from "../parse/shell-word.ts";
+import type { CommandWords, ShellWord, WordOrigin } from "../parse/shell-word.ts";
 import { own } from "../programs/shell-builtins.ts";
 
 /** `token`: one word that is no option and no path. `mentions`: what names may come from. `isAlways`: there is some. */
-export type Output = { gives: "token" | Origin; mentions: readonly ShellWord[]; isAlways?: true };
+export type PredictedOutput = { gives: "token" | WordOrigin; mentions: readonly ShellWord[]; isAlways?: true };
 
 /** Holds when the first argument is `first`, each other one that begins with a dash fits `flags`, and the rest `operands`. */
-type Producer = {
+type OutputRule = {
   gives: "token" | "names" | "environment";
   first?: string;
   flags?: RegExp;
@@ -19,7 +19,7 @@ type Producer = {
 };
 
 const revision = /^[A-Za-z@][\w./~^@{}-]*$/;
-const producers: Record<string, readonly Producer[]> = {
+const outputRules: Record<string, readonly OutputRule[]> = {
   date: [{ gives: "token", flags: /^(-u|--utc|-I\w*)$/, operands: /^\+(?!.*%[nt])[A-Za-z0-9%][\w%:.+-]*$/ }],
   nproc: [{ gives: "token", flags: /^--all$/ }],
   id: [{ gives: "token", flags: /^-[ugn]{1,2}$/ }],
@@ -143,25 +143,25 @@ const filters: Record<string, { flags: RegExp; operands: number }> = {
 /** Of a line they print a field, and nothing of their own. */
 const fieldPrinter = /^[^"'`|>@]*\{\s*print \$(\d+|NF)\s*;?\s*\}\s*$/;
 
-const made: Output = { gives: "made", mentions: [] };
+const made: PredictedOutput = { gives: "made", mentions: [] };
 
-export function outputOf(commands: readonly Invocation[]): Output {
+export function predictOutput(commands: readonly CommandWords[]): PredictedOutput {
   const [first, ...rest] = commands;
-  return first ? rest.reduce(passedOn, producedBy(first)) : made;
+  return first ? rest.reduce(outputThrough, outputOfFirst(first)) : made;
 }
 
-function producedBy({ name, args }: Invocation): Output {
+function outputOfFirst({ name, args }: CommandWords): PredictedOutput {
   if (!isKnown([name])) return made;
   if (name.value === "echo" || name.value === "printf") return { ...made, mentions: args.flatMap(spokenWords) };
   if (name.value === "basename" || name.value === "dirname") return partOfPath(args);
   if (!isKnown(args) || args.some((arg) => /[\n\r]/.test(arg.value))) return made;
-  const producer = own(producers, name.value)?.find((each) => fits(each, args));
-  if (!producer) return made;
-  const { gives, isAlways } = producer;
+  const rule = own(outputRules, name.value)?.find((each) => fits(each, args));
+  if (!rule) return made;
+  const { gives, isAlways } = rule;
   return { gives, mentions: args.filter((arg) => !arg.value.startsWith("-")), ...(isAlways && { isAlways }) };
 }
 
-function fits({ first, flags, operands, needs }: Producer, args: readonly ShellWord[]): boolean {
+function fits({ first, flags, operands, needs }: OutputRule, args: readonly ShellWord[]): boolean {
   if (first !== undefined && args[0]?.value !== first) return false;
   if (needs && !args.some((arg) => needs.test(arg.value))) return false;
   const rest = first === undefined ? args : args.slice(1);
@@ -169,13 +169,13 @@ function fits({ first, flags, operands, needs }: Producer, args: readonly ShellW
 }
 
 /** `$(basename "$PWD")` is as good as what it is given; of a literal it could be anything that the line says. */
-function partOfPath(args: readonly ShellWord[]): Output {
+function partOfPath(args: readonly ShellWord[]): PredictedOutput {
   const origin = args[0]?.origin;
   const isFromOutside = (origin !== undefined && origin !== "made") || args[0]?.glob === true;
   return isFromOutside && isKnown(args.slice(1)) ? { gives: "derived", mentions: [] } : made;
 }
 
-function passedOn({ gives, mentions }: Output, { name, args }: Invocation): Output {
+function outputThrough({ gives, mentions }: PredictedOutput, { name, args }: CommandWords): PredictedOutput {
   if (gives === "made" || !isKnown([name, ...args])) return { ...made, mentions };
   const values = args.map((arg) => arg.value);
   if (name.value === "wc" && values.length === 1 && /^-[lwc]$/.test(values[0]!))

@@ -6,7 +6,7 @@ import { inlineCode } from "../programs/executing-options.ts";
 import { startsNothing } from "../programs/program-kinds.ts";
 import { runners, wrappers } from "../programs/wrapper-table.ts";
 import { deniesCommand } from "../rules.ts";
-import type { Run } from "./started-programs.ts";
+import type { ProgramStart } from "./started-programs.ts";
 
 /** Programs that start a command in a container, on another machine or in another environment; after which subcommand. */
 const starters: Record<string, RegExp | undefined> = {
@@ -49,9 +49,9 @@ export function takesCommands(name: string): boolean {
 }
 
 /** What a rule denies, as a program may be told it. `isSure`: starting it is what the program is for. */
-export type Told = { rule: Rule; name: string; by: string; isSure: boolean };
+export type NamedProgram = { rule: Rule; name: string; by: string; isSure: boolean };
 
-export function toldPrograms(run: Run, denying: readonly Rule[]): Told[] {
+export function programsInArguments(run: ProgramStart, denying: readonly Rule[]): NamedProgram[] {
   const by = baseName(run.name.value);
   const isStarter = Object.hasOwn(starters, by);
   const script = scriptName(by, run.args);
@@ -73,7 +73,7 @@ export function toldPrograms(run: Run, denying: readonly Rule[]): Told[] {
   if (isStarter && after && from === 0) return [];
   const texts = [...args.slice(from), ...(isScripted ? [] : bodiesOf(run))];
   return denying.flatMap((rule) => {
-    const hit = toldName(rule, texts);
+    const hit = deniedNameIn(rule, texts);
     return hit ? [{ rule, name: hit, by, isSure: isStarter }] : [];
   });
 }
@@ -89,7 +89,7 @@ function scriptName(by: string, args: readonly ShellWord[]): { name: string; arg
 }
 
 /** What `-c` gives is parsed as the script that it is. */
-function shellScript(by: string, { args }: Run): ShellWord[] {
+function shellScript(by: string, { args }: ProgramStart): ShellWord[] {
   const at = isShell(by) ? args.findIndex((arg) => /^-[a-zA-Z]*c/.test(arg.value)) : -1;
   return at === -1
     ? []
@@ -99,7 +99,7 @@ function shellScript(by: string, { args }: Run): ShellWord[] {
         .slice(0, 1);
 }
 
-function bodiesOf({ command }: Run): string[] {
+function bodiesOf({ command }: ProgramStart): string[] {
   return command.redirects.flatMap(({ direction, body }) => (direction === "text" && body ? [body] : []));
 }
 
@@ -108,7 +108,7 @@ const begins =
   /(?<=^|[!|;&({"'`:=%<>,[] ?|\b(?:shell|spawn|exec|system|run|sudo|env|command|eval|call|start|then|do|else) )((?:[\w.+-]*\/)*[\w.+-]+)(?=((?:[ \t]+[^\s;|&)}"'`]+){0,20}))/g;
 
 /** The program that the rule denies, if a text names it where a command could begin, or if it is one of the words. */
-function toldName(rule: Rule, texts: readonly string[]): string | undefined {
+function deniedNameIn(rule: Rule, texts: readonly string[]): string | undefined {
   const wanted = /^[^\s:*?{}[\]]+(?=$|[\s:])/.exec(rule.pattern)?.[0].replace(/^.*\//s, "").toLowerCase();
   for (const [at, text] of texts.entries()) {
     if (wanted !== undefined && !text.toLowerCase().includes(wanted)) continue;

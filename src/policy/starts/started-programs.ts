@@ -1,10 +1,10 @@
 // What a command line would start: every program, however deep it is wrapped, and what could not be seen on the way.
 
 import type { ShellCommand, ShellLine, ShellWord } from "../parse/shell.ts";
-import type { Scope } from "./expand-words.ts";
+import type { VariableScope } from "./expand-words.ts";
 
 /** One program start, however deep it is wrapped. */
-export type Run = {
+export type ProgramStart = {
   name: ShellWord;
   args: ShellWord[];
   /** Runs only what it is given, and changes nothing else: needs no rule of its own. */
@@ -21,14 +21,14 @@ export type Run = {
   depth: number;
 };
 
-export type Runs = {
-  runs: Run[];
+export type StartedPrograms = {
+  runs: ProgramStart[];
   /** Lines that are parsed: the command itself, and every literal script inside it. */
   lines: ShellLine[];
   /** The text of each of the lines. */
   sources: string[];
   /** What the variables of each of the lines may hold. */
-  scopes: Scope[];
+  scopes: VariableScope[];
   /** Why part of what would run cannot be seen. */
   opaque: string[];
   /** Code of another language than the shell's, which no rule for a program covers. */
@@ -53,7 +53,7 @@ export type Runs = {
   guesses: number;
 };
 
-export function noRuns(): Runs {
+export function nothingStarted(): StartedPrograms {
   return {
     runs: [],
     lines: [],

@@ -1,11 +1,11 @@
 // Characters that make a line look like another one. Inside quotes people may write what they like, escapes excepted.
 import { show } from "../show.ts";
-import type { Runs } from "./wrappers.ts";
+import type { StartedPrograms } from "./wrappers.ts";
 
 /** Joiners, marks of direction, blanks that are no blanks. */
 const invisible = /[\p{Cf}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164\uffa0\u2800]/gu;
 
-export function suspiciousText(command: string, { lines, sources }: Runs): string[] {
+export function suspiciousText(command: string, { lines, sources }: StartedPrograms): string[] {
   if (/^[\t\n\x20-\x7e]*$/.test(command)) return [];
   const reasons: string[] = [];
   if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(command)) reasons.push("It holds control characters.");

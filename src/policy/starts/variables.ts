@@ -3,7 +3,7 @@
 import type { ShellCommand, ShellLine, ShellWord } from "../parse/shell.ts";
 import { words } from "../programs/command-names.ts";
 import { isOption } from "../programs/read-options.ts";
-import type { Scope } from "./expand-words.ts";
+import type { VariableScope } from "./expand-words.ts";
 
 /** Built-ins that put what they read or compute into the variables that they are given. */
 const setters = words("read mapfile readarray getopts printf unset declare typeset local readonly export");
@@ -17,7 +17,7 @@ const changesValues = /^-\w*[nlu]/;
 const mostLookUps = 2000;
 
 /** The scope of a line: its own variables, and those of the line that it stands in. */
-export function scopeOf(line: ShellLine, outer: Scope | undefined): Scope {
+export function scopeOf(line: ShellLine, outer: VariableScope | undefined): VariableScope {
   const variables = new Map<string, readonly ShellWord[] | "unknown">(outer?.variables);
   for (const [name, values] of line.variables) {
     const before = variables.get(name) ?? [];
@@ -45,9 +45,9 @@ function builtinOf({ name, args }: ShellCommand): { base: string; args: readonly
   return { base: args[at]?.value ?? "", args: args.slice(at + 1) };
 }
 
-type Known = Map<string, readonly ShellWord[] | "unknown">;
+type VariableValues = Map<string, readonly ShellWord[] | "unknown">;
 
-function setByWord(word: ShellWord, variables: Known, isFollowed: boolean): void {
+function setByWord(word: ShellWord, variables: VariableValues, isFollowed: boolean): void {
   const name = /^[A-Za-z_]\w*/.exec(word.value)?.[0];
   // `export x=1` was noted as an assignment; what only looks like one is not followed.
   const isNoted = name !== undefined && variables.has(name) && word.text.startsWith(`${name}=`);
@@ -55,6 +55,6 @@ function setByWord(word: ShellWord, variables: Known, isFollowed: boolean): void
 }
 
 /** What a script names without asking for what it holds. */
-function setByCode({ value }: ShellWord, variables: Known): void {
+function setByCode({ value }: ShellWord, variables: VariableValues): void {
   for (const [name] of value.matchAll(/(?<![\w$])(?<!\$\{)[A-Za-z_]\w*/g)) variables.set(name, "unknown");
 }

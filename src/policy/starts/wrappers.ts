@@ -9,28 +9,31 @@ import { commandsInOptions, inlineCode, mayStartPrograms } from "../programs/exe
 import { commandsInVariable, firstFile, renamingLists } from "../programs/program-variables.ts";
 import { isOption, parseOptions } from "../programs/read-options.ts";
 import { scriptsOf } from "../programs/script-files.ts";
-import { loaderName, runnerOptions, runners, type Wrapper, wrappers } from "../programs/wrapper-table.ts";
+import { loaderName, runnerOptions, runners, type WrapperSyntax, wrappers } from "../programs/wrapper-table.ts";
 import { show } from "../show.ts";
-import { isNumeric, meaningOf, type Scope, unsetReading } from "./expand-words.ts";
+import { expandWord, isNumeric, unsetReading, type VariableScope } from "./expand-words.ts";
 import { withFound, withInput } from "./piped-arguments.ts";
-import { noRuns, type Run, type Runs } from "./started-programs.ts";
+import { nothingStarted, type ProgramStart, type StartedPrograms } from "./started-programs.ts";
 import { scopeOf } from "./variables.ts";
 
 export { baseName, isInterpreter, isShell } from "../programs/command-names.ts";
-export type { Run, Runs } from "./started-programs.ts";
+export type { ProgramStart, StartedPrograms } from "./started-programs.ts";
 
 const deepest = 12;
 /** Beyond these nothing more is followed, and the line counts as not seen through. */
 const mostRuns = 2000;
 const mostGuesses = 60;
 
-export function runsOf(command: string): Runs {
-  const found = noRuns();
+export function startedPrograms(command: string): StartedPrograms {
+  const found = nothingStarted();
   descend(command, { depth: 0, found });
   return found;
 }
 
-function descend(source: string, { depth, found, scope }: { depth: number; found: Runs; scope?: Scope }): void {
+function descend(
+  source: string,
+  { depth, found, scope }: { depth: number; found: StartedPrograms; scope?: VariableScope },
+): void {
   if (depth > deepest || found.runs.length > mostRuns) {
     tooMuch("it is nested too deeply", found);
     return;
@@ -47,7 +50,7 @@ function descend(source: string, { depth, found, scope }: { depth: number; found
       if (renamingLists.test(name)) found.opaque.push(`${name} gives a name another meaning`);
     }
     if (!command.name) continue;
-    const args = command.args.map((arg) => meaningOf(arg, inner));
+    const args = command.args.map((arg) => expandWord(arg, inner));
     follow(command.name, args, trail);
     const unset = unsetReading(args);
     if (unset) follow(command.name, unset, { ...trail, depth: depth + 1, certain: false, ifUnset: true });
@@ -66,8 +69,8 @@ type Trail = {
   certain: boolean;
   inOption?: true;
   ifUnset?: true;
-  found: Runs;
-  scope: Scope;
+  found: StartedPrograms;
+  scope: VariableScope;
   source: string;
 };
 
@@ -77,7 +80,7 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   const table = loaderName.test(base) ? {} : own(wrappers, base);
   const { inOption, ifUnset } = trail;
   const kind = { ...(inOption && { inOption }), ...(ifUnset && { ifUnset }) };
-  const run: Run = { name, args, transparent: table?.transparent === true, certain, ...kind, command, depth };
+  const run: ProgramStart = { name, args, transparent: table?.transparent === true, certain, ...kind, command, depth };
   found.runs.push(run);
   if (found.runs.length > mostRuns) tooMuch("it starts too many programs", found);
   if (found.runs.length > mostRuns || name.dynamic || name.glob) return;
@@ -121,7 +124,7 @@ const otherLanguages = words(`
 const instructed = words("patch curl sftp ftp lftp cpio at batch aria2c wget");
 
 /** Options that name a program, and programs that are themselves a language. */
-function followOptions(run: Run, trail: Trail): void {
+function followOptions(run: ProgramStart, trail: Trail): void {
   const { found } = trail;
   const base = baseName(run.name.value);
   const { texts, isCut } = commandsInOptions(run);
@@ -145,7 +148,7 @@ function followOptions(run: Run, trail: Trail): void {
 }
 
 /** Texts that name files in a language of their own: what a program is given to run, and what it is told to do. */
-function noteCode({ name, args }: Run, code: readonly ShellWord[], { found, command, source }: Trail): void {
+function noteCode({ name, args }: ProgramStart, code: readonly ShellWord[], { found, command, source }: Trail): void {
   const by = baseName(name.value);
   const isOther = otherLanguages.has(by) && !/^(g?sed|[gmn]?awk)$/.test(by);
   const isPager = by === "less" || by === "more";
@@ -163,7 +166,7 @@ function noteCode({ name, args }: Run, code: readonly ShellWord[], { found, comm
     if (direction === "text") found.code.push({ text: body ?? target?.value ?? "", by });
 }
 
-function followWrapper(base: string, table: Wrapper, args: ShellWord[], trail: Trail): void {
+function followWrapper(base: string, table: WrapperSyntax, args: ShellWord[], trail: Trail): void {
   const { found } = trail;
   if (table.privileged) found.privileged.push(base);
   if (base === "command" && args.find((arg) => !/^-p+$/.test(arg.value))?.value.match(/^-[pvV]*[vV]/)) return;
@@ -225,7 +228,7 @@ function followWrapper(base: string, table: Wrapper, args: ShellWord[], trail: T
 }
 
 /** Given to a shell, or a command as it stands: `watch -x`, `entr -s`. */
-function isJoined({ joinedBy }: Wrapper, args: readonly ShellWord[]): boolean {
+function isJoined({ joinedBy }: WrapperSyntax, args: readonly ShellWord[]): boolean {
   if (joinedBy) return args.some((arg) => joinedBy.test(arg.value));
   return !args.some((arg) => /^(-[a-zA-Z]*x|--exec)$/.test(arg.value));
 }
@@ -392,7 +395,7 @@ function descendIn(shell: string, source: string, trail: Trail): void {
   descend(source, { ...trail, depth: trail.depth + 1 });
 }
 
-function noteMisread(text: string, shell: string, found: Runs): void {
+function noteMisread(text: string, shell: string, found: StartedPrograms): void {
   found.opaque.push(`${shell} may read ${show(text)} in another way than bash`);
   found.unreadable.push(text);
   // The languages of other shells are no secret to those who use them; the plain shell passes for bash.
@@ -400,7 +403,7 @@ function noteMisread(text: string, shell: string, found: Runs): void {
 }
 
 /** What is not followed any more may do anything: a long line must not be a way past the floor. */
-function tooMuch(what: string, found: Runs): void {
+function tooMuch(what: string, found: StartedPrograms): void {
   found.opaque.push(what);
   found.isMisread = true;
 }
@@ -419,9 +422,9 @@ function guessScript(text: string, trail: Trail): void {
   if (line.evaluates.length > 0 || line.computed.some((word) => !isNumeric(word, scope)))
     found.opaque.push(`${show(text)} evaluates data as code`);
   for (const { direction, target } of line.redirects)
-    if (direction === "out" && target) found.guessedTargets.push(meaningOf(target, scope));
+    if (direction === "out" && target) found.guessedTargets.push(expandWord(target, scope));
   for (const command of line.commands) {
-    const args = command.args.map((arg) => meaningOf(arg, scope));
+    const args = command.args.map((arg) => expandWord(arg, scope));
     for (const { name, value } of command.assignments)
       if (value) followVariable(name, value.value, { ...inside, command, scope });
     if (command.name) follow(command.name, args, { ...inside, command, scope });

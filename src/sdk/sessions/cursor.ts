@@ -1,6 +1,6 @@
 // Chats in store.db, ours and the original's, as sessions of unified messages.
 import { basename, dirname, join, resolve } from "node:path";
-import { readChat, readFacts } from "../../store/chats/read-chat.ts";
+import { readChat, readMetadata } from "../../store/chats/read-chat.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { unifiedChat } from "../unified.ts";
 import { filesBelow } from "./lines.ts";
@@ -12,7 +12,7 @@ export const cursorReader: SessionReader = {
   list: (folder) => filesBelow(folder, (path) => basename(path) === "store.db", 2),
   // A database, not lines.
   recognises: () => false,
-  workspaceOf: (path) => readFacts(folderOf(path)).workspace,
+  workspaceOf: (path) => readMetadata(folderOf(path)).workspace,
   read,
 };
 
@@ -20,19 +20,19 @@ export const cursorReader: SessionReader = {
 function read(path: string): ReadSession {
   const folder = folderOf(path);
   const record = readChat(folder, { events: true });
-  const { facts } = record;
+  const { metadata } = record;
   const losses = record.problems.map(
     ({ message, blobs }): Loss => ({ kind: "bad_line", count: blobs?.length ?? 1, message }),
   );
   return {
     tool: "cursor",
-    id: facts.id,
+    id: metadata.id,
     path: folder,
-    title: facts.title,
-    ...(facts.workspace !== undefined && { workspace: facts.workspace }),
-    ...(facts.model !== undefined && { model: facts.model }),
-    createdAt: facts.createdAt,
-    updatedAt: facts.updatedAt,
+    title: metadata.title,
+    ...(metadata.workspace !== undefined && { workspace: metadata.workspace }),
+    ...(metadata.model !== undefined && { model: metadata.model }),
+    createdAt: metadata.createdAt,
+    updatedAt: metadata.updatedAt,
     messages: unifiedChat(record),
     losses,
   };

@@ -120,8 +120,8 @@ export async function searchSessions(text: string, options: SearchSessionsOption
       import("../../store/chats/list-chats.ts"),
     ]);
     // Those of other workspaces are left out afterwards.
-    for (const { facts, snippet } of searchChats(configDir(env), text, { limit: workspace ? 1000 : limit }))
-      if (isIn(facts.workspace, workspace)) hits.push({ ...chatInfo(facts, shownTitle(facts)), snippet });
+    for (const { metadata, snippet } of searchChats(configDir(env), text, { limit: workspace ? 1000 : limit }))
+      if (isIn(metadata.workspace, workspace)) hits.push({ ...chatInfo(metadata, shownTitle(metadata)), snippet });
   }
   for await (const session of foreignSessions(tools, env, workspace)) {
     if (hits.length >= limit) break;

@@ -2,7 +2,7 @@
 import type { Message, Part } from "../../protocol/message.ts";
 
 /** What we keep of a message beside its content; readers of others pass it over. */
-type Mark = {
+type BlobMark = {
   /** Makes every blob another one, also where the same is said twice. */
   sequence: number;
   /** Blobs of one message carry the same number. */
@@ -17,10 +17,10 @@ export type BlobMessage = {
   id?: string;
   role?: unknown;
   content?: unknown;
-  providerOptions?: { courser?: Mark };
+  providerOptions?: { courser?: BlobMark };
 };
 
-export type BlobPlace = {
+export type BlobPosition = {
   message: number;
   firstSequence: number;
   /** The tool of a call, by the call's id. */
@@ -28,10 +28,10 @@ export type BlobPlace = {
 };
 
 /** One blob for each result, as the original has it; everything else of a message in one. */
-export function encodeMessage(message: Message, place: BlobPlace): Buffer[] {
-  const mark = { message: place.message, ...(message.provider !== undefined && { provider: message.provider }) };
-  let sequence = place.firstSequence;
-  const blob = (role: string, content: BlobPart[], wrapped?: Mark["wrapped"], id?: string) =>
+export function encodeMessage(message: Message, position: BlobPosition): Buffer[] {
+  const mark = { message: position.message, ...(message.provider !== undefined && { provider: message.provider }) };
+  let sequence = position.firstSequence;
+  const blob = (role: string, content: BlobPart[], wrapped?: BlobMark["wrapped"], id?: string) =>
     Buffer.from(
       JSON.stringify({
         ...(id !== undefined && { id }),
@@ -40,7 +40,7 @@ export function encodeMessage(message: Message, place: BlobPlace): Buffer[] {
         providerOptions: { courser: { sequence: sequence++, ...mark, ...(wrapped && { wrapped }) } },
       }),
     );
-  const encode = (part: Part) => encodePart(part, place);
+  const encode = (part: Part) => encodePart(part, position);
   if (message.role === "assistant") return [blob("assistant", message.parts.map(encode), undefined, "1")];
 
   const hasResults = message.parts.some((part) => part.type === "tool_result");
@@ -65,7 +65,7 @@ export function encodeMessage(message: Message, place: BlobPlace): Buffer[] {
 
 function wrappedAsQuery(
   content: BlobPart[],
-  blob: (role: string, content: BlobPart[], wrapped?: Mark["wrapped"]) => Buffer,
+  blob: (role: string, content: BlobPart[], wrapped?: BlobMark["wrapped"]) => Buffer,
 ): Buffer {
   const [first, ...others] = content;
   if (first?.type !== "text") return blob("user", content);
@@ -86,7 +86,7 @@ function asReminder(part: BlobPart): BlobPart {
   return part.type === "text" ? { ...part, text: wrappings.reminder.join(String(part["text"])) } : part;
 }
 
-function encodePart(part: Part, place: BlobPlace): BlobPart {
+function encodePart(part: Part, position: BlobPosition): BlobPart {
   switch (part.type) {
     case "text":
       return { type: "text", text: part.text };
@@ -99,7 +99,7 @@ function encodePart(part: Part, place: BlobPlace): BlobPart {
     case "tool_result":
       return {
         type: "tool-result",
-        toolName: place.toolName(part.id),
+        toolName: position.toolName(part.id),
         toolCallId: part.id,
         result: part.text,
         ...(part.isError && { isError: true }),

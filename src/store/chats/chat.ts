@@ -1,8 +1,8 @@
-// Chat: what is kept of a conversation. Types only; writing.ts writes one, reading.ts reads one.
+// Chat: what is kept of a conversation. Types only; open-chat.ts writes one, read-chat.ts reads one.
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Message } from "../../protocol/message.ts";
 
-export type ChatFacts = {
+export type ChatMetadata = {
   id: string;
   /** The folder that holds store.db. */
   folder: string;
@@ -40,7 +40,7 @@ export type ChatProblem = {
 
 /** Everything that is kept of a chat. Chats of the original CLI have messages only: no events, turns by user message. */
 export type ChatRecord = {
-  facts: ChatFacts;
+  metadata: ChatMetadata;
   messages: StoredMessage[];
   events: StoredEvent[];
   turns: ChatTurn[];
@@ -51,7 +51,7 @@ export type ChatRecord = {
 
 /** The one writer of a chat. What a method was given is committed when it returns; what cannot be kept throws UserError STORE_*. */
 export interface ChatWriter {
-  readonly facts: ChatFacts;
+  readonly metadata: ChatMetadata;
   /** What the model is to be told again: shortened where it was. */
   readonly messages: readonly Message[];
   /** Calls that were running when an earlier run was cut off, and were marked so when the chat was opened. */

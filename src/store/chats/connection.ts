@@ -1,5 +1,5 @@
 // A connection to one store, which can really be closed.
-import { type Database, isBusy, longestWaitMs, openDatabase, pause, type Statement, type Value } from "../sqlite.ts";
+import { type Database, isBusy, longestWaitMs, openDatabase, pause, type SqlValue, type Statement } from "../sqlite.ts";
 
 /** `write`: must exist. `still`: nobody changes it now; read without locks and without files beside it. */
 export type StoreMode = "write" | "read" | "still";
@@ -58,7 +58,7 @@ export class StoreConnection {
   }
 
   /** Rows as arrays. The text of the query must not be used with `statement`. */
-  rows(sql: string, ...values: Value[]): unknown[][] {
+  rows(sql: string, ...values: SqlValue[]): unknown[][] {
     const statement = this.statement(sql);
     statement.setReturnArrays(true);
     return statement.all(...values) as unknown as unknown[][];

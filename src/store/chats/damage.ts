@@ -3,7 +3,7 @@ import { constants, copyFileSync, existsSync, type Stats, statSync } from "node:
 import { UserError } from "../../protocol/error-codes.ts";
 import { isImpossible, storeError } from "../sqlite.ts";
 import type { ChatProblem } from "./chat.ts";
-import { placeOfChat, storeFile } from "./layout.ts";
+import { chatIdentity, storeFile } from "./layout.ts";
 
 /** Throws when there is no store, or an empty file in its place. */
 export function checkStore(folder: string): void {
@@ -34,7 +34,7 @@ export function failureOf(error: unknown, folder: string): UserError {
 }
 
 function damaged(folder: string, why: string): UserError {
-  const { id } = placeOfChat(folder);
+  const { id } = chatIdentity(folder);
   return new UserError(
     "STORE_CORRUPT",
     `The chat ${id} is damaged: ${why}. Nothing was changed, and other chats are not touched by this. ` +
@@ -63,7 +63,7 @@ export function keptAside(failure: UserError, folder: string): UserError {
 
 /** Why a chat with missing or altered parts is not gone on with, and what can be done. */
 export function notWhole(folder: string, problems: readonly ChatProblem[], wholeTurns: number): UserError {
-  const { id } = placeOfChat(folder);
+  const { id } = chatIdentity(folder);
   const said = problems.map((problem) => problem.message).join(" ");
   const turns = wholeTurns === 1 ? "first turn, which is whole," : `first ${wholeTurns} turns, which are whole,`;
   const way = wholeTurns === 0 ? "Begin a new chat." : `Go on from its ${turns} in a new chat: --resume ${id} --fork.`;

@@ -5,7 +5,7 @@ import { storeError } from "../sqlite.ts";
 import { subagentOutput } from "../subagent-output.ts";
 import { chatsDir, isChatId } from "./layout.ts";
 import { forgetChat } from "./search-index.ts";
-import { readFactsFile } from "./transcript-files.ts";
+import { readMetadataFile } from "./transcript-files.ts";
 import { takeWriterLock } from "./writer-lock.ts";
 
 /** A chat that a run is using is left alone. */
@@ -17,7 +17,7 @@ export function deleteChat(configDir: string, folder: string): void {
   try {
     // Gone for everybody in one step. What a crash leaves of it has a name that no chat has, and goes with the next one.
     renameSync(folder, join(project, `.deleted-${id}`));
-    const parent = readFactsFile(join(project, `.deleted-${id}`))?.parent;
+    const parent = readMetadataFile(join(project, `.deleted-${id}`))?.parent;
     const deleted = namesIn(project).filter((name) => name.startsWith(".deleted-"));
     for (const path of [
       ...transcriptsOf(configDir, id, parent),

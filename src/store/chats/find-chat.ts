@@ -2,7 +2,7 @@
 import { basename, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { chatsDir, isChatId } from "./layout.ts";
-import { ageAtAGlance, factsAtAGlance, folders, isChat, newestFirst, projects, shownTitle } from "./list-chats.ts";
+import { ageAtAGlance, folders, isChat, metadataAtAGlance, newestFirst, projects, shownTitle } from "./list-chats.ts";
 
 export { forkChat } from "./fork-chat.ts";
 export { listChats } from "./list-chats.ts";
@@ -17,12 +17,12 @@ export function findChat(configDir: string, wanted: string, workspace: string, p
   if (isNumber(id)) return nthChat(configDir, workspace, Number(id.slice(1)), program);
   if (!isBeginning(id))
     throw new UserError("SESSION_NOT_FOUND", `Session not found: ${whyNoId(wanted)}. The ids: ${program} ls --all`);
-  const begins = (place?: string) =>
+  const begins = (workspaceOnly?: string) =>
     isChatId(id)
-      ? projects(configDir, place)
+      ? projects(configDir, workspaceOnly)
           .map((project) => join(project, id))
           .filter(isChat)
-      : folders(configDir, place)
+      : folders(configDir, workspaceOnly)
           .filter((folder) => basename(folder).toLowerCase().startsWith(id))
           .filter(isChat);
   const here = begins(workspace);
@@ -44,8 +44,8 @@ export function findChat(configDir: string, wanted: string, workspace: string, p
  * only created count where there are no others: a program may have made one ahead of time.
  */
 export function nthChat(configDir: string, workspace: string, number: number, program = "courser"): string {
-  const main = (place?: string) =>
-    folders(configDir, place)
+  const main = (workspaceOnly?: string) =>
+    folders(configDir, workspaceOnly)
       .filter(isChat)
       .map(ageAtAGlance)
       .filter((chat) => !chat.isSubagent);
@@ -109,7 +109,7 @@ function shown(wanted: string): string {
 const mostCandidates = 10;
 
 function ambiguous(beginning: string, folders: readonly string[]): UserError {
-  const chats = folders.slice(0, mostCandidates).map((folder) => factsAtAGlance(folder));
+  const chats = folders.slice(0, mostCandidates).map((folder) => metadataAtAGlance(folder));
   const lines = chats.sort(newestFirst).map((chat) => `  ${chat.id}  ${firstLine(shownTitle(chat))}`);
   const rest = folders.length > mostCandidates ? [`  … and ${folders.length - mostCandidates} more`] : [];
   return new UserError(

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, renameSync, rmSync, writeFileSync } from "nod
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { storeError } from "../sqlite.ts";
-import type { ChatFacts, ChatRecord, ChatWriter } from "./chat.ts";
+import type { ChatMetadata, ChatRecord, ChatWriter } from "./chat.ts";
 import { openStore } from "./connection.ts";
 import { notWhole } from "./damage.ts";
 import { hasOwnTables, readMeta } from "./history.ts";
@@ -13,7 +13,7 @@ import { makeFolder } from "./private-files.ts";
 import { randomUuid } from "./random-uuid.ts";
 import { readChat, withStore } from "./read-chat.ts";
 import { quoted } from "./tables.ts";
-import { writeFacts } from "./transcript-files.ts";
+import { writeMetadata } from "./transcript-files.ts";
 import { metaText } from "./writer.ts";
 
 export type ForkOptions = {
@@ -26,12 +26,12 @@ export type ForkOptions = {
 };
 
 /** Of a chat that is not whole, its whole turns are copied. */
-export function forkChat(configDir: string, folder: string, { id, upToTurn, onLoss }: ForkOptions = {}): ChatFacts {
+export function forkChat(configDir: string, folder: string, { id, upToTurn, onLoss }: ForkOptions = {}): ChatMetadata {
   const record = readChat(folder, { events: false });
   const turns = record.turns.length;
   if (upToTurn !== undefined && (upToTurn < 1 || upToTurn > turns)) {
     const there = turns === 0 ? "it has no turns" : turns === 1 ? "it has one turn" : `its turns are 1 to ${turns}`;
-    throw new UserError("USAGE", `The chat ${record.facts.id} has no turn ${upToTurn}: ${there}.`);
+    throw new UserError("USAGE", `The chat ${record.metadata.id} has no turn ${upToTurn}: ${there}.`);
   }
   const newId = id?.toLowerCase() ?? randomUuid();
   const copy = join(dirname(folder), newId);
@@ -43,10 +43,10 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
   const last = Math.min(wanted, record.problems.length > 0 ? record.wholeTurns : turns);
   if (wanted > 0 && last === 0) throw notWhole(folder, record.problems, 0);
   // A copy is a chat of the user's own, also where the chat is a subagent's.
-  const { parent: _parent, ...own } = record.facts;
-  const facts = { ...own, id: newId, folder: copy, createdAt: Date.now() };
+  const { parent: _parent, ...own } = record.metadata;
+  const metadata = { ...own, id: newId, folder: copy, createdAt: Date.now() };
   try {
-    const chat = record.problems.length > 0 ? replay(configDir, record, facts, last) : openCopy(folder, facts);
+    const chat = record.problems.length > 0 ? replay(configDir, record, metadata, last) : openCopy(folder, metadata);
     try {
       if (chat.turn > last) chat.rewindTo(last + 1);
     } finally {
@@ -55,9 +55,9 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
     keepSnapshots(configDir, folder, newId);
     if (last < wanted) {
       const said = record.problems.map((problem) => problem.message).join(" ");
-      onLoss?.(`The chat ${record.facts.id} is not whole; ${last} of ${wanted} turns were copied. ${said}`);
+      onLoss?.(`The chat ${record.metadata.id} is not whole; ${last} of ${wanted} turns were copied. ${said}`);
     }
-    return chat.facts;
+    return chat.metadata;
   } catch (error) {
     rmSync(copy, { recursive: true, force: true });
     throw storeError(error, copy);
@@ -65,30 +65,30 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
 }
 
 /** The whole store, as it is at this moment: what was shortened for the model, the todo list and the mode come with it. */
-function openCopy(folder: string, facts: ChatFacts): ChatWriter {
-  makeFolder(facts.folder);
-  const file = `${storeFile(facts.folder)}.${process.pid}.new`;
+function openCopy(folder: string, metadata: ChatMetadata): ChatWriter {
+  makeFolder(metadata.folder);
+  const file = `${storeFile(metadata.folder)}.${process.pid}.new`;
   withStore(folder, (store) => {
     // Into an empty file, so that nobody else may read it. This may be tried twice.
     writeFileSync(file, "", { mode: 0o600 });
     store.rollBack();
     store.exec(`VACUUM chat INTO ${quoted(file)}`);
   });
-  makeOwn(file, facts);
-  writeFacts(facts);
-  renameSync(file, storeFile(facts.folder));
-  return openChat(facts.folder);
+  makeOwn(file, metadata);
+  writeMetadata(metadata);
+  renameSync(file, storeFile(metadata.folder));
+  return openChat(metadata.folder);
 }
 
 /** The copy gets an id of its own before anybody can see it. */
-function makeOwn(file: string, facts: ChatFacts): void {
+function makeOwn(file: string, metadata: ChatMetadata): void {
   const store = openStore(file, "write");
   try {
     const meta = readMeta(store);
     store.exec("BEGIN");
     store
       .statement("UPDATE meta SET value = ? WHERE key = '0'")
-      .run(metaText(meta, facts, meta.latestRootBlobId ?? ""));
+      .run(metaText(meta, metadata, meta.latestRootBlobId ?? ""));
     // As a run leaves it that was cut off: whoever opens it writes the transcript anew.
     if (hasOwnTables(store)) {
       store.statement("DELETE FROM courser_state WHERE key = '.parent'").run();
@@ -103,14 +103,14 @@ function makeOwn(file: string, facts: ChatFacts): void {
 }
 
 /** Message by message, because what is damaged must not come along. */
-function replay(configDir: string, { messages }: ChatRecord, facts: ChatFacts, last: number): ChatWriter {
-  if (facts.workspace === undefined)
+function replay(configDir: string, { messages }: ChatRecord, metadata: ChatMetadata, last: number): ChatWriter {
+  if (metadata.workspace === undefined)
     throw new UserError(
       "STORE_CORRUPT",
       `The chat is not whole, and its workspace is not known, so it cannot be copied. Save what is left: sessions export`,
     );
-  const { id, mode, model, title } = facts;
-  const chat = createChat({ configDir, workspace: facts.workspace }, { id, mode, title, ...(model && { model }) });
+  const { id, mode, model, title } = metadata;
+  const chat = createChat({ configDir, workspace: metadata.workspace }, { id, mode, title, ...(model && { model }) });
   for (const { turn, message } of messages) if (turn <= last) chat.append(message);
   return chat;
 }

@@ -102,13 +102,13 @@ export function readHistory(store: StoreConnection, meta = readMeta(store)): His
 }
 
 /** A shortened conversation, which stands for everything up to the message `after`. */
-export type View = { after: number; messages: Message[] };
+export type ModelView = { after: number; messages: Message[] };
 
 /** Where nothing was shortened. */
-export const noView: View = { after: 0, messages: [] };
+export const noView: ModelView = { after: 0, messages: [] };
 
 /** The newest. One that was altered is passed over, because the history behind it is whole. */
-export function readView(store: StoreConnection): View {
+export function readView(store: StoreConnection): ModelView {
   const view = store.statement("SELECT after, hash, body FROM courser_views ORDER BY sequence DESC LIMIT 1").get();
   const body = String(view?.["body"]);
   if (view === undefined || sha256(body) !== view["hash"]) return noView;
@@ -116,23 +116,23 @@ export function readView(store: StoreConnection): View {
 }
 
 /** What the model is told: the shortened conversation and what was said since. */
-export function modelView({ after, messages: shortened }: View, messages: readonly StoredMessage[]): Message[] {
+export function modelView({ after, messages: shortened }: ModelView, messages: readonly StoredMessage[]): Message[] {
   const since = messages.filter(({ sequence }) => sequence > after).map(({ message }) => message);
   return [...shortened, ...since];
 }
 
 /** Messages as text, nodes as bytes, in the order of the table. */
-export type Blobs = Map<string, string | Uint8Array>;
+export type BlobMap = Map<string, string | Uint8Array>;
 
 const everyBlob =
   "SELECT id, CASE WHEN hex(substr(data, 1, 1)) = '7B' THEN CAST(data AS TEXT) ELSE data END FROM blobs ORDER BY rowid";
 
-function readBlobs(store: StoreConnection): { blobs: Blobs; altered: Set<string> } {
+function readBlobs(store: StoreConnection): { blobs: BlobMap; altered: Set<string> } {
   const rows = store.rows(everyBlob) as [id: string, data: unknown][];
   let bytes = 0;
   for (const [, data] of rows) bytes += (data as Partial<Uint8Array> | null)?.length ?? 0;
   const hash = hasherFor(bytes);
-  const blobs: Blobs = new Map();
+  const blobs: BlobMap = new Map();
   const altered = new Set<string>();
   for (const [id, data] of rows) {
     const isContent = typeof data === "string" || data instanceof Uint8Array;
@@ -156,7 +156,7 @@ export function readRows(store: StoreConnection, after = 0): HistoryRow[] {
 /** The ids that the root names; without it those of the best other root; without any, every message as it lies in the table. */
 function walkRoot(
   root: string | undefined,
-  blobs: Blobs,
+  blobs: BlobMap,
   altered: ReadonlySet<string>,
 ): { ids: string[]; problem?: ChatProblem } {
   const node = root === undefined ? undefined : blobs.get(root);
@@ -173,7 +173,7 @@ function walkRoot(
   return { ids, problem: { ...problem, message: `${problem.message} ${offer}` } };
 }
 
-function bestRoot(blobs: Blobs): { id: string; ids: string[] } | undefined {
+function bestRoot(blobs: BlobMap): { id: string; ids: string[] } | undefined {
   let best: { id: string; ids: string[] } | undefined;
   for (const [id, data] of blobs) {
     if (typeof data === "string" || data[0] !== 0x0a) continue;
@@ -201,7 +201,7 @@ const unknownTurn = -1;
  */
 export function assemble(
   rows: HistoryRow[],
-  blobs: Blobs,
+  blobs: BlobMap,
 ): Pick<History, "messages" | "rows" | "wholeTurns" | "lastNumber"> {
   const messages: StoredMessage[] = [];
   let turn = 0;

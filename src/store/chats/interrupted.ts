@@ -8,7 +8,7 @@ type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
 type ToolEnd = Extract<AgentEvent, { type: "tool_end" }>;
 
 /** A turn without ending. `running`: calls that were started and never ended. */
-export type Cut = {
+export type InterruptedTurn = {
   turn: number;
   startedAt: number;
   lastAt: number;
@@ -22,7 +22,7 @@ const interruption =
 const mostOutcome = 20_000;
 
 /** The last turn, when it has no ending. */
-export function findCut(store: StoreConnection): Cut | undefined {
+export function findInterruptedTurn(store: StoreConnection): InterruptedTurn | undefined {
   const last = store
     .statement(
       "SELECT sequence, turn, at, kind FROM courser_events WHERE kind IN ('user', 'done', 'fail') ORDER BY sequence DESC LIMIT 1",
@@ -49,7 +49,7 @@ export function findCut(store: StoreConnection): Cut | undefined {
 }
 
 /** The events that the run owed: an end for each call, and one for the turn. */
-export function owedEvents(cut: Cut): AgentEvent[] {
+export function owedEvents(cut: InterruptedTurn): AgentEvent[] {
   const ends = cut.running.map(({ callId, tool, args, modelCallId, startedAt }): AgentEvent => {
     const value = { errorMessage: interruption, error: interruption, message: interruption };
     return {
@@ -68,7 +68,7 @@ export function owedEvents(cut: Cut): AgentEvent[] {
 }
 
 /** Results for the calls of the last reply that have none: without them no model takes the conversation. */
-export function owedResults(messages: readonly Message[], cut: Cut | undefined): Message | undefined {
+export function owedResults(messages: readonly Message[], cut: InterruptedTurn | undefined): Message | undefined {
   const index = messages.findLastIndex((message) => message.role === "assistant");
   const parts = missingResults(messages, index, (id) => explain(id, cut));
   return parts.length > 0 ? { role: "user", parts } : undefined;
@@ -95,7 +95,7 @@ function missingResults(messages: readonly Message[], index: number, text: (id: 
     .map((call) => ({ type: "tool_result", id: call.id, text: text(call.id), isError: true }));
 }
 
-function explain(id: string, cut: Cut | undefined): string {
+function explain(id: string, cut: InterruptedTurn | undefined): string {
   const end = cut?.ended.find((event) => event.callId === id);
   if (end?.outcome) {
     const outcome = JSON.stringify(end.outcome.value) ?? "";

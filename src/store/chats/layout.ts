@@ -27,7 +27,7 @@ export function chatFolder(configDir: string, workspace: string, id: string): st
 }
 
 /** The id of the chat in a folder, and the configuration directory that it belongs to. */
-export function placeOfChat(folder: string): { id: string; configDir: string } {
+export function chatIdentity(folder: string): { id: string; configDir: string } {
   return { id: basename(folder), configDir: resolve(folder, "../../..") };
 }
 
@@ -37,7 +37,7 @@ export function storeFile(folder: string): string {
 }
 
 /** Facts for listings, beside the store. */
-export function factsFile(folder: string): string {
+export function metadataFile(folder: string): string {
   return `${folder}${sep}meta.json`;
 }
 

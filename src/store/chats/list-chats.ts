@@ -4,23 +4,23 @@ import { basename, join, sep } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { storeError } from "../sqlite.ts";
-import type { ChatFacts } from "./chat.ts";
-import { chatsDir, factsFile, isChatId, projectId, storeFile } from "./layout.ts";
-import { readFacts } from "./read-chat.ts";
-import { readFactsFile } from "./transcript-files.ts";
+import type { ChatMetadata } from "./chat.ts";
+import { chatsDir, isChatId, metadataFile, projectId, storeFile } from "./layout.ts";
+import { readMetadata } from "./read-chat.ts";
+import { readMetadataFile } from "./transcript-files.ts";
 
 /** Newest first; those of one workspace, or all. Chats of subagents only where their parent is asked for. */
 export function listChats(
   configDir: string,
   { workspace, parent }: { workspace?: string; parent?: string } = {},
-): ChatFacts[] {
-  const found: ChatFacts[] = [];
+): ChatMetadata[] {
+  const found: ChatMetadata[] = [];
   for (const folder of folders(configDir, workspace)) {
     // The quick way first: thousands of chats are listed in a moment.
-    const facts = readFactsFile(folder) ?? (isChat(folder) ? factsAtAGlance(folder) : undefined);
-    if (!facts || facts.parent !== parent) continue;
-    if (workspace !== undefined) facts.workspace ??= workspace;
-    found.push(facts);
+    const metadata = readMetadataFile(folder) ?? (isChat(folder) ? metadataAtAGlance(folder) : undefined);
+    if (!metadata || metadata.parent !== parent) continue;
+    if (workspace !== undefined) metadata.workspace ??= workspace;
+    found.push(metadata);
   }
   return found.sort(newestFirst);
 }
@@ -45,11 +45,11 @@ export function folders(configDir: string, workspace?: string): string[] {
 }
 
 /** What a list shows of a chat: from the small file beside its store, which is opened only where that file says too little. */
-export function factsAtAGlance(folder: string): ChatFacts {
-  const facts = readFactsFile(folder) ?? titledFacts(folder);
-  if (facts) return facts;
+export function metadataAtAGlance(folder: string): ChatMetadata {
+  const metadata = readMetadataFile(folder) ?? titledMetadata(folder);
+  if (metadata) return metadata;
   try {
-    return readFacts(folder);
+    return readMetadata(folder);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { ...ageAtAGlance(folder), id: basename(folder), title: "(this chat cannot be read)", mode: "default" };
@@ -57,8 +57,8 @@ export function factsAtAGlance(folder: string): ChatFacts {
 }
 
 /** Some programs that write such chats put a title beside the store: enough for a list. */
-function titledFacts(folder: string): ChatFacts | undefined {
-  const { title, cwd, isSubagent } = factsText(folder);
+function titledMetadata(folder: string): ChatMetadata | undefined {
+  const { title, cwd, isSubagent } = metadataFields(folder);
   if (typeof title !== "string" || title === "" || title === "New Agent") return undefined;
   const workspace = typeof cwd === "string" ? { workspace: cwd } : {};
   const parent = isSubagent === true ? { parent: "" } : {};
@@ -66,15 +66,17 @@ function titledFacts(folder: string): ChatFacts | undefined {
 }
 
 /** A chat without a title is known by its first prompt. */
-export function shownTitle({ title, prompt }: ChatFacts): string {
+export function shownTitle({ title, prompt }: ChatMetadata): string {
   return title === "New Agent" ? (prompt ?? title) : title;
 }
 
-export type Aged = Pick<ChatFacts, "folder" | "createdAt" | "updatedAt" | "hasConversation"> & { isSubagent?: boolean };
+export type ChatAge = Pick<ChatMetadata, "folder" | "createdAt" | "updatedAt" | "hasConversation"> & {
+  isSubagent?: boolean;
+};
 
 /** Enough to tell which chat is newer, without opening a store, also for chats that the original wrote. */
-export function ageAtAGlance(folder: string): Aged {
-  const { createdAtMs, updatedAtMs, hasConversation, isSubagent } = factsText(folder);
+export function ageAtAGlance(folder: string): ChatAge {
+  const { createdAtMs, updatedAtMs, hasConversation, isSubagent } = metadataFields(folder);
   const kind = isSubagent === true && { isSubagent };
   if (typeof updatedAtMs === "number") {
     const createdAt = typeof createdAtMs === "number" ? createdAtMs : updatedAtMs;
@@ -86,16 +88,16 @@ export function ageAtAGlance(folder: string): Aged {
   return { folder, createdAt: updatedAt, updatedAt, hasConversation: true, ...kind };
 }
 
-function factsText(folder: string): JsonObject {
+function metadataFields(folder: string): JsonObject {
   try {
-    const value: unknown = JSON.parse(readFileSync(factsFile(folder), "utf8"));
+    const value: unknown = JSON.parse(readFileSync(metadataFile(folder), "utf8"));
     return isObject(value) ? value : {};
   } catch {
     return {};
   }
 }
 
-export function newestFirst(one: Aged, other: Aged): number {
+export function newestFirst(one: ChatAge, other: ChatAge): number {
   return other.updatedAt - one.updatedAt || other.createdAt - one.createdAt || (one.folder < other.folder ? -1 : 1);
 }
 

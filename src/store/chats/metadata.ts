@@ -1,17 +1,17 @@
-// What a chat is: its id, its place, its title, when it was written to.
+// What a chat is: its id, its folder, its title, when it was written to.
 
 import { decodeMessage, parseBlob } from "./blobs.ts";
-import type { ChatFacts } from "./chat.ts";
+import type { ChatMetadata } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { hasOwnTables, isPrompt, ownState, type StoreMeta } from "./history.ts";
-import { placeOfChat } from "./layout.ts";
+import { chatIdentity } from "./layout.ts";
 import { workspaceBeside } from "./transcript-files.ts";
 
 /** So far into a store a first prompt is looked for: the original puts its surroundings before it. */
 const mostBlobs = 8;
 const longestPrompt = 200;
 
-export function factsOf(store: StoreConnection, folder: string, meta: StoreMeta, changedAt = 0): ChatFacts {
+export function metadataOf(store: StoreConnection, folder: string, meta: StoreMeta, changedAt = 0): ChatMetadata {
   const isOurs = hasOwnTables(store);
   const workspace =
     (isOurs ? (ownState(store, ".workspace") as string | undefined) : undefined) ?? workspaceBeside(folder);
@@ -20,7 +20,7 @@ export function factsOf(store: StoreConnection, folder: string, meta: StoreMeta,
   const createdAt = meta.createdAt ?? changedAt;
   const written = isOurs ? lastWritten(store) : changedAt;
   return {
-    id: placeOfChat(folder).id,
+    id: chatIdentity(folder).id,
     folder,
     ...(workspace !== undefined && { workspace }),
     title: meta.name || "New Agent",

@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { storeError } from "../sqlite.ts";
-import type { ChatFacts, ChatWriter } from "./chat.ts";
+import type { ChatMetadata, ChatWriter } from "./chat.ts";
 import { openStore, type StoreConnection } from "./connection.ts";
 import { checkStore, failureOf, keptAside, notWhole } from "./damage.ts";
 import {
@@ -17,18 +17,18 @@ import {
   readView,
   type StoreMeta,
 } from "./history.ts";
-import { findCut, owedEvents, owedResults, withEveryResult } from "./interrupted.ts";
+import { findInterruptedTurn, owedEvents, owedResults, withEveryResult } from "./interrupted.ts";
 import { chatFolder, chatsDir, storeFile } from "./layout.ts";
-import { factsOf } from "./metadata.ts";
+import { metadataOf } from "./metadata.ts";
 import { makeFolder } from "./private-files.ts";
 import { emptyRoot, RootBuilder, rootOf } from "./root.ts";
 import { addOwnTables, makeStore, quoted } from "./tables.ts";
 import { readTail } from "./tail.ts";
 import { metaText, Writer } from "./writer.ts";
-import { type Holder, takeWriterLock, type WriterLock } from "./writer-lock.ts";
+import { type LockHolder, takeWriterLock, type WriterLock } from "./writer-lock.ts";
 
 /** `workspace`: its real path. */
-export type ChatPlace = { configDir: string; workspace: string };
+export type ChatPaths = { configDir: string; workspace: string };
 
 export type NewChat = {
   id: string;
@@ -42,13 +42,13 @@ export type NewChat = {
   parent?: string;
 };
 
-export function createChat(place: ChatPlace, { id, mode, model, title, createdAt, parent }: NewChat): ChatWriter {
-  const folder = chatFolder(place.configDir, place.workspace, id);
+export function createChat(paths: ChatPaths, { id, mode, model, title, createdAt, parent }: NewChat): ChatWriter {
+  const folder = chatFolder(paths.configDir, paths.workspace, id);
   const now = Date.now();
-  const facts: ChatFacts = {
+  const metadata: ChatMetadata = {
     id,
     folder,
-    workspace: place.workspace,
+    workspace: paths.workspace,
     title: title ?? "New Agent",
     mode,
     createdAt: createdAt ?? now,
@@ -58,18 +58,18 @@ export function createChat(place: ChatPlace, { id, mode, model, title, createdAt
     ...(parent !== undefined && { parent }),
   };
   try {
-    for (const path of [place.configDir, chatsDir(place.configDir), dirname(folder)]) checkWritable(path);
+    for (const path of [paths.configDir, chatsDir(paths.configDir), dirname(folder)]) checkWritable(path);
     makeFolder(folder);
     const lock = takeWriterLock(folder);
     try {
       if (existsSync(storeFile(folder)))
         throw new UserError("USAGE", `There is a chat with the id ${id} already. Go on with it: --resume ${id}`);
-      const handle = makeStore(folder, firstRows(facts));
+      const handle = makeStore(folder, firstRows(metadata));
       return new Writer({
         store: openForWriting(folder),
         handle,
         lock,
-        facts,
+        metadata,
         meta: {},
         messages: [],
         root: new RootBuilder(),
@@ -104,7 +104,7 @@ export function openChat(folder: string, changes: { mode?: string; model?: strin
     if (history && !history.isOurs) takeOver(store, history, meta);
     setOwnState(store, ".writer", holder());
 
-    const writer = new Writer({ ...found, store, lock, facts: { ...found.facts, ...changes } });
+    const writer = new Writer({ ...found, store, lock, metadata: { ...found.metadata, ...changes } });
     if (cut || results) writer.mend(cut?.turn ?? writer.turn, cut ? owedEvents(cut) : [], results);
     if (!found.isUsual) writer.rewriteTranscript((history ?? readHistory(store, meta)).messages);
     return writer;
@@ -123,22 +123,22 @@ function lookInto(store: StoreConnection, folder: string) {
   const meta = readMeta(store);
   const hasTables = hasOwnTables(store);
   const view = hasTables ? readView(store) : noView;
-  const cut = hasTables ? findCut(store) : undefined;
+  const cut = hasTables ? findInterruptedTurn(store) : undefined;
   const wasCutOff = hasTables && ownState(store, ".writer") !== undefined;
   const previousRootId = hasTables ? ownState(store, ".previous_root") : undefined;
   const tail = hasTables && !wasCutOff && !cut ? readTail(store, meta.latestRootBlobId, view.after) : undefined;
   const history = tail ? undefined : readWhole(store, folder, meta);
   const { messages, turn, root, lastSequence, lastNumber } = tail ?? history!;
-  const told = modelView(view, messages);
-  const results = owedResults(told, cut);
+  const modelMessages = modelView(view, messages);
+  const results = owedResults(modelMessages, cut);
   return {
     meta,
     history,
     cut,
     results,
     isUsual: (tail || history?.isOurs) && !wasCutOff && !cut && !results,
-    facts: factsOf(store, folder, meta),
-    messages: withEveryResult(told),
+    metadata: metadataOf(store, folder, meta),
+    messages: withEveryResult(modelMessages),
     root,
     rootId: meta.latestRootBlobId ?? "",
     ...(typeof previousRootId === "string" && { previousRootId }),
@@ -183,8 +183,8 @@ function checkWritable(path: string): void {
   throw storeError({ code: "EACCES" }, path);
 }
 
-function firstRows(facts: ChatFacts): string {
-  const { workspace, parent } = facts;
+function firstRows(metadata: ChatMetadata): string {
+  const { workspace, parent } = metadata;
   const state = {
     ".root": emptyRoot.id,
     ".workspace": workspace,
@@ -195,7 +195,7 @@ function firstRows(facts: ChatFacts): string {
   return `
     INSERT INTO blobs VALUES (${quoted(emptyRoot.id)}, x'${emptyRoot.data.toString("hex")}');
     INSERT INTO courser_state VALUES ${rows.join(", ")};
-    INSERT INTO meta VALUES ('0', ${quoted(metaText({}, facts, emptyRoot.id))})`;
+    INSERT INTO meta VALUES ('0', ${quoted(metaText({}, metadata, emptyRoot.id))})`;
 }
 
 /** Makes a store that somebody else wrote, or wrote to, one of ours. Their blobs stay as they are. */
@@ -216,7 +216,7 @@ function setOwnState(store: StoreConnection, key: string, value: unknown): void 
     .run(key, 0, JSON.stringify(value ?? null));
 }
 
-function holder(): Holder {
+function holder(): LockHolder {
   return { pid: process.pid, since: Date.now() };
 }
 

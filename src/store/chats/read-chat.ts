@@ -6,7 +6,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Message } from "../../protocol/message.ts";
 import { storeError } from "../sqlite.ts";
-import type { ChatFacts, ChatProblem, ChatRecord, ChatTurn, StoredEvent, StoredMessage } from "./chat.ts";
+import type { ChatMetadata, ChatProblem, ChatRecord, ChatTurn, StoredEvent, StoredMessage } from "./chat.ts";
 import { openStore, type StoreConnection, type StoreMode } from "./connection.ts";
 import { checkStore, failureOf, notWhole } from "./damage.ts";
 import {
@@ -20,11 +20,11 @@ import {
   readView,
   type StoreMeta,
 } from "./history.ts";
-import { findCut, owedResults, withEveryResult } from "./interrupted.ts";
+import { findInterruptedTurn, owedResults, withEveryResult } from "./interrupted.ts";
 import { storeFile } from "./layout.ts";
-import { factsOf } from "./metadata.ts";
+import { metadataOf } from "./metadata.ts";
 import { quoted } from "./tables.ts";
-import { readFactsFile } from "./transcript-files.ts";
+import { readMetadataFile } from "./transcript-files.ts";
 
 /** Everything that is kept. `events`: also what happened; left out where only the conversation is wanted. */
 export function readChat(folder: string, options: { events?: boolean } = {}): ChatRecord {
@@ -33,7 +33,7 @@ export function readChat(folder: string, options: { events?: boolean } = {}): Ch
     const history = readHistory(store, meta);
     const { events, problems } = hasOwnTables(store) ? readEvents(store, options.events === true) : nothing;
     return {
-      facts: factsOf(store, folder, meta, changedAt(folder)),
+      metadata: metadataOf(store, folder, meta, changedAt(folder)),
       messages: history.messages,
       events: options.events ? events : [],
       turns: turnsOf(events, history.messages),
@@ -50,7 +50,7 @@ export function readMessages(folder: string): Message[] {
     if (history.problems.length > 0) throw notWhole(folder, history.problems, history.wholeTurns);
     const isOurs = hasOwnTables(store);
     const messages = modelView(isOurs ? readView(store) : noView, history.messages);
-    const owed = owedResults(messages, isOurs ? findCut(store) : undefined);
+    const owed = owedResults(messages, isOurs ? findInterruptedTurn(store) : undefined);
     return [...withEveryResult(messages), ...(owed ? [owed] : [])];
   });
 }
@@ -61,10 +61,11 @@ export function readEventsFrom(folder: string, from: number, most: number): Stor
 }
 
 /** For listings. Takes the file beside the store where it is ours: a store is opened only for chats of others. */
-export function readFacts(folder: string): ChatFacts {
+export function readMetadata(folder: string): ChatMetadata {
   checkStore(folder);
   return (
-    readFactsFile(folder) ?? withStore(folder, (store) => factsOf(store, folder, readMeta(store), changedAt(folder)))
+    readMetadataFile(folder) ??
+    withStore(folder, (store) => metadataOf(store, folder, readMeta(store), changedAt(folder)))
   );
 }
 
@@ -161,11 +162,11 @@ function changedAt(folder: string): number {
   return Math.round(Math.max(...times));
 }
 
-type Events = { events: StoredEvent[]; problems: ChatProblem[] };
+type ReadEvents = { events: StoredEvent[]; problems: ChatProblem[] };
 
-const nothing: Events = { events: [], problems: [] };
+const nothing: ReadEvents = { events: [], problems: [] };
 
-function readEvents(store: StoreConnection, all: boolean): Events {
+function readEvents(store: StoreConnection, all: boolean): ReadEvents {
   const which = all ? "" : "WHERE kind IN ('user', 'done', 'fail') ";
   const rows = store.rows(`SELECT sequence, turn, at, body FROM courser_events ${which}ORDER BY sequence`);
   const events: StoredEvent[] = [];
@@ -199,9 +200,9 @@ function turnsOf(events: readonly StoredEvent[], messages: readonly StoredMessag
     if (running && event.type === "done") running.status = "done";
     if (running && event.type === "fail") running.status = event.code === "INTERRUPTED" ? "interrupted" : "failed";
   }
-  const told = new Set(turns.keys());
+  const withEvents = new Set(turns.keys());
   for (const { turn, at, message } of messages) {
-    if (told.has(turn)) continue;
+    if (withEvents.has(turn)) continue;
     if (isPrompt(message) && !turns.has(turn)) {
       const text = message.parts.find((part) => part.type === "text")?.text ?? "";
       turns.set(turn, { number: turn, prompt: text, startedAt: at ?? 0, status: "interrupted" });

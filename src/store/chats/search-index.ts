@@ -3,8 +3,8 @@ import { closeSync, existsSync, mkdirSync, openSync, rmSync, statSync } from "no
 import { basename, dirname, join, sep } from "node:path";
 import { type ErrorCode, UserError } from "../../protocol/error-codes.ts";
 import { type Database, openDatabase, storeError } from "../sqlite.ts";
-import type { ChatFacts } from "./chat.ts";
-import { factsAtAGlance, idsIn, isChat, projects } from "./list-chats.ts";
+import type { ChatMetadata } from "./chat.ts";
+import { idsIn, isChat, metadataAtAGlance, projects } from "./list-chats.ts";
 import { type SearchText, searchTextOf } from "./search-text.ts";
 
 export type IndexWatch = {
@@ -24,13 +24,13 @@ INSERT INTO texts (texts, rank) VALUES ('secure-delete', 1);
 PRAGMA user_version = ${version};`;
 
 /** Its words must not be left in the index: what is deleted is deleted there too, down to the bytes. */
-export function forgetChat(configDir: string, place: string): void {
+export function forgetChat(configDir: string, chatPath: string): void {
   const file = indexFile(configDir);
   if (!existsSync(file)) return;
   try {
     const database = openIndex(file);
     try {
-      transact(database, () => remove(database, [place]));
+      transact(database, () => remove(database, [chatPath]));
     } finally {
       database.close();
     }
@@ -129,25 +129,25 @@ function transact(database: Database, work: () => void): void {
   }
 }
 
-type Stale = { place: string; folder: string; stamp: string };
+type StaleChat = { chatPath: string; folder: string; stamp: string };
 
 function refresh(database: Database, configDir: string, watch: IndexWatch): void {
   const known = knownStamps(database);
-  const stale: Stale[] = [];
+  const stale: StaleChat[] = [];
   for (const project of projects(configDir)) {
     const name = basename(project);
     for (const id of idsIn(project)) {
       // Within the configuration directory, which may be moved as a whole.
-      const place = `${name}/${id}`;
+      const chatPath = `${name}/${id}`;
       const folder = `${project}${sep}${id}`;
       const stat = statSync(folder, ifThere);
-      if (!stat?.isDirectory() || known.delete(`${place} ${stat.mtimeMs}`)) continue;
+      if (!stat?.isDirectory() || known.delete(`${chatPath} ${stat.mtimeMs}`)) continue;
       const stamp = stampOf(folder, stat.mtimeMs);
-      if (!known.delete(`${place} ${stamp}`)) stale.push({ place, folder, stamp });
+      if (!known.delete(`${chatPath} ${stamp}`)) stale.push({ chatPath, folder, stamp });
     }
   }
   // Those that are read again are among them.
-  if (known.size > 0) transact(database, () => remove(database, Array.from(known, placeIn)));
+  if (known.size > 0) transact(database, () => remove(database, Array.from(known, chatPathIn)));
   index(database, stale, watch);
 }
 
@@ -160,7 +160,7 @@ function knownStamps(database: Database): Set<string> {
 }
 
 /** Up to the end of the id: what comes before it may be any name. */
-function placeIn(text: string): string {
+function chatPathIn(text: string): string {
   return text.slice(0, text.indexOf("/") + 1 + idLength);
 }
 
@@ -180,9 +180,9 @@ function stampOf(folder: string, atRest: number): string {
 const mostChats = 200;
 const mostCharacters = 8_000_000;
 
-function index(database: Database, stale: readonly Stale[], { onProgress }: IndexWatch): void {
+function index(database: Database, stale: readonly StaleChat[], { onProgress }: IndexWatch): void {
   let first = 0;
-  let read: Read[] = [];
+  let read: IndexedChat[] = [];
   let characters = 0;
   for (const [done, chat] of stale.entries()) {
     onProgress?.(done, stale.length);
@@ -190,9 +190,9 @@ function index(database: Database, stale: readonly Stale[], { onProgress }: Inde
     if (isChat(chat.folder)) read.push({ ...chat, ...readForSearch(chat.folder) });
     characters += read.at(-1)?.text.body.length ?? 0;
     if (read.length < mostChats && characters < mostCharacters && done < stale.length - 1) continue;
-    const places = stale.slice(first, done + 1).map(({ place }) => place);
+    const chatPaths = stale.slice(first, done + 1).map(({ chatPath }) => chatPath);
     transact(database, () => {
-      remove(database, places);
+      remove(database, chatPaths);
       insert(database, read);
     });
     first = done + 1;
@@ -202,36 +202,36 @@ function index(database: Database, stale: readonly Stale[], { onProgress }: Inde
   if (stale.length > 0) onProgress?.(stale.length, stale.length);
 }
 
-type Read = Stale & { facts: ChatFacts; text: SearchText };
+type IndexedChat = StaleChat & { metadata: ChatMetadata; text: SearchText };
 
 /** A chat that cannot be read is found by its title at least. */
-function readForSearch(folder: string): { facts: ChatFacts; text: SearchText } {
+function readForSearch(folder: string): { metadata: ChatMetadata; text: SearchText } {
   try {
     return searchTextOf(folder);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    const facts = factsAtAGlance(folder);
-    return { facts, text: { title: facts.title, body: "", parts: "" } };
+    const metadata = metadataAtAGlance(folder);
+    return { metadata, text: { title: metadata.title, body: "", parts: "" } };
   }
 }
 
-function remove(database: Database, places: readonly string[]): void {
+function remove(database: Database, chatPaths: readonly string[]): void {
   const find = database.prepare("SELECT row FROM chats WHERE place = ?");
   const removeText = database.prepare("DELETE FROM texts WHERE rowid = ?");
   const removeChat = database.prepare("DELETE FROM chats WHERE row = ?");
-  for (const place of places) {
-    const row = find.get(place)?.["row"];
+  for (const chatPath of chatPaths) {
+    const row = find.get(chatPath)?.["row"];
     if (row === undefined) continue;
     removeText.run(row);
     removeChat.run(row);
   }
 }
 
-function insert(database: Database, chats: readonly Read[]): void {
+function insert(database: Database, chats: readonly IndexedChat[]): void {
   const insertChat = database.prepare("INSERT INTO chats (place, stamp, facts) VALUES (?, ?, ?)");
   const insertText = database.prepare("INSERT INTO texts (rowid, title, body, parts) VALUES (?, ?, ?, ?)");
-  for (const { place, stamp, facts, text } of chats) {
-    const { lastInsertRowid } = insertChat.run(place, stamp, JSON.stringify(facts));
+  for (const { chatPath, stamp, metadata, text } of chats) {
+    const { lastInsertRowid } = insertChat.run(chatPath, stamp, JSON.stringify(metadata));
     insertText.run(lastInsertRowid, text.title, text.body, text.parts);
   }
 }

@@ -1,6 +1,6 @@
 // What of a chat can be found: its title, what was said, what the tools were told and what they answered.
 import type { Message } from "../../protocol/message.ts";
-import type { ChatFacts } from "./chat.ts";
+import type { ChatMetadata } from "./chat.ts";
 import { readChat } from "./read-chat.ts";
 
 export type SearchText = {
@@ -15,13 +15,13 @@ const longestResult = 4_000;
 /** Of one chat. What was said comes first, so that results are what is left out. */
 const longestBody = 4_000_000;
 
-export function searchTextOf(folder: string): { facts: ChatFacts; text: SearchText } {
-  const { facts, messages } = readChat(folder);
+export function searchTextOf(folder: string): { metadata: ChatMetadata; text: SearchText } {
+  const { metadata, messages } = readChat(folder);
   const said: string[] = [];
   const results: string[] = [];
   for (const { message } of messages) collect(message, said, results);
   const body = plain([...said, ...results].join("\n").slice(0, longestBody));
-  return { facts, text: { title: plain(facts.title), body, parts: partsOf(body) } };
+  return { metadata, text: { title: plain(metadata.title), body, parts: partsOf(body) } };
 }
 
 function collect(message: Message, said: string[], results: string[]): void {

@@ -3,29 +3,29 @@
 const before = 40;
 const length = 160;
 /** So many places are looked at: a common word has thousands. */
-const mostPlaces = 500;
+const mostMatches = 500;
 
 export function snippetOf(text: string, words: readonly string[]): string {
-  const places = placesOf(text, words, { wholeWords: true });
-  const best = bestPlace(places.length > 0 ? places : placesOf(text, words, { wholeWords: false }));
+  const matches = matchesOf(text, words, { wholeWords: true });
+  const best = bestMatch(matches.length > 0 ? matches : matchesOf(text, words, { wholeWords: false }));
   const start = best === undefined ? 0 : wordStart(text, Math.max(0, best - before));
   const end = start + length;
   const cut = text.slice(start, end).replace(/\s+/g, " ").trim();
   return `${start > 0 ? "… " : ""}${cut}${end < text.length ? " …" : ""}`;
 }
 
-type Place = { at: number; word: string };
+type WordMatch = { at: number; word: string };
 
 /** A word inside of a longer one counts where none stands alone. */
-function placesOf(text: string, words: readonly string[], { wholeWords }: { wholeWords: boolean }): Place[] {
+function matchesOf(text: string, words: readonly string[], { wholeWords }: { wholeWords: boolean }): WordMatch[] {
   const alternatives = words.map(patternOf).join("|");
   const pattern = new RegExp(`${wholeWords ? "(?<![\\p{L}\\p{N}])" : ""}(?:${alternatives})`, "giu");
-  const places: Place[] = [];
+  const matches: WordMatch[] = [];
   for (const match of text.matchAll(pattern)) {
-    places.push({ at: match.index, word: match[0].toLowerCase() });
-    if (places.length === mostPlaces) break;
+    matches.push({ at: match.index, word: match[0].toLowerCase() });
+    if (matches.length === mostMatches) break;
   }
-  return places;
+  return matches;
 }
 
 /** What is no letter or digit separates words for the index, whatever it is. */
@@ -36,12 +36,12 @@ function patternOf(word: string): string {
 }
 
 /** Where most different words follow within one snippet. */
-function bestPlace(places: readonly Place[]): number | undefined {
+function bestMatch(matches: readonly WordMatch[]): number | undefined {
   let best: { at: number; count: number } | undefined;
-  for (const [index, { at }] of places.entries()) {
+  for (const [index, { at }] of matches.entries()) {
     const near = new Set<string>();
-    for (let next = index; next < places.length && places[next]!.at < at + length - before; next++)
-      near.add(places[next]!.word);
+    for (let next = index; next < matches.length && matches[next]!.at < at + length - before; next++)
+      near.add(matches[next]!.word);
     if (near.size > (best?.count ?? 0)) best = { at, count: near.size };
   }
   return best?.at;

@@ -1,7 +1,7 @@
 // The end of a chat that a run of ours left in order: what a model is told is read, all that comes before is only checked.
 import type { StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
-import { assemble, type Blobs, ownState, readRows } from "./history.ts";
+import { assemble, type BlobMap, ownState, readRows } from "./history.ts";
 import { type RootBuilder, referenceDigits, rootOfDigits } from "./root.ts";
 import { hasherFor } from "./sha256.ts";
 
@@ -42,15 +42,15 @@ function attempt<T>(work: () => T): T | undefined {
 
 /** Some at a time, because there may be many pictures among them. Put together by SQLite: a row for each takes twice as long. */
 const nextBlobs = `
-  SELECT max(place), group_concat(id, ''), CAST(group_concat(CAST(data AS TEXT), '') AS BLOB), group_concat(length(data))
-  FROM (SELECT rowid AS place, id, data FROM blobs WHERE rowid > ? ORDER BY rowid LIMIT 256)`;
+  SELECT max(row), group_concat(id, ''), CAST(group_concat(CAST(data AS TEXT), '') AS BLOB), group_concat(length(data))
+  FROM (SELECT rowid AS row, id, data FROM blobs WHERE rowid > ? ORDER BY rowid LIMIT 256)`;
 
 /** Every blob against its id. `order`: the messages as they lie in the table. `ids`: whose content is wanted. */
-function checkBlobs(store: StoreConnection, ids: ReadonlySet<string>): { order: string; wanted: Blobs } | undefined {
-  const wanted: Blobs = new Map();
+function checkBlobs(store: StoreConnection, ids: ReadonlySet<string>): { order: string; wanted: BlobMap } | undefined {
+  const wanted: BlobMap = new Map();
   const order: string[] = [];
-  for (let place = 0; ; ) {
-    const [last, expected, data, lengths] = store.rows(nextBlobs, place)[0] ?? [];
+  for (let row = 0; ; ) {
+    const [last, expected, data, lengths] = store.rows(nextBlobs, row)[0] ?? [];
     if (typeof last !== "number") break;
     if (!(data instanceof Uint8Array)) return undefined;
     const hash = hasherFor(data.length);
@@ -66,7 +66,7 @@ function checkBlobs(store: StoreConnection, ids: ReadonlySet<string>): { order: 
         return id;
       });
     if (found.join("") !== expected) return undefined;
-    place = last;
+    row = last;
   }
   return { order: order.join(referenceDigits), wanted };
 }

@@ -1,4 +1,4 @@
-// What lies beside a store for other programs: facts for listings, a transcript, the log that names the workspace.
+// What lies beside a store for other programs: metadata for listings, a transcript, the log that names the workspace.
 // A run never fails because of them, except when the disk is full.
 import { closeSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -6,14 +6,14 @@ import type { Message } from "../../protocol/message.ts";
 import { projectDir } from "../project.ts";
 import { storeError } from "../sqlite.ts";
 import { asQuery } from "./blobs.ts";
-import type { ChatFacts, StoredMessage } from "./chat.ts";
-import { factsFile, transcriptFile } from "./layout.ts";
+import type { ChatMetadata, StoredMessage } from "./chat.ts";
+import { metadataFile, transcriptFile } from "./layout.ts";
 import { makeFolder, openPrivate } from "./private-files.ts";
 
 const schemaVersion = 1;
 
 /** `courser`: what listings of ours need beyond what others read. */
-type FactsText = {
+type MetadataFields = {
   createdAtMs?: number;
   updatedAtMs?: number;
   hasConversation?: boolean;
@@ -22,26 +22,26 @@ type FactsText = {
   courser?: { title?: string; mode?: string; model?: string; prompt?: string; parent?: string };
 };
 
-export function writeFacts(facts: ChatFacts): void {
-  const isNamed = facts.title !== "New Agent";
-  const title = isNamed ? facts.title : facts.prompt;
+export function writeMetadata(metadata: ChatMetadata): void {
+  const isNamed = metadata.title !== "New Agent";
+  const title = isNamed ? metadata.title : metadata.prompt;
   const text = JSON.stringify({
     schemaVersion,
-    createdAtMs: facts.createdAt,
-    hasConversation: facts.hasConversation,
-    updatedAtMs: facts.updatedAt,
-    ...(facts.workspace !== undefined && { cwd: facts.workspace }),
+    createdAtMs: metadata.createdAt,
+    hasConversation: metadata.hasConversation,
+    updatedAtMs: metadata.updatedAt,
+    ...(metadata.workspace !== undefined && { cwd: metadata.workspace }),
     ...(title !== undefined && { title }),
-    ...(facts.parent !== undefined && { isSubagent: true }),
+    ...(metadata.parent !== undefined && { isSubagent: true }),
     courser: {
-      title: facts.title,
-      mode: facts.mode,
-      model: facts.model,
-      prompt: facts.prompt,
-      parent: facts.parent,
+      title: metadata.title,
+      mode: metadata.mode,
+      model: metadata.model,
+      prompt: metadata.prompt,
+      parent: metadata.parent,
     },
   });
-  const file = factsFile(facts.folder);
+  const file = metadataFile(metadata.folder);
   withoutFailing(file, () => replace(file, text));
 }
 
@@ -49,9 +49,9 @@ export function writeFacts(facts: ChatFacts): void {
 const asText = { encoding: "utf8", flag: "r" } as const;
 
 /** From the file beside the store; undefined where it is not there, or not ours. */
-export function readFactsFile(folder: string): ChatFacts | undefined {
+export function readMetadataFile(folder: string): ChatMetadata | undefined {
   try {
-    const found = JSON.parse(readFileSync(factsFile(folder), asText)) as FactsText;
+    const found = JSON.parse(readFileSync(metadataFile(folder), asText)) as MetadataFields;
     const { createdAtMs, updatedAtMs, hasConversation, cwd, courser } = found;
     if (!courser || createdAtMs === undefined || updatedAtMs === undefined) return undefined;
     return {
@@ -75,14 +75,14 @@ export function readFactsFile(folder: string): ChatFacts | undefined {
 /** The workspace that a file written by somebody else names. */
 export function workspaceBeside(folder: string): string | undefined {
   try {
-    const { cwd } = JSON.parse(readFileSync(factsFile(folder), "utf8")) as FactsText;
+    const { cwd } = JSON.parse(readFileSync(metadataFile(folder), "utf8")) as MetadataFields;
     return typeof cwd === "string" ? cwd : undefined;
   } catch {
     return undefined;
   }
 }
 
-export interface Transcript {
+export interface TranscriptFile {
   add(message: Message, at: number): void;
   endTurn(status: string): void;
   /** All of it anew: after going back, or after a run that was cut off. `endings`: how turns ended, by number. */
@@ -90,7 +90,7 @@ export interface Transcript {
   close(): void;
 }
 
-export function openTranscript(configDir: string, { workspace, id, parent }: ChatFacts): Transcript {
+export function openTranscript(configDir: string, { workspace, id, parent }: ChatMetadata): TranscriptFile {
   if (workspace === undefined) return { add() {}, endTurn() {}, rewrite() {}, close() {} };
   const file = transcriptFile(configDir, workspace, id, parent);
   let handle: number | undefined;

@@ -5,7 +5,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import { type Database, isBusy, longestWaitMs, openDatabase, storeError } from "../sqlite.ts";
 import { openStore } from "./connection.ts";
 import { ownState } from "./history.ts";
-import { placeOfChat, storeFile } from "./layout.ts";
+import { chatIdentity, storeFile } from "./layout.ts";
 import { openPrivate } from "./private-files.ts";
 
 export interface WriterLock {
@@ -41,7 +41,7 @@ function makePrivate(file: string): void {
 }
 
 function inUse(folder: string): UserError {
-  const { id } = placeOfChat(folder);
+  const { id } = chatIdentity(folder);
   return new UserError(
     "STORE_LOCKED",
     `database is locked: the chat ${id} is in use by ${holderOf(folder)}, and stayed so for ${longestWaitMs / 1000} s. ` +
@@ -49,13 +49,13 @@ function inUse(folder: string): UserError {
   );
 }
 
-export type Holder = { pid: number; since: number };
+export type LockHolder = { pid: number; since: number };
 
 function holderOf(folder: string): string {
   try {
     const store = openStore(storeFile(folder), "read");
     try {
-      const { pid, since } = ownState(store, ".writer") as Holder;
+      const { pid, since } = ownState(store, ".writer") as LockHolder;
       return `process ${pid} since ${new Date(since).toISOString()}`;
     } finally {
       store.close();

@@ -5,14 +5,14 @@ import type { AgentEvent } from "../../protocol/event.ts";
 import type { Message } from "../../protocol/message.ts";
 import { storeError } from "../sqlite.ts";
 import { encodeMessage } from "./blobs.ts";
-import type { ChatFacts, ChatWriter, StoredEvent, StoredMessage } from "./chat.ts";
+import type { ChatMetadata, ChatWriter, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { eventsFrom, isPrompt, modelView, ownState, readHistory, readView, type StoreMeta } from "./history.ts";
-import { placeOfChat, storeFile } from "./layout.ts";
+import { chatIdentity, storeFile } from "./layout.ts";
 import { firstLine } from "./metadata.ts";
 import { type RootBuilder, rootOf } from "./root.ts";
 import { sha256 } from "./sha256.ts";
-import { openTranscript, type Transcript, writeFacts } from "./transcript-files.ts";
+import { openTranscript, type TranscriptFile, writeMetadata } from "./transcript-files.ts";
 import type { WriterLock } from "./writer-lock.ts";
 
 /** A chat as it was found, or made. */
@@ -21,7 +21,7 @@ export type OpenedChat = {
   /** Of a store that was made just now, and is not yet forced to the disk. */
   handle?: number;
   lock: WriterLock;
-  facts: ChatFacts;
+  metadata: ChatMetadata;
   meta: StoreMeta;
   messages: Message[];
   /** Names the blobs of the conversation in order. */
@@ -46,9 +46,9 @@ export class Writer implements ChatWriter {
   readonly #store: StoreConnection;
   readonly #handle: number | undefined;
   readonly #lock: WriterLock;
-  readonly #facts: ChatFacts;
+  readonly #metadata: ChatMetadata;
   readonly #meta: StoreMeta;
-  readonly #transcript: Transcript;
+  readonly #transcript: TranscriptFile;
   readonly #toolNames = new Map<string, string>();
   #messages: Message[];
   #root: RootBuilder;
@@ -66,13 +66,13 @@ export class Writer implements ChatWriter {
   #isClosed = false;
   /** Something was forced to the disk, and with it everything before. */
   #isSettled = false;
-  #shownFacts = "";
+  #shownMetadata = "";
 
   constructor(opened: OpenedChat) {
     this.#store = opened.store;
     this.#handle = opened.handle;
     this.#lock = opened.lock;
-    this.#facts = opened.facts;
+    this.#metadata = opened.metadata;
     this.#meta = opened.meta;
     this.#messages = opened.messages;
     this.#root = opened.root;
@@ -82,13 +82,13 @@ export class Writer implements ChatWriter {
     this.#lastSequence = opened.lastSequence;
     this.#lastNumber = opened.lastNumber;
     this.#lastEvent = opened.lastEvent;
-    const { configDir } = placeOfChat(opened.facts.folder);
-    this.#transcript = openTranscript(configDir, opened.facts);
+    const { configDir } = chatIdentity(opened.metadata.folder);
+    this.#transcript = openTranscript(configDir, opened.metadata);
     for (const message of opened.messages.slice(-2)) this.#learnTools(message);
   }
 
-  get facts(): ChatFacts {
-    return { ...this.#facts };
+  get metadata(): ChatMetadata {
+    return { ...this.#metadata };
   }
 
   get messages(): readonly Message[] {
@@ -109,8 +109,8 @@ export class Writer implements ChatWriter {
     this.#commit(() => {
       for (const message of messages) this.#insertMessage(message, at);
     });
-    this.#facts.hasConversation = true;
-    this.#facts.updatedAt = at;
+    this.#metadata.hasConversation = true;
+    this.#metadata.updatedAt = at;
     this.#messages.push(...messages);
     for (const message of messages) this.#transcript.add(message, at);
   }
@@ -139,12 +139,12 @@ export class Writer implements ChatWriter {
       },
       { durable: durable.has(event.type) },
     );
-    this.#facts.updatedAt = at;
+    this.#metadata.updatedAt = at;
     if (isEnd) {
       this.#running = undefined;
       this.#transcript.endTurn(turnStatus[event.type]);
     }
-    if (isEnd || event.type === "user") this.#writeFacts();
+    if (isEnd || event.type === "user") this.#writeMetadata();
     return this.#lastEvent;
   }
 
@@ -162,15 +162,15 @@ export class Writer implements ChatWriter {
   }
 
   rename(title: string): void {
-    this.#facts.title = title;
+    this.#metadata.title = title;
     this.#commit(() => this.#writeMeta());
-    this.#writeFacts();
+    this.#writeMetadata();
   }
 
   rewindTo(number: number): void {
     if (!Number.isInteger(number) || number < 1 || number > this.#turn) {
       const turns = this.#turn === 0 ? "it has no turns" : `its turns are 1 to ${this.#turn}`;
-      throw new UserError("USAGE", `The chat ${this.#facts.id} has no turn ${number}: ${turns}.`);
+      throw new UserError("USAGE", `The chat ${this.#metadata.id} has no turn ${number}: ${turns}.`);
     }
     this.#commit(
       () => {
@@ -184,10 +184,10 @@ export class Writer implements ChatWriter {
     this.#turn = number - 1;
     const { messages } = readHistory(this.#store);
     this.#messages = modelView(readView(this.#store), messages);
-    this.#facts.hasConversation = messages.length > 0;
-    if (number === 1) delete this.#facts.prompt;
+    this.#metadata.hasConversation = messages.length > 0;
+    if (number === 1) delete this.#metadata.prompt;
     this.rewriteTranscript(messages);
-    this.#writeFacts();
+    this.#writeMetadata();
   }
 
   close(): void {
@@ -201,11 +201,11 @@ export class Writer implements ChatWriter {
           },
           { durable: this.#rootIsStale || !this.#isSettled },
         );
-        this.#writeFacts();
+        this.#writeMetadata();
       }
     } finally {
       this.#isClosed = true;
-      this.#failure ??= new UserError("STORE_FAILED", `The chat ${this.#facts.id} is closed.`);
+      this.#failure ??= new UserError("STORE_FAILED", `The chat ${this.#metadata.id} is closed.`);
       this.#transcript.close();
       this.#store.close();
       if (this.#handle !== undefined) closeSync(this.#handle);
@@ -266,7 +266,7 @@ export class Writer implements ChatWriter {
   #beginTurn(by: "event" | "message", prompt: string): void {
     this.#turn++;
     this.#running = by;
-    this.#facts.prompt ??= firstLine(prompt);
+    this.#metadata.prompt ??= firstLine(prompt);
   }
 
   #insertEvent(sequence: number, turn: number, at: number, event: AgentEvent): void {
@@ -293,15 +293,15 @@ export class Writer implements ChatWriter {
   }
 
   #writeMeta(): void {
-    const text = metaText(this.#meta, this.#facts, this.#rootId);
+    const text = metaText(this.#meta, this.#metadata, this.#rootId);
     this.#store.statement("INSERT OR REPLACE INTO meta (key, value) VALUES ('0', ?)").run(text);
   }
 
-  #writeFacts(): void {
-    const text = JSON.stringify(this.#facts);
-    if (text === this.#shownFacts) return;
-    writeFacts(this.#facts);
-    this.#shownFacts = text;
+  #writeMetadata(): void {
+    const text = JSON.stringify(this.#metadata);
+    if (text === this.#shownMetadata) return;
+    writeMetadata(this.#metadata);
+    this.#shownMetadata = text;
   }
 
   #setState(key: string, turn: number, value: unknown): void {
@@ -356,22 +356,22 @@ export class Writer implements ChatWriter {
       } catch {
         // The first error is the one to tell.
       }
-      this.#failure = storeError(error, storeFile(this.#facts.folder));
+      this.#failure = storeError(error, storeFile(this.#metadata.folder));
       throw this.#failure;
     }
   }
 }
 
 /** The row `0` of the table `meta`, as the original has it. What else is in it stays. */
-export function metaText(before: StoreMeta, facts: ChatFacts, root: string): string {
+export function metaText(before: StoreMeta, metadata: ChatMetadata, root: string): string {
   const meta: StoreMeta = {
     ...before,
-    agentId: facts.id,
+    agentId: metadata.id,
     latestRootBlobId: root,
-    name: facts.title,
-    mode: facts.mode,
-    createdAt: facts.createdAt,
-    ...(facts.model !== undefined && { lastUsedModel: facts.model }),
+    name: metadata.title,
+    mode: metadata.mode,
+    createdAt: metadata.createdAt,
+    ...(metadata.model !== undefined && { lastUsedModel: metadata.model }),
   };
   return Buffer.from(JSON.stringify(meta)).toString("hex");
 }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { projectDir } from "../project.ts";
-import { type Database, openDatabase, type Row, type Statement, storeError } from "../sqlite.ts";
+import { type Database, openDatabase, type SqlRow, type Statement, storeError } from "../sqlite.ts";
 
 /** What is known of a file without reading it. */
 export type FileStamp = { size: number; mtimeMs: number; ctimeMs: number };
@@ -43,7 +43,7 @@ export function codeIndexFile(configDir: string, folder: string): string {
 export class CodeIndex {
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
-  #totals: Row | undefined;
+  #totals: SqlRow | undefined;
 
   constructor(file: string | undefined) {
     this.#database = openIndex(file);

@@ -40,7 +40,7 @@ export async function listTools(invocation: Invocation, words: readonly string[]
       name: tool.name,
       ...(tool.description !== undefined && { description: tool.description }),
       parameters: tool.inputSchema,
-      ...(pins.standing(factsOf(tool)) === "changed" && { changed: true }),
+      ...(pins.status(factsOf(tool)) === "changed" && { changed: true }),
     }));
     if (wantsJson(invocation)) return answerJson({ server: server.name, tools: listed, prompts });
     return answer(

@@ -5,7 +5,7 @@ import { createProcessRunner } from "../../../agent/process.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { quotedName, shownStart } from "../../../run/mcp.ts";
 import { forgetLogin } from "../../../store/mcp-logins.ts";
-import { FillingProblem, fillServer } from "../../../store/mcp-variables.ts";
+import { resolveServer, VariableProblem } from "../../../store/mcp-variables.ts";
 import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
@@ -63,11 +63,11 @@ function remoteNamed(place: McpCommandPlace, words: readonly string[]) {
       `The MCP server ${name} is not approved. It would ${shownStart(server)} Approve it: ${place.program} mcp enable ${quotedName(name)}`,
     );
   try {
-    if (server.problem !== undefined) throw new FillingProblem(server.problem);
-    const filled = fillServer(server, place);
+    if (server.problem !== undefined) throw new VariableProblem(server.problem);
+    const filled = resolveServer(server, place);
     if (filled.kind === "url") return { server, filled };
   } catch (error) {
-    if (!(error instanceof FillingProblem)) throw error;
+    if (!(error instanceof VariableProblem)) throw error;
     throw new UserError(
       "CONFIG_INVALID",
       `${server.file}: the MCP server ${name} cannot be reached: ${error.message}.`,

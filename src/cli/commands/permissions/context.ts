@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { parseNeed } from "../../../policy/check.ts";
 import type { Situation } from "../../../policy/decide.ts";
 import type { Need } from "../../../policy/need.ts";
-import type { Place } from "../../../policy/paths.ts";
+import type { WorkspacePaths } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { ConfinementSetup } from "../../../run/sandbox.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
@@ -14,7 +14,7 @@ import { flagList, flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 
-export type PermissionPlace = Place & { trusted: boolean };
+export type PermissionPlace = WorkspacePaths & { trusted: boolean };
 
 export function placeOf({ env, line: { flags } }: Invocation): PermissionPlace {
   const config = configDir(env);
@@ -36,7 +36,9 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
       ? await sandboxHere(invocation, { ...place, roots: [...place.roots], settings, rules })
       : "off";
   const acceptsSearches = settings.raw["autoAcceptWebSearch"] === true;
-  return { ...place, mode: modeOf(flags, settings), interactive: !flags.has("print"), rules, sandbox, acceptsSearches };
+  const searchPath = invocation.env["PATH"] ?? "";
+  const mode = modeOf(flags, settings);
+  return { ...place, mode, interactive: !flags.has("print"), rules, sandbox, acceptsSearches, searchPath };
 }
 
 /** Tried for real, as a run would: what is installed says little about what works. */

@@ -1,7 +1,7 @@
 // Rules that do not do what they seem to do: each with its place, and what to do about it.
 import { statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type LintEntry, type LintPlace, type LintProblem, lint } from "../../../policy/lint/index.ts";
+import { type LintContext, type LintEntry, type LintProblem, lint } from "../../../policy/lint/index.ts";
 import { linesOf, type RuleEntry, readRuleFiles } from "../../../store/rule-files.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
@@ -21,7 +21,7 @@ export async function lintPermissions(invocation: Invocation): Promise<number> {
   return code === 0 && found > 0 ? 1 : code;
 }
 
-export function lintPlace(invocation: Invocation): LintPlace {
+export function lintPlace(invocation: Invocation): LintContext {
   const place = placeOf(invocation);
   // Programs of the project are found by npx and in scripts.
   const folders = [...(invocation.env["PATH"] ?? "").split(delimiter), join(place.workspace, "node_modules/.bin")];

@@ -1,5 +1,5 @@
 // The rules that hold here, where they come from, and what no flag lifts.
-import { beyondForce, protectedPlaces } from "../../../policy/floor.ts";
+import { beyondForce, protectedPathGroups } from "../../../policy/floor.ts";
 import type { Rule } from "../../../policy/rules.ts";
 import { counts, readRuleFiles, rulesIn } from "../../../store/rule-files.ts";
 import { builtInRules, loadSettings } from "../../../store/settings.ts";
@@ -36,7 +36,7 @@ export async function listPermissions(invocation: Invocation): Promise<number> {
     .sort((one, other) => (one.verdict === other.verdict ? 0 : one.verdict === "deny" ? -1 : 1));
   if (wantsJson(invocation)) {
     const { workspace, trusted } = place;
-    const floor = protectedPlaces.map(({ what, level }) => ({ what, level }));
+    const floor = protectedPathGroups.map(({ what, level }) => ({ what, level }));
     return answerJson({ workspace, trusted, approvalMode, rules, autoRun, floor, notLiftedByForce: beyondForce });
   }
   return answer(
@@ -46,11 +46,11 @@ export async function listPermissions(invocation: Invocation): Promise<number> {
       ...(approvalMode === "allowlist" ? [] : titled("Approval mode", [approvalMode])),
       ...titled(
         "Protected in every mode; only a rule of yours that names one file of the workspace exactly lifts it",
-        protectedPlaces.filter(({ level }) => level === "protected").map(({ what }) => what),
+        protectedPathGroups.filter(({ level }) => level === "protected").map(({ what }) => what),
       ),
       ...titled(
         "Never written, whatever the rules",
-        protectedPlaces.filter(({ level }) => level === "never").map(({ what }) => what),
+        protectedPathGroups.filter(({ level }) => level === "never").map(({ what }) => what),
       ),
       ...titled("What --force does not lift", beyondForce),
     ]

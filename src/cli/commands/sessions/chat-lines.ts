@@ -1,5 +1,5 @@
 // Chats in lines, for people: how old, what about, where.
-import type { ChatFacts } from "../../../store/chats/chat.ts";
+import type { ChatMetadata } from "../../../store/chats/chat.ts";
 import { shownTitle } from "../../../store/chats/list-chats.ts";
 import { cut, padded, widthOf } from "../../../text/width.ts";
 import { printable } from "../../call-line.ts";
@@ -9,7 +9,7 @@ export type ChatLines = { header: string; rows: string[] };
 /** Longer titles are cut; a prompt can be a page. */
 const longestTitle = 60;
 
-export function chatLines(chats: readonly ChatFacts[], { home, now }: { home: string; now: number }): ChatLines {
+export function chatLines(chats: readonly ChatMetadata[], { home, now }: { home: string; now: number }): ChatLines {
   const cells = chats.map((chat) => [
     chat.id,
     ageOf(chat.updatedAt, now),
@@ -28,7 +28,7 @@ export function chatLines(chats: readonly ChatFacts[], { home, now }: { home: st
 }
 
 /** What programs are told of a chat. */
-export function chatJson(chat: ChatFacts): object {
+export function chatJson(chat: ChatMetadata): object {
   const { id, workspace, createdAt, updatedAt, model, mode, hasConversation } = chat;
   return {
     id,

@@ -1,8 +1,8 @@
 // Deletes chats for good: asked about on a terminal, said with --yes in scripts.
 import { UserError } from "../../../protocol/error-codes.ts";
-import type { ChatFacts } from "../../../store/chats/chat.ts";
+import type { ChatMetadata } from "../../../store/chats/chat.ts";
 import { deleteChat } from "../../../store/chats/delete-chat.ts";
-import { factsAtAGlance, listChats, shownTitle } from "../../../store/chats/list-chats.ts";
+import { listChats, metadataAtAGlance, shownTitle } from "../../../store/chats/list-chats.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
@@ -15,7 +15,7 @@ export async function deleteSessions(invocation: Invocation, words: readonly str
   // All are looked up before the first is touched: a wrong id deletes nothing.
   const ids = words.length === 0 ? [chatOf(invocation, words, "delete")] : words;
   const folders = new Set(ids.map((id) => chatOf(invocation, [id], "delete")));
-  const named = [...folders].map((folder) => factsAtAGlance(folder));
+  const named = [...folders].map((folder) => metadataAtAGlance(folder));
   const chats = withSubagents(placeOf(invocation).configDir, named);
   const sure = flags.has("yes") || flags.has("force") || (await askFirst(invocation, chats));
   if (!sure) return answer("Nothing was deleted.\n");
@@ -26,7 +26,7 @@ export async function deleteSessions(invocation: Invocation, words: readonly str
 }
 
 /** What its subagents did goes with a chat. */
-function withSubagents(configDir: string, chats: readonly ChatFacts[]): ChatFacts[] {
+function withSubagents(configDir: string, chats: readonly ChatMetadata[]): ChatMetadata[] {
   const all = new Map(chats.map((chat) => [chat.id, chat]));
   for (const { id, workspace } of all.values()) {
     for (const child of listChats(configDir, { parent: id, ...(workspace !== undefined && { workspace }) }))
@@ -36,7 +36,7 @@ function withSubagents(configDir: string, chats: readonly ChatFacts[]): ChatFact
 }
 
 /** The contents of files that only these chats could bring back. */
-async function sweep(configDir: string, chats: readonly ChatFacts[]): Promise<void> {
+async function sweep(configDir: string, chats: readonly ChatMetadata[]): Promise<void> {
   const { sweepSnapshots } = await import("../../../agent/snapshots/sweep.ts");
   for (const workspace of new Set(chats.flatMap((chat) => chat.workspace ?? []))) {
     const deleted = chats.filter((chat) => chat.workspace === workspace).map((chat) => chat.id);
@@ -48,7 +48,7 @@ async function sweep(configDir: string, chats: readonly ChatFacts[]): Promise<vo
   }
 }
 
-async function askFirst({ env, name }: Invocation, chats: readonly ChatFacts[]): Promise<boolean> {
+async function askFirst({ env, name }: Invocation, chats: readonly ChatMetadata[]): Promise<boolean> {
   const { isatty } = await import("node:tty");
   if (!isatty(0)) {
     throw new UserError(

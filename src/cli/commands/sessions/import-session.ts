@@ -146,7 +146,7 @@ function fill(chat: ChatWriter, session: ReadSession, turns: readonly Turn[]): v
     for (const { steps, startedAt } of turns) {
       chat.record({
         type: "init",
-        sessionId: chat.facts.id,
+        sessionId: chat.metadata.id,
         cwd: session.workspace ?? "",
         ...(session.model !== undefined && { model: session.model }),
         permissionMode: "default",

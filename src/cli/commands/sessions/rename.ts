@@ -21,5 +21,5 @@ export async function renameSession(invocation: Invocation, words: readonly stri
   } finally {
     chat.close();
   }
-  return answer(`✓ ${chat.facts.id} is now called ${oneLine(title)}\n`);
+  return answer(`✓ ${chat.metadata.id} is now called ${oneLine(title)}\n`);
 }

@@ -1,6 +1,6 @@
 // Takes a chat and the files of its workspace back to the moment before a turn.
-import type { Left, Step } from "../../../agent/snapshots/plan.ts";
-import { openRewind, type Restored, type Rewind } from "../../../agent/snapshots/rewind.ts";
+import type { LeftPath, RestoreStep } from "../../../agent/snapshots/plan.ts";
+import { openRewind, type RestoreResult, type Rewind } from "../../../agent/snapshots/rewind.ts";
 import { shownPath } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { ChatTurn, ChatWriter } from "../../../store/chats/chat.ts";
@@ -59,7 +59,9 @@ async function rewindTo(task: Task, turn: ChatTurn): Promise<number> {
   if (wish.conversation) rewind.takeBack(turn.number, { files: wish.files }, () => chat.rewindTo(turn.number));
   const left = wish.conversation ? `✓ The conversation is back before ${named}\n` : "";
   const undo =
-    done.steps.length > 0 ? `The files as they were: ${invocation.name} sessions rewind ${chat.facts.id} --undo\n` : "";
+    done.steps.length > 0
+      ? `The files as they were: ${invocation.name} sessions rewind ${chat.metadata.id} --undo\n`
+      : "";
   return answer(report + left + undo);
 }
 
@@ -69,7 +71,7 @@ async function undoRewind(task: Task): Promise<number> {
   if (!planned) {
     throw new UserError(
       "USAGE",
-      `No rewind of the chat ${chat.facts.id} has changed files, so there is none to undo. Its turns: ${invocation.name} sessions show ${chat.facts.id}`,
+      `No rewind of the chat ${chat.metadata.id} has changed files, so there is none to undo. Its turns: ${invocation.name} sessions show ${chat.metadata.id}`,
     );
   }
   const what = `${counted(planned.steps.length, "change")} of files`;
@@ -82,7 +84,7 @@ async function undoRewind(task: Task): Promise<number> {
   return 0;
 }
 
-const nothing: Restored = { steps: [], left: [], failed: [] };
+const nothing: RestoreResult = { steps: [], left: [], failed: [] };
 
 function wishOf({ line: { flags }, name }: Invocation): Wish {
   const [only, filesOnly, undo] = ["conversation-only", "files-only", "undo"].map((flag) => flags.has(flag));
@@ -106,21 +108,21 @@ function wishOf({ line: { flags }, name }: Invocation): Wish {
 }
 
 /** Files are changed only from where they lie: whoever types it sees which ones are meant. */
-function checkWorkspace({ name }: Invocation, { facts }: ChatWriter, { workspace }: Place): void {
-  if (facts.workspace === workspace) return;
-  const there = facts.workspace;
+function checkWorkspace({ name }: Invocation, { metadata }: ChatWriter, { workspace }: Place): void {
+  if (metadata.workspace === workspace) return;
+  const there = metadata.workspace;
   throw new UserError(
     "USAGE",
     there === undefined
-      ? `It is not known which files the chat ${facts.id} worked on. The conversation alone: ${name} sessions rewind ${facts.id} --conversation-only`
-      : `The chat ${facts.id} belongs to ${there}, not to ${workspace}. Type: ${name} sessions rewind ${facts.id} --workspace ${there}; for the conversation alone: --conversation-only`,
+      ? `It is not known which files the chat ${metadata.id} worked on. The conversation alone: ${name} sessions rewind ${metadata.id} --conversation-only`
+      : `The chat ${metadata.id} belongs to ${there}, not to ${workspace}. Type: ${name} sessions rewind ${metadata.id} --workspace ${there}; for the conversation alone: --conversation-only`,
   );
 }
 
 function targetOf({ wish, turns, chat, invocation }: Task): ChatTurn {
   const turn = wish.to === undefined ? turns.at(-1) : turns.find((each) => each.number === wish.to);
   if (turn) return turn;
-  const { id } = chat.facts;
+  const { id } = chat.metadata;
   throw new UserError(
     "USAGE",
     turns.length === 0
@@ -129,7 +131,7 @@ function targetOf({ wish, turns, chat, invocation }: Task): ChatTurn {
   );
 }
 
-async function isSure(task: Task, planned: Restored, question: string): Promise<boolean> {
+async function isSure(task: Task, planned: RestoreResult, question: string): Promise<boolean> {
   if (task.wish.sure) return true;
   const { isatty } = await import("node:tty");
   if (!isatty(0)) return true;
@@ -138,18 +140,18 @@ async function isSure(task: Task, planned: Restored, question: string): Promise<
   return /^(y|yes)$/i.test((await promptShown(`${question} [y]es, [n]o: `)).trim());
 }
 
-function reportOf({ steps, left }: Restored, task: Task): string {
+function reportOf({ steps, left }: RestoreResult, task: Task): string {
   return `✓ ${countsOf(steps)}\n${listOf({ steps, left }, task)}`;
 }
 
-const outcomes: Record<Step["change"], string> = {
+const outcomes: Record<RestoreStep["change"], string> = {
   write: "written",
   remove: "removed",
   make: "made as folders",
   mode: "given their mode",
 };
 
-function countsOf(steps: readonly Step[]): string {
+function countsOf(steps: readonly RestoreStep[]): string {
   const counts = Object.entries(outcomes).flatMap(([change, outcome]) => {
     const count = steps.filter((step) => step.change === change).length;
     return count > 0 ? [`${count} ${outcome}`] : [];
@@ -157,11 +159,11 @@ function countsOf(steps: readonly Step[]): string {
   return counts.length > 0 ? `Files: ${counts.join(", ")}` : "No file had to change";
 }
 
-const verbs: Record<Step["change"], string> = { write: "write", remove: "remove", make: "folder", mode: "mode" };
+const verbs: Record<RestoreStep["change"], string> = { write: "write", remove: "remove", make: "folder", mode: "mode" };
 
 /** What changes, and what does not though one might think so. */
-function listOf({ steps, left }: Pick<Restored, "steps" | "left">, { chat }: Task): string {
-  const workspace = chat.facts.workspace ?? "/";
+function listOf({ steps, left }: Pick<RestoreResult, "steps" | "left">, { chat }: Task): string {
+  const workspace = chat.metadata.workspace ?? "/";
   const shown = (path: string) => printable(shownPath(path, workspace)).replaceAll("\n", "\\n");
   const lines = [
     ...few(steps, ({ change, path, entry }) => {
@@ -182,8 +184,10 @@ function counted(count: number, what: string): string {
   return count === 1 ? `one ${what}` : `${count} ${what}s`;
 }
 
-function failures(failed: readonly Left[], { chat }: Task): string {
-  const shown = failed.slice(0, 5).map(({ path, why }) => `${shownPath(path, chat.facts.workspace ?? "/")} (${why})`);
+function failures(failed: readonly LeftPath[], { chat }: Task): string {
+  const shown = failed
+    .slice(0, 5)
+    .map(({ path, why }) => `${shownPath(path, chat.metadata.workspace ?? "/")} (${why})`);
   const more = failed.length > 5 ? ` and ${failed.length - 5} more` : "";
   return `These could not be taken back: ${shown.join(", ")}${more}. Put that right and run it again.`;
 }

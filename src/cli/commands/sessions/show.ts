@@ -17,19 +17,19 @@ export async function showSession(invocation: Invocation, words: readonly string
   const record = readChat(chatOf(invocation, words, "show"));
   const turns = record.turns.map((turn) => ({ ...turn, ...told(record, turn) }));
   for (const { message } of record.problems) writeStderr(`Warning: ${message}\n`);
-  if (flagText(invocation.line.flags, "format") === "json") return answerJson({ ...chatJson(record.facts), turns });
+  if (flagText(invocation.line.flags, "format") === "json") return answerJson({ ...chatJson(record.metadata), turns });
 
   const heading = headingOf(record, invocation);
-  const blocks = turns.map((turn) => blockOf(turn, invocation.name, record.facts.id));
+  const blocks = turns.map((turn) => blockOf(turn, invocation.name, record.metadata.id));
   return answer(`${[heading, ...blocks, ...subagentsOf(record, invocation)].join("\n\n")}\n`);
 }
 
 /** Each has a chat of its own, which can be shown as well. */
-function subagentsOf({ facts, turns }: ChatRecord, invocation: Invocation): string[] {
+function subagentsOf({ metadata, turns }: ChatRecord, invocation: Invocation): string[] {
   if (turns.length === 0) return [];
   const { configDir } = placeOf(invocation);
-  const place = facts.workspace !== undefined && { workspace: facts.workspace };
-  const children = listChats(configDir, { parent: facts.id, ...place }).reverse();
+  const place = metadata.workspace !== undefined && { workspace: metadata.workspace };
+  const children = listChats(configDir, { parent: metadata.id, ...place }).reverse();
   if (children.length === 0) return [];
   return [["Subagents:", ...children.map((child) => `  ${child.id}  ${oneLine(shownTitle(child))}`)].join("\n")];
 }
@@ -66,15 +66,15 @@ function textIn(message: Message): string {
   return message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
-function headingOf({ facts, turns }: ChatRecord, { env }: Invocation): string {
+function headingOf({ metadata, turns }: ChatRecord, { env }: Invocation): string {
   const count = turns.length === 1 ? "1 turn" : `${turns.length} turns`;
   const parts = [
-    facts.workspace && shortPath(facts.workspace, homeDir(env)),
-    facts.model,
+    metadata.workspace && shortPath(metadata.workspace, homeDir(env)),
+    metadata.model,
     count,
-    ageOf(facts.updatedAt, Date.now()),
+    ageOf(metadata.updatedAt, Date.now()),
   ];
-  return `${oneLine(shownTitle(facts))}\n${facts.id} · ${parts
+  return `${oneLine(shownTitle(metadata))}\n${metadata.id} · ${parts
     .filter(Boolean)
     .map((part) => oneLine(part!))
     .join(" · ")}`;

@@ -1,0 +1,96 @@
+// The names that make a path protected: one table, for the policy that judges what there is and for the sandbox, which has to name
+// what must not come to be.
+
+/** Everything below these, at any depth. */
+export const protectedFolders = [".vscode", ".idea", ".claude", ".codex", ".gemini", ".devcontainer"];
+export const protectedFiles = [".mcp.json", ".envrc", ".cursorignore", ".cursorindexingignore", ".devcontainer.json"];
+
+/** Text for the agent to read, which people let agents write. */
+export const openInCursor = ["rules", "commands", "skills", "agents"];
+
+/** Files in the home directory. */
+export const homeFiles = [
+  ".bashrc",
+  ".bash_profile",
+  ".bash_login",
+  ".bash_logout",
+  ".bash_aliases",
+  ".profile",
+  ".zshrc",
+  ".zshenv",
+  ".zprofile",
+  ".zlogin",
+  ".zlogout",
+  ".kshrc",
+  ".cshrc",
+  ".tcshrc",
+  ".login",
+  ".logout",
+  ".inputrc",
+  ".xprofile",
+  ".xinitrc",
+  ".xsessionrc",
+  ".pam_environment",
+  ".gitconfig",
+];
+
+/** Folders in the home directory. `~/.cursor` is the agent's own configuration. */
+export const homeFolders = [
+  ".ssh",
+  ".config/fish",
+  ".config/git",
+  ".config/environment.d",
+  ".config/autostart",
+  ".config/systemd",
+];
+
+/** All of them, as the sandbox names them one by one. */
+export const homeSettings = [...homeFiles, ".cursor", ...homeFolders];
+
+export const systemFiles = [
+  "/etc/profile",
+  "/etc/profile.d",
+  "/etc/bash.bashrc",
+  "/etc/bashrc",
+  "/etc/zsh",
+  "/etc/zshrc",
+  "/etc/zshenv",
+  "/etc/zprofile",
+  "/etc/environment",
+  "/etc/fish",
+];
+
+/** Folders at the top of a repository that hold settings, or other repositories with settings of their own. */
+export const gitFolders = ["hooks", "info", "modules", "worktrees"];
+
+/** Files at the top of a repository: `config*` names programs, `commondir` another repository. */
+export function isGitFile(name: string): boolean {
+  return name.startsWith("config") || name === "commondir";
+}
+
+/** Of a name at the top of a repository, in any letters. The sandbox closes all of these; the policy looks further. */
+export function isGitSetting(name: string): boolean {
+  const folded = name.toLowerCase();
+  return gitFolders.includes(folded) || isGitFile(folded);
+}
+
+/**
+ * Of a path inside `.git`, in small letters: hooks, configuration and attributes name programs; the `.git` file itself
+ * names the folder that holds them.
+ */
+export function isProtectedInGit(rest: readonly string[]): boolean {
+  if (rest.length === 0) return true;
+  // Submodules and worktrees have the same inside; their names may hold slashes.
+  if (rest[0] !== "modules" && rest[0] !== "worktrees") return isSetting(rest);
+  return rest.some((_, index) => isSetting(rest.slice(index)));
+}
+
+function isSetting([first, second]: readonly string[]): boolean {
+  return (
+    first === "hooks" ||
+    isGitFile(first!) ||
+    // Its lines may be commands, which `git rebase --continue` runs.
+    (first === "rebase-merge" && second?.startsWith("git-rebase-todo") === true) ||
+    (first === "info" && (second === undefined || second === "attributes"))
+  );
+}
