@@ -134,7 +134,7 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
   // Room is left for the answer, the system prompt and the tools.
   const room = Math.floor(turn.facts.contextTokens * 0.8);
   const tokens = estimateTokens(agent.session.messages);
-  if (agent.control?.takeCompact()) yield* shorten(turn, Math.floor(tokens / 2), "manual");
+  if (agent.control?.takeCompact()) yield* shorten(turn, Math.floor(tokens / 2), { trigger: "manual" });
   else if (tokens > Math.max(room, turn.shortest * 1.2)) yield* shorten(turn, room);
 
   const modelCallId = `${turn.prompt.requestId}-${turn.replies}-${agent.seams.newId().slice(0, 4)}`;

@@ -18,7 +18,7 @@ export async function compact({ agent }: Assembled, tell: (event: AgentEvent) =>
   const { spending, model, session } = agent;
   const room = Math.floor(estimateTokens(session.messages) / 2);
   const work = { agent, signal: never, spending: spending!, facts: model, apiMs: 0, shortest: 0 };
-  for await (const event of shorten(work, room, "manual")) tell(event);
+  for await (const event of shorten(work, room, { trigger: "manual", isIdle: true })) tell(event);
 }
 
 /** Files first: where one cannot be taken back, the conversation stays as it is. Says what was done. */

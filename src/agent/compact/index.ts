@@ -29,6 +29,8 @@ export type CompactOptions = {
   room: number;
   /** Who wants it: default the agent itself. */
   trigger?: CompactFacts["trigger"];
+  /** The newest turn is over: it may be shortened like the others. */
+  isIdle?: boolean;
   /** All that the model takes. */
   windowTokens: number;
   /** Asks the user's own model; absent where it cannot be asked. What goes wrong is no reason to stop. */
@@ -53,7 +55,7 @@ const longestSummary = 8000;
 
 export async function makeRoom(messages: readonly Message[], options: CompactOptions): Promise<Compacted> {
   const before = estimateTokens(messages);
-  const newest = messages.findLastIndex(isRequest);
+  const newest = options.isIdle ? messages.length : messages.findLastIndex(isRequest);
   const older = messages.slice(0, Math.max(0, newest));
   const latest = messages.slice(Math.max(0, newest));
   await options.beforeCompact?.({

@@ -28,11 +28,14 @@ const wishedMessages = {
   summarised: "The conversation was compacted: a summary stands for its older turns.",
 };
 
-/** Makes the conversation for the model fit into `room`; `trigger`: who wants it. */
+/** `trigger`: who wants it. `isIdle`: between two turns. */
+type Why = { trigger: "auto" | "manual"; isIdle?: boolean };
+
+/** Makes the conversation for the model fit into `room`. */
 export async function* shorten(
   turn: Shortening,
   room: number,
-  trigger: "auto" | "manual" = "auto",
+  { trigger, isIdle }: Why = { trigger: "auto" },
 ): AsyncGenerator<AgentEvent> {
   const { agent, signal } = turn;
   const { hooks, seams } = agent;
@@ -42,6 +45,7 @@ export async function* shorten(
   const made = await makeRoom(agent.session.messages, {
     room,
     trigger,
+    ...(isIdle && { isIdle }),
     windowTokens: turn.facts.contextTokens,
     ...(summarise && { summarise }),
     ...(hooks && { beforeCompact: (facts) => hooks.beforeCompact(facts, signal) }),
