@@ -2,7 +2,7 @@
 
 export type Stage = "cancel" | "SIGTERM" | "SIGKILL";
 
-export type StopTarget = {
+type StopTarget = {
   /** Each stage is written down here as it begins. */
   stages: Stage[];
   /** Shared by all stages: the whole stop takes hardly longer. */
