@@ -2,13 +2,15 @@
 // and none of it outlives this process.
 import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { milliseconds } from "./clock.ts";
+import { happensWithin, milliseconds } from "./clock.ts";
 import { endWithThisProcess, forget } from "./exit.ts";
 import { type StartFailure, spawnChild, startFailure } from "./spawn.ts";
-import { happensWithin, type Stage, stopInStages } from "./stages.ts";
 import { newMark, ProcessTree } from "./tree.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Of a stop: asked to cancel, asked to end, ended. */
+export type Stage = "cancel" | "SIGTERM" | "SIGKILL";
 
 /** Why this side ends a process. `Reason`: what else there is to say for one kind of them. */
 type StopReason<Reason extends string = never> = "timedOut" | "cancelled" | Reason;
@@ -38,7 +40,7 @@ export type SupervisorRequest<Reason extends string = never> = {
   signal?: AbortSignal;
   /** None: no limit. */
   timeoutMs?: number;
-  /** Shared by the stages of a stop. */
+  /** Shared by the stages of a stop: the whole of it takes hardly longer. */
   graceMs?: number;
   /** The stages one by one, where they are to differ. */
   stageMs?: { cancel?: number; term?: number };
@@ -153,16 +155,21 @@ export class Supervisor<Reason extends string = never> {
   stop(reason: StopReason<Reason>): void {
     if (this.#hasExited || this.#stopped !== undefined || this.pid === 0) return;
     this.#stopped = reason;
-    const { graceMs = 2000, stageMs, cancel } = this.#request;
-    const stopping = stopInStages({
-      stages: this.#stages,
-      graceMs,
-      stageMs,
-      exited: this.#exited,
-      cancel: () => cancel?.(reason) === true,
-      signal: (name) => this.signal(name),
-    });
-    void stopping.then(() => this.#giveUp());
+    void this.#stopInStages(reason).then(() => this.#giveUp());
+  }
+
+  /** Resolves when it is gone, or has outlived even SIGKILL by a second. */
+  async #stopInStages(reason: StopReason<Reason>): Promise<void> {
+    const { graceMs = 2000, stageMs = {}, cancel } = this.#request;
+    this.#stages.push("cancel");
+    const isHeard = cancel?.(reason) === true;
+    if (isHeard && (await happensWithin(this.#exited, stageMs.cancel ?? graceMs / 2))) return;
+    this.#stages.push("SIGTERM");
+    await this.signal("SIGTERM");
+    if (await happensWithin(this.#exited, stageMs.term ?? (isHeard ? graceMs / 2 : graceMs))) return;
+    this.#stages.push("SIGKILL");
+    await this.signal("SIGKILL");
+    await happensWithin(this.#exited, 1000);
   }
 
   async signal(name: NodeJS.Signals): Promise<void> {

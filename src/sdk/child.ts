@@ -1,48 +1,44 @@
 // The only starter of CLIs: a prompt in, checked frames out at the reader's pace, and an end that always comes.
 import { FrameError } from "../json/frame-error.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
-import type { Stage } from "../process/stages.ts";
-import { type ProcessEnding, Supervisor } from "../process/supervisor.ts";
+import { type ProcessEnding, Supervisor, type SupervisorRequest } from "../process/supervisor.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { type Frame, type FrameEnding, FrameParser, type FrameParserOptions } from "../protocol/frames.ts";
 import { FrameQueue } from "./frame-queue.ts";
 import { type PromptInput, type PromptRequest, promptInput } from "./prompt-input.ts";
 
-export type CliRequest = PromptRequest & {
-  cwd: string;
-  /** Added to the environment of this process, which the CLI gets whole; undefined takes a variable away. */
-  env?: Record<string, string | undefined>;
-  /** From start to result. */
-  timeoutMs?: number;
-  /** Longest silence. Does not run while the reader holds the child up, nor while the child waits for this side. */
-  idleMs?: number;
-  isWaiting?(): boolean;
-  /** Shared by the stages of a stop. */
-  graceMs?: number;
-  /** The stages one by one, where they are to differ. */
-  stageMs?: { cancel?: number; term?: number };
-  /** Of a turn on stdin: a CLI that is silent so long gets the end of it, as some read it whole before they begin. */
-  closeTurnAfterMs?: number;
-  /** How long the CLI may stay after its result. */
-  resultGraceMs?: number;
-  signal?: AbortSignal;
-  parser?: FrameParserOptions;
-  /** Told every byte as it comes, whatever becomes of it. */
-  onStdout?(chunk: Buffer): void;
-  onStderr?(chunk: Buffer): void;
-};
+export type CliRequest = PromptRequest &
+  Pick<SupervisorRequest, "cwd" | "signal" | "graceMs" | "stageMs"> & {
+    /** Added to the environment of this process, which the CLI gets whole; undefined takes a variable away. */
+    env?: Record<string, string | undefined>;
+    /** From start to result. */
+    timeoutMs?: number;
+    /** Longest silence. Does not run while the reader holds the child up, nor while the child waits for this side. */
+    idleMs?: number;
+    isWaiting?(): boolean;
+    /** Of a turn on stdin: a CLI that is silent so long gets the end of it, as some read it whole before they begin. */
+    closeTurnAfterMs?: number;
+    /** How long the CLI may stay after its result. */
+    resultGraceMs?: number;
+    parser?: FrameParserOptions;
+    /** Told every byte as it comes, whatever becomes of it. */
+    onStdout?(chunk: Buffer): void;
+    onStderr?(chunk: Buffer): void;
+  };
 
-export type CliEnd = Omit<FrameEnding, "frames" | "error"> & {
-  /** Its `code` is a row of the table of error codes. */
-  error?: FrameError | UserError;
-  exitCode: number | null;
-  signal: string;
-  stderr: string;
-  stages: Stage[];
-  durationMs: number;
-  /** Why this side ended it before the turn was over. */
-  stop?: "cancelled" | "timedOut" | "silent" | "faulty" | "mute";
-};
+/** Beside the reasons that any process is stopped for. "lingered": its turn was over. */
+type OwnReason = "silent" | "faulty" | "mute" | "lingered";
+type Ending = ProcessEnding<OwnReason>;
+type Stop = NonNullable<Ending["stopped"]>;
+
+export type CliEnd = Omit<FrameEnding, "frames" | "error"> &
+  Pick<Ending, "exitCode" | "signal" | "stages" | "durationMs"> & {
+    /** Its `code` is a row of the table of error codes. */
+    error?: FrameError | UserError;
+    stderr: string;
+    /** Why this side ended it before the turn was over. */
+    stop?: Exclude<Stop, "lingered">;
+  };
 
 export interface RunningCli {
   /** 0 when it could not be started; `ended` says why. */
@@ -74,11 +70,6 @@ export function startCli(request: CliRequest): RunningCli {
 }
 
 const stderrBytes = 64 * 1024;
-
-/** Beside the reasons that any process is stopped for. */
-type OwnReason = "silent" | "faulty" | "mute" | "lingered";
-type Ending = ProcessEnding<OwnReason>;
-type Stop = NonNullable<Ending["stopped"]>;
 
 class Cli {
   readonly via: RunningCli["via"];
