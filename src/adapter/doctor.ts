@@ -1,9 +1,9 @@
 // What is wrong with a CLI that is to answer behind the turn contract: it is run as the adapter would, and looked at.
+import { type ProgramRequest, runProgram } from "../process/run-program.ts";
 import { createRedactor } from "../redact/redact.ts";
 import { secretValues } from "../redact/secret-names.ts";
 import { cliInput } from "./cli-input.ts";
 import { type Finding, findings, type Trials } from "./findings.ts";
-import { type ProgramRequest, runProgram } from "./run-program.ts";
 
 export type DoctorRequest = {
   /** The CLI with its arguments, without a prompt. */
@@ -64,7 +64,7 @@ export async function examine(request: DoctorRequest): Promise<DoctorReport> {
     runProgram({ command: words, cwd, env, timeoutMs, graceMs: 1000, keepBytes, signal, ...more });
 
   const trials: Trials = { pipe: await run({ input: line }) };
-  if (trials.pipe.problem === undefined && signal?.aborted !== true) {
+  if (trials.pipe.failure === undefined && signal?.aborted !== true) {
     if (style === "stdin") {
       // What answers at all has had time to; what waits for the end of its input never does.
       const limit = Math.min(timeoutMs, trials.pipe.timedOut ? 3000 : 3 * trials.pipe.durationMs + 3000);

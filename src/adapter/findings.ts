@@ -1,10 +1,10 @@
 // What the runs of a CLI say about it: a list of findings, each with a remedy where something is wrong.
 
 import { isObject, tryParse } from "../json/object.ts";
+import type { ProgramEnd } from "../process/run-program.ts";
 import { FrameParser } from "../protocol/frames.ts";
 import { supportedVersions } from "../protocol/turn-contract.ts";
 import { codeOfWords, refusedFlag } from "./failure.ts";
-import type { ProgramEnd } from "./run-program.ts";
 
 export type Finding = {
   check: string;
@@ -23,8 +23,8 @@ export type Case = { style: "argument" | "stdin"; command: readonly string[]; he
 
 export function findings(trials: Trials, given: Case): Finding[] {
   const { pipe } = trials;
-  if (pipe.problem !== undefined)
-    return [problem("program", pipe.problem, "Give the full path of the CLI, or put its folder into PATH.")];
+  if (pipe.failure)
+    return [problem("program", pipe.failure.message, "Give the full path of the CLI, or put its folder into PATH.")];
   const heard = listen(pipe);
   return [
     ok("program", `${given.command[0]} starts.`),
@@ -216,7 +216,7 @@ function openFinding(open: Trial, inPipe: Heard): Finding {
 
 function terminalFinding({ pipe, terminal }: Trials, inPipe: Heard): Finding {
   const check = "terminal";
-  if (!terminal || terminal.problem !== undefined)
+  if (!terminal || terminal.failure)
     return { check, status: "skipped", message: "It could not be run at a terminal here: script(1) is missing." };
   if (!inPipe.isBlank) return ok(check, "It needs none.");
   // At a terminal both streams are one.

@@ -53,14 +53,18 @@ async function readAll(signal: AbortSignal): Promise<string> {
  */
 export async function hasUnreadStdin(usedStdin: boolean): Promise<boolean> {
   if (usedStdin || process.platform !== "linux" || !isPipe()) return false;
-  const { execFile } = await import("node:child_process");
+  const { runProgram } = await import("../process/run-program.ts");
   const ask =
     'use Fcntl; sysopen(F, $ARGV[0], O_RDONLY | O_NONBLOCK) or exit; ioctl(F, 0x541B, $n = pack("L", 0)) or exit; print unpack("L", $n)';
-  return new Promise((resolve) => {
-    execFile("perl", ["-e", ask, `/proc/${process.pid}/fd/0`], { timeout: 500 }, (error, stdout) =>
-      resolve(!error && Number(stdout) > 0),
-    );
+  const { exitCode, stdout } = await runProgram({
+    command: ["perl", "-e", ask, `/proc/${process.pid}/fd/0`],
+    cwd: "/",
+    env: process.env,
+    timeoutMs: 500,
+    leftovers: "ignore",
+    plain: true,
   });
+  return exitCode === 0 && Number(stdout) > 0;
 }
 
 function isPipe(): boolean {

@@ -1,20 +1,27 @@
 // What is still running when this process ends goes with it.
-import type { ProcessTree } from "./tree.ts";
+
+type Running = { endNow(): void };
 
 // One listener for all, since Node warns of an eleventh. A process that is killed outright cannot do this: then its
 // children must notice by themselves.
-const running = new Set<ProcessTree>();
+const running = new Set<Running>();
 const endRunning = () => {
-  for (const tree of running) tree.endNow();
+  for (const each of running) {
+    try {
+      each.endNow();
+    } catch {
+      // Nobody is left to hear of it, and the others must end all the same.
+    }
+  }
 };
 
-export function endWithThisProcess(tree: ProcessTree): void {
+export function endWithThisProcess(each: Running): void {
   if (running.size === 0) process.once("exit", endRunning);
-  running.add(tree);
+  running.add(each);
 }
 
 /** It has ended. */
-export function forget(tree: ProcessTree): void {
-  running.delete(tree);
+export function forget(each: Running): void {
+  running.delete(each);
   if (running.size === 0) process.removeListener("exit", endRunning);
 }

@@ -1,34 +1,27 @@
-// How children are spawned: in a session of their own, and with an error that tells what is missing.
+// How children are spawned, and what was missing when one could not be.
 
 import type { ChildProcess } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { spawnWords } from "./windows-command.ts";
 
-export type SpawnRequest = {
+type SpawnRequest = {
   command: readonly string[];
   cwd: string;
-  env: Record<string, string | undefined>;
-  stdin: "empty" | "pipe";
-  /** Stays in our own session: for programs that neither ask nor fork, which the scheduler then treats as our own work. */
-  plain?: boolean;
-  /** Two more descriptors, 3 to be read and 4 to be written by the program. Such a one ends when they break. */
-  channel?: boolean;
-  /** Ends with this process, however that ends: its whole group is killed when the pipe that we hold breaks. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** "inherit": our own. Else what it says is read, and what it hears is written or nothing. */
+  streams: "pipe" | "noInput" | "inherit";
+  /** Two more descriptors, 3 to be read and 4 to be written by the program. */
+  channel: boolean;
+  /** Its whole group is killed when the pipe breaks that we hold. */
   bound?: boolean;
+  /** Stays in our own session. */
+  plain?: boolean;
 };
 
 /** Waits beside the program for the end of descriptor 3, holding none of its streams. */
 const boundToPipe = '(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 & exec 3<&-; exec "$@"';
 
-export function spawnInOwnSession({
-  command,
-  cwd,
-  env,
-  stdin,
-  plain = false,
-  channel,
-  bound,
-}: SpawnRequest): ChildProcess {
+export function spawnChild({ command, cwd, env, streams, channel, bound, plain }: SpawnRequest): ChildProcess {
   const { spawn } = process.getBuiltinModule("node:child_process"); // loaded when the first child is started
   const isBound = bound === true && process.platform !== "win32";
   const more: "pipe"[] = channel ? ["pipe", "pipe"] : isBound ? ["pipe"] : [];
@@ -41,7 +34,7 @@ export function spawnInOwnSession({
     detached: !plain && process.platform !== "win32",
     windowsHide: true,
     windowsVerbatimArguments: verbatim,
-    stdio: [stdin === "empty" ? "ignore" : "pipe", "pipe", "pipe", ...more],
+    stdio: streams === "inherit" ? streams : [streams === "pipe" ? "pipe" : "ignore", "pipe", "pipe", ...more],
   });
 }
 
@@ -50,21 +43,20 @@ function shellOf(env: SpawnRequest["env"]): { shell?: string } {
   return shell === undefined ? {} : { shell };
 }
 
-/** The system says ENOENT for a missing folder as for a missing program. Undefined: it is something else. */
-export function spawnProblem(
-  error: unknown,
-  program: string,
-  cwd: string,
-): { code: "CWD_MISSING" | "CLI_NOT_FOUND"; message: string } | undefined {
+/** `code`: what is missing, where that is known. */
+export type StartFailure = { code?: "CWD_MISSING" | "CLI_NOT_FOUND"; message: string; cause: unknown };
+
+export function startFailure(cause: unknown, program: string, cwd: string): StartFailure {
+  // The system says ENOENT for a missing folder as for a missing program.
   const why = folderProblem(cwd);
-  if (why !== undefined) return { code: "CWD_MISSING", message: `The working directory ${cwd} ${why}.` };
-  switch ((error as NodeJS.ErrnoException).code) {
+  if (why !== undefined) return { code: "CWD_MISSING", message: `The working directory ${cwd} ${why}.`, cause };
+  switch ((cause as NodeJS.ErrnoException).code) {
     case "ENOENT":
-      return { code: "CLI_NOT_FOUND", message: `${program} was not found. Is it installed and in PATH?` };
+      return { code: "CLI_NOT_FOUND", message: `${program} was not found. Is it installed and in PATH?`, cause };
     case "EACCES":
-      return { code: "CLI_NOT_FOUND", message: `${program} is not executable.` };
+      return { code: "CLI_NOT_FOUND", message: `${program} is not executable.`, cause };
   }
-  return undefined;
+  return { message: cause instanceof Error ? cause.message : String(cause), cause };
 }
 
 function folderProblem(path: string): string | undefined {

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { decide, type Situation } from "../../policy/decide.ts";
 import type { Decision } from "../../policy/need.ts";
 import { toolEnvironment } from "../../policy/tool-environment.ts";
-import { runProgram } from "../run-program.ts";
+import { runProgram } from "../../process/run-program.ts";
 import { parseRules, type RuleTexts } from "./permission.ts";
 import type { AdapterTool } from "./router.ts";
 
@@ -84,7 +84,7 @@ async function refusalOf(
 }
 
 function told(end: Awaited<ReturnType<typeof runProgram>>, timeoutMs: number): string {
-  if (end.problem !== undefined) return `The command could not be started: ${end.problem}`;
+  if (end.failure) return `The command could not be started: ${end.failure.message}`;
   const output = [end.stdout.toString("utf8"), end.stderr].filter((text) => text !== "").join("\n");
   const notes = [
     ...(end.timedOut ? [`timed out after ${timeoutMs} ms and was ended`] : []),

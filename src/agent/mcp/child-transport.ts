@@ -1,6 +1,6 @@
 // Speaks with a server that we started: one JSON-RPC message on each line of its input and output.
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
-import { happensWithin } from "../../process/stages.ts";
+import { happensWithin } from "../../process/clock.ts";
 import type { ProcessEnd, ProcessRunner, RunningProcess } from "../process.ts";
 
 export type ChildCommand = { command: readonly string[]; cwd: string; env: Record<string, string> };

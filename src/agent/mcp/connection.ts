@@ -14,7 +14,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { NetError } from "../../net/net-error.ts";
-import { happensWithin } from "../../process/stages.ts";
+import { happensWithin } from "../../process/clock.ts";
 import { answerRequests, capabilities, type ServerRequests } from "./requests.ts";
 
 export type ConnectionStatus = "connecting" | "connected" | "failed" | "needs-login";

@@ -1,7 +1,7 @@
 // Subagents: agents that an agent starts for a part of its work, with a conversation of their own. They may do what their
 // parent may, never more; what they spend is spent by the run; they end with it.
 import { orAborted } from "../../net/or-aborted.ts";
-import { happensWithin } from "../../process/stages.ts";
+import { happensWithin } from "../../process/clock.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../../protocol/event.ts";
 import { taskNotice } from "../../protocol/task-call.ts";

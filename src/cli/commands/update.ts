@@ -1,4 +1,6 @@
 // Updates the copy that runs, by the package manager that installed it. Only when asked: nothing here runs by itself.
+import { runProgram } from "../../process/run-program.ts";
+import { type ProcessEnding, Supervisor } from "../../process/supervisor.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
@@ -41,47 +43,48 @@ export async function update({ version, env }: Invocation): Promise<number> {
 
 /** Asked first and quietly: without a network the answer is one line and not the pages that a failed installation prints. */
 async function newestVersion(manager: Manager, env: NodeJS.ProcessEnv): Promise<string> {
-  const { execFile } = await import("node:child_process");
-  const [program, ...args] = manager.latest;
-  const options = { cwd: manager.directory, env, timeout: askLimitMs, shell: needsShell };
-  const output = await new Promise<string>((resolve, reject) => {
-    execFile(program!, args, options, (error, stdout, stderr) => {
-      if (error) reject(updateFailed(manager, causeOf(error, stderr)));
-      else resolve(stdout);
-    });
+  const end = await runProgram({
+    ...inOurSession(manager, env),
+    command: shellWords(manager.latest),
+    timeoutMs: askLimitMs,
   });
-  const newest = /\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?/.exec(output)?.[0];
+  if (end.timedOut) throw updateFailed(manager, `no answer within ${askLimitMs / 1000} s`);
+  if (end.exitCode !== 0) throw updateFailed(manager, complaintIn(end.stderr) ?? causeOf(end));
+  const newest = /\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?/.exec(end.stdout.toString("utf8"))?.[0];
   if (newest === undefined) throw updateFailed(manager, "the answer holds no version");
   return newest;
 }
 
+/** The package manager shows its progress and may ask for a password. */
 async function install(manager: Manager, env: NodeJS.ProcessEnv): Promise<void> {
-  const { spawn } = await import("node:child_process");
-  const [program, ...args] = manager.update;
-  // The one child of this program that gets its terminal: the package manager shows its progress and may ask for a password.
-  const child = spawn(program!, args, { cwd: manager.directory, env, stdio: "inherit", shell: needsShell });
-  const ended = await new Promise<string | undefined>((resolve) => {
-    child.on("error", (error) => resolve(causeOf(error, "")));
-    child.on("close", (code, signal) =>
-      resolve(code === 0 ? undefined : `it ended with ${signal ?? `exit code ${code}`}`),
-    );
-  });
-  if (ended !== undefined) throw updateFailed(manager, ended);
+  const request = { ...inOurSession(manager, env), command: shellWords(manager.update), inheritStreams: true };
+  const end = await new Supervisor(request).ended;
+  if (end.exitCode !== 0) throw updateFailed(manager, causeOf(end));
 }
 
-/** On Windows the package managers are .cmd files, which only a shell starts. */
-const needsShell = process.platform === "win32";
+/** What the terminal says, a Ctrl-C among it, is said to the package manager as well. */
+function inOurSession({ directory }: Manager, env: NodeJS.ProcessEnv) {
+  return { cwd: directory, env, plain: true, leftovers: "ignore" } as const;
+}
 
-function causeOf(error: Error & { code?: unknown; killed?: boolean }, stderr: string): string {
-  if (error.code === "ENOENT") return "it is not in PATH";
-  if (error.killed) return `no answer within ${askLimitMs / 1000} s`;
+/** On Windows the package managers are .cmd files, which only a shell finds. */
+function shellWords(words: readonly string[]): readonly string[] {
+  return process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c", ...words] : words;
+}
+
+function causeOf({ exitCode, signal, failure }: Pick<ProcessEnding, "exitCode" | "signal" | "failure">): string {
+  if (failure) return failure.code === "CLI_NOT_FOUND" ? "it is not in PATH" : failure.message;
+  return `it ended with ${signal || `exit code ${exitCode}`}`;
+}
+
+function complaintIn(stderr: string): string | undefined {
   const lines = stderr.split("\n").map((line) =>
     line
       .replace(/^npm (error|ERR!)\s*/, "")
       .replace(/^(code|errno|syscall) .*/, "")
       .trim(),
   );
-  return lines.find((line) => line !== "") ?? error.message.split("\n")[0]!;
+  return lines.find((line) => line !== "");
 }
 
 function updateFailed(manager: Manager, cause: string): UserError {

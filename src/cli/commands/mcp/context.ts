@@ -39,8 +39,6 @@ export async function withServers<Result>(
   work: (started: McpServers) => Promise<Result> | Result,
 ): Promise<Result> {
   const processes = createProcessRunner({ env: place.env });
-  const endNow = () => processes.endAllNow();
-  process.once("exit", endNow);
   const stop = () => process.exit(130);
   process.once("SIGINT", stop);
   process.once("SIGTERM", stop);
@@ -58,7 +56,6 @@ export async function withServers<Result>(
   } finally {
     await started.end();
     await processes.endAll();
-    process.off("exit", endNow);
     process.off("SIGINT", stop);
     process.off("SIGTERM", stop);
   }

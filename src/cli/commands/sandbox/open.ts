@@ -47,7 +47,6 @@ export async function openForUser({ env, line: { flags } }: Invocation): Promise
   const rules = [...general.rules, ...builtInRules(folder), ...list("blocked-patterns").flatMap(blockingRules)];
   const plan = planSandbox(settings, { ...place, rules, totalMemoryMb: Math.floor(totalmem() / 1_048_576) });
   const processes = createProcessRunner();
-  process.once("exit", () => processes.endAllNow());
   const sandbox = createSandbox({ plan, processes, env });
   const warnings = [...general.warnings, ...saved.warnings];
   return { sandbox, problem: await sandbox.problem(), processes, settings, workspace, warnings };

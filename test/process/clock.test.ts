@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { happensWithin } from "../../src/process/stages.ts";
+import { happensWithin } from "../../src/process/clock.ts";
 
 /** Nothing is read and no timer fires meanwhile. */
 const block = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { runProgram } from "../../src/process/run-program.ts";
+import { Supervisor, type SupervisorRequest } from "../../src/process/supervisor.ts";
+import { aliveWith, isAlive, uniqueSleep, until } from "../agent/process-support.ts";
+
+const cwd = mkdtempSync(join(tmpdir(), "courser-supervisor-"));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+const bash = (script: string, more: Partial<SupervisorRequest> = {}) =>
+  new Supervisor({ command: ["bash", "-c", script], cwd, env: process.env, ...more });
+
+describe("a supervised process", () => {
+  test("its chunks, its input and how it ended", async () => {
+    const seen: string[] = [];
+    const onOutput = (stream: string, chunk: Buffer) => void seen.push(`${stream}: ${chunk}`);
+    const ending = await bash("cat; echo no >&2; exit 3", { input: "text", onOutput }).ended;
+    expect(seen.sort()).toEqual(["stderr: no\n", "stdout: text"]);
+    expect(ending).toMatchObject({ exitCode: 3, signal: "", stages: [], leftovers: 0, notes: [] });
+    expect(ending).not.toHaveProperty("stopped");
+  });
+
+  test("what cannot be started says why, and does not throw", async () => {
+    const missing = new Supervisor({ command: ["no-such-program"], cwd, env: process.env });
+    expect(missing.pid).toBe(0);
+    expect(await missing.ended).toMatchObject({ exitCode: null, failure: { code: "CLI_NOT_FOUND" } });
+    await expect(missing.write("x")).rejects.toThrow("could not be started");
+    const nowhere = await bash("ls", { cwd: join(cwd, "gone") }).ended;
+    expect(nowhere.failure).toMatchObject({ code: "CWD_MISSING" });
+    const tooLong = await bash("ls", { env: { LONG: "x".repeat(4_000_000) } }).ended;
+    expect(tooLong.failure).toMatchObject({ message: expect.stringContaining("E2BIG") });
+    expect(tooLong.failure!.code).toBeUndefined();
+  });
+
+  test("one reason stops it, the first", async () => {
+    const reasons: string[] = [];
+    const asked = bash("exec sleep 60", { timeoutMs: 200, cancel: (reason) => reasons.push(reason) === 0 });
+    await until(() => reasons.length > 0);
+    asked.stop("cancelled");
+    expect(await asked.ended).toMatchObject({ stopped: "timedOut", stages: ["cancel", "SIGTERM"], signal: "SIGTERM" });
+    asked.stop("cancelled");
+    expect(reasons).toEqual(["timedOut"]);
+  });
+
+  test("one that has an ear hears it first", async () => {
+    const child: Supervisor = bash("read -r word; exit 5", {
+      input: "",
+      keepOpen: true,
+      cancel: () => child.stdin!.write("enough\n"),
+    });
+    child.stop("cancelled");
+    expect(await child.ended).toMatchObject({ exitCode: 5, stopped: "cancelled", stages: ["cancel"] });
+  });
+
+  test.each([
+    ["kill", 0],
+    ["group", 1],
+  ] as const)("what leaves its group, with leftovers: %s", async (leftovers, count) => {
+    const sleep = uniqueSleep();
+    const ending = await bash(`setsid sleep ${sleep} >/dev/null 2>&1 & sleep 0.1`, { leftovers }).ended;
+    const left = aliveWith(sleep);
+    for (const pid of left) process.kill(pid);
+    expect({ left: left.length, ended: ending.leftovers }).toEqual({ left: count, ended: 1 - count });
+  });
+});
+
+describe("an enclosure", () => {
+  const entered = (script: string, calls: string[], more: Partial<SupervisorRequest> = {}) =>
+    bash("exit 1", {
+      enter: () => ({
+        command: ["bash", "-c", script],
+        env: { ...process.env, INSIDE: "1" },
+        started: (pid) => void calls.push(isAlive(pid) ? "started" : "gone"),
+        signal: (name) => calls.push(name) === 0,
+        leave: () => [`left after ${calls.push("left")}`],
+      }),
+      ...more,
+    });
+
+  test("is entered, told of its signals, and left once", async () => {
+    const calls: string[] = [];
+    const ending = await entered('trap "exit $INSIDE$INSIDE" TERM; while :; do sleep 0.05; done', calls, {
+      timeoutMs: 300,
+    }).ended;
+    expect(calls).toEqual(["started", "SIGTERM", "left"]);
+    expect(ending).toMatchObject({ exitCode: 11, notes: ["left after 3"] });
+  });
+
+  test("is not entered for what is cancelled before, and is left by what does not start", async () => {
+    const calls: string[] = [];
+    await entered("true", calls, { signal: AbortSignal.abort() }).ended;
+    expect(calls).toEqual([]);
+    await entered("true", calls, { cwd: join(cwd, "gone") }).ended;
+    expect(calls).toEqual(["left"]);
+    const refusal = new Error("no room");
+    const refused = bash("true", {
+      enter() {
+        throw refusal;
+      },
+    });
+    expect((await refused.ended).failure).toEqual({ message: "no room", cause: refusal });
+  });
+});
+
+describe("at the exit of this process", () => {
+  test("endNow kills on the spot, in all sessions", async () => {
+    const sleep = uniqueSleep();
+    const child = bash(`trap '' TERM; setsid sleep ${sleep} & wait`);
+    expect(await until(() => aliveWith(`sleep\0${sleep}`).length === 1)).toBe(true);
+    child.endNow();
+    expect(aliveWith(sleep)).toEqual([]);
+    expect((await child.ended).signal).toBe("SIGKILL");
+  });
+
+  test("everything goes with it, also what has no tree, and enclosures are left", async () => {
+    const { build } = await import("esbuild");
+    const sleep = uniqueSleep();
+    const program = join(cwd, "exits.mjs");
+    await build({
+      stdin: {
+        contents: `
+          import { createProcessRunner } from "./src/agent/process.ts";
+          import { Supervisor } from "./src/process/supervisor.ts";
+          const place = { cwd: ".", env: process.env };
+          const leave = () => { process.stdout.write("left"); return []; };
+          const command = ["bash", "-c", "trap '' TERM; sleep ${sleep} & setsid sleep ${sleep} & wait"];
+          new Supervisor({ ...place, command, enter: () => ({ command, env: process.env, leave }) });
+          createProcessRunner().start({ ...place, command });
+          new Supervisor({ ...place, command: ["sleep", "${sleep}"], leftovers: "ignore", plain: true });
+          setTimeout(() => process.exit(3), 500);`,
+        resolveDir: process.cwd(),
+      },
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      outfile: program,
+      logLevel: "error",
+    });
+    const running = runProgram({ command: [process.execPath, program], cwd, env: process.env, leftovers: "ignore" });
+    expect(await until(() => aliveWith(`sleep\0${sleep}`).length === 5)).toBe(true);
+    const { exitCode, stdout } = await running;
+    expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 3, stdout: "left" });
+    expect(aliveWith(sleep)).toEqual([]);
+  });
+});
+
+test("a program that runs to its end: what was kept, and why it ended", async () => {
+  const request = { command: ["bash", "-c", "cat; yes | head -c 100000 >&2"], cwd, env: process.env };
+  const end = await runProgram({ ...request, input: "\xff", keepBytes: 1000 });
+  expect(end).toMatchObject({ exitCode: 0, isCut: true, timedOut: false, cancelled: false });
+  expect(end.stdout).toEqual(Buffer.from("\xff"));
+  expect(end.stderr.length).toBeLessThan(1100);
+  const late = await runProgram({ ...request, input: "", keepOpen: true, timeoutMs: 200 });
+  expect(late).toMatchObject({ timedOut: true, stages: ["cancel", "SIGTERM"] });
+});
