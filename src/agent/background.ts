@@ -77,11 +77,10 @@ export class BackgroundShells {
       throw new Error(`${count} commands already run in the background. End some first: Await with kill: true.`);
     }
     const folder = this.folderOf(request.sessionId);
-    const taskId = `shell_${this.#tasks.size + 1}`;
+    const taskId = this.#nextId();
     // A resumed session has the same folder and counts from 1 again.
     const outputFile = join(folder, `${taskId}-${Date.now().toString(36)}.txt`);
-    const unread = new BoundedBytes(unreadBytes);
-    const wake = new Set<() => void>();
+    let task: Task | undefined;
     const running = this.#processes.start({
       command: request.argv,
       cwd: request.cwd,
@@ -92,32 +91,35 @@ export class BackgroundShells {
       keepBytes: 1024,
       spillTo: outputFile,
       spillAfterBytes: 0,
-      onOutput(_stream, chunk) {
-        task.unread.push(chunk);
-        for (const call of wake) call();
-      },
+      onOutput: (_stream, chunk) => task && tell(task, chunk),
     });
+    if (running.pid === 0) await running.ended;
+    task = this.#add({ taskId, command: request.command, running, outputFile });
+    return { taskId, pid: running.pid, outputFile, folder };
+  }
+
+  #nextId(): string {
+    return `shell_${this.#tasks.size + 1}`;
+  }
+
+  #add(started: Pick<Task, "taskId" | "command" | "running" | "outputFile">): Task {
     const task: Task = {
-      taskId,
-      command: request.command,
-      running,
-      outputFile,
-      unread,
+      ...started,
+      unread: new BoundedBytes(unreadBytes),
       startedAt: Date.now(),
       end: undefined,
       wasKilled: false,
-      wake,
+      wake: new Set(),
     };
-    if (running.pid === 0) await running.ended;
-    this.#tasks.set(taskId, task);
-    running.ended.then(
+    this.#tasks.set(task.taskId, task);
+    task.running.ended.then(
       (end) => {
         task.end = end;
-        for (const call of wake) call();
+        for (const call of task.wake) call();
       },
       () => {},
     );
-    return { taskId, pid: running.pid, outputFile, folder };
+    return task;
   }
 
   /** A command that runs in the foreground can be asked to go on by itself. Returns how to take that back. */
@@ -129,6 +131,12 @@ export class BackgroundShells {
   /** The command of this call goes on by itself. False when there is no such command. */
   async takeOver(callId: string): Promise<boolean> {
     return (await this.#offered.get(callId)?.()) ?? false;
+  }
+
+  /** A command that was started elsewhere and goes on by itself. Its output from now on is given to `push`. */
+  adopt(command: string, running: RunningProcess, outputFile: string): { taskId: string; push(chunk: Buffer): void } {
+    const task = this.#add({ taskId: this.#nextId(), command, running, outputFile });
+    return { taskId: task.taskId, push: (chunk) => tell(task, chunk) };
   }
 
   /** Output since the last look. Waits for the end, or for output that is followed by a pause, at most `blockUntilMs`. */
@@ -172,6 +180,11 @@ export class BackgroundShells {
     await Promise.all(running.map((task) => this.kill(task.taskId)));
     return running.map(factsOf);
   }
+}
+
+function tell(task: Task, chunk: Buffer): void {
+  task.unread.push(chunk);
+  for (const call of task.wake) call();
 }
 
 function factsOf(task: Task): BackgroundTask {

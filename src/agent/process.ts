@@ -62,6 +62,8 @@ export interface RunningProcess {
   /** To an open input, or to the channel. Resolves when it has room for more; rejects when nobody reads it any more. */
   write(text: string): Promise<void>;
   stop(): void;
+  /** It goes on without its time limit and its signal, and everything that it says goes to the file for its output. */
+  letGo(): void;
 }
 
 /** `keys`: values in use, which no tool may see under whatever name. */
@@ -116,6 +118,10 @@ export function createProcessRunner(
       ended,
       write: (text) => supervisor.write(text),
       stop: () => supervisor.stop("cancelled"),
+      letGo() {
+        supervisor.letGo();
+        output.spillNow();
+      },
     };
   }
 
@@ -190,6 +196,15 @@ class Output {
     if (spillTo !== undefined && this.#spillAfter === 0) this.#spill = new SpillFile(spillTo);
   }
 
+  /** What came so far is there whole: nothing was spilled, so nothing was cut. */
+  spillNow(): void {
+    const { spillTo } = this.#request;
+    if (spillTo === undefined || this.#spill) return;
+    this.#spill = new SpillFile(spillTo);
+    const before = this.#interleaved.bytes();
+    if (before.length > 0) this.#spill.write(before);
+  }
+
   push(name: "stdout" | "stderr", chunk: Buffer): void {
     const stream = this.#streams[name];
     stream.kept.push(chunk);
@@ -198,12 +213,8 @@ class Output {
 
   #pass(name: "stdout" | "stderr", bytes: Buffer): void {
     if (bytes.length === 0) return;
-    const { spillTo, onOutput } = this.#request;
-    if (spillTo !== undefined && !this.#spill && this.#interleaved.total + bytes.length > this.#spillAfter) {
-      this.#spill = new SpillFile(spillTo);
-      const before = this.#interleaved.bytes();
-      if (before.length > 0) this.#spill.write(before);
-    }
+    const { onOutput } = this.#request;
+    if (this.#interleaved.total + bytes.length > this.#spillAfter) this.spillNow();
     this.#spill?.write(bytes);
     this.#interleaved.push(bytes);
     onOutput?.(name, bytes);

@@ -109,6 +109,8 @@ export class Supervisor<Reason extends string = never> {
   #receivedBytes = 0;
   /** For a process that even SIGKILL does not end, because it hangs in the kernel: this side goes on without it. */
   #giveUp: () => void = () => {};
+  /** Takes the time limit and the signal away. */
+  #unlimit: () => void = () => {};
 
   constructor(request: SupervisorRequest<Reason>) {
     this.#request = request;
@@ -156,6 +158,11 @@ export class Supervisor<Reason extends string = never> {
     if (this.#hasExited || this.#stopped !== undefined || this.pid === 0) return;
     this.#stopped = reason;
     void this.#stopInStages(reason).then(() => this.#giveUp());
+  }
+
+  /** From now on only `stop` ends it: no time limit, and not the signal. */
+  letGo(): void {
+    this.#unlimit();
   }
 
   /** Resolves when it is gone, or has outlived even SIGKILL by a second. */
@@ -237,6 +244,10 @@ export class Supervisor<Reason extends string = never> {
     const timeOut = () => this.stop("timedOut");
     signal?.addEventListener("abort", cancel, { once: true });
     const timer = timeoutMs === undefined ? undefined : setTimeout(timeOut, Math.min(timeoutMs, 2 ** 31 - 1));
+    this.#unlimit = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", cancel);
+    };
     const closed = new Promise((resolve) => child?.once("close", resolve));
     try {
       const exit = await this.#exited;
@@ -245,8 +256,7 @@ export class Supervisor<Reason extends string = never> {
       const stopped = this.#stopped;
       return { ...exit, ...(stopped && { stopped }), stages: this.#stages, leftovers, notes: this.#notes, durationMs };
     } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", cancel);
+      this.#unlimit();
       for (const stream of child?.stdio ?? []) stream?.destroy();
       forget(this);
       this.#leave();

@@ -90,6 +90,27 @@ describe("turns", () => {
   });
 });
 
+describe("a command", () => {
+  it("goes on by itself when it is sent to the background, without its time limit, and is read like any other", async () => {
+    const script = [
+      { calls: [{ name: "Shell", args: { command: "echo before; sleep 1; echo after", timeout: 700 } }] },
+      {
+        expect: ["sent the command to the background"],
+        calls: [{ name: "Await", args: { taskId: "shell_1", blockUntilMs: 5000 } }],
+      },
+      { expect: ["after"], text: "It went on." },
+    ];
+    const run = await create().open(script);
+    const seen = follow(run);
+    const sent = run.send({ text: "go" });
+    const output = await seen.until(({ type }) => type === "tool_output");
+    expect(await run.background("none")).toBe(false);
+    expect(await run.background((output as { callId: string }).callId)).toBe(true);
+    expect(await sent.ending).toMatchObject({ type: "done", text: "It went on." });
+    await run.close();
+  });
+});
+
 describe("a run changes while it works", () => {
   it("its mode, from the next reply on, with the tools and what a resume brings back", async () => {
     const place = create();

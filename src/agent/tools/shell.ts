@@ -117,10 +117,12 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
   const timeoutMs = timeoutOf(args);
   const live = new LiveOutput(context.print);
   const keepBytes = Math.min(thresholdBytes, context.resultLimit);
-  let end: ProcessEnd;
+  let end: ProcessEnd | TakenOver;
   try {
     const folder = context.background.folderOf(context.sessionId);
-    end = await context.processes.run({
+    const outputFile = join(folder, `output-${newName()}.txt`);
+    let afterwards: ((chunk: Buffer) => void) | undefined;
+    const running = context.processes.start({
       command: argvOf(args.command, folder),
       realPipes: namesStream.test(args.command),
       cwd: directoryOf(args, context),
@@ -128,13 +130,29 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
       signal: context.signal,
       timeoutMs,
       keepBytes,
-      spillTo: join(folder, `output-${newName()}.txt`),
-      onOutput: (_stream, chunk) => live.push(chunk),
+      spillTo: outputFile,
+      onOutput: (_stream, chunk) => (afterwards ? afterwards(chunk) : live.push(chunk)),
     });
+    const takenOver = new Promise<TakenOver>((resolve) => {
+      const takeBack = context.background.offer(context.callId, async () => {
+        running.letGo();
+        const { taskId, push } = context.background.adopt(args.command, running, outputFile);
+        afterwards = push;
+        resolve({ taskId, pid: running.pid, outputFile, folder });
+        return true;
+      });
+      running.ended.then(takeBack, takeBack);
+    });
+    end = await Promise.race([running.ended, takenOver]);
   } catch (error) {
     throw startFailure(error, args, context);
   }
 
+  if ("taskId" in end)
+    return backgroundResult(args, end, {
+      context,
+      how: "The user sent the command to the background, where it goes on",
+    });
   const whole = wireRun(args, end, context);
   const run = context.compat === "2025" ? run2025(whole) : whole;
   const text = textOf(args, end, context);
@@ -176,8 +194,11 @@ function policyOf({ confined, sandbox }: ToolContext): { sandboxPolicy?: object 
   return { sandboxPolicy: { type, networkAccess: network.type !== "none", readBoundary } };
 }
 
+/** A command that goes on by itself. */
+type TakenOver = { taskId: string; pid: number; outputFile: string; folder: string };
+
 async function startInBackground(args: ShellArgs, context: ToolContext): Promise<ToolResult> {
-  let task: { taskId: string; pid: number; outputFile: string; folder: string };
+  let task: TakenOver;
   try {
     const folder = context.background.folderOf(context.sessionId);
     const argv = argvOf(args.command, folder);
@@ -193,7 +214,14 @@ async function startInBackground(args: ShellArgs, context: ToolContext): Promise
   } catch (error) {
     throw startFailure(error, args, context);
   }
-  const { taskId, pid, outputFile, folder } = task;
+  return backgroundResult(args, task, { context, how: "Started in the background" });
+}
+
+function backgroundResult(
+  args: ShellArgs,
+  { taskId, pid, outputFile, folder }: TakenOver,
+  { context, how }: { context: ToolContext; how: string },
+): ToolResult {
   const whole = {
     command: args.command,
     workingDirectory: shownDirectory(args, context),
@@ -214,7 +242,7 @@ async function startInBackground(args: ShellArgs, context: ToolContext): Promise
       : { siblings: { isBackground: true, ...policyOf(context), pid, terminalsFolder: folder } };
   return {
     outcome: { kind: "success", value, ...siblings },
-    text: `Started in the background as ${taskId} (pid ${pid}). Its output goes to ${outputFile}. Await with taskId "${taskId}" reads what is new, waits for it, or ends it.`,
+    text: `${how} as ${taskId} (pid ${pid}). Its output goes to ${outputFile}. Await with taskId "${taskId}" reads what is new, waits for it, or ends it.`,
   };
 }
 
