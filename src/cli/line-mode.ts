@@ -4,6 +4,9 @@ import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { LiveRun } from "../protocol/run.ts";
 import { openRun } from "../run/live-run.ts";
+import { shownTitle } from "../store/chats/list-chats.ts";
+import { configDir } from "../store/config-dir.ts";
+import { cut } from "../text/width.ts";
 import { callLine, printable } from "./call-line.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
@@ -49,6 +52,8 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     });
     const followed = follow(run, show);
     await begun;
+    if (request.chat?.type === "resume" && !request.unkept)
+      show.line(await resuming(invocation, run, request.workspace));
     show.line("Type /quit or press Ctrl+D to leave, /help for more; Ctrl+C stops an answer.");
     let code = 0;
     try {
@@ -85,6 +90,15 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
   }
 }
 
+/** Which chat this is. */
+async function resuming({ env, name }: Invocation, { chatId }: LiveRun, workspace: string): Promise<string> {
+  const { findChat } = await import("../store/chats/find-chat.ts");
+  const { readChat } = await import("../store/chats/read-chat.ts");
+  const { metadata, turns } = readChat(findChat(configDir(env), chatId, workspace, name), { events: false });
+  const title = cut(printable(shownTitle(metadata)).replace(/\s+/g, " "), 60);
+  return `Resuming “${title}”: ${turns.length === 1 ? "one turn" : `${turns.length} turns`} so far.`;
+}
+
 async function follow(run: LiveRun, show: Screen): Promise<void> {
   for await (const { event, agent } of run.events()) if (agent === undefined) show.event(event);
 }
@@ -102,6 +116,10 @@ async function helpText(run: LiveRun): Promise<string> {
 
 function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+function isReadOnly(mode: string): boolean {
+  return mode === "plan" || mode === "ask";
 }
 
 type Screen = {
@@ -130,7 +148,9 @@ function createScreen(workspace: string): Screen {
   const show = (event: AgentEvent) => {
     switch (event.type) {
       case "init":
-        line(`${event.model} in ${event.cwd}`);
+        line(
+          `${event.model} in ${event.cwd}${isReadOnly(event.permissionMode) ? `, in ${event.permissionMode} mode` : ""}`,
+        );
         screen.onBegin();
         break;
       case "user":
@@ -157,7 +177,8 @@ function createScreen(workspace: string): Screen {
         line(`· ${printable(`asking again: ${event.reason ?? ""}`)}`);
         break;
       case "done":
-        if (open) line("");
+        if (open) write("\n");
+        open = false;
         end();
         break;
       case "fail":

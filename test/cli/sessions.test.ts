@@ -576,7 +576,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
   it("resume goes on with the latest chat", async () => {
     const { screen, exit } = await type("resume --trust", [[/\n> /, "/quit\r"]]);
     expect(exit, screen).toBe(0);
-    expect(screen).toMatch(/^Going on with “.*”: (one turn|\d turns) so far\.$/m);
+    expect(screen).toMatch(/^Resuming “.*”: (one turn|\d turns) so far\.$/m);
   });
 
   it("delete asks, and takes no for an answer", async () => {
