@@ -3,6 +3,7 @@ import type { AgentEvent, Outcome, Usage } from "../protocol/event.ts";
 import { displayNameOf, errorTextOf, type OutcomeGroup, outcomeGroupOf } from "../protocol/tool-calls.ts";
 import { retellChat } from "../sdk/rebuild-events.ts";
 import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
+import { shortened } from "../text/one-line.ts";
 import { type CallView, viewOfCall } from "./call-view.ts";
 
 export type Picture = { mime: string; base64: string };
@@ -214,7 +215,7 @@ export function firstLine(text: string, most = 80): string {
       .split("\n")
       .find((each) => each.trim() !== "")
       ?.trim() ?? "";
-  return line.length > most ? `${line.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "")}…` : line;
+  return shortened(line, most);
 }
 
 /** 950 ms, 12.3 s, 4 min 5 s. */

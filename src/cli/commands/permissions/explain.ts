@@ -45,8 +45,8 @@ function treeLines(siblings: readonly ExplainedCommand[], indent = ""): (node: E
     const head = `${indent}${isLast ? "└─" : "├─"} `;
     const below = `${indent}${isLast ? "   " : "│  "}`;
     return [
-      `${head}${verdict.padEnd(5)} ${oneLine(shown)}${place}`,
-      `${below}${runs.length > 0 ? "│" : " "}     ${oneLine(reason)}`,
+      `${head}${verdict.padEnd(5)} ${withMarkedBreaks(shown)}${place}`,
+      `${below}${runs.length > 0 ? "│" : " "}     ${withMarkedBreaks(reason)}`,
       ...runs.flatMap(treeLines(runs, below)),
     ];
   };
@@ -64,7 +64,7 @@ function ruleLine(rule: Rule): string {
   return `${rule.verdict} ${rule.text}  ${rule.source}${line === undefined ? "" : `, line ${line}`}`;
 }
 
-function oneLine(text: string): string {
+function withMarkedBreaks(text: string): string {
   return printable(text).replace(/\n/g, "⏎");
 }
 
