@@ -3,9 +3,9 @@ import type { Hook } from "../../../store/hook-files.ts";
 import { repeatedBy } from "../../../store/hook-repeats.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type FoundFile, findHooks, type HookState } from "./all-hooks.ts";
-import { type HooksPlace, hooksPlace, shownFile, wantsJson } from "./context.ts";
+import { type HooksPlace, hooksPlace, shownFile } from "./context.ts";
 import { brief } from "./trace.ts";
 
 export async function listHooks(invocation: Invocation): Promise<number> {

@@ -3,8 +3,8 @@ import { type HookTraceLine, readHookTrace } from "../../../store/hook-trace.ts"
 import { collapsed, shortened } from "../../../text/one-line.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
-import { hooksPlace, wantsJson } from "./context.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { hooksPlace } from "./context.ts";
 
 export async function traceHooks(invocation: Invocation): Promise<number> {
   const lines = readHookTrace(hooksPlace(invocation));

@@ -5,9 +5,9 @@ import type { Rule } from "../../../policy/rules.ts";
 import { linesOf } from "../../../store/rule-files.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
 import { exitCodes, reasonLines, verdictLine } from "./check.ts";
-import { needOf, situationOf, wantsJson } from "./context.ts";
+import { needOf, situationOf } from "./context.ts";
 
 export async function explainPermission(invocation: Invocation, words: readonly string[]): Promise<number> {
   const need = needOf(words, invocation);

@@ -6,10 +6,9 @@ import { readChat } from "../../../store/chats/read-chat.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import { cut } from "../../../text/width.ts";
 import { printable } from "../../call-line.ts";
-import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
-import { answer, answerJson } from "../answer.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
 import { ageOf, chatJson, printableLine, shortPath } from "./chat-lines.ts";
 import { chatOf, placeOf } from "./context.ts";
 
@@ -17,7 +16,7 @@ export async function showSession(invocation: Invocation, words: readonly string
   const record = readChat(chatOf(invocation, words, "show"));
   const turns = record.turns.map((turn) => ({ ...turn, ...told(record, turn) }));
   for (const { message } of record.problems) writeStderr(`Warning: ${message}\n`);
-  if (flagText(invocation.line.flags, "format") === "json") return answerJson({ ...chatJson(record.metadata), turns });
+  if (wantsJson(invocation)) return answerJson({ ...chatJson(record.metadata), turns });
 
   const heading = headingOf(record, invocation);
   const blocks = turns.map((turn) => blockOf(turn, invocation.name, record.metadata.id));
