@@ -176,11 +176,13 @@ describe("Markdown of models as HTML", () => {
   });
 
   it("takes time in proportion to the text", () => {
-    const slow = (text: string) => {
+    const once = (text: string) => {
       const started = performance.now();
       renderMarkdown(text);
       return performance.now() - started;
     };
+    // The best of three: others work on this machine as well.
+    const slow = (text: string) => Math.min(once(text), once(text), once(text));
     for (const piece of [
       "`",
       "``a`",
