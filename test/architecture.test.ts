@@ -17,11 +17,11 @@ const mayImport: Record<string, readonly string[]> = {
   policy: ["text", "json", "protocol", "redact"],
   bridge: ["text", "json", "protocol", "redact"],
   net: ["json", "protocol", "redact", "policy"],
-  web: ["json", "protocol", "redact", "policy", "net"],
+  web: ["text", "json", "protocol", "redact", "policy", "net"],
   model: ["text", "json", "protocol", "redact", "policy", "store", "net"],
   agent: ["text", "json", "protocol", "redact", "process", "policy", "store", "net", "web", "model"],
   sdk: ["text", "json", "protocol", "redact", "process", "store"],
-  export: ["json", "protocol", "redact", "store", "sdk"],
+  export: ["text", "json", "protocol", "redact", "store", "sdk"],
   adapter: ["text", "json", "protocol", "redact", "process", "policy", "net", "web", "sdk"],
   run: ["text", "json", "protocol", "redact", "process", "policy", "store", "net", "web", "model", "agent"],
   cli: [

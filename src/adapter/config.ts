@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { nearestName } from "../text/nearest.ts";
+import { shownValue } from "../text/one-line.ts";
 
 /** One entry of `models`, as it is written. */
 export type ModelEntry = {
@@ -177,7 +178,7 @@ function readModel(
       continue;
     }
     const problem = check(given);
-    if (problem) complain(`${where}.${field}`, `${problem}, not ${shown(given)}`);
+    if (problem) complain(`${where}.${field}`, `${problem}, not ${shownValue(given)}`);
   }
   const model = entry as ModelEntry & JsonObject;
   return { ...usual, ...model, name, stopMs: { ...usualStopMs, ...model.stopMs } } as Model;
@@ -232,9 +233,4 @@ function hint(name: string, known: readonly string[]): string {
   const near = nearestName(name, known);
   if (near) return `; did you mean "${near}"?`;
   return known.length > 0 ? ` (there are ${known.join(", ")})` : "";
-}
-
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

@@ -4,6 +4,7 @@ import { isObject, tryParse } from "../json/object.ts";
 import type { ProgramEnd } from "../process/run-program.ts";
 import { FrameParser } from "../protocol/frames.ts";
 import { supportedVersions } from "../protocol/turn-contract.ts";
+import { shortened } from "../text/one-line.ts";
 import { codeOfWords, refusedFlag } from "./failure.ts";
 
 export type Finding = {
@@ -134,7 +135,7 @@ function stderrFinding({ stderr, exitCode }: Trial): Finding[] {
     {
       check: "stderr",
       status: exitCode === 0 ? "ok" : "warning",
-      message: `It says: ${short(text)}`,
+      message: `It says: ${shortened(text, 400)}`,
       ...(remedy && { remedy }),
     },
   ];
@@ -189,7 +190,7 @@ function endFinding({ end, failure, text }: Heard): Finding {
       : "Put right what it names, and try again.";
     return problem(
       check,
-      `The turn ends in an error: ${short(failure.message)}${failure.code ? ` [${failure.code}]` : ""}`,
+      `The turn ends in an error: ${shortened(failure.message, 400)}${failure.code ? ` [${failure.code}]` : ""}`,
       remedy,
     );
   }
@@ -197,7 +198,7 @@ function endFinding({ end, failure, text }: Heard): Finding {
     return problem(check, "The turn has no end.", "It must write done or result, or exit with code 0 after an answer.");
   const what = end === "exit" ? "exit code 0 after an answer, without done or result" : end;
   if (text === "") return { check, status: "warning", message: `The turn ends with ${what}, but there was no text.` };
-  return ok(check, `The turn ends with ${what}; the answer begins: ${short(text, 60)}`);
+  return ok(check, `The turn ends with ${what}; the answer begins: ${shortened(text, 60)}`);
 }
 
 function openFinding(open: Trial, inPipe: Heard): Finding {
@@ -232,10 +233,6 @@ function terminalFinding({ pipe, terminal }: Trials, inPipe: Heard): Finding {
     "It says nothing at a terminal either.",
     "It may lack configuration or variables: run it by hand in this shell.",
   );
-}
-
-function short(text: string, most = 400): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
 function ok(check: string, message: string): Finding {

@@ -4,6 +4,7 @@
 import { isObject } from "../json/object.ts";
 import type { Provider } from "../model/provider.ts";
 import { textOf } from "../protocol/message.ts";
+import { shortened } from "../text/one-line.ts";
 import type { Question, Reviewer } from "./agent.ts";
 
 export type ReviewerOptions = {
@@ -52,7 +53,7 @@ export function createReviewer({ state, timeoutMs = defaultTimeoutMs, ...given }
     }
     const answer = hasCall ? undefined : readAnswer(text);
     if (!answer) return no("its answer was not clear.");
-    const reason = oneLine(answer.reason);
+    const reason = shortened(answer.reason.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim(), 300) || "no reason given.";
     return answer.allow
       ? { allow: true, reason: `The reviewer (${state.model.displayName}) allowed it: ${reason}` }
       : no(reason);
@@ -98,9 +99,4 @@ function readAnswer(text: string): { allow: boolean; reason: string } | undefine
   } catch {
     return undefined;
   }
-}
-
-function oneLine(text: string): string {
-  const plain = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
-  return plain.length > 300 ? `${plain.slice(0, 299)}…` : plain || "no reason given.";
 }

@@ -1,4 +1,5 @@
 // Pieces of Markdown around text of strangers: fences that hold, markup that stays text.
+import { collapsed } from "../text/one-line.ts";
 import { visible } from "./visible-text.ts";
 
 /** A code block. Its fence is longer than any in the text. */
@@ -19,10 +20,7 @@ export function inlineCode(text: string): string {
 
 /** Text on one line that means nothing but itself. */
 export function plainInline(text: string): string {
-  return visible(text)
-    .replace(/\s+/g, " ")
-    .trim()
-    .replace(/[\\`*_[\]<>|#&~$]/g, (character) => `\\${character}`);
+  return collapsed(visible(text)).replace(/[\\`*_[\]<>|#&~$]/g, (character) => `\\${character}`);
 }
 
 /** Where runs of backticks of the same `length` enclose something. */

@@ -1,8 +1,10 @@
 // Transcript: a chat as people read it, turn by turn. What the Markdown and HTML exports are made of.
 import type { AgentEvent, Outcome, Usage } from "../protocol/event.ts";
 import { displayNameOf, errorTextOf, type OutcomeGroup, outcomeGroupOf } from "../protocol/tool-calls.ts";
+import { addUsage, noUsage } from "../protocol/usage.ts";
 import { retellChat } from "../sdk/rebuild-events.ts";
 import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
+import { shortened } from "../text/one-line.ts";
 import { type CallView, viewOfCall } from "./call-view.ts";
 
 export type Picture = { mime: string; base64: string };
@@ -63,7 +65,7 @@ export function transcriptOf(record: ChatRecord): Transcript {
     ...(metadata.model !== undefined && { model: metadata.model }),
     createdAt: record.turns[0]?.startedAt || metadata.createdAt,
     updatedAt: record.events.at(-1)?.at ?? metadata.updatedAt,
-    usage: sum(turns.flatMap((turn) => turn.usage ?? [])),
+    usage: turns.flatMap((turn) => turn.usage ?? []).reduce(addUsage, noUsage),
     turns,
     problems: record.problems.map(({ message }) => message),
   };
@@ -197,24 +199,13 @@ export function countOf(usage: Usage): number {
   return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 }
 
-function sum(usages: readonly Usage[]): Usage {
-  const total: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  for (const usage of usages) {
-    total.inputTokens += usage.inputTokens;
-    total.outputTokens += usage.outputTokens;
-    total.cacheReadTokens += usage.cacheReadTokens;
-    total.cacheWriteTokens += usage.cacheWriteTokens;
-  }
-  return total;
-}
-
 export function firstLine(text: string, most = 80): string {
   const line =
     text
       .split("\n")
       .find((each) => each.trim() !== "")
       ?.trim() ?? "";
-  return line.length > most ? `${line.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "")}…` : line;
+  return shortened(line, most);
 }
 
 /** 950 ms, 12.3 s, 4 min 5 s. */

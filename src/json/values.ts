@@ -1,4 +1,5 @@
 // Text of one line or block -> the JSON values in it.
+import { shortened } from "../text/one-line.ts";
 import { FrameError } from "./frame-error.ts";
 import { tryParse } from "./object.ts";
 import { isBlank, scanObjects } from "./scan.ts";
@@ -84,7 +85,10 @@ export function encodingFault(): FrameError {
 }
 
 export function malformedFault(text: string): FrameError {
-  return new FrameError("FRAME_MALFORMED", `A line of the stream is not a JSON object: ${excerpt(text)}`);
+  return new FrameError(
+    "FRAME_MALFORMED",
+    `A line of the stream is not a JSON object: ${JSON.stringify(shortened(text, 80))}`,
+  );
 }
 
 export function tooLargeFault(maxLineBytes: number): FrameError {
@@ -93,8 +97,4 @@ export function tooLargeFault(maxLineBytes: number): FrameError {
 
 export function truncatedFault(what: string): FrameError {
   return new FrameError("FRAME_TRUNCATED", `The stream ended inside ${what}.`);
-}
-
-function excerpt(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

@@ -1,5 +1,6 @@
 // Looks at the bytes of an answer as they pass: is it a stream of events at all, and did it end as such streams do?
 import type { Fetch } from "../net/fetch.ts";
+import { collapsed, shortened } from "../text/one-line.ts";
 import { type Asked, hideSecrets, toModelError } from "./failure.ts";
 import { ModelError } from "./provider.ts";
 
@@ -51,7 +52,7 @@ async function notStream(response: Response, asked: Asked, signal: AbortSignal):
 }
 
 function badStart(text: string, asked: Asked): ModelError {
-  const shown = text.replace(/\s+/g, " ").trim().slice(0, 120);
+  const shown = shortened(collapsed(text), 120);
   const message = `${asked.vendorLabel} answered with something that is no stream of a model: ${shown || "nothing"}. Is the base URL right? Is there a login page in between?`;
   return new ModelError("MODEL_BAD_RESPONSE", hideSecrets(message, asked.secrets));
 }

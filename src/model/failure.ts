@@ -3,6 +3,7 @@
 import { findNetError, type NetError } from "../net/net-error.ts";
 import type { ErrorCode } from "../protocol/error-codes.ts";
 import { createRedactor } from "../redact/redact.ts";
+import { collapsed, shortened } from "../text/one-line.ts";
 import { ModelError } from "./provider.ts";
 
 /** Who was asked, for the words of an error. */
@@ -304,6 +305,5 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
 }
 
 function brief(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim().replace(/\.$/, "");
-  return line.length > 500 ? `${line.slice(0, 500)}…` : line;
+  return shortened(collapsed(text).replace(/\.$/, ""), 500);
 }

@@ -1,4 +1,5 @@
 // The scripted model: plays a file of replies, for tests and demos (`--model script:FILE`). docs/scripted-model.md describes the format.
+import { tryParse } from "../json/object.ts";
 import { type ErrorCode, errorCodes, UserError } from "../protocol/error-codes.ts";
 import type { Usage } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
@@ -163,7 +164,7 @@ function wholeValue(text: string, complain: Complain): { value: unknown } | unde
     return { value: JSON.parse(text) };
   } catch {
     const first = text.split("\n").find((line) => line.trim() !== "");
-    if (isWhole(first!)) return undefined;
+    if (tryParse(first!) !== undefined) return undefined;
   }
   try {
     return { value: parseJsonc(text) };
@@ -187,15 +188,6 @@ function linesOf(text: string, complain: Complain): Place[] {
         );
       }
     });
-}
-
-function isWhole(line: string): boolean {
-  try {
-    JSON.parse(line);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Elements with their lines: an element begins where a brace opens at the depth of the array. */

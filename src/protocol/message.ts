@@ -15,3 +15,8 @@ export function textOf(message: Message): string {
   for (const part of message.parts) if (part.type === "text") text += part.text;
   return text;
 }
+
+/** Something the user said begins a turn; results of tools do not. */
+export function isPrompt(message: Message): boolean {
+  return message.role === "user" && !message.parts.some((part) => part.type === "tool_result");
+}

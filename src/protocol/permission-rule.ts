@@ -1,5 +1,6 @@
 // The text of a permission rule, as configuration files spell it: Shell(git), Read(src/**), Mcp(server:tool), …
 import { nearestName } from "../text/nearest.ts";
+import { shortened } from "../text/one-line.ts";
 
 export type RuleKind = "Shell" | "Read" | "Write" | "WebFetch" | "Mcp";
 
@@ -117,6 +118,5 @@ function suggestion(guess: string | undefined): string {
 }
 
 function quote(text: string): string {
-  const shown = text.length > 80 ? `${text.slice(0, 77)}…` : text;
-  return JSON.stringify(shown);
+  return JSON.stringify(shortened(text, 80));
 }

@@ -5,6 +5,16 @@ import { isObject, type JsonObject } from "../json/object.ts";
 import type { Denial, Ending, Usage } from "./event.ts";
 import { constant, field, type LineKind, type Of, session, time, timed } from "./line-rows.ts";
 
+const endingRows: readonly Row<Ending & { at?: number }>[] = [
+  session(),
+  field("request_id", "requestId", "given"),
+  field("usage", "usage", "given"),
+  denialsRow(),
+  noticesRow(),
+  field("total_cost_usd", "costUsd", "given"),
+  time("foreign"),
+];
+
 export const done: LineKind<Of<"done">> = {
   start(line) {
     if (typeof line.result !== "string") return undefined;
@@ -20,13 +30,7 @@ export const done: LineKind<Of<"done">> = {
     constant("is_error", false),
     field("result", "text"),
     field("structured_output", "structured", "given"),
-    session(),
-    field("request_id", "requestId", "given"),
-    field("usage", "usage", "given"),
-    denialsRow(),
-    noticesRow(),
-    field("total_cost_usd", "costUsd", "given"),
-    time("foreign"),
+    ...endingRows,
   ],
 };
 
@@ -45,13 +49,7 @@ export const fail: LineKind<Of<"fail">> = {
     constant("is_error", true),
     field("result", "message"),
     field("error_code", "code", "given"),
-    session(),
-    field("request_id", "requestId", "given"),
-    field("usage", "usage", "given"),
-    denialsRow(),
-    noticesRow(),
-    field("total_cost_usd", "costUsd", "given"),
-    time("foreign"),
+    ...endingRows,
   ],
 };
 

@@ -1,7 +1,8 @@
 // Finds the program of an agent CLI: where the caller says, where a variable says, in PATH, and ours in this package.
-import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
-import { basename, delimiter, join } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findProgram } from "../process/find-program.ts";
 import type { AgentDriver, CliFacts } from "./drivers/driver.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -54,42 +55,4 @@ function ownCli(): string | undefined {
     fileURLToPath(new URL(path, import.meta.url)),
   );
   return places.find((path) => existsSync(path));
-}
-
-/** A path as it is; a name as the system would find it. */
-export function findProgram(
-  program: string,
-  env: Environment = process.env,
-  platform: NodeJS.Platform = process.platform,
-): string | undefined {
-  const isWindows = platform === "win32";
-  const endings = isWindows ? ["", ...(env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";")] : [""];
-  if (/[/\\]/.test(program)) return endings.map((ending) => program + ending).find((path) => isFile(path));
-  const folders = (env["PATH"] ?? env["Path"] ?? "").split(isWindows ? ";" : delimiter).filter((path) => path !== "");
-  // npm puts a script without an ending beside the `.cmd`, which Windows cannot start.
-  const tried = isWindows ? endings.slice(1) : endings;
-  for (const folder of folders) {
-    for (const ending of tried) {
-      const path = join(folder, program + ending);
-      if (isFile(path) && (isWindows || isExecutable(path))) return path;
-    }
-  }
-  return undefined;
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,6 @@
 // The events of a chat, turn by turn: as they were kept, and where only messages are left, as they must have been.
 import type { AgentEvent, Usage } from "../protocol/event.ts";
-import { type Message, type Part, textOf } from "../protocol/message.ts";
+import { isPrompt, type Message, type Part, textOf } from "../protocol/message.ts";
 import type { ChatRecord, ChatTurn, StoredMessage } from "../store/chats/chat.ts";
 import { outcomeOfResult, type ToolResultPart, wireCallOf } from "./wire-calls.ts";
 
@@ -166,16 +166,16 @@ export type TurnFacts = {
 /** What a turn with these messages must have looked like: from `user` to its ending. */
 export function stepsOfTurn(messages: readonly TimedMessage[], facts: TurnFacts): Step[] {
   const [first] = messages;
-  const isPrompt = first?.message.role === "user" && !isResults(first.message);
+  const hasPrompt = first !== undefined && isPrompt(first.message);
   const steps: Step[] = [];
-  if (first && isPrompt) {
+  if (hasPrompt) {
     const text = facts.prompt ?? textOf(first.message);
     steps.push(
       { type: "user", text, ...when(first.at ?? facts.startedAt) },
       { type: "message", message: first.message },
     );
   }
-  steps.push(...stepsOfAnswers(isPrompt ? messages.slice(1) : messages, facts.id));
+  steps.push(...stepsOfAnswers(hasPrompt ? messages.slice(1) : messages, facts.id));
 
   const answers = messages.filter(({ message }) => message.role === "assistant");
   const last = messages.at(-1)?.message;
@@ -246,16 +246,11 @@ function callsIn({ parts }: Message): CallPart[] {
   return parts.filter((part) => part.type === "tool_call");
 }
 
-function isResults({ parts }: Message): boolean {
-  return parts.some((part) => part.type === "tool_result");
-}
-
 /** Messages of one conversation, cut where the user speaks. */
 export function splitTurns<Item extends TimedMessage>(messages: readonly Item[]): Item[][] {
   const turns: Item[][] = [];
   for (const each of messages) {
-    const isPrompt = each.message.role === "user" && !isResults(each.message);
-    if (isPrompt || turns.length === 0) turns.push([each]);
+    if (isPrompt(each.message) || turns.length === 0) turns.push([each]);
     else turns.at(-1)!.push(each);
   }
   return turns;

@@ -102,6 +102,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-function pause(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+/** Blocks this thread, as SQLite does while it waits. */
+export function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

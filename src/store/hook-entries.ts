@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { type HookEventName, hookEvents, isHookEvent } from "../protocol/hook-events.ts";
 import { nearestName } from "../text/nearest.ts";
+import { shownValue } from "../text/one-line.ts";
 import { linesOf, reportMisspelt } from "./rule-files.ts";
 
 export type HookFormat = "cursor" | "claude";
@@ -91,8 +92,8 @@ function readOptions(file: string, input: HookEntryInput, warnings: string[]): H
   const type = options["type"] ?? "command";
   if (type !== "command" && type !== "prompt") {
     if (rest.format === "cursor")
-      throw wrong(file, `${entry}.type`, `must be "command" or "prompt", not ${shown(type)}`);
-    warnings.push(`${file}: "${entry}" is of the type ${shown(type)}, which is not known here; it does not run.`);
+      throw wrong(file, `${entry}.type`, `must be "command" or "prompt", not ${shownValue(type)}`);
+    warnings.push(`${file}: "${entry}" is of the type ${shownValue(type)}, which is not known here; it does not run.`);
     return undefined;
   }
   const text = textOf(file, entry, options, type);
@@ -100,10 +101,10 @@ function readOptions(file: string, input: HookEntryInput, warnings: string[]): H
   const model = textOf(file, entry, options, "model");
   const seconds = options["timeout"];
   if (seconds !== undefined && !(typeof seconds === "number" && seconds > 0))
-    throw wrong(file, `${entry}.timeout`, `must be a number of seconds above 0, not ${shown(seconds)}`);
+    throw wrong(file, `${entry}.timeout`, `must be a number of seconds above 0, not ${shownValue(seconds)}`);
   const failClosed = options["failClosed"];
   if (failClosed !== undefined && typeof failClosed !== "boolean")
-    throw wrong(file, `${entry}.failClosed`, `must be true or false, not ${shown(failClosed)}`);
+    throw wrong(file, `${entry}.failClosed`, `must be true or false, not ${shownValue(failClosed)}`);
   return {
     ...rest,
     entry,
@@ -119,14 +120,14 @@ function loopLimitOf(file: string, { options, entry, format }: HookEntryInput): 
   const limit = options["loop_limit"];
   if (limit === undefined) return format === "claude" ? null : defaultLoopLimit;
   if (limit === null || (typeof limit === "number" && Number.isSafeInteger(limit) && limit >= 0)) return limit;
-  throw wrong(file, `${entry}.loop_limit`, `must be a whole number or null, not ${shown(limit)}`);
+  throw wrong(file, `${entry}.loop_limit`, `must be a whole number or null, not ${shownValue(limit)}`);
 }
 
 function matcherOf(file: string, entry: string, options: JsonObject): string | undefined {
   const matcher = options["matcher"];
   if (matcher === undefined || matcher === null || matcher === "" || matcher === "*") return undefined;
   if (typeof matcher === "string") return matcher;
-  throw wrong(file, `${entry}.matcher`, `must be text, not ${shown(matcher)}`);
+  throw wrong(file, `${entry}.matcher`, `must be text, not ${shownValue(matcher)}`);
 }
 
 function textOf(file: string, entry: string, options: JsonObject, key: string): string | undefined {
@@ -143,12 +144,12 @@ function hooksIn(file: string, content: JsonObject): JsonObject {
 
 function listOf(file: string, entry: string, value: unknown): unknown[] {
   if (Array.isArray(value)) return value as unknown[];
-  throw wrong(file, entry, `must be a list, not ${shown(value)}`);
+  throw wrong(file, entry, `must be a list, not ${shownValue(value)}`);
 }
 
 function objectOf(file: string, entry: string, value: unknown): JsonObject {
   if (isObject(value)) return value;
-  throw wrong(file, entry, `must be an object, not ${shown(value)}`);
+  throw wrong(file, entry, `must be an object, not ${shownValue(value)}`);
 }
 
 const eventNames = Object.keys(hookEvents) as HookEventName[];
@@ -175,9 +176,4 @@ function wrong(file: string, entry: string, why: string): UserError {
     "CONFIG_INVALID",
     `${file}${line === undefined ? "" : `, line ${line}`}: "${entry}" ${why}. Correct it: a hook that is not understood guards nothing.`,
   );
-}
-
-function shown(value: unknown): string {
-  const json = JSON.stringify(value) ?? String(value);
-  return json.length > 40 ? `${json.slice(0, 40)}…` : json;
 }

@@ -1,6 +1,7 @@
 // The trace of the last run's hook calls, a line for each: what `hooks trace` shows.
 import { appendFileSync, readFileSync } from "node:fs";
 import { isObject, tryParse } from "../json/object.ts";
+import { shortened } from "../text/one-line.ts";
 import { replaceFile } from "./json-file.ts";
 import { hookTraceFile } from "./project.ts";
 
@@ -32,10 +33,7 @@ export function openHookTrace({ configDir, workspace }: TracePaths, redact: (tex
   const file = hookTraceFile(configDir, workspace);
   let lines = 0;
   // First redacted, then cut: half a secret looks like nothing.
-  const short = (text: string) => {
-    const clean = redact(text.slice(0, 10 * longestText));
-    return clean.length > longestText ? `${clean.slice(0, longestText)}…` : clean;
-  };
+  const short = (text: string) => shortened(redact(text.slice(0, 10 * longestText)), longestText);
   return (line) => {
     if (lines >= mostLines) return;
     const kept = { ...line, command: short(line.command), note: short(line.note) };

@@ -1,6 +1,7 @@
 // Which hooks of a project the user has approved: a hash of each file as it stood, beside the marker of trust.
 import { relative } from "node:path";
 import { isObject } from "../json/object.ts";
+import { sha256 } from "./chats/sha256.ts";
 import { readJson, replaceFile } from "./json-file.ts";
 import { approvedHooksFile } from "./project.ts";
 
@@ -8,14 +9,14 @@ type TrustPaths = { configDir: string; workspace: string };
 
 /** A single changed character counts: what would run is what was seen, or it does not run. */
 export function isApproved(place: TrustPaths, file: string, text: string): boolean {
-  return approvedIn(place)[nameOf(place, file)] === hashOf(text);
+  return approvedIn(place)[nameOf(place, file)] === sha256(text);
 }
 
 /** From now on, until the file changes. */
 export function approveHooks(place: TrustPaths, files: readonly { file: string; text: string }[]): void {
   if (files.every(({ file, text }) => isApproved(place, file, text))) return;
   const approved = { ...approvedIn(place) };
-  for (const { file, text } of files) approved[nameOf(place, file)] = hashOf(text);
+  for (const { file, text } of files) approved[nameOf(place, file)] = sha256(text);
   const record = { workspacePath: place.workspace, files: approved };
   replaceFile(approvedHooksFile(place.configDir, place.workspace), `${JSON.stringify(record, null, 2)}\n`);
 }
@@ -33,10 +34,4 @@ function approvedIn({ configDir, workspace }: TrustPaths): Record<string, unknow
 
 function nameOf({ workspace }: TrustPaths, file: string): string {
   return relative(workspace, file).replaceAll("\\", "/");
-}
-
-function hashOf(text: string): string {
-  // Slow to load, and needed only where a project has hooks.
-  const { createHash } = process.getBuiltinModule("node:crypto");
-  return createHash("sha256").update(text).digest("hex");
 }

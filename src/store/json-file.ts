@@ -13,7 +13,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
@@ -50,7 +50,7 @@ export function readJsonText(
  * from it means: leave the file. A file that cannot be read is never written over.
  */
 export function saveJson(file: string, update: (current: JsonObject) => JsonObject | undefined): void {
-  makePrivateFolder(dirname(file));
+  makeFolder(dirname(file));
   withFileLock(`${file}.lock`, (stillOurs) => {
     const next = update(readJson(file) ?? {});
     if (next !== undefined) replaceFile(file, `${JSON.stringify(next, null, 2)}\n`, stillOurs);
@@ -59,7 +59,7 @@ export function saveJson(file: string, update: (current: JsonObject) => JsonObje
 
 /** A whole file, owner-only, or the old one: never a half. A link stays a link. */
 export function replaceFile(file: string, text: string, mayStillWrite: () => boolean = () => true): void {
-  makePrivateFolder(dirname(file));
+  makeFolder(dirname(file));
   const target = realOf(file);
   const mode = modeOf(target);
   const temporary = `${target}.${process.pid}.${process.hrtime.bigint().toString(36)}.tmp`;
@@ -67,7 +67,7 @@ export function replaceFile(file: string, text: string, mayStillWrite: () => boo
     const handle = openSync(temporary, "wx", 0o600);
     try {
       if (mode !== undefined) fchmodSync(handle, mode);
-      writeSync(handle, text);
+      writeFileSync(handle, text); // all of it, also where the system takes it in pieces
       fsyncSync(handle);
     } finally {
       closeSync(handle);
@@ -85,9 +85,9 @@ export function replaceFile(file: string, text: string, mayStillWrite: () => boo
   }
 }
 
-function makePrivateFolder(folder: string): void {
+export function makeFolder(folder: string, mode = 0o700): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    mkdirSync(folder, { recursive: true, mode });
   } catch (error) {
     throw new UserError("STORE_FAILED", `The folder ${folder} could not be made (${codeOf(error)}).`);
   }
@@ -174,7 +174,7 @@ function writtenKeys(text: string): number {
   return count;
 }
 
-function realOf(file: string): string {
+export function realOf(file: string): string {
   try {
     return realpathSync(file);
   } catch {

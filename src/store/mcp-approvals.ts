@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
+import { sha256 } from "./chats/sha256.ts";
 import { readJson, saveJson } from "./json-file.ts";
 import type { McpServer } from "./mcp-servers.ts";
 import { filesBehind, type VariableContext } from "./mcp-variables.ts";
@@ -139,11 +140,11 @@ function keyOf({ scope, file, name }: McpServer): string {
 /** Everything that decides what is started or connected to; how it is written down does not. */
 function definitionHash({ definition }: McpServer): string {
   const { disabled: _disabled, alwaysAllow: _allowed, ...decisive } = definition;
-  return hashOf(canonical(decisive));
+  return sha256(canonical(decisive));
 }
 
 function toolHash({ name, description, schema }: ToolDescription): string {
-  return hashOf(canonical({ name, description: description ?? "", schema }));
+  return sha256(canonical({ name, description: description ?? "", schema }));
 }
 
 const largestHashed = 32 * 1024 * 1024;
@@ -153,7 +154,7 @@ function fileHashes(server: McpServer, context: VariableContext): Record<string,
   const hashes: Record<string, string> = {};
   for (const path of filesBehind(server, context)) {
     const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat?.isFile()) hashes[path] = stat.size > largestHashed ? `${stat.size}` : hashOf(readFileSync(path));
+    if (stat?.isFile()) hashes[path] = stat.size > largestHashed ? `${stat.size}` : sha256(readFileSync(path));
   }
   return hashes;
 }
@@ -165,7 +166,7 @@ function isApprovedByOriginal({ name, definition, file, scope }: McpServer, cont
     const listed = JSON.parse(
       readFileSync(join(projectDir(context.configDir, context.workspace), "mcp-approvals.json"), "utf8"),
     ) as unknown;
-    const hash = hashOf(JSON.stringify({ path: context.workspace, server: definition })).slice(0, 16);
+    const hash = sha256(JSON.stringify({ path: context.workspace, server: definition })).slice(0, 16);
     return Array.isArray(listed) && listed.includes(`${name}-${hash}`);
   } catch {
     return false; // what cannot be read approves nothing
@@ -181,10 +182,4 @@ function canonical(value: unknown): string {
     .sort()
     .map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`)
     .join(",")}}`;
-}
-
-function hashOf(bytes: string | Buffer): string {
-  // Slow to load, and needed only where a project has servers.
-  const { createHash } = process.getBuiltinModule("node:crypto");
-  return createHash("sha256").update(bytes).digest("hex");
 }

@@ -1,34 +1,18 @@
 // Adds a rule to a configuration file that people edit: comments, order and every other field stay as they are.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { withFileLock } from "./file-lock.ts";
+import { editConfig } from "./config-edit.ts";
 import { editJson } from "./json-edit.ts";
-import { readJson, replaceFile } from "./json-file.ts";
 
 export type RuleAddition = { list: "allow" | "deny"; rule: string; scope: "user" | "project" };
 
 /** Saved whole or not at all. False: it was there already, and the file was left alone. */
 export function addRule(file: string, { list, rule, scope }: RuleAddition): boolean {
-  makeFolder(dirname(file), scope);
-  return withFileLock(`${file}.lock`, (stillOurs) => {
-    const current = readJson(file);
-    if (listIn(file, current ?? {}, list).includes(rule)) return false;
-    if (current === undefined && scope === "project") writeFileSync(file, "{}\n", { flag: "wx", mode: 0o666 });
-    const text = current === undefined ? newFile(scope) : readFileSync(file, "utf8");
-    replaceFile(file, withRule(text, list, rule), stillOurs);
-    return true;
-  });
-}
-
-/** A project's folder is everybody's; the user's own is private. */
-function makeFolder(folder: string, scope: RuleAddition["scope"]): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: scope === "project" ? 0o777 : 0o700 });
-  } catch (error) {
-    throw new UserError("STORE_FAILED", `The folder ${folder} could not be made: ${(error as Error).message}.`);
-  }
+  return editConfig({ file, scope }, (current) =>
+    listIn(file, current?.content ?? {}, list).includes(rule)
+      ? undefined
+      : withRule(current?.text ?? newFile(scope), list, rule),
+  );
 }
 
 function newFile(scope: RuleAddition["scope"]): string {

@@ -1,9 +1,10 @@
 // SQLite: where the library is, how a file is opened, what its errors mean to a user.
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
+import { pause } from "./file-lock.ts";
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
 export type SqlRow = Record<string, SqlValue>;
@@ -55,6 +56,11 @@ export function openDatabase(path: string, options: OpenOptions = {}): Database 
   }
 }
 
+/** For what can be made again. */
+export function removeDatabase(file: string): void {
+  for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(file + end, { force: true });
+}
+
 /** An error of SQLite or of the file system as a user may read it. A UserError stays what it is; anything else is a bug, and is thrown. */
 export function storeError(error: unknown, path: string): UserError {
   if (error instanceof UserError) return error;
@@ -74,11 +80,6 @@ export function isBusy(error: unknown): boolean {
 export function isImpossible(error: unknown): boolean {
   const failure = error as SqliteFailure;
   return failure.code === "ERR_OUT_OF_RANGE" || [1, 19, 20, 25].includes(primaryCode(failure));
-}
-
-/** Blocks this thread: SQLite does the same while it waits. */
-export function pause(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 type StoreCode = Extract<ErrorCode, `STORE_${string}`> & keyof typeof texts;

@@ -1,7 +1,7 @@
 // Which workspaces the user trusts: a marker for each, outside of the workspace.
-import { readFileSync, realpathSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { replaceFile } from "./json-file.ts";
+import { realOf, replaceFile } from "./json-file.ts";
 import { projectDir } from "./project.ts";
 
 export function isTrusted(configDir: string, workspace: string): boolean {
@@ -24,12 +24,4 @@ export function trust(configDir: string, workspace: string): void {
 
 function markerOf(configDir: string, workspace: string): string {
   return join(projectDir(configDir, workspace), ".workspace-trusted");
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

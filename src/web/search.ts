@@ -3,6 +3,7 @@
 
 import { isObject, tryParse } from "../json/object.ts";
 import { createFetch } from "../net/fetch.ts";
+import { collapsed } from "../text/one-line.ts";
 import type { EngineKind, Environment, SearchEngine, SearchHit } from "./search-engines.ts";
 
 export type SearchRequest = {
@@ -80,7 +81,7 @@ function refusal({ kind, url, key }: SearchEngine, status: number, text: string)
   const why = isRedirect
     ? "It sends us on, which is not followed; configure the address that it leads to"
     : advice[status];
-  const said = text.replace(/\s+/g, " ").trim().slice(0, 200);
+  const said = collapsed(text).slice(0, 200);
   // An engine may repeat what it was sent.
   const shown = key === "" ? said : said.replaceAll(key, "…");
   return new SearchError(

@@ -98,18 +98,18 @@ describe("Markdown of models as HTML", () => {
       "a *b* **c** _d_ __e__ ~~f~~ `g`",
       "<p>a <em>b</em> <strong>c</strong> <em>d</em> <strong>e</strong> <del>f</del> <code>g</code></p>",
     ],
-    ["snake_case_name 2*3*4 a ** b", "<p>snake_case_name 2*3*4 a ** b</p>"],
+    ["snake_case_name 2 * 3 * 4 a ** b", "<p>snake_case_name 2 * 3 * 4 a ** b</p>"],
     ["\\*not\\* `**code**` ``a`b``", "<p>*not* <code>**code**</code> <code>a`b</code></p>"],
-    ["# One\n#### Four", "<h4>One</h4>\n<h6>Four</h6>"],
-    ["a\nb  \nc\n\nd", "<p>a\nb\nc</p>\n<p>d</p>"],
-    ["- a\n- b\n  - c\n- d", "<ul><li>a</li><li><p>b</p>\n<ul><li>c</li></ul></li><li>d</li></ul>"],
+    ["# One\n#### Four", "<h4>One</h4><h6>Four</h6>"],
+    ["a\nb  \nc\n\nd", "<p>a\nb<br>\nc</p><p>d</p>"],
+    ["- a\n- b\n  - c\n- d", "<ul><li>a</li><li>b\n<ul><li>c</li></ul></li><li>d</li></ul>"],
     ["3. a\n4. b", '<ol start="3"><li>a</li><li>b</li></ol>'],
-    ["- [x] a\n- [ ] b", '<ul><li><span class="box">☑</span> a</li><li><span class="box">☐</span> b</li></ul>'],
+    ["- [x] a\n- [ ] b", "<ul><li>☑ a</li><li>☐ b</li></ul>"],
     ["> a\n> b", "<blockquote><p>a\nb</p></blockquote>"],
-    ["```ts\n<b>\n```\nafter", "<pre><code>&lt;b&gt;</code></pre>\n<p>after</p>"],
+    ["```ts\n<b>\n```\nafter", "<pre><code>&lt;b&gt;</code></pre><p>after</p>"],
     ["````\n```\n````", "<pre><code>```</code></pre>"],
     ["~~~\nopen", "<pre><code>open</code></pre>"],
-    ["1. a\n   ```\n   x\n   ```\n2. b", "<ol><li><p>a</p>\n<pre><code>x</code></pre></li><li>b</li></ol>"],
+    ["1. a\n   ```\n   x\n   ```\n2. b", "<ol><li>a<pre><code>x</code></pre></li><li>b</li></ol>"],
     [
       "| a | b |\n|---|--:|\n| `x\\|y` | 2 |",
       '<div class="wide"><table><thead><tr><th>a</th><th class="right">b</th></tr></thead><tbody><tr><td><code>x|y</code></td><td class="right">2</td></tr></tbody></table></div>',
@@ -125,17 +125,64 @@ describe("Markdown of models as HTML", () => {
     ],
     ["[a](javascript:x) [b](/etc) [c](file:///x)", "<p>[a](javascript:x) [b](/etc) [c](file:///x)</p>"],
     ["<b>x</b> & y", "<p>&lt;b&gt;x&lt;/b&gt; &amp; y</p>"],
+    ["&#x202e;&lt;b&gt;", "<p>\\u202e&lt;b&gt;</p>"],
+    ["[//]: # (a word)", "<p>[//]: # (a word)</p>"],
+    ['[a](https://x.y "t") main.rs', '<p><a href="https://x.y" rel="noreferrer noopener nofollow">a</a> main.rs</p>'],
+    ["[![a](https://x.y/z.svg)](https://x.y)", '<p><a href="https://x.y" rel="noreferrer noopener nofollow">a</a></p>'],
+    [
+      "&#106;avascript:x [a](&#106;avascript:x) <javascript:x>",
+      "<p>javascript:x [a](javascript:x) &lt;javascript:x&gt;</p>",
+    ],
+    [`${"> ".repeat(60)}deep`, `<pre><code>${"&gt; ".repeat(60)}deep</code></pre>`],
+    [`${"- ".repeat(60)}deep`, `<pre><code>${"- ".repeat(60)}deep</code></pre>`],
     ["", ""],
   ];
 
-  it.each(cases)("%j", (markdown, html) => expect(renderMarkdown(markdown)).toBe(html));
+  it.each(cases)("%j", (markdown, html) =>
+    expect(renderMarkdown(markdown).replaceAll(/(?<=>)\n(?=<)/g, "")).toBe(html),
+  );
+
+  it("keeps every word", () => {
+    const below = seeded(5);
+    // No code blocks and no tables: the language of the one and cells without a head in the other are not shown.
+    const marks = [
+      "> ",
+      "- ",
+      "1. ",
+      "#",
+      "[",
+      "](https://x.y)",
+      "]: ",
+      " ` ",
+      "**",
+      "~",
+      "\n",
+      "\n\n",
+      "    ",
+      "<!--",
+      "&",
+      "(",
+      "<",
+    ];
+    for (let round = 0; round < 2_000; round++) {
+      let text = "";
+      for (let word = 0; word < 12; word++) {
+        for (let mark = below(4); mark > 0; mark--) text += marks[below(marks.length)];
+        text += `w${word}w `;
+      }
+      const shown = renderMarkdown(text);
+      for (let word = 0; word < 12; word++) expect(shown, text).toContain(`w${word}w`);
+    }
+  });
 
   it("takes time in proportion to the text", () => {
-    const slow = (text: string) => {
+    const once = (text: string) => {
       const started = performance.now();
       renderMarkdown(text);
       return performance.now() - started;
     };
+    // The best of three: others work on this machine as well.
+    const slow = (text: string) => Math.min(once(text), once(text), once(text));
     for (const piece of [
       "`",
       "``a`",
@@ -151,6 +198,8 @@ describe("Markdown of models as HTML", () => {
       "<",
       "https://",
       "1. ",
+      "![a](https://x.y)",
+      "&amp;",
     ]) {
       slow(piece.repeat(500));
       const short = Math.max(slow(piece.repeat(4_000)), 2);

@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { findProgram } from "../../src/process/find-program.ts";
 import { spawnWords } from "../../src/process/windows-command.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { CliFacts, RunRequest } from "../../src/sdk/drivers/driver.ts";
 import { drivers } from "../../src/sdk/drivers/index.ts";
-import { findProgram } from "../../src/sdk/find-cli.ts";
 import { createUnifier } from "../../src/sdk/live-messages.ts";
 import { promptInput } from "../../src/sdk/prompt-input.ts";
 import { rebuildLines } from "../../src/sdk/rebuild-lines.ts";

@@ -37,7 +37,7 @@ function failure(content: string | Buffer): { code: string; message: string } {
     readJson(file);
   } catch (error) {
     expect(error).toBeInstanceOf(UserError);
-    expect(readFileSync(file)).toEqual(Buffer.from(content as string));
+    expect(readFileSync(file).equals(Buffer.from(content as string))).toBe(true);
     return error as UserError;
   }
   throw new Error("nothing was thrown");

@@ -1,6 +1,6 @@
 // Which browser there is on this machine: one of the Chromium family, because those speak the protocol that we use.
-import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { isProgram } from "../../process/find-program.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -49,13 +49,4 @@ export function findBrowser(env: Environment, platform: NodeJS.Platform = proces
     "BROWSER_MISSING",
     `--browser needs Chromium or Chrome, and there is none on this machine. ${install}, or name one with COURSER_BROWSER=/path/to/chrome`,
   );
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,6 @@
 // A page as text: its accessibility tree, an outline with a name for each thing that can be clicked or typed into.
 import { isObject, type JsonObject } from "../../json/object.ts";
-import { oneLine } from "../instructions/block.ts";
+import { collapsed, oneLine } from "../../text/one-line.ts";
 
 /** A thing on the page: the session that knows it, and its number there. */
 export type ElementPlace = { sessionId: string; node: number };
@@ -123,7 +123,7 @@ function lineOf(node: JsonObject, role: string, name: string, ref: string | unde
 function factsOf(node: JsonObject): { role: string; name: string; isIgnored: boolean } {
   return {
     role: wordOf(node["role"]) || "none",
-    name: oneLine(wordOf(node["name"]).replace(/\s+/g, " "), longestName),
+    name: oneLine(collapsed(wordOf(node["name"])), longestName),
     isIgnored: node["ignored"] === true,
   };
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../json/object.ts";
 import { orAborted } from "../../net/or-aborted.ts";
 import type { Need } from "../../policy/need.ts";
 import { mcpOutcome, mcpWireArgs } from "../../protocol/mcp-wire.ts";
-import { oneLine } from "../instructions/block.ts";
+import { oneLine } from "../../text/one-line.ts";
 import { tool } from "../tools/define.ts";
 import { type Tool, type ToolContext, ToolFailure, type ToolResult } from "../tools/tool.ts";
 import { DevtoolsError } from "./devtools.ts";

@@ -1,7 +1,7 @@
 // Searches one or more folders: opens their indexes, brings them up to date, asks, and puts the answers together.
 import { join } from "node:path";
-import { CodeIndex, codeIndexFile, removeCodeIndex } from "../../store/code-index/code-index.ts";
-import { storeError } from "../../store/sqlite.ts";
+import { CodeIndex, codeIndexFile } from "../../store/code-index/code-index.ts";
+import { removeDatabase, storeError } from "../../store/sqlite.ts";
 import type { EmbeddingEndpoint } from "./rerank.ts";
 import { createSearch, type Hit } from "./search.ts";
 
@@ -51,7 +51,7 @@ async function searchFolder(
     // A disk that is full or read-only is no reason not to answer. What is no fault of the store is thrown on.
     if (file === undefined) throw error;
     const { code, message } = storeError(error, file);
-    if (code === "STORE_CORRUPT") removeCodeIndex(file);
+    if (code === "STORE_CORRUPT") removeDatabase(file);
     const found = await searchIndex(question, place, options, undefined);
     return { ...found, notice: `The index could not be kept: ${message}` };
   }

@@ -1,5 +1,5 @@
 // What can go from a conversation, least missed first. Nothing here asks a model, and nothing cuts what the user said.
-import { type Message, type Part, textOf } from "../../protocol/message.ts";
+import { isPrompt, type Message, type Part, textOf } from "../../protocol/message.ts";
 import { countTokens, estimateTokens } from "./estimate.ts";
 
 /** Of an old result, call or attachment so many characters stay. */
@@ -9,15 +9,10 @@ const picturesNote = "[A picture was here; it was removed to save space.]";
 /** How the prompt's attachments begin, which nobody typed. */
 const attachments = /^Attached for the @ mentions above:\n/;
 
-/** Something the user said begins a turn; results of tools do not. */
-export function isRequest(message: Message): boolean {
-  return message.role === "user" && !message.parts.some((part) => part.type === "tool_result");
-}
-
 export function turnsOf(messages: readonly Message[]): Message[][] {
   const turns: Message[][] = [];
   for (const message of messages) {
-    if (turns.length === 0 || isRequest(message)) turns.push([message]);
+    if (turns.length === 0 || isPrompt(message)) turns.push([message]);
     else turns.at(-1)!.push(message);
   }
   return turns;
@@ -72,7 +67,7 @@ function inShort(turn: readonly Message[]): Message[] {
  * then the latest results. The request stays.
  */
 export function cutNewest(messages: readonly Message[], room: number): Message[] {
-  const start = Math.max(0, messages.findLastIndex(isRequest));
+  const start = Math.max(0, messages.findLastIndex(isPrompt));
   const fits = (list: readonly Message[]) => estimateTokens(list) <= room;
   let list = [...messages];
   for (const keep of [2000, shortText]) {

@@ -2,8 +2,8 @@
 // What the user said stays word for word, the newest turn stays as it is while it can, every call keeps its result.
 import type { ModelFacts } from "../../model/provider.ts";
 import type { AgentEvent, Usage } from "../../protocol/event.ts";
-import type { Message } from "../../protocol/message.ts";
-import { cutNewest, cutOldest, isRequest, materialOf, shortenOld, turnsOf, wordsOf } from "./cut-history.ts";
+import { isPrompt, type Message } from "../../protocol/message.ts";
+import { cutNewest, cutOldest, materialOf, shortenOld, turnsOf, wordsOf } from "./cut-history.ts";
 import { countTokens, estimateTokens } from "./estimate.ts";
 
 export { estimateTokens } from "./estimate.ts";
@@ -55,7 +55,7 @@ const longestSummary = 8000;
 
 export async function makeRoom(messages: readonly Message[], options: CompactOptions): Promise<Compacted> {
   const before = estimateTokens(messages);
-  const newest = options.isIdle ? messages.length : messages.findLastIndex(isRequest);
+  const newest = options.isIdle ? messages.length : messages.findLastIndex(isPrompt);
   const older = messages.slice(0, Math.max(0, newest));
   const latest = messages.slice(Math.max(0, newest));
   await options.beforeCompact?.({

@@ -5,6 +5,7 @@ import type { Verdict } from "../../policy/need.ts";
 import { type HookEventName, openFields } from "../../protocol/hook-events.ts";
 import type { Hook } from "../../store/hook-files.ts";
 import type { HookTrace, HookTraceLine } from "../../store/hook-trace.ts";
+import { collapsed, shortened } from "../../text/one-line.ts";
 import { type ProcessRunner, toolEnvironment } from "../process.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type HookReply, isGate, strictest } from "./answer.ts";
@@ -217,8 +218,7 @@ function traced(hook: Hook, { exit, ms }: HookRun, reply: HookReply): Omit<HookT
 }
 
 export function nameOf({ command, prompt, file }: Hook): string {
-  const text = (command ?? prompt ?? "").replace(/\s+/g, " ");
-  return `${text.length > 60 ? `${text.slice(0, 60)}…` : text} (${file})`;
+  return `${shortened(collapsed(command ?? prompt ?? ""), 60)} (${file})`;
 }
 
 /** `told`: to hooks. `tool`: what payloads in Claude's form are made from. `names`: all that a matcher may give it. */

@@ -1,4 +1,5 @@
 // A piece of text in a fence that it cannot leave, so that a reader sees where it starts, ends and comes from.
+import { oneLine } from "../../text/one-line.ts";
 
 export function block(tag: string, attributes: Record<string, string | undefined>, text: string): string {
   // The text stays as it is; the fence gives way instead.
@@ -10,12 +11,6 @@ export function block(tag: string, attributes: Record<string, string | undefined
     .map(([name, value]) => ` ${name}="${oneLine(value!).replaceAll('"', "&quot;")}"`)
     .join("");
   return `<${fence}${shown}>\n${withoutLastBreaks(text)}\n</${fence}>`;
-}
-
-/** Names come from the disk and may hold anything: no control characters, no line breaks. */
-export function oneLine(text: string, longest = 1000): string {
-  const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
-  return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
 
 function withoutLastBreaks(text: string): string {

@@ -1,6 +1,6 @@
 // The environment block: where the agent works, said once at the start. Reads two small files, starts nothing.
 import { dirname, join, resolve } from "node:path";
-import { oneLine } from "./block.ts";
+import { oneLine } from "../../text/one-line.ts";
 import { readText, statOrNothing } from "./read-text.ts";
 
 export type Mode = "default" | "force" | "plan" | "ask";

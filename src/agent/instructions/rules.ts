@@ -1,7 +1,7 @@
 // Rules: the .mdc files of one .cursor/rules folder, and when each of them applies.
 import { join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
-import { oneLine } from "./block.ts";
+import { oneLine } from "../../text/one-line.ts";
 import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "./frontmatter.ts";
 import { entriesIn, readText } from "./read-text.ts";
 

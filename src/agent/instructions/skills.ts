@@ -1,7 +1,7 @@
 // Skills: folders with a SKILL.md. The model is told their names and descriptions, and reads one when its work needs it.
 import { basename, join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
-import { oneLine } from "./block.ts";
+import { oneLine } from "../../text/one-line.ts";
 import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "./frontmatter.ts";
 import { entriesIn, readText } from "./read-text.ts";
 import { largestInstruction } from "./rules.ts";

@@ -1,7 +1,7 @@
 // Subagents that can be started: those that are built in, and the Markdown files of projects and users.
 import { basename, join } from "node:path";
 import { realOrSame, shownPath } from "../../policy/paths.ts";
-import { oneLine } from "../instructions/block.ts";
+import { oneLine } from "../../text/one-line.ts";
 import type { Callable } from "../instructions/commands.ts";
 import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "../instructions/frontmatter.ts";
 import { entriesIn, readText } from "../instructions/read-text.ts";

@@ -1,6 +1,7 @@
 // tool(): how a built-in tool is written down: its arguments as one schema, from which come JSON Schema and `parse`.
 import * as v from "valibot";
 import { isObject } from "../../json/object.ts";
+import { shownValue } from "../../text/one-line.ts";
 import { failure, type Tool } from "./tool.ts";
 
 type ArgumentTable = v.ObjectSchema<v.ObjectEntries, undefined>;
@@ -101,7 +102,7 @@ function objectOf(input: unknown, name: string): Record<string, unknown> {
   if (typeof input === "string") {
     throw failure(`${name}: the arguments are not valid JSON. Send them again as one complete JSON object.`);
   }
-  if (!isObject(input)) throw failure(`${name}: the arguments must be one JSON object, got ${shown(input)}.`);
+  if (!isObject(input)) throw failure(`${name}: the arguments must be one JSON object, got ${shownValue(input)}.`);
   return input;
 }
 
@@ -129,7 +130,7 @@ function sentenceOf(issue: v.BaseIssue<unknown>): string {
     .replace(/^\./, "");
   if (issue.kind === "schema" && issue.input === undefined) return `"${at}" is missing`;
   if (issue.type === "check") return `"${at}" ${issue.message}`;
-  return `"${at}" must be ${expectationOf(issue)}, got ${shown(issue.input)}`;
+  return `"${at}" must be ${expectationOf(issue)}, got ${shownValue(issue.input)}`;
 }
 
 function expectationOf(issue: v.BaseIssue<unknown>): string {
@@ -146,11 +147,6 @@ function expectationOf(issue: v.BaseIssue<unknown>): string {
     default:
       return `a ${issue.type}`;
   }
-}
-
-function shown(value: unknown): string {
-  const json = JSON.stringify(value) ?? String(value);
-  return json.length > 60 ? `${json.slice(0, 60)}…` : json;
 }
 
 function signatureOf(args: ArgumentTable): string {

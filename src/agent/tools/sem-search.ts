@@ -2,6 +2,7 @@
 import { join, relative } from "node:path";
 import * as v from "valibot";
 import { isInside } from "../../policy/paths.ts";
+import { shortened } from "../../text/one-line.ts";
 import { absolutePath, openFile } from "../files.ts";
 import { type Search as FileSearch, listFiles, searchAt } from "../ripgrep.ts";
 import { pathArgument, tool } from "./define.ts";
@@ -130,7 +131,7 @@ function attribute(text: string): string {
 function content(text: string): string {
   return text
     .split("\n")
-    .map((line) => (line.length > 400 ? `${line.slice(0, 400)}…` : line))
+    .map((line) => shortened(line, 400))
     .join("\n")
     .replaceAll("</search_result", "<\\/search_result");
 }

@@ -1,5 +1,7 @@
 // How a command gives its answer: all of it on stdout, or a word on stderr why not.
 import { errorLine } from "../failure.ts";
+import { flagText } from "../flags.ts";
+import type { Invocation } from "../main.ts";
 import { openStdout, writeStderr } from "../stdout.ts";
 
 /** Writes the whole answer; the exit code comes back. */
@@ -22,4 +24,8 @@ export async function answer(text: string): Promise<number> {
 
 export function answerJson(value: object): Promise<number> {
   return answer(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+export function wantsJson({ line: { flags } }: Invocation): boolean {
+  return flagText(flags, "format") === "json";
 }

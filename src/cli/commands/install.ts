@@ -2,8 +2,8 @@
 import { lstatSync, mkdirSync, readlinkSync, realpathSync, renameSync, rmSync, type Stats, symlinkSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
+import { findProgram } from "../../process/find-program.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import { findProgram } from "../../sdk/find-cli.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
 import { installationOf, packageVersion, runningFile } from "./installation.ts";

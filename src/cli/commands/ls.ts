@@ -9,7 +9,7 @@ import { pick } from "../picker.ts";
 import { writeProgress, writeStderr } from "../stdout.ts";
 import { answer, answerJson } from "./answer.ts";
 import { resumeInTerminal } from "./resume.ts";
-import { chatJson, chatLines, oneLine } from "./sessions/chat-lines.ts";
+import { chatJson, chatLines, printableLine } from "./sessions/chat-lines.ts";
 import { type Place, placeOf } from "./sessions/context.ts";
 
 /** A chat and, where words were searched for, the place where they stand. */
@@ -44,7 +44,7 @@ export async function chooseChat(invocation: Invocation, listed: readonly Listed
   );
   const choices = listed.map(({ chat, snippet }, index) => {
     // The id is for scripts; on a terminal it only takes the room of the title.
-    const text = rows[index]!.slice(chat.id.length + 2) + (snippet ? `  ${oneLine(snippet)}` : "");
+    const text = rows[index]!.slice(chat.id.length + 2) + (snippet ? `  ${printableLine(snippet)}` : "");
     return { text, words: `${rows[index]} ${shownTitle(chat)} ${chat.workspace ?? ""} ${snippet ?? ""}` };
   });
   const index = await pick(choices, "Which chat?", invocation.env);
@@ -86,14 +86,14 @@ function tableOf(listed: readonly Listed[], { env }: Invocation): string {
   );
   const lines = rows.flatMap((row, index) => {
     const snippet = listed[index]!.snippet;
-    return snippet ? [row, `    ${oneLine(snippet)}`] : [row];
+    return snippet ? [row, `    ${printableLine(snippet)}`] : [row];
   });
   return `${[header, ...lines].join("\n")}\n`;
 }
 
 function nothingListed({ line, name }: Invocation, { workspace }: Place): string {
   const text = flagText(line.flags, "search");
-  if (text !== undefined) return `No chat has these words: ${oneLine(text)}\n`;
+  if (text !== undefined) return `No chat has these words: ${printableLine(text)}\n`;
   if (line.flags.has("all")) return `There are no chats yet. To start one: ${name} "…"\n`;
   return `There are no chats in ${workspace} yet. To start one: ${name} "…"; those of other folders: ${name} ls --all\n`;
 }

@@ -1,9 +1,8 @@
 // Who is logged in: whether the chosen model can be asked, and where its key comes from.
 import { UserError } from "../../protocol/error-codes.ts";
-import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { writeStderr } from "../stdout.ts";
-import { answer, answerJson } from "./answer.ts";
+import { answer, answerJson, wantsJson } from "./answer.ts";
 import { chosenModel, keySource } from "./chosen-model.ts";
 
 type Login =
@@ -13,7 +12,7 @@ type Login =
 /** Exits 0 either way: programs read the line, or `isAuthenticated`. */
 export async function status(invocation: Invocation): Promise<number> {
   const login = loginOf(invocation);
-  if (flagText(invocation.line.flags, "format") === "json") return answerJson(statusJson(login));
+  if (wantsJson(invocation)) return answerJson(statusJson(login));
   if (login.loggedIn) return answer(`✓ Logged in as ${login.who} (${login.source ?? login.model})\n`);
   const exitCode = await answer("Not logged in\n");
   writeStderr(`${login.message}\n`);

@@ -1,4 +1,5 @@
 // Quotes: what a prompt protects (quoted text, code, JSON, addresses) becomes one character each, so that the grammar cannot trip over it.
+import { tryParse } from "../../json/object.ts";
 
 export type Literal = {
   kind: "quote" | "code" | "block" | "json" | "url";
@@ -118,17 +119,8 @@ function jsonAt(source: string, at: number): Literal | undefined {
     else if (character === "{") depth += 1;
     else if (character === "}" && --depth === 0) {
       const raw = source.slice(at, end + 1);
-      return isJson(raw) ? { kind: "json", text: raw, raw } : undefined;
+      return tryParse(raw) !== undefined ? { kind: "json", text: raw, raw } : undefined;
     }
   }
   return undefined;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -6,6 +6,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isObject, tryParse } from "../../json/object.ts";
+import { endWithThisProcess, forget } from "../../process/exit.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Connection } from "../drivers/driver.ts";
 import type { UnifiedTool } from "../unified.ts";
@@ -39,7 +40,7 @@ export class OpenConnection {
     this.#desk = new HookDesk(request, request.tool, request.signal);
     this.#server = server;
     server.on("connection", (socket) => this.#serve(socket));
-    closeWithThisProcess(this);
+    endWithThisProcess(this);
     const relay = (kind: string) => [process.execPath, relayProgram(), kind, address];
     const events = eventsOf(request);
     const tools = request.tools ?? [];
@@ -58,6 +59,10 @@ export class OpenConnection {
   /** Something of this program is being waited for: the silence of the CLI is ours. */
   get isBusy(): boolean {
     return this.#waiting > 0 || [...this.#sessions].some((session) => session.isBusy);
+  }
+
+  endNow(): void {
+    this.close();
   }
 
   close(): void {
@@ -130,22 +135,6 @@ export class OpenConnection {
     if (!this.#request.canUseTool && isOwnTool(payload.needs)) return { allow: true };
     return this.#desk.ask(payload);
   }
-}
-
-// One listener for all, since Node warns of an eleventh.
-const open = new Set<OpenConnection>();
-const closeAll = () => {
-  for (const each of open) each.close();
-};
-
-function closeWithThisProcess(connection: OpenConnection): void {
-  if (open.size === 0) process.once("exit", closeAll);
-  open.add(connection);
-}
-
-function forget(connection: OpenConnection): void {
-  open.delete(connection);
-  if (open.size === 0) process.removeListener("exit", closeAll);
 }
 
 export async function openConnection(request: ConnectionRequest): Promise<OpenConnection> {

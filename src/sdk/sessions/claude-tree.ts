@@ -67,7 +67,7 @@ function addSiblings(way: Set<Entry>, all: readonly Entry[]): void {
   }
 }
 
-function isSaid({ type }: Entry): boolean {
+export function isSaid({ type }: Entry): boolean {
   return type === "user" || type === "assistant";
 }
 

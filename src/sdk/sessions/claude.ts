@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { UnifiedMessage } from "../unified.ts";
 import { answerBlocks, usageOf, userBlocks } from "./claude-blocks.ts";
-import { activeWay, type Entry } from "./claude-tree.ts";
+import { activeWay, type Entry, isSaid } from "./claude-tree.ts";
 import { filesBelow, firstText, readJsonLines } from "./lines.ts";
 import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
 
@@ -79,10 +79,6 @@ function read(path: string): ReadSession {
     ...(context && { context }),
     losses,
   });
-}
-
-function isSaid({ type }: Entry): boolean {
-  return type === "user" || type === "assistant";
 }
 
 function isSummary(entry: Entry): boolean {

@@ -1,6 +1,7 @@
 // A session that some agent CLI left on the disk, as unified messages; and what could not be carried over, as data.
 import { statSync } from "node:fs";
 import { isObject } from "../../json/object.ts";
+import { collapsed } from "../../text/one-line.ts";
 import type { UnifiedContent, UnifiedMessage, UnifiedTool } from "../unified.ts";
 
 /** What a reader could not carry over. */
@@ -187,12 +188,7 @@ function titleFrom(messages: readonly UnifiedMessage[]): string {
 
 /** The first line with something in it, cut at a word. */
 export function shortTitle(text: string, most = 60): string {
-  const line =
-    text
-      .split("\n")
-      .find((each) => each.trim() !== "")
-      ?.trim()
-      .replace(/\s+/g, " ") ?? "";
+  const line = collapsed(text.split("\n").find((each) => each.trim() !== "") ?? "");
   if (line.length <= most) return line;
   const cut = line.slice(0, most);
   const space = cut.lastIndexOf(" ");

@@ -1,5 +1,6 @@
 // A connection to one store, which can really be closed.
-import { type Database, isBusy, longestWaitMs, openDatabase, pause, type SqlValue, type Statement } from "../sqlite.ts";
+import { pause } from "../file-lock.ts";
+import { type Database, isBusy, longestWaitMs, openDatabase, type SqlValue, type Statement } from "../sqlite.ts";
 
 /** `write`: must exist. `still`: nobody changes it now; read without locks and without files beside it. */
 export type StoreMode = "write" | "read" | "still";

@@ -1,6 +1,7 @@
 // Which chat is meant: by its id, by the beginning of it, or counted from the newest.
 import { basename, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
+import { shortened } from "../../text/one-line.ts";
 import { chatsDir, isChatId } from "./layout.ts";
 import { ageAtAGlance, folders, isChat, metadataAtAGlance, newestFirst, projects, shownTitle } from "./list-chats.ts";
 
@@ -102,7 +103,7 @@ function whyNoId(wanted: string): string {
 }
 
 function shown(wanted: string): string {
-  return JSON.stringify(wanted.length > 200 ? `${wanted.slice(0, 200)}…` : wanted);
+  return JSON.stringify(shortened(wanted, 200));
 }
 
 /** As many as a screen can hold. */

@@ -1,7 +1,7 @@
 // The history of a chat out of its store: every message in order, and by name what is missing or altered.
 
 import type { AgentEvent } from "../../protocol/event.ts";
-import type { Message } from "../../protocol/message.ts";
+import { isPrompt, type Message } from "../../protocol/message.ts";
 import { type BlobMessage, belongTogether, decodeMessage, numberOf, parseBlob } from "./blobs.ts";
 import type { ChatProblem, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
@@ -236,10 +236,6 @@ export function assemble(
   }
   endMessage();
   return { messages, rows, wholeTurns: wholeTurns ?? turn, lastNumber };
-}
-
-export function isPrompt(message: Message): boolean {
-  return message.role === "user" && !message.parts.some((part) => part.type === "tool_result");
 }
 
 function alteredBlobs(blobs: string[]): ChatProblem {

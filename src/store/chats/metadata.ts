@@ -1,9 +1,10 @@
 // What a chat is: its id, its folder, its title, when it was written to.
 
+import { isPrompt } from "../../protocol/message.ts";
 import { decodeMessage, parseBlob } from "./blobs.ts";
 import type { ChatMetadata } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
-import { hasOwnTables, isPrompt, ownState, type StoreMeta } from "./history.ts";
+import { hasOwnTables, ownState, type StoreMeta } from "./history.ts";
 import { chatIdentity } from "./layout.ts";
 import { workspaceBeside } from "./transcript-files.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
-import type { Message } from "../../protocol/message.ts";
+import { isPrompt, type Message } from "../../protocol/message.ts";
 import { storeError } from "../sqlite.ts";
 import type { ChatMetadata, ChatProblem, ChatRecord, ChatTurn, StoredEvent, StoredMessage } from "./chat.ts";
 import { openStore, type StoreConnection, type StoreMode } from "./connection.ts";
@@ -12,7 +12,6 @@ import { checkStore, failureOf, notWhole } from "./damage.ts";
 import {
   eventsFrom,
   hasOwnTables,
-  isPrompt,
   modelView,
   noView,
   readHistory,

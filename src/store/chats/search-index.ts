@@ -1,8 +1,8 @@
 // The index behind the search: a database of its own that can be thrown away. What is stale in it is read again.
-import { closeSync, existsSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { type ErrorCode, UserError } from "../../protocol/error-codes.ts";
-import { type Database, openDatabase, storeError } from "../sqlite.ts";
+import { type Database, openDatabase, removeDatabase, storeError } from "../sqlite.ts";
 import type { ChatMetadata } from "./chat.ts";
 import { idsIn, isChat, metadataAtAGlance, projects } from "./list-chats.ts";
 import { type SearchText, searchTextOf } from "./search-text.ts";
@@ -36,7 +36,7 @@ export function forgetChat(configDir: string, chatPath: string): void {
     }
   } catch {
     // What cannot be changed is thrown away: it can be made again.
-    removeIndex(file);
+    removeDatabase(file);
   }
 }
 
@@ -59,14 +59,9 @@ export function withIndex<T>(configDir: string, watch: IndexWatch, work: (databa
     return use(file);
   } catch (error) {
     if (storeError(error, file).code !== "STORE_CORRUPT") throw error;
-    removeIndex(file);
+    removeDatabase(file);
     return use(file);
   }
-}
-
-/** Nothing is lost with it. */
-function removeIndex(file: string): void {
-  for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(file + end, { force: true });
 }
 
 function upToDate(path: string, configDir: string, watch: IndexWatch): Database {

@@ -1,4 +1,5 @@
 // The place in a long text where the words stand that were searched for.
+import { collapsed } from "../../text/one-line.ts";
 
 const before = 40;
 const length = 160;
@@ -10,7 +11,7 @@ export function snippetOf(text: string, words: readonly string[]): string {
   const best = bestMatch(matches.length > 0 ? matches : matchesOf(text, words, { wholeWords: false }));
   const start = best === undefined ? 0 : wordStart(text, Math.max(0, best - before));
   const end = start + length;
-  const cut = text.slice(start, end).replace(/\s+/g, " ").trim();
+  const cut = collapsed(text.slice(start, end));
   return `${start > 0 ? "… " : ""}${cut}${end < text.length ? " …" : ""}`;
 }
 

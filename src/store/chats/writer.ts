@@ -2,12 +2,12 @@
 import { closeSync, fsyncSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
-import type { Message } from "../../protocol/message.ts";
+import { isPrompt, type Message } from "../../protocol/message.ts";
 import { storeError } from "../sqlite.ts";
 import { encodeMessage } from "./blobs.ts";
 import type { ChatMetadata, ChatWriter, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
-import { eventsFrom, isPrompt, modelView, ownState, readHistory, readView, type StoreMeta } from "./history.ts";
+import { eventsFrom, modelView, ownState, readHistory, readView, type StoreMeta } from "./history.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
 import { firstLine } from "./metadata.ts";
 import { type RootBuilder, rootOf } from "./root.ts";

@@ -1,10 +1,10 @@
 // The index of a workspace's files: which terms stand in which file, in SQLite FTS5. It holds no text of theirs, and can be
 // thrown away: what is missing is made again.
 import { createHash } from "node:crypto";
-import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { projectDir } from "../project.ts";
-import { type Database, openDatabase, type SqlRow, type Statement, storeError } from "../sqlite.ts";
+import { type Database, openDatabase, removeDatabase, type SqlRow, type Statement, storeError } from "../sqlite.ts";
 
 /** What is known of a file without reading it. */
 export type FileStamp = { size: number; mtimeMs: number; ctimeMs: number };
@@ -157,7 +157,7 @@ function openIndex(file: string | undefined): Database {
     return prepared(openDatabase(file));
   } catch (error) {
     if (storeError(error, file).code !== "STORE_CORRUPT") throw storeError(error, file);
-    removeCodeIndex(file);
+    removeDatabase(file);
     return prepared(openDatabase(file));
   }
 }
@@ -177,8 +177,4 @@ function prepared(database: Database): Database {
     throw error;
   }
   return database;
-}
-
-export function removeCodeIndex(file: string): void {
-  for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(file + end, { force: true });
 }

@@ -1,4 +1,5 @@
 // Text inside of a paragraph as Markdown. Written piece by piece into one list: nothing is copied level by level.
+import { collapsed } from "../../text/one-line.ts";
 import { type Element, isElement } from "./tree.ts";
 
 /** `around`: the elements that are open, each written once: bold inside bold is bold. */
@@ -89,7 +90,7 @@ const leaves: Record<string, Leaf> = {
 };
 
 function image(element: Element, { base }: Writing): string {
-  const alt = (element.attributes["alt"] ?? "").replace(/\s+/g, " ").trim();
+  const alt = collapsed(element.attributes["alt"] ?? "");
   const target = absoluteUrl(element.attributes["src"], base);
   return alt === "" || target === undefined ? alt : `![${alt}](${target})`;
 }

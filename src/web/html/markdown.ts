@@ -1,4 +1,5 @@
 // A tree of HTML as Markdown: headings, lists, tables, code, absolute links. For reading, so little is escaped.
+import { collapsed } from "../../text/one-line.ts";
 import { inlineMarkdown, plainText } from "./inline.ts";
 import { isDataTable, tableLines } from "./table.ts";
 import { type Element, isElement } from "./tree.ts";
@@ -188,7 +189,7 @@ function cellText(cell: Element, writing: Writing): string {
 }
 
 function lineOf(element: Element, { base }: Writing): string {
-  return inlineMarkdown(element.children, base).replace(/\s+/g, " ").trim();
+  return collapsed(inlineMarkdown(element.children, base));
 }
 
 function bold(text: string): string[] {

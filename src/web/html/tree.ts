@@ -1,5 +1,6 @@
 // HTML as a tree of elements and texts. Linear in time for any input: what is nested beyond reason is refused.
 import { Parser } from "htmlparser2";
+import { collapsed } from "../../text/one-line.ts";
 
 export type Element = {
   name: string;
@@ -70,7 +71,7 @@ export function parseHtml(html: string): HtmlPage | undefined {
     if (error instanceof TooDeep) return undefined;
     throw error;
   }
-  return { title: (title ?? "").replace(/\s+/g, " ").trim(), base, body };
+  return { title: collapsed(title ?? ""), base, body };
 }
 
 class TooDeep extends Error {}

@@ -1,7 +1,8 @@
 // Can a hook's command be run at all? Looks at files; starts nothing.
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { findProgram, type HooksPlace, isExecutable } from "./context.ts";
+import { findProgram, isProgram } from "../../../process/find-program.ts";
+import type { HooksPlace } from "./context.ts";
 import { findLauncher } from "./launcher.ts";
 
 export type CommandProblem = { message: string; advice: string };
@@ -46,7 +47,7 @@ function fileProblems(file: string, shown: string, place: HooksPlace): CommandPr
       },
     ];
   if (!stat.isFile()) return [{ message: `${shown} is no file.`, advice: "Correct the path." }];
-  if (!isExecutable(file)) return [{ message: `${shown} is not executable.`, advice: `Type: chmod +x ${shown}` }];
+  if (!isProgram(file)) return [{ message: `${shown} is not executable.`, advice: `Type: chmod +x ${shown}` }];
   return shebangProblems(file, shown, place);
 }
 
@@ -72,7 +73,7 @@ function shebangProblems(file: string, shown: string, place: HooksPlace): Comman
       },
     ];
   const [program = "", ...rest] = first.slice(2).trim().split(/\s+/);
-  if (!isExecutable(program))
+  if (!isProgram(program))
     return [{ message: `${program}, which shall run ${shown}, does not exist.`, advice: "Correct its first line." }];
   const asked = rest.filter((word) => !word.startsWith("-"));
   if (/\/env$/.test(program) && asked[0] !== undefined && !findProgram(asked[0], place.env))

@@ -2,9 +2,10 @@
 import { createProcessRunner, type ProcessRunner } from "../../../agent/process.ts";
 import { askTreatment } from "../../../bridge/hosts/cursor-ask.ts";
 import { installHosts } from "../../../bridge/install/hosts.ts";
+import { findProgram } from "../../../process/find-program.ts";
 import { readJson } from "../../../store/json-file.ts";
 import type { FoundFile } from "./all-hooks.ts";
-import { configFileOf, findProgram, type HooksPlace } from "./context.ts";
+import { configFileOf, type HooksPlace } from "./context.ts";
 import type { Finding } from "./doctor.ts";
 
 export async function hostFindings(files: readonly FoundFile[], place: HooksPlace): Promise<Finding[]> {

@@ -1,15 +1,14 @@
 // Where the hooks of each host are kept here, and which hosts are used here.
-import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { delimiter, join, relative, resolve, sep } from "node:path";
+import { existsSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
 import { commonHookNames, furtherHookNames, type HookName, hookNames } from "../../../bridge/event.ts";
 import { type InstallHost, installHosts } from "../../../bridge/install/hosts.ts";
+import { findProgram } from "../../../process/find-program.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { nearestName } from "../../../text/nearest.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { type PermissionPlace, placeOf } from "../permissions/context.ts";
-
-export { wantsJson } from "../permissions/context.ts";
 
 export type HooksPlace = PermissionPlace & { env: NodeJS.ProcessEnv };
 
@@ -53,20 +52,6 @@ export function isUsed(host: InstallHost, place: HooksPlace): boolean {
   if (host.name === "cursor") return true;
   const folders = [join(place.workspace, host.folder), userFolderOf(host, place)];
   return folders.some((folder) => existsSync(folder)) || host.programs.some((name) => findProgram(name, place.env));
-}
-
-export function findProgram(name: string, env: NodeJS.ProcessEnv): string | undefined {
-  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-export function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 export type WantedEvent = HookName | { only: string };

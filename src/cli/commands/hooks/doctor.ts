@@ -1,11 +1,11 @@
 // What is wrong with the hooks here: each finding with its place and what to do about it.
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type FoundFile, findHooks } from "./all-hooks.ts";
 import { commandProblems } from "./check-command.ts";
 import { hostFindings } from "./check-hosts.ts";
-import { type HooksPlace, hooksPlace, shownFile, wantsJson } from "./context.ts";
+import { type HooksPlace, hooksPlace, shownFile } from "./context.ts";
 
 /** A `problem` keeps a hook from doing its work; a `note` is worth knowing. */
 export type Finding = { kind: "problem" | "note"; file?: string; entry?: string; message: string; advice: string };

@@ -15,7 +15,7 @@ import {
 import { approveHooks, isApproved } from "../../../store/hook-trust.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 import {
   configFileOf,
@@ -27,7 +27,6 @@ import {
   onlyWord,
   shownFile,
   type WantedEvent,
-  wantsJson,
 } from "./context.ts";
 import { isOurs, placesOf, scriptOf, scriptWanted } from "./script.ts";
 

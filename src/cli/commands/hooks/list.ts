@@ -3,10 +3,10 @@ import type { Hook } from "../../../store/hook-files.ts";
 import { repeatedBy } from "../../../store/hook-repeats.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type FoundFile, findHooks, type HookState } from "./all-hooks.ts";
-import { type HooksPlace, hooksPlace, shownFile, wantsJson } from "./context.ts";
-import { oneLine } from "./trace.ts";
+import { type HooksPlace, hooksPlace, shownFile } from "./context.ts";
+import { brief } from "./trace.ts";
 
 export async function listHooks(invocation: Invocation): Promise<number> {
   const place = hooksPlace(invocation);
@@ -66,7 +66,7 @@ function textOf(found: FoundFile, { place, name, running }: Setting): string {
       failClosed ? "fails closed" : "",
       instead ? `runs once, from ${shownFile(instead.file, place)}` : "",
     ].filter(Boolean);
-    const what = command === undefined ? `asks a model: ${oneLine(prompt!)}` : oneLine(command);
+    const what = command === undefined ? `asks a model: ${brief(prompt!)}` : brief(command);
     return `  ${event.padEnd(width)}  ${what}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
   });
   const lines = [

@@ -3,9 +3,10 @@ import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { InstallHost } from "../../../bridge/install/hosts.ts";
 import type { ConfiguredHook } from "../../../bridge/install/plan.ts";
+import { isProgram } from "../../../process/find-program.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Invocation } from "../../main.ts";
-import { type HooksPlace, isExecutable, shownFile } from "./context.ts";
+import { type HooksPlace, shownFile } from "./context.ts";
 
 export const scriptFolder = ".hooks";
 
@@ -16,7 +17,7 @@ export function scriptWanted(
   { word, isGlobal }: { word: string | undefined; isGlobal: boolean },
 ): string {
   const path = word === undefined ? onlyScript(invocation, place) : givenScript(word, place);
-  if (!isExecutable(path)) {
+  if (!isProgram(path)) {
     throw new UserError(
       "USAGE",
       `${shownFile(path, place)} is not executable, so no host can run it. Type: chmod +x ${shownFile(path, place)}`,
@@ -44,7 +45,7 @@ export function placesOf(word: string, { workspace }: HooksPlace): string[] {
 
 function onlyScript({ name }: Invocation, { workspace }: HooksPlace): string {
   const folder = join(workspace, scriptFolder);
-  const scripts = filesIn(folder).filter((each) => isExecutable(join(folder, each)));
+  const scripts = filesIn(folder).filter((each) => isProgram(join(folder, each)));
   if (scripts.length === 1) return join(folder, scripts[0]!);
   throw new UserError(
     "USAGE",

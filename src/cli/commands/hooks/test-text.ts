@@ -5,7 +5,7 @@ import { type HookEffect, type HookEventName, hookEvents } from "../../../protoc
 import { printable } from "../../call-line.ts";
 import { type HooksPlace, shownFile } from "./context.ts";
 import type { Tried } from "./test.ts";
-import { oneLine } from "./trace.ts";
+import { brief } from "./trace.ts";
 
 /** What a run would make of all answers together. */
 export type Outcome = { effect: string; happens: string } & Partial<HookAnswer>;
@@ -42,14 +42,14 @@ type Trial = {
 };
 
 export function testText({ event, sample, fields, tried, outcome, place }: Trial): string {
-  const payload = sample ? `${event} with a sample: ${oneLine(JSON.stringify(fields))}` : `${event} with your payload`;
+  const payload = sample ? `${event} with a sample: ${brief(JSON.stringify(fields))}` : `${event} with your payload`;
   if (tried.length === 0) return `${payload}\nNo hook is set up for ${event} here.\n`;
   const rows = tried.flatMap((each) => rowsOf(each, place));
   return `${[payload, ...rows, `→ ${outcome.happens}`].map(printable).join("\n")}\n`;
 }
 
 function rowsOf({ hook, why, line, end, warnings }: Tried, place: HooksPlace): string[] {
-  const what = oneLine(hook.command ?? `asks a model: ${hook.prompt}`);
+  const what = brief(hook.command ?? `asks a model: ${hook.prompt}`);
   const where = `    ${shownFile(hook.file, place)} ${hook.entry}`;
   if (!line) return [`- ${what}`, where, `    not asked: ${why}`];
   const exit = line.exit === null || line.exit === 0 ? "" : `, exit code ${line.exit}`;
@@ -58,8 +58,8 @@ function rowsOf({ hook, why, line, end, warnings }: Tried, place: HooksPlace): s
   return [
     `${line.answer === "failed" ? "✗" : "✓"} ${what}`,
     where,
-    `    ${line.answer}, ${line.ms} ms${exit}${line.note === "" ? "" : `: ${oneLine(line.note)}`}`,
-    ...losses.slice(0, 10).map((text) => `    stderr: ${oneLine(text)}`),
-    ...warnings.filter((text) => !line.note.includes(text)).map((text) => `    ${oneLine(text)}`),
+    `    ${line.answer}, ${line.ms} ms${exit}${line.note === "" ? "" : `: ${brief(line.note)}`}`,
+    ...losses.slice(0, 10).map((text) => `    stderr: ${brief(text)}`),
+    ...warnings.filter((text) => !line.note.includes(text)).map((text) => `    ${brief(text)}`),
   ];
 }

@@ -12,9 +12,9 @@ import type { HookTraceLine } from "../../../store/hook-trace.ts";
 import { nearestName } from "../../../text/nearest.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type FoundFile, findHooks, type HookState } from "./all-hooks.ts";
-import { type HooksPlace, hooksPlace, onlyWord, shownFile, wantsJson } from "./context.ts";
+import { type HooksPlace, hooksPlace, onlyWord, shownFile } from "./context.ts";
 import { sampleOf } from "./samples.ts";
 import { outcomeOf, testText } from "./test-text.ts";
 

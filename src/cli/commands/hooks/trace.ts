@@ -1,9 +1,10 @@
 // What the hooks of the last run here were asked and said.
 import { type HookTraceLine, readHookTrace } from "../../../store/hook-trace.ts";
+import { collapsed, shortened } from "../../../text/one-line.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
-import { hooksPlace, wantsJson } from "./context.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { hooksPlace } from "./context.ts";
 
 export async function traceHooks(invocation: Invocation): Promise<number> {
   const lines = readHookTrace(hooksPlace(invocation));
@@ -14,8 +15,8 @@ export async function traceHooks(invocation: Invocation): Promise<number> {
   const answerWidth = widest(({ answer }) => answer);
   const rows = lines.map(({ at, event, answer, ms, exit, command, source, note }) => {
     const code = exit === null || exit === 0 ? "" : `  exit ${exit}`;
-    const row = `${timeOf(at)}  ${event.padEnd(eventWidth)}  ${answer.padEnd(answerWidth)}  ${`${ms} ms`.padStart(8)}  ${oneLine(command)}${code}`;
-    return [row, `    ${source}`, ...(note === "" ? [] : [`    ${oneLine(note)}`])].map(printable).join("\n");
+    const row = `${timeOf(at)}  ${event.padEnd(eventWidth)}  ${answer.padEnd(answerWidth)}  ${`${ms} ms`.padStart(8)}  ${brief(command)}${code}`;
+    return [row, `    ${source}`, ...(note === "" ? [] : [`    ${brief(note)}`])].map(printable).join("\n");
   });
   const total = lines.reduce((sum, { ms }) => sum + ms, 0);
   const calls = lines.length === 1 ? "1 call" : `${lines.length} calls`;
@@ -27,7 +28,6 @@ function timeOf(at: string): string {
   return Number.isNaN(date.getTime()) ? at : date.toTimeString().slice(0, 8);
 }
 
-export function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length > 160 ? `${line.slice(0, 160)}…` : line;
+export function brief(text: string): string {
+  return shortened(collapsed(text), 160);
 }

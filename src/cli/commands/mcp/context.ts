@@ -64,7 +64,3 @@ export async function withServers<Result>(
 export function warn(message: string): void {
   writeStderr(`Warning: ${message}\n`);
 }
-
-export function wantsJson({ line: { flags } }: Invocation): boolean {
-  return flagText(flags, "format") === "json";
-}

@@ -8,9 +8,9 @@ import { type McpDefinition, serversIn } from "../../../store/mcp-servers.ts";
 import { printable } from "../../call-line.ts";
 import { flagList, flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
-import { type McpCommandPlace, placeOf, serverNamed, wantsJson } from "./context.ts";
+import { type McpCommandPlace, placeOf, serverNamed } from "./context.ts";
 
 export async function add(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");

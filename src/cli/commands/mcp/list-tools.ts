@@ -8,8 +8,8 @@ import { quotedName, shownStart } from "../../../run/mcp.ts";
 import { ToolPins } from "../../../store/mcp-approvals.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
-import { placeOf, serverNamed, wantsJson, withServers } from "./context.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { placeOf, serverNamed, withServers } from "./context.ts";
 
 export async function listTools(invocation: Invocation, words: readonly string[]): Promise<number> {
   const place = placeOf(invocation);

@@ -4,8 +4,8 @@ import { quotedName } from "../../../run/mcp.ts";
 import type { PlannedServer } from "../../../run/mcp-plan.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
-import { placeOf, wantsJson, withServers } from "./context.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { placeOf, withServers } from "./context.ts";
 
 type Listed = {
   name: string;

@@ -10,10 +10,10 @@ import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
-import { answer, answerJson } from "../answer.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 import { listenForCallback, usualPort } from "./callback.ts";
-import { type McpCommandPlace, placeOf, serverNamed, wantsJson } from "./context.ts";
+import { type McpCommandPlace, placeOf, serverNamed } from "./context.ts";
 
 export async function login(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "their logins");

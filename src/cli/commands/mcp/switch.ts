@@ -4,9 +4,9 @@ import { shownStart } from "../../../run/mcp.ts";
 import { approveServer, disableServer, enableServer } from "../../../store/mcp-approvals.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
-import { placeOf, serverNamed, wantsJson } from "./context.ts";
+import { placeOf, serverNamed } from "./context.ts";
 
 export async function enable(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");

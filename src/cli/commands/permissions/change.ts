@@ -6,9 +6,9 @@ import { addRule } from "../../../store/rule-edit.ts";
 import { cliConfigFile, counts, projectConfigFile, readRuleFiles } from "../../../store/rule-files.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
-import { answer, answerJson } from "../answer.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
-import { placeOf, wantsJson } from "./context.ts";
+import { placeOf } from "./context.ts";
 import { lintPlace, problemText, withLines } from "./lint.ts";
 
 export function allowRules(invocation: Invocation, words: readonly string[]): Promise<number> {

@@ -3,8 +3,8 @@ import { decide } from "../../../policy/decide.ts";
 import type { Decision, Verdict } from "../../../policy/need.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
-import { needOf, quoted, situationOf, wantsJson } from "./context.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { needOf, quoted, situationOf } from "./context.ts";
 
 export const exitCodes: Record<Verdict, number> = { allow: 0, ask: 3, deny: 4 };
 

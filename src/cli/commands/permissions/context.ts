@@ -84,10 +84,6 @@ export function needOf(words: readonly string[], { name }: Invocation): Need {
   throw new UserError("USAGE", `${parsed.problem}. Example: ${name} permissions check 'Shell: git push -f'`);
 }
 
-export function wantsJson({ line: { flags } }: Invocation): boolean {
-  return flagText(flags, "format") === "json";
-}
-
 /** A word that a shell takes as it is. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -5,9 +5,9 @@ import type { Rule } from "../../../policy/rules.ts";
 import { linesOf } from "../../../store/rule-files.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
-import { answer, answerJson } from "../answer.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
 import { exitCodes, reasonLines, verdictLine } from "./check.ts";
-import { needOf, situationOf, wantsJson } from "./context.ts";
+import { needOf, situationOf } from "./context.ts";
 
 export async function explainPermission(invocation: Invocation, words: readonly string[]): Promise<number> {
   const need = needOf(words, invocation);
@@ -45,8 +45,8 @@ function treeLines(siblings: readonly ExplainedCommand[], indent = ""): (node: E
     const head = `${indent}${isLast ? "└─" : "├─"} `;
     const below = `${indent}${isLast ? "   " : "│  "}`;
     return [
-      `${head}${verdict.padEnd(5)} ${oneLine(shown)}${place}`,
-      `${below}${runs.length > 0 ? "│" : " "}     ${oneLine(reason)}`,
+      `${head}${verdict.padEnd(5)} ${withMarkedBreaks(shown)}${place}`,
+      `${below}${runs.length > 0 ? "│" : " "}     ${withMarkedBreaks(reason)}`,
       ...runs.flatMap(treeLines(runs, below)),
     ];
   };
@@ -64,7 +64,7 @@ function ruleLine(rule: Rule): string {
   return `${rule.verdict} ${rule.text}  ${rule.source}${line === undefined ? "" : `, line ${line}`}`;
 }
 
-function oneLine(text: string): string {
+function withMarkedBreaks(text: string): string {
   return printable(text).replace(/\n/g, "⏎");
 }
 

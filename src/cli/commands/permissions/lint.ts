@@ -6,8 +6,8 @@ import { linesOf, type RuleEntry, readRuleFiles } from "../../../store/rule-file
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
-import { answer, answerJson } from "../answer.ts";
-import { placeOf, wantsJson } from "./context.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { placeOf } from "./context.ts";
 
 export async function lintPermissions(invocation: Invocation): Promise<number> {
   const place = placeOf(invocation);

@@ -6,8 +6,8 @@ import { builtInRules, loadSettings } from "../../../store/settings.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
-import { answer, answerJson } from "../answer.ts";
-import { placeOf, wantsJson } from "./context.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { placeOf } from "./context.ts";
 import { withLines } from "./lint.ts";
 
 type Listed = Pick<Rule, "verdict" | "text" | "scope" | "source"> & { line?: number; counts: boolean };

@@ -1,8 +1,7 @@
 // `sandbox status`: whether it is on, whether it works here, and what it lets pass.
-import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
-import { answer, answerJson } from "../answer.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
 import { openForUser } from "./open.ts";
 
 export async function sandboxStatus(invocation: Invocation): Promise<number> {
@@ -10,7 +9,7 @@ export async function sandboxStatus(invocation: Invocation): Promise<number> {
   await sandbox.end();
   const { mode, type, readBoundary, network, limits, warnings } = settings;
   for (const warning of warnings) writeStderr(`Warning: ${warning}\n`);
-  if (flagText(invocation.line.flags, "format") === "json")
+  if (wantsJson(invocation))
     return answerJson({ mode, available: problem === undefined, problem, type, readBoundary, network, limits });
   const rows = [
     ["Sandbox", { enabled: "enabled", disabled: "disabled", auto: "used where nobody can be asked (-p)" }[mode]],

@@ -1,6 +1,7 @@
 // Chats in lines, for people: how old, what about, where.
 import type { ChatMetadata } from "../../../store/chats/chat.ts";
 import { shownTitle } from "../../../store/chats/list-chats.ts";
+import { collapsed } from "../../../text/one-line.ts";
 import { cut, padded, widthOf } from "../../../text/width.ts";
 import { printable } from "../../call-line.ts";
 
@@ -13,8 +14,8 @@ export function chatLines(chats: readonly ChatMetadata[], { home, now }: { home:
   const cells = chats.map((chat) => [
     chat.id,
     ageOf(chat.updatedAt, now),
-    cut(oneLine(shownTitle(chat)), longestTitle),
-    oneLine(shortPath(chat.workspace ?? "", home)),
+    cut(printableLine(shownTitle(chat)), longestTitle),
+    printableLine(shortPath(chat.workspace ?? "", home)),
   ]);
   const table = [["ID", "AGE", "TITLE", "WORKSPACE"], ...cells];
   const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => widthOf(row[column]!))));
@@ -56,8 +57,8 @@ export function shortPath(path: string, home: string): string {
 }
 
 /** Nothing in a title or a path may move the cursor. */
-export function oneLine(text: string): string {
-  return printable(text.replace(/\s+/g, " ").trim());
+export function printableLine(text: string): string {
+  return printable(collapsed(text));
 }
 
 function dayOf(time: number): string {

@@ -7,7 +7,7 @@ import { homeDir } from "../../../store/config-dir.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
-import { chatLines, oneLine } from "./chat-lines.ts";
+import { chatLines, printableLine } from "./chat-lines.ts";
 import { chatOf, placeOf } from "./context.ts";
 
 export async function deleteSessions(invocation: Invocation, words: readonly string[]): Promise<number> {
@@ -22,7 +22,7 @@ export async function deleteSessions(invocation: Invocation, words: readonly str
   const { configDir } = placeOf(invocation);
   for (const chat of chats) deleteChat(configDir, chat.folder);
   await sweep(configDir, chats);
-  return answer(chats.map((chat) => `✓ Deleted ${chat.id} ${oneLine(shownTitle(chat))}\n`).join(""));
+  return answer(chats.map((chat) => `✓ Deleted ${chat.id} ${printableLine(shownTitle(chat))}\n`).join(""));
 }
 
 /** What its subagents did goes with a chat. */
@@ -43,7 +43,7 @@ async function sweep(configDir: string, chats: readonly ChatMetadata[]): Promise
     try {
       await sweepSnapshots({ configDir, workspace }, { deleted });
     } catch (error) {
-      writeStderr(`Warning: snapshots of ${oneLine(workspace)} were left: ${(error as Error).message}\n`);
+      writeStderr(`Warning: snapshots of ${printableLine(workspace)} were left: ${(error as Error).message}\n`);
     }
   }
 }

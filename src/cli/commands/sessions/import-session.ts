@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { isObject } from "../../../json/object.ts";
 import { type ErrorCode, UserError } from "../../../protocol/error-codes.ts";
-import type { AgentEvent, Usage } from "../../../protocol/event.ts";
+import type { AgentEvent } from "../../../protocol/event.ts";
 import type { Message } from "../../../protocol/message.ts";
+import { addUsage } from "../../../protocol/usage.ts";
 import { type Step, splitTurns, stepsOfTurn } from "../../../sdk/rebuild-events.ts";
 import { type ForeignTool, foreignReaders, type ListedSession, type ReadSession } from "../../../sdk/sessions/index.ts";
 import { groupMessages, messagesOf, type UnifiedMessage } from "../../../sdk/unified.ts";
@@ -116,10 +117,13 @@ function turnsOf(session: ReadSession): Turn[] {
     from,
   }));
   return splitTurns(timed).map((group, index) => {
-    const usage = sum(group.flatMap(({ from }) => from.flatMap((each) => each.usage ?? [])));
+    const usages = group.flatMap(({ from }) => from.flatMap((each) => each.usage ?? []));
     return {
       messages: group.map(({ message }) => message),
-      steps: stepsOfTurn(group, { id: `${session.id}-${index + 1}`, ...(usage && { usage }) }),
+      steps: stepsOfTurn(group, {
+        id: `${session.id}-${index + 1}`,
+        ...(usages.length > 0 && { usage: usages.reduce(addUsage) }),
+      }),
       startedAt: group[0]!.at,
     };
   });
@@ -131,13 +135,6 @@ function withPrompt(messages: readonly UnifiedMessage[]): readonly UnifiedMessag
   if (first?.role !== "assistant") return messages;
   const text = "(The beginning of this session is not on record.)";
   return [{ ...first, id: `${first.id}-before`, role: "user", content: [{ type: "text", text }] }, ...messages];
-}
-
-function sum(usages: readonly Usage[]): Usage | undefined {
-  if (usages.length === 0) return undefined;
-  const total = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  for (const usage of usages) for (const key in total) total[key as keyof Usage] += usage[key as keyof Usage];
-  return total;
 }
 
 /** As a run would have written it, and closed whatever happens. */

@@ -1,14 +1,15 @@
 // Gives a chat another title.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { openChat } from "../../../store/chats/open-chat.ts";
+import { collapsed } from "../../../text/one-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer } from "../answer.ts";
-import { oneLine } from "./chat-lines.ts";
+import { printableLine } from "./chat-lines.ts";
 import { chatOf } from "./context.ts";
 
 export async function renameSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const [id, ...rest] = words;
-  const title = rest.join(" ").replace(/\s+/g, " ").trim();
+  const title = collapsed(rest.join(" "));
   if (title === "") {
     throw new UserError(
       "USAGE",
@@ -21,5 +22,5 @@ export async function renameSession(invocation: Invocation, words: readonly stri
   } finally {
     chat.close();
   }
-  return answer(`✓ ${chat.metadata.id} is now called ${oneLine(title)}\n`);
+  return answer(`✓ ${chat.metadata.id} is now called ${printableLine(title)}\n`);
 }

@@ -12,7 +12,7 @@ import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
-import { oneLine } from "./chat-lines.ts";
+import { printableLine } from "./chat-lines.ts";
 import { chatOf, type Place, placeOf } from "./context.ts";
 
 /** What is taken back, by the flags. */
@@ -39,7 +39,7 @@ export async function rewindSession(invocation: Invocation, words: readonly stri
 
 async function rewindTo(task: Task, turn: ChatTurn): Promise<number> {
   const { wish, chat, turns, rewind, invocation } = task;
-  const named = `turn ${turn.number} “${cut(oneLine(turn.prompt), 50)}”`;
+  const named = `turn ${turn.number} “${cut(printableLine(turn.prompt), 50)}”`;
   const planned = wish.files ? await rewind.restore(turn.number, { dryRun: true }) : nothing;
   const gaps = wish.files ? rewind.gaps(turn.number) : [];
   for (const gap of gaps) writeStderr(`Warning: the files were not saved in turn ${gap.turn}: ${gap.why}\n`);

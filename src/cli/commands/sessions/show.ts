@@ -6,18 +6,17 @@ import { readChat } from "../../../store/chats/read-chat.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import { cut } from "../../../text/width.ts";
 import { printable } from "../../call-line.ts";
-import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
-import { answer, answerJson } from "../answer.ts";
-import { ageOf, chatJson, oneLine, shortPath } from "./chat-lines.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { ageOf, chatJson, printableLine, shortPath } from "./chat-lines.ts";
 import { chatOf, placeOf } from "./context.ts";
 
 export async function showSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const record = readChat(chatOf(invocation, words, "show"));
   const turns = record.turns.map((turn) => ({ ...turn, ...told(record, turn) }));
   for (const { message } of record.problems) writeStderr(`Warning: ${message}\n`);
-  if (flagText(invocation.line.flags, "format") === "json") return answerJson({ ...chatJson(record.metadata), turns });
+  if (wantsJson(invocation)) return answerJson({ ...chatJson(record.metadata), turns });
 
   const heading = headingOf(record, invocation);
   const blocks = turns.map((turn) => blockOf(turn, invocation.name, record.metadata.id));
@@ -31,7 +30,7 @@ function subagentsOf({ metadata, turns }: ChatRecord, invocation: Invocation): s
   const place = metadata.workspace !== undefined && { workspace: metadata.workspace };
   const children = listChats(configDir, { parent: metadata.id, ...place }).reverse();
   if (children.length === 0) return [];
-  return [["Subagents:", ...children.map((child) => `  ${child.id}  ${oneLine(shownTitle(child))}`)].join("\n")];
+  return [["Subagents:", ...children.map((child) => `  ${child.id}  ${printableLine(shownTitle(child))}`)].join("\n")];
 }
 
 type Told = {
@@ -58,7 +57,7 @@ function callsIn(message: Message): string[] {
     if (part.type !== "tool_call") return [];
     const args = Object.values(typeof part.args === "object" && part.args !== null ? part.args : {});
     const first = args.find((value) => typeof value === "string" && value !== "") ?? "";
-    return [oneLine(`${part.name} ${first}`)];
+    return [printableLine(`${part.name} ${first}`)];
   });
 }
 
@@ -74,9 +73,9 @@ function headingOf({ metadata, turns }: ChatRecord, { env }: Invocation): string
     count,
     ageOf(metadata.updatedAt, Date.now()),
   ];
-  return `${oneLine(shownTitle(metadata))}\n${metadata.id} · ${parts
+  return `${printableLine(shownTitle(metadata))}\n${metadata.id} · ${parts
     .filter(Boolean)
-    .map((part) => oneLine(part!))
+    .map((part) => printableLine(part!))
     .join(" · ")}`;
 }
 

@@ -1,0 +1,40 @@
+// Where a program is.
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A path as it is; a name as the system would find it. */
+export function findProgram(
+  program: string,
+  env: Environment = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string | undefined {
+  const isWindows = platform === "win32";
+  const endings = isWindows ? ["", ...(env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";")] : [""];
+  if (/[/\\]/.test(program)) return endings.map((ending) => program + ending).find(isFile);
+  const folders = (env["PATH"] ?? env["Path"] ?? "").split(isWindows ? ";" : delimiter).filter((path) => path !== "");
+  // npm puts a script without an ending beside the `.cmd`, which Windows cannot start.
+  const tried = isWindows ? endings.slice(1) : endings;
+  return folders
+    .flatMap((folder) => tried.map((ending) => join(folder, program + ending)))
+    .find(isWindows ? isFile : isProgram);
+}
+
+/** A file that this user may run. */
+export function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
