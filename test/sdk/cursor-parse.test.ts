@@ -1,6 +1,4 @@
 // parseCursorEvent and the functions on tool calls: every branch, every outcome, every tool.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { outcomeKinds } from "../../src/protocol/tool-calls.ts";
 import {
@@ -21,7 +19,7 @@ import {
   parseCursorEvent,
 } from "../../src/sdk/cursor/index.ts";
 import { unifiedToolName } from "../../src/sdk/tool-names.ts";
-import { repository } from "../support/run-cli.ts";
+import { streams } from "../streams/index.ts";
 
 const session = "0c79b9f5-d4a6-433b-ab10-2212d47390af";
 const parse = (line: object) => parseCursorEvent(JSON.stringify(line));
@@ -98,7 +96,7 @@ describe("parseCursorEvent", () => {
       { type: "tool_result", tool_use_id: "toolu_1", content: JSON.stringify(success), is_error: false },
     ]);
     const error = { errorMessage: "File not found" };
-    // As the documents print it: without a time.
+    // As it is documented: without a time.
     const failed = parse(call("completed", { readToolCall: { args: { path: "/a" }, result: { error } } }, {}))!;
     expect(failed.content).toMatchObject([{ content: "File not found", is_error: true }]);
     expect(Math.abs(failed.timestamp - Date.now())).toBeLessThan(5000);
@@ -134,27 +132,17 @@ describe("parseCursorEvent", () => {
     expect(thrown('{"type":"user","message":{"role":"user","content":[]},"timestamp_ms":"1"}')).toBe("FRAME_SCHEMA");
   });
 
-  const captures = join(repository, "../shared/fixtures/captures");
-  it.skipIf(!existsSync(captures))(
-    `reads every capture${existsSync(captures) ? "" : " (skipped: they are not here)"}`,
-    () => {
-      let calls = 0;
-      for (const name of readdirSync(captures).filter((each) => /\.(jsonl|ndjson)$/.test(each))) {
-        for (const line of readFileSync(join(captures, name), "utf8").split("\n")) {
-          const message = parseCursorEvent(line);
-          if (!message) continue;
-          expect(isUnifiedMessage(message)).toBe(true);
-          expect(message._original).toEqual(JSON.parse(line));
-          for (const block of message.content.filter(isToolUseBlock)) {
-            calls++;
-            expect(block.name).toMatch(/^[A-Z]\w+$/);
-            expect(block.name).not.toBe("Unknown");
-          }
-        }
-      }
-      expect(calls).toBeGreaterThan(5);
-    },
-  );
+  it.each(streams.map((stream) => [stream.name, stream] as const))("reads the stream %s", (_, { lines, rest }) => {
+    for (const line of lines) {
+      const message = parseCursorEvent(line);
+      if (!message) continue;
+      expect(isUnifiedMessage(message)).toBe(true);
+      expect(message._original).toEqual(JSON.parse(line));
+      for (const block of message.content.filter(isToolUseBlock)) expect(block.name).toMatch(/^([A-Z]\w+|look\w+)$/);
+      expect(message.content).not.toMatchObject([{ name: "Unknown" }]);
+    }
+    if (rest !== "") expect(() => parseCursorEvent(rest)).toThrow();
+  });
 });
 
 describe("normalizeToolName", () => {
