@@ -24,7 +24,7 @@ const line = (tool: UnifiedTool, more: Partial<RunRequest>, cli: CliFacts = ours
 const args = (tool: UnifiedTool, more: Partial<RunRequest>, cli?: CliFacts) => line(tool, more, cli).args.join(" ");
 
 describe("command lines", () => {
-  test("cursor, as the seed builds it", () => {
+  test("cursor, as it is documented", () => {
     expect(args("cursor", {})).toBe("--print --output-format stream-json");
     expect(args("cursor", { permissionMode: "force", resume: "id" })).toBe(
       "--print --output-format stream-json --force --resume id",
