@@ -1,10 +1,9 @@
-// The commands that the documents of cursor-agent print, run as printed: in a trusted folder, with its names in PATH.
+// The commands that are documented of cursor-agent, run as printed: in a trusted folder, with its names in PATH.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { trust } from "../../src/store/trust.ts";
-import { readBlocks } from "../support/doc-examples.ts";
 import { type ModelServer, startModelServer } from "../support/model-server.ts";
 import { cli, createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 
@@ -17,12 +16,10 @@ type Commands = {
   /** Offline unless told. */
   model?: "loopback";
   stdin?: string;
-  /** A chat was had before, with the id that the documents show; where they show `SESSION_ID`, that is it. */
+  /** A chat was had before, with the id that is documented; where `SESSION_ID` is printed, that is it. */
   chat?: true;
   /** Placeholders that a shell would take for redirections. */
   fill?: Record<string, string>;
-  /** Why it is not run. */
-  leftOut?: string;
 };
 
 const all = JSON.parse(readFileSync(join(repository, "test/cases/golden/commands.json"), "utf8")) as Commands[];
@@ -41,30 +38,12 @@ afterAll(async () => {
 const hasJq = spawnSync("jq", ["--version"]).status === 0;
 const needsJq = (commands: Commands) => commands.lines.some((line) => line.includes("jq "));
 
-describe("commands of the documents", () => {
-  for (const commands of all.filter((each) => each.leftOut === undefined)) {
+describe("documented commands", () => {
+  for (const commands of all) {
     const isSkipped = needsJq(commands) && !hasJq;
-    const name = `${commands.document}: ${commands.lines.find((line) => /^[^#\s]/.test(line))}`;
+    const name = `${commands.document}: ${commands.lines[0]}`;
     it.skipIf(isSkipped)(isSkipped ? `${name} (skipped: no jq here)` : name, () => runAsPrinted(commands));
   }
-
-  it("are left out for a reason only", () => {
-    for (const { leftOut } of all) if (leftOut !== undefined) expect(leftOut).toMatch(/^\w.{15,}/);
-    expect(all.filter(({ leftOut }) => leftOut !== undefined).length).toBeLessThan(4);
-  });
-});
-
-const seeds = join(repository, "../shared/seeds");
-describe(`the documents${existsSync(seeds) ? "" : " (skipped: they are not here)"}`, () => {
-  it.skipIf(!existsSync(seeds))("hold no block of commands that is neither run nor left out", () => {
-    const printed = readdirSync(seeds)
-      .filter((name) => /^00[014]/.test(name))
-      .flatMap((name) => readBlocks(name.slice(0, 3), readFileSync(join(seeds, name), "utf8")))
-      .filter(({ language, text }) => /^(bash|sh|powershell)$/.test(language) || /^(cursor-agent|agent) /.test(text));
-    const listed = new Set(all.map(({ document, lines }) => `${document}\n${lines.join("\n")}`));
-    expect(printed.filter(({ file, text }) => !listed.has(`${file}\n${text}`))).toEqual([]);
-    expect(printed.length).toBeGreaterThan(30);
-  });
 });
 
 async function runAsPrinted(commands: Commands): Promise<void> {

@@ -1,8 +1,7 @@
-// Every JSON sample of the documents that Courser stands in for: the same file or command, the built CLI, the same keys
+// The JSON samples that are documented of cursor-agent: the same file or command, the built CLI, the same keys
 // and values but for ids, times and paths. What differs is listed in the data, with its reason.
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { type Answer, startModelServer } from "../support/model-server.ts";
 import { type CliRun, cli, createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
@@ -35,9 +34,6 @@ type Sample = {
 };
 
 const samples = JSON.parse(readFileSync(join(repository, "test/cases/golden/samples.json"), "utf8")) as Sample[];
-type LeftOut = { match: Record<string, unknown>; why: string };
-const leftOut = JSON.parse(readFileSync(join(repository, "test/cases/golden/left-out.json"), "utf8")) as LeftOut[];
-const seeds = join(repository, "../shared/seeds");
 const workspaces: Workspace[] = [];
 afterAll(() => {
   for (const workspace of workspaces) workspace.remove();
@@ -92,40 +88,6 @@ async function askServer(workspace: Workspace, answer: Answer): Promise<CliRun> 
   } finally {
     await server.stop();
   }
-}
-
-describe(`the documents${existsSync(seeds) ? "" : " (skipped: they are not here)"}`, () => {
-  it.skipIf(!existsSync(seeds))("hold no JSON sample that is neither run nor left out with a reason", () => {
-    const isLeftOut = (value: unknown) =>
-      leftOut.some(({ match }) =>
-        Object.entries(match).every(
-          ([key, wanted]) =>
-            typeof value === "object" &&
-            value !== null &&
-            key in value &&
-            (wanted === "*" || (value as Record<string, unknown>)[key] === wanted),
-        ),
-      );
-    const isRun = (value: unknown) => samples.some((sample) => isDeepStrictEqual(sample.sample, value));
-    expect(samplesOfSeeds().filter((value) => !isRun(value) && !isLeftOut(value))).toEqual([]);
-  });
-});
-
-/** Whole JSON values in fenced blocks; sketches with ellipses are no samples. */
-function samplesOfSeeds(): unknown[] {
-  return readdirSync(seeds).flatMap((name) => {
-    const text = readFileSync(join(seeds, name), "utf8");
-    return [...text.matchAll(/```(jsonl?)\n([\s\S]*?)```/g)].flatMap(([, kind, body]) => {
-      const texts = kind === "jsonl" ? body!.trim().split("\n") : [body!];
-      return texts.flatMap((each) => {
-        try {
-          return [JSON.parse(each) as unknown];
-        } catch {
-          return [];
-        }
-      });
-    });
-  });
 }
 
 function differences(expected: unknown, actual: unknown, path: string, sample: Sample): string[] {
