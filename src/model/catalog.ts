@@ -90,7 +90,7 @@ export type ModelRow = {
   thinks?: true;
 };
 
-/** The model of the seeds, and ours where there is a key for it. */
+/** The model of the documented samples, and ours where there is a key for it. */
 export const defaultModelId = "claude-4.5-sonnet";
 
 const K = 1_000;

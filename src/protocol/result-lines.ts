@@ -53,7 +53,7 @@ export const fail: LineKind<Of<"fail">> = {
   ],
 };
 
-/** Where one of the two durations is missing they are taken to be equal, as they are in every capture. */
+/** Where one of the two durations is missing they are taken to be equal, as they are in every stream that was seen. */
 function endingOf(line: JsonObject): Ending {
   const durationMs = typeof line.duration_ms === "number" ? line.duration_ms : 0;
   const apiDurationMs = typeof line.duration_api_ms === "number" ? line.duration_api_ms : durationMs;

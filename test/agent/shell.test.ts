@@ -36,7 +36,7 @@ async function run(input: object, more: Partial<ToolContext> = {}) {
 }
 
 describe("on the wire", () => {
-  test("arguments are spelled as the captures spell them, in their order", async () => {
+  test("arguments are spelled as the original spells them, in its order", async () => {
     const place = contextWith({ callId: "call-1\nfc_2" });
     const args = await shell.wireArgs(
       shell.parse({ command: "wc -l notes.txt", description: "Count lines", timeout: 30000 }),

@@ -1,6 +1,6 @@
-// The bridge: worked cases as a library and as a program, what the types promise, and what happens when a script fails.
+// The bridge beside its cases (test/cases/hooks-bridge.jsonl): hosts, what the types promise, and what happens when a script fails.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
@@ -17,39 +17,17 @@ import {
   type HookAnswer,
   type HookReply,
   type HostName,
-  hookNames,
   hosts,
   type RunOptions,
   run,
 } from "../../src/bridge/index.ts";
 import { hookEvents } from "../../src/protocol/hook-events.ts";
-import { casesIn } from "../support/case.ts";
 import { readBlocks } from "../support/doc-examples.ts";
 import { repository } from "../support/run-cli.ts";
 
 type Recorded = { host: HostName; version: string; payload: Record<string, unknown> };
 const recorded = JSON.parse(readFileSync(join(import.meta.dirname, "recorded-payloads.json"), "utf8")) as Recorded[];
-const worked = join(repository, "../shared/cases/hooks-bridge.jsonl");
 const shell = { hook_event_name: "beforeShellExecution", cursor_version: "3.2.16", command: "rm -rf /", cwd: "/w" };
-
-describe(`the worked cases${existsSync(worked) ? "" : " (skipped: ../shared is not here)"}`, () => {
-  type Worked = { id: string; stdin: object; handler_result: unknown; run_options: RunOptions; expected: Expected };
-  type Expected = { stdout: unknown; exit_code: number | string; stderr: string };
-  const lines = existsSync(worked) ? (casesIn(worked) as unknown as Worked[]) : [];
-
-  it.each(lines.map((line) => [line.id, line] as const))("%s, as far as it is documented", async (_, line) => {
-    const { stdin, handler_result, run_options, expected } = line;
-    const handler = () => (handler_result === null ? undefined : (handler_result as HookAnswer));
-    const handlers = line.id === "no-handler" ? {} : Object.fromEntries(hookNames.map((name) => [name, handler]));
-    const reply = await quietly(handlers, { ...run_options, stdin: JSON.stringify(stdin) });
-    if (expected.stdout !== "UNDOCUMENTED")
-      expect(reply.stdout === "" ? null : JSON.parse(reply.stdout)).toEqual(expected.stdout);
-    const code = /^\d/.exec(String(expected.exit_code))?.[0];
-    if (code !== undefined) expect(reply.exit_code).toBe(Number(code));
-    if (expected.stderr === "" || expected.stderr.startsWith("[")) expect(reply.stderr.trimEnd()).toBe(expected.stderr);
-    if (/warning|throws|error line/.test(expected.stderr)) expect(reply.stderr).toMatch(/^\[agent-hooks-bridge\] \S/);
-  });
-});
 
 describe("hosts", () => {
   it("are pure: the same in, the same out, and the payload untouched", () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { read } from "../../../src/agent/tools/read.ts";
 import { workspace } from "./workspace.ts";
 
-describe("Read, the wire of the seeds", () => {
+describe("Read, the documented wire", () => {
   test("a whole file", async () => {
     const space = workspace({ "test.txt": "Hello from test file\n" });
     const result = await space.call(read, { path: "test.txt" });

@@ -8,7 +8,7 @@ import { ls } from "../../../src/agent/tools/ls.ts";
 import { workspace } from "./workspace.ts";
 
 describe("Grep", () => {
-  test("lines, as the seeds show them", async () => {
+  test("lines, as they are documented", async () => {
     const space = workspace({ "src/index.ts": "one\nexport default MyComponent;\n", "b.txt": "nothing" });
     const result = await space.call(grep, { pattern: "export default" });
     const match = {
