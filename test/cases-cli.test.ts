@@ -1,14 +1,18 @@
-// Cases once more, by the other way: policy and sandbox through the built CLI, frames through the adapter. Both must agree.
+// Cases once more, by the other way: policy, network and sandbox through the built CLI, frames through the adapter. Both must agree.
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCase } from "./cases-runner.ts";
-import type { Case } from "./support/case.ts";
-import { casesIn } from "./support/case.ts";
+import { missingFor, runCase } from "./cases-runner.ts";
+import { runPolicyCasesInCli, sharedRunOf } from "./policy/policy-driver.ts";
+import { type Case, type CaseResult, casesIn } from "./support/case.ts";
 
 const folder = join(import.meta.dirname, "cases");
 
-const groups = ["security-shell", "security-benign", "security-paths", "security-mcp", "security-sandbox"];
-const streams = ["security-frames", "frames-more"];
+// The network first: one of its cases waits for half a minute, while the others go on.
+const together = ["security-ssrf", "security-mcp", "security-paths", "security-shell", "security-benign"];
+// What a sandboxed command or a stream may use up is measured: those take turns.
+const inTurns = ["security-sandbox", "security-frames", "frames-more"];
+
+const casesOf = (name: string) => casesIn(join(folder, `${name}.jsonl`)).filter(isWorthAProgram);
 
 /** Of the many streams, those where more than a parser is asked for: calls, ends, limits, settings. */
 function isWorthAProgram({ id, config, expect }: Case): boolean {
@@ -17,18 +21,44 @@ function isWorthAProgram({ id, config, expect }: Case): boolean {
   return isMore || Object.keys(config).length > 0;
 }
 
-for (const group of [...groups, ...streams]) {
-  const cases = casesIn(join(folder, `${group}.jsonl`)).filter(isWorthAProgram);
-  // What a sandboxed command or a stream may use up is measured: those take turns.
-  const run = group === "security-sandbox" || streams.includes(group) ? it : it.concurrent;
-  describe(group, () => {
-    run.each(cases.map((given) => [given.id, given] as const))("%s", { timeout: 60_000 }, async (_, given) => {
-      const result = await runCase(given, "cli", false);
-      expect(result.skipped).toBeUndefined();
-      expect({ safe: result.safe, exact: result.exact }, `${given.why}\n${result.detail}`).toEqual({
-        safe: true,
-        exact: true,
-      });
+describe.concurrent("several at a time", () => {
+  const cases = together.flatMap(casesOf).sort((one, other) => waitOf(other) - waitOf(one));
+  for (const given of cases) check(given, cases);
+});
+
+describe("in turns", () => {
+  for (const given of inTurns.flatMap(casesOf)) check(given);
+});
+
+function waitOf({ id }: Case): number {
+  return id.endsWith(".slow-body") ? 1 : 0;
+}
+
+function check(given: Case, others: readonly Case[] = []): void {
+  const missing = missingFor(given.group, "cli");
+  const title = missing === undefined ? given.id : `${given.id} (skipped: ${missing})`;
+  it.skipIf(missing !== undefined)(title, { timeout: 60_000 }, async () => {
+    const result = await resultOf(given, others);
+    expect(result.skipped).toBeUndefined();
+    expect({ safe: result.safe, exact: result.exact }, `${given.why}\n${result.detail}`).toEqual({
+      safe: true,
+      exact: true,
     });
   });
+}
+
+const runs = new Map<string, Promise<Map<Case, CaseResult>>>();
+
+/** A start of the CLI serves all the cases that may share it. */
+async function resultOf(given: Case, others: readonly Case[]): Promise<CaseResult> {
+  const shared = sharedRunOf(given);
+  if (shared === undefined) return runCase(given, "cli", false);
+  if (!runs.has(shared)) {
+    const cases = others.filter((other) => sharedRunOf(other) === shared);
+    runs.set(
+      shared,
+      runPolicyCasesInCli(cases).then((results) => new Map(cases.map((each, index) => [each, results[index]!]))),
+    );
+  }
+  return (await runs.get(shared)!).get(given)!;
 }

@@ -8,9 +8,11 @@ import { runHookCase } from "./agent/hooks-driver.ts";
 import { runMcpCase } from "./agent/mcp-driver.ts";
 import { runProcessCase } from "./agent/process-driver.ts";
 import { runSandboxCase } from "./agent/sandbox-driver.ts";
+import { sandboxMissing } from "./agent/sandbox-fixture.ts";
 import { runBridgeCase } from "./bridge/bridge-driver.ts";
 import { runModelCase } from "./cli/model-cases-driver.ts";
 import { runSsrfCase } from "./net/ssrf-driver.ts";
+import { namespaceMissing } from "./net/ssrf-namespace.ts";
 import { runConfigCase } from "./policy/config-driver.ts";
 import { runPolicyCase } from "./policy/policy-driver.ts";
 import { type FrameCase, runFrameCase } from "./protocol/frames-driver.ts";
@@ -42,6 +44,12 @@ export const drivers: Record<string, CaseDriver> = {
   store: runStoreCase,
   "hooks-bridge": runBridgeCase,
 };
+
+/** What this machine lacks for the cases of a group: such cases are skipped. */
+export function missingFor(group: string, driver: "library" | "cli"): string | undefined {
+  if (group === "sandbox") return sandboxMissing();
+  return group === "ssrf" && driver === "cli" ? namespaceMissing() : undefined;
+}
 
 const usage = "Usage: npm run cases -- FILE|DIR… [--driver library|cli] [--json] [--long]";
 

@@ -19,7 +19,7 @@ export async function seenInNamespace(
   given: Case,
   expected: Pick<Seen, "verdict" | "reasons">,
 ): Promise<Seen | { skipped: string }> {
-  const skipped = missing();
+  const skipped = namespaceMissing();
   if (skipped !== undefined) return { skipped };
   const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-ssrf-")));
   try {
@@ -53,7 +53,7 @@ export async function seenInNamespace(
 let reason: string | undefined | null = null;
 
 /** Why there can be no such network here, asked once. */
-function missing(): string | undefined {
+export function namespaceMissing(): string | undefined {
   if (reason === null) reason = findMissing();
   return reason;
 }

@@ -1,4 +1,4 @@
-// The black box: the built CLI in the fixture, with a scripted model that makes one tool call.
+// The black box: the built CLI in the fixture, with a scripted model that makes one tool call, or several.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Verdict } from "../../src/policy/need.ts";
@@ -14,26 +14,30 @@ const standIns = ["npm", "npx", "curl", "wget", "ssh", "tsc", "docker", "sudo", 
 export async function runInCli(
   fixture: Fixture,
   config: PolicyConfig,
-  input: PolicyInput,
-  expected: Verdict,
-): Promise<Seen> {
-  const place = prepare(fixture, config, input);
-  const first = await call(fixture, place, { force: config.mode === "force", trusted: config.trusted !== false });
-  if (first.ended === "completed") {
-    const missing = input.runnable && input.effect && input.effect !== "none" && !happened(input.effect, fixture);
-    const reasons = missing ? [`it ran, but ${input.effect} did not happen`] : [];
-    return { verdict: missing ? "ask" : "allow", reasons, output: first.output, ms: first.ms };
-  }
-  const { reasons, output, ms } = first;
-  if (expected !== "deny" || config.mode === "force")
-    return { verdict: expected === "deny" ? "deny" : "ask", reasons, output, ms };
-  const forced = await call(fixture, place, { force: true, trusted: config.trusted !== false });
-  return { verdict: forced.ended === "completed" ? "ask" : "deny", reasons, output, ms };
+  inputs: readonly PolicyInput[],
+  expected: readonly Verdict[],
+): Promise<Seen[]> {
+  const place = prepare(fixture, config);
+  const trusted = config.trusted !== false;
+  const seen = await call(fixture, place, inputs, { force: config.mode === "force", trusted });
+  const again = inputs.filter((_, index) => expected[index] === "deny" && seen[index]!.ended === "refused");
+  const forced = again.length > 0 && config.mode !== "force";
+  const forcedSeen = forced ? await call(fixture, place, again, { force: true, trusted }) : [];
+  return inputs.map((input, index): Seen => {
+    const { ended, reasons, output, ms } = seen[index]!;
+    if (ended === "completed") {
+      const missing = input.runnable && input.effect && input.effect !== "none" && !happened(input.effect, fixture);
+      const faults = missing ? [`it ran, but ${input.effect} did not happen`] : [];
+      return { verdict: missing ? "ask" : "allow", reasons: faults, output, ms };
+    }
+    const isDenied = expected[index] === "deny" && forcedSeen[again.indexOf(input)]?.ended !== "completed";
+    return { verdict: isDenied ? "deny" : "ask", reasons, output, ms };
+  });
 }
 
 type Place = { config: string; script: string; path: string };
 
-function prepare({ base, workspace }: Fixture, config: PolicyConfig, input: PolicyInput): Place {
+function prepare({ base, workspace }: Fixture, config: PolicyConfig): Place {
   const place = {
     config: join(base, "config"),
     script: join(base, "config-script.json"),
@@ -50,8 +54,6 @@ function prepare({ base, workspace }: Fixture, config: PolicyConfig, input: Poli
   const own = { permissions: isProject ? { allow: [], deny: [] } : permissions };
   writeFileSync(join(place.config, "cli-config.json"), JSON.stringify({ version: 1, ...own }));
   if (isProject) writeFileSync(join(workspace, ".cursor/cli.json"), JSON.stringify({ permissions }));
-  const { tool, args } = toolCall(input);
-  writeFileSync(place.script, JSON.stringify([{ calls: [{ name: tool, args }] }, { text: "done" }]));
   return place;
 }
 
@@ -60,9 +62,16 @@ type Ended = { ended: "completed" | "refused"; reasons: string[]; output: string
 async function call(
   { workspace, home }: Fixture,
   { config, script, path }: Place,
+  inputs: readonly PolicyInput[],
   { force, trusted }: { force: boolean; trusted: boolean },
-): Promise<Ended> {
+): Promise<Ended[]> {
   if (trusted) trust(config, workspace);
+  const calls = inputs.map((input, index) => {
+    const { tool, args } = toolCall(input);
+    return { id: `call_${index}`, name: tool, args };
+  });
+  // One after the other: what a call that should have been refused does is seen by the next ones.
+  writeFileSync(script, JSON.stringify([...calls.map((each) => ({ calls: [each] })), { text: "done" }]));
   const run = await runCli(
     [
       "-p",
@@ -81,13 +90,13 @@ async function call(
       timeoutMs: 20_000,
     },
   );
-  return readRun(run);
+  return inputs.map((_, index) => readRun(run, `call_${index}`));
 }
 
 /** A call that was not permitted, or that the tool itself would not take, changed nothing; an untrusted workspace starts nothing. */
-function readRun(run: CliRun): Ended {
+function readRun(run: CliRun, id: string): Ended {
   const lines = run.lines();
-  const end = lines.find((line) => line["type"] === "tool_call" && line["subtype"] === "completed");
+  const end = lines.find((line) => line["call_id"] === id && line["subtype"] === "completed");
   const result = lines.find((line) => line["type"] === "result");
   if (!end) {
     if (result?.["error_code"] !== "UNTRUSTED") throw new Error(`no tool call was made: ${run.stdout}${run.stderr}`);

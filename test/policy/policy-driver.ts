@@ -44,22 +44,48 @@ export async function runPolicyCase(
   given: Case,
   { driver }: { driver: "library" | "cli" } = { driver: "library" },
 ): Promise<CaseResult> {
-  const library = await inFixture(given, runAsLibrary, isOnlyJudged(given) ? sharedFixture : ownFixture);
-  if (driver === "library" || given.input["race"]) return judged(given, library.seen, library.faults);
-  // Nothing that must not run is run, not even to see whether it does.
-  const mayRun = given.input["runnable"] !== false || given.expect["acceptable"].includes("allow");
-  if (library.seen.verdict === "allow" && !mayRun) return judged(given, library.seen, library.faults);
-  const cli = await inFixture(given, (fixture, config, input) =>
-    runInCli(fixture, config, input, library.seen.verdict),
-  );
-  const faults = [...cli.faults];
-  if (cli.seen.verdict !== library.seen.verdict)
-    faults.push(`the drivers differ: library ${library.seen.verdict}, cli ${cli.seen.verdict}`);
-  const result = judged(given, cli.seen, faults);
-  return cli.seen.verdict === library.seen.verdict ? result : { ...result, pass: false, safe: false, exact: false };
+  if (driver === "cli") return (await runPolicyCasesInCli([given]))[0]!;
+  const { seen, faults } = await asLibrary(given);
+  return judged(given, seen, faults);
 }
 
-type Run = (fixture: Fixture, config: PolicyConfig, input: PolicyInput) => Promise<Seen>;
+/** Cases with the same of this may share a run of the CLI: they change nothing, neither before nor by their call. */
+export function sharedRunOf({ group, config, input, expect }: Case): string | undefined {
+  const isPolicy = group in { shell: 1, benign: 1, paths: 1 };
+  if (!isPolicy || input["setup"] || input["race"] || expect["max_ms"] || expect["acceptable"].includes("allow"))
+    return;
+  return JSON.stringify(config);
+}
+
+/** Both ways, which must agree. Several cases have the settings of the first. */
+export async function runPolicyCasesInCli(cases: readonly Case[]): Promise<CaseResult[]> {
+  const libraries = await Promise.all(cases.map(asLibrary));
+  // Nothing that must not run is run, not even to see whether it does.
+  const isTried = cases.map(({ input, expect }, index) => {
+    const mayRun = input["runnable"] !== false || expect["acceptable"].includes("allow");
+    return !input["race"] && (libraries[index]!.seen.verdict !== "allow" || mayRun);
+  });
+  const tried = cases.filter((_, index) => isTried[index]);
+  const verdicts = libraries.filter((_, index) => isTried[index]).map(({ seen }) => seen.verdict);
+  const run: Run = (fixture, config, inputs) => runInCli(fixture, config, inputs, verdicts);
+  const seenInCli = tried.length === 0 ? [] : await inFixture(tried, run);
+  return cases.map((given, index) => {
+    const library = libraries[index]!;
+    if (!isTried[index]) return judged(given, library.seen, library.faults);
+    const cli = seenInCli[tried.indexOf(given)]!;
+    if (cli.seen.verdict === library.seen.verdict) return judged(given, cli.seen, cli.faults);
+    const difference = `the drivers differ: library ${library.seen.verdict}, cli ${cli.seen.verdict}`;
+    return { ...judged(given, cli.seen, [...cli.faults, difference]), pass: false, safe: false, exact: false };
+  });
+}
+
+type Run = (fixture: Fixture, config: PolicyConfig, inputs: readonly PolicyInput[]) => Promise<Seen[]>;
+type SeenWithFaults = { seen: Seen; faults: string[] };
+
+async function asLibrary(given: Case): Promise<SeenWithFaults> {
+  const run: Run = async (fixture, config, [input]) => [await runAsLibrary(fixture, config, input!)];
+  return (await inFixture([given], run, isOnlyJudged(given) ? sharedFixture : ownFixture))[0]!;
+}
 
 /** A command is judged here and never run, so that nothing changes the place it is judged in. */
 function isOnlyJudged({ input }: Case): boolean {
@@ -90,17 +116,25 @@ function sharedFixture(): Lent {
   };
 }
 
-async function inFixture(given: Case, run: Run, lend = ownFixture): Promise<{ seen: Seen; faults: string[] }> {
+async function inFixture(cases: readonly Case[], run: Run, lend = ownFixture): Promise<SeenWithFaults[]> {
   const { fixture, giveBack, ...lent } = lend();
   let isUnchanged = false;
   try {
-    const { config, input, expect } = filledIn(given, fixture);
-    const { given: workspace } = setUpFixture(fixture, input.setup);
+    const filled = cases.map((given) => filledIn(given, fixture));
+    const [{ config, input: first }] = filled as [(typeof filled)[0]];
+    const { given: workspace } = setUpFixture(fixture, first.setup);
     const before = lent.before ?? snapshot(fixture);
-    const seen = await run({ ...fixture, workspace }, config, input);
+    const seen = await run(
+      { ...fixture, workspace },
+      config,
+      filled.map(({ input }) => input),
+    );
     const after = snapshot(fixture);
     isUnchanged = isDeepStrictEqual(before, after);
-    return { seen, faults: faultsOf({ input, expect, seen, before, after, fixture }) };
+    return filled.map(({ input, expect }, index) => ({
+      seen: seen[index]!,
+      faults: faultsOf({ input, expect, seen: seen[index]!, before, after, fixture }),
+    }));
   } finally {
     giveBack(isUnchanged);
   }
