@@ -2,10 +2,12 @@
 import { expect, it } from "vitest";
 import { fuzz } from "./fuzz/index.ts";
 
-it("20,000 attempts to get past the policy fail, and most of them would do harm", { timeout: 600_000 }, async () => {
-  const result = await fuzz({ rounds: 20_000, seed: 20_261_116 });
+it("thousands of attempts to get past the policy fail, and most of them would do harm", {
+  timeout: 600_000,
+}, async () => {
+  const result = await fuzz({ rounds: 4000, seed: 20_261_116 });
   expect(result.successes).toEqual([]);
-  expect(result.attempts).toBeGreaterThan(15_000);
+  expect(result.attempts).toBeGreaterThan(3000);
   // A grammar of harmless lines would prove nothing.
   expect(result.effective / result.sampled).toBeGreaterThan(0.5);
   expect(result.verdicts["allow"]).toBeGreaterThan(0);

@@ -1,10 +1,12 @@
 // Runs a case of the group `secrets`: the text goes through the redactor and through the real sinks, in a process of their own.
 import { spawn, spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text as readText } from "node:stream/consumers";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { bundle, repository } from "../agent/process-bundle.ts";
 import type { Case, CaseResult } from "../support/case.ts";
@@ -65,8 +67,7 @@ async function redacted({ config, input }: Case, driver: "library" | "cli"): Pro
       outputs.push(...said);
       readable.push(String((JSON.parse(said[0]!) as { result: string }).result), said[1]!);
     } else {
-      for (const sink of sinksOf(String(config["sink"] ?? ""), text.length))
-        outputs.push(await saidBy(sink, text, place));
+      outputs.push(...(await saidBy(sinksOf(String(config["sink"] ?? ""), text.length), text, place)));
       readable.push(...outputs.slice(2));
     }
   } finally {
@@ -100,19 +101,21 @@ function sinksNamed(named: string): string[] {
   return /log/i.test(named) ? ["log", "error", "model"] : ["log"];
 }
 
-async function saidBy(sink: string, text: string, { folder, env }: Place): Promise<string> {
+/** What each of the sinks says: a start of the program serves them all. */
+export async function saidBy(sinks: readonly string[], text: string, { folder, env }: Place): Promise<string[]> {
   const program = await bundle("test/redact/sink-probe.ts");
-  const run = spawnSync(process.execPath, [program, sink], {
-    cwd: folder,
-    env,
-    input: text,
-    encoding: "utf8",
-    maxBuffer: 2 ** 28,
-    timeout: 60_000,
+  const mark = `\n<${randomUUID()}>\n`;
+  const child = spawn(process.execPath, [program, mark, ...sinks], { cwd: folder, env, timeout: 60_000 });
+  child.stdin.on("error", () => {});
+  child.stdin.end(text);
+  const [stdout, stderr] = await Promise.all([readText(child.stdout), readText(child.stderr)]);
+  const parts = [stdout.split(mark), stderr.split(mark)] as const;
+  return sinks.map((sink, index) => {
+    const said = (parts[0][index] ?? "") + (parts[1][index] ?? "");
+    if (said === "" || parts.some((part) => part.length !== sinks.length + 1))
+      throw new Error(`the sink ${sink} says nothing: ${stdout}${stderr}`);
+    return said;
   });
-  const said = run.stdout + run.stderr;
-  if (said === "") throw new Error(`the sink ${sink} says nothing`);
-  return said;
 }
 
 /** The built program quotes a wrong argument on stderr and in its result, and a model's name in its debug lines. */

@@ -1,4 +1,5 @@
-// A process that says a text through one of the program's own sinks: `node sink-probe.mjs SINK < text`.
+// A process that says a text through the program's own sinks, one after the other: `node sink-probe.mjs MARK SINK… < text`. MARK
+// stands on both streams after each.
 import { readFileSync, writeFileSync } from "node:fs";
 import { CursorAgentModelAdapter } from "../../src/adapter/adapter.ts";
 import { createDebug } from "../../src/cli/debug.ts";
@@ -48,4 +49,10 @@ async function throughAdapter(text: string): Promise<void> {
   for await (const { type, data } of turn) if (type === "error") process.stdout.write(`${data.message}\n`);
 }
 
-void sinks[process.argv[2] ?? "log"]!(readFileSync(0, "utf8"));
+const [, , mark = "", ...named] = process.argv;
+const text = readFileSync(0, "utf8");
+for (const sink of named) {
+  await sinks[sink]!(text);
+  process.stdout.write(mark);
+  process.stderr.write(mark);
+}

@@ -37,6 +37,7 @@ function failure(content: string | Buffer): { code: string; message: string } {
     readJson(file);
   } catch (error) {
     expect(error).toBeInstanceOf(UserError);
+    // Not toEqual: it looks at every byte of a megabyte for itself.
     expect(readFileSync(file).equals(Buffer.from(content as string))).toBe(true);
     return error as UserError;
   }
