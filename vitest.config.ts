@@ -1,4 +1,19 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** They take longest, and start first: otherwise one worker ends long after the other. A fresh clone knows no durations. */
+const longest = ["cases.test", "cases-cli.test", "docs.test", "policy/fuzz.test", "agent/browser.test"];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.ts`));
+      return at < 0 ? longest.length : at;
+    };
+    return sorted.sort((one, other) => rank(one) - rank(other));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -7,5 +22,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Two cores: more workers than cores make timing-sensitive process tests lie.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
   },
 });

@@ -49,6 +49,7 @@ describe("the command", () => {
   });
 });
 
+// They mostly wait, and so at once.
 describe("what is wrong", () => {
   test("it is not there", async () => {
     const report = await look(["no-such-cli"]);
@@ -57,7 +58,7 @@ describe("what is wrong", () => {
     ]);
   });
 
-  test("exit code 1 and no word, in a pipe and at a terminal", async () => {
+  test.concurrent("exit code 1 and no word, in a pipe and at a terminal", async () => {
     const report = await look(["false"]);
     expect(report.ok).toBe(false);
     expect(found(report, "exit code")).toMatchObject({
@@ -69,12 +70,12 @@ describe("what is wrong", () => {
     expect(found(report, "terminal")!.message).toMatch(/nothing at a terminal either|script\(1\) is missing/);
   });
 
-  test("exit code 0 and no frames", async () => {
+  test.concurrent("exit code 0 and no frames", async () => {
     expect(found(await look(["true"]), "output")!.remedy).toContain("Is the flag");
     expect(found(await look(["true", "-p"]), "output")!.remedy).toContain("--output-format stream-json");
   });
 
-  test("it works at a terminal only", async () => {
+  test.concurrent("it works at a terminal only", async () => {
     const report = await look(shell("if [ -t 0 ]; then echo 'Welcome! >'; sleep 1; fi; exit 1"));
     expect(found(report, "terminal")).toMatchObject({
       status: "problem",
@@ -98,7 +99,7 @@ describe("what is wrong", () => {
     expect(found(report, check)!.remedy).toMatch(/\S/);
   });
 
-  test("a turn without an end, one that never ends, and one that stays", async () => {
+  test.concurrent("a turn without an end, one that never ends, and one that stays", async () => {
     const delta = `echo '{"type":"assistant_delta","data":{"content":"a"}}'`;
     expect(found(await look(shell('echo \'{"type":"x"}\'')), "end of stream")!.message).toContain("has no end");
     expect(found(await look([fixture, "hang"], { timeoutMs: 700 }), "exit code")!.message).toContain("did not end");
@@ -110,7 +111,7 @@ describe("what is wrong", () => {
     expect(found(report, "end of stream")!.message).toContain("exit code 0 after an answer");
   });
 
-  test("it reads stdin to the end", async () => {
+  test.concurrent("it reads stdin to the end", async () => {
     const report = await look([fixture, "read-whole"]);
     expect(report.ok).toBe(true);
     expect(found(report, "open stdin")).toMatchObject({
@@ -119,7 +120,7 @@ describe("what is wrong", () => {
     });
   });
 
-  test("it does not take the flags that are added, or nobody is logged in", async () => {
+  test.concurrent("it does not take the flags that are added, or nobody is logged in", async () => {
     const flags = await look([fixture, "refuse-flags", "-p"]);
     expect(found(flags, "headless flags")).toMatchObject({
       status: "problem",

@@ -96,7 +96,7 @@ describe("canUseTool", () => {
   test("may take its time: the silence is not the CLI's", async () => {
     const { result } = await play([{ name: "Read", args: { path: "a.txt" } }], {
       idleMs: 3000,
-      canUseTool: () => new Promise((resolve) => setTimeout(() => resolve(true), 5500)),
+      canUseTool: () => new Promise((resolve) => setTimeout(() => resolve(true), 4000)),
     });
     expect(result.outcome).toBe("success");
   });
