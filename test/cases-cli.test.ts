@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { missingFor, runCase } from "./cases-runner.ts";
 import { runPolicyCasesInCli, sharedRunOf } from "./policy/policy-driver.ts";
 import { type Case, type CaseResult, casesIn } from "./support/case.ts";
+import { orSkipped } from "./support/skipping.ts";
 
 const folder = join(import.meta.dirname, "cases");
 
@@ -36,8 +37,7 @@ function waitOf({ id }: Case): number {
 
 function check(given: Case, others: readonly Case[] = []): void {
   const missing = missingFor(given.group, "cli");
-  const title = missing === undefined ? given.id : `${given.id} (skipped: ${missing})`;
-  it.skipIf(missing !== undefined)(title, { timeout: 60_000 }, async () => {
+  it.skipIf(missing)(orSkipped(given.id, missing), { timeout: 60_000 }, async () => {
     const result = await resultOf(given, others);
     expect(result.skipped).toBeUndefined();
     expect({ safe: result.safe, exact: result.exact }, `${given.why}\n${result.detail}`).toEqual({

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { drivers, missingFor, runCase } from "./cases-runner.ts";
 import type { Case } from "./support/case.ts";
 import { casesIn } from "./support/case.ts";
+import { orSkipped } from "./support/skipping.ts";
 
 const folder = join(import.meta.dirname, "cases");
 const files = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
@@ -33,8 +34,7 @@ describe.concurrent("several at a time", () => {
 
 function check(given: Case): void {
   const missing = missingFor(given.group, "library");
-  const title = missing === undefined ? given.id : `${given.id} (skipped: ${missing})`;
-  it.skipIf(missing !== undefined)(title, { timeout: 60_000 }, () => holds(given));
+  it.skipIf(missing)(orSkipped(given.id, missing), { timeout: 60_000 }, () => holds(given));
 }
 
 async function holds(given: Case): Promise<void> {

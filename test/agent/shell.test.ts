@@ -6,6 +6,7 @@ import { BackgroundShells } from "../../src/agent/background.ts";
 import { createProcessRunner } from "../../src/agent/process.ts";
 import { shell } from "../../src/agent/tools/shell.ts";
 import { type ToolContext, ToolFailure } from "../../src/agent/tools/tool.ts";
+import { notLinux, orSkipped } from "../support/skipping.ts";
 import { aliveWith, isValidText, uniqueSleep } from "./process-support.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-shell-")));
@@ -204,7 +205,7 @@ describe("for the model", () => {
     expect(value["outputLocation"].lineCount).toBe(5000);
   });
 
-  test.runIf(process.platform === "linux")("that a process was left behind and ended", async () => {
+  test.skipIf(notLinux)(orSkipped("that a process was left behind and ended", notLinux), async () => {
     const sleep = uniqueSleep();
     const { text } = await run({ command: `sleep ${sleep} >/dev/null 2>&1 & echo started` });
     expect(text).toContain("1 process that the command left running");

@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { cli, killRounds } from "./kill.ts";
+import { killRounds } from "./kill.ts";
 
 // The long form: npm run test:kill -- --rounds 1000
-describe.runIf(existsSync(cli))("runs that are killed", () => {
+describe("runs that are killed", () => {
   it("lose nothing that was shown, and every chat resumes", { timeout: 180_000 }, async () => {
     const summary = await killRounds(12);
     expect(summary.faults).toEqual([]);

@@ -1,6 +1,6 @@
-// Starting the child of these tests: bundled once, inside the repository, where it finds its packages; with faults if wanted.
+// Starting the child of these tests: bundled once a process, with its package beside it; with faults if wanted.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { ChildJob } from "./store-child.ts";
@@ -96,22 +96,28 @@ function compile(): string {
   return output;
 }
 
-/** One file for all, replaced as a whole: what several workers make of the same sources is the same. */
 async function bundle(): Promise<string> {
   const { build } = await import("esbuild");
-  const cache = join(repository, "node_modules/.cache");
-  mkdirSync(cache, { recursive: true });
-  const file = join(cache, "store-child.mjs");
-  const built = `${file}.${process.pid}`;
+  const folder = mkdtempSync(join(tmpdir(), "courser-store-child-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  chmodSync(folder, 0o755);
+  copySqlite(folder);
+  const outfile = join(folder, "store-child.mjs");
   await build({
     entryPoints: [join(repository, "test/store/store-child.ts")],
     bundle: true,
     platform: "node",
     format: "esm",
     target: "node20",
-    outfile: built,
+    outfile,
     logLevel: "error",
   });
-  renameSync(built, file);
-  return file;
+  return outfile;
+}
+
+/** For a program in `folder` that another user runs too, who may have no way into the repository. */
+export function copySqlite(folder: string): void {
+  const name = "node_modules/@photostructure/sqlite";
+  for (const part of ["package.json", "dist", `prebuilds/${process.platform}-${process.arch}`])
+    cpSync(join(repository, name, part), join(folder, name, part), { recursive: true });
 }

@@ -16,6 +16,7 @@ import { unifiedDiff } from "../../../src/agent/diff.ts";
 import { deleteTool } from "../../../src/agent/tools/delete.ts";
 import { edit } from "../../../src/agent/tools/edit.ts";
 import { write } from "../../../src/agent/tools/write.ts";
+import { notLinux, orSkipped } from "../../support/skipping.ts";
 import { workspace } from "./workspace.ts";
 
 // The writer may make a folder of its own where the swapped one is missing: it is cleared away.
@@ -259,8 +260,8 @@ describe("writes that must not happen", () => {
     expect(readdirSync(space.path("outside"))).toEqual(["keep"]);
   });
 
-  test.skipIf(process.platform !== "linux")(
-    "a folder swapped for a link again and again during writes never leads one outside",
+  test.skipIf(notLinux)(
+    orSkipped("a folder swapped for a link again and again during writes never leads one outside", notLinux),
     async () => {
       const space = workspace({ "outside/keep": "", "in/keep": "" });
       const swapper = spawn(process.execPath, ["-e", swapScript], {
@@ -337,9 +338,9 @@ describe("diff", () => {
     execFileSync("patch", ["-p1", "-s", "-i", "p.diff"], { cwd: space.root });
     return space.text("f");
   };
-  const hasPatch = spawnSync("patch", ["--version"]).status === 0;
+  const noPatch = spawnSync("patch", ["--version"]).status !== 0 && "no patch here";
 
-  test.skipIf(!hasPatch)("patch takes it, whatever the change", async () => {
+  test.skipIf(noPatch)(orSkipped("patch takes it, whatever the change", noPatch), async () => {
     let seed = 7;
     const random = (below: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below;
     for (let round = 0; round < 40; round += 1) {

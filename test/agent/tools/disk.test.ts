@@ -3,11 +3,13 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, linkSync, readdirSync, statSync } from "node:fs";
 import { buildSync } from "esbuild";
 import { describe, expect, test } from "vitest";
+import { orSkipped } from "../../support/skipping.ts";
 import { type Workspace, workspace } from "./workspace.ts";
 
 const isRoot = process.getuid?.() === 0;
-const canMount = isRoot && spawnSync("unshare", ["-m", "true"]).status === 0;
-const canDrop = isRoot && spawnSync("setpriv", ["--version"]).status === 0;
+const notRoot = !isRoot && "only root may";
+const noMount = notRoot || (spawnSync("unshare", ["-m", "true"]).status !== 0 && "nothing can be mounted here");
+const noDrop = notRoot || (spawnSync("setpriv", ["--version"]).status !== 0 && "no setpriv here");
 
 /** Runs `script`, which knows `changeFile`, `place` and `tell`, behind the given command. */
 function inProcess(space: Workspace, command: string, script: string): string {
@@ -36,7 +38,7 @@ function inProcess(space: Workspace, command: string, script: string): string {
 }
 
 describe("disks", () => {
-  test.skipIf(!canMount)("no space: an error, the old content, no rest", () => {
+  test.skipIf(noMount)(orSkipped("no space: an error, the old content, no rest", noMount), () => {
     const space = workspace({ "mnt/hidden": "" });
     const output = inProcess(
       space,
@@ -50,7 +52,7 @@ describe("disks", () => {
     expect(output).toContain("old a\n");
   });
 
-  test.skipIf(!canMount)("a read-only file system", () => {
+  test.skipIf(noMount)(orSkipped("a read-only file system", noMount), () => {
     const space = workspace({ "mnt/a": "old" });
     const output = inProcess(
       space,
@@ -61,7 +63,7 @@ describe("disks", () => {
     expect(output).toContain("the file system is read-only");
   });
 
-  test.skipIf(!canMount)("a file that is a mount point is written in place", () => {
+  test.skipIf(noMount)(orSkipped("a file that is a mount point is written in place", noMount), () => {
     const space = workspace({ a: "old", b: "other and longer" });
     const output = inProcess(
       space,
@@ -76,27 +78,30 @@ describe("disks", () => {
 describe("rights", () => {
   const nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
 
-  test.skipIf(!canDrop)("a writable file in a closed folder is written in place; a closed file is not", () => {
-    const space = workspace({ "d/open": "old content", "d/closed": "old", "d/twin": "old" });
-    for (const name of ["open", "twin"]) chmodSync(space.path(`d/${name}`), 0o666);
-    linkSync(space.path("d/twin"), space.path("d/twin2"));
-    chmodSync(space.path("d"), 0o755);
-    const before = statSync(space.path("d/open")).ino;
-    const output = inProcess(
-      space,
-      nobody,
-      `for (const name of ["open", "closed", "twin", "absent"])
+  test.skipIf(noDrop)(
+    orSkipped("a writable file in a closed folder is written in place; a closed file is not", noDrop),
+    () => {
+      const space = workspace({ "d/open": "old content", "d/closed": "old", "d/twin": "old" });
+      for (const name of ["open", "twin"]) chmodSync(space.path(`d/${name}`), 0o666);
+      linkSync(space.path("d/twin"), space.path("d/twin2"));
+      chmodSync(space.path("d"), 0o755);
+      const before = statSync(space.path("d/open")).ino;
+      const output = inProcess(
+        space,
+        nobody,
+        `for (const name of ["open", "closed", "twin", "absent"])
          await changeFile(place.workspace + "/d/" + name, place, () => Buffer.from("new")).catch(tell);`,
-    );
-    expect(space.text("d/open")).toBe("new");
-    expect(statSync(space.path("d/open")).ino).toBe(before);
-    expect([space.text("d/closed"), space.text("d/twin")]).toEqual(["old", "old"]);
-    expect(output.match(/Permission denied/g)).toHaveLength(2);
-    expect(output).toContain("other hard links");
-    expect(readdirSync(space.path("d")).sort()).toEqual(["closed", "open", "twin", "twin2"]);
-  });
+      );
+      expect(space.text("d/open")).toBe("new");
+      expect(statSync(space.path("d/open")).ino).toBe(before);
+      expect([space.text("d/closed"), space.text("d/twin")]).toEqual(["old", "old"]);
+      expect(output.match(/Permission denied/g)).toHaveLength(2);
+      expect(output).toContain("other hard links");
+      expect(readdirSync(space.path("d")).sort()).toEqual(["closed", "open", "twin", "twin2"]);
+    },
+  );
 
-  test.skipIf(!isRoot)("the owner is kept", async () => {
+  test.skipIf(notRoot)(orSkipped("the owner is kept", notRoot), async () => {
     const space = workspace({ a: "old" });
     chownSync(space.path("a"), 1234, 2345);
     const output = inProcess(
