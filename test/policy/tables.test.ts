@@ -9,14 +9,17 @@ beforeAll(() => {
 afterAll(() => removeFixture(fixture));
 
 describe("tables", () => {
-  it.each(tables)("$file.txt: $what", async (table) => {
-    const commands = linesOf(table);
-    expect(commands.length).toBeGreaterThan(10);
-    const wrong: string[] = [];
-    for (const command of commands) {
-      const problem = await wrongLine(fixture, table, command);
-      if (problem) wrong.push(problem);
-    }
-    expect(wrong).toEqual([]);
-  });
+  it.each(tables.map((table) => [table.file, table.what, table] as const))(
+    "%s.txt: %s",
+    async (_file, _what, table) => {
+      const commands = linesOf(table);
+      expect(commands.length).toBeGreaterThan(10);
+      const wrong: string[] = [];
+      for (const command of commands) {
+        const problem = await wrongLine(fixture, table, command);
+        if (problem) wrong.push(problem);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
 });
