@@ -54,9 +54,11 @@ async function redacted({ config, input }: Case, driver: "library" | "cli"): Pro
   const values = ((input["secret_env"] ?? []) as string[]).map((name) => env[name] ?? "");
   const redactor = createRedactor({ values });
   redactor.redact("warm"); // a program says more than one line
-  const started = performance.now();
+  // Of the processor: a busy machine makes nothing less linear.
+  const started = process.cpuUsage();
   const whole = redactor.redact(text);
-  const elapsedMs = performance.now() - started;
+  const used = process.cpuUsage(started);
+  const elapsedMs = (used.user + used.system) / 1000;
   const stream = redactor.stream();
   const outputs = [whole, chunks.map((chunk) => stream.push(chunk)).join("") + stream.end()];
   const readable = [...outputs];
