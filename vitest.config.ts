@@ -1,8 +1,22 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** They take longest, and start first: otherwise one worker ends long after the other. A fresh clone knows no durations. */
-const longest = ["cases.test", "cases-cli.test", "docs.test", "policy/fuzz.test", "agent/browser.test"];
+/**
+ * They take longest, and start first: otherwise one worker ends long after the other. A fresh clone knows no durations. What
+ * `cases` measures is not to be disturbed by the many programs of `cases-cli`, which comes when the other is done.
+ */
+const longest = [
+  "cases.test",
+  "docs.test",
+  "policy/fuzz.test",
+  "agent/browser.test",
+  "package.test",
+  "policy/tables.test",
+  "cli/sessions.test",
+  "cli/print.test",
+  "cli/adapter-doctor.test",
+  "cases-cli.test",
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
