@@ -54,6 +54,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     await begun;
     if (request.chat?.type === "resume" && !request.unkept)
       show.line(await resuming(invocation, run, request.workspace));
+    await run.names(); // what hooks and servers need to be asked is asked before the first prompt
     show.line("Type /quit or press Ctrl+D to leave, /help for more; Ctrl+C stops an answer.");
     let code = 0;
     try {

@@ -179,7 +179,7 @@ describe.skipIf(!hasBrowser)(`a page${hasBrowser ? "" : " (skipped: there is no 
   it("leaves nothing behind", async () => {
     expect(await processes(workspace)).toBe(0);
     expect(readdirSync(join(workspace.home, "tmp"))).toEqual([]);
-    if (process.getuid?.() === 0) expect(run.stderr.match(/runs without its own sandbox/g)).toHaveLength(1);
+    if (process.getuid?.() === 0) expect(run.notices().match(/runs without its own sandbox/g)).toHaveLength(1);
   });
 });
 

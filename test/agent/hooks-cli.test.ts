@@ -216,7 +216,7 @@ describe("in print mode", () => {
     expect(toldLines()).toMatchObject([{ trigger: "auto", message_count: 3, is_first_compaction: true }]);
     const { input } = hookEvents.preCompact;
     expect(Object.keys(input).filter((key) => !(key in toldLines()[0]!))).toEqual([]);
-    expect(run.stderr).toContain("shortening");
+    expect(run.notices()).toContain("shortening");
   });
 
   it("a hung hook does not outlive an interrupted run", async () => {
@@ -257,7 +257,7 @@ describe("in print mode", () => {
     write(file, { version: 1, hooks: { sessionStart: [{ command: note(told) }] } });
     const replies = [{ text: "ok" }];
     const untrusted = await workspace.play(replies);
-    expect(untrusted.stderr).toContain("until you trust this workspace");
+    expect(untrusted.notices()).toContain("until you trust this workspace");
     expect(toldLines()).toHaveLength(0);
     const approving = await workspace.play(replies, ["--trust"]);
     expect(approving.stderr).toBe("");
@@ -266,7 +266,7 @@ describe("in print mode", () => {
     expect(toldLines()).toHaveLength(2);
     write(file, { version: 1, hooks: { sessionStart: [{ command: `${note(told)}; true` }] } });
     const changed = await workspace.play(replies);
-    expect(changed.stderr).toMatch(/has changed since it was approved: its hooks do not run.*--trust/);
+    expect(changed.notices()).toMatch(/has changed since it was approved: its hooks do not run.*--trust/);
     expect(toldLines()).toHaveLength(2);
     await workspace.play(replies, ["--trust"]);
     expect(toldLines()).toHaveLength(3);

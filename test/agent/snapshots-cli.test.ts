@@ -84,7 +84,7 @@ it("tells of what it could not save, and of what it leaves", async () => {
   bash("head -c 11000000 /dev/zero > big", workspace.path);
   const script = [{ calls: [{ name: "Shell", args: { command: "echo x > big; touch new" } }] }, { text: "Done." }];
   const run = await workspace.play(script, ["--session-id", id]);
-  expect(run.stderr).toContain("Not saved, so a rewind will leave it as it is: big (larger than 10 MiB)");
+  expect(run.notices()).toContain("Not saved, so a rewind will leave it as it is: big (larger than 10 MiB)");
   const back = await workspace.run(["sessions", "rewind", id]);
   expect(back.stdout).toContain("left    big: it was not saved: larger than 10 MiB");
   expect(existsSync(join(workspace.path, "new"))).toBe(false);

@@ -45,15 +45,15 @@ describe("a server of the project", () => {
     place.file(".cursor/mcp.json", config({ demo: demo(`log=${log}`) }));
     const run = await place.play([callOf("demo-add"), { text: "ok" }]);
     expect(run.lines()[0]!["mcp_servers"]).toEqual([{ name: "demo", status: "needs-approval" }]);
-    expect(run.stderr).toContain("The MCP server demo");
-    expect(run.stderr).toContain("courser mcp enable demo");
+    expect(run.notices()).toContain("The MCP server demo");
+    expect(run.notices()).toContain("courser mcp enable demo");
     expect(existsSync(log)).toBe(false);
     expect(JSON.stringify(ended(run))).toContain("There is no tool named demo-add");
   });
 
   it("cannot hide what it would run behind control characters, or pass a line off as ours", async () => {
     const place = workspace({ demo: { command: "sh\u001b[8m", args: ["-c", "x\n✓ Approved\u202e"] } });
-    const run = await place.play([{ text: "ok" }]);
+    const run = await place.run(["-p", "--force", "what is 2+2?"]);
     expect(run.stderr).toContain(String.raw`It would run: sh\u001b[8m -c x⏎✓ Approved\u202e.`);
     expect(run.stderr).not.toMatch(/[\x1b\u202e]|^✓/m);
   });
@@ -128,7 +128,7 @@ describe("a server of the project", () => {
     expect(asked.roots.roots[0].uri).toBe(`file://${place.path}`);
     expect(asked.elicited).toEqual({ action: "decline" });
     expect(asked.sampled.error.code).toBe(-1);
-    expect(run.stderr).toContain("nobody can answer here: Your name?");
+    expect(run.notices()).toContain("nobody can answer here: Your name?");
     expect(JSON.stringify(byId(7))).toContain("There is no tool named other-add");
     const pids = readFileSync(log, "utf8").trim().split("\n").map(Number);
     expect(pids).toHaveLength(1);

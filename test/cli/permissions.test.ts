@@ -366,7 +366,7 @@ describe("a run", () => {
     project.file(".cursor/cli.json", '{"approvalMode": "unrestricted"}');
     const ignored = await project.run(args);
     expect(ignored.lines()[0]!["permissionMode"]).toBe("default");
-    expect(ignored.stderr).toContain("approvalMode ignored");
+    expect(ignored.notices()).toContain("approvalMode ignored");
     expect(existsSync(join(project.path, "made"))).toBe(false);
   });
 

@@ -82,7 +82,7 @@ describe("--json-schema", () => {
 
   it.each([
     ["nowhere.json", "FILE_UNREADABLE", /cannot be read/],
-    ["{", "USAGE", /no JSON/],
+    ["{", "USAGE", /not JSON/],
     ['{"properties":{"a":{"requierd":[]}}}', "USAGE", /#\/properties\/a\/requierd.*did you mean "required"/],
     ['{"$ref":"https://example.com/a"}', "USAGE", /elsewhere/],
   ])("%s stops the run before it begins", async (given, code, message) => {
@@ -217,7 +217,7 @@ describe("--input-format stream-json", () => {
 
   it.each([
     ["no JSON", "hello\n", "FRAME_MALFORMED", /Line 2 of stdin.*hello/],
-    ["another type", '{"type":"control_request"}\n', "FRAME_SCHEMA", /Line 2 of stdin: .*"user" or "cancel"/],
+    ["another type", '{"type":"control_request"}\n', "FRAME_SCHEMA", /Line 2 of stdin: .*"user", or a control line/],
     ["no message", '{"type":"user"}\n', "FRAME_SCHEMA", /no message.*A prompt is such a line/],
     ["another role", '{"type":"user","message":{"role":"assistant","content":"x"}}\n', "FRAME_SCHEMA", /role/],
     ["another block", user([{ type: "tool_result", tool_use_id: "1" }]), "FRAME_SCHEMA", /block/],

@@ -305,7 +305,7 @@ describe("resume", () => {
     addChat(workspace, first, ["one"], { at: workspace.home });
     const run = await workspace.run(["-p", "--force", "--session-id", first, "what is 1+1?"]);
     expect(run).toMatchObject({ exit: 2, stdout: "" });
-    expect(run.stderr).toContain(`There is a chat with the id ${first} already. Go on with it: courser --resume`);
+    expect(run.stderr).toContain(`There is already a chat with the id ${first}. Resume it: courser --resume`);
     expect(JSON.parse((await workspace.run(["ls", "--all", "--format", "json"])).stdout)).toHaveLength(1);
   });
 

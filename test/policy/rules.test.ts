@@ -136,7 +136,7 @@ describe("other rules", () => {
     expect(coversPath(rule("Read(/etc/*)"), path("/etc/hosts"), place)).toBe(true);
     expect(coversPath(rule("Read(~)"), path("/nowhere/home"), place)).toBe(true);
     expect(coversPath(rule("Read(~/notes/*)"), path("/nowhere/home/notes/a"), place)).toBe(true);
-    expect(coversPath(rule("Read(../shared/**)"), path("/nowhere/shared/a"), place)).toBe(true);
+    expect(coversPath(rule("Read(../library/**)"), path("/nowhere/library/a"), place)).toBe(true);
     expect(coversPath(rule("Read(src)", "deny"), path("/nowhere/ws/src/a/b"), place)).toBe(true);
     expect(coversPath(rule("Read(.env*)", "deny"), path("/x", "/nowhere/ws/.ENV.local"), place)).toBe(true);
     expect(coversPath(rule("Read(.env[ab])", "deny"), path("/nowhere/ws/.enva"), place)).toBe(true);

@@ -14,6 +14,8 @@ export type CliRun = {
   stderr: string;
   /** Every line of stdout, parsed; throws when one is no JSON. */
   lines(): Record<string, any>[];
+  /** What the run noticed, as the stream says it; a line each. */
+  notices(): string;
   ms: number;
 };
 
@@ -94,16 +96,21 @@ export function runCli(args: readonly string[], options: CliOptions): Promise<Cl
       clearTimeout(timer);
       child.stdin.destroy();
       const stdout = Buffer.concat(out).toString("utf8");
+      const lines = () =>
+        stdout
+          .split("\n")
+          .filter(Boolean)
+          .map((line) => JSON.parse(line) as Record<string, any>);
       settle({
         exit,
         signal,
         stdout,
         stderr: Buffer.concat(err).toString("utf8"),
-        lines: () =>
-          stdout
-            .split("\n")
-            .filter(Boolean)
-            .map((line) => JSON.parse(line) as Record<string, any>),
+        lines,
+        notices: () =>
+          lines()
+            .flatMap(({ type, subtype, message }) => (type === "system" && subtype !== "init" ? [message] : []))
+            .join("\n"),
         ms: performance.now() - started,
       });
     });
