@@ -154,10 +154,32 @@ describe("architecture", () => {
     expect(using(/\bglobalThis\.fetch\b|(?<![.\w])fetch\(/).filter((file) => !file.startsWith("net/"))).toEqual([]);
   });
 
+  it("nobody behind the front ends reads a command line, writes to a stream of ours, or listens to the process", () => {
+    const behind = [
+      "run",
+      "agent",
+      "model",
+      "store",
+      "policy",
+      "net",
+      "web",
+      "export",
+      "protocol",
+      "json",
+      "text",
+      "redact",
+    ];
+    const reads = /\bprocess\s*\.\s*(?:argv|stdin|stdout|stderr|on|once|addListener|exit|exitCode)\b/;
+    const wrong = files
+      .filter((file) => behind.includes(folderOf(file)) && !/\/relay\.ts$/.test(file)) // a program of its own
+      .filter((file) => reads.test(code(file)));
+    expect(wrong.map((file) => relative(root, file))).toEqual(["src/agent/process.ts"]); // hands on what an attached command is sent
+  });
+
   it("keeps files to one subject", () => {
     const long = files
       .map((file) => [relative(root, file), readFileSync(file, "utf8").split("\n").length] as const)
-      .filter(([, lines]) => lines > 450);
+      .filter(([, lines]) => lines > 400);
     expect(long).toEqual([]);
   });
 });

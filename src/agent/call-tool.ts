@@ -2,17 +2,23 @@
 
 import { isObject } from "../json/object.ts";
 import { type Decision, type Need, onlyLooks } from "../policy/need.ts";
-import { isInside } from "../policy/paths.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
 import { mcpWireArgs } from "../protocol/mcp-wire.ts";
 import type { Part } from "../protocol/message.ts";
 import type { Agent, Question } from "./agent.ts";
 import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
+import {
+  messageOf,
+  type Prepared,
+  type PreparedCall,
+  prepareCall,
+  type ToolCallPart,
+  unexpected,
+} from "./prepare-call.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure, type ToolResult, type TurnContext } from "./tools/tool.ts";
 import { Spending } from "./usage-budget.ts";
 
-export type ToolCallPart = Extract<Part, { type: "tool_call" }>;
 export type ToolResultPart = Extract<Part, { type: "tool_result" }>;
 
 /** `context`: what hooks want the model to know beside the result. */
@@ -23,38 +29,6 @@ export type CallEnd = {
   denialsBelow?: readonly Denial[];
   context: string[];
 };
-
-/** A server may have thousands of tools: whoever misspells one is told of so many. */
-const mostNamed = 100;
-
-/** A call that is ready to be permitted: its tool is known and its arguments are valid. */
-type Prepared = { tool: Tool; args: unknown; wireArgs: Record<string, unknown>; needs: Need[] };
-
-export type PreparedCall = { call: ToolCallPart; prepared?: Prepared; failure?: ToolFailure };
-
-export async function prepareCall(agent: Agent, call: ToolCallPart): Promise<PreparedCall> {
-  const tool = findTool(agent.tools, call.name);
-  if (!tool) {
-    const names = agent.tools.slice(0, mostNamed).map((each) => each.name);
-    const others = agent.tools.length - names.length;
-    const list = `${names.join(", ")}${others > 0 ? `, and ${others} more` : ""}`;
-    return { call, failure: failure(`There is no tool named ${call.name}. The tools are: ${list}.`) };
-  }
-  try {
-    const args = tool.parse(call.args);
-    const place = { ...agent.toolContext, callId: call.id };
-    const wireArgs = await tool.wireArgs(args, place);
-    return { call, prepared: { tool, args, wireArgs, needs: tool.needs(args, place) } };
-  } catch (error) {
-    return { call, failure: unexpected(tool.name, error) };
-  }
-}
-
-/** A call that was made before, under the same id: it has its result, and is not run again. */
-export function repeatedCall(call: ToolCallPart): PreparedCall {
-  const message = `This call of ${call.name} was made and answered before: an id counts once. It was not run again. Make a new call if it is needed again.`;
-  return { call, failure: failure(message) };
-}
 
 export async function* callTool(
   agent: Agent,
@@ -346,32 +320,6 @@ async function* runCall(
 
 function mayWrite(need: Need): boolean {
   return !onlyLooks(need);
-}
-
-/** Two calls may run together unless one may change what the other reads or changes. */
-export function conflict(a: PreparedCall, b: PreparedCall): boolean {
-  const first = a.prepared?.needs ?? [];
-  const second = b.prepared?.needs ?? [];
-  return first.some((one) => second.some((other) => needsConflict(one, other)));
-}
-
-function needsConflict(a: Need, b: Need): boolean {
-  const writes = (need: Need) => need.kind === "Write" || need.kind === "Delete";
-  const inFiles = (need: Need) => writes(need) || need.kind === "Read";
-  // A command may read and change any file. Commands sent together are meant to run together.
-  if (a.kind === "Shell" || b.kind === "Shell") return inFiles(a) || inFiles(b);
-  if (!inFiles(a) || !inFiles(b) || !(writes(a) || writes(b))) return false;
-  return isInside(a.target, b.target) || isInside(b.target, a.target);
-}
-
-/** A bug in one tool must not take the run with it: the model is told, the run goes on. */
-function unexpected(name: string, error: unknown): ToolFailure {
-  if (error instanceof ToolFailure) return error;
-  return failure(`${name} failed unexpectedly: ${messageOf(error)}`);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function resultOfFailure(failure: ToolFailure): ToolResult {

@@ -8,19 +8,12 @@ import type { AgentEvent } from "../protocol/event.ts";
 import { type Message, type Part, textOf } from "../protocol/message.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Agent, modelChange } from "./agent.ts";
-import {
-  type CallEnd,
-  callTool,
-  conflict,
-  type PreparedCall,
-  prepareCall,
-  repeatedCall,
-  type ToolCallPart,
-} from "./call-tool.ts";
+import { type CallEnd, callTool } from "./call-tool.ts";
 import { estimateTokens } from "./compact/estimate.ts";
 import { shorten, tooLong } from "./compact/shorten.ts";
 import { countRepeats, newCallIds, withUniqueCalls } from "./loop-detection.ts";
 import { merge } from "./merge.ts";
+import { conflict, type PreparedCall, prepareCall, repeatedCall, type ToolCallPart } from "./prepare-call.ts";
 import { newsOf } from "./subagents/finished-notices.ts";
 import { type Turn, TurnError, type TurnPrompt } from "./turn.ts";
 import { Spending } from "./usage-budget.ts";

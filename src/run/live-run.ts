@@ -19,6 +19,7 @@ import { EventLog, MemoryKeeper } from "./event-log.ts";
 import type { RunHost } from "./host.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { OpenedModel } from "./models.ts";
+import { PromptQueue, type QueuedPrompt } from "./prompt-queue.ts";
 import { chatKeeper, findMcp, initOf, lastingModes, openSession, type RunSession } from "./session.ts";
 import { type Setup, setUp } from "./setup.ts";
 
@@ -51,25 +52,16 @@ type OpenParts = {
   answer: AnswerSchema | undefined;
 };
 
-/** A prompt that waits, or is being answered. */
-type Item = Pick<Sent, "id" | "ending"> & {
-  state: Sent["state"];
-  prompt: Prompt;
-  settle(ending: TurnEnding): void;
-};
-
 class OpenRun implements LiveRun {
   readonly chatId: string;
   readonly #parts: OpenParts;
   readonly #log: EventLog;
-  readonly #queue: (Item | { job(): Promise<void> })[] = [];
+  readonly #queue: PromptQueue;
   readonly #startedAt: number;
   #timer: NodeJS.Timeout | undefined;
-  #steered: Item[] = [];
-  #count = 0;
   /** Since the last call of a tool. */
   #said = "";
-  #turn: { abort: AbortController; item: Item } | undefined;
+  #turn: { abort: AbortController; item: QueuedPrompt } | undefined;
   #working: Promise<void> | undefined;
   #assembling: Promise<Assembled> | undefined;
   /** Why nothing is done any more. */
@@ -83,6 +75,7 @@ class OpenRun implements LiveRun {
     this.#parts = parts;
     this.chatId = session.id;
     this.#startedAt = this.#now();
+    this.#queue = new PromptQueue((why) => this.#failure(why));
     this.#log = new EventLog(session.chat ? chatKeeper(session.chat) : new MemoryKeeper());
     this.#log.append(initOf(setup, session, mcp));
     if (signal?.aborted) this.#stop(signal.reason);
@@ -93,23 +86,19 @@ class OpenRun implements LiveRun {
   }
 
   send(prompt: Prompt): Sent {
-    const item = this.#item(prompt);
-    this.#queue.push(item);
+    const sent = this.#queue.add(prompt);
     this.#work();
-    return this.#sent(item);
+    return sent;
   }
 
   steer(text: string): Sent {
-    if (!this.#turn) return this.send({ text });
-    const item = this.#item({ text });
-    this.#steered.push(item);
-    return this.#sent(item);
+    return this.#turn ? this.#queue.steer({ text }) : this.send({ text });
   }
 
   interrupt(why = "The turn was cancelled."): void {
     if (!this.#turn) return;
     this.#turn.abort.abort(new UserError("INTERRUPTED", why));
-    const waiting = this.#queue.filter((each) => "prompt" in each).length + this.#steered.length;
+    const waiting = this.#queue.prompts;
     if (waiting > 0)
       this.#notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
   }
@@ -134,7 +123,7 @@ class OpenRun implements LiveRun {
   }
 
   async rewind(turn: number): Promise<void> {
-    if (this.#turn || this.#queue.length > 0)
+    if (this.#turn || !this.#queue.isEmpty)
       throw new UserError("USAGE", "A turn is running. Interrupt it, then rewind.");
     await this.#job(async () => {
       const message = await (await this.#verbs()).rewind(this.#parts, await this.#assembled(), turn);
@@ -184,44 +173,11 @@ class OpenRun implements LiveRun {
     return (this.#parts.setup.host.seams?.now ?? Date.now)();
   }
 
-  #item(prompt: Prompt): Item {
-    let settle: Item["settle"] = () => {};
-    const ending = new Promise<TurnEnding>((resolve) => {
-      settle = resolve;
-    });
-    return { id: `prompt-${++this.#count}`, prompt, ending, settle, state: "waiting" };
-  }
-
-  #sent(item: Item): Sent {
-    return {
-      id: item.id,
-      ending: item.ending,
-      get state() {
-        return item.state;
-      },
-      withdraw: () => {
-        if (item.state !== "waiting") return false;
-        for (const list of [this.#queue, this.#steered]) {
-          const at = list.indexOf(item);
-          if (at >= 0) list.splice(at, 1);
-        }
-        this.#drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
-        return true;
-      },
-    };
-  }
-
-  #drop(item: Item, why: UserError): void {
-    item.state = "dropped";
-    item.settle(this.#failure(why));
-  }
-
   /** Something that must not happen beside a turn. */
   #job(work: () => Promise<void>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ job: () => work().then(resolve, reject) });
-      this.#work();
-    });
+    const done = this.#queue.addJob(work);
+    this.#work();
+    return done;
   }
 
   #work(): void {
@@ -231,15 +187,14 @@ class OpenRun implements LiveRun {
   }
 
   async #workThrough(): Promise<void> {
-    while (this.#queue.length > 0) {
-      const next = this.#queue.shift()!;
+    for (let next = this.#queue.next(); next; next = this.#queue.next()) {
       if ("job" in next) await next.job();
-      else if (this.#stopped) this.#drop(next, this.#stopped);
+      else if (this.#stopped) this.#queue.drop(next, this.#stopped);
       else await this.#runTurn(next);
     }
   }
 
-  async #runTurn(item: Item): Promise<void> {
+  async #runTurn(item: QueuedPrompt): Promise<void> {
     const abort = new AbortController();
     const startedAt = this.#now();
     item.state = "told";
@@ -264,7 +219,7 @@ class OpenRun implements LiveRun {
 
   /** What was meant for the turn and came too late for it is not lost. */
   #afterTurn(): void {
-    this.#queue.unshift(...this.#steered.splice(0));
+    this.#queue.keepSteering();
     if (!this.#pending.compact) return;
     this.#pending.compact = false;
     void this.compact().catch((error: Error) => this.#notice("warning", error.message));
@@ -386,11 +341,7 @@ class OpenRun implements LiveRun {
   }
 
   async #takeSteered({ expand }: Assembled, signal: AbortSignal) {
-    const taken = this.#steered.splice(0);
-    for (const item of taken) {
-      item.state = "told";
-      void this.#turn?.item.ending.then(item.settle);
-    }
+    const taken = this.#queue.takeSteering(this.#turn?.item);
     return Promise.all(taken.map(({ prompt }) => expand(prompt, signal)));
   }
 }

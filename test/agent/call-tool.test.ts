@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import { type Agent, type Asker, createSession, type Question, type Reviewer } from "../../src/agent/agent.ts";
-import { callTool, prepareCall } from "../../src/agent/call-tool.ts";
+import { callTool } from "../../src/agent/call-tool.ts";
+import { prepareCall } from "../../src/agent/prepare-call.ts";
 import { realSeams } from "../../src/agent/seams.ts";
 import type { Tool, ToolContext } from "../../src/agent/tools/tool.ts";
 import type { Decision, Need } from "../../src/policy/need.ts";
