@@ -1,5 +1,5 @@
 // The table of commands. One with neither `load` nor `commands` is known, but not built yet: it says so.
-import type { Flag } from "../flags.ts";
+import { type Flag, flag } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { adapterCommands, adapterFlags } from "./adapter/index.ts";
 import { hookCommands, hookFlags } from "./hooks/index.ts";
@@ -152,7 +152,7 @@ export const commands: readonly Command[] = [
     name: "auto",
     uses: ["model", "effort", "api-key", "endpoint", "header"],
     summary: "Answer one turn of JSON from stdin in events of the turn contract",
-    flags: [{ name: "stream-json", group: "Output", help: "Events as lines of JSON, which they always are" }],
+    flags: [flag("Output", "--stream-json", "Events as lines of JSON, which they always are")],
     examples: [`echo '{"type":"turn","messages":[{"role":"user","content":"hi"}]}' | courser auto --stream-json`],
     load: async () => (await import("./auto.ts")).auto,
   },

@@ -1,10 +1,6 @@
 // The flag of every command that prints: for people, or for programs.
-import type { Flag } from "../flags.ts";
+import { type Flag, flag } from "../flags.ts";
 
-export const textOrJson: Flag = {
-  name: "format",
-  value: "<format>",
+export const textOrJson: Flag = flag("Output", "--format <format>", "text (default) or json", {
   choices: ["text", "json"],
-  group: "Output",
-  help: "text (default) or json",
-};
+});

@@ -1,19 +1,18 @@
 // The table of `adapter` commands. Help, the parser and the dispatcher read it.
-import type { Flag } from "../../flags.ts";
+import { type Flag, flag } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 import { textOrJson } from "../text-or-json.ts";
 
 const ofDoctor: readonly Flag[] = [
   textOrJson,
-  {
-    name: "style",
-    value: "<style>",
-    choices: ["argument", "stdin"],
-    group: "Run",
-    help: "How it gets the prompt (default: argument with -p or --print, else turn JSON on stdin)",
-  },
-  { name: "no-headless-flags", group: "Run", help: "Without --approve-mcps --force before the prompt" },
-  { name: "timeout", value: "<seconds>", group: "Limits", help: "Most time for each of its runs (default: 30)" },
+  flag(
+    "Run",
+    "--style <style>",
+    "How it gets the prompt (default: argument with -p or --print, else turn JSON on stdin)",
+    { choices: ["argument", "stdin"] },
+  ),
+  flag("Run", "--no-headless-flags", "Without --approve-mcps --force before the prompt"),
+  flag("Limits", "--timeout <seconds>", "Most time for each of its runs (default: 30)"),
 ];
 
 export const adapterCommands: readonly InnerCommand[] = [

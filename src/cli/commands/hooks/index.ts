@@ -1,28 +1,17 @@
 // The table of `hooks` commands. Help, the parser and the dispatcher read it.
-import type { Flag } from "../../flags.ts";
+import { type Flag, flag } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 import { textOrJson } from "../text-or-json.ts";
 
-const hosts: Flag = {
-  name: "hosts",
-  value: "<names>",
-  group: "Run",
-  help: "cursor, claude, codex, as a comma list (default: those that are used here)",
-};
-const events: Flag = {
-  name: "events",
-  value: "<names>",
-  group: "Run",
-  help: "Events, as a comma list (default: the five that every host has)",
-};
-const matcher: Flag = {
-  name: "matcher",
-  value: "<pattern>",
-  group: "Run",
-  help: "Only for tools with such a name, as in 'Bash|Edit'",
-};
-const global: Flag = { name: "global", group: "Run", help: "In your home directory instead of the project" };
-const dryRun: Flag = { name: "dry-run", group: "Run", help: "Only show what would be changed" };
+const hosts: Flag = flag(
+  "Run",
+  "--hosts <names>",
+  "cursor, claude, codex, as a comma list (default: those that are used here)",
+);
+const events: Flag = flag("Run", "--events <names>", "Events, as a comma list (default: the five that every host has)");
+const matcher: Flag = flag("Run", "--matcher <pattern>", "Only for tools with such a name, as in 'Bash|Edit'");
+const global: Flag = flag("Run", "--global", "In your home directory instead of the project");
+const dryRun: Flag = flag("Run", "--dry-run", "Only show what would be changed");
 
 export const hookCommands: readonly InnerCommand[] = [
   {
@@ -75,19 +64,10 @@ export const hookCommands: readonly InnerCommand[] = [
     summary: "Run the hooks of an event on a payload and show what would happen",
     operands: "<event>",
     flags: [
-      {
-        name: "payload",
-        value: "<file>",
-        group: "Run",
-        help: "Fields of the event as JSON; - is stdin (default: a sample)",
-      },
-      {
-        name: "host",
-        value: "<name>",
+      flag("Run", "--payload <file>", "Fields of the event as JSON; - is stdin (default: a sample)"),
+      flag("Run", "--host <name>", "As courser (default), cursor, claude or codex would run them", {
         choices: ["courser", "cursor", "claude", "codex"],
-        group: "Run",
-        help: "As courser (default), cursor, claude or codex would run them",
-      },
+      }),
       textOrJson,
     ],
     uses: ["trust", "workspace"],

@@ -1,32 +1,19 @@
 // The table of `mcp` commands. Help, the parser and the dispatcher read it.
-import type { Flag } from "../../flags.ts";
+import { type Flag, flag } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 import { textOrJson } from "../text-or-json.ts";
 
-const project: Flag = {
-  name: "project",
-  group: "Permissions",
-  help: "In the project's .cursor/mcp.json instead of your own",
-};
+const project: Flag = flag("Permissions", "--project", "In the project's .cursor/mcp.json instead of your own");
 
 const ofAdd: readonly Flag[] = [
-  { name: "url", value: "<url>", group: "Run", help: "Connect to this address instead of starting a command" },
-  {
-    name: "transport",
-    value: "<kind>",
+  flag("Run", "--url <url>", "Connect to this address instead of starting a command"),
+  flag("Run", "--transport <kind>", "How a --url is spoken with; without it, what the server knows", {
     choices: ["http", "sse"],
-    group: "Run",
-    help: "How a --url is spoken with; without it, what the server knows",
-  },
-  { name: "env", value: "<pair>", repeat: true, group: "Run", help: "A variable for it, NAME=VALUE (repeatable)" },
+  }),
+  flag("Run", "--env <pair>...", "A variable for it, NAME=VALUE (repeatable)"),
 ];
 
-const port: Flag = {
-  name: "port",
-  value: "<port>",
-  group: "Run",
-  help: "Port on this machine for the browser's answer",
-};
+const port: Flag = flag("Run", "--port <port>", "Port on this machine for the browser's answer");
 
 export const mcpCommands: readonly InnerCommand[] = [
   {

@@ -1,13 +1,13 @@
 // The table of `permissions` commands. Help, the parser and the dispatcher read it.
-import type { Flag } from "../../flags.ts";
+import { type Flag, flag } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 import { textOrJson } from "../text-or-json.ts";
 
-const project: Flag = {
-  name: "project",
-  group: "Permissions",
-  help: "In the project's .cursor/cli.json instead of your own configuration",
-};
+const project: Flag = flag(
+  "Permissions",
+  "--project",
+  "In the project's .cursor/cli.json instead of your own configuration",
+);
 
 /** Flags of a run that change the answer. */
 const ofRun = ["print", "force", "mode", "sandbox", "trust", "workspace", "add-dir"];

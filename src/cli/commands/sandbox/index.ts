@@ -1,14 +1,14 @@
 // The table of `sandbox` commands. Help, the parser and the dispatcher read it.
-import type { Flag } from "../../flags.ts";
+import { type Flag, flag } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 import { textOrJson } from "../text-or-json.ts";
 
 const ofRun: readonly Flag[] = [
-  { name: "allow-paths", value: "<paths>", group: "Permissions", help: "Also writable (comma list)" },
-  { name: "readonly-paths", value: "<paths>", group: "Permissions", help: "Not writable (comma list)" },
-  { name: "blocked-patterns", value: "<globs>", group: "Permissions", help: "Neither read nor written (comma list)" },
-  { name: "network", group: "Permissions", help: "Public hosts may be reached, through a proxy" },
-  { name: "sb-debug", group: "Output", help: "Show on stderr what is started" },
+  flag("Permissions", "--allow-paths <paths>", "Also writable (comma list)"),
+  flag("Permissions", "--readonly-paths <paths>", "Not writable (comma list)"),
+  flag("Permissions", "--blocked-patterns <globs>", "Neither read nor written (comma list)"),
+  flag("Permissions", "--network", "Public hosts may be reached, through a proxy"),
+  flag("Output", "--sb-debug", "Show on stderr what is started"),
 ];
 
 export const sandboxCommands: readonly InnerCommand[] = [

@@ -1,18 +1,13 @@
 // The table of `sessions` commands. Help, the parser and the dispatcher read it.
-import type { Flag } from "../../flags.ts";
+import { type Flag, flag } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 import { textOrJson } from "../text-or-json.ts";
 
-const yes: Flag = { name: "yes", short: "y", group: "Sessions", help: "Do it without asking" };
+const yes: Flag = flag("Sessions", "-y, --yes", "Do it without asking");
 
 export const listFlags: readonly Flag[] = [
-  { name: "all", short: "a", group: "Sessions", help: "The chats of all workspaces" },
-  {
-    name: "search",
-    value: "<text>",
-    group: "Sessions",
-    help: 'Chats of all workspaces with these words, "…" a phrase',
-  },
+  flag("Sessions", "-a, --all", "The chats of all workspaces"),
+  flag("Sessions", "--search <text>", 'Chats of all workspaces with these words, "…" a phrase'),
   textOrJson,
 ];
 
@@ -22,14 +17,10 @@ export const exportCommand: InnerCommand = {
   summary: "Write a chat as Markdown, JSON, stream-json or HTML",
   operands: "<id>",
   flags: [
-    {
-      name: "format",
-      value: "<format>",
+    flag("Output", "--format <format>", "markdown (default), json, stream-json or html", {
       choices: ["markdown", "json", "stream-json", "html"],
-      group: "Output",
-      help: "markdown (default), json, stream-json or html",
-    },
-    { name: "output", short: "o", value: "<file>", group: "Output", help: "Write to a file instead of stdout" },
+    }),
+    flag("Output", "-o, --output <file>", "Write to a file instead of stdout"),
   ],
   examples: ["sessions export 0bae > chat.md", "export 0bae --format html --output chat.html"],
   load: async () => (await import("./export.ts")).exportSession,
@@ -57,14 +48,10 @@ export const sessionCommands: readonly InnerCommand[] = [
     summary: "Make chats of sessions of Claude Code, Codex and Gemini",
     operands: "[session...]",
     flags: [
-      {
-        name: "from",
-        value: "<agent>",
+      flag("Sessions", "--from <agent>", "Only sessions of claude, codex or gemini", {
         choices: ["claude", "codex", "gemini"],
-        group: "Sessions",
-        help: "Only sessions of claude, codex or gemini",
-      },
-      { name: "all", short: "a", group: "Sessions", help: "List all that there are; with --yes, import them" },
+      }),
+      flag("Sessions", "-a, --all", "List all that there are; with --yes, import them"),
       yes,
       textOrJson,
     ],
@@ -76,7 +63,7 @@ export const sessionCommands: readonly InnerCommand[] = [
     name: "fork",
     summary: "Copy a chat into a new one and print its id",
     operands: "<id>",
-    flags: [{ name: "at", value: "<turn>", group: "Sessions", help: "Leave out what came after this turn" }],
+    flags: [flag("Sessions", "--at <turn>", "Leave out what came after this turn")],
     examples: ["sessions fork 0bae --at 3"],
     load: async () => (await import("./fork.ts")).forkSession,
   },
@@ -92,11 +79,11 @@ export const sessionCommands: readonly InnerCommand[] = [
     summary: "Take a chat and its files back to before a turn",
     operands: "<id>",
     flags: [
-      { name: "to", value: "<turn>", group: "Sessions", help: "Before this turn (default: before the last one)" },
-      { name: "conversation-only", group: "Sessions", help: "Leave the files as they are" },
-      { name: "files-only", group: "Sessions", help: "Leave the conversation as it is" },
-      { name: "dry-run", group: "Sessions", help: "Only show what would be taken back" },
-      { name: "undo", group: "Sessions", help: "Put the files back as they were before the last rewind" },
+      flag("Sessions", "--to <turn>", "Before this turn (default: before the last one)"),
+      flag("Sessions", "--conversation-only", "Leave the files as they are"),
+      flag("Sessions", "--files-only", "Leave the conversation as it is"),
+      flag("Sessions", "--dry-run", "Only show what would be taken back"),
+      flag("Sessions", "--undo", "Put the files back as they were before the last rewind"),
       yes,
     ],
     uses: ["force", "workspace"],
@@ -114,7 +101,7 @@ export const sessionCommands: readonly InnerCommand[] = [
   },
 ];
 
-const anyFormat: Flag = { name: "format", value: "<format>", group: "Output", help: "What is printed: text, json, …" };
+const anyFormat: Flag = flag("Output", "--format <format>", "What is printed: text, json, …");
 
 /** Every flag of theirs, each name once: the parser reads a line before it is known whose it is. Choices are checked later. */
 export const sessionFlags: readonly Flag[] = [
