@@ -12,7 +12,6 @@ import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { runHost, runRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
-import { withoutSecrets } from "./stdout.ts";
 import { terminalHuman } from "./terminal-human.ts";
 import { question } from "./terminal-question.ts";
 
@@ -41,7 +40,6 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
       ...runHost(invocation),
       human: terminalHuman(terminal, show.line),
       signal: whole.signal,
-      redact: withoutSecrets,
     });
     let isAnswering = false;
     // Readline takes Ctrl+C for itself: it ends the answer, or the program while nothing is being answered.

@@ -12,7 +12,7 @@ import { createReporter, type Reporter } from "./reporter.ts";
 import { runHost, runRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
 import { hasUnreadStdin, readPrompt } from "./stdin.ts";
-import { withoutSecrets, writeStderr } from "./stdout.ts";
+import { writeStderr } from "./stdout.ts";
 
 export async function runPrint(invocation: Invocation): Promise<number> {
   const { flags } = invocation.line;
@@ -36,7 +36,6 @@ export async function runPrint(invocation: Invocation): Promise<number> {
         ...(human && { human }),
         ...(ready && { ready }),
         signal: abort.signal,
-        redact: withoutSecrets,
         ...(await answerFile(invocation)),
         ...(flags.has("debug") && { debug: debug.say }),
       });

@@ -8,6 +8,7 @@ import { realDirectory } from "../run/real-directory.ts";
 import { isChatId } from "../store/chats/layout.ts";
 import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
+import { withoutSecrets } from "./stdout.ts";
 
 /** `on`: how it is shown, which decides what becomes of commands that no rule speaks of. */
 export function runRequest(invocation: Invocation, on: "print" | "terminal"): RunRequest {
@@ -66,6 +67,7 @@ export function runHost({ line: { flags }, env, name, version }: Invocation): Ru
     env,
     apiKey: flagText(flags, "api-key"),
     headers: flagList(flags, "header"),
+    redact: withoutSecrets,
   };
 }
 
