@@ -248,6 +248,61 @@ describe("people", () => {
   });
 });
 
+describe("what a run takes from the world", () => {
+  it("can be handed in: time, ids, the model, the running of tools, and files that an editor has open", async () => {
+    let ids = 0;
+    let time = 1_000;
+    const ran: string[] = [];
+    const open = new Map<string, string>();
+    const place = create();
+    const file = join(place.path, "open.txt");
+    writeFileSync(file, "saved");
+    open.set(file, "not saved");
+    const replies = [
+      [{ type: "tool_call" as const, id: "r", name: "Read", args: { path: "open.txt" } }],
+      [
+        {
+          type: "tool_call" as const,
+          id: "w",
+          name: "Edit",
+          args: { path: "open.txt", edits: [{ oldText: "not", newText: "still not" }] },
+        },
+      ],
+      [{ type: "text" as const, text: "Done." }],
+    ];
+    const run = await place.open([{ text: "never" }], undefined, {
+      seams: {
+        now: () => time++,
+        newId: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, "0")}`,
+        openProvider: async () => ({
+          id: "mine",
+          async *stream() {
+            for (const part of replies.shift()!) yield { type: "part" as const, part };
+          },
+        }),
+        runTool: (tool, args, context) => {
+          ran.push(tool.name);
+          return tool.run(args, context);
+        },
+        buffers: {
+          read: async (path) => open.get(path),
+          write: async (path, text) => open.has(path) && open.set(path, text) !== undefined,
+        },
+      },
+    });
+    const seen = follow(run);
+    expect(await run.send({ text: "go" }).ending).toMatchObject({ type: "done", text: "Done." });
+    await run.close();
+    await seen.followed;
+    expect(run.chatId).toBe("00000000-0000-4000-8000-000000000001");
+    expect(ran).toEqual(["Read", "Edit"]);
+    expect([open.get(file), readFileSync(file, "utf8")]).toEqual(["still not saved", "saved"]);
+    const read = seen.events.find((event) => event.type === "tool_end");
+    expect(read).toMatchObject({ outcome: { value: { content: "not saved" } } });
+    expect(seen.events.every(({ at = 1_000 }) => at >= 1_000 && at < 2_000)).toBe(true);
+  });
+});
+
 describe("readers", () => {
   it("read the whole of it, at any time, by numbers, also from a run that keeps nothing", async () => {
     for (const unkept of [false, true]) {
