@@ -70,7 +70,7 @@ export class CursorAgentModelAdapter {
     const known = [...this.#config.models.values()].filter((each) => each.enabled).map((each) => each.name);
     if (!known.includes(name)) {
       const state = this.#config.models.has(name) ? "not enabled" : "not configured";
-      throw new UserError("MODEL_UNKNOWN", `The model "${name}" is ${state}. There are: ${known.join(", ")}.`);
+      throw new UserError("MODEL_UNKNOWN", `The model "${name}" is ${state}. Available: ${known.join(", ")}.`);
     }
     const session = { id: randomUUID(), model: name, cwd: resolve(cwd ?? this.#options.cwd ?? ".") };
     this.#sessions.set(session.id, session);

@@ -16,7 +16,7 @@ export function cliInput(model: Style, turn: Turn, platform: NodeJS.Platform = p
   if (!model.promptAsArg) return { command, args, turn, closeTurnAfterMs: model.closeStdinAfterMs };
   const prompt = promptOf(turn.messages);
   if (prompt === undefined)
-    throw new UserError("USAGE", `The turn holds no message of a user, and ${command} takes nothing else.`);
+    throw new UserError("USAGE", `The turn has no user message, and ${command} accepts nothing else.`);
   const flags = [...args, ...headlessFlags];
   const promptVia = fitsAsArgument(prompt, { command, args: flags, platform }) ? "argument" : "stdin";
   return { command, args: flags, prompt, promptVia };

@@ -64,20 +64,20 @@ export const plainProfile = "default";
 
 type Check = (value: unknown) => string | undefined;
 
-const isText: Check = (value) => (typeof value === "string" && value.trim() !== "" ? undefined : "must be a text");
+const isText: Check = (value) => (typeof value === "string" && value.trim() !== "" ? undefined : "must be a string");
 const isSwitch: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
 const isList: Check = (value) =>
-  Array.isArray(value) && value.every((item) => typeof item === "string") ? undefined : "must be a list of texts";
+  Array.isArray(value) && value.every((item) => typeof item === "string") ? undefined : "must be a list of strings";
 const isSpan: Check = (value) =>
   typeof value === "number" && Number.isFinite(value) && value > 0
     ? undefined
-    : "must be a number of milliseconds, more than 0";
+    : "must be a positive number of milliseconds";
 const isFraming: Check = (value) =>
   ["auto", "ndjson", "sentinel"].includes(value as string) ? undefined : 'must be "auto", "ndjson" or "sentinel"';
 const isStopMs: Check = (value) => {
   if (!isObject(value)) return 'must be an object such as { "cancel": 1000, "term": 1000 }';
   const wrong = Object.entries(value).find(([key, ms]) => !Object.hasOwn(usualStopMs, key) || isSpan(ms));
-  return wrong && `must hold milliseconds under ${Object.keys(usualStopMs).join(", ")}; wrong is "${wrong[0]}"`;
+  return wrong && `must give milliseconds for ${Object.keys(usualStopMs).join(", ")}; "${wrong[0]}" is not valid`;
 };
 
 const modelFields: Record<keyof ModelEntry, Check> = {
@@ -128,7 +128,7 @@ export function loadConfig(path = "openclaw.json"): AdapterConfig {
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    throw new UserError("CONFIG_INVALID", `${path} is no JSON: ${(error as Error).message}.`);
+    throw new UserError("CONFIG_INVALID", `${path} is not JSON: ${(error as Error).message}.`);
   }
   checkConfig(value, path);
   return value as AdapterConfig;
@@ -165,7 +165,7 @@ function readModel(
   if (!isObject(entry)) return complain(where, "must be an object");
   if (entry.provider === undefined) return complain(where, `needs "provider": "${provider}"`);
   if (entry.provider !== provider) {
-    warnings.push(`${where} has the provider ${JSON.stringify(entry.provider)}, which is not driven here; left out.`);
+    warnings.push(`${where} has the provider ${JSON.stringify(entry.provider)}, which is not supported here; skipped.`);
     return undefined;
   }
   if (entry.command === undefined) return complain(where, 'needs "command", the CLI to start');
@@ -174,7 +174,7 @@ function readModel(
     if (!check) {
       const near = nearestName(field, Object.keys(modelFields));
       if (near) complain(`${where}.${field}`, `is unknown; did you mean "${near}"?`);
-      warnings.push(`${where}.${field} is not known here and has no effect.`);
+      warnings.push(`${where}.${field} is unknown and has no effect.`);
       continue;
     }
     const problem = check(given);
@@ -195,7 +195,7 @@ function readProfiles(value: unknown, complain: Complain): CheckedConfig["profil
     if (!isObject(env)) return complain(`${where}.env`, "must be an object of variables");
     // The value is not shown: it is likely to be a key.
     const wrong = Object.entries(env).find(([, text]) => text !== null && typeof text !== "string");
-    if (wrong) complain(`${where}.env.${wrong[0]}`, "must be a text, or null to take the variable away");
+    if (wrong) complain(`${where}.env.${wrong[0]}`, "must be a string, or null to unset the variable");
     profiles.set(name, env as Record<string, string | null>);
   }
   return profiles;
@@ -207,7 +207,7 @@ function checkNames(
 ): void {
   const where = `models["${model.name}"]`;
   if (model.authProfiles.length === 0)
-    complain(`${where}.authProfiles`, `must name one at least; leave it out for "${plainProfile}"`);
+    complain(`${where}.authProfiles`, `must name at least one; omit it for "${plainProfile}"`);
   const profile = model.authProfiles.find((name) => name !== plainProfile && !profiles.has(name));
   if (profile !== undefined)
     complain(
@@ -223,10 +223,10 @@ function defaultOf(value: unknown, models: ReadonlyMap<string, Model>, complain:
   if (value !== undefined && (typeof value !== "string" || !models.has(value)))
     return complain(
       '"defaultModel"',
-      `must be the name of a model that is driven here: ${[...models.keys()].join(", ") || "there is none"}`,
+      `must be the name of a configured model: ${[...models.keys()].join(", ") || "there are none"}`,
     );
   const name = value ?? [...models.values()].find((model) => model.enabled)?.name;
-  return name ?? complain('"models"', `has no model that is enabled and has the provider "${provider}"`);
+  return name ?? complain('"models"', `has no enabled model with the provider "${provider}"`);
 }
 
 function hint(name: string, known: readonly string[]): string {

@@ -93,39 +93,41 @@ function exitFinding({ exitCode, signal, timedOut, durationMs }: Trial, heard: H
       check,
       status: "warning",
       message: "It answers, but does not exit.",
-      remedy: "It is ended after its result, which costs a moment in every turn: let it exit.",
+      remedy: "It is killed after its result, which delays every turn: make it exit.",
     };
   }
   if (timedOut)
     return problem(
       check,
-      `It did not end within ${durationMs} ms.`,
-      "It may wait for something that never comes: a key press, a login, an answer to a question. Run it by hand, without a terminal.",
+      `It did not exit within ${durationMs} ms.`,
+      "It may be waiting for something that never comes: a key press, a login, an answer to a question. Run it by hand, without a terminal.",
     );
   if (signal !== "")
     return problem(
       check,
-      `It was ended by ${signal}.`,
-      "It crashed, or something on this machine ended it: look at stderr.",
+      `It was killed by ${signal}.`,
+      "It crashed, or something on this machine killed it: check stderr.",
     );
   if (exitCode === 0) return ok(check, "It exits with code 0.");
   if (heard.end !== undefined && heard.end !== "exit")
     return { check, status: "warning", message: `It exits with code ${exitCode} after its result; the result counts.` };
   const why =
     style === "stdin"
-      ? "Either it does not work without a terminal, or it fails before it reads stdin: a missing variable, the wrong folder, or a wrapper that does not hand stdin on."
-      : "It may not work without a terminal, or lack a variable or a login.";
+      ? "Either it does not work without a terminal, or it fails before it reads stdin: a missing variable, the wrong folder, or a wrapper that does not pass stdin on."
+      : "It may not work without a terminal, or may be missing a variable or a login.";
   return problem(
     check,
-    `It exits with code ${exitCode}${heard.isBlank ? " and says nothing on stdout" : ""}.`,
-    heard.isBlank ? `${why} The environment of this shell is what it gets.` : "Look at what it says on stderr.",
+    `It exits with code ${exitCode}${heard.isBlank ? " and prints nothing on stdout" : ""}.`,
+    heard.isBlank ? `${why} It inherits the environment of this shell.` : "Check its stderr.",
   );
 }
 
 function stderrFinding({ stderr, exitCode }: Trial): Finding[] {
   const text = stderr.trim();
   if (text === "")
-    return exitCode === 0 ? [] : [{ check: "stderr", status: "warning", message: "It says nothing on stderr either." }];
+    return exitCode === 0
+      ? []
+      : [{ check: "stderr", status: "warning", message: "It prints nothing on stderr either." }];
   const meant = codeOfWords(text);
   const remedy =
     meant === "MODEL_AUTH_ERROR"
@@ -155,14 +157,14 @@ function outputFindings(pipe: Trial, heard: Heard, given: Case): Finding[] {
     const how =
       given.style === "argument"
         ? "--output-format stream-json"
-        : "the flag that makes it write one JSON object a line";
-    return [problem("output", "Nothing comes on stdout.", `It must write its events there. Is ${how} missing?`)];
+        : "the flag that makes it write one JSON object per line";
+    return [problem("output", "Nothing is printed on stdout.", `It must write its events there. Is ${how} missing?`)];
   }
   if (heard.fault) {
     const isVersion = heard.fault.code === "FRAME_VERSION";
     const remedy = isVersion
-      ? `Supported is ${supportedVersions.join(", ")}: update the CLI, or let it leave the protocol line out.`
-      : "Stdout must hold frames alone: notes and progress belong on stderr.";
+      ? `Supported: ${supportedVersions.join(", ")}. Update the CLI, or make it omit the protocol line.`
+      : "Stdout must contain only frames: notes and progress belong on stderr.";
     return [problem(isVersion ? "version" : "frames", `${heard.fault.message} [${heard.fault.code}]`, remedy)];
   }
   const counts = new Map<string, number>();
@@ -173,7 +175,7 @@ function outputFindings(pipe: Trial, heard: Heard, given: Case): Finding[] {
     ok(
       "version",
       heard.version === undefined
-        ? "It names no version, which is fine."
+        ? "It reports no version, which is fine."
         : `It speaks version ${String(heard.version)}.`,
     ),
     endFinding(heard),
@@ -187,7 +189,7 @@ function endFinding({ end, failure, text }: Heard): Finding {
       codeOfWords(`${failure.code} ${failure.message}`) === "MODEL_AUTH_ERROR" || /AUTH/.test(failure.code);
     const remedy = isAuth
       ? "Log in with the CLI, or set its key in the environment or in a profile."
-      : "Put right what it names, and try again.";
+      : "Fix what it reports, and try again.";
     return problem(
       check,
       `The turn ends in an error: ${shortened(failure.message, 400)}${failure.code ? ` [${failure.code}]` : ""}`,
@@ -195,7 +197,7 @@ function endFinding({ end, failure, text }: Heard): Finding {
     );
   }
   if (end === undefined)
-    return problem(check, "The turn has no end.", "It must write done or result, or exit with code 0 after an answer.");
+    return problem(check, "The turn never ends.", "It must write done or result, or exit with code 0 after an answer.");
   const what = end === "exit" ? "exit code 0 after an answer, without done or result" : end;
   if (text === "") return { check, status: "warning", message: `The turn ends with ${what}, but there was no text.` };
   return ok(check, `The turn ends with ${what}; the answer begins: ${shortened(text, 60)}`);
@@ -205,13 +207,13 @@ function openFinding(open: Trial, inPipe: Heard): Finding {
   const check = "open stdin";
   const heard = listen(open);
   if (heard.end) return ok(check, "It answers while its stdin stays open, so it can be told to cancel.");
-  if (!inPipe.end) return { check, status: "skipped", message: "It does not answer with an ended stdin either." };
+  if (!inPipe.end) return { check, status: "skipped", message: "It does not answer with a closed stdin either." };
   return {
     check,
     status: "warning",
-    message: "It answers only when its stdin has ended.",
+    message: "It answers only after its stdin is closed.",
     remedy:
-      'It waits in every turn until its stdin is closed ("closeStdinAfterMs", 2000 unless set), and hears no cancel: let it read one line.',
+      'It waits in every turn until its stdin is closed ("closeStdinAfterMs", 2000 unless set), and cannot be cancelled: make it read a single line.',
   };
 }
 
@@ -221,17 +223,17 @@ function terminalFinding({ pipe, terminal }: Trials, inPipe: Heard): Finding {
     return { check, status: "skipped", message: "It could not be run at a terminal here: script(1) is missing." };
   if (!inPipe.isBlank) return ok(check, "It needs none.");
   // At a terminal both streams are one.
-  if (pipe.stderr.trim() !== "") return { check, status: "skipped", message: "What it says on stderr comes first." };
+  if (pipe.stderr.trim() !== "") return { check, status: "skipped", message: "Fix what it says on stderr first." };
   if (terminal.stdout.toString("utf8").trim() !== "")
     return problem(
       check,
-      "It speaks at a terminal, and says nothing in a pipe.",
+      "It writes to a terminal, but nothing to a pipe.",
       "It must work without a terminal: look for a headless or print mode.",
     );
   return problem(
     check,
-    "It says nothing at a terminal either.",
-    "It may lack configuration or variables: run it by hand in this shell.",
+    "It prints nothing in a terminal either.",
+    "It may be missing configuration or variables: run it by hand in this shell.",
   );
 }
 

@@ -80,7 +80,7 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
           return;
         }
         const next = left[0]!;
-        this.#say(`${next.model.name} (profile ${next.profile}) is asked instead`);
+        this.#say(`falling back to ${next.model.name} (profile ${next.profile})`);
       }
     } finally {
       this.#place.onEnd(this);
@@ -92,7 +92,7 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
     const attempt = newAttempt(candidate);
     this.attempts.push(attempt);
     delivered.begin();
-    this.#say(`${attempt.model} (profile ${attempt.profile}) is asked: ${candidate.model.command}`);
+    this.#say(`asking ${attempt.model} (profile ${attempt.profile}): ${candidate.model.command}`);
     const readings = runAttempt(attempt, candidate, this.#turn, {
       cwd: session.cwd,
       tools,
@@ -116,7 +116,7 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
   #reasonToStay({ model }: Candidate, { ownTools }: Attempt): string | undefined {
     const changing = ownTools.filter((name) => !lookingTools.has(name));
     if (changing.length === 0 || model.fallbackAfterOwnTools) return undefined;
-    return `Nobody else was asked, because ${model.command} had already used ${changing.join(", ")}: it must not be done twice ("fallbackAfterOwnTools" permits it).`;
+    return `No fallback was tried, because ${model.command} had already used ${changing.join(", ")}, which must not run twice ("fallbackAfterOwnTools" permits it).`;
   }
 
   #lastWords({ error, kept }: Attempt): string {
@@ -173,7 +173,7 @@ class Delivered {
   }
 }
 
-/** The order of keys is no difference between two calls. */
+/** The order of keys is not a difference between two calls. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;

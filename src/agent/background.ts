@@ -74,7 +74,9 @@ export class BackgroundShells {
   ): Promise<{ taskId: string; pid: number; outputFile: string; folder: string }> {
     const count = [...this.#tasks.values()].filter((task) => !task.end).length;
     if (count >= mostRunning) {
-      throw new Error(`${count} commands already run in the background. End some first: Await with kill: true.`);
+      throw new Error(
+        `${count} commands are already running in the background. Stop some first: Await with kill: true.`,
+      );
     }
     const folder = this.folderOf(request.sessionId);
     const taskId = this.#nextId();

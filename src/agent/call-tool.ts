@@ -290,7 +290,7 @@ async function* runCall(
     try {
       if (needs.some(mayWrite)) await agent.beforeWrite?.(needs, signal);
     } catch (error) {
-      const why = `${tool.name} was not run, because what it may change could not be kept first: ${messageOf(error)}`;
+      const why = `${tool.name} was not run, because the files it may change could not be saved first: ${messageOf(error)}`;
       return resultOfFailure(failure(why));
     }
     try {
@@ -332,7 +332,7 @@ function resultOfFailure(failure: ToolFailure): ToolResult {
 }
 
 function rejection({ tool, wireArgs }: Prepared, reason: string): ToolFailure {
-  const message = `Not permitted: ${reason} Go on without it, or say what is needed.`;
+  const message = `Not permitted: ${reason} Continue without it, or say what is needed.`;
   const { command, workingDirectory, path } = wireArgs;
   const value =
     tool.wire === "shell"

@@ -121,7 +121,7 @@ const sentences: Record<string, (path: string, doing: string) => string> = {
   EDQUOT: (path) => `Cannot write ${path}: the disk quota is used up. The file is unchanged.`,
   EISDIR: (path) => `${path} is a directory, not a file. Use LS to see what is in it.`,
   ENOTDIR: (path) => `Cannot use ${path}: a part of this path is a file, not a directory.`,
-  ELOOP: (path) => `Cannot use ${path}: its links lead in a circle.`,
+  ELOOP: (path) => `Cannot use ${path}: its links form a loop.`,
   ENAMETOOLONG: (path) => `Cannot use ${path}: the name is too long for the file system.`,
 };
 
@@ -267,11 +267,11 @@ function checkRegular(stat: Stats, real: string, path: string): void {
 
 /** Files under /proc call themselves regular, yet show or change running processes. */
 function checkKernelPath(real: string, path: string): void {
-  if (/^\/proc(\/|$)/.test(real)) throw failure(`${path} belongs to the kernel, it is no regular file.`, { path });
+  if (/^\/proc(\/|$)/.test(real)) throw failure(`${path} belongs to the kernel; it is not a regular file.`, { path });
 }
 
 function movedAway(path: string): ToolFailure {
-  return failure(`${path} leads elsewhere than when it was checked: nothing was done. Try again.`, { path });
+  return failure(`${path} now points elsewhere than when it was checked: nothing was done. Try again.`, { path });
 }
 
 // By real path and for the whole process, since two sessions in it may share a workspace.

@@ -239,7 +239,7 @@ async function forward(
   sockets: Set<Duplex>,
 ): Promise<void> {
   const url = URL.canParse(asked.url ?? "") ? new URL(asked.url!) : undefined;
-  if (url?.protocol !== "http:") throw new Refusal(`${options.judge.who} takes CONNECT and http:// addresses only.`);
+  if (url?.protocol !== "http:") throw new Refusal(`${options.judge.who} accepts only CONNECT and http:// addresses.`);
   const target = { host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(url.port) || 80 };
   const remote = await reach(target, options);
   keep(remote, sockets);

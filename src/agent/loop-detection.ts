@@ -48,7 +48,7 @@ export type RepeatCounter = {
   add(calls: readonly ToolCallPart[], results: readonly string[]): void;
 };
 
-/** A loop may go through several replies: A, B, A, B is no progress either. */
+/** A loop may go through several replies: A, B, A, B is not progress either. */
 const longestCycle = 4;
 
 const newId = /\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
@@ -64,7 +64,7 @@ export function countRepeats(): RepeatCounter {
         : 1 + Math.max(...alike.map((replies, index) => Math.floor(replies / (index + 1))));
     },
     add(calls, results) {
-      // What is new at each call, such as the id of a subagent, is no progress.
+      // What is new at each call, such as the id of a subagent, is not progress.
       const told = results.map((result) => result.replace(newId, ""));
       const signature = JSON.stringify([calls.map((call) => [call.name, call.args]), told]);
       for (let index = 0; index < longestCycle; index++) {

@@ -229,7 +229,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
   if (isBlankText(text) && !hasCalls) {
     throw new TurnError(
       "MODEL_EMPTY",
-      `${agent.model.displayName} answered with nothing. Try again, or choose another model with --model.`,
+      `${agent.model.displayName} returned an empty answer. Try again, or choose another model with --model.`,
     );
   }
   // Before it is shown: what was shown is also told again after a crash.

@@ -28,7 +28,7 @@ function locate(): string {
     throw new UserError(
       "CLI_NOT_FOUND",
       `ripgrep for ${process.platform}-${process.arch} is not installed: searching needs it. ` +
-        "Install again with optional dependencies: npm install --include=optional",
+        "Reinstall with optional dependencies: npm install --include=optional",
     );
   }
 }

@@ -7,7 +7,7 @@ type TextFile = { text: string; encoding: Encoding; hasMark: boolean };
 
 const mark = "\uFEFF";
 
-/** Undefined when the bytes are no text. The mark is no part of the text. */
+/** Undefined when the bytes are not text. The mark is not part of the text. */
 export function decodeText(bytes: Buffer): TextFile | undefined {
   const encoding = encodingOf(bytes);
   if (encoding === "utf8") {
@@ -37,7 +37,7 @@ export function encodingOf(bytes: Buffer): Encoding {
   return "utf8";
 }
 
-/** Does the start of a file look like text? Where more follows, a character that the cut splits is no fault. */
+/** Does the start of a file look like text? Where more follows, a character that the cut splits is not a fault. */
 export function startsAsText(start: Buffer, fileSize: number): boolean {
   if (encodingOf(start) !== "utf8") return true;
   if (start.includes(0)) return false;

@@ -51,7 +51,7 @@ export function readAnswer(returned: unknown): HookAnswer | AnswerFault {
     const field = answerFields.find((name) => name === key);
     if (!field) {
       const meant = nearestName(key, answerFields);
-      return { fault: `"${key.slice(0, 60)}" is no field of an answer${meant ? ` (did you mean ${meant}?)` : ""}` };
+      return { fault: `"${key.slice(0, 60)}" is not a field of an answer${meant ? ` (did you mean ${meant}?)` : ""}` };
     }
     if (value === undefined) continue;
     if (!checks[field].holds(value))

@@ -64,5 +64,5 @@ export function numberOf(payload: JsonObject, key: string): number | undefined {
 export function requiredText(payload: JsonObject, key: string): string {
   const value = payload[key];
   if (typeof value === "string") return value;
-  throw new BridgeError("PAYLOAD", `the payload has no text "${key}"`);
+  throw new BridgeError("PAYLOAD", `the payload has no string "${key}"`);
 }

@@ -72,7 +72,7 @@ async function respond(handlers: HookHandlers, options: RunOptions, watch: Watch
     if (!found)
       throw new BridgeError(
         "HOST",
-        "nothing says which host this is. Pass --host cursor, --host claude or --host codex.",
+        "cannot tell which host this is. Pass --host cursor, --host claude or --host codex.",
       );
     const host = hosts[found];
     const event = host.parse(payload, options);
@@ -119,8 +119,8 @@ function checkNames(handlers: HookHandlers): void {
   for (const name of Object.keys(handlers)) {
     if ((hookNames as readonly string[]).includes(name)) continue;
     const meant = nearestName(name, hookNames);
-    const hint = meant ? `Did you mean ${meant}?` : `There are ${hookNames.join(", ")}.`;
-    throw new BridgeError("HANDLERS", `there is no event ${JSON.stringify(name.slice(0, 60))}. ${hint}`);
+    const hint = meant ? `Did you mean ${meant}?` : `The events are ${hookNames.join(", ")}.`;
+    throw new BridgeError("HANDLERS", `unknown event ${JSON.stringify(name.slice(0, 60))}. ${hint}`);
   }
 }
 

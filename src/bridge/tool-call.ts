@@ -15,7 +15,7 @@ export function callFields(nativeTool: string, rawInput: unknown, fixed: { tool?
   const input = inputOf(rawInput);
   // A guard of commands that cannot see the command has seen nothing.
   if (tool === "Bash" && typeof input["command"] !== "string")
-    throw new BridgeError("PAYLOAD", 'the payload is about a shell, but has no text "command"');
+    throw new BridgeError("PAYLOAD", 'the payload is about a shell, but has no string "command"');
   return { tool, nativeTool, input, paths: pathsIn(input), mcp };
 }
 

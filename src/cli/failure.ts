@@ -4,7 +4,7 @@ import { encodeEvent } from "../protocol/stream-json.ts";
 import { type OutputFormat, outputs } from "./outputs.ts";
 import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
 
-/** `answer`: of a command such as `permissions list --format json`, which is no run. */
+/** `answer`: of a command such as `permissions list --format json`, which is not a run. */
 type FailureFormat = OutputFormat | "answer";
 
 /** A failure before there was a run: no session, no `init`, but still exactly one result. */

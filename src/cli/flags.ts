@@ -127,7 +127,7 @@ export type FlagValues = ReadonlyMap<string, string | true | readonly string[]>;
 export type CommandLine = {
   /** The command's name, when the first word is one. */
   command: string | undefined;
-  /** Everything that is no flag, in order; a lone `-` included. */
+  /** Everything that is not a flag, in order; a lone `-` included. */
   words: readonly string[];
   /** How many of `words` came before `--`; later ones are prompt whatever they look like. */
   plainWords: number;
@@ -226,7 +226,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
       const near = nearestName(value, flag.choices);
       throw new UserError(
         "USAGE",
-        `option '--${flag.name}' cannot be '${value}'; it is one of ${flag.choices.join(", ")}.${near ? ` Did you mean ${near}?` : ""}`,
+        `option '--${flag.name}' cannot be '${value}'; it must be one of ${flag.choices.join(", ")}.${near ? ` Did you mean ${near}?` : ""}`,
       );
     }
     if (flag.repeat) values.set(flag.name, [...((values.get(flag.name) as string[] | undefined) ?? []), value]);

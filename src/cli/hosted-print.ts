@@ -46,7 +46,7 @@ export async function runHosted(invocation: Invocation, print: PrintRun): Promis
   }
 }
 
-/** A line that is no prompt has a result of its own; a signal between two turns has none. */
+/** A line that is not a prompt has a result of its own; a signal between two turns has none. */
 function end(
   { prompts, fault }: Host,
   { reporter }: OpenedPrint,

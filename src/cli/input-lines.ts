@@ -79,13 +79,13 @@ function promptOf({ message }: JsonObject): Prompt {
   if (message.role !== undefined && message.role !== "user") throw refuse('the role of its message must be "user"');
   const { content } = message;
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
-  if (!Array.isArray(blocks)) throw refuse("the content of its message must be a text, or a list of blocks");
+  if (!Array.isArray(blocks)) throw refuse("the content of its message must be a string, or a list of blocks");
   const text: string[] = [];
   const images: { mime: string; base64: string }[] = [];
   for (const block of blocks) {
     if (isObject(block) && block.type === "text" && typeof block.text === "string") text.push(block.text);
     else if (isObject(block) && block.type === "image") images.push(imageOf(block));
-    else throw refuse("a block of its content must be a text, or an image with its data");
+    else throw refuse("a block of its content must be a string, or an image with its data");
   }
   const prompt = text.join("\n");
   if (prompt.trim() === "" && images.length === 0) throw refuse("it is empty");

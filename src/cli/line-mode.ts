@@ -107,7 +107,7 @@ async function helpText(run: LiveRun): Promise<string> {
     .filter(([, names]) => names.length > 0)
     .map(([kind, names]) => `${capital(kind)}: ${names.map((name) => `/${printable(name)}`).join(" ")}`);
   return [
-    "@path takes a file, a folder or a picture along; /name … calls one of these:",
+    "@path attaches a file, a folder or an image; /name … calls one of these:",
     ...lists,
     "/quit leaves. What the agent may do without asking: see 'permissions list'.",
   ].join("\n");

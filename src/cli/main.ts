@@ -52,7 +52,7 @@ async function dispatch(invocation: Invocation): Promise<number> {
       const words = [line.command, ...line.words].join(" ");
       throw new UserError(
         "USAGE",
-        `'${line.command}' is a command and takes no words. To send it as a prompt: ${invocation.name} -p -- "${words}"`,
+        `'${line.command}' is a command and takes no arguments. To send it as a prompt: ${invocation.name} -p -- "${words}"`,
       );
     }
     return (await command.load())(invocation);
@@ -76,7 +76,7 @@ function notBuilt(what: string): UserError {
   return new UserError("NOT_BUILT", `${what} is not available in this version. See --help for what is.`);
 }
 
-/** Print mode is implied when either end is no terminal. */
+/** Print mode is implied when either end is not a terminal. */
 async function onTerminal(): Promise<boolean> {
   const { isatty } = await import("node:tty");
   return isatty(0) && isatty(1);

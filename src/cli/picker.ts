@@ -133,9 +133,9 @@ function screenOf({ choices, left, state, question, height }: View, columns: num
     const line = cut(`  ${choices[index]!.text}`, room);
     return state.first + at === state.selected ? `\x1b[7m>${line.slice(1)}\x1b[m` : line;
   });
-  if (lines.length === 0) lines.push("  nothing has these words");
+  if (lines.length === 0) lines.push("  no matches");
   const counted = left.length === choices.length ? `${left.length}` : `${left.length} of ${choices.length}`;
-  lines.push(cut(`  ${counted} · ↑↓ move, type to narrow, Enter chooses, Esc leaves`, room));
+  lines.push(cut(`  ${counted} · ↑↓ move, type to narrow, Enter selects, Esc quits`, room));
   return `\r\x1b[J${asked}\r\n${lines.join("\r\n")}\x1b[${lines.length}A\r${asked}`;
 }
 
@@ -188,9 +188,9 @@ async function pickByNumber(choices: readonly Choice[], question: string): Promi
   for (const [index, { text }] of shown.entries()) writeStderr(`${String(index + 1).padStart(4)}  ${text}\n`);
   if (shown.length < choices.length) writeStderr(`      … and ${choices.length - shown.length} older ones\n`);
   while (true) {
-    const typed = (await promptShown(`${question} Number, or Enter to leave: `)).trim();
+    const typed = (await promptShown(`${question} Number, or Enter to quit: `)).trim();
     if (typed === "") return undefined;
     if (/^\d+$/.test(typed) && choices[Number(typed) - 1]) return Number(typed) - 1;
-    writeStderr(`There is no '${typed}' in the list.\n`);
+    writeStderr(`'${typed}' is not in the list.\n`);
   }
 }

@@ -73,7 +73,7 @@ export async function runPrint(invocation: Invocation): Promise<number> {
       if (await hasUnreadStdin(usedStdin)) {
         const text = prompt.text.slice(0, 40);
         writeStderr(
-          `Warning: stdin holds data that was not read. To add it to the prompt: … | ${invocation.name} -p "${text}" -\n`,
+          `Warning: stdin has data that was not read. To add it to the prompt: … | ${invocation.name} -p "${text}" -\n`,
         );
       }
     });

@@ -95,7 +95,7 @@ function fileOrJson(given: string): string {
 function modeOf(flags: FlagValues): RunRequest["mode"] {
   const named = flagText(flags, "mode") as RunRequest["mode"];
   if (flags.has("plan") && named !== undefined && named !== "plan") {
-    throw new UserError("USAGE", `--plan and --mode ${named} exclude each other. Choose one.`);
+    throw new UserError("USAGE", `--plan and --mode ${named} are mutually exclusive. Choose one.`);
   }
   return flags.has("plan") ? "plan" : named;
 }

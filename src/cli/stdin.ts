@@ -28,7 +28,7 @@ export async function readPrompt({ line, name }: Invocation, signal: AbortSignal
 export function noPrompt(name: string): UserError {
   return new UserError(
     "USAGE",
-    `there is no prompt. Give one as an argument or on stdin: ${name} -p "what does this project do?"`,
+    `no prompt was given. Pass one as an argument or on stdin: ${name} -p "what does this project do?"`,
   );
 }
 

@@ -87,7 +87,7 @@ async function choose(
 }
 
 async function acceptPlan({ name, text, file }: PlanQuestion, { lines, show, signal }: Terminal): Promise<Answer> {
-  show(`\nPlan: ${printable(name)}\n${indented(text)}\n  (to be kept in ${printable(file)})`);
+  show(`\nPlan: ${printable(name)}\n${indented(text)}\n  (to be saved as ${printable(file)})`);
   while (true) {
     const typed = (await question(lines, "Accept this plan? [y]es, [n]o: ", signal))?.trim() ?? "no";
     if (/^(y|yes)$/i.test(typed)) return { type: "yes" };

@@ -8,7 +8,10 @@ export function writeWhole(path: string, pieces: Iterable<string>): void {
   if (stat?.isDirectory())
     throw new UserError("USAGE", `${path} is a directory. Give the name of a file, such as ${path}/answer.txt`);
   if (!existsSync(dirname(path)))
-    throw new UserError("STORE_IO", `There is no folder ${dirname(path)}. Make it first: mkdir -p ${dirname(path)}`);
+    throw new UserError(
+      "STORE_IO",
+      `The directory ${dirname(path)} does not exist. Create it first: mkdir -p ${dirname(path)}`,
+    );
   // A pipe or a device is written to, never replaced by a file of its name; and a link stays a link.
   const isStream = stat !== undefined && !stat.isFile();
   const target = stat?.isFile() ? realpathSync(path) : path;

@@ -11,7 +11,7 @@ export type Carried = { keys?: string[]; fields?: JsonObject; inner?: Record<str
 export type Scope = { sessionId: string | undefined; compat?: "2025" };
 
 export type Row<Event> = {
-  /** Empty: the key is not known beforehand, and is given with the object. */
+  /** Empty: the key is not known in advancehand, and is given with the object. */
   key: string;
   /** When our own writer writes it. `foreign`: never, but others do. */
   when: "always" | "given" | "foreign";

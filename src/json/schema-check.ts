@@ -104,7 +104,7 @@ function problemOf(schema: unknown, place: string, root: unknown, depth: number)
     if (holds === undefined) {
       if (keyword.startsWith("x-")) continue;
       const near = nearestName(keyword, Object.keys(keywords));
-      return `${at}: the keyword "${keyword}" is not known here, and would be ignored${near ? ` (did you mean "${near}"?)` : ""}`;
+      return `${at}: the keyword "${keyword}" is not supported, and would be ignored${near ? ` (did you mean "${near}"?)` : ""}`;
     }
     const problem = checks[holds](value, at, root, depth + 1);
     if (problem) return problem;
@@ -125,10 +125,9 @@ const checks: Readonly<Record<Holds, Check>> = {
     byName(value, at, (each, place) => problemOf(each, place, root, depth)),
   "schema or list": (value, at, root, depth) =>
     Array.isArray(value) ? checks.schemas(value, at, root, depth) : problemOf(value, at, root, depth),
-  count: (value, at) => (isCount(value) ? undefined : `${at} must be a whole number, zero or more`),
+  count: (value, at) => (isCount(value) ? undefined : `${at} must be a non-negative integer`),
   number: (value, at) => (typeof value === "number" ? undefined : `${at} must be a number`),
-  "above zero": (value, at) =>
-    typeof value === "number" && value > 0 ? undefined : `${at} must be a number above zero`,
+  "above zero": (value, at) => (typeof value === "number" && value > 0 ? undefined : `${at} must be a positive number`),
   text: (value, at) => (typeof value === "string" ? undefined : `${at} must be a string`),
   switch: (value, at) => (typeof value === "boolean" ? undefined : `${at} must be true or false`),
   names: (value, at) => (areNames(value) ? undefined : `${at} must be a list of names`),
@@ -146,12 +145,13 @@ const checks: Readonly<Record<Holds, Check>> = {
     const given = Array.isArray(value) ? value : [value];
     const wrong = given.find((each) => !types.includes(each as string));
     if (given.length > 0 && wrong === undefined) return undefined;
-    return `${at}: ${JSON.stringify(wrong)} is no type; types are ${types.join(", ")}`;
+    return `${at}: ${JSON.stringify(wrong)} is not a type; the types are ${types.join(", ")}`;
   },
   ref(value, at, root) {
     if (typeof value !== "string") return `${at} must be a string`;
-    if (!value.startsWith("#")) return `${at}: "${value}" is elsewhere; only places in the same schema are followed`;
-    return resolveRef(root, value) === undefined ? `${at}: there is no ${value} in the schema` : undefined;
+    if (!value.startsWith("#"))
+      return `${at}: "${value}" is external; only references within the same schema are followed`;
+    return resolveRef(root, value) === undefined ? `${at}: ${value} is not in the schema` : undefined;
   },
 };
 

@@ -68,9 +68,10 @@ function combinedFault(value: unknown, schema: JsonObject, place: string, check:
   if (Array.isArray(schema.oneOf)) {
     const count = schema.oneOf.filter((choice) => fits(value, choice, place, check)).length;
     if (count === 0) return noneOf(value, schema.oneOf, place, check);
-    if (count > 1) return `${place} fits ${count} of its alternatives, and must fit one`;
+    if (count > 1) return `${place} matches ${count} of its alternatives, and must match exactly one`;
   }
-  if (schema.not !== undefined && fits(value, schema.not, place, check)) return `${place} is what it must not be`;
+  if (schema.not !== undefined && fits(value, schema.not, place, check))
+    return `${place} matches what it must not match`;
   if (schema.if !== undefined) {
     return faultOf(value, fits(value, schema.if, place, check) ? schema.then : schema.else, place, check);
   }
@@ -81,7 +82,7 @@ function combinedFault(value: unknown, schema: JsonObject, place: string, check:
 function noneOf(value: unknown, choices: readonly unknown[], place: string, check: Check): string {
   const meant = choices.filter((choice) => isObject(choice) && anyValueFault(value, choice, place) === undefined);
   const fault = meant.length === 1 || choices.length === 1 ? faultOf(value, meant[0] ?? choices[0], place, check) : "";
-  return fault || `${place} fits none of its alternatives`;
+  return fault || `${place} matches none of its alternatives`;
 }
 
 function kindFault(value: unknown, schema: JsonObject, place: string, check: Check): string | undefined {
@@ -101,7 +102,7 @@ function textFault(value: string, schema: JsonObject, place: string, check: Chec
   if (typeof pattern === "string" && !new RegExp(pattern, "u").test(value)) {
     return `${place} does not match the pattern ${pattern}`;
   }
-  return typeof format === "string" && !isFormat(value, format) ? `${place} is no ${format}` : undefined;
+  return typeof format === "string" && !isFormat(value, format) ? `${place} is not a valid ${format}` : undefined;
 }
 
 function rangeFault(value: number, schema: JsonObject, place: string): string | undefined {
@@ -136,7 +137,7 @@ function listFault(value: unknown[], schema: JsonObject, place: string, check: C
   if (fault) return fault;
   if (schema.uniqueItems === true) {
     const seen = new Set(value.map(canonicalJson));
-    if (seen.size < value.length) return `${place} holds the same item twice`;
+    if (seen.size < value.length) return `${place} contains the same item twice`;
   }
   return schema.contains === undefined ? undefined : containsFault(value, schema, place, check);
 }
@@ -145,9 +146,9 @@ function containsFault(value: unknown[], schema: JsonObject, place: string, chec
   const { contains, minContains = 1, maxContains } = schema;
   const count = value.filter((item, index) => fits(item, contains, `${place}[${index}]`, check)).length;
   if (typeof minContains === "number" && count < minContains)
-    return `${place} holds ${count} of the items it must hold, and must hold ${minContains}`;
+    return `${place} contains ${count} of the required items, and must contain ${minContains}`;
   if (typeof maxContains === "number" && count > maxContains)
-    return `${place} holds ${count} such items, and may hold ${maxContains}`;
+    return `${place} contains ${count} such items, and may contain ${maxContains}`;
   return undefined;
 }
 
@@ -177,7 +178,7 @@ function schemasOfKey(key: string, schema: JsonObject, check: Check): unknown[] 
   const { properties, patternProperties } = schema;
   if (isObject(properties) && Object.hasOwn(properties, key)) found.push(properties[key]);
   if (isObject(patternProperties)) {
-    // Where patterns do not count, any key might match one.
+    // Where patterns are ignored, any key might match one.
     if (!check.strict) return found;
     for (const [pattern, each] of Object.entries(patternProperties))
       if (new RegExp(pattern, "u").test(key)) found.push(each);
@@ -192,7 +193,7 @@ function dependentFault(value: JsonObject, schema: JsonObject, place: string, ch
     for (const [key, rule] of Object.entries(rules)) {
       if (!Object.hasOwn(value, key)) continue;
       const missing = listOf(rule).find((needed) => typeof needed === "string" && !Object.hasOwn(value, needed));
-      if (missing !== undefined) return `${place}.${missing} is missing, which ${key} needs`;
+      if (missing !== undefined) return `${place}.${missing} is missing, which ${key} requires`;
       const fault = Array.isArray(rule) ? undefined : faultOf(value, rule, place, check);
       if (fault) return fault;
     }

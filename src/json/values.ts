@@ -11,7 +11,7 @@ export type Take = (value: unknown) => void;
 export interface JsonReader {
   push(bytes: Uint8Array, take: Take): void;
   end(take: Take): void;
-  /** Lines that were no JSON and were passed over. */
+  /** Lines that were not JSON and were passed over. */
   readonly skipped: number;
 }
 

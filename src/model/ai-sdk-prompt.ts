@@ -124,7 +124,7 @@ function file(image: { mime: string; base64: string }): LanguageModelV3FilePart 
   return { type: "file", data: image.base64, mediaType: image.mime };
 }
 
-/** Arguments that were no JSON object are kept as text; vendors want an object back. */
+/** Arguments that were not a JSON object are kept as text; vendors want an object back. */
 function objectArguments(args: unknown): unknown {
   return typeof args === "object" && args !== null && !Array.isArray(args)
     ? args

@@ -155,7 +155,7 @@ function judgeEnding(reason: LanguageModelV3FinishReason | undefined, said: bool
   if (reason?.unified === "content-filter" || /^(refusal|content_filter|safety)$/i.test(raw)) {
     throw new ModelError(
       "MODEL_REFUSED",
-      `The model refused to answer (${raw || "content filter"}). Say it in other words, or choose another model with --model.`,
+      `The model refused to answer (${raw || "content filter"}). Rephrase it, or choose another model with --model.`,
     );
   }
   if (reason?.unified === "error" && reason.raw !== undefined) {
@@ -165,7 +165,7 @@ function judgeEnding(reason: LanguageModelV3FinishReason | undefined, said: bool
   const why = reason?.unified === "length" ? " It used up its output limit before it said anything." : "";
   throw new ModelError(
     "MODEL_EMPTY",
-    `The model answered with nothing.${why} Try again, or choose another model with --model.`,
+    `The model returned an empty answer.${why} Try again, or choose another model with --model.`,
   );
 }
 
@@ -179,7 +179,7 @@ function merged(
   return result;
 }
 
-/** The arguments, or their text when they are no JSON: the tool will say so to the model. */
+/** The arguments, or their text when they are not JSON: the tool will say so to the model. */
 function parsedArguments(input: string): unknown {
   if (input.trim() === "") return {};
   try {

@@ -156,7 +156,7 @@ export const models: readonly ModelRow[] = [
   row("devstral-medium", "devstral", "mistral", "devstral-medium-latest", "Devstral Medium", 128 * K),
 ];
 
-/** `auto` is no model: it takes whatever there is a key for. */
+/** `auto` is not a model: it takes whatever there is a key for. */
 export const autoModel = { id: "auto", name: "Auto" };
 export const offlineModel = { id: "offline", name: "Offline" };
 

@@ -64,7 +64,7 @@ export function movedUrl(vendor: VendorRow, choice: ModelChoice): string {
   if (!URL.canParse(text))
     throw new UserError(
       "CONFIG_INVALID",
-      `${vendor.baseUrlVariable} is no http or https address. Correct or unset it.`,
+      `${vendor.baseUrlVariable} is not an http or https address. Correct or unset it.`,
     );
   const url = new URL(text);
   // OLLAMA_HOST also says where the server listens; 0.0.0.0 is every address, this machine's included.

@@ -73,7 +73,7 @@ function describe(error: unknown, asked: Asked, exchange: Exchange): Failure {
   if (/^AI_(TypeValidation|JSONParse|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error/.test(name)) {
     return {
       code: "MODEL_BAD_RESPONSE",
-      message: `${asked.vendorLabel} sent something that is no model's answer: ${brief(String(fields.message))}`,
+      message: `${asked.vendorLabel} sent something that is not a model's answer: ${brief(String(fields.message))}`,
     };
   }
   if (/^AI_(UnsupportedFunctionality|InvalidPrompt|InvalidArgument)/.test(name)) {
@@ -174,7 +174,7 @@ function fromStatus(status: number, text: string, headers: Record<string, string
   if (status === 400 && isRefusal(all)) {
     return {
       code: "MODEL_REFUSED",
-      message: `${answered}: ${said}. Say it in other words, or choose another model with --model.`,
+      message: `${answered}: ${said}. Rephrase it, or choose another model with --model.`,
     };
   }
   if (status === 408) return { code: "MODEL_TIMEOUT", message: `${answered}: ${said}`, retryAfterMs };
@@ -185,7 +185,7 @@ function fromStatus(status: number, text: string, headers: Record<string, string
     const to = headers["location"] ? ` to ${headers["location"]}` : "";
     return {
       code: "MODEL_BAD_RESPONSE",
-      message: `${answered}: it sends us elsewhere${to}. If that is right, set it as the base URL.`,
+      message: `${answered}: it redirects${to}. If that is right, set it as the base URL.`,
     };
   }
   return { code: "MODEL_BAD_REQUEST", message: `${answered}: ${said}` };

@@ -127,14 +127,14 @@ async function* askCandidate(
       keys.refuse(provider, failure);
       if (!keys.best(providers)) return failure;
       state.shown = false;
-      yield atOnce(asked, `${place} was refused and is set aside. ${failure.message}`);
+      yield atOnce(asked, `${place} was refused and is no longer used. ${failure.message}`);
       continue;
     }
     if (failure.code === "MODEL_RATE_LIMIT" && providers.length > 1) {
       keys.rest(provider, failure.retryAfterMs ?? keyRestMs);
       if (keys.isFresh(keys.best(providers))) {
         state.shown = false;
-        yield atOnce(asked, `${place} is used too much and rests. ${failure.message}`);
+        yield atOnce(asked, `${place} is rate limited and paused. ${failure.message}`);
         continue;
       }
     }

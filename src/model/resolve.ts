@@ -113,7 +113,7 @@ function atEndpoint(choice: ModelChoice, url: string, named: string | undefined)
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new UserError(
       "USAGE",
-      `--endpoint '${url}' is no http or https address. Example: --endpoint http://127.0.0.1:11434/v1`,
+      `--endpoint '${url}' is not an http or https address. Example: --endpoint http://127.0.0.1:11434/v1`,
     );
   }
   if (!named) {
@@ -214,10 +214,7 @@ function atVendor(choice: ModelChoice, vendor: ServerRow, modelId: string, detai
   const advice = keyAdvice(choice, vendor);
   if (keys.all.length === 0 && vendor.keyVariables.length > 0 && !local) {
     const what = details.name ?? modelId;
-    throw new UserError(
-      "NOT_AUTHENTICATED",
-      `Not authenticated: there is no ${vendor.label} key for ${what}. ${advice}`,
-    );
+    throw new UserError("NOT_AUTHENTICATED", `Not authenticated: no ${vendor.label} key for ${what}. ${advice}`);
   }
   return {
     ...common(choice, keys),
@@ -276,10 +273,7 @@ function readName(choice: ModelChoice, wanted: string): { name: string; effort?:
     .filter(Boolean)) {
     const [key = "", value = ""] = pair.split("=").map((each) => each.trim());
     if (key !== "effort")
-      throw new UserError(
-        "USAGE",
-        `--model ${wanted}: '${key}' is no parameter of a model. Write ${name}[effort=high].`,
-      );
+      throw new UserError("USAGE", `--model ${wanted}: '${key}' is not a model parameter. Write ${name}[effort=high].`);
     effort = readEffort(value, `--model ${wanted}`);
   }
   if (choice.effortFlag) effort = readEffort(choice.effortFlag, "--effort");
@@ -288,7 +282,7 @@ function readName(choice: ModelChoice, wanted: string): { name: string; effort?:
 
 function readEffort(value: string, where: string): Effort {
   if (value === "low" || value === "medium" || value === "high") return value;
-  throw new UserError("USAGE", `${where}: '${value}' is no effort. Choose low, medium or high.`);
+  throw new UserError("USAGE", `${where}: '${value}' is not an effort level. Choose low, medium or high.`);
 }
 
 function common(
@@ -322,7 +316,7 @@ function unknownModel(choice: ModelChoice, name: string): UserError {
   const hint = near ? ` Did you mean ${near}?` : "";
   const prefix = name.includes("/") ? name.slice(0, name.indexOf("/")) : "";
   const vendorHint = prefix
-    ? ` There is no vendor '${prefix}'; the vendors are ${vendors.map((row) => row.name).join(", ")}.`
+    ? ` Unknown vendor '${prefix}'; the vendors are ${vendors.map((row) => row.name).join(", ")}.`
     : "";
   const advice = " Any other model is written as <vendor>/<model>.";
   return new UserError(

@@ -27,7 +27,7 @@ type ScriptedReply = { steps: ScriptedStep[]; usage: Usage; expect: string[]; su
 
 type Script = { replies: ScriptedReply[]; loop: boolean };
 
-/** Throws UserError when the file is no script. Plays on behind the replies that were given; a reply that fails is used up as well. */
+/** Throws UserError when the file is not a script. Plays on behind the replies that were given; a reply that fails is used up as well. */
 export function loadScript(text: string, file: string, repliesGiven = 0): Provider {
   const { replies: all, loop } = readScript(text, file);
   const replies = all.filter(({ aside }) => !aside);
@@ -40,8 +40,7 @@ export function loadScript(text: string, file: string, repliesGiven = 0): Provid
     async *stream(request) {
       if (request.purpose === "aside") {
         const reply = asides.shift();
-        if (!reply)
-          throw new ModelError("MODEL_BAD_RESPONSE", `script ${file} has no further reply with "aside": true`);
+        if (!reply) throw new ModelError("MODEL_BAD_RESPONSE", `script ${file} has no more replies with "aside": true`);
         yield* play(reply, request);
         return;
       }
@@ -73,7 +72,7 @@ async function* play(reply: ScriptedReply, request: ModelRequest): AsyncGenerato
         break;
       case "call": {
         const { name, args, id = `call_script_${++calls}` } = step.call;
-        // A string for `args` is the convention for arguments that are no JSON: the agent answers the call with an
+        // A string for `args` is the convention for arguments that are not JSON: the agent answers the call with an
         // error that the model can act on. The adapter for vendors hands on what it could not parse in the same way.
         yield { type: "part", part: { type: "tool_call", id, name, args } };
         break;
@@ -170,7 +169,7 @@ function wholeValue(text: string, complain: Complain): { value: unknown } | unde
     return { value: parseJsonc(text) };
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
-    return complain(`line ${error.line}, column ${error.column}`, `this is no JSON: ${error.message}`);
+    return complain(`line ${error.line}, column ${error.column}`, `this is not JSON: ${error.message}`);
   }
 }
 
@@ -184,7 +183,7 @@ function linesOf(text: string, complain: Complain): Place[] {
       } catch (error) {
         return complain(
           where,
-          `this is no JSON: ${(error as Error).message}; in a script of lines every line is one reply`,
+          `this is not JSON: ${(error as Error).message}; in a script of lines every line is one reply`,
         );
       }
     });
@@ -208,7 +207,7 @@ function placed(values: unknown[], text: string, depth: number): Place[] {
       level += 1;
     } else if (character === "}" || character === "]") level -= 1;
   }
-  // Elements that are no objects have no brace, so the count may not fit: then the number alone says where.
+  // Elements that are not objects have no brace, so the count may not fit: then the number alone says where.
   const known = lines.length === values.length;
   return values.map((value, index) => ({
     value,
@@ -228,7 +227,7 @@ function readReply(place: Place, complain: Complain): ScriptedReply {
   const steps: ScriptedStep[] = [];
   if (reply.steps !== undefined) {
     const beside = contentFields.find((field) => reply[field] !== undefined);
-    if (beside) complain(where, `"steps" and "${beside}" cannot stand together; move "${beside}" into the steps`);
+    if (beside) complain(where, `"steps" and "${beside}" cannot be combined; move "${beside}" into the steps`);
     list(reply.steps, inside("steps"), complain).forEach((step, index) => {
       steps.push(readStep({ value: step, where: `${inside("steps")}, step ${index + 1}` }, complain));
     });
@@ -317,7 +316,7 @@ function readUsage(place: Place, complain: Complain): Usage {
   const counts = usageFields.map((field) => {
     const count = given[field] ?? 0;
     if (!Number.isInteger(count) || (count as number) < 0)
-      complain(place.where, `"${field}" must be a whole number, not ${JSON.stringify(count)}`);
+      complain(place.where, `"${field}" must be an integer, not ${JSON.stringify(count)}`);
     return [field, count];
   });
   return Object.fromEntries(counts) as Usage;
@@ -335,10 +334,7 @@ function fields<Field extends string>(
   for (const key of Object.keys(value)) {
     if ((allowed as readonly string[]).includes(key)) continue;
     const near = nearestName(key, allowed);
-    complain(
-      where,
-      `"${key}" is not known${near ? ` (did you mean "${near}"?)` : ""}; allowed are ${allowed.join(", ")}`,
-    );
+    complain(where, `"${key}" is not known${near ? ` (did you mean "${near}"?)` : ""}; allowed: ${allowed.join(", ")}`);
   }
   return value as Partial<Record<Field, unknown>>;
 }

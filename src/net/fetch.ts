@@ -206,10 +206,10 @@ const whatHappened = {
   dns: "Cannot find the address of",
   tls: "No secure connection to",
   timeout: "No connection to",
-  idle: "Silence from",
+  idle: "No data from",
   reset: "The connection broke with",
   proxy: "The proxy refused",
-  redirects: "Sent on too often by",
+  redirects: "Too many redirects from",
 };
 
 async function decode(message: IncomingMessage): Promise<Readable> {

@@ -94,7 +94,7 @@ async function follow(
     if (location === undefined) return bounded(response, url, limits.bytes, deadline);
     await response.body?.cancel();
     if (redirects === limits.redirects)
-      throw new NetError("redirects", `${host} sent us on more than ${limits.redirects} times.`, { host });
+      throw new NetError("redirects", `${host} redirected more than ${limits.redirects} times.`, { host });
     const next = await nextUrl(location, url, request, deadline.signal);
     if (next.origin !== url.origin) headers = withoutSecrets(headers);
     url = next;
@@ -112,8 +112,8 @@ function permittedUrl(address: string | URL, request: GuardedRequest): URL {
 async function nextUrl(location: string, from: URL, request: GuardedRequest, signal: AbortSignal): Promise<URL> {
   // Servers write names of other scripts as bytes of UTF-8, which Node hands on as Latin-1.
   const text = Buffer.from(location, "latin1").toString("utf8");
-  const sentOn = (reason: string) => `${from.host} sends us on to ${text.slice(0, 200)}: ${reason}`;
-  if (!URL.canParse(text, from.href)) throw new GuardRefusal("deny", [sentOn("that is no URL.")], text);
+  const sentOn = (reason: string) => `${from.host} redirects to ${text.slice(0, 200)}: ${reason}`;
+  if (!URL.canParse(text, from.href)) throw new GuardRefusal("deny", [sentOn("that is not a URL.")], text);
   const next = new URL(text, from.href);
   const refusal = refusalOf(from, next, request);
   if (!refusal) return next;
@@ -128,9 +128,10 @@ function refusalOf(from: URL, next: URL, request: GuardedRequest): GuardRefusal 
     if (error instanceof GuardRefusal) return error;
     throw error;
   }
-  if (next.username || next.password) return new GuardRefusal("deny", ["it carries a name or a password."], next.href);
+  if (next.username || next.password)
+    return new GuardRefusal("deny", ["it contains a user name or a password."], next.href);
   if (from.protocol === "http:" || next.protocol === "https:") return undefined;
-  return new GuardRefusal("ask", ["that is no longer encrypted. Ask for it by itself if it is meant."], next.href);
+  return new GuardRefusal("ask", ["that is no longer encrypted. Fetch it directly if you mean it."], next.href);
 }
 
 /** Nobody is asked about a place that stays closed whatever they say. */
@@ -259,7 +260,9 @@ function startDeadline(totalMs: number, signal: AbortSignal | undefined, address
   const controller = new AbortController();
   const host = URL.canParse(address) ? new URL(address).host : "";
   const late = () =>
-    controller.abort(new NetError("timeout", `${host} did not answer in full within ${totalMs / 1000} s.`, { host }));
+    controller.abort(
+      new NetError("timeout", `${host} did not finish its answer within ${totalMs / 1000} s.`, { host }),
+    );
   const timer = setTimeout(late, totalMs);
   const abort = () => controller.abort(signal!.reason);
   if (signal?.aborted) abort();

@@ -51,7 +51,7 @@ export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): P
         fail(undefined, refusal(through, target, answer));
         return;
       }
-      // An address is no server name: TLS sends names only.
+      // An address is not a server name: TLS sends names only.
       const servername = place.servername ?? (/[:]|^[\d.]+$/.test(host) ? undefined : host);
       const secure = connect({ ...tls, socket, ...(servername && { servername }) });
       parts = [secure, socket];
@@ -71,6 +71,6 @@ export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): P
 function refusal(proxy: string, target: string, answer: IncomingMessage): string {
   const said = `The proxy ${proxy} answered ${answer.statusCode} ${answer.statusMessage ?? ""}`.trim();
   if (answer.statusCode === 407)
-    return `${said} for ${target}: it wants a login. Write it into the proxy's URL: http://user:password@host:port.`;
+    return `${said} for ${target}: it requires a login. Write it into the proxy's URL: http://user:password@host:port.`;
   return `${said} for ${target}.`;
 }

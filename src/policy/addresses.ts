@@ -68,10 +68,10 @@ type AddressBlock = { bytes: Uint8Array; bits: number };
 
 export function judgeAddress(address: string): AddressVerdict {
   const bytes = parseAddress(address);
-  return bytes ? judgeBytes(bytes) : { kind: "unreadable", why: `${address} is no address` };
+  return bytes ? judgeBytes(bytes) : { kind: "unreadable", why: `${address} is not an address` };
 }
 
-/** As the host of a URL; one of version 4 without what it is wrapped in. Undefined for what is no address. */
+/** As the host of a URL; one of version 4 without what it is wrapped in. Undefined for what is not an address. */
 export function plainAddress(address: string): string | undefined {
   const bytes = parseAddress(address);
   if (!bytes) return undefined;

@@ -34,7 +34,7 @@ export function uncoveredRun(
   if (danger) return `${bare} ${show(danger.text)} can run or write more than the rule says.`;
   const unknown =
     hasDangerousOptions(bare) || isShell(bare) || isInterpreter(bare) ? args.find(mayBeOption) : undefined;
-  return unknown ? `What ${bare} is given by ${show(unknown.text)} is not known before.` : undefined;
+  return unknown ? `What ${bare} is given by ${show(unknown.text)} is not known in advance.` : undefined;
 }
 
 function coveringRules({ args }: ProgramStart, bare: string, allowing: readonly Rule[]): Rule[] {

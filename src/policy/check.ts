@@ -13,11 +13,11 @@ export function parseNeed(text: string): { need: Need } | { problem: string } {
   const meant = kind ?? (word && nearestName(word, kinds));
   const example = meant === "Mcp" ? "Mcp: server:tool" : `${meant || "Shell"}: …`;
   return {
-    problem: `${JSON.stringify(text)} asks nothing: write it like "${example}"; the kinds are ${kinds.join(", ")}`,
+    problem: `${JSON.stringify(text)} is not a question: write it like "${example}"; the kinds are ${kinds.join(", ")}`,
   };
 }
 
-/** Throws for a text that is no question. */
+/** Throws for a text that is not a question. */
 export async function check(question: string | Need, situation: Situation): Promise<Decision & { need: Need }> {
   const parsed = typeof question === "string" ? parseNeed(question) : { need: question };
   if ("problem" in parsed) throw new Error(`${parsed.problem}.`);

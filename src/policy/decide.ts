@@ -116,7 +116,7 @@ function judgeRead(path: ResolvedPath, rules: readonly Rule[], situation: Situat
   if (allowing) return allow(`${nameOf(allowing)} allows it.`);
   if (situation.mode === "force") return forced();
   return ask(
-    `${path.real} is outside of the workspace, and no Read rule covers it; allow it with "Read(${path.real})" or --add-dir.`,
+    `${path.real} is outside the workspace, and no Read rule covers it; allow it with "Read(${path.real})" or --add-dir.`,
   );
 }
 
@@ -142,13 +142,13 @@ function judgeWrite(
   }
   const rule = allowing.find((each) => coversPath(each, path, situation));
   if (rule) return allow(`${nameOf(rule)} allows it.`);
-  // A command in the sandbox can make a link, and what runs outside of it must not be led by one.
+  // A command in the sandbox can make a link, and what runs outside it must not be led by one.
   if (situation.sandbox === "all" && leadsOut(path, situation))
     return ask(`${path.given} is a link that leads out of the workspace, to ${path.real}.`);
   if (situation.mode === "force") return forced();
   if (rootOf(path.real, situation) === undefined) {
     return ask(
-      `${path.real} is outside of the workspace, and no Write rule covers it; allow it with "Write(${path.real})".`,
+      `${path.real} is outside the workspace, and no Write rule covers it; allow it with "Write(${path.real})".`,
     );
   }
   if (kind === "Delete") return ask(`Deleting ${path.given} needs a Write rule that covers it, or --force.`);
@@ -207,7 +207,7 @@ function judgeMcp({ target, changed }: Need, situation: Situation): NeedJudgemen
   if (isReadOnly(situation)) return deny(`${capital(situation.mode)} mode only reads: MCP tools are not called.`);
   if (changed)
     return onlyPerson(
-      `The MCP tool ${target} is described otherwise than when it was approved. Look at it with "mcp list-tools", then approve it with "mcp enable".`,
+      `The MCP tool ${target} is described differently than when it was approved. Review it with "mcp list-tools", then approve it with "mcp enable".`,
     );
   const allowing = rules.find((rule) => rule.verdict === "allow");
   if (allowing) return allow(`${nameOf(allowing)} allows it.`);

@@ -60,7 +60,7 @@ export function unseenArguments({ runs }: StartedPrograms, rules: readonly Rule[
   const denying = rulesFor(rules, "Shell", "deny").filter((rule) => /[\s:]/.test(rule.pattern));
   return runs
     .filter((run) => !run.name.dynamic && !run.name.glob && denying.some((rule) => mayMatch(rule, run)))
-    .map((run) => `what ${run.name.value} is given is not known before`);
+    .map((run) => `what ${run.name.value} is given is not known in advance`);
 }
 
 /** What a rule names stands near the name of the program. */

@@ -179,7 +179,7 @@ function judgeRun(
   const { name } = run;
   const base = baseName(name.value);
   const args = run.args.map((arg) => arg.value);
-  if (name.dynamic || name.glob) return { verdict: "ask", reason: "Which program it is, only the shell knows." };
+  if (name.dynamic || name.glob) return { verdict: "ask", reason: "Only the shell knows which program it is." };
   const denying = shellRules.find((rule) => rule.verdict === "deny" && deniesCommand(rule, { name: name.value, args }));
   if (denying) return { verdict: "deny", reason: `${denying.text} denies it.`, rule: denying };
   const [own] = ownCommands([run]);

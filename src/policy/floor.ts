@@ -22,7 +22,7 @@ export const beyondForce: readonly string[] = [
   "files that .cursorignore hides, and devices, pipes and /proc",
   "protected paths: asked about in a terminal, rejected in print mode",
   "commands of this program that change permissions",
-  "lines that cannot be read or whose programs are not known before, where there are Shell deny rules",
+  "lines that cannot be read or whose programs are not known in advance, where there are Shell deny rules",
   "reading files whose names the line makes up, where there are Read deny rules",
   "private and local network addresses",
 ];

@@ -107,7 +107,7 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   ];
   const unread = readsMatter
     ? madeUpReads(runs).map(
-        (text) => `Which file ${show(text)} is, only the shell knows, and there are Read deny rules.`,
+        (text) => `Only the shell knows which file ${show(text)} is, and there are Read deny rules.`,
       )
     : [];
   return { denied, floor, unseen: [...new Set(unseen)], unread, runs, writes, reads, directories };
@@ -136,7 +136,7 @@ function floorReasons(
   }
   // What the line makes up can be a protected path as well.
   for (const { word, isUnknown } of writes)
-    if (isUnknown && word.origin === "made") reasons.add(`Where ${show(word.text)} leads, only the shell knows.`);
+    if (isUnknown && word.origin === "made") reasons.add(`Only the shell knows where ${show(word.text)} leads.`);
   if (directories.made && writes.some(({ word }) => !word.value.startsWith("/")))
     reasons.add("It writes in a directory whose name it makes up.");
   return [...reasons];
@@ -154,7 +154,7 @@ function unseenParts(runs: StartedPrograms, rules: readonly Rule[]): string[] {
   const parts = new Set(runs.opaque);
   for (const line of runs.lines) for (const error of line.errors) parts.add(`the line cannot be read: ${error}`);
   for (const run of runs.runs)
-    if (run.name.dynamic || run.name.glob) parts.add(`which program ${show(run.name.text)} is, only the shell knows`);
+    if (run.name.dynamic || run.name.glob) parts.add(`only the shell knows which program ${show(run.name.text)} is`);
   for (const part of unseenArguments(runs, rules)) parts.add(part);
   for (const [index, line] of runs.lines.entries())
     for (const part of evaluatedParts(line, runs.scopes[index]!)) parts.add(part);
@@ -210,7 +210,7 @@ function runReasons(runs: readonly ProgramStart[], allowing: readonly Rule[], si
 }
 
 function structureReasons(line: ShellLine): string[] {
-  const reasons = line.functions.map((name) => `It defines ${show(name)} anew.`);
+  const reasons = line.functions.map((name) => `It redefines ${show(name)}.`);
   for (const text of line.assigns) reasons.push(`${show(text)} changes the shell itself.`);
   for (const { assignments, name } of line.commands) {
     for (const assignment of assignments) {
@@ -228,24 +228,24 @@ function writeReasons({ writes }: ShellFindings, situation: ShellSituation): str
   const allowing = rulesFor(situation.rules, "Write", "allow");
   const reasons: string[] = [];
   for (const { word, paths, isUnknown, isPurpose } of writes) {
-    if (isUnknown || paths.length === 0) reasons.push(`Where ${show(word.text)} leads, only the shell knows.`);
+    if (isUnknown || paths.length === 0) reasons.push(`Only the shell knows where ${show(word.text)} leads.`);
     for (const path of paths) {
       if (allowing.some((rule) => coversPath(rule, path, situation))) continue;
       if (!isPurpose) reasons.push(`No Write rule covers ${show(word.value)}.`);
-      else if (isOutside(path, situation)) reasons.push(`${show(word.value)} lies outside of the workspace.`);
+      else if (isOutside(path, situation)) reasons.push(`${show(word.value)} is outside the workspace.`);
     }
   }
   return reasons;
 }
 
-/** Read deny rules cannot be compared with a name that the line makes up; a socket is no file. */
+/** Read deny rules cannot be compared with a name that the line makes up; a socket is not a file. */
 function readReasons({ reads }: ShellFindings, { rules }: ShellSituation): string[] {
   const socket = reads.find(({ word }) => /^\/dev\/(tcp|udp)\//.test(word.value));
   if (socket) return [`${show(socket.word.value)} is a connection, not a file.`];
   if (rulesFor(rules, "Read", "deny").length === 0) return [];
   return reads
     .filter(({ word, isUnknown }) => isUnknown && word.origin === "made")
-    .map(({ word }) => `Which file ${show(word.text)} is, only the shell knows, and there are Read deny rules.`);
+    .map(({ word }) => `Only the shell knows which file ${show(word.text)} is, and there are Read deny rules.`);
 }
 
 /** A pattern that begins with a wildcard may become an option, where a file is called like one. */
@@ -261,10 +261,10 @@ function optionFiles({ runs, writes, directories }: ShellFindings): string[] {
 
 function directoryReasons({ directories, runs, writes }: ShellFindings, situation: ShellSituation): string[] {
   const reasons: string[] = [];
-  if (directories.unknown) reasons.push("It changes to a directory that is not known before.");
+  if (directories.unknown) reasons.push("It changes to a directory that is not known in advance.");
   const usesGit = runs.runs.some((run) => baseName(run.name.value) === "git");
   for (const path of directories.paths) {
-    if (rootOf(path, situation) === undefined) reasons.push(`${path} lies outside of the workspace.`);
+    if (rootOf(path, situation) === undefined) reasons.push(`${path} is outside the workspace.`);
     if (!usesGit) continue;
     const repository = nestedRepository(path, situation);
     if (repository) reasons.push(`${repository} is a repository of its own.`);

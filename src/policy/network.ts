@@ -17,7 +17,7 @@ const usualPorts = new Set(["80", "443"]);
 /** Before any name is looked up. What the name leads to is judged by `judgeAddresses`. */
 export function judgeUrl(address: string | URL, situation: NetworkSituation): UrlVerdict {
   const url = parseUrl(String(address));
-  if (!url) return deny(`${JSON.stringify(String(address).slice(0, 200))} is no URL.`);
+  if (!url) return deny(`${JSON.stringify(String(address).slice(0, 200))} is not a URL.`);
   if (url.protocol !== "http:" && url.protocol !== "https:")
     return deny(`Only http and https are fetched, not ${url.protocol}`);
   const host = hostOf(url);
@@ -28,7 +28,7 @@ export function judgeUrl(address: string | URL, situation: NetworkSituation): Ur
   if (isClosed && !opens(situation.rules, url)) return deny(closedReason(isClosed, url));
 
   if (situation.mode === "force") return allow("--force allows it.");
-  if (url.username || url.password) return ask(`The URL carries a name or a password for ${url.host}.`);
+  if (url.username || url.password) return ask(`The URL contains a user name or a password for ${url.host}.`);
   if (/^[^?#]*[\\\t\r\n]/.test(String(address)))
     return ask(
       `It holds a backslash or a line break, which programs read in different ways; here it means ${url.host}.`,
@@ -55,7 +55,7 @@ export function judgeSearchUrl(
   { mode, rules, acceptsSearches }: NetworkSituation & { acceptsSearches?: boolean },
 ): UrlVerdict {
   const url = parseUrl(address);
-  if (!url) return deny("The address of the search engine is no URL.");
+  if (!url) return deny("The address of the search engine is not a URL.");
   const covering = rules.filter((rule) => rule.kind === "WebFetch" && coversUrl(rule, url));
   const denying = covering.find((rule) => rule.verdict === "deny");
   if (denying) return deny(`${nameOf(denying)} denies it.`);

@@ -52,7 +52,7 @@ function isOwn(word: ShellWord): boolean {
 function changeIn(args: readonly ShellWord[]): string | undefined {
   for (const [index, { value, dynamic, glob }] of args.entries()) {
     // What only the shell knows may be any of them.
-    if (dynamic || glob) return "with arguments that are not known before";
+    if (dynamic || glob) return "with arguments that are not known in advance";
     if (widening.test(value)) return value;
     const subcommands = own(changing, value);
     if (subcommands === "*") return value;

@@ -236,13 +236,13 @@ export function specialKind(real: string): string | undefined {
 /** Whatever a name there leads to: where our own process is says nothing about others. */
 export function kernelPath(path: string): string | undefined {
   const folder = ["/proc", "/dev", "/sys"].find((each) => isInside(path, each));
-  return folder && `${folder} is no place for files`;
+  return folder && `${folder} does not hold regular files`;
 }
 
 const mostLooked = 2000;
 const deepestLook = 4;
 
-/** Something protected below a folder: settings go with it, and could be made anew. What packages bring along does not count. */
+/** Something protected below a folder: settings go with it, and could be made anew. What packages bring along is ignored. */
 export function protectedBelow(folder: string, paths: WorkspacePaths): string | undefined {
   const open = [{ path: folder, depth: 0 }];
   let looked = 0;

@@ -52,7 +52,7 @@ export class BoundedBytes {
     const headEnd = wholeLength(head);
     const tailStart = nextCharacter(tail);
     const missing = this.total - headEnd - (tail.length - tailStart);
-    return `${head.toString("utf8", 0, headEnd)}\n[… ${missing} bytes left out …]\n${tail.toString("utf8", tailStart)}`;
+    return `${head.toString("utf8", 0, headEnd)}\n[… ${missing} bytes omitted …]\n${tail.toString("utf8", tailStart)}`;
   }
 
   #tailInOrder(): Buffer[] {

@@ -65,6 +65,6 @@ function folderProblem(path: string): string | undefined {
     accessSync(path, constants.X_OK);
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EACCES" ? "may not be entered" : "does not exist";
+    return (error as NodeJS.ErrnoException).code === "EACCES" ? "cannot be entered" : "does not exist";
   }
 }

@@ -50,7 +50,7 @@ const lines: Readonly<Record<ControlLine["type"] | "cancel", Check>> = {
     // What a later version can do is no concern of this one.
     return { type: "hello", version, can: hostAbilities.filter((each) => can.includes(each)) };
   },
-  steer: ({ text, id }) => (isText(text) ? { type: "steer", text, ...idOf(id) } : '"text" must be a text'),
+  steer: ({ text, id }) => (isText(text) ? { type: "steer", text, ...idOf(id) } : '"text" must be a string'),
   withdraw: ({ prompt, id }) =>
     isText(prompt) ? { type: "withdraw", prompt, ...idOf(id) } : '"prompt" must be the id of a prompt',
   interrupt: ({ reason }) => ({ type: "interrupt", ...(isText(reason) && { reason }) }),
@@ -59,7 +59,7 @@ const lines: Readonly<Record<ControlLine["type"] | "cancel", Check>> = {
   mode: ({ mode }) =>
     modes.includes(mode) ? { type: "mode", mode: mode as PermissionMode } : `"mode" must be one of ${modes.join(", ")}`,
   model({ model, effort, id }) {
-    if (!isText(model)) return '"model" must be a text';
+    if (!isText(model)) return '"model" must be a string';
     if (effort !== undefined && !efforts.includes(effort)) return `"effort" must be one of ${efforts.join(", ")}`;
     return { type: "model", model, ...(effort !== undefined && { effort: effort as ReasoningEffort }), ...idOf(id) };
   },
@@ -77,10 +77,10 @@ const lines: Readonly<Record<ControlLine["type"] | "cancel", Check>> = {
     typeof turn === "number" && Number.isInteger(turn) && turn > 0
       ? { type: "rewind", turn, ...idOf(id) }
       : '"turn" must be the number of a turn',
-  aside: ({ text, id }) => (isText(text) ? { type: "aside", text, ...idOf(id) } : '"text" must be a text'),
+  aside: ({ text, id }) => (isText(text) ? { type: "aside", text, ...idOf(id) } : '"text" must be a string'),
 };
 
-/** Undefined: it is no control line. A text: what is wrong with it. */
+/** Undefined: it is not a control line. A text: what is wrong with it. */
 export function readControlLine(line: unknown): ControlLine | string | undefined {
   if (!isObject(line) || typeof line.type !== "string" || !Object.hasOwn(lines, line.type)) return undefined;
   return lines[line.type as ControlLine["type"]](line);

@@ -64,7 +64,7 @@ export type AgentEventBody =
   | { type: "answer"; id: string | number; kind: string; response: unknown }
   /** The model is asked again. `discards`: text since the last text_end is void, it will be said anew. */
   | { type: "retry"; attempt: number; discards: boolean; reason?: string; delayMs?: number }
-  /** Something a reader should know that is no step of the work: the model changed, the context was cut. */
+  /** Something a reader should know that is not a step of the work: the model changed, the context was cut. */
   | { type: "notice"; kind: string; message: string; fields?: Record<string, unknown> }
   /** `structured`: the answer by the schema that was asked for. */
   | ({ type: "done"; text: string; structured?: unknown } & Ending)

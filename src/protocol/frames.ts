@@ -202,7 +202,7 @@ function finishOf(terminal: Frame | undefined): string {
 }
 
 function endOf(child: ChildEnd): string {
-  if (child.signal) return `was ended by ${child.signal}`;
+  if (child.signal) return `was killed by ${child.signal}`;
   return child.exit === null ? "stayed" : `exited with code ${child.exit}`;
 }
 

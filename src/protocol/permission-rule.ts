@@ -45,7 +45,7 @@ const otherNames: Record<string, RuleKind> = {
 export function parseRule(text: string, origin: RuleOrigin): { rule: Rule } | { problem: string } {
   const trimmed = text.trim();
   const open = trimmed.indexOf("(");
-  if (open === -1) return { problem: `${quote(text)} is no rule${suggestion(bareGuess(trimmed))}` };
+  if (open === -1) return { problem: `${quote(text)} is not a rule${suggestion(bareGuess(trimmed))}` };
   const word = trimmed.slice(0, open);
   const kind = ruleKinds.find((known) => known === word);
   if (!trimmed.endsWith(")")) {
@@ -58,8 +58,8 @@ export function parseRule(text: string, origin: RuleOrigin): { rule: Rule } | { 
   if (!kind) {
     const guess = kindMeant(word);
     const problem = guess
-      ? `${quote(text)} is no rule${suggestion(`${guess}(${pattern})`)}`
-      : `${quote(text)} is no rule: the kinds of rules are ${ruleKinds.join(", ")}`;
+      ? `${quote(text)} is not a rule${suggestion(`${guess}(${pattern})`)}`
+      : `${quote(text)} is not a rule: the kinds of rules are ${ruleKinds.join(", ")}`;
     return { problem };
   }
   const problem = patternProblem(kind, pattern);

@@ -40,7 +40,7 @@ function readMessage(given: unknown): TurnMessage | string {
   if (!isObject(given)) return "a message must be an object";
   if (!roles.includes(given.role as string)) return `role must be one of ${roles.join(", ")}`;
   const content = textOfContent(given.content);
-  if (content === undefined) return "content must be a text";
+  if (content === undefined) return "content must be a string";
   const message: TurnMessage = { role: given.role as string, content };
   if (typeof given.name === "string") message.name = given.name;
   if (typeof given.tool_call_id === "string") message.tool_call_id = given.tool_call_id;

@@ -31,7 +31,7 @@ const endings = new Set(
 /** Words that begin or end too many others. */
 const needsBoundary = /^(?:pass|pwd|jwt|pat|dsn|auth|key|sig|signature)$/i;
 
-/** More names than this in a run without a blank or a quote are no assignments. */
+/** More names than this in a run without a blank or a quote are not assignments. */
 const mostTries = 32;
 
 let trigger: RegExp | undefined;
@@ -182,7 +182,7 @@ const quoteStops: Record<string, RegExp> = { '"': /["\n]/g, "'": /['"\n]/g, "`":
 
 /**
  * A string within strings: its quotes have `depth` backslashes before them, and each backslash in it is twice as many and two.
- * A quote with fewer ends the string around it. What no quote ends was no string.
+ * A quote with fewer ends the string around it. What no quote ends was not a string.
  */
 function quotedEnd(text: string, from: number, opening: string): number {
   const stop = quoteStops[opening.at(-1)!]!;

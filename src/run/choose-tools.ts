@@ -46,7 +46,7 @@ function unknownTool(flag: string, name: string): UserError {
   const names = builtInTools.map((tool) => tool.name);
   const near = nearestName(name, names);
   const hint = near ? ` Did you mean ${near}?` : "";
-  return new UserError("USAGE", `--${flag}: there is no tool '${name}'.${hint} Tools: ${names.join(", ")}.`);
+  return new UserError("USAGE", `--${flag}: unknown tool '${name}'.${hint} Tools: ${names.join(", ")}.`);
 }
 
 /** What of the servers' tools a run has: fewer by mode and by flag, like its own. */

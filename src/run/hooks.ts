@@ -115,7 +115,7 @@ function heard(hooks: Hook[], { host, asking }: Setup, { warn }: HookParts): Hoo
   const asked = host.env["COURSER_PRINT_HOOKS"];
   if (!asked || asking.isAttended) return hooks;
   if (asked !== "original") {
-    warn(`COURSER_PRINT_HOOKS is '${asked}', which means nothing: 'original' keeps to the original's events.`);
+    warn(`COURSER_PRINT_HOOKS is '${asked}', which is unknown: 'original' keeps to the original's events.`);
     return hooks;
   }
   return hooks.filter(({ event }) => firedByOriginal.includes(event));

@@ -69,10 +69,7 @@ function givenServers({ mcpConfigs = [], workspace }: McpSetup, warnings: string
     const file = isText ? "--mcp-config" : given;
     const content = isText ? parsed(given) : readJson(file);
     if (content === undefined)
-      throw new UserError(
-        "FILE_UNREADABLE",
-        `--mcp-config: there is no file ${file}. Give a file, or the JSON itself.`,
-      );
+      throw new UserError("FILE_UNREADABLE", `--mcp-config: file not found: ${file}. Give a file, or the JSON itself.`);
     return serversIn(content, { scope: "flag", file, folder: workspace }, warnings);
   });
 }
@@ -101,6 +98,6 @@ function checkNames(approved: NonNullable<McpSetup["approvedServers"]>, found: r
 export function unknownServer(name: string, names: readonly string[], prefix = ""): UserError {
   const near = nearestName(name, names);
   const known =
-    names.length > 0 ? ` There ${names.length === 1 ? "is" : "are"} ${names.join(", ")}.` : " There are none.";
-  return new UserError("USAGE", `${prefix}there is no MCP server '${name}'.${near ? ` Did you mean ${near}?` : known}`);
+    names.length > 0 ? ` There ${names.length === 1 ? "is" : "are"} ${names.join(", ")}.` : " None are configured.";
+  return new UserError("USAGE", `${prefix}unknown MCP server '${name}'.${near ? ` Did you mean ${near}?` : known}`);
 }

@@ -38,7 +38,7 @@ export function checkPrice(model: ResolvedModel, maxCost: number | undefined): v
   if (maxCost === undefined || model.price || isFree) return;
   throw new UserError(
     "USAGE",
-    `--max-cost cannot be kept: the price of ${model.displayName} is not known. Use --max-turns or --max-time.`,
+    `--max-cost cannot be enforced: the price of ${model.displayName} is not known. Use --max-turns or --max-time.`,
   );
 }
 

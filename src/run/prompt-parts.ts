@@ -29,13 +29,13 @@ function imagePart(path: string): Part {
   let bytes: Buffer;
   try {
     const facts = statSync(path);
-    if (!facts.isFile()) throw new Error("it is no file");
+    if (!facts.isFile()) throw new Error("it is not a file");
     if (facts.size > largestImage) throw new Error(`it is larger than ${largestImage / 1_048_576} MiB`);
     bytes = readFileSync(path);
   } catch (error) {
     throw refuse(`cannot be read: ${(error as Error).message}`);
   }
   const mime = imageKind(bytes);
-  if (!mime) throw refuse("is no PNG, JPEG, GIF or WebP picture");
+  if (!mime) throw refuse("is not a PNG, JPEG, GIF or WebP picture");
   return { type: "image", mime, base64: bytes.toString("base64") };
 }

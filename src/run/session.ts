@@ -152,7 +152,7 @@ async function newId(setup: Setup, given: string | undefined): Promise<string> {
   if (!isChatId(id)) throw new UserError("USAGE", `The chat id '${given}' is not a UUID.`);
   const { isTaken } = await import("../store/chats/list-chats.ts");
   if (isTaken(setup.configDir, id))
-    throw new UserError("USAGE", `There is already a chat with the id ${id}. Resume it: ${program} --resume ${id}`);
+    throw new UserError("USAGE", `A chat with the id ${id} already exists. Resume it: ${program} --resume ${id}`);
   return id;
 }
 

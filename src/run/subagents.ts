@@ -67,7 +67,7 @@ export function subagentPlace(setup: Setup, session: RunSession, parts: Subagent
   };
 }
 
-/** Each has a chat of its own, which is shown, resumed and deleted like any other, and is no part of lists. */
+/** Each has a chat of its own, which is shown, resumed and deleted like any other, and is not part of lists. */
 function keptChats({ configDir, workspace, mode }: Setup, session: RunSession): SubagentChats {
   const folderOf = (id: string) => (isChatId(id) ? chatFolder(configDir, workspace, id) : undefined);
   const isThere = (folder: string | undefined): folder is string =>

@@ -27,20 +27,20 @@ export async function rewind(
   { reload }: Assembled,
   turn: number,
 ): Promise<string> {
-  if (!chat) throw new UserError("USAGE", "A run that keeps nothing cannot be rewound. Start it without --no-persist.");
+  if (!chat) throw new UserError("USAGE", "A run that saves nothing cannot be rewound. Start it without --no-persist.");
   const files = openRewind({ ...setup, chat });
   const { steps, failed } = await files.restore(turn);
   if (failed.length > 0) {
     const paths = failed.slice(0, 5).map(({ path, why }) => `${path} (${why})`);
     throw new UserError(
       "STORE_IO",
-      `These files could not be taken back: ${paths.join(", ")}. Nothing else was changed.`,
+      `These files could not be restored: ${paths.join(", ")}. Nothing else was changed.`,
     );
   }
   files.takeBack(turn, { files: true }, () => chat.rewindTo(turn));
   reload();
   const changes = steps.length === 1 ? "one change" : `${steps.length} changes`;
-  return `Back to before turn ${turn}: ${changes} of files taken back.`;
+  return `Back to before turn ${turn}: ${changes} of files undone.`;
 }
 
 export function contextUse({ system, tools, session, model }: Agent): ContextUse {
@@ -80,7 +80,7 @@ export async function aside(agent: Agent, question: string, signal = never): Pro
   return text.trim();
 }
 
-/** A reply whose calls have no results yet is no part of a conversation that a model takes. */
+/** A reply whose calls have no results yet is not part of a conversation that a model takes. */
 function withoutOpenCalls(messages: readonly Message[]): Message[] {
   const last = messages.at(-1);
   const isOpen = last?.role === "assistant" && last.parts.some((part) => part.type === "tool_call");

@@ -230,17 +230,21 @@ class Cli {
     const { command, timeoutMs, idleMs } = this.#request;
     switch (this.#stopped) {
       case "timedOut":
-        return new FrameError("CLI_TIMEOUT", `${command} gave no result within ${timeoutMs} ms and was ended.`, {
+        return new FrameError("CLI_TIMEOUT", `${command} gave no result within ${timeoutMs} ms and was killed.`, {
           stderr,
         });
       case "silent":
-        return new FrameError("CLI_TIMEOUT", `${command} said nothing for ${idleMs} ms and was ended.`, { stderr });
+        return new FrameError("CLI_TIMEOUT", `${command} said nothing for ${idleMs} ms and was killed.`, { stderr });
       case "cancelled":
         return new UserError("INTERRUPTED", `${command} was cancelled.`);
       case "mute":
-        return new FrameError("NO_RESULT", `${command} closed its output without a result, stayed, and was ended.`, {
-          stderr,
-        });
+        return new FrameError(
+          "NO_RESULT",
+          `${command} closed its output without a result, did not exit, and was killed.`,
+          {
+            stderr,
+          },
+        );
       case "faulty":
       case "lingered":
       case undefined:

@@ -51,7 +51,7 @@ export async function listModels(tool: UnifiedTool, options: FindOptions = {}): 
 
 const mostBytes = 1_000_000;
 
-/** Plain text, from the one spawner: what is no frame is passed over there and kept here. */
+/** Plain text, from the one spawner: what is not a frame is passed over there and kept here. */
 async function outputOf(cli: FoundCli, args: readonly string[], { env }: FindOptions) {
   const chunks: Buffer[] = [];
   let bytes = 0;

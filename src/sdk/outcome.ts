@@ -62,7 +62,7 @@ export function judge(
   ending: Ending | undefined,
   driver: Pick<AgentDriver, "failures">,
 ): RunError | undefined {
-  // Why this side ended it comes first: what a CLI says while it is being ended is no answer.
+  // Why this side ended it comes first: what a CLI says while it is being ended is not an answer.
   if (end.stop === "cancelled") return new RunError("cancelled", "INTERRUPTED", messageOf(end));
   if (end.stop === "timedOut" || end.stop === "silent") return new RunError("timeout", "CLI_TIMEOUT", messageOf(end));
   if (ending?.type === "done") return undefined;
@@ -81,7 +81,7 @@ export function judge(
 /** What a CLI tells people to type, in the words of the SDK. */
 const remedies: Readonly<Record<string, string>> = {
   UNTRUSTED: "In a program: trust: true, which is remembered, or permissionMode: 'force', for one run.",
-  SESSION_NOT_FOUND: "In a program: listSessions() tells which there are.",
+  SESSION_NOT_FOUND: "In a program: listSessions() lists them.",
 };
 
 function forPrograms(message: string, code: string): string {
@@ -91,7 +91,7 @@ function forPrograms(message: string, code: string): string {
 }
 
 function messageOf({ error }: CliEnd): string {
-  return error?.message ?? "The run was ended.";
+  return error?.message ?? "The run was stopped.";
 }
 
 /** Somebody else sent the signal. */

@@ -55,7 +55,7 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   extraArgs?: readonly string[] | undefined;
   /** Added to the environment of this process; undefined takes a variable away. */
   env?: Record<string, string | undefined>;
-  /** Lines that are no JSON: fail (the default), or pass over and count. */
+  /** Lines that are not JSON: fail (the default), or pass over and count. */
   onNoise?: "fail" | "skip" | undefined;
   /** False: events are for those who read while it runs, at the pace of the slowest, and are not kept. */
   keepEvents?: boolean | undefined;
@@ -87,10 +87,7 @@ export function checkedDriver(options: AnyOptions): AgentDriver {
   const { tool = "cursor" } = options;
   const driver = Object.hasOwn(drivers, tool) ? drivers[tool] : undefined;
   if (!driver) {
-    throw new UserError(
-      "USAGE",
-      `There is no driver for '${tool}'. The drivers are ${Object.keys(drivers).join(", ")}.`,
-    );
+    throw new UserError("USAGE", `No driver for '${tool}'. The drivers are ${Object.keys(drivers).join(", ")}.`);
   }
   if (typeof options.prompt !== "string") throw new UserError("USAGE", "start needs a prompt: start({ prompt: '…' }).");
   checkWords(options);
@@ -111,7 +108,7 @@ function checkWords({ model, resume, permissionMode = "default" }: AnyOptions): 
   if (!permissionModes.includes(permissionMode)) {
     throw new UserError(
       "USAGE",
-      `permissionMode cannot be '${permissionMode}': it is one of ${permissionModes.join(", ")}.`,
+      `permissionMode cannot be '${permissionMode}': it must be one of ${permissionModes.join(", ")}.`,
     );
   }
 }
@@ -128,10 +125,7 @@ function checkCallbacks({ canUseTool, hooks, tools = [] }: AnyOptions, driver: A
   const { permissionCallback } = driver.capabilities();
   if ((canUseTool || hooks) && !permissionCallback) {
     const option = canUseTool ? "canUseTool" : "hooks";
-    throw new UserError(
-      "USAGE",
-      `${option} cannot be kept: ${program} has no hooks that can be handed over for one run.`,
-    );
+    throw new UserError("USAGE", `${option} cannot be used: ${program} has no hooks that can be passed for one run.`);
   }
   const unknown = Object.keys(hooks ?? {}).find(
     (event) => !isHookEvent(event) || (driver.tool === "claude" && !hookEvents[event].claude),
@@ -143,7 +137,7 @@ function checkCallbacks({ canUseTool, hooks, tools = [] }: AnyOptions, driver: A
   if (wrong)
     throw new UserError(
       "USAGE",
-      `The tool name '${wrong.name}' is taken twice, or is not made of letters, digits, _ and -.`,
+      `The tool name '${wrong.name}' is used twice, or has characters other than letters, digits, _ and -.`,
     );
 }
 

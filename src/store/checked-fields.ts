@@ -50,7 +50,7 @@ export function wrongField({ file, remedy }: SettingsFile, path: string, why: st
 export function textList(value: unknown): string[] {
   if (Array.isArray(value) && value.every((each) => typeof each === "string" && each !== "" && !each.includes("\0")))
     return value as string[];
-  throw new Error("must be a list of texts");
+  throw new Error("must be a list of strings");
 }
 
 export function isVariableName(value: unknown): boolean {
@@ -60,6 +60,6 @@ export function isVariableName(value: unknown): boolean {
 export function wholeFrom(least: number): FieldCheck {
   return (value) => {
     if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
-    throw new Error(`must be a whole number, at least ${least}`);
+    throw new Error(`must be an integer, at least ${least}`);
   };
 }

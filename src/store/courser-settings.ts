@@ -80,7 +80,7 @@ export function readCourserSettings(file: string, warnings: string[]): CourserSe
   const content = readJson(file);
   if (content === undefined) return { providers: {} };
   const { $schema: _schema, ...fields } = content;
-  const settings = { file, remedy: "Correct it, or take it out.", warnings, adviceOn };
+  const settings = { file, remedy: "Correct it, or remove it.", warnings, adviceOn };
   const { providers = {}, search, embeddings, ...rest } = checkFields(settings, "", fields, checks);
   if (!isObject(providers)) throw wrongField(settings, "providers", "must be an object of named endpoints");
   // Without a prototype: the names are the user's.
@@ -107,7 +107,7 @@ const adviceOn: SettingsFile["adviceOn"] = ({ key, meant, names }) => {
 };
 
 function text(value: unknown): string {
-  if (typeof value !== "string" || value === "") throw new Error("must be text");
+  if (typeof value !== "string" || value === "") throw new Error("must be a string");
   return value;
 }
 
@@ -126,6 +126,6 @@ function url(value: unknown): string {
 
 function texts(value: unknown): Record<string, string> {
   if (!isObject(value) || !Object.values(value).every((each) => typeof each === "string"))
-    throw new Error("must be an object of texts");
+    throw new Error("must be an object of strings");
   return value as Record<string, string>;
 }

@@ -31,7 +31,7 @@ function take(file: string, token: string): void {
     else if (Date.now() > deadline) {
       throw new UserError(
         "STORE_FAILED",
-        `${file} is held by another process (${holder?.split(" ")[0] ?? "unknown"}). Try again; if no other one runs, delete the file.`,
+        `${file} is held by another process (${holder?.split(" ")[0] ?? "unknown"}). Try again; if no other is running, delete the file.`,
       );
     } else pause(round < 5 ? 1 : 5 + Math.random() * 10);
   }
@@ -46,7 +46,7 @@ function create(file: string, token: string): boolean {
     if (code === "EEXIST") return false;
     throw new UserError(
       "STORE_FAILED",
-      `The lock ${file} could not be made (${code}). Check the folder's owner and free space.`,
+      `The lock ${file} could not be created (${code}). Check the folder's owner and free space.`,
     );
   }
   try {

@@ -134,7 +134,7 @@ function textOf(file: string, entry: string, options: JsonObject, key: string): 
   const value = options[key];
   if (value === undefined) return undefined;
   if (typeof value === "string" && value.trim() !== "" && !value.includes("\0")) return value;
-  throw wrong(file, `${entry}.${key}`, "must be text that is not empty");
+  throw wrong(file, `${entry}.${key}`, "must be a non-empty string");
 }
 
 function hooksIn(file: string, content: JsonObject): JsonObject {

@@ -64,7 +64,7 @@ export function readGivenHooks(given: string, cwd: string): { hooks: Hook[]; war
 
 function parseJsonObject(text: string, file: string): JsonObject {
   const value = tryParse(text);
-  if (!isObject(value)) throw new UserError("CONFIG_INVALID", `${file}: this is no JSON object.`);
+  if (!isObject(value)) throw new UserError("CONFIG_INVALID", `${file}: this is not a JSON object.`);
   return value;
 }
 

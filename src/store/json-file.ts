@@ -41,7 +41,7 @@ export function readJsonText(
   if (bytes === undefined) return undefined;
   const text = decode(file, bytes);
   const value = parseText(file, text);
-  if (!isObject(value)) throw invalid(file, "line 1, column 1: one object, { … }, should stand here");
+  if (!isObject(value)) throw invalid(file, "line 1, column 1: expected one object, { … }");
   return { value, text };
 }
 
@@ -89,7 +89,7 @@ export function makeFolder(folder: string, mode = 0o700): void {
   try {
     mkdirSync(folder, { recursive: true, mode });
   } catch (error) {
-    throw new UserError("STORE_FAILED", `The folder ${folder} could not be made (${codeOf(error)}).`);
+    throw new UserError("STORE_FAILED", `The folder ${folder} could not be created (${codeOf(error)}).`);
   }
 }
 
@@ -98,10 +98,10 @@ function readBytes(file: string, maxBytes: number): Buffer | undefined {
     // Asked without an exception: most of these files are missing, and a stack trace costs more than the question.
     const stat = statSync(file, { throwIfNoEntry: false });
     if (!stat) {
-      if (isLink(file)) throw unreadable(file, "it is a link to nothing");
+      if (isLink(file)) throw unreadable(file, "it is a broken link");
       return undefined;
     }
-    if (!stat.isFile()) throw unreadable(file, "it is no regular file");
+    if (!stat.isFile()) throw unreadable(file, "it is not a regular file");
     if (stat.size > maxBytes) {
       throw new UserError(
         "CONFIG_TOO_LARGE",
@@ -111,7 +111,7 @@ function readBytes(file: string, maxBytes: number): Buffer | undefined {
     // Also for root, who could: whoever takes the owner's right to read away does not want it read.
     const readable = stat.uid === process.getuid?.() ? 0o400 : 0o444;
     if (process.platform !== "win32" && (stat.mode & readable) === 0)
-      throw unreadable(file, "its owner has no right to read it");
+      throw unreadable(file, "its owner may not read it");
     return readFileSync(file);
   } catch (error) {
     if (error instanceof UserError) throw error;

@@ -34,7 +34,7 @@ export function rangesIn(text: string): Map<string, JsonRange> {
 function read(reader: Reader): unknown {
   const value = reader.value(0, "");
   reader.skip();
-  if (reader.at < reader.text.length) reader.fail("the file should end here");
+  if (reader.at < reader.text.length) reader.fail("expected the end of the file");
   return value;
 }
 
@@ -84,7 +84,7 @@ class Reader {
     if (character === "{") return this.object(depth, path, range);
     if (character === "[") return this.array(depth, path, range);
     if (character === '"') return this.string();
-    if (character === undefined) this.fail("the text ends too early");
+    if (character === undefined) this.fail("unexpected end of the text");
     return this.scalar();
   }
 
@@ -95,11 +95,11 @@ class Reader {
       this.skip();
       if (this.take("}")) return result;
       const start = this.at;
-      if (this.text[start] !== '"') this.fail(this.ended() ?? "a key in double quotes or } should stand here");
+      if (this.text[start] !== '"') this.fail(this.ended() ?? "expected a key in double quotes or }");
       const key = this.string();
-      if (Object.hasOwn(result, key)) this.fail(`the key ${JSON.stringify(key)} stands there twice`, start);
+      if (Object.hasOwn(result, key)) this.fail(`the key ${JSON.stringify(key)} is there twice`, start);
       this.skip();
-      if (!this.take(":")) this.fail(this.ended() ?? "a : should stand here");
+      if (!this.take(":")) this.fail(this.ended() ?? "expected a :");
       const value = this.value(depth + 1, this.ranges ? (path === "" ? key : `${path}.${key}`) : "");
       range.lastChild = this.at;
       // Not an assignment: the key may be __proto__, and is data.
@@ -107,7 +107,7 @@ class Reader {
       this.skip();
       if (this.take(",")) continue;
       if (this.take("}")) return result;
-      this.fail(this.ended() ?? "a , or } should stand here");
+      this.fail(this.ended() ?? "expected a , or }");
     }
   }
 
@@ -122,7 +122,7 @@ class Reader {
       this.skip();
       if (this.take(",")) continue;
       if (this.take("]")) return result;
-      this.fail(this.ended() ?? "a , or ] should stand here");
+      this.fail(this.ended() ?? "expected a , or ]");
     }
   }
 
@@ -181,8 +181,8 @@ class Reader {
     }
     return this.fail(
       found === "" || found.startsWith("'")
-        ? "a value in JSON should stand here"
-        : `${JSON.stringify(found.slice(0, 40))} is no value in JSON`,
+        ? "expected a JSON value"
+        : `${JSON.stringify(found.slice(0, 40))} is not a JSON value`,
     );
   }
 
@@ -193,6 +193,6 @@ class Reader {
   }
 
   ended(): string | undefined {
-    return this.at >= this.text.length ? "the text ends too early" : undefined;
+    return this.at >= this.text.length ? "unexpected end of the text" : undefined;
   }
 }

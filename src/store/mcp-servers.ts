@@ -33,7 +33,7 @@ export type McpServer = McpFile & {
   problem?: string;
 };
 
-/** Throws for a file that is no JSON. A server that is described wrongly is kept, with what is wrong about it. */
+/** Throws for a file that is not JSON. A server that is described wrongly is kept, with what is wrong about it. */
 export function readMcpServers(place: McpPaths, warnings: string[]): McpServer[] {
   return mcpFiles(place).flatMap((place) => {
     const content = readJson(place.file);
@@ -47,7 +47,7 @@ export function serversIn(content: JsonObject, place: McpFile, warnings: string[
   if (servers === undefined) {
     const near = nearestName("mcpServers", Object.keys(content));
     if (Object.keys(content).length > 0)
-      warnings.push(`${file}: there is no "mcpServers"${near ? `, but "${near}"` : ""}: no server is read from it.`);
+      warnings.push(`${file}: "mcpServers" is missing${near ? `, but "${near}"` : ""}: no server is read from it.`);
     return [];
   }
   if (!isObject(servers))
@@ -79,7 +79,7 @@ function serverOf(name: string, entry: unknown, place: McpFile, warnings: string
 function wrongName(name: string): string[] {
   if (name.trim() === "" || name.length > 100) return ["its name must have 1 to 100 characters"];
   // Rules say `Mcp(server:tool)`.
-  return /[:\x00-\x1f\x7f]/.test(name) ? ["its name must hold no colon and no control character"] : [];
+  return /[:\x00-\x1f\x7f]/.test(name) ? ["its name must not contain a colon or a control character"] : [];
 }
 
 const transports: Record<string, McpTransport> = {
@@ -105,8 +105,8 @@ function transportOf({ type, command, url }: McpDefinition): { transport: McpTra
 }
 
 const text = { what: "text", is: isText };
-const texts = { what: "a list of texts", is: (value: unknown) => Array.isArray(value) && value.every(isPlainText) };
-const named = { what: "an object of texts", is: (value: unknown) => isObject(value) && hasPlainTexts(value) };
+const texts = { what: "a list of strings", is: (value: unknown) => Array.isArray(value) && value.every(isPlainText) };
+const named = { what: "an object of strings", is: (value: unknown) => isObject(value) && hasPlainTexts(value) };
 
 const fields: Record<keyof McpDefinition, { what: string; is(value: unknown): boolean }> = {
   type: text,

@@ -19,7 +19,7 @@ export function resolveServer({ definition, folder }: McpServer, context: Variab
     const address = fill(definition.url);
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (!url || !/^https?:$/.test(url.protocol))
-      throw new VariableProblem(`its "url" is no http or https address: ${definition.url}`);
+      throw new VariableProblem(`its "url" is not an http or https address: ${definition.url}`);
     return {
       kind: "url",
       url,
@@ -116,7 +116,7 @@ function variablesIn(file: string): Record<string, string> {
   let text: string;
   try {
     const stat = statSync(file);
-    if (!stat.isFile() || stat.size > largestEnvFile) throw new Error("it is no small text file");
+    if (!stat.isFile() || stat.size > largestEnvFile) throw new Error("it is not a small text file");
     text = readFileSync(file, "utf8");
   } catch (error) {
     throw new VariableProblem(`its "envFile" cannot be read: ${(error as Error).message}`);

@@ -23,9 +23,9 @@ function newFile(scope: RuleAddition["scope"]): string {
 /** What is there must be what it should be: a list that is something else is not repaired behind the user's back. */
 function listIn(file: string, content: JsonObject, list: string): unknown[] {
   const permissions = Object.hasOwn(content, "permissions") ? content["permissions"] : {};
-  if (!isObject(permissions)) throw unfit(file, '"permissions" is no object');
+  if (!isObject(permissions)) throw unfit(file, '"permissions" is not an object');
   const rules = Object.hasOwn(permissions, list) ? permissions[list] : [];
-  if (!Array.isArray(rules)) throw unfit(file, `"permissions.${list}" is no list`);
+  if (!Array.isArray(rules)) throw unfit(file, `"permissions.${list}" is not a list`);
   return rules;
 }
 

@@ -55,7 +55,7 @@ function readProject(folder: string, { file, trusted }: { file: string; trusted:
     (key) => !["permissions", "version", "$schema", ...misspelt].includes(key),
   );
   if (ignored.length > 0)
-    found.warnings.push(`${file}: ${ignored.join(", ")} ignored: a project may set permissions only.`);
+    found.warnings.push(`${file}: ${ignored.join(", ")} ignored: a project may only set permissions.`);
   for (const name of ["cli-config.json", "courser.json"]) reportUserFile(join(folder, name), found.warnings);
   readPermissions(file, content, "project", found);
   readShared(join(folder, "permissions.json"), { scope: "project", trusted }, found);
@@ -70,7 +70,7 @@ function reportUserFile(file: string, warnings: string[]): void {
     fields = Object.keys(content);
   } catch {} // it is there; what is wrong with it does not matter
   const shown = fields.length > 0 ? ` (${fields.slice(0, 20).join(", ")})` : "";
-  warnings.push(`${file}${shown} is ignored: a project may set permissions only, in cli.json.`);
+  warnings.push(`${file}${shown} is ignored: a project may only set permissions, in cli.json.`);
 }
 
 function readPermissions(file: string, content: JsonObject, scope: Rule["scope"], found: RuleFiles): void {
@@ -92,8 +92,7 @@ function readPermissions(file: string, content: JsonObject, scope: Rule["scope"]
 /** Lists that stand beside "permissions" instead of in it. In a project's file they are reported with all that is ignored. */
 function reportUnplaced(file: string, content: JsonObject, warnings: string[]): void {
   for (const key of ["allow", "deny"])
-    if (Object.hasOwn(content, key))
-      warnings.push(`${file}: "${key}" belongs into "permissions"; where it stands it does not count.`);
+    if (Object.hasOwn(content, key)) warnings.push(`${file}: "${key}" belongs in "permissions"; here it is ignored.`);
 }
 
 /** permissions.json, which the editor shares: lists of commands and of MCP tools, and sentences for a reviewer. */
@@ -119,7 +118,7 @@ function readShared(
 function readAutoRun(file: string, autoRun: unknown, mayWiden: boolean, { autoRun: all, warnings }: RuleFiles): void {
   if (autoRun === undefined) return;
   if (!isObject(autoRun)) {
-    warnings.push(`${file}: "autoRun" must be an object, not ${shape(autoRun)}; it does not count.`);
+    warnings.push(`${file}: "autoRun" must be an object, not ${shape(autoRun)}; it is ignored.`);
     return;
   }
   reportMisspelt(file, autoRun, ["allow_instructions", "block_instructions"], warnings, "autoRun.");
@@ -127,18 +126,18 @@ function readAutoRun(file: string, autoRun: unknown, mayWiden: boolean, { autoRu
   for (const [key, list] of Object.entries(lists)) {
     const sentences = listed(autoRun, key) ?? [];
     if (!Array.isArray(sentences) || !sentences.every((each) => typeof each === "string"))
-      warnings.push(`${file}: "autoRun.${key}" must be a list of sentences; it does not count.`);
+      warnings.push(`${file}: "autoRun.${key}" must be a list of sentences; it is ignored.`);
     else list.push(...(sentences as string[]).filter((sentence) => sentence.trim() !== ""));
   }
 }
 
-/** What is no list stops the run where it denies. What is wrong in an allow list is left out: less is allowed then. */
+/** What is not a list stops the run where it denies. What is wrong in an allow list is left out: less is allowed then. */
 function readList(list: unknown, origin: RuleOrigin, ruleOf: (entry: string) => string, found: RuleFiles): void {
   if (list === undefined) return;
   const { source, entry: name, verdict } = origin;
   if (!Array.isArray(list)) {
     if (verdict === "deny") throw wrong(source, `"${name}" must be a list of rules, not ${shape(list)}`);
-    found.warnings.push(`${source}: "${name}" must be a list, not ${shape(list)}; it does not count.`);
+    found.warnings.push(`${source}: "${name}" must be a list, not ${shape(list)}; it is ignored.`);
     return;
   }
   for (const [index, value] of (list as unknown[]).entries()) {
@@ -146,7 +145,7 @@ function readList(list: unknown, origin: RuleOrigin, ruleOf: (entry: string) => 
     if (typeof value === "string") found.entries.push({ ...origin, entry, text: ruleOf(value) });
     else if (verdict === "deny")
       throw wrong(source, `"${entry}" must be a rule such as "Shell(rm)", not ${shape(value)}`, entry);
-    else found.warnings.push(`${source}: "${entry}" must be text, not ${shape(value)}; it does not count.`);
+    else found.warnings.push(`${source}: "${entry}" must be a string, not ${shape(value)}; it is ignored.`);
   }
 }
 
@@ -160,7 +159,7 @@ export function rulesIn(entries: readonly RuleEntry[], warnings: string[]): Rule
       throw wrong(origin.source, `"${origin.entry}": ${parsed.problem}`, origin.entry);
     else {
       const problem = parsed.problem.replace(/[^?]$/, "$&.");
-      warnings.push(`${origin.source}: "${origin.entry}": ${problem} It does not count.`);
+      warnings.push(`${origin.source}: "${origin.entry}": ${problem} It is ignored.`);
     }
   }
   return rules;

@@ -26,7 +26,7 @@ export type SandboxSettings = {
   readwritePaths: string[];
   readonlyPaths: string[];
   readBoundary: "system" | "workspace";
-  /** What may be read outside of the workspace where the boundary is the workspace. */
+  /** What may be read outside the workspace where the boundary is the workspace. */
   readPaths: string[];
   tmpWrite: boolean;
   sharedBuildCache: boolean;
@@ -70,7 +70,7 @@ export function loadSandboxSettings({ configDir, workspace, cliConfig }: Sandbox
   const configFile = join(configDir, "cli-config.json");
   const config = isObject(cliConfig["sandbox"]) ? cliConfig["sandbox"] : {};
   if (cliConfig["sandbox"] !== undefined && !isObject(cliConfig["sandbox"]))
-    warnings.push(`${configFile}: "sandbox" must be an object, such as {"mode": "enabled"}; it does not count.`);
+    warnings.push(`${configFile}: "sandbox" must be an object, such as {"mode": "enabled"}; it is ignored.`);
   const settings = settingsOf(user, config, configFile, warnings);
   return narrow(settings, project, projectFile);
 }
@@ -98,9 +98,7 @@ function settingsOf(user: SandboxFile, config: JsonObject, configFile: string, w
 function narrow(settings: SandboxSettings, project: SandboxFile, file: string): SandboxSettings {
   const { warnings } = settings;
   const refuse = (what: string) =>
-    warnings.push(
-      `${file}: ${what} does not count: a project may only narrow the sandbox. Your own file may widen it.`,
-    );
+    warnings.push(`${file}: ${what} is ignored: a project may only narrow the sandbox. Your own file may widen it.`);
   if (project.type === "insecure_none") refuse('"type": "insecure_none"');
   for (const path of project.additionalReadwritePaths ?? []) refuse(`the writable path ${path}`);
   if (project.enableSharedBuildCache === true && !settings.sharedBuildCache) refuse('"enableSharedBuildCache"');
@@ -194,7 +192,7 @@ function wordOf<Value extends string>(
   if (value === undefined) return undefined;
   const meant = typeof value === "string" && Object.hasOwn(words, value) ? words[value] : undefined;
   if (meant === undefined)
-    warnings.push(`${file}: "sandbox.${key}" must be one of ${Object.keys(words).join(", ")}; it does not count.`);
+    warnings.push(`${file}: "sandbox.${key}" must be one of ${Object.keys(words).join(", ")}; it is ignored.`);
   return meant;
 }
 
@@ -218,7 +216,7 @@ function readFile(file: string, warnings: string[]): SandboxFile {
   if (content === undefined) return {};
   const settings: SettingsFile = {
     file,
-    remedy: "Correct it: a guard that is not understood is none.",
+    remedy: "Correct it: a guard that is not understood protects nothing.",
     warnings,
     // A field of a later version is kept in silence.
     adviceOn: ({ meant }) => (meant === undefined ? undefined : `did you mean "${meant}"?`),

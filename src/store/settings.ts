@@ -102,7 +102,7 @@ function modelOf(file: string, model: unknown, warnings: string[]): Settings["mo
   if (typeof model === "string" && model !== "") return { modelId: model, displayName: model };
   const id = isObject(model) ? model["modelId"] : undefined;
   if (typeof id !== "string" || id === "") {
-    warnings.push(`${file}: "model" must hold a "modelId"; it does not count.`);
+    warnings.push(`${file}: "model" must hold a "modelId"; it is ignored.`);
     return undefined;
   }
   const name = (model as JsonObject)["displayName"];
@@ -119,6 +119,6 @@ function approvalModeOf(file: string, mode: unknown, warnings: string[]): Approv
 function vimModeOf(file: string, editor: unknown, warnings: string[]): boolean {
   const value = isObject(editor) ? editor["vimMode"] : undefined;
   if (value !== undefined && typeof value !== "boolean")
-    warnings.push(`${file}: "editor.vimMode" must be true or false; it does not count.`);
+    warnings.push(`${file}: "editor.vimMode" must be true or false; it is ignored.`);
   return value === true;
 }

@@ -87,11 +87,11 @@ type SqliteFailure = { errcode?: number; systemErrno?: number; code?: string; me
 
 const texts = {
   STORE_LOCKED: (path: string) =>
-    `database is locked: another program held ${path} for more than ${longestWaitMs / 1000} s. Wait until it ends, or go on in a copy of the chat with --fork.`,
+    `database is locked: another program held ${path} for more than ${longestWaitMs / 1000} s. Wait until it ends, or continue in a copy of the chat with --fork.`,
   STORE_FULL: (path: string) =>
-    `The disk is full: ${path} could not be written. What was shown before is kept. Free some space, then go on with --resume.`,
+    `The disk is full: ${path} could not be written. What was shown before is kept. Free some space, then continue with --resume.`,
   STORE_IO: (path: string, said: string) =>
-    `${path} could not be written safely (${said}). What was shown before is kept. Check the disk, then go on with --resume.`,
+    `${path} could not be written safely (${said}). What was shown before is kept. Check the disk, then continue with --resume.`,
   STORE_READONLY: (path: string) =>
     `${path} cannot be written: the file, its folder or the disk is read-only. Correct the owner and the mode (chmod u+w), or run without saving: --no-persist.`,
   STORE_CORRUPT: (path: string, said: string) => `${path} is damaged (${said}).`,
@@ -198,7 +198,7 @@ function load(): SqliteModule {
     throw new UserError(
       "STORE_FAILED",
       `SQLite for ${process.platform}-${process.arch} is not installed: keeping chats needs it. ` +
-        "Install again (npm install @photostructure/sqlite), or run without saving: --no-persist.",
+        "Reinstall it (npm install @photostructure/sqlite), or run without saving: --no-persist.",
     );
   }
 }

@@ -10,7 +10,7 @@ export function decodeText(
   const named = decoderFor(label) ?? (isHtml ? decoderFor(metaCharset(bytes)) : undefined);
   if (named) return decodeWith(named, bytes);
   try {
-    // The end may be cut within a character, which is no fault of the rest.
+    // The end may be cut within a character, which is not a fault of the rest.
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
   } catch {
     return decodeWith(new TextDecoder("windows-1252"), bytes);
@@ -45,6 +45,6 @@ function decoderFor(label: string | undefined) {
 function metaCharset(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 4096)).toString("latin1");
   const named = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})/i.exec(head)?.[1];
-  // Whoever could read this tag reads bytes: it is no UTF-16, whatever it says.
+  // Whoever could read this tag reads bytes: it is not UTF-16, whatever it says.
   return named !== undefined && /^utf-?16/i.test(named) ? "utf-8" : named;
 }

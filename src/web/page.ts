@@ -47,7 +47,7 @@ const headers = {
   "user-agent": "Mozilla/5.0 (compatible; courser-agent)",
 };
 
-/** Throws GuardRefusal where it may not go, NetError where nobody answers, PageError where the answer is no page. */
+/** Throws GuardRefusal where it may not go, NetError where nobody answers, PageError where the answer is not a page. */
 export async function fetchPage(url: string, { cache, ...request }: PageRequest): Promise<Page> {
   const known = cache?.get(url);
   if (known) return known;

@@ -16,7 +16,7 @@ export type SearchRequest = {
   totalMs?: number;
 };
 
-/** Nothing is configured, the engine refuses, or what it says is no list of results. */
+/** Nothing is configured, the engine refuses, or what it says is not a list of results. */
 export class SearchError extends Error {
   override readonly name = "SearchError";
 }
@@ -50,7 +50,7 @@ export async function searchWeb(query: string, request: SearchRequest): Promise<
   const results = isObject(value) ? kind.results(value) : undefined;
   if (!Array.isArray(results))
     throw new SearchError(
-      `${kind.name} at ${new URL(url).host} gave no list of results${kind.needsKey ? "." : ": is the format json enabled there?"}`,
+      `${kind.name} at ${new URL(url).host} returned no list of results${kind.needsKey ? "." : ": is the format json enabled there?"}`,
     );
   return results
     .filter(isObject)
@@ -70,8 +70,8 @@ async function boundedText(answer: Response, name: string): Promise<string> {
 }
 
 const advice: Record<number, string> = {
-  401: "Its key is wrong or has ended",
-  403: "It does not let us in",
+  401: "Its key is wrong or has expired",
+  403: "It denies access",
   422: "It refused the key or the question",
   429: "It was asked too often; wait, or use another engine",
 };
@@ -79,7 +79,7 @@ const advice: Record<number, string> = {
 function refusal({ kind, url, key }: SearchEngine, status: number, text: string): SearchError {
   const isRedirect = status >= 300 && status <= 399;
   const why = isRedirect
-    ? "It sends us on, which is not followed; configure the address that it leads to"
+    ? "It redirects, which is not followed; configure the address that it points to"
     : advice[status];
   const said = collapsed(text).slice(0, 200);
   // An engine may repeat what it was sent.

@@ -40,12 +40,12 @@ test("the example of the contract, with its fallback", () => {
 
 describe("a mistake is told with its place and its remedy", () => {
   test.each([
-    [{ command: 1 }, 'openclaw.json: models["a"].command must be a text, not 1.'],
-    [{ command: " " }, "must be a text"],
-    [{ args: "auto" }, 'models["a"].args must be a list of texts, not "auto".'],
-    [{ args: ["x", 1] }, "must be a list of texts"],
+    [{ command: 1 }, 'openclaw.json: models["a"].command must be a string, not 1.'],
+    [{ command: " " }, "must be a string"],
+    [{ args: "auto" }, 'models["a"].args must be a list of strings, not "auto".'],
+    [{ args: ["x", 1] }, "must be a list of strings"],
     [{ promptAsArg: "yes" }, "must be true or false"],
-    [{ timeoutMs: 0 }, "must be a number of milliseconds, more than 0"],
+    [{ timeoutMs: 0 }, "must be a positive number of milliseconds"],
     [{ timeoutMs: "10s" }, "must be a number of milliseconds"],
     [{ stopMs: { cancl: 5 } }, 'wrong is "cancl"'],
     [{ stopMs: 5 }, "must be an object such as"],
@@ -67,7 +67,7 @@ describe("a mistake is told with its place and its remedy", () => {
     [{ models: { a: { ...cli, enabled: false } } }, "no model that is enabled"],
     [{ models: { a: cli }, defaultModel: "b" }, '"defaultModel" must be the name of a model'],
     [{ models: { a: cli }, profiles: [] }, '"profiles" must be an object'],
-    [{ models: { a: cli }, profiles: { p: { env: { KEY: 1 } } } }, 'profiles["p"].env.KEY must be a text'],
+    [{ models: { a: cli }, profiles: { p: { env: { KEY: 1 } } } }, 'profiles["p"].env.KEY must be a string'],
   ])("%j", (config, message) => expect(wrong(config)).toContain(message));
 
   test("a key in it is not shown", () => {
@@ -79,8 +79,8 @@ test("what belongs to others is passed over, and said", () => {
   const { models, warnings } = checkConfig({ models: { a: { ...cli, colour: "red" }, o: { provider: "ollama" } } });
   expect([...models.keys()]).toEqual(["a"]);
   expect(warnings).toEqual([
-    'models["a"].colour is not known here and has no effect.',
-    'models["o"] has the provider "ollama", which is not driven here; left out.',
+    'models["a"].colour is unknown and has no effect.',
+    'models["o"] has the provider "ollama", which is not supported here; skipped.',
   ]);
 });
 
@@ -90,7 +90,7 @@ test("a file is read; one that is missing or broken is told by name", async () =
   expect((await tell(new CursorAgentModelAdapter(loadConfig(file)))).text).toBe("Hello world");
   expect(() => loadConfig(join(folder, "none.json"))).toThrow(/none\.json cannot be read: does not exist/);
   writeFileSync(file, "{");
-  expect(() => loadConfig(file)).toThrow(/openclaw\.json is no JSON/);
+  expect(() => loadConfig(file)).toThrow(/openclaw\.json is not JSON/);
   writeFileSync(file, "{}");
   expect(() => loadConfig(file)).toThrow(`${file}: "models" must be`);
 });

@@ -133,7 +133,7 @@ describe("calls", () => {
     expect(() => eventsOf([{ type: "tool_call", data: { name, args: {} } }], tools)).toThrow();
   });
 
-  test("arguments that are no JSON, or no object, run nothing", () => {
+  test("arguments that are not JSON, or no object, run nothing", () => {
     for (const args of ["{", "[1]", "null", 7, [1]])
       expect(readAll([nested({ name: "note", args })], tools)[0]).toMatchObject({
         events: [],

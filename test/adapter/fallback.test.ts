@@ -179,7 +179,7 @@ describe("profiles", () => {
     expect((await tell(adapter)).turn.attempts.map(({ profile }) => profile)).toEqual(["busy", "bad"]);
   });
 
-  test("a CLI that breaks is no fault of the account: another model is asked", async () => {
+  test("a CLI that breaks is not a fault of the account: another model is asked", async () => {
     const models = {
       a: model("", { ...byAccount, authProfiles: ["broken", "good"], fallbackModels: ["b"] }),
       b: model("answer"),

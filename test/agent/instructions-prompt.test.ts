@@ -112,7 +112,7 @@ describe("mentions", () => {
     );
     expect(result.parts).toHaveLength(1);
     expect(result.warnings.join("\n")).toMatch(
-      /outside\.txt was not attached: it is outside of the workspace; open its folder with --add-dir/,
+      /outside\.txt was not attached: it is outside the workspace; add its directory with --add-dir/,
     );
     expect(result.warnings.join("\n")).toMatch(/^\.env was not attached: an ignore file or a deny rule/m);
     const wider = expandPrompt(`@${one.folder}/outside.txt`, { ...one.input, roots: [one.folder] });
@@ -214,7 +214,7 @@ describe("commands", () => {
     const result = expandPrompt("/reveiw this", input);
     expect(texts(result)).toEqual(["/reveiw this"]);
     expect(result.warnings).toEqual([
-      "There is no command /reveiw (did you mean /review?). It was sent to the model as text.",
+      "Unknown command /reveiw (did you mean /review?). It was sent to the model as text.",
     ]);
     expect(listCommands(input)).toEqual(["all", "fix", "look", "review", "mine"]);
   });

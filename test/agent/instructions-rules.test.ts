@@ -71,7 +71,7 @@ describe("frontmatter", () => {
       'unknown field "always_apply" (did you mean alwaysApply?)',
     ]);
     expect(parseRule("---\nalwaysApply: perhaps\n---\nx").problems).toEqual([
-      "alwaysApply must be true or false; it is taken as false",
+      "alwaysApply must be true or false; it is treated as false",
     ]);
     expect(parseRule("---\n???\n---\nx").problems).toHaveLength(1);
   });
@@ -203,7 +203,7 @@ describe("instructions that wait for a path", () => {
     expect(instructions.forPath("clone/a.ts")).toBeUndefined();
     expect(instructions.forPath("clone/deep/a.ts")).toBeUndefined();
     expect(instructions.forPath("sub/a.ts")).toContain("sub words");
-    // A plain folder of projects is no repository: each project speaks for itself.
+    // A plain folder of projects is not a repository: each project speaks for itself.
     expect(createPathInstructions(make(files).input).forPath("clone/a.ts")).toContain("clone words");
   });
 
@@ -225,7 +225,7 @@ describe("instructions that wait for a path", () => {
     const instructions = createPathInstructions(input);
     expect(instructions.forPath("a/x")?.length).toBeGreaterThan(30_000);
     expect(instructions.forPath("b/x")).toBe(
-      "Instructions that apply here but are too long to be given, Read when needed: b/AGENTS.md",
+      "Instructions that apply here but are too long to include, Read when needed: b/AGENTS.md",
     );
     expect(instructions.takeWarnings()).toHaveLength(1);
     expect(instructions.takeWarnings()).toHaveLength(0);

@@ -192,11 +192,11 @@ describe("project instructions", () => {
     });
     const { system, warnings } = buildSystemPrompt(input);
     expect(system).toContain(
-      "[Cut here: AGENTS.md has 48007 bytes, only the first 32768 are given. Read the file for the rest.]",
+      "[Cut here: AGENTS.md has 48007 bytes, only the first 32768 are included. Read the file for the rest.]",
     );
     expect(warnings.filter((warning) => warning.includes("only the first 32768"))).toHaveLength(3);
     expect(warnings.filter((warning) => warning.includes("was left out"))).toHaveLength(2);
-    expect(system).toMatch(/Too long to be here, Read when needed: \S+config\/AGENTS\.md, CLAUDE\.md/);
+    expect(system).toMatch(/Too long to include, Read when needed: \S+config\/AGENTS\.md, CLAUDE\.md/);
     expect(Buffer.byteLength(system)).toBeLessThan(70_000);
   });
 

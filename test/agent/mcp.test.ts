@@ -159,8 +159,8 @@ describe("a bad server harms only itself", () => {
     expect(problems).toEqual({
       hangs: "it did not answer within 1.5 s",
       floods: expect.stringMatching(/16 MiB|did not answer/),
-      lies: "what it answered is not as the protocol says",
-      exits: "it ended with exit code 7",
+      lies: "its answer violates the protocol",
+      exits: "it exited with code 7",
       missing: expect.stringContaining("no-such-program-here was not found"),
       nowhere: expect.stringContaining("ECONNREFUSED"),
       unset: "the variable NOT_SET, which it names, is not set",

@@ -107,7 +107,7 @@ async function throughTools(): Promise<Partial<Seen>> {
 async function throughCli(): Promise<Partial<Seen>> {
   const { timeoutMs, idleMs, graceMs, cwd } = job;
   const [command, ...args] = job.command as [string, ...string[]];
-  // What a case calls its child is no agent: its lines are passed over.
+  // What a case calls its child is not an agent: its lines are passed over.
   const parser = { onNoise: "skip" } as const;
   const turn = job.listens ? { turn: { type: "turn" } } : {};
   const cli = startCli({ command, args, cwd, env, timeoutMs, idleMs, graceMs, parser, ...turn });

@@ -220,7 +220,7 @@ describe("text", () => {
     expect(end).toMatchObject({ stdout: "日", stderr: "err", interleaved: "err日" });
   });
 
-  test("bytes that are no text", async () => {
+  test("bytes that are not text", async () => {
     const random = await bash("head -c 65536 /dev/urandom; head -c 65536 /dev/urandom >&2");
     expect([random.stdout, random.stderr, random.interleaved].every(isValidText)).toBe(true);
     const bad = await bash("printf 'a\\355\\240\\200b\\377c\\360\\237'");

@@ -145,7 +145,7 @@ describe("on the wire", () => {
     expect(killed).toMatchObject({
       kind: "failure",
       value: { exitCode: 137, signal: "SIGKILL" },
-      text: "(no output)\n[ended by SIGKILL]",
+      text: "(no output)\n[killed by SIGKILL]",
     });
   });
 
@@ -160,7 +160,7 @@ describe("on the wire", () => {
     expect((await shell.wireArgs(shell.parse({ command: "ls" }), place))["timeout"]).toBe(120_000);
     expect((await shell.wireArgs(shell.parse({ command: "ls", timeout: 9e9 }), place))["timeout"]).toBe(600_000);
     expect((await run({ command: "echo x", timeout: 9e9 })).text).toBe(
-      "x\n[timeout was lowered to 600000 ms, the longest there is]",
+      "x\n[timeout was lowered to 600000 ms, the maximum]",
     );
   });
 
@@ -213,7 +213,7 @@ describe("for the model", () => {
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("bytes that are no text", async () => {
+  test("bytes that are not text", async () => {
     const { text, value } = await run({ command: "head -c 100000 /dev/urandom" });
     expect(isValidText(text) && isValidText(JSON.stringify(value))).toBe(true);
   });

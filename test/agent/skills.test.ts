@@ -46,7 +46,7 @@ describe("skills are found", () => {
     expect(system).toContain("# Skills\nRead a skill below");
   });
 
-  it("not in hidden folders, not inside of a skill, not by links out of the project, and links in a circle end", () => {
+  it("not in hidden folders, not inside a skill, not by links out of the project, and links in a circle end", () => {
     const place = fixture({
       "ws/.cursor/skills/.hidden/SKILL.md": skill("hidden"),
       "ws/.cursor/skills/one/SKILL.md": skill("one"),
@@ -86,7 +86,7 @@ describe("skills are found", () => {
     expect(book.names()).toEqual(["a", "b", "other", "d"]);
     expect(book.section).not.toContain("- b (");
     expect(book.takeWarnings().join("\n")).toMatch(
-      /a\/SKILL.md: it has no name.*\n.*b\/SKILL.md: it has no description.*\n.*did you mean disable-model-invocation.*\n.*its name is other, and its folder is called c.*\n.*"\.\.\/\.\.\/etc" is no name for a skill.*\n.*e\/SKILL.md was left out: it is not text/,
+      /a\/SKILL.md: it has no name.*\n.*b\/SKILL.md: it has no description.*\n.*did you mean disable-model-invocation.*\n.*its name is other, and its folder is called c.*\n.*"\.\.\/\.\.\/etc" is not a valid skill name.*\n.*e\/SKILL.md was left out: it is not text/,
     );
   });
 });

@@ -271,7 +271,7 @@ describe("a rewind", () => {
     rmSync(join(bench.root, "edited"), { recursive: true });
     symlinkSync(outside, join(bench.root, "edited"));
     expect((await bench.rewind.restore(1)).left).toEqual([
-      { path: join(bench.root, "edited/b.txt"), why: "its path leads elsewhere now" },
+      { path: join(bench.root, "edited/b.txt"), why: "its path now points elsewhere" },
     ]);
     expect(readdirSync(outside)).toEqual(["a.txt"]);
 

@@ -85,7 +85,7 @@ describe("what is said of one", () => {
     expect(subagents[1]).toMatchObject({ name: "two", readOnly: true, isBackground: false });
     expect(subagents[1]).not.toHaveProperty("model");
     expect(warnings.join("\n")).toMatch(
-      /did you mean readonly[\s\S]*"\.\.\/x" is no name[\s\S]*readonly must be true or false; it is taken as true/,
+      /did you mean readonly[\s\S]*"\.\.\/x" is not a valid subagent name[\s\S]*readonly must be true or false; it is treated as true/,
     );
   });
 

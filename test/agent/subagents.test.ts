@@ -226,14 +226,14 @@ describe("limits", () => {
       { calls: [task("mine"), task("theirs")] },
       { text: "from the script of the run" },
       {
-        expect: ["from the script of the run", 'There is no subagent "theirs". There are: mine, generalPurpose'],
+        expect: ["from the script of the run", 'Unknown subagent "theirs". Available: mine, generalPurpose'],
         text: "ok",
       },
     ];
     workspace.file("main.json", JSON.stringify(replies));
     const run = await workspace.run(["-p", "--force", "--model", "script:main.json", "go"]);
     expect(run).toMatchObject({ exit: 0, stdout: "ok\n" });
-    expect(run.stderr).toContain("The subagent mine wants the model gpt-5, and works with Script: Not authenticated");
+    expect(run.stderr).toContain("The subagent mine wants the model gpt-5, but uses Script: Not authenticated");
   });
 });
 

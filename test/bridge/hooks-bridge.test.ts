@@ -227,7 +227,7 @@ describe("run", () => {
       ["plain", () => Promise.reject("plain")],
       ['it returned "deny"', () => "deny"],
       ['"modified_input" must be an object, not an array', () => ({ decision: "allow", modified_input: [] })],
-      ['"reason" must be text, not a number', () => ({ reason: 1 })],
+      ['"reason" must be a string, not a number', () => ({ reason: 1 })],
       ["circular", () => ({ decision: "allow", modified_input: cycle })],
     ];
     const payload = { ...shell, hook_event_name: "preToolUse", tool_name: "Shell", tool_input: { command: "x" } };

@@ -131,9 +131,9 @@ describe("a file that is there", () => {
   });
 
   it.each([
-    ['{"hooks": []}', '"hooks" is no object'],
-    ['{"hooks": {"stop": {}}}', '"hooks.stop" is no list'],
-    ['{"hooks": {"stop": ["x"]}}', '"hooks.stop[0]" is no object'],
+    ['{"hooks": []}', '"hooks" is not an object'],
+    ['{"hooks": {"stop": {}}}', '"hooks.stop" is not a list'],
+    ['{"hooks": {"stop": ["x"]}}', '"hooks.stop[0]" is not an object'],
   ])("is refused as %s", (text, message) => {
     expect(() => install(cursor, text)).toThrow(message);
   });

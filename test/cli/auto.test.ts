@@ -223,16 +223,16 @@ describe("a model that fails, or calls what it may not", () => {
 
 describe("a turn that is none", () => {
   test.each([
-    ["", "there is no turn on stdin"],
-    ["\n\n", "there is no turn on stdin"],
-    ["hello\n", "is no JSON"],
-    ['{"type":"turn","messages"', "is no JSON"],
+    ["", "no turn on stdin"],
+    ["\n\n", "no turn on stdin"],
+    ["hello\n", "is not JSON"],
+    ['{"type":"turn","messages"', "is not JSON"],
     ["[1]\n", 'an object with "type": "turn"'],
     ['{"type":"cancel"}\n', 'an object with "type": "turn"'],
     ['{"type":"turn"}', "messages must be a list"],
     ['{"type":"turn","messages":[]}', "at least one message"],
     ['{"type":"turn","messages":[{"role":"wizard","content":"x"}]}', "messages[0]: role must be one of"],
-    ['{"type":"turn","messages":[{"role":"user","content":7}]}', "messages[0]: content must be a text"],
+    ['{"type":"turn","messages":[{"role":"user","content":7}]}', "messages[0]: content must be a string"],
     ['{"type":"turn","messages":[{"role":"user","content":"x"}],"tools":[{}]}', "tools[0] must have a name"],
     [
       '{"type":"turn","messages":[{"role":"user","content":"x"}],"tools":[{"name":"a"},{"name":"a"}]}',

@@ -131,7 +131,7 @@ describe("help", () => {
   it("an unknown topic is a usage error that names the nearest", async () => {
     const { exit, stdout, stderr } = await workspace.run(["help", "stauts"]);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
-    expect(stderr).toMatch(/^Error: there is no command 'stauts'\. Did you mean status\? \[USAGE\]\n/);
+    expect(stderr).toMatch(/^Error: unknown command 'stauts'\. Did you mean status\? \[USAGE\]\n/);
     expect((await workspace.run(["help", "zzzzzzzzzz"])).stderr).toContain("'courser --help' lists them");
   });
 

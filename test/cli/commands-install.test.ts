@@ -130,7 +130,7 @@ describe("uninstall", () => {
     expect(readdirSync(bin).sort()).toEqual(["agent", "courser"]);
   });
 
-  it("takes no words", async () => {
+  it("takes no arguments", async () => {
     expect(await workspace.run(["uninstall", "everything"])).toMatchObject({ exit: 2, stdout: "" });
   });
 });

@@ -77,7 +77,7 @@ describe("login", () => {
   it("an unknown vendor brings the nearest; two are too many", async () => {
     const unknown = await workspace.run(["login", "antropic"], { stdin: "secret" });
     expect(unknown.exit).toBe(2);
-    expect(unknown.stderr).toContain("there is no vendor 'antropic'. Did you mean anthropic?");
+    expect(unknown.stderr).toContain("unknown vendor 'antropic'. Did you mean anthropic?");
     expect((await workspace.run(["login", "anthropic", "openai"], { stdin: "secret" })).exit).toBe(2);
   });
 
@@ -86,7 +86,7 @@ describe("login", () => {
       stdin: "secret",
       env: { ANTHROPIC_API_KEY: "other" },
     });
-    expect(stderr).toBe("Note: ANTHROPIC_API_KEY is set and goes before the saved key.\n");
+    expect(stderr).toBe("Note: ANTHROPIC_API_KEY is set and takes precedence over the saved key.\n");
   });
 
   it("a key file that cannot be understood is not written over", async () => {
@@ -135,7 +135,7 @@ describe.skipIf(!pseudoTerminal)(
     }
 
     it("asks for the key and does not show it", async () => {
-      const { exit, screen } = await type("login anthropic", [["Key of Anthropic", "wrong\x15secretX\x7f-3\r"]]);
+      const { exit, screen } = await type("login anthropic", [["Anthropic API key", "wrong\x15secretX\x7f-3\r"]]);
       expect(exit).toBe(0);
       expect(screen).toContain("✓ Logged in as anthropic");
       expect(screen).not.toContain("secret");
@@ -146,11 +146,11 @@ describe.skipIf(!pseudoTerminal)(
       const { exit, screen } = await type("login", [
         ["Number or name", "nobody\r"],
         ["Number or name", "2\r"],
-        ["Key of OpenAI", "\x1b[200~secret-4\x1b[201~\r"],
+        ["OpenAI API key", "\x1b[200~secret-4\x1b[201~\r"],
       ]);
       expect(exit).toBe(0);
       expect(screen).toContain("1  anthropic");
-      expect(screen).toContain("There is no 'nobody' in the list.");
+      expect(screen).toContain("'nobody' is not in the list.");
       expect(saved()).toMatchObject({ openai: { key: "secret-4" } });
     });
 
@@ -175,11 +175,11 @@ describe("logout", () => {
     expect(await workspace.run(["logout"])).toMatchObject({ exit: 0, stdout: "✓ Logged out of anthropic, google\n" });
     expect(await workspace.run(["logout"])).toMatchObject({
       exit: 0,
-      stdout: "Nothing to forget: there is no saved key.\n",
+      stdout: "Nothing to remove: there is no saved key.\n",
     });
     expect(await workspace.run(["logout", "xai"])).toMatchObject({
       exit: 0,
-      stdout: "Nothing to forget: there is no saved key for xai.\n",
+      stdout: "Nothing to remove: there is no saved key for xai.\n",
     });
     expect((await workspace.run(["status"])).stdout).toBe("Not logged in\n");
   });
@@ -187,7 +187,7 @@ describe("logout", () => {
   it("an unknown vendor is a usage error; a variable that stays is told", async () => {
     expect((await workspace.run(["logout", "opnai"])).stderr).toContain("Did you mean openai?");
     const { stderr } = await workspace.run(["logout", "openai"], { env: { OPENAI_API_KEY: "secret" } });
-    expect(stderr).toBe("Note: OPENAI_API_KEY is still set and goes on being used.\n");
+    expect(stderr).toBe("Note: OPENAI_API_KEY is still set and will be used.\n");
   });
 });
 

@@ -58,7 +58,7 @@ describe("switching", () => {
   it("is not for an agent", async () => {
     for (const word of ["enable", "disable", "reset"]) {
       const run = await courser([word], { env: { CURSOR_AGENT: "1" } });
-      expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining("agents do not change the sandbox") });
+      expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining("agents may not change the sandbox") });
     }
     expect(existsSync(join(fixture.configDir, "cli-config.json"))).toBe(false);
   });

@@ -67,7 +67,7 @@ function expectProtocol(format: string, run: CliRun, { prompt, partial }: { prom
     expect(run.stdout).not.toContain('"type"');
     return;
   }
-  const lines = run.lines(); // throws when a line is no JSON
+  const lines = run.lines(); // throws when a line is not JSON
   expect(lines.filter((line) => line["type"] === "result")).toHaveLength(1);
   const result = lines.at(-1)!;
   expect(result).toMatchObject({ type: "result", subtype: "success", is_error: false, session_id: expect.any(String) });

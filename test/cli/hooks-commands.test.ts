@@ -29,7 +29,7 @@ describe("install", () => {
     };
     expect(first).toBe(`${JSON.stringify(wanted, null, 2)}\n`);
     const again = await hooks("install", "--hosts", "cursor");
-    expect(again.stdout).toBe(".cursor/hooks.json: it is there already.\n");
+    expect(again.stdout).toBe(".cursor/hooks.json: it is already there.\n");
     expect(text(".cursor/hooks.json")).toBe(first);
   });
 
@@ -95,16 +95,16 @@ describe("install", () => {
   });
 
   it.each([
-    [["install"], "There is no executable script in .hooks", 2],
+    [["install"], "No executable script in .hooks", 2],
     [["install", "nowhere.ts"], "There is no script nowhere.ts", 2],
     [["install", "--hosts", "cursr"], "Did you mean cursor?", 2],
     [["install", "plain.ts"], "chmod +x plain.ts", 2],
     [["install", "x.sh", "--events", "preTolUse"], "Did you mean PreToolUse?", 2],
-    [["install", "x.sh", "--matcher", "("], "is no pattern", 2],
+    [["install", "x.sh", "--matcher", "("], "is not a valid pattern", 2],
     [["install", "--payload", "x"], "does not take --payload", 2],
     [["instal"], "Did you mean hooks install?", 2],
     [["test"], "<event>. Type: courser hooks test", 2],
-    [["init", "../evil"], "is no name for a script", 2],
+    [["init", "../evil"], "is not a valid script name", 2],
   ])("%j is refused: %s", async (args, message, exit) => {
     place.file("plain.ts", "");
     place.script("x.sh", "#!/bin/sh\n");
@@ -133,7 +133,7 @@ describe("install", () => {
     for (const command of ["install", "uninstall"]) {
       const { exit, stderr } = await place.run(["hooks", command, "x.sh"], { env: { CURSOR_AGENT: "1" } });
       expect(exit).toBe(1);
-      expect(stderr).toContain("agents do not change the hooks that watch them");
+      expect(stderr).toContain("agents may not change the hooks that watch them");
     }
     expect(existsSync(join(place.path, ".cursor"))).toBe(false);
   });
@@ -181,7 +181,7 @@ describe("list and doctor", () => {
   it("say that there is nothing", async () => {
     expect((await hooks("list")).stdout).toContain("courser hooks init");
     const { exit, stdout } = await hooks("doctor");
-    expect({ exit, stdout }).toEqual({ exit: 0, stdout: "✓ 0 hooks, nothing wrong with them.\n" });
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: "✓ 0 hooks, no problems found.\n" });
   });
 
   it("list all levels, with what keeps them from running", async () => {
@@ -218,7 +218,7 @@ describe("list and doctor", () => {
       ["A=b sh gone.sh", "gone.sh, which sh shall run, does not exist"],
       ["./closed.sh --host cursor", "chmod +x ./closed.sh"],
       ['"$CURSOR_PROJECT_DIR"/shell.sh', "/no/such/shell, which shall run"],
-      ["./runner.ts", "no-such-runner, which shall run ./runner.ts, is not in PATH."],
+      ["./runner.ts", "no-such-runner, which should run ./runner.ts, is not in PATH."],
       ["./windows.sh", "line ends of Windows"],
       ["./bare.ts", "no first line"],
     ];
@@ -235,7 +235,9 @@ describe("list and doctor", () => {
       expect(at(`hooks.stop[${index}]`)).toEqual([expect.stringContaining(message)]);
     for (const index of fine.keys()) expect(at(`hooks.stop[${entries.length + index}]`)).toEqual([]);
     expect(at(`hooks.stop[${stop.length - 1}]`)).toEqual([expect.stringContaining("runs twice")]);
-    expect(at("hooks.preToolUse[0]")).toEqual([expect.stringContaining("The matcher ( is no regular expression.")]);
+    expect(at("hooks.preToolUse[0]")).toEqual([
+      expect.stringContaining("The matcher ( is not a valid regular expression."),
+    ]);
     expect(at(undefined).join()).toContain('did you mean "preToolUse"?');
     expect(findings.every((each) => each["file"] === file && each["kind"] === "problem" && each["advice"] !== "")).toBe(
       true,
@@ -243,7 +245,7 @@ describe("list and doctor", () => {
     place.file(".cursor/hooks.json", '{"hooks": ');
     const broken = await place.run(["hooks", "doctor", "--trust"]);
     expect(broken.exit).toBe(1);
-    expect(broken.stdout).toContain("the text ends too early");
+    expect(broken.stdout).toContain("unexpected end of the text");
   });
 
   it("init and doctor look for courser-hook where the script itself does", async () => {
@@ -265,9 +267,9 @@ describe("list and doctor", () => {
     await hooks("install", "--hosts", "cursor,claude,codex");
     const { exit, stdout } = await hooks("doctor");
     expect(exit).toBe(0);
-    expect(stdout).toContain("Codex passes hooks over in silence until you trust them");
+    expect(stdout).toContain("Codex silently skips hooks until you trust them");
     expect(stdout).toContain("calls it twice; Courser calls it once");
-    expect(stdout).toContain("✓ 15 hooks, nothing wrong with them.\n");
+    expect(stdout).toContain("✓ 15 hooks, no problems found.\n");
     // What stands in both files runs once, and the others say so.
     const list = (await hooks("list")).stdout;
     expect(list.match(/--host claude {2}\(runs once, from \.cursor\/hooks\.json\)$/gm)).toHaveLength(5);
@@ -305,7 +307,7 @@ describe("one script", () => {
   });
 
   it("says so where nothing was traced", async () => {
-    expect((await hooks("trace")).stdout).toBe("No run with hooks has been kept here yet.\n");
+    expect((await hooks("trace")).stdout).toBe("No run with hooks has been recorded here yet.\n");
     expect(await json("trace")).toEqual([]);
   });
 });

@@ -48,10 +48,10 @@ describe("hooks test", () => {
   );
 
   it("says what is wrong", async () => {
-    expect((await hooks("test", "preTool")).stderr).toContain("there is no event 'preTool'");
+    expect((await hooks("test", "preTool")).stderr).toContain("unknown event 'preTool'");
     expect((await hooks("test", "stop", "--payload", "nowhere.json")).stderr).toContain("[FILE_UNREADABLE]");
     place.file("list.json", "[]");
-    expect((await hooks("test", "stop", "--payload", "list.json")).stderr).toContain("is no JSON object");
+    expect((await hooks("test", "stop", "--payload", "list.json")).stderr).toContain("is not a JSON object");
     expect((await hooks("test", "sessionEnd")).stdout).toContain("No hook is set up for sessionEnd here.");
   });
 

@@ -75,7 +75,7 @@ describe("mcp", () => {
       [["add", "a:b", "--", "x"], "no colon"],
       [["add", "x", "--env", "secret", "--", "x"], "--env must be NAME=VALUE"],
       [["remove", "here"], "Add --project."],
-      [["remove", "nobody"], "there is no MCP server 'nobody'"],
+      [["remove", "nobody"], "unknown MCP server 'nobody'"],
       [["list", "--url", "x"], "does not take --url"],
     ] as const) {
       const wrong = await mcp(...words);
@@ -83,7 +83,7 @@ describe("mcp", () => {
     }
     expect((await mcp("remove", "here", "--project")).exit).toBe(0);
     const agent = await place.run(["mcp", "add", "x", "--", "x"], { env: { CURSOR_AGENT: "1" } });
-    expect(agent.stderr).toContain("agents do not change which servers they have");
+    expect(agent.stderr).toContain("agents may not change which servers they have");
   });
 });
 

@@ -116,7 +116,7 @@ describe("mcp login", () => {
   it("is for people, and for servers that have an address", async () => {
     await open();
     const agent = await place.run(["mcp", "login", "guarded"], { env: { CURSOR_AGENT: "1" } });
-    expect(agent.stderr).toContain("agents do not change their logins");
+    expect(agent.stderr).toContain("agents may not change their logins");
     await place.run(["mcp", "add", "local", "--", "node", "x.js"]);
     expect((await place.run(["mcp", "login", "local"])).stderr).toContain("no address to log in to");
   });

@@ -237,7 +237,7 @@ function profileOf(request: RecordedRequest, given: Case): string | undefined {
   return (given.config["authProfiles"] as string[] | undefined)?.find((name) => request.key === keyOfProfile(name));
 }
 
-/** The model that is asked first: the first named one that is no fallback. */
+/** The model that is asked first: the first named one that is not a fallback. */
 function firstModel({ config, input }: Case): string {
   const named = (input["provider"] as { model?: string }[])
     .map((answer) => answer.model)

@@ -78,7 +78,7 @@ describe("permissions check", () => {
     [["permissions", "check", "ls"], /asks nothing/],
     [["permissions", "check"], /needs <question>/],
     [["permissions", "chek", "x"], /Did you mean permissions check\?/],
-    [["permissions", "list", "x"], /takes no words/],
+    [["permissions", "list", "x"], /takes no arguments/],
     [["permissions", "check", "--project", "Shell: ls"], /does not take --project/],
   ])("refuses %j", async (args, message) => {
     const run = await workspace.run(args);
@@ -134,7 +134,7 @@ describe("permissions list", () => {
     expect(run.exit).toBe(0);
     expect(run.stdout).toMatch(/Shell\(rm\) .*cli-config\.json, line 8/);
     expect(run.stdout).toMatch(/Read\(\.env\) .*cli\.json, line 1\n/);
-    expect(run.stdout).toMatch(/Shell\(make\) .*does not count: this workspace is not trusted/);
+    expect(run.stdout).toMatch(/Shell\(make\) .*is ignored: this workspace is not trusted/);
     expect(run.stdout).toMatch(/What --force does not lift:\n {2}deny rules/);
     expect(run.stdout).toMatch(/Protected in every mode/);
     const json = JSON.parse((await workspace.run(["permissions", "list", "--format", "json", "--trust"])).stdout);
@@ -147,7 +147,7 @@ describe("permissions list", () => {
       ["Shell(ls)", true],
       ["Shell(make)", true],
     ]);
-    // Looking is no trust.
+    // Looking is not trust.
     expect((await workspace.run(["-p", "hi"])).stderr).toContain("Workspace Trust Required");
   });
 });
@@ -181,7 +181,7 @@ describe("permissions lint", () => {
   it("has nothing to say about the documented sample", async () => {
     const workspace = make({ allow: ["Shell(ls)", "Shell(cd)", "Shell(npm install)", "Shell(npm run)"], deny: [] });
     const run = await workspace.run(["permissions", "lint"]);
-    expect([run.exit, run.stdout]).toEqual([0, "✓ 4 rules, nothing to say about them.\n"]);
+    expect([run.exit, run.stdout]).toEqual([0, "✓ 4 rules, no problems found.\n"]);
   });
 });
 
@@ -242,7 +242,7 @@ describe("permissions allow and deny", () => {
     const workspace = make();
     const run = await workspace.run(["permissions", "allow", "Shell(**)"], { env: { CURSOR_AGENT: "1" } });
     expect([run.exit, existsSync(configOf(workspace))]).toEqual([1, false]);
-    expect(run.stderr).toContain("agents do not change their own permissions");
+    expect(run.stderr).toContain("agents may not change their own permissions");
   });
 });
 

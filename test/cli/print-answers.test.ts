@@ -228,7 +228,7 @@ describe("--input-format stream-json", () => {
       "FRAME_SCHEMA",
       /PNG/,
     ],
-    ["bytes that are no UTF-8", "\xff", "FRAME_ENCODING", /Line 2/],
+    ["bytes that are not UTF-8", "\xff", "FRAME_ENCODING", /Line 2/],
     ["a line that was cut", '{"type":"us', "FRAME_TRUNCATED", /Line 2/],
   ])("%s: the turns before it are done, then a clear error", async (_, bad, code, message) => {
     const good = Buffer.from(user("what is 2+2?"));

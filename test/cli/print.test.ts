@@ -55,8 +55,8 @@ describe("the prompt", () => {
 
   it.each([
     ["missing.png", "no such file"],
-    ["text.png", "is no PNG"],
-    [".", "it is no file"],
+    ["text.png", "is not a PNG"],
+    [".", "it is not a file"],
   ])("comes with pictures: %s is refused", async (path, why) => {
     const run = await workspace({ "text.png": "RIFF but no picture" }).run([
       ...stream,
@@ -155,7 +155,7 @@ describe("no prompt", () => {
     const place = workspace();
     const run = await place.run(["-p", "--force", "--", prompt]);
     expect(run).toMatchObject({ exit: 2, stdout: "" });
-    expect(run.stderr).toContain("there is no prompt");
+    expect(run.stderr).toContain("no prompt was given");
     expect(existsSync(join(place.config, "chats"))).toBe(false);
   });
 });
@@ -326,7 +326,7 @@ describe("the end", () => {
     expect(run.stderr).toMatch(/debug \d+ms shell ends: success/);
   });
 
-  it("an empty answer is no success", async () => {
+  it("an empty answer is not success", async () => {
     const run = await workspace().play([{ text: "" }]);
     expect(run.exit).toBe(1);
     expect(onlyResult(run)["error_code"]).toBe("MODEL_EMPTY");

@@ -282,7 +282,7 @@ describe("import", () => {
       file,
       `${JSON.stringify({ ...more, parentUuid: "said", uuid: "again", message: { content: "There too" } })}\n`,
     );
-    expect((await read()).note).toMatch(/^The chat went on here, and the session went on there: 1 of its turns/);
+    expect((await read()).note).toMatch(/^The chat continued here, and the session continued there: 1 of its turns/);
     expect(JSON.parse((await workspace.run(["ls", "--all", "--format", "json"])).stdout)).toHaveLength(1);
   });
 
@@ -324,7 +324,7 @@ describe("import", () => {
   it("--all lists and changes nothing; with --yes it imports them", async () => {
     const workspace = scratch();
     const empty = await workspace.run(["sessions", "import", "--all"]);
-    expect(empty.stdout).toBe("There are no sessions of claude, codex or gemini on this machine.\n");
+    expect(empty.stdout).toBe("No sessions of claude, codex or gemini were found on this machine.\n");
     expect((await workspace.run(["sessions", "import", "--all", "--yes"])).stdout).toBe(empty.stdout);
     const places = [
       [recorded.claude, ".claude/projects/-home-user-project"],
@@ -356,8 +356,8 @@ describe("import", () => {
     const workspace = scratch({ "notes.txt": "hello\n" });
     const cases: [args: string[], exit: number, message: RegExp][] = [
       [[], 2, /'sessions import' needs a session/],
-      [["notes.txt"], 1, /this is no session of claude, codex, gemini as far as its first lines tell/],
-      [["absent.jsonl"], 1, /Session not found: absent.jsonl is no file and no folder/],
+      [["notes.txt"], 1, /its first lines do not look like a session of claude, codex, gemini/],
+      [["absent.jsonl"], 1, /Session not found: absent.jsonl is neither a file nor a folder/],
       [[workspace.path], 1, /Session not found: there is none of claude, codex, gemini in/],
       [["x", "--from", "cursor"], 2, /option '--from' cannot be 'cursor'/],
     ];

@@ -190,7 +190,9 @@ describe("ls", () => {
     ]);
     const [hit] = JSON.parse((await workspace.run(["ls", "--search", '"the parser"', "--format", "json"])).stdout);
     expect(hit).toMatchObject({ id: first, snippet: expect.stringContaining("fix the parser") });
-    expect((await workspace.run(["ls", "--search", "elephant"])).stdout).toBe("No chat has these words: elephant\n");
+    expect((await workspace.run(["ls", "--search", "elephant"])).stdout).toBe(
+      "No chat contains these words: elephant\n",
+    );
     expect((await workspace.run(["ls", '--search=AND ("', "--format", "json"])).stdout).toBe("[]\n");
   });
 
@@ -211,7 +213,7 @@ describe("ls", () => {
     const empty = make();
     const { exit, stdout } = await empty.run(["ls"]);
     expect(exit).toBe(0);
-    expect(stdout).toMatch(/^There are no chats in .* yet\. To start one: courser "…"; .* courser ls --all\n$/);
+    expect(stdout).toMatch(/^No chats in .* yet\. To start one: courser "…"; .* courser ls --all\n$/);
     expect((await empty.run(["ls", "--format", "json"])).stdout).toBe("[]\n");
     expect(existsSync(empty.config)).toBe(false);
   });
@@ -313,7 +315,7 @@ describe("resume", () => {
     const workspace = make();
     const run = await workspace.run(["resume", "-p", "--force", "hi"]);
     expect(run).toMatchObject({ exit: 1, stdout: "" });
-    expect(run.stderr).toMatch(/^Error: Session not found: there is no chat to go on with .* \[SESSION_NOT_FOUND\]\n$/);
+    expect(run.stderr).toMatch(/^Error: Session not found: no chat to resume on with .* \[SESSION_NOT_FOUND\]\n$/);
     expect(existsSync(join(workspace.config, "chats"))).toBe(false);
   });
 });
@@ -424,14 +426,14 @@ describe("sessions", () => {
   it("refuses what it does not know, and says what there is", async () => {
     const workspace = make();
     const cases: [string[], RegExp][] = [
-      [["sessions", "frok"], /there is no command 'sessions frok'\. Did you mean sessions fork\?/],
+      [["sessions", "frok"], /unknown command 'sessions frok'\. Did you mean sessions fork\?/],
       [["sessions", "zzzzzz"], /There are list, show, export/],
       [["sessions", "show", "aaaa", "--at", "1"], /'sessions show' does not take --at/],
       [["sessions", "show", "aaaa", "--format", "html"], /it is one of text, json/],
       [["sessions", "show"], /needs <id>\. Type: courser sessions show <id>\. The ids: courser ls/],
       [["sessions", "show", "a", "b"], /takes one id, not 2 words/],
-      [["sessions", "list", "x"], /takes no words/],
-      [["ls", "x"], /takes no words/],
+      [["sessions", "list", "x"], /takes no arguments/],
+      [["ls", "x"], /takes no arguments/],
     ];
     for (const [args, message] of cases) {
       const { exit, stdout, stderr } = await workspace.run(args);
@@ -477,9 +479,9 @@ describe("a chat that is not there", () => {
     [missing, `Session not found: the chat ${missing} was not found in`],
     [
       "fix the bug",
-      'Session not found: "fix the bug" is no chat id. To go on with the latest chat: courser --continue "fix the bug"',
+      'Session not found: "fix the bug" is not a chat id. To resume the latest chat: courser --continue "fix the bug"',
     ],
-    ["../../../etc/passwd", 'Session not found: "../../../etc/passwd" is no chat id. To go on'],
+    ["../../../etc/passwd", 'Session not found: "../../../etc/passwd" is not a chat id. To resume'],
     ["", "Session not found: the id is empty. Leave --resume out for a new chat; the latest one: courser --continue"],
   ])("is told of %s, and nothing is made", async (id, message) => {
     const workspace = make();
@@ -539,7 +541,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
       [/\n> /, "/quit\r"],
     ]);
     expect(exit, screen).toBe(0);
-    expect(screen).not.toContain("nothing has these words");
+    expect(screen).not.toContain("no matches");
   });
 
   it("ls --search offers what was found", async () => {

@@ -71,7 +71,7 @@ describe("the web, through the CLI", () => {
     expect(page).toEqual({ success: { url, markdown: `# Page\n\nText & [link](${url}b).` } });
     expect(gone).toEqual({ error: { url: `${url}gone`, error: "The server answered 404 Not Found." } });
     expect(away.rejected.reason).toMatch(
-      /sends us on to http:\/\/127.0.0.1:1\/: 127.0.0.1 is this machine, which is closed/,
+      /redirects to http:\/\/127.0.0.1:1\/: 127.0.0.1 is this machine, which is closed/,
     );
     const [end] = run.lines().filter((line) => line["type"] === "result");
     expect(end!["permission_denials"]).toHaveLength(1);

@@ -46,7 +46,7 @@ describe("Markdown", () => {
     ["what only looks like one", "```a`b\n<x>", "```a`b\n&lt;x>"],
     ["indented, it is none", "    ```\n<x>", "    ```\n&lt;x>"],
     ["a tab indents too", "\t~~~\n<x>", "\t~~~\n&lt;x>"],
-    ["rules are no lists", "---> ```<b\nx='`'>- a```<style>\\`", "---> ```&lt;b\nx='`'>- a```&lt;style>\\`"],
+    ["rules are not lists", "---> ```<b\nx='`'>- a```<style>\\`", "---> ```&lt;b\nx='`'>- a```&lt;style>\\`"],
   ];
 
   it.each(texts)("texts of others: %s", (_, given, expected) => expect(sealed(given)).toBe(expected));

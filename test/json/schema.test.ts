@@ -105,7 +105,7 @@ describe("values", () => {
     expect(fault(schema, { bugs: [{ line: 1 }, {}] })).toBe("answer.bugs[1].line is missing");
     expect(fault(schema, { bugs: [{ line: "1" }] })).toBe("answer.bugs[0].line must be integer");
     expect(fault({ anyOf: [{ type: "object", required: ["a"] }, { type: "null" }] }, {})).toBe("answer.a is missing");
-    expect(fault({ anyOf: [{ type: "string" }, { type: "null" }] }, 1)).toBe("answer fits none of its alternatives");
+    expect(fault({ anyOf: [{ type: "string" }, { type: "null" }] }, 1)).toBe("answer matches none of its alternatives");
   });
 
   it("a schema without end is an end", () => {
@@ -131,14 +131,14 @@ describe("values", () => {
 describe("schemas", () => {
   it.each([
     [7, /a schema is an object/],
-    [{ type: "strnig" }, /#\/type: "strnig" is no type/],
+    [{ type: "strnig" }, /#\/type: "strnig" is not a type/],
     [{ properties: { a: { requierd: ["b"] } } }, /#\/properties\/a\/requierd: .*did you mean "required"/],
     [{ unevaluatedProperties: false }, /"unevaluatedProperties" is not known here/],
     [{ nullable: true }, /"nullable" is not known here/],
     [{ properties: [] }, /#\/properties must be an object/],
     [{ properties: { a: "string" } }, /#\/properties\/a must be a schema/],
     [{ required: "a" }, /#\/required must be a list of names/],
-    [{ minLength: -1 }, /#\/minLength must be a whole number/],
+    [{ minLength: -1 }, /#\/minLength must be an integer/],
     [{ exclusiveMinimum: true }, /#\/exclusiveMinimum must be a number/],
     [{ pattern: "(" }, /#\/pattern: /],
     [{ patternProperties: { "(": {} } }, /#\/patternProperties: /],
@@ -149,7 +149,7 @@ describe("schemas", () => {
     [{ multipleOf: 0 }, /above zero/],
   ])("%j", (schema, expected) => expect(schemaProblem(schema)).toMatch(expected));
 
-  it("remarks are no restrictions, and are known", () => {
+  it("remarks are not restrictions, and are known", () => {
     const remarks = { $schema: "x", $id: "x", title: "x", description: "x", default: 1, examples: [1], "x-order": 1 };
     expect(schemaProblem(remarks)).toBeUndefined();
     expect(fault(remarks, "anything")).toBeUndefined();

@@ -121,7 +121,7 @@ describe.each(kinds)("%s", (kind) => {
     expect(server!.requests[0]!.body.toString()).not.toContain("SECRET");
   });
 
-  it("repairs what vendors refuse: open calls, doubled ids, arguments that are no object", async () => {
+  it("repairs what vendors refuse: open calls, doubled ids, arguments that are not objects", async () => {
     const messages: Message[] = [
       userSays("q"),
       {

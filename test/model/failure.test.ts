@@ -112,7 +112,7 @@ describe.each(kinds)("%s", (kind) => {
     ["text/html", "<html><title>Sign in</title>login</html>"],
     ["text/event-stream", "<html>login</html>"],
     ["application/json", '{"ok":true}'],
-  ])("%s that is no stream is a bad response", async (contentType, body) => {
+  ])("%s that is not a stream is a bad response", async (contentType, body) => {
     const { error } = await ask(kind, { contentType, body });
     expect(error?.code).toBe("MODEL_BAD_RESPONSE");
   });
@@ -198,7 +198,7 @@ it("Google's key error is one, although it comes as 400", async () => {
   expect(error?.message).toMatch(/^API key invalid/);
 });
 
-it("an empty account is no rate limit: waiting does not help", async () => {
+it("an empty account is not a rate limit: waiting does not help", async () => {
   const { error } = await ask("openai", {
     status: 429,
     body: {

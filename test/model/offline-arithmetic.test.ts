@@ -59,7 +59,7 @@ test.each([
   "2 + alert(1)",
   "1..2 + 3",
   "list 2 files",
-])("%j is no sum", (words) => {
+])("%j is not a sum", (words) => {
   expect(readSum(words)).toBeUndefined();
 });
 

@@ -122,7 +122,7 @@ export function toolsIn(root: string, options: { shell: "real" | "pretend" } = {
       const lines = text.split("\n");
       const end = Math.min(lines.length, limit === undefined ? lines.length : offset - 1 + limit);
       const part = lines.slice(offset - 1, end).join("\n");
-      const more = end < lines.length ? ` Read on with offset ${end + 1}.` : "";
+      const more = end < lines.length ? ` Continue with offset ${end + 1}.` : "";
       return good(
         offset === 1 && end === lines.length ? part : `${part}\n\n[Lines ${offset}-${end} of ${lines.length}.${more}]`,
       );

@@ -142,12 +142,12 @@ test.each([
   ["", "line 1: the file is empty"],
   ["[]", "line 1: there are no replies"],
   ['"text"', 'line 1: a script is an array of replies, an object with "replies", or one reply a line, not a string'],
-  ['[\n  {"text": "a"},\n  {"text": }\n]', "line 3, column 12: this is no JSON"],
-  ['[\n  {"text": "a"', "line 2, column 15: this is no JSON"],
-  ['{"text":"a"}\n{"text":\n', "line 2: this is no JSON"],
+  ['[\n  {"text": "a"},\n  {"text": }\n]', "line 3, column 12: this is not JSON"],
+  ['[\n  {"text": "a"', "line 2, column 15: this is not JSON"],
+  ['{"text":"a"}\n{"text":\n', "line 2: this is not JSON"],
   [
     '[\n {"text":"a"},\n\n {"txet":"b"}]',
-    'reply 2 (line 4): "txet" is not known (did you mean "text"?); allowed are delayMs, thinking, text, calls, error, steps, usage, expect',
+    'reply 2 (line 4): "txet" is not known (did you mean "text"?); allowed: delayMs, thinking, text, calls, error, steps, usage, expect',
   ],
   [
     '{"replies":[\n{"calls":[{"nam":"x"}]}]}',
@@ -162,7 +162,7 @@ test.each([
   ],
   ['[{"error":{"code":"MODEL_RATE_LIMT"}}]', '"code" "MODEL_RATE_LIMT" is unknown (did you mean MODEL_RATE_LIMIT?)'],
   ['[{"delayMs":-1}]', '"delayMs": expected a number of milliseconds, not -1'],
-  ['[{"usage":{"inputTokens":1.5}}]', '"inputTokens" must be a whole number, not 1.5'],
+  ['[{"usage":{"inputTokens":1.5}}]', '"inputTokens" must be an integer, not 1.5'],
   [
     '[{"steps":[{"text":"a","thinking":"b"}]}]',
     '"steps", step 1: a step has exactly one of delayMs, thinking, text, call, error; this one has 2',

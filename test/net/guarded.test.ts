@@ -181,7 +181,7 @@ describe("what is refused", () => {
     ["all addresses are judged", { "a.test": ["93.184.216.34", "10.0.0.1"] }],
     ["an address of version 6 too", { "a.test": ["93.184.216.34", "fd00::1"] }],
     ["one that carries another", { "a.test": ["64:ff9b::a9fe:a9fe"] }],
-    ["what is no address", { "a.test": ["elsewhere"] }],
+    ["what is not an address", { "a.test": ["elsewhere"] }],
   ])("%s", async (_, names) => {
     const { connect, addresses } = await network((_, response) => response.end());
     const failure = await failureOf(guardedFetch("http://a.test/", request({ connect, names })));
@@ -227,7 +227,7 @@ describe("redirects", () => {
     expect(addresses).toEqual(["93.184.216.34:443", "93.184.216.35:443"]);
   });
 
-  it("what is no redirect is an answer", async () => {
+  it("what is not a redirect is an answer", async () => {
     for (const status of [300, 304, 305]) {
       const { connect } = await sentOn("https://b.test/x", status);
       expect((await guardedFetch("https://a.test/start", request({ connect }))).status).toBe(status);

@@ -169,7 +169,7 @@ describe("an answer that cannot be unpacked", () => {
   });
 
   it("fails, and leaves no connection waiting for the rest", async () => {
-    const { address } = await mute(`${head}this is no gzip`);
+    const { address } = await mute(`${head}this is not gzip`);
     const ended = await ask({ url: `http://${address}/`, options: { env: {}, idleMs: 0 } });
     expect(ended).toEqual({ exit: 0, said: "reset", left: [], errors: "" });
   });

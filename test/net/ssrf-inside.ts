@@ -1,4 +1,4 @@
-// Runs inside of a network namespace: addresses, a name server, web servers, and then the CLI. Writes down what was seen.
+// Runs inside a network namespace: addresses, a name server, web servers, and then the CLI. Writes down what was seen.
 import { spawn, spawnSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -79,7 +79,7 @@ function findMissing(): string | undefined {
     : `no network of its own can be made here: ${tried.stderr.trim().split("\n")[0]}`;
 }
 
-/** Root makes one by right, others inside of a user namespace. */
+/** Root makes one by right, others inside a user namespace. */
 function unsharing(): string[] {
   return ["--net", "--mount", ...(process.getuid?.() === 0 ? [] : ["--map-root-user", "--user"]), "--"];
 }

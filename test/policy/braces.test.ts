@@ -57,7 +57,7 @@ describe("brace lists", () => {
     ]);
   });
 
-  /** What bash makes of these is another matter: steps, letters, zeros in front, braces that are no list, and quotes. */
+  /** What bash makes of these is another matter: steps, letters, zeros in front, braces that are not lists, and quotes. */
   it.each([
     "{1..5..2}",
     "{a..c}",

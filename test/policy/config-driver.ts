@@ -425,7 +425,7 @@ function isSo(sentence: string, seen: Seen): boolean {
 /** Every rule that any deny list of the files names, however often and wherever it stands. */
 function deniesKept({ settings, place }: Seen): boolean {
   const inForce = new Set(settings?.rules.filter((rule) => rule.verdict === "deny").map((rule) => rule.text));
-  // A built program tells its rules by what it does alone: that it runs at all is no sign.
+  // A built program tells its rules by what it does alone: that it runs at all is not a sign.
   if (!settings) return false;
   for (const bytes of place.files.values()) {
     const text = bytes

@@ -110,7 +110,7 @@ describe("explain", () => {
       ["ask y=1"],
       ["allow > z {> z}"],
     ]);
-    // What stands inside of a word changes nothing outside of it.
+    // What stands inside a word changes nothing outside it.
     expect(await tree("echo $(y=1)")).toEqual([["ask echo $(y=1)"]]);
     const { writes } = await explain({ kind: "Shell", target: "ls > out/a; tee .envrc > $X" }, situation());
     expect(writes).toMatchObject([

@@ -40,7 +40,7 @@ describe("how much a line may hold before it is parsed", () => {
     });
   });
 
-  it("is counted anew for each word, and outside of quotes", () => {
+  it("is counted anew for each word, and outside quotes", () => {
     expect(parseShell(`ls ${"'a' \"b\" \\c ".repeat(400)}`).errors).toEqual([]);
     expect(parseShell(`ls ${"{a,b} ".repeat(400)}`).errors).toEqual([]);
     expect(parseShell(`ls ${"$(a)".repeat(299)}`).errors).toEqual([]);

@@ -332,7 +332,7 @@ describe("names of programs", () => {
     ]);
   });
 
-  it.each(alike.trim().split(/\s+/))("%s is no other's misspelling", (name) => {
+  it.each(alike.trim().split(/\s+/))("%s is not another's misspelling", (name) => {
     expect(problems({ deny: [`Shell(${name})`] })).toEqual([]);
   });
 });

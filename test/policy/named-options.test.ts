@@ -18,7 +18,7 @@ const rows: [pattern: string, command: string, verdict: string][] = [
   // Each dangerous option must be named.
   ["npm:* --editor=*", "npm --script-shell=x --editor=y", "ask"],
   ["npm:--script-shell=* --editor=*", "npm --script-shell=x --editor=y", "allow"],
-  // Part of another word is no name.
+  // Part of another word is not a name.
   ["npm:*x--script-shell=*", "npm --script-shell=x x--script-shell=y", "ask"],
   ["npm:*--script-shells=*", "npm --script-shell=x --script-shells=y", "ask"],
   ["npm:*x--script-shell=* --script-shell=*", "npm x--script-shell=x --script-shell=y", "allow"],

@@ -261,7 +261,7 @@ describe("folders", () => {
   });
 });
 
-describe("what is no file", () => {
+describe("what is not a file", () => {
   it.each(["/proc", "/proc/self/environ", "/dev/sda", "/sys/power/state"])("%s", (path) => {
     expect(kernelPath(path)).toContain(path.split("/")[1]);
     expect(specialKind(path)).toBe(kernelPath(path));

@@ -224,7 +224,7 @@ function swap({ workspace }: Fixture, input: PolicyInput): void {
 
 type Snapshot = { outside: string; files: Map<string, string> };
 
-/** Everything outside of the workspace, and the protected files in it. */
+/** Everything outside the workspace, and the protected files in it. */
 function snapshot({ base }: Fixture): Snapshot {
   const files = new Map<string, string>();
   const visit = (folder: string) => {

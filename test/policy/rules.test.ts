@@ -182,7 +182,7 @@ describe("other rules", () => {
     }
   });
 
-  it("name one path only when they have no wildcard, and it is no link", () => {
+  it("name one path only when they have no wildcard, and it is not a link", () => {
     const names = (text: string, given: string, real = given) =>
       namesPath(rule(text), path(`/nowhere/ws/${real}`, `/nowhere/ws/${given}`), place);
     expect(names("Write(.vscode/a.json)", ".vscode/a.json")).toBe(true);

@@ -194,7 +194,7 @@ describe("parseShell", () => {
     expect(parseShell(tooMany).errors).toHaveLength(1);
   });
 
-  it("counts words and commands outside of quotes and here-documents only", () => {
+  it("counts words and commands outside quotes and here-documents only", () => {
     expect(parseShell(`echo '${"a; b ".repeat(5000)}' "${"c\n".repeat(5000)}"`).errors).toEqual([]);
     expect(parseShell(`cat > f <<'E'\n${"a; b && c\n".repeat(3000)}E`).errors).toEqual([]);
   });

@@ -58,7 +58,7 @@ describe("a continued line", () => {
     ["variable", "xy=zap; x=l; $x\\\ny"],
     ["variable in braces", "xy=zap; x=l; ${x\\\ny}"],
     ["name of a variable", "x\\\ny=zap; $xy"],
-  ])("inside of an operator, a keyword or a name is never run unasked: %s", async (_, command) => {
+  ])("inside an operator, a keyword or a name is never run unasked: %s", async (_, command) => {
     expect(reaches(command), "bash runs it").toBe(true);
     expect(await forced(command)).not.toBe("allow");
   });
@@ -67,8 +67,8 @@ describe("a continued line", () => {
     ["between words", "ls \\\n  -l \\\n  src"],
     ["behind an operator", "ls |\\\n  sort &&\\\necho done"],
     ["before a group", "ls &&\\\n(cd src; ls)"],
-    ["inside of a text", 'git commit -m "first line\\\nsecond; if so"'],
-    ["inside of a word", "echo lo\\\nng"],
+    ["inside a text", 'git commit -m "first line\\\nsecond; if so"'],
+    ["inside a word", "echo lo\\\nng"],
     ["in a here-document", "cat <<EOF\nRUN a && \\\n    b\nEOF"],
     ["behind a comment", "ls # all of it \\\necho next"],
   ])("as people write it is read: %s", async (_, command) => {

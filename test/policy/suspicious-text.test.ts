@@ -1,4 +1,4 @@
-// Characters that make a line look like another one: asked about outside of quotes, free inside of them.
+// Characters that make a line look like another one: asked about outside quotes, free inside them.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decide } from "../../src/policy/decide.ts";
 import { type Fixture, makeFixture, removeFixture, rulesOf, situationOf } from "./fixture.ts";

@@ -37,7 +37,7 @@ export const tables: readonly Table[] = [
   { file: "unsure", what: "reading what only the shell knows", verdict: "ask", given: readingNoSecrets },
   { file: "writes", what: "writing what is denied", verdict: "deny", given: keepingFile },
   { file: "unwritten", what: "naming it without writing", verdict: "allow", given: keepingFile },
-  { file: "names", what: "words that are no options", verdict: "allow", given: everyProgram },
+  { file: "names", what: "words that are not options", verdict: "allow", given: everyProgram },
   { file: "not-names", what: "words that may be options", verdict: "ask", given: everyProgram },
 ];
 

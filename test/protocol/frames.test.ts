@@ -310,7 +310,7 @@ describe("F8: the first result is final", () => {
     ["a wrong frame", '{"type":"assistant"}\n'],
     ["noise", "Killed\n"],
     ["half a line", '{"type":'],
-    ["bytes that are no UTF-8", [0xff, 0x0a]],
+    ["bytes that are not UTF-8", [0xff, 0x0a]],
     ["an unknown frame", '{"type":"telemetry"}\n'],
   ] as [string, Input][])("%s after it takes nothing away", (_name, late) => {
     const seen = parse([`${init}\n${said("a")}\n${result}\n`, late]);
@@ -399,7 +399,7 @@ describe("F10, F11: session and version", () => {
     expect(parse([line, `${init}\n`])).toMatchObject(failed("FRAME_VERSION", []));
   });
 
-  test("the list decides; no version says nothing; no data is no handshake", () => {
+  test("the list decides; no version says nothing; no data is not a handshake", () => {
     expect(
       parse(['{"type":"protocol","data":{"version":"2.0"}}\n', said("a")], { supported: ["1.0", "2.0"] }).outcome,
     ).toBe("ok");
@@ -471,7 +471,7 @@ describe("F13: tools", () => {
     expect(parse([call(name, { url: "u" })], { tools: ["web_fetch"] })).toMatchObject(failed("TOOL_UNKNOWN", []));
   });
 
-  test.each([undefined, null, "url", [], 5])("arguments that are no object: %j", (args) => {
+  test.each([undefined, null, "url", [], 5])("arguments that are not objects: %j", (args) => {
     expect(parse([call("exec", args)], { tools: ["exec"] })).toMatchObject(failed("TOOL_ARGUMENTS", []));
   });
 

@@ -43,7 +43,7 @@ describe("framing that is seen from the first line", () => {
     expect(play(`${spoof}\n${done}\n`).types).toEqual(["assistant_delta", "done"]);
   });
 
-  test("nothing, blanks alone and the beginning of a mark are no answer", () => {
+  test("nothing, blanks alone and the beginning of a mark are not an answer", () => {
     for (const text of ["", "\n\n", " ".repeat(5000)]) expect(play(text).code).toBe("NO_OUTPUT");
     expect(play("__JSON_ST").code).toBe("FRAME_MALFORMED");
     expect(play("__JSON_START__").code).toBe("FRAME_TRUNCATED");

@@ -341,7 +341,7 @@ describe("lines of others", () => {
     expect(decodeLine(line)).toEqual({ type: "other", raw: line });
   });
 
-  test("a result without an outcome is no success", () => {
+  test("a result without an outcome is not success", () => {
     for (const result of [{}, { isBackground: false }, null, "text"]) {
       expect(decodeLine(call({ shellToolCall: { args: {}, result } }))).not.toHaveProperty("outcome");
     }

@@ -79,7 +79,7 @@ describe("canUseTool", () => {
     expect(existsSync(join(workspace.path, ".git/hooks/pre-commit"))).toBe(false);
   });
 
-  test("what throws, and what is no clear yes, is a no", async () => {
+  test("what throws, and what is not a clear yes, is a no", async () => {
     const calls = [{ name: "Delete", args: { path: "c.txt" } }];
     const thrown = await play(calls, {
       canUseTool() {

@@ -239,7 +239,7 @@ describe("the reader's pace", () => {
       if (frame.type !== "assistant") continue;
       const { content } = frame.value["message"] as { content: { text: string }[] };
       numbers.push(Number.parseInt(content[0]!.text, 10));
-      // A long pause is no silence of the CLI: it is the reader who keeps it waiting.
+      // A long pause is not silence of the CLI: it is the reader who keeps it waiting.
       if (numbers.length === 5) {
         await new Promise((resolve) => setTimeout(resolve, 1500));
         isAtRest = isAlive(cli.pid);

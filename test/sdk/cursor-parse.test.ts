@@ -117,7 +117,7 @@ describe("parseCursorEvent", () => {
     expect(parseCursorEvent(`\uFEFF${JSON.stringify(says("assistant", "10"))}\r\n`)!.role).toBe("assistant");
   });
 
-  it("what is no JSON object, or not in the shape of its kind, throws with a code", () => {
+  it("what is not a JSON object, or not in the shape of its kind, throws with a code", () => {
     const thrown = (line: string) => {
       try {
         parseCursorEvent(line);
@@ -220,7 +220,7 @@ describe("outcomes", () => {
 
   it("knows all of them", () => expect([...ok, ...failed, ...refused].sort()).toEqual([...outcomeKinds].sort()));
 
-  it.each(ok)("%s is no error, and its value comes as JSON", (kind) => {
+  it.each(ok)("%s is not an error, and its value comes as JSON", (kind) => {
     const call = finished({ isBackground: false, [kind]: { a: 1 }, pid: 7 });
     expect({ error: hasError(call), result: extractToolResult(call) }).toEqual({ error: false, result: '{"a":1}' });
   });

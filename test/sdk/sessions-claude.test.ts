@@ -33,7 +33,7 @@ describe("Claude Code", () => {
     expect(texts(session)).toEqual(["u: first", "a: one", "u: right", "a: good"]);
     expect(losses(session)).toEqual({ branch: 2 });
     expect(session.losses[0]!.message).toBe(
-      "2 messages are on ways that were given up (rewound, edited or tried again) and are left out.",
+      "2 messages are on branches that were abandoned (rewound, edited or retried) and are left out.",
     );
   });
 

@@ -37,12 +37,12 @@ describe("damage", () => {
     expect(losses(session)).toEqual({ orphan_result: 1, open_call: 1 });
   });
 
-  it("what is no session is nobody's", () => {
+  it("what is not a session is nobody's", () => {
     for (const content of ["", "\n\n", "no json", '{"a":1}', "[]", "[1,2]", "null", '"text"', "\ufeff{}"]) {
       expect(readerOf(files.write(content))).toBeUndefined();
     }
     expect(() => readerOf(join(files.folder, "absent"))).toThrow(UserError);
-    expect(() => readerOf(files.folder)).toThrow(/it is no file/);
+    expect(() => readerOf(files.folder)).toThrow(/it is not a file/);
   });
 
   it("a mark at the beginning, CRLF, a last line without an end, and characters cut by the reader's pieces", () => {

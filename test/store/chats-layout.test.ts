@@ -52,7 +52,7 @@ describe("root", () => {
     expect(new RootBuilder().build()).toEqual(emptyRoot);
   });
 
-  it("is read as protobuf: other fields are passed over, wrong bytes are no root", () => {
+  it("is read as protobuf: other fields are passed over, wrong bytes are not a root", () => {
     const one = randomBytes(32);
     const reference = Buffer.concat([Buffer.from([0x0a, 0x20]), one]);
     const tokens = Buffer.from([0x2a, 0x02, 0x08, 0x07]); // field 5, two bytes

@@ -105,7 +105,7 @@ describe("listChats", () => {
     for (const prompt of shown) expect(prompt).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])/);
   });
 
-  it("passes over what is no chat, and shows what cannot be read", () => {
+  it("passes over what is not a chat, and shows what cannot be read", () => {
     chatOf(first, 5);
     const project = dirname(findChat(place.configDir, first, place.workspace));
     mkdirSync(join(project, "notes"));
@@ -153,7 +153,7 @@ describe("findChat", () => {
 
   it("says what is missing, in the words that programs wait for", () => {
     expect(failure(() => findChat(place.configDir, third, place.workspace, "cursor-agent")).message).toBe(
-      `Session not found: the chat ${third} was not found in ${chatsDir(place.configDir)}. The chats that there are: cursor-agent ls --all`,
+      `Session not found: the chat ${third} was not found in ${chatsDir(place.configDir)}. To list the chats: cursor-agent ls --all`,
     );
     expect(failure(() => findChat(place.configDir, "bbbb", place.workspace)).message).toMatch(
       /^Session not found: no chat begins with bbbb in .* courser ls --all$/,
@@ -166,13 +166,13 @@ describe("findChat", () => {
   it("says how a prompt is sent to the latest chat", () => {
     const resumed = (wanted: string) => () => findResumed(place.configDir, wanted, place.workspace, "courser");
     expect(failure(resumed("fix the bug")).message).toContain(
-      'Session not found: "fix the bug" is no chat id. To go on with the latest chat: courser --continue "fix the bug"',
+      'Session not found: "fix the bug" is not a chat id. To resume the latest chat: courser --continue "fix the bug"',
     );
     expect(failure(resumed(third)).message).toContain(`the chat ${third} was not found`);
     const folder = chatOf(first, 1);
     for (const wanted of [first, "AAAA1", "-1"]) expect(resumed(wanted)()).toBe(folder);
     expect(failure(() => findChat(place.configDir, "fix the bug", place.workspace)).message).toBe(
-      'Session not found: "fix the bug" is no chat id. The ids: courser ls --all',
+      'Session not found: "fix the bug" is not a chat id. The ids: courser ls --all',
     );
   });
 
@@ -214,7 +214,7 @@ describe("findChat", () => {
 });
 
 describe("nthChat", () => {
-  it("counts from the newest; empty chats do not count where there are others", () => {
+  it("counts from the newest; empty chats are ignored where there are others", () => {
     const oldest = chatOf(first, 30);
     const newest = chatOf(second, 10);
     chatOf(third, 1, { isEmpty: true });
@@ -234,7 +234,7 @@ describe("nthChat", () => {
     const folder = chatOf(first, 5);
     expect(nthChat(place.configDir, "/elsewhere", 1)).toBe(folder);
     expect(failure(() => nthChat(join(place.base, "empty"), place.workspace, 1)).message).toMatch(
-      /^Session not found: there is no chat to go on with .* To start one: courser "…"$/,
+      /^Session not found: no chat to resume on with .* To start one: courser "…"$/,
     );
   });
 });
@@ -316,7 +316,7 @@ describe("forkChat", () => {
     expect(fork).toMatchObject({ title: "Old", workspace: place.workspace });
   });
 
-  it("saves the whole turns of a chat that is not whole", () => {
+  it("saves the whole turns of a chat that is incomplete", () => {
     chat.close();
     const lost = readChat(chat.metadata.folder).messages.find(({ turn }) => turn === 2)!;
     const database = openDatabase(join(chat.metadata.folder, "store.db"));
@@ -327,7 +327,7 @@ describe("forkChat", () => {
     const copy = readChat(fork.folder);
     expect(copy.problems).toEqual([]);
     expect(copy.turns.map((turn) => turn.prompt)).toEqual(["what is 7+7?"]);
-    expect(losses).toEqual([expect.stringMatching(/is not whole; 1 of 3 turns were copied\. .* missing: /)]);
+    expect(losses).toEqual([expect.stringMatching(/is incomplete; 1 of 3 turns were copied\. .* missing: /)]);
   });
 
   it("makes no empty copy of a chat of which nothing is whole", () => {

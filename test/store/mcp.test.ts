@@ -99,7 +99,7 @@ describe("the files", () => {
       ["list", '"command" must be text; it needs a "command" to start or a "url" to connect to'],
       ["typo", 'it needs a "command" to start or a "url" to connect to'],
       ["wrong", '"type" stdio does not fit "url"'],
-      ["a:b", "its name must hold no colon and no control character"],
+      ["a:b", "its name must not contain a colon or a control character"],
       ["text", "it must be an object"],
     ]);
     expect(warnings).toEqual(['mcp.json: "typo.comand" is unknown: did you mean "command"?']);

@@ -35,7 +35,7 @@ describe("configDir", () => {
 });
 
 describe("project names", () => {
-  it("collapses what is no letter or digit", () => {
+  it("collapses what is not a letter or digit", () => {
     expect(projectSlug("/Users/me/my_app (2)/")).toBe("Users-me-my-app-2");
     expect(projectDir("/c", "/a/b")).toBe("/c/projects/a-b");
     expect(projectDir("/c", "/")).toBe("/c/projects/root");

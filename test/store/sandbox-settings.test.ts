@@ -96,10 +96,10 @@ describe("the user", () => {
 
   it.each([
     [{ type: "open" }, /"type" must be one of workspace_readwrite/],
-    [{ networkPolicy: { deny: "a.test" } }, /"networkPolicy.deny" must be a list of texts/],
+    [{ networkPolicy: { deny: "a.test" } }, /"networkPolicy.deny" must be a list of strings/],
     [{ networkPolicy: [] }, /"networkPolicy" must be an object/],
     [{ disableTmpWrite: "yes" }, /"disableTmpWrite" must be true or false/],
-    [{ limits: { memoryMb: 0 } }, /"limits.memoryMb" must be a whole number/],
+    [{ limits: { memoryMb: 0 } }, /"limits.memoryMb" must be an integer/],
     [{ environment: ["A=1"] }, /"environment" must be a list of names/],
     ["{ broken", /line 1/],
   ])("is stopped by what cannot be understood: %j", (user, message) => {
@@ -107,7 +107,7 @@ describe("the user", () => {
     expect(() => load({ project: user })).toThrow(message);
   });
 
-  it("hears that a word alone is no setting of cli-config.json", () => {
+  it("hears that a word alone is not a setting of cli-config.json", () => {
     const place = { configDir: join(base, "config"), workspace: join(base, "work") };
     const { mode, warnings } = loadSandboxSettings({ ...place, cliConfig: { sandbox: "disabled" } });
     expect([mode, warnings]).toEqual(["auto", [expect.stringContaining('"sandbox" must be an object')]]);

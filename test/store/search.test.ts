@@ -226,7 +226,7 @@ describe("the index", () => {
     ["cut", (file: string) => truncateSync(file, statSync(file).size - 5000)],
     [
       "no database",
-      (file: string) => writeFileSync(file, "this is no database at all, and it is long enough".repeat(20)),
+      (file: string) => writeFileSync(file, "this is not a database at all, and it is long enough".repeat(20)),
     ],
     ["of another version", (file: string) => run(file, "PRAGMA user_version = 99; DROP TABLE chats")],
     ["without its tables", (file: string) => run(file, "DROP TABLE texts")],

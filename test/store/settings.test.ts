@@ -183,7 +183,7 @@ describe("loadSettings", () => {
     ]);
     const untrusted = load(files, false);
     expect(rules(untrusted).sort()).toEqual(["allow Shell(git)", "deny Read(.env)", "deny Shell(rm)"]);
-    expect(untrusted.warnings.join()).toContain("2 allow rules do not count until you trust this workspace");
+    expect(untrusted.warnings.join()).toContain("2 allow rules are ignored until you trust this workspace");
   });
 
   it("reads the lists shared with the editor", () => {

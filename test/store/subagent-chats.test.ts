@@ -27,7 +27,7 @@ function make(id: string, more: { parent?: string } = {}): void {
   chat.close();
 }
 
-it("are no part of lists and numbers, and are known by their id", () => {
+it("are not part of lists and numbers, and are known by their id", () => {
   make(parent);
   make(child, { parent });
   expect(listChats(configDir).map(({ id }) => id)).toEqual([parent]);

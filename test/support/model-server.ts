@@ -8,7 +8,7 @@ export type ToolCallAnswer = {
   name: string;
   /** Of a tool that belongs to a group of them: Responses API only. */
   namespace?: string;
-  /** A string is sent as it is: arguments that are no JSON. */
+  /** A string is sent as it is: arguments that are not JSON. */
   args: unknown;
 };
 
@@ -49,7 +49,7 @@ export type RecordedRequest = {
   wire: Wire | undefined;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** The body, parsed; undefined when it is no JSON. */
+  /** The body, parsed; undefined when it is not JSON. */
   json: any;
   model: string;
   key: string;

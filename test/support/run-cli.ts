@@ -12,7 +12,7 @@ export type CliRun = {
   signal: NodeJS.Signals | null;
   stdout: string;
   stderr: string;
-  /** Every line of stdout, parsed; throws when one is no JSON. */
+  /** Every line of stdout, parsed; throws when one is not JSON. */
   lines(): Record<string, any>[];
   /** What the run noticed, as the stream says it; a line each. */
   notices(): string;

@@ -46,7 +46,7 @@ export function createExecTool(options: ExecOptions = {}): AdapterTool {
   };
   return {
     name: "exec",
-    description: `Run a command with bash in ${workspace}. It has no input and no terminal, and ends after ${Math.round(timeoutMs / 1000)} s.`,
+    description: `Run a command with bash in ${workspace}. It has no input and no terminal, and times out after ${Math.round(timeoutMs / 1000)} s.`,
     schema: {
       type: "object",
       properties: {
@@ -87,10 +87,10 @@ function told(end: Awaited<ReturnType<typeof runProgram>>, timeoutMs: number): s
   if (end.failure) return `The command could not be started: ${end.failure.message}`;
   const output = [end.stdout.toString("utf8"), end.stderr].filter((text) => text !== "").join("\n");
   const notes = [
-    ...(end.timedOut ? [`timed out after ${timeoutMs} ms and was ended`] : []),
+    ...(end.timedOut ? [`timed out after ${timeoutMs} ms and was killed`] : []),
     ...(end.cancelled ? ["cancelled"] : []),
     ...(end.exitCode !== 0 && end.exitCode !== null ? [`exit code ${end.exitCode}`] : []),
-    ...(end.signal !== "" && !end.timedOut && !end.cancelled ? [`ended by ${end.signal}`] : []),
+    ...(end.signal !== "" && !end.timedOut && !end.cancelled ? [`killed by ${end.signal}`] : []),
   ];
   return [output === "" ? "(no output)" : output, ...notes.map((note) => `[${note}]`)].join("\n");
 }

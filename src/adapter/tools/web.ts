@@ -36,13 +36,13 @@ export function createWebFetchTool(options: WebFetchOptions = {}): AdapterTool {
   return {
     name: "web_fetch",
     aliases: ["mcp_web_fetch"],
-    description: "Read a page of the web as Markdown.",
+    description: "Read a web page as Markdown.",
     schema: contractSchemas.get("web_fetch")!,
     async run({ url }: { url: string }, { signal }) {
       const request: PageRequest = { mode: "default", rules, cache, signal, limits, ...(env && { env }) };
       const page = await fetchAsking(url, request, ask);
       const isLong = page.markdown.length > mostCharacters;
-      const notes = isLong || page.isTruncated ? ["[… the page is longer …]"] : [];
+      const notes = isLong || page.isTruncated ? ["[… the page is truncated …]"] : [];
       const from = page.finalUrl === page.url ? [] : [`(from ${page.finalUrl})`];
       return [...from, page.markdown.slice(0, mostCharacters), ...notes].join("\n\n");
     },
@@ -83,13 +83,13 @@ export function createWebSearchTool(options: WebSearchOptions = {}): AdapterTool
   if (engine !== undefined && !searchEngineNames.includes(engine))
     throw new UserError(
       "CONFIG_INVALID",
-      `There is no search engine "${engine}": there are ${searchEngineNames.join(", ")}.`,
+      `Unknown search engine "${engine}"; available: ${searchEngineNames.join(", ")}.`,
     );
   const settings: SearchSettings = { engine, url: endpoint, keyEnv };
   return {
     name: "web_search",
     aliases: ["mcp_web_search"],
-    description: "Search the web. Gives titles, addresses and a few words of each result.",
+    description: "Search the web. Returns the title, address and an excerpt of each result.",
     schema: contractSchemas.get("web_search")!,
     async run({ query }: { query: string }, { signal }) {
       const found = searchEngine(settings, env);

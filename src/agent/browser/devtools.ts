@@ -59,7 +59,7 @@ export class Devtools {
     }
     if (start < chunk.length) this.#rest.push(chunk.subarray(start));
     this.#restLength += chunk.length - start;
-    if (this.#restLength > longestMessage) this.#break("the browser sent a message without an end");
+    if (this.#restLength > longestMessage) this.#break("the browser sent an endless message");
   }
 
   /** Nothing is answered any more. */
@@ -74,7 +74,7 @@ export class Devtools {
     try {
       message = JSON.parse(text);
     } catch {
-      this.#break("the browser said something that is no JSON");
+      this.#break("the browser sent something that is not JSON");
       return;
     }
     if (!isObject(message)) return;

@@ -36,7 +36,7 @@ export function findBrowser(env: Environment, platform: NodeJS.Platform = proces
   const named = env["COURSER_BROWSER"];
   if (named) {
     if (isProgram(named)) return named;
-    throw new UserError("BROWSER_MISSING", `COURSER_BROWSER names ${named}, which is no program that can be run.`);
+    throw new UserError("BROWSER_MISSING", `COURSER_BROWSER names ${named}, which is not an executable program.`);
   }
   const inPath = (env["PATH"] ?? "")
     .split(delimiter)
@@ -47,6 +47,6 @@ export function findBrowser(env: Environment, platform: NodeJS.Platform = proces
   const install = advice[platform] ?? "Install Chromium or Chrome";
   throw new UserError(
     "BROWSER_MISSING",
-    `--browser needs Chromium or Chrome, and there is none on this machine. ${install}, or name one with COURSER_BROWSER=/path/to/chrome`,
+    `--browser needs Chromium or Chrome, and neither is installed. ${install}, or name one with COURSER_BROWSER=/path/to/chrome`,
   );
 }

@@ -55,7 +55,7 @@ export function createBrowser(options: BrowserOptions): Browser {
     if (running && !running.hasEnded) return running.pages;
     await running?.remove();
     if (!hasWarned && isRoot())
-      options.warn("The browser runs without its own sandbox, because you are root. Run as another user to have it.");
+      options.warn("The browser runs without its own sandbox, because you are root. Run as another user to enable it.");
     hasWarned = true;
     running = await start(options, permitted);
     try {

@@ -125,7 +125,7 @@ export class Pages {
     const { sessionId, node } = this.#place(ref);
     await this.#send("DOM.scrollIntoViewIfNeeded", { backendNodeId: node }, sessionId);
     await this.#send("DOM.focus", { backendNodeId: node }, sessionId);
-    if (!(await this.#call(node, sessionId, selectAll))) throw new DevtoolsError(`${ref} is no field to type into`);
+    if (!(await this.#call(node, sessionId, selectAll))) throw new DevtoolsError(`${ref} is not a text field`);
     if (text === "") await this.#key("Delete", 46, "", sessionId);
     else await this.#send("Input.insertText", { text }, sessionId);
     if (submit) await this.#key("Enter", 13, "\r", sessionId);
@@ -140,7 +140,7 @@ export class Pages {
       if (typeof data === "string" && data.length < (largestImage * 4) / 3)
         return { mime: `image/${format}`, base64: data };
     }
-    throw new DevtoolsError("the picture of the page is too large");
+    throw new DevtoolsError("the screenshot is too large");
   }
 
   async #wholeArea(): Promise<JsonObject> {
@@ -177,15 +177,13 @@ export class Pages {
   #place(ref: string): ElementPlace {
     const place = this.#places.get(ref.trim().replace(/^\[?(?:ref=)?|\]$/g, ""));
     if (!place || !this.#sessions.has(place.sessionId))
-      throw new DevtoolsError(
-        `there is no ${JSON.stringify(ref.slice(0, 40))} on the page as it is now: take a snapshot`,
-      );
+      throw new DevtoolsError(`${JSON.stringify(ref.slice(0, 40))} is not on the current page: take a snapshot`);
     return place;
   }
 
   #page(): Session {
     const page = this.#sessions.get(this.#pages.at(-1) ?? "");
-    if (!page) throw new DevtoolsError("there is no page");
+    if (!page) throw new DevtoolsError("no page is open");
     return page;
   }
 

@@ -90,7 +90,7 @@ export function renderSnapshot(frames: readonly FrameTree[], nextRef: () => stri
     };
     for (const node of nodes) if (node["parentId"] === undefined) visit(node, 0, "");
   }
-  if (left > 0) lines.push(`[${left} more lines are left out]`);
+  if (left > 0) lines.push(`[${left} more lines omitted]`);
   return { text: lines.join("\n"), places };
 }
 

@@ -64,7 +64,7 @@ export function createBrowserTools(browser: Browser): readonly Tool[] {
     }),
     tool({
       ...named("snapshot"),
-      description: "Outline of the page as it is now.",
+      description: "Outline of the current page.",
       readOnly: true,
       args: v.object({}),
       needs: onPage,
@@ -81,7 +81,7 @@ export function createBrowserTools(browser: Browser): readonly Tool[] {
     }),
     tool({
       ...named("type"),
-      description: "Type into a field, in place of what is in it.",
+      description: "Type into a field, replacing its content.",
       readOnly: false,
       args: v.object({ ref, text: v.string(), submit: v.optional(v.pipe(v.boolean(), v.description("Press Enter"))) }),
       spellings: { element: "ref", value: "text" },
@@ -91,7 +91,7 @@ export function createBrowserTools(browser: Browser): readonly Tool[] {
     }),
     tool({
       ...named("screenshot"),
-      description: "Picture of the page.",
+      description: "Screenshot of the page.",
       readOnly: true,
       args: v.object({ fullPage: v.optional(v.boolean()) }),
       needs: onPage,
@@ -161,7 +161,7 @@ async function shownPage(
   const told = [...new Set([...before, ...refusals, ...notes])];
   const page = [
     `Page: ${oneLine(title, 200)} (${oneLine(url, 500)})`,
-    text === "" ? "(there is nothing on it)" : text,
+    text === "" ? "(the page is empty)" : text,
     ...told.map((line) => `[${oneLine(line, 500)}]`),
   ].join("\n");
   return { outcome: mcpOutcome([{ text: { text: page } }], false), text: page };

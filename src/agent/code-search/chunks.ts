@@ -7,7 +7,7 @@ const fewest = 8;
 const enough = 30;
 const most = 70;
 
-/** Begins something: a definition at the edge, or one inside of a class. */
+/** Begins something: a definition at the edge, or one inside a class. */
 const modifiers =
   /^(?: {0,4}|\t)(?:(?:export|default|declare|pub|public|private|protected|static|abstract|async|override|final|get|set)\s)*/;
 const definition =

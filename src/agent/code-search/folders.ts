@@ -48,12 +48,12 @@ async function searchFolder(
   try {
     return await searchIndex(question, place, options, file);
   } catch (error) {
-    // A disk that is full or read-only is no reason not to answer. What is no fault of the store is thrown on.
+    // A disk that is full or read-only is no reason not to answer. What is not a fault of the store is thrown on.
     if (file === undefined) throw error;
     const { code, message } = storeError(error, file);
     if (code === "STORE_CORRUPT") removeDatabase(file);
     const found = await searchIndex(question, place, options, undefined);
-    return { ...found, notice: `The index could not be kept: ${message}` };
+    return { ...found, notice: `The index could not be saved: ${message}` };
   }
 }
 

@@ -63,7 +63,8 @@ async function embed(texts: readonly string[], { endpoint, signal, env }: Rerank
     const place = typeof row["index"] === "number" ? row["index"] : at;
     if (Array.isArray(row["embedding"])) vectors[place] = Float32Array.from(row["embedding"] as number[]);
   }
-  if (texts.some((_, at) => !vectors[at] || vectors[at].length === 0)) throw new Error("its answer holds no vectors");
+  if (texts.some((_, at) => !vectors[at] || vectors[at].length === 0))
+    throw new Error("its answer contains no vectors");
   return vectors;
 }
 

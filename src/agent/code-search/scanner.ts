@@ -28,7 +28,7 @@ const definers = new Set(
     " ",
   ),
 );
-/** Every variable inside of functions is no name that somebody would look for. */
+/** Every variable inside of functions is not a name that somebody would look for. */
 const topDefiners = new Set("const let var exports static val public private protected void int".split(" "));
 const controls = new Set(
   "if for while switch catch return await throw typeof new else do with super assert except elif".split(" "),
@@ -154,7 +154,7 @@ export function createScanner(): Scanner {
           else if (byte === 47 && next === 42 && style === "slash") comment = "block";
           else if (byte === 35 && style === "hash") comment = "line";
           else if (byte === 45 && next === 45 && style === "dash") comment = "line";
-          // `export default {`, `foo = function`: what comes after is no name of this line.
+          // `export default {`, `foo = function`: what comes after is not a name of this line.
           else if (byte !== 42 && byte !== 46 && byte !== 35) {
             previous = undefined;
             if (byte !== 64) isFirst = false;
@@ -180,7 +180,7 @@ function isDefined(previous: Word | undefined, indent: number): boolean {
   return previous.defines === "always" || indent === 0;
 }
 
-/** Letters, digits, _ and $, and everything that is no ASCII. */
+/** Letters, digits, _ and $, and everything that is not ASCII. */
 const isWordByte = new Uint8Array(256).map((_, byte) =>
   byte >= 128 || /[\w$]/.test(String.fromCharCode(byte)) ? 1 : 0,
 );

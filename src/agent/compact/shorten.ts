@@ -17,15 +17,15 @@ export type Shortening = {
 };
 
 const messages = {
-  unchanged: "The conversation may no longer fit the model, and nothing of it can be left out: it is tried as it is.",
-  shortened: "The conversation no longer fitted the model: older parts were cut.",
-  summarised: "The conversation no longer fitted the model: a summary stands for its older turns.",
+  unchanged: "The conversation may no longer fit the model, and nothing in it can be cut: it is sent as it is.",
+  shortened: "The conversation no longer fit the model: older parts were cut.",
+  summarised: "The conversation no longer fit the model: a summary replaces its older turns.",
 };
 
 const wishedMessages = {
   unchanged: "There is nothing to compact.",
   shortened: "The conversation was compacted: older parts were cut.",
-  summarised: "The conversation was compacted: a summary stands for its older turns.",
+  summarised: "The conversation was compacted: a summary replaces its older turns.",
 };
 
 /** `trigger`: who wants it. `isIdle`: between two turns. */
@@ -69,6 +69,6 @@ export async function* shorten(
 export function tooLong(agent: Agent, why: string): TurnError {
   return new TurnError(
     "MODEL_OVERFLOW",
-    `The conversation does not fit ${agent.model.displayName}, even when it is shortened. ${why} Ask for less at once, begin a new chat, or choose a model with a larger window with --model.`,
+    `The conversation does not fit ${agent.model.displayName}, even when it is shortened. ${why} Ask for less at once, start a new chat, or choose a model with a larger window with --model.`,
   );
 }

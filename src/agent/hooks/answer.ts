@@ -8,7 +8,7 @@ import { JsonTextError, parseJsonc } from "../../store/jsonc.ts";
 
 /** One hook's answer. Nothing set: it has no opinion. */
 export type HookReply = {
-  /** On a prompt, whatever is no `allow` stops it. */
+  /** On a prompt, whatever is not an `allow` stops it. */
   permission?: Verdict;
   /** For the model. */
   reason?: string;
@@ -21,7 +21,7 @@ export type HookReply = {
   mcpOutput?: JsonObject;
   /** It did not do its work: what went wrong. */
   failure?: string;
-  /** What it printed is no answer at all. */
+  /** What it printed is not an answer at all. */
   isMalformed?: true;
   warnings: string[];
 };
@@ -41,7 +41,7 @@ export function readReply(output: string | undefined, kind: HookKind): HookReply
   if (text === "") return { warnings: [] };
   if (kind.format === "claude" && !text.includes("{")) return plainText(text, kind);
   const value = tryParse(text);
-  if (!isObject(value)) return malformed(kind, value === undefined ? "it is no JSON" : "it is no JSON object");
+  if (!isObject(value)) return malformed(kind, value === undefined ? "it is not JSON" : "it is not a JSON object");
   const twice = repeatedKey(text);
   if (twice !== undefined) return malformed(kind, twice);
   return new Reader(value, kind).reply();
@@ -183,7 +183,7 @@ class Reader {
     for (const [name, value] of Object.entries(given)) {
       const isGood = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && typeof value === "string" && !value.includes("\0");
       if (isGood) env[name] = value;
-      else this.#warnings.push(`"env.${name.slice(0, 40)}" is no variable with a text and was dropped`);
+      else this.#warnings.push(`"env.${name.slice(0, 40)}" must be a string and was dropped`);
     }
     return env;
   }
@@ -200,7 +200,7 @@ class Reader {
       const value = Object.hasOwn(from, key) ? from[key] : undefined;
       if (value === undefined || value === null || value === "") continue;
       if (typeof value === "string") return value;
-      this.#warnings.push(`"${key}" must be text and was dropped`);
+      this.#warnings.push(`"${key}" must be a string and was dropped`);
     }
     return undefined;
   }
@@ -216,10 +216,10 @@ class Reader {
     for (const field of fields) {
       if (this.#takes(field) || silent.has(field) || !Object.hasOwn(this.#value, field)) continue;
       if (field === "continue" && this.#value[field] === true) continue;
-      this.#warnings.push(`"${field}" does not count on ${event} and was dropped`);
+      this.#warnings.push(`"${field}" has no effect on ${event} and was dropped`);
     }
     const changes = event !== "preToolUse" && Object.hasOwn(this.#nested, "updatedInput");
-    if (changes) this.#warnings.push(`"updatedInput" does not count on ${event} and was dropped`);
+    if (changes) this.#warnings.push(`"updatedInput" has no effect on ${event} and was dropped`);
   }
 }
 

@@ -207,7 +207,7 @@ function commandOf({ args }: HookedCall): string {
   return isObject(args) ? String(args["command"] ?? "") : "";
 }
 
-/** The whole text of what is about to be read. What is no text, or too much of it, is not shown. */
+/** The whole text of what is about to be read. What is not text, or too much of it, is not shown. */
 async function contentOf(path: string, workspace: string): Promise<string> {
   try {
     const file = await openFile(path, { workspace });

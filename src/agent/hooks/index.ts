@@ -158,10 +158,10 @@ function settled(hook: Hook, reply: HookReply, loopCount: number): HookReply {
   if (failure === undefined) return reply;
   if (!isGate(hook.event)) return { ...reply, warnings: [...reply.warnings, `it failed: ${failure}`] };
   if (hook.failClosed) {
-    const reason = `it must be heard ("failClosed"), and ${failure}`;
+    const reason = `it is required ("failClosed"), and ${failure}`;
     return { ...reply, permission: "deny", reason, warnings: [...reply.warnings, `it failed: ${failure}`] };
   }
-  const note = `it failed, and was taken to have said nothing ("failClosed": true would refuse): ${failure}`;
+  const note = `it failed and was ignored ("failClosed": true would refuse): ${failure}`;
   return { ...reply, warnings: [...reply.warnings, note] };
 }
 

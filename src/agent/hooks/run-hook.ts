@@ -76,12 +76,12 @@ async function runCommand(hook: Hook, payload: string, place: HookRunPlace, sign
 
 function replyOf(hook: Hook, end: ProcessEnd, floods: boolean): HookReply {
   if (floods) return readReply(undefined, hook);
-  if (end.timedOut) return failed(`it took longer than ${timeoutOf(hook) / 1000} s and was ended`);
-  if (end.cancelled) return failed("it was ended with the run");
+  if (end.timedOut) return failed(`it timed out after ${timeoutOf(hook) / 1000} s`);
+  if (end.cancelled) return failed("it was stopped with the run");
   if (end.exitCode === 0) return readReply(end.stdout, hook);
   const said = end.stderr.trim();
   if (end.exitCode === 2) return blocked(hook, end.stdout, said);
-  const how = end.exitCode === null ? `it was ended by ${end.signal}` : `it ended with exit code ${end.exitCode}`;
+  const how = end.exitCode === null ? `it was killed by ${end.signal}` : `it exited with code ${end.exitCode}`;
   return failed(said === "" ? how : `${how}: ${lastLines(said)}`);
 }
 
@@ -103,11 +103,11 @@ function blocked(hook: Hook, stdout: string, said: string): HookReply {
     if (hookEvents[event].effect === "followup") return { followup: said, warnings: [] };
     if (event === "postToolUse") return { context: said, warnings: [] };
   }
-  return { warnings: [`exit code 2 refuses nothing on ${event}, and what was printed with it does not count`] };
+  return { warnings: [`exit code 2 cannot refuse ${event}, and its output is ignored`] };
 }
 
 async function runPrompt(hook: Hook, payload: string, place: HookRunPlace, signal: AbortSignal): Promise<Ran> {
-  if (!place.askModel) return { reply: failed("there is no model to ask"), exit: null };
+  if (!place.askModel) return { reply: failed("no model is available"), exit: null };
   const seconds = timeoutOf(hook) / 1000;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutOf(hook))]);
   const written = hook.prompt!;
@@ -122,7 +122,7 @@ async function runPrompt(hook: Hook, payload: string, place: HookRunPlace, signa
     const answer = await Promise.race([place.askModel(question, limit), ended]);
     return { reply: judgementOf(answer, hook.event), exit: null };
   } catch (error) {
-    if (signal.aborted) return { reply: failed("it was ended with the run"), exit: null };
+    if (signal.aborted) return { reply: failed("it was stopped with the run"), exit: null };
     return { reply: failed(`the model could not be asked: ${(error as Error).message}`), exit: null };
   }
 }
@@ -140,7 +140,7 @@ function judgementOf(answer: string, event: HookEventName): HookReply {
     return isGate(event) ? { permission: "deny", reason: why, warnings: [why] } : failed(why);
   }
   const given = (value as Record<string, unknown>)["reason"];
-  const reason = typeof given === "string" && given.trim() !== "" ? given : "The condition of a hook does not hold.";
+  const reason = typeof given === "string" && given.trim() !== "" ? given : "A hook's condition is not met.";
   if (ok) return { warnings: [] };
   if (isGate(event)) return { permission: "deny", reason, warnings: [] };
   return hookEvents[event].effect === "followup" ? { followup: reason, warnings: [] } : { warnings: [] };

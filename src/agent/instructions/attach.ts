@@ -42,10 +42,10 @@ export function findTarget(target: string, bases: readonly string[]): Found | un
 export function refusalOf(found: Found, place: AttachPlace): string | undefined {
   const roots = [place.workspace, ...place.roots];
   if (![...roots, ...roots.map(realOrSame)].some((root) => isInside(found.real, root))) {
-    return "it is outside of the workspace; open its folder with --add-dir";
+    return "it is outside the workspace; add its directory with --add-dir";
   }
   const isIgnored = place.isIgnored?.(found.path) || (found.real !== found.path && place.isIgnored?.(found.real));
-  return isIgnored ? "an ignore file or a deny rule keeps it from the agent" : undefined;
+  return isIgnored ? "an ignore file or a deny rule hides it from the agent" : undefined;
 }
 
 export function attach(found: Found, place: AttachPlace): Attachment {
@@ -140,14 +140,14 @@ function attachImage(found: Found, place: AttachPlace): Attachment {
       `${shown} was not attached: ${read.type === "problem" ? read.reason : "it is gone"}.`,
     );
   if (read.size > largestImage) {
-    return nothing("image", found, `${shown} was not attached: images may have 5 MB at most. Scale it down first.`);
+    return nothing("image", found, `${shown} was not attached: images may be at most 5 MB. Resize it first.`);
   }
   const mime = imageKind(read.bytes);
   if (!mime)
     return nothing(
       "image",
       found,
-      `${shown} was not attached: it is no PNG, JPEG, GIF or WebP image, whatever its name says.`,
+      `${shown} was not attached: it is not a PNG, JPEG, GIF or WebP image, whatever its name says.`,
     );
   const label = `<image path="${oneLine(shown).replaceAll('"', "&quot;")}"/>`;
   const parts: Part[] = [

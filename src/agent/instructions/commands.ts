@@ -47,7 +47,7 @@ export function expandCommand(prompt: string, place: CommandPlace): ExpandedComm
   }
   const known = [...listCommands(place), ...(place.callable ?? []).flatMap((callable) => callable.names())];
   const meant = name.includes("/") ? undefined : nearestName(name, known);
-  if (meant) warnings.push(`There is no command /${name} (did you mean /${meant}?). It was sent to the model as text.`);
+  if (meant) warnings.push(`Unknown command /${name} (did you mean /${meant}?). It was sent to the model as text.`);
   return { text: prompt, warnings };
 }
 

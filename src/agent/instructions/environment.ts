@@ -43,7 +43,7 @@ export function findGit(folder: string): GitPlace | undefined {
     const stat = statOrNothing(dotGit);
     if (stat?.isDirectory()) {
       const branch = branchIn(dotGit);
-      // An empty folder of that name is no repository.
+      // An empty folder of that name is not a repository.
       if (branch !== "missing") return { root, branch };
     }
     if (stat?.isFile()) {
@@ -58,7 +58,7 @@ export function findGit(folder: string): GitPlace | undefined {
 
 const modeWords: Record<Mode, string> = {
   default: "agent",
-  force: "agent, every call allowed that no rule denies",
+  force: "agent, every call is allowed unless a rule denies it",
   plan: "plan, read-only",
   ask: "ask, read-only",
 };

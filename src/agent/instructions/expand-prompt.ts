@@ -39,7 +39,7 @@ export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt
   let bytes = 0;
   let reached = 0;
   for (const mention of findMentions(command.text)) {
-    // The inside of a mention that was understood is no further mention.
+    // The inside of a mention that was understood is not a further mention.
     if (mention.start < reached) continue;
     const understood = understand(mention, input);
     if (!understood) continue;
@@ -63,7 +63,7 @@ export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt
     if (attached.parts.length === 0) continue;
     if (bytes + attached.bytes > mostAttachedBytes || (attached.type === "image" && images.length >= 2 * mostImages)) {
       result.warnings.push(
-        `${shown} was not attached: the mentions of one prompt may bring ${mostAttachedBytes} bytes and ${mostImages} images.`,
+        `${shown} was not attached: the mentions in one prompt may attach at most ${mostAttachedBytes} bytes and ${mostImages} images.`,
       );
       continue;
     }

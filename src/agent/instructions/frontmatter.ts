@@ -21,7 +21,7 @@ export function parseFrontmatter(source: string): Frontmatter {
     return {
       fields: new Map(),
       body: text,
-      warnings: ["its frontmatter has no closing ---, so all of it is taken as text"],
+      warnings: ["its frontmatter has no closing ---, so the whole file is treated as text"],
     };
   }
   const warnings: string[] = [];
@@ -51,7 +51,7 @@ export function listOf(value: FieldValue | undefined): string[] {
     .filter((item) => item !== "");
 }
 
-/** Undefined when it is no yes or no. */
+/** Undefined when it is not a yes or no. */
 export function booleanOf(value: FieldValue | undefined): boolean | undefined {
   if (typeof value !== "string") return undefined;
   const word = unquoted(withoutComment(value).trim()).toLowerCase();
@@ -94,7 +94,7 @@ function parseFields(lines: readonly string[], warnings: string[]): Map<string, 
       fields.set(name, continued(current, line.trim()));
       continue;
     }
-    warnings.push(`a line of its frontmatter is not understood: ${line.trim().slice(0, 60)}`);
+    warnings.push(`a line of its frontmatter cannot be parsed: ${line.trim().slice(0, 60)}`);
   }
   return fields;
 }

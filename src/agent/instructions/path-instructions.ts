@@ -67,8 +67,8 @@ export function createPathInstructions(place: InstructionPlace, loaded?: LoadedI
       return [text];
     }
     const shown = shownPath(instruction.path, place.workspace);
-    warnings.push(`${shown} was left out: all instructions together may have ${mostInstructionBytes} bytes.`);
-    return [`Instructions that apply here but are too long to be given, Read when needed: ${shown}`];
+    warnings.push(`${shown} was left out: all instructions together are limited to ${mostInstructionBytes} bytes.`);
+    return [`Instructions that apply here but are too long to include, Read when needed: ${shown}`];
   };
 
   /** Looks into a folder on the way to a touched file, the first time it is on the way. */

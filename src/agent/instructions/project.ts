@@ -168,7 +168,7 @@ function keepWhatFits(all: readonly Instruction[], place: AttachPlace, warnings:
       const shown = shownPath(instruction.path, place.workspace);
       kept.leftOut.unshift(shown);
       warnings.push(
-        `${shown} was left out: all instructions together may have ${mostInstructionBytes} bytes. Shorten them, or let rules apply by globs.`,
+        `${shown} was left out: all instructions together are limited to ${mostInstructionBytes} bytes. Shorten them, or let rules apply by globs.`,
       );
       continue;
     }
@@ -183,10 +183,10 @@ function sectionOf(kept: Kept, described: readonly Rule[], workspace: string): s
   if (kept.blocks.length === 0 && kept.leftOut.length === 0 && described.length === 0) return "";
   const lines = [
     "# Project instructions",
-    "Written for you by the user and the project. Later ones win over earlier ones, the user's prompt over all.",
+    "Written for you by the user and the project. Later ones override earlier ones, and the user's prompt overrides all.",
   ];
   lines.push(...kept.blocks);
-  if (kept.leftOut.length > 0) lines.push(`Too long to be here, Read when needed: ${kept.leftOut.join(", ")}`);
+  if (kept.leftOut.length > 0) lines.push(`Too long to include, Read when needed: ${kept.leftOut.join(", ")}`);
   lines.push(...describedRules(described, workspace));
   return lines.join("\n");
 }

@@ -38,7 +38,7 @@ export function readBytes(path: string, options: { limit: number; within?: reado
     if (options.within && !options.within.some((folder) => isInside(real, folder))) {
       return {
         type: "problem",
-        reason: "it is a link to a place outside of the workspace; add that folder with --add-dir",
+        reason: "it links outside the workspace; add that directory with --add-dir",
       };
     }
     const descriptor = openSync(real, readFlags);
@@ -101,7 +101,7 @@ export function problemOf(error: unknown): { type: "missing" } | { type: "proble
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (code === "ENOENT" || code === "ENOTDIR") return { type: "missing" };
   if (code === "EACCES" || code === "EPERM")
-    return { type: "problem", reason: "it may not be read (permission denied)" };
+    return { type: "problem", reason: "it cannot be read (permission denied)" };
   return { type: "problem", reason: `it cannot be read (${code ?? String(error)})` };
 }
 

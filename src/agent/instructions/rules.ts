@@ -54,7 +54,7 @@ export function parseRule(source: string): {
   const { fields, body, warnings: problems } = parseFrontmatter(source);
   problems.push(...misspelt(fields, ["description", "globs", "alwaysApply"]));
   const always = fields.has("alwaysapply") ? booleanOf(fields.get("alwaysapply")) : false;
-  if (always === undefined) problems.push("alwaysApply must be true or false; it is taken as false");
+  if (always === undefined) problems.push("alwaysApply must be true or false; it is treated as false");
   const written = textOf(fields.get("description"));
   const description = written === undefined ? undefined : oneLine(written, 300);
   const globs = listOf(fields.get("globs"));
@@ -62,11 +62,11 @@ export function parseRule(source: string): {
 }
 
 export function cutNote(shown: string, size: number): string {
-  return `[Cut here: ${shown} has ${size} bytes, only the first ${largestInstruction} are given. Read the file for the rest.]`;
+  return `[Cut here: ${shown} has ${size} bytes, only the first ${largestInstruction} are included. Read the file for the rest.]`;
 }
 
 export function cutWarning(subject: string, size: number): string {
-  return `${subject} has ${size} bytes; only the first ${largestInstruction} are given to the model. Split it into smaller rules.`;
+  return `${subject} has ${size} bytes; only the first ${largestInstruction} are included. Split it into smaller rules.`;
 }
 
 function howOf(rule: { always: boolean | undefined; globs: string[]; description: string | undefined }): Rule["how"] {

@@ -19,7 +19,7 @@ export type SkillBook = Callable & {
   section: string;
   /** Skills that wait for a touched file or folder, told once. Relative paths start at the workspace. */
   forPath(path: string): string | undefined;
-  /** The user's own skills lie outside of the workspace: what the model is told of, it may read. */
+  /** The user's own skills lie outside the workspace: what the model is told of, it may read. */
   readRules(): Rule[];
   /** What was wrong since the last time this was called. */
   takeWarnings(): string[];

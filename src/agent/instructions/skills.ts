@@ -120,13 +120,15 @@ function readSkill(folder: string, { place, scope, within, owner }: Origin, warn
   problems.push(...misspelt(fields, fieldNames));
   const given = textOf(fields.get("name"));
   const name = given !== undefined && /^[\w.:-]{1,64}$/.test(given) ? given : basename(folder);
-  if (given === undefined) problems.push(`it has no name; it is called ${name}, as its folder`);
+  if (given === undefined) problems.push(`it has no name; it is called ${name}, after its folder`);
   else if (given !== name)
-    problems.push(`${JSON.stringify(given.slice(0, 80))} is no name for a skill; it is called ${name}`);
+    problems.push(`${JSON.stringify(given.slice(0, 80))} is not a valid skill name; it is called ${name}`);
   else if (name !== basename(folder))
-    problems.push(`its name is ${name}, and its folder is called ${basename(folder)}: other programs want them alike`);
+    problems.push(
+      `its name is ${name}, and its folder is called ${basename(folder)}: other programs require them to match`,
+    );
   const description = textOf(fields.get("description"));
-  if (description === undefined) problems.push("it has no description, so the model is not told of it");
+  if (description === undefined) problems.push("it has no description, so the model does not see it");
   const isManual = booleanOf(fields.get("disable-model-invocation")) ?? false;
   for (const problem of problems) warnings.push(`Skill ${shown}: ${problem}.`);
   return {

@@ -7,12 +7,12 @@ export type ChildCommand = { command: readonly string[]; cwd: string; env: Recor
 
 export type ChildOptions = {
   processes: ProcessRunner;
-  /** Lines that are no messages: what a program prints by mistake. */
+  /** Lines that are not messages: what a program prints by mistake. */
   onNoise?(line: string): void;
 };
 
 const longestLine = 16 * 1024 * 1024;
-/** So much that is no message, and it is no server. */
+/** So much that is not a message, and it is not a server. */
 const mostNoise = 16 * 1024 * 1024;
 
 export class ChildTransport implements Transport {
@@ -62,7 +62,8 @@ export class ChildTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#isOver || !this.#child) throw new Error(`the server has ended${this.problem ? `: ${this.problem}` : ""}`);
+    if (this.#isOver || !this.#child)
+      throw new Error(`the server has exited${this.problem ? `: ${this.problem}` : ""}`);
     try {
       await this.#child.write(`${JSON.stringify(message)}\n`);
     } catch (error) {
@@ -118,7 +119,7 @@ export class ChildTransport implements Transport {
     } catch {
       this.#noise += line.length + 1;
       this.#options.onNoise?.(line);
-      if (this.#noise > mostNoise) this.#refuse("what it prints are no messages");
+      if (this.#noise > mostNoise) this.#refuse("its output is not MCP messages");
       return;
     }
     this.onmessage?.(message);
@@ -128,6 +129,6 @@ export class ChildTransport implements Transport {
 function endingOf({ exitCode, signal, stderr }: ProcessEnd, program: string): string {
   const last = stderr.trim().split("\n").slice(-3).join(" ").slice(-300);
   if (exitCode === 127 && /not found/.test(last)) return `${program} was not found. Is it installed and in PATH?`;
-  const how = signal === "" ? `it ended with exit code ${exitCode}` : `it was ended by ${signal}`;
+  const how = signal === "" ? `it exited with code ${exitCode}` : `it was killed by ${signal}`;
   return last === "" ? how : `${how}: ${last}`;
 }

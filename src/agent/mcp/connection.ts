@@ -182,7 +182,7 @@ export class Connection {
       await orAborted(this.connect(), signal);
     }
     if (this.status !== "connected" || !this.#client)
-      throw new ServerProblem(`The MCP server ${this.name} is not running: ${this.problem ?? "it was ended"}.`);
+      throw new ServerProblem(`The MCP server ${this.name} is not running: ${this.problem ?? "it was stopped"}.`);
     try {
       return await ask(this.#client, {
         signal,
@@ -197,7 +197,7 @@ export class Connection {
       if (signal.aborted) throw new ServerProblem("The call was cancelled.");
       if (ProtocolError.isInstance(error)) throw new ServerProblem(error.message);
       throw new ServerProblem(
-        `The MCP server ${this.name} gave no answer that counts: ${this.problem ?? problemOf(error, callMs).problem}.`,
+        `The MCP server ${this.name} gave no valid answer: ${this.problem ?? problemOf(error, callMs).problem}.`,
       );
     }
   }
@@ -217,12 +217,12 @@ function progressLine(message: string | undefined, progress: number, total: numb
 }
 
 function problemOf(error: unknown, limitMs: number): { status: "failed" | "needs-login"; problem: string } {
-  if (UnauthorizedError.isInstance(error)) return { status: "needs-login", problem: "it wants a login" };
+  if (UnauthorizedError.isInstance(error)) return { status: "needs-login", problem: "it requires a login" };
   if (SdkError.isInstance(error)) {
     if (error.code === SdkErrorCode.ClientHttpAuthentication)
-      return { status: "needs-login", problem: "it wants a login" };
+      return { status: "needs-login", problem: "it requires a login" };
     if (error.code === SdkErrorCode.InvalidResult)
-      return { status: "failed", problem: "what it answered is not as the protocol says" };
+      return { status: "failed", problem: "its answer violates the protocol" };
     if (error.code === SdkErrorCode.RequestTimeout || error.code === SdkErrorCode.ConnectionClosed)
       return { status: "failed", problem: `it did not answer within ${limitMs / 1000} s` };
   }

@@ -44,7 +44,7 @@ function shownBlock(block: ContentBlock): ShownBlock {
     case "image":
       return shownImage(block.data, block.mimeType);
     case "audio":
-      return note(`[audio of the kind ${block.mimeType}, which cannot be heard here]`);
+      return note(`[audio (${block.mimeType}), which cannot be played here]`);
     case "resource_link": {
       const about = block.description === undefined ? block.name : `${block.name}: ${block.description}`;
       return { wire: { resource: { uri: block.uri } }, text: `[resource ${block.uri} (${about})]` };
@@ -65,7 +65,7 @@ function shownBlock(block: ContentBlock): ShownBlock {
 /** Judged by its bytes: what a server calls a picture may be anything. */
 function shownImage(data: string, mimeType: string): ShownBlock {
   const image = imageOf(data);
-  if (!image) return note(`[image of the kind ${mimeType}, which cannot be shown: it is too large or no picture]`);
+  if (!image) return note(`[image (${mimeType}), which cannot be shown: it is too large or not an image]`);
   return { wire: { image: { data, mimeType } }, image };
 }
 
@@ -84,7 +84,7 @@ function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.floor(limit / 2);
   const left = text.length - 2 * half;
-  return `${text.slice(0, half)}\n[… ${left} characters left out …]\n${text.slice(-half)}`;
+  return `${text.slice(0, half)}\n[… ${left} characters omitted …]\n${text.slice(-half)}`;
 }
 
 export function toolResult(outcome: ToolResult["outcome"], { text, images }: Shown): ToolResult {

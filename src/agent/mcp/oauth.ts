@@ -71,7 +71,7 @@ export function loginProvider({ configDir, url, auth }: LoginPlace, way: LoginWa
     redirectToAuthorization(address) {
       if (!isSafeToOpen(address))
         throw new UnauthorizedError(
-          `the server names ${address.protocol}//${address.host} as its place to log in, which is neither https nor on this machine`,
+          `the server's login address ${address.protocol}//${address.host} is neither https nor on this machine`,
         );
       return way.open(address);
     },

@@ -32,15 +32,13 @@ export function answerRequests(client: Client, server: string, requests: ServerR
   }));
   client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
     if (elicit) return elicit(server, params, mcpReq.signal);
-    refused(
-      `The MCP server ${server} asked you something, and nobody can answer here: ${params.message.slice(0, 200)}`,
-    );
+    refused(`The MCP server ${server} asked a question, and nobody is here to answer: ${params.message.slice(0, 200)}`);
     return { action: "decline" };
   });
   client.setRequestHandler("sampling/createMessage", async ({ params }, { mcpReq }) => {
     if (sample) return sample(server, params, mcpReq.signal);
-    refused(`The MCP server ${server} wanted to ask the model, and nobody can permit it here.`);
-    throw new ProtocolError(userRejected, "Nobody is there to permit that the model is asked.");
+    refused(`The MCP server ${server} wanted to ask the model, and nobody is here to permit it.`);
+    throw new ProtocolError(userRejected, "Nobody is here to permit a request to the model.");
   });
 }
 

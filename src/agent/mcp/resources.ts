@@ -15,12 +15,12 @@ export function resourceTools(connections: () => readonly Connection[]): Tool[] 
     const found = connections().filter(({ name }) => name === server);
     if (found.length > 0) return found;
     const names = connections().map(({ name }) => name);
-    throw failure(`There is no MCP server "${server}" with resources. There are: ${names.join(", ")}.`);
+    throw failure(`No MCP server "${server}" has resources. Available: ${names.join(", ")}.`);
   };
   const list = tool({
     name: "ListMcpResources",
     wire: "listMcpResources",
-    description: "List what MCP servers offer to read.",
+    description: "List the resources that MCP servers offer.",
     readOnly: true,
     args: v.object({ server: v.optional(v.string()) }),
     wireArgs: (args) => args,
@@ -48,7 +48,7 @@ export function resourceTools(connections: () => readonly Connection[]): Tool[] 
   const read = tool({
     name: "ReadMcpResource",
     wire: "readMcpResource",
-    description: "Read one of what ListMcpResources lists.",
+    description: "Read a resource from ListMcpResources.",
     readOnly: true,
     args: v.object({ server: v.string(), uri: v.string() }),
     wireArgs: (args) => args,

@@ -95,7 +95,7 @@ function startServer(server: McpServer, limits: ConnectionLimits, options: McpOp
       try {
         pins?.remember(tools.map(factsOf));
       } catch (error) {
-        options.warn(`The tools of ${server.name} could not be remembered: ${(error as Error).message}`);
+        options.warn(`The tools of ${server.name} could not be saved: ${(error as Error).message}`);
       }
     },
   });

@@ -144,11 +144,11 @@ const advices: readonly [RegExp, string][] = [
   ],
   [
     /mount proc|mount devpts/i,
-    "This is inside of a container or of another sandbox, which hides parts of /proc: start a container with --security-opt systempaths=unconfined",
+    "This is inside a container or another sandbox, which hides parts of /proc: start a container with --security-opt systempaths=unconfined",
   ],
   [
     /namespace|Operation not permitted|No space left/i,
-    "The system forbids user namespaces: allow them with `sudo sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000`; in a container start that with --security-opt seccomp=unconfined",
+    "The system forbids user namespaces: allow them with `sudo sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000`; for a container, start it with --security-opt seccomp=unconfined",
   ],
   [/seccomp/i, "The kernel has no filter for system calls (CONFIG_SECCOMP_FILTER)"],
   [/Unknown option/i, "It is too old: version 0.4 or newer is needed"],

@@ -14,8 +14,8 @@ export function judgeByPolicy(network: NetworkSettings): HostJudge {
 
 /** Why not, as the end of a sentence; undefined when it may be reached. Before the name is looked up. */
 export function nameProblem({ host, port }: Target, network: NetworkSettings): string | undefined {
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) return "it names no port";
-  if (!/^[a-z0-9._:-]+$/i.test(host) || host.length > 253) return "it is no name of a host";
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return "it has no port";
+  if (!/^[a-z0-9._:-]+$/i.test(host) || host.length > 253) return "it is not a host name";
   if (network.deny.some((pattern) => covers(pattern, host, port, "any"))) return "networkPolicy.deny names it";
   if (network.default === "allow" || network.allow.some((pattern) => covers(pattern, host, port, "usual")))
     return undefined;

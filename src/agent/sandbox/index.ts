@@ -21,7 +21,7 @@ export type EnterRequest = {
   command: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** Folders outside of the workspace that the command must be able to read. */
+  /** Folders outside the workspace that the command must be able to read. */
   readable?: readonly string[];
 };
 

@@ -40,9 +40,9 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
       "bubblewrap is not installed. Install it: `sudo apt install bubblewrap`, `sudo dnf install bubblewrap`",
     );
   const bash = program("bash");
-  if (bash === undefined) return refuse("there is no bash in the folders of the system");
+  if (bash === undefined) return refuse("no bash was found in the system's directories");
   const folder = privateFolder(plan);
-  if (folder === undefined) return refuse("no temporary folder can be written outside of the workspace");
+  if (folder === undefined) return refuse("no temporary directory outside the workspace is writable");
 
   let proxy: HostProxy | undefined;
   const removals: Promise<void>[] = [];
@@ -126,7 +126,8 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
   let pid = 0;
   try {
     group = sandbox.canGroup ? makeControlGroup(plan.limits) : undefined;
-    if (sandbox.canGroup && !group) throw new Error("A control group for the limits of the sandbox could not be made.");
+    if (sandbox.canGroup && !group)
+      throw new Error("A control group for the limits of the sandbox could not be created.");
     // Where a name could not be held, the command cannot make it either.
     const held = prepared.layout.filter(({ at }) => !prepared.blanks.includes(at) || existsSync(at));
     const isHidden = (path: string) => held.some(({ at, as }) => as === "hidden" && isInside(path, at));
@@ -153,7 +154,7 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
         const ruled = prepared.notes.length > 0 ? [] : newRuledPaths(plan, layout);
         const fresh = newTopLevelPaths(plan, prepared.topLevel).filter((path) => !prepared.blanks.includes(path));
         for (const path of [...fresh, ...ruled]) prepared.watched.set(path, undefined);
-        const notes = watch?.hasEnded ? [`it was ended: it had more than ${plan.limits.processes} processes`] : [];
+        const notes = watch?.hasEnded ? [`it was killed: it had more than ${plan.limits.processes} processes`] : [];
         notes.push(...prepared.notes, ...putBack(prepared.watched), ...(way?.proxy.takeRefusals() ?? []));
         try {
           reserved.release();

@@ -138,10 +138,10 @@ export function putBack(watched: ReadonlyMap<string, string | undefined>): strin
     }
   }
   const most = 20;
-  return notes.length <= most ? notes : [...notes.slice(0, most), `so it is with ${notes.length - most} more`];
+  return notes.length <= most ? notes : [...notes.slice(0, most), `and so were ${notes.length - most} more`];
 }
 
-/** Where a link leads; undefined: nothing there. Anything else is no link that was there before. */
+/** Where a link leads; undefined: nothing there. Anything else is not a link that was there before. */
 function stateOf(path: string): string | undefined {
   try {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : "\0";

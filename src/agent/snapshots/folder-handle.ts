@@ -79,7 +79,7 @@ function pathOf(handle: number): string | undefined {
 }
 
 function leadsElsewhere(path: string): Error {
-  return Object.assign(new Error(`${path} is no longer the folder it was: its path leads elsewhere`), {
+  return Object.assign(new Error(`${path} is no longer the folder it was: its path points elsewhere`), {
     code: "ELOOP",
   });
 }

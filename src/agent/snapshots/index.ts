@@ -159,7 +159,7 @@ function noteOf(
   const unsaved = all.filter(({ path, why }) => isNew(`${why} ${path}`));
   const missing = records.flatMap((record) => ("missing" in record && isNew(record.missing) ? [record.missing] : []));
   const sentences = missing.map(
-    (why) => `The files were not saved before this call: ${why}. A rewind cannot bring them back.`,
+    (why) => `The files were not saved before this call: ${why}. A rewind cannot restore them.`,
   );
   if (unsaved.length > 0) {
     const shown = unsaved.slice(0, mostShown).map(({ path, why }) => `${shownPath(path, workspace)} (${reasons[why]})`);

@@ -29,7 +29,7 @@ export function encodeSnapshot({ kind, roots, entries }: Snapshot): Buffer {
 export function decodeSnapshot(content: Buffer): Snapshot {
   const text = content.toString("utf8");
   const match = /^(tree|paths) 1 (\[.*\])\n/.exec(text);
-  if (!match) throw new Error("it is no snapshot of this version");
+  if (!match) throw new Error("it is not a snapshot of this version");
   const [head, kind, roots] = match as unknown as [string, Snapshot["kind"], string];
   return { kind, roots: JSON.parse(roots) as string[], entries: decode(text.slice(head.length)) };
 }

@@ -116,7 +116,7 @@ function nodeOfPath(planning: Planning, path: string, target: RestoreTarget): Tr
       (_, index) => target.entries.get(join(root, ...names.slice(0, index)))?.kind === "folder",
     );
     if ((code === "ENOTDIR" || code === "ELOOP") && becomesFolder) return undefined;
-    planning.plan.left.push({ path, why: "its path leads elsewhere now" });
+    planning.plan.left.push({ path, why: "its path now points elsewhere" });
     return { kind: "unsaved", why: "own", stamp: "" };
   }
 }
@@ -182,7 +182,7 @@ function objectOf(planning: Planning, { root, path, node }: { root: string; path
 function whyLeft(node: TreeNode | undefined, entry: SnapshotEntry): string | undefined {
   if (entry.kind !== "unsaved") {
     if (node?.kind !== "unsaved" || node.why === "own") return undefined;
-    return `it was made since, and is left alone: ${reasons[node.why]}`;
+    return `it was created since, and is left alone: ${reasons[node.why]}`;
   }
   if (entry.why === "own" || (entry.why === "repository" && node)) return undefined;
   if (entry.why === "repository") return "the repository is gone, and repositories are not saved";

@@ -8,8 +8,8 @@ export const reasons: Record<UnsavedReason, string> = {
   many: "an ignored folder of more than 5,000 files or 100 MiB",
   repository: "part of a repository's own data",
   special: "a device, pipe or socket",
-  name: "its name is no UTF-8",
+  name: "its name is not UTF-8",
   unreadable: "it cannot be read",
   own: "part of the agent's own configuration",
-  outside: "outside of the workspace",
+  outside: "outside the workspace",
 };

@@ -141,7 +141,7 @@ function setMode(path: string, { entry }: RestoreStep): void {
   if (entry.kind !== "file" && entry.kind !== "folder") return;
   const stat = lstatSync(path);
   const isSame = entry.kind === "file" ? stat.isFile() : stat.isDirectory();
-  if (!isSame) throw new Error("it is something else by now");
+  if (!isSame) throw new Error("it is something else now");
   chmodSync(path, entry.mode);
 }
 
@@ -209,10 +209,10 @@ function writeAll(handle: number, content: Uint8Array): void {
 }
 
 const sentences: Record<string, string> = {
-  ENOTEMPTY: "something in it was left",
-  EEXIST: "something in it was left",
-  ELOOP: "its path leads elsewhere now",
-  ENOTDIR: "its path leads elsewhere now",
+  ENOTEMPTY: "it is not empty",
+  EEXIST: "it is not empty",
+  ELOOP: "its path now points elsewhere",
+  ENOTDIR: "its path now points elsewhere",
   EACCES: "permission denied",
   EPERM: "the system does not permit it",
   ENOSPC: "no space left on the disk",

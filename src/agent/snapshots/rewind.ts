@@ -62,7 +62,7 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
     } catch {
       throw new UserError(
         "STORE_CORRUPT",
-        `The snapshot ${of} is gone or damaged: the files cannot be brought back. The conversation alone: --conversation-only.`,
+        `The snapshot ${of} is gone or damaged: the files cannot be restored. For the conversation alone: --conversation-only.`,
       );
     }
   }
@@ -108,7 +108,7 @@ function checkRoots(roots: readonly string[]): void {
     } catch {
       throw new UserError(
         "CWD_MISSING",
-        `${root} is gone, or its path leads elsewhere now: nothing was changed. Put the folder back, or give --conversation-only.`,
+        `${root} is gone, or its path now points elsewhere: nothing was changed. Put the folder back, or give --conversation-only.`,
       );
     }
   }

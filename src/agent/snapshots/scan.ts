@@ -217,7 +217,7 @@ function nodeOf(path: string, stat: Stats): TreeNode | undefined {
   }
 }
 
-/** In one order, always. Names that are no UTF-8 cannot be written down here: they are noted as they look. */
+/** In one order, always. Names that are not UTF-8 cannot be written down here: they are noted as they look. */
 function namesIn(held: FolderHandle, children: Map<string, TreeNode>): string[] {
   const names = readdirSync(held.at("."));
   if (!names.some((name) => name.includes("\ufffd"))) return names.sort();

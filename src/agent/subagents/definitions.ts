@@ -24,7 +24,7 @@ export type Subagent = {
 };
 
 const common =
-  "You work for another agent: only your last message reaches it. Make that complete, and as short as can be.";
+  "You work for another agent: only your last message reaches it. Make it complete, and as short as possible.";
 
 export const builtInSubagents: readonly Subagent[] = [
   {
@@ -36,7 +36,7 @@ export const builtInSubagents: readonly Subagent[] = [
   },
   {
     name: "explore",
-    description: "Finds its way in the code, changes nothing",
+    description: "Explores the code, changes nothing",
     prompt: `${common} You find things: answer with paths and line numbers, and quote only what is needed.`,
     readOnly: true,
     isBackground: false,
@@ -110,10 +110,11 @@ function readSubagent(
   const file = basename(path, ".md");
   const given = textOf(fields.get("name")) ?? file;
   const name = /^[\w.:-]{1,64}$/.test(given) ? given : file;
-  if (name !== given) problems.push(`${JSON.stringify(given.slice(0, 80))} is no name for a subagent; it is ${name}`);
+  if (name !== given)
+    problems.push(`${JSON.stringify(given.slice(0, 80))} is not a valid subagent name; it is called ${name}`);
   const yes = (field: string) => {
     const value = booleanOf(fields.get(field) ?? "false");
-    if (value === undefined) problems.push(`${field} must be true or false; it is taken as true`);
+    if (value === undefined) problems.push(`${field} must be true or false; it is treated as true`);
     // Who writes `readonly: yes please` does not want it to write.
     return value ?? true;
   };
@@ -151,7 +152,7 @@ export function subagentSection(subagents: readonly Subagent[]): string {
     room -= line.length;
     lines.push(room > 0 ? line : `- ${name}`);
   }
-  return lines.length === 0 ? "" : ["# Subagents", "Task can start these as well:", ...lines].join("\n");
+  return lines.length === 0 ? "" : ["# Subagents", "Task can also start:", ...lines].join("\n");
 }
 
 /** `/name rest`: the model is told to hand the rest on. */
@@ -161,7 +162,7 @@ export function callableSubagents(subagents: readonly Subagent[]): Callable {
     call(name, rest) {
       const subagent = subagents.find((each) => each.name === name);
       if (!subagent) return undefined;
-      const task = rest === "" ? "what was last spoken of" : `this:\n\n${rest}`;
+      const task = rest === "" ? "what was last discussed" : `this:\n\n${rest}`;
       const text = `Start the subagent "${subagent.name}" with the Task tool, and tell me what it answers. Its task is ${task}`;
       return { text, ...(subagent.path !== undefined && { path: subagent.path }), warnings: [] };
     },

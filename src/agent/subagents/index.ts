@@ -91,15 +91,12 @@ export function createSubagents(agent: Agent, place: SubagentPlace): Subagents {
   const choose: Subagents["choose"] = (type, resume) => {
     const before = resume === undefined ? undefined : place.chats.typeOf(resume);
     if (resume !== undefined && before === undefined)
-      throw new UserError(
-        "USAGE",
-        `There is no subagent with the id ${JSON.stringify(resume.slice(0, 80))} to resume.`,
-      );
+      throw new UserError("USAGE", `No subagent with the id ${JSON.stringify(resume.slice(0, 80))} to resume.`);
     const name = before ?? type ?? "generalPurpose";
     const subagent = findSubagent(place.subagents, name);
     if (subagent) return subagent;
     const names = place.subagents.map((each) => each.name).join(", ");
-    throw new UserError("USAGE", `There is no subagent "${name.slice(0, 80)}". There are: ${names}.`);
+    throw new UserError("USAGE", `Unknown subagent "${name.slice(0, 80)}". Available: ${names}.`);
   };
 
   const work = async (request: SubagentRequest, controller: AbortController): Promise<SubagentEnd> => {
@@ -133,7 +130,7 @@ export function createSubagents(agent: Agent, place: SubagentPlace): Subagents {
     start(request) {
       const { id } = request;
       if (background.get(id) && !background.get(id)!.end)
-        throw new UserError("USAGE", `The subagent ${id} is still at work. Await it first.`);
+        throw new UserError("USAGE", `The subagent ${id} is still running. Await it first.`);
       choose(request.type, request.resume);
       const stop = new AbortController();
       const output = place.chats.openOutput(id);
@@ -141,7 +138,7 @@ export function createSubagents(agent: Agent, place: SubagentPlace): Subagents {
         const line = progressLine(event);
         if (line !== undefined) output.write(line);
       };
-      // Questions of one that works in the background are no part of the call, which has ended.
+      // Questions of one that works in the background are not part of the call, which has ended.
       const task: Background = {
         id,
         title: request.description,

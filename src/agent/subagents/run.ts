@@ -112,7 +112,7 @@ async function chooseModel(
     return await place.openModel(name);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    const message = `The subagent ${subagent.name} wants the model ${name}, and works with ${parent.model.displayName}: ${error.message}`;
+    const message = `The subagent ${subagent.name} wants the model ${name}, but uses ${parent.model.displayName}: ${error.message}`;
     emit({
       type: "notice",
       kind: "model_change",

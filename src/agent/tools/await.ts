@@ -10,18 +10,14 @@ export const awaitShell = tool({
   name: "Await",
   wire: "await",
   description:
-    "Read what a background command has printed since the last look. Waits up to blockUntilMs for new output or its end; kill: true ends it.",
+    "Read what a background command has printed since the last look. Waits up to blockUntilMs for new output or its end; kill: true stops it.",
   readOnly: true,
   args: v.object({
     taskId: v.pipe(v.string(), v.description('As Shell or Task gave it: "shell_1"')),
     blockUntilMs: v.optional(
-      v.pipe(
-        v.number(),
-        v.minValue(0),
-        v.description(`Milliseconds to wait, 0 unless given, at most ${longestWaitMs}`),
-      ),
+      v.pipe(v.number(), v.minValue(0), v.description(`Milliseconds to wait, default 0, at most ${longestWaitMs}`)),
     ),
-    kill: v.optional(v.pipe(v.boolean(), v.description("End the command"))),
+    kill: v.optional(v.pipe(v.boolean(), v.description("Stop the command"))),
   }),
   spellings: { task_id: "taskId", shellId: "taskId", block_until_ms: "blockUntilMs" },
   wireArgs: (args, context) => ({
@@ -43,14 +39,14 @@ export const awaitShell = tool({
         known.length > 0
           ? `The background commands are: ${known.join(", ")}.`
           : "No command was started in the background.";
-      throw failure(`There is no background command "${args.taskId}". ${which}`, { taskId: args.taskId });
+      throw failure(`Unknown background command "${args.taskId}". ${which}`, { taskId: args.taskId });
     }
     const { taskId, status, exitCode, signal: endedBy, newOutput, outputFile, runningMs } = reading;
     const output = newOutput === "" ? "(no new output)" : newOutput;
     const state = {
       running: `still running after ${runningMs} ms`,
       exited: `exit code ${exitCode}`,
-      killed: `ended by ${endedBy || "request"}`,
+      killed: `killed by ${endedBy || "request"}`,
     }[status];
     return {
       outcome: {
@@ -71,7 +67,7 @@ export const awaitShell = tool({
 
 function lookResult(taskId: string, { isRunning, said, outputFile, runningMs, failed }: BackgroundLook): ToolResult {
   const status = isRunning ? "running" : failed ? "failed" : "exited";
-  const state = isRunning ? `still at work after ${runningMs} ms` : failed ? "it failed" : "it has ended";
+  const state = isRunning ? `still running after ${runningMs} ms` : failed ? "it failed" : "it has finished";
   return {
     outcome: { kind: "success", value: { taskId, status, output: said, outputFilePath: outputFile } },
     text: `${said === "" ? "(no answer yet)" : said}\n[${taskId}: ${state}; what it did: ${outputFile}]`,

@@ -10,7 +10,7 @@ export const createPlan = tool({
   name: "CreatePlan",
   wire: "createPlan",
   aliases: ["create_plan", "ExitPlanMode"],
-  description: "Hand in the finished plan.",
+  description: "Submit the finished plan.",
   readOnly: true,
   once: true,
   args: v.object({
@@ -27,7 +27,7 @@ export const createPlan = tool({
   wireArgs: (args) => onWire(args),
   needs: () => [],
   async run(args, { turn, signal, configDir }): Promise<ToolResult> {
-    if (!turn || configDir === undefined) throw failure("Plans cannot be kept here: give the plan as your answer.");
+    if (!turn || configDir === undefined) throw failure("Plans cannot be saved here: give the plan as your answer.");
     const { name, overview = "", plan: text } = args;
     const file = planFile(configDir, name);
     const planUri = pathToFileURL(file).href;
@@ -46,7 +46,7 @@ export const createPlan = tool({
       };
     return {
       outcome: { kind: "success", value: {}, siblings: { planUri } },
-      text: `The plan is accepted and kept: ${file}. Change nothing; end with a short summary of it.`,
+      text: `The plan was accepted and saved: ${file}. Change nothing; end with a short summary of it.`,
     };
   },
 });

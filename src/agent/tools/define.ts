@@ -31,7 +31,7 @@ export function tool<Table extends ArgumentTable>(definition: Definition<Table>)
   };
 }
 
-/** A path argument. What is no path is refused here, before anything is resolved or permitted. */
+/** A path argument. What is not a path is refused here, before anything is resolved or permitted. */
 export function pathArgument(description?: string) {
   const path = v.pipe(
     v.string(),
@@ -136,7 +136,7 @@ function sentenceOf(issue: v.BaseIssue<unknown>): string {
 function expectationOf(issue: v.BaseIssue<unknown>): string {
   switch (issue.type) {
     case "integer":
-      return "a whole number";
+      return "an integer";
     case "min_value":
       return `at least ${issue.expected?.replace(">=", "")}`;
     case "picklist":

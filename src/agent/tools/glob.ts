@@ -60,7 +60,7 @@ export const glob = tool({
     );
     const { text, left } = fittingLines(spelled, context.resultLimit);
     const hidden = matching.length - files.length + left;
-    const note = hidden > 0 || listed.cut ? `\n[${hidden} more files left out. Use a narrower pattern or path.]` : "";
+    const note = hidden > 0 || listed.cut ? `\n[${hidden} more files omitted. Use a narrower pattern or path.]` : "";
     return { outcome: { kind: "success", value }, text: (text || "No files match.") + note };
   },
 });

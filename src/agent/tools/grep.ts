@@ -20,7 +20,7 @@ const args = v.object({
   caseInsensitive: v.optional(v.boolean()),
   multiline: v.optional(v.pipe(v.boolean(), v.description("Match across lines"))),
   context: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.description("Lines around each match"))),
-  headLimit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.description("Most results"))),
+  headLimit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.description("Maximum number of results"))),
 });
 
 type Args = v.InferOutput<typeof args>;
@@ -205,7 +205,7 @@ function* records(text: string): Generator<{ file: string; rest: string }> {
   }
 }
 
-/** Said between the records when a match was found before it showed that the file is no text. */
+/** Said between the records when a match was found before it showed that the file is not text. */
 const binaryNotice = /^(?:.*: (?:binary file matches|WARNING: stopped searching binary file after match) \(.*\)\n)+/;
 
 /** Two engines were asked; what the first says is enough. */

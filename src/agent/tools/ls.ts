@@ -20,7 +20,7 @@ export const ls = tool({
   readOnly: true,
   args: v.object({
     path: v.optional(pathArgument()),
-    ignore: v.optional(v.pipe(v.array(v.string()), v.description("File patterns to leave out"))),
+    ignore: v.optional(v.pipe(v.array(v.string()), v.description("File patterns to exclude"))),
   }),
   spellings: pathSpellings,
   wireArgs: (args, context) => ({
@@ -44,7 +44,7 @@ export const ls = tool({
 
     const { text, left } = fittingLines(tree.lines(path), context.resultLimit);
     const isPartial = left > 0 || listed.cut;
-    const note = isPartial ? "\n[The listing is cut. List a subdirectory, or use Glob.]" : "";
+    const note = isPartial ? "\n[The listing is truncated. List a subdirectory, or use Glob.]" : "";
     return { outcome: { kind: "success", value: { directoryTreeRoot: tree.onWire(path) } }, text: text + note };
   },
 });

@@ -16,7 +16,7 @@ export const read = tool({
   name: "Read",
   wire: "read",
   aliases: ["read_file"],
-  description: `Read a text file or image. Text comes as it is, up to ${defaultLines} lines; read on with offset.`,
+  description: `Read a text file or image. Returns text as it is, up to ${defaultLines} lines; continue with offset.`,
   readOnly: true,
   args: v.object({
     path: pathArgument(),
@@ -98,10 +98,10 @@ function textResult(of: {
   // Never numbered: the text can be copied into an Edit as it stands, and costs less.
   function textForModel(content: string): string {
     if (value.isEmpty) return "(The file is empty.)";
-    const readOn = endLine < totalLines ? ` Read on with offset ${endLine + 1}.` : "";
+    const readOn = endLine < totalLines ? ` Continue with offset ${endLine + 1}.` : "";
     if (isLineCut) {
       const range = `${content.length + 1}-${content.length * 2}`;
-      return `${content}\n\n[Line ${endLine} of ${totalLines} is longer than a result may be; this is its start. More of it with Shell: sed -n ${endLine}p FILE | cut -c ${range}.${readOn}]`;
+      return `${content}\n\n[Line ${endLine} of ${totalLines} is too long for one result; this is its start. For more of it use Shell: sed -n ${endLine}p FILE | cut -c ${range}.${readOn}]`;
     }
     if (wanted.first === 1 && endLine === totalLines) return content;
     return `${content}\n\n[Lines ${wanted.first}-${endLine} of ${totalLines}.${readOn}]`;
@@ -168,7 +168,7 @@ function linesOf(whole: string, wanted: Wanted): Part {
 
 function fitted(text: string, characters: number, isCut: boolean): { text: string; isCut: boolean } {
   if (text.length <= characters) return { text, isCut };
-  // Half a surrogate pair is no character.
+  // Half a surrogate pair is not a character.
   const end = /[\uD800-\uDBFF]/.test(text[characters - 1]!) ? characters - 1 : characters;
   return { text: text.slice(0, end), isCut: true };
 }

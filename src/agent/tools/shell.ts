@@ -31,7 +31,7 @@ export const shell = tool({
   description:
     "Run a command with bash, in the workspace unless workingDirectory says otherwise. Each call is a new shell: cd and " +
     "variables do not last. Commands have no terminal and no input, so nothing may ask questions. Processes that a command " +
-    "leaves behind are ended with it: start servers and watchers with isBackground, and look at them with Await.",
+    "leaves behind are killed with it: start servers and watchers with isBackground, and look at them with Await.",
   readOnly: false,
   args: v.object({
     command: v.pipe(
@@ -50,10 +50,10 @@ export const shell = tool({
       v.pipe(
         v.number(),
         v.minValue(0),
-        v.description(`Milliseconds, ${defaultTimeoutMs} unless given, at most ${longestTimeoutMs}`),
+        v.description(`Milliseconds, default ${defaultTimeoutMs}, at most ${longestTimeoutMs}`),
       ),
     ),
-    isBackground: v.optional(v.pipe(v.boolean(), v.description("Start it and go on; Await reads its output"))),
+    isBackground: v.optional(v.pipe(v.boolean(), v.description("Start it and continue; Await reads its output"))),
     description: v.optional(v.pipe(v.string(), v.description("What it does, in a few words"))),
   }),
   spellings: {
@@ -290,22 +290,24 @@ function textOf(args: ShellArgs, end: ProcessEnd, { confined, sandbox }: ToolCon
   if (end.cancelled) notes.push("cancelled by the user");
   else if (end.timedOut) {
     notes.push(
-      `timed out after ${timeoutMs} ms and was ended; for longer work give a timeout (at most ${longestTimeoutMs}) or isBackground: true`,
+      `timed out after ${timeoutMs} ms and was killed; for longer work give a timeout (at most ${longestTimeoutMs}) or isBackground: true`,
     );
-  } else if (end.signal !== "") notes.push(`ended by ${end.signal}`);
+  } else if (end.signal !== "") notes.push(`killed by ${end.signal}`);
   else if (end.exitCode !== 0) notes.push(`exit code ${end.exitCode}`);
-  if ((args.timeout ?? 0) > longestTimeoutMs)
-    notes.push(`timeout was lowered to ${longestTimeoutMs} ms, the longest there is`);
+  if ((args.timeout ?? 0) > longestTimeoutMs) notes.push(`timeout was lowered to ${longestTimeoutMs} ms, the maximum`);
   if (end.leftovers > 0 && !end.timedOut && !end.cancelled) {
     const many = end.leftovers === 1 ? "1 process" : `${end.leftovers} processes`;
-    notes.push(`${many} that the command left running ended with it; isBackground: true keeps a command running`);
+    const were = end.leftovers === 1 ? "was" : "were";
+    notes.push(
+      `${many} that the command left running ${were} killed with it; isBackground: true keeps a command running`,
+    );
   }
   if (end.spilledTo !== undefined) {
     notes.push(
-      `the output is ${end.totalBytes} bytes, shown are its beginning and end; all of it: ${end.spilledTo} ` +
+      `the output is ${end.totalBytes} bytes; only its beginning and end are shown; all of it: ${end.spilledTo} ` +
         `(${end.spilledLines} lines; Read it in parts with offset and limit, or Grep in it)`,
     );
-  } else if (end.truncated) notes.push(`the output is ${end.totalBytes} bytes, shown are its beginning and end`);
+  } else if (end.truncated) notes.push(`the output is ${end.totalBytes} bytes; only its beginning and end are shown`);
   if (confined && sandbox && end.exitCode !== 0) notes.push(limitsOf(sandbox.plan));
   notes.push(...end.notes);
   const output = end.interleaved === "" ? "(no output)" : end.interleaved;

@@ -29,11 +29,11 @@ export const task = tool({
     prompt: v.pipe(
       v.string(),
       v.check((text) => text.trim() !== "", "must not be empty"),
-      v.description("All it must know, and what to answer"),
+      v.description("Everything it must know, and what to answer"),
     ),
     subagent_type: v.optional(v.pipe(v.string(), v.description("generalPurpose (default), explore, shell or another"))),
     model: v.optional(v.string()),
-    resume: v.optional(v.pipe(v.string(), v.description("Id of an earlier one"))),
+    resume: v.optional(v.pipe(v.string(), v.description("Id of an earlier subagent, to resume it"))),
     run_in_background: v.optional(v.boolean()),
   }),
   spellings: {
@@ -81,7 +81,7 @@ export const task = tool({
     const { id, outputFile } = started(subagents, request);
     return {
       outcome: { kind: "success", value: taskSuccess({ agentId: id, steps: [], isBackground: true }) },
-      text: `Started in the background: ${id}. You are told when it ends; Await with this taskId waits for it. What it does: ${outputFile}`,
+      text: `Started in the background: ${id}. You will be told when it ends; Await with this taskId waits for it. What it does: ${outputFile}`,
     };
   },
 });
@@ -123,5 +123,5 @@ function ended(end: SubagentEnd, limit: number): ToolResult {
 }
 
 function cut(text: string, limit: number): string {
-  return text.length > limit ? `${text.slice(0, limit)}\n[cut here: it said ${text.length} characters]` : text;
+  return text.length > limit ? `${text.slice(0, limit)}\n[truncated: ${text.length} characters in all]` : text;
 }

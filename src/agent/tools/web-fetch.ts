@@ -23,17 +23,17 @@ export const webFetch = tool({
   needs: ({ url }) => [{ kind: "WebFetch", target: url }],
   async run({ url }, context) {
     const page = await fetchFor(url, context);
-    const markdown = page.isTruncated ? `${page.markdown}\n\n[The page is cut here: it is longer.]` : page.markdown;
+    const markdown = page.isTruncated ? `${page.markdown}\n\n[The page is truncated here.]` : page.markdown;
     return { outcome: { kind: "success", value: { url, markdown } }, text: shown(page, markdown, context) };
   },
 });
 
 async function fetchFor(url: string, { web, signal }: ToolContext): Promise<Page> {
   const { fetchPage, GuardRefusal, NetError, PageError } = await import("../../web/page.ts");
-  if (!web) throw failed(url, "There is no web here.");
+  if (!web) throw failed(url, "There is no web access here.");
   const { mode, rules, env, pages } = web;
   try {
-    // The call was permitted, so its own origin is. Where that sends us on to is judged again.
+    // The call was permitted, so its own origin is. Where that redirects to is judged again.
     return await fetchPage(url, { mode, rules, env, signal, cache: pages, permitted: [new URL(url).origin] });
   } catch (error) {
     if (error instanceof GuardRefusal) {
@@ -68,5 +68,5 @@ function rest(markdown: string, { background, sessionId, callId }: ToolContext):
   const file = new SpillFile(join(background.folderOf(sessionId), name));
   file.write(Buffer.from(markdown));
   file.end();
-  return file.isThere ? `are in ${file.path}: Read or Grep it.` : "were left out.";
+  return file.isThere ? `are in ${file.path}: Read or Grep it.` : "were omitted.";
 }

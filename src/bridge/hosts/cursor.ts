@@ -159,7 +159,7 @@ function unsupported(name: string): BridgeError {
     return new BridgeError("EVENT", `cursor: the event ${name} is not supported: other hosts have nothing like it.`);
   const meant = nearestName(name, Object.keys(rows));
   const shown = JSON.stringify(name.slice(0, 60));
-  return new BridgeError("EVENT", `cursor: there is no event ${shown}${meant ? ` (did you mean ${meant}?)` : ""}.`);
+  return new BridgeError("EVENT", `cursor: unknown event ${shown}${meant ? ` (did you mean ${meant}?)` : ""}.`);
 }
 
 /** Fields of an answer -> those of the wire, in the order in which they are written. */

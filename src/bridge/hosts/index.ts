@@ -37,6 +37,6 @@ export function hostNamed(name: string): HostName {
   const found = hostNames.find((each) => each === name);
   if (found) return found;
   const meant = nearestName(name, hostNames);
-  const list = meant ? `Did you mean ${meant}?` : `There are ${hostNames.join(", ")}.`;
-  throw new BridgeError("HOST", `there is no host ${JSON.stringify(name.slice(0, 60))}. ${list}`);
+  const list = meant ? `Did you mean ${meant}?` : `The hosts are ${hostNames.join(", ")}.`;
+  throw new BridgeError("HOST", `unknown host ${JSON.stringify(name.slice(0, 60))}. ${list}`);
 }

@@ -24,7 +24,7 @@ export type ConfiguredHook = {
 /** Something in the file is not what the host wants. */
 export class ConfigShapeError extends Error {
   constructor(place: string, wanted: string) {
-    super(`"${place}" is no ${wanted}`);
+    super(`"${place}" is not ${wanted}`);
     this.name = "ConfigShapeError";
   }
 }
@@ -110,10 +110,10 @@ export function configuredHooks({ grouped }: InstallHost, content: JsonObject): 
 
 function objectAt(place: string, value: unknown): JsonObject {
   if (isObject(value)) return value;
-  throw new ConfigShapeError(place, "object");
+  throw new ConfigShapeError(place, "an object");
 }
 
 function listAt(place: string, value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
-  throw new ConfigShapeError(place, "list");
+  throw new ConfigShapeError(place, "a list");
 }

@@ -44,7 +44,7 @@ export async function* answerTurn(setup: Setup, turn: Turn, signal: AbortSignal)
     // The model is told what is wrong, and nothing of this reply is run.
     const results = calls.map(({ part }, index): Part => {
       const text =
-        faults[index]?.message ?? "Not run, because another call of the same reply was wrong. Call it again.";
+        faults[index]?.message ?? "Not run, because another call in the same reply was invalid. Call it again.";
       return { type: "tool_result", id: part.id, text, isError: true };
     });
     told = [...told, { role: "assistant", parts: reply.parts }, { role: "user", parts: results }];

@@ -30,21 +30,21 @@ const column = 31;
 const width = 80;
 
 const environment: readonly [name: string, meaning: string][] = [
-  ["CURSOR_API_KEY", "Key of the chosen model's vendor, whichever that is"],
-  ["ANTHROPIC_API_KEY", "Key of Anthropic"],
-  ["OPENAI_API_KEY", "Key of OpenAI"],
-  ["GEMINI_API_KEY", "Key of Google"],
-  ["<VENDOR>_API_KEY", "Keys of others, such as OPENROUTER, XAI, DEEPSEEK, MISTRAL and GROQ"],
-  ["COURSER_MODEL", "Model to use where --model is not given"],
+  ["CURSOR_API_KEY", "API key for the chosen model's vendor"],
+  ["ANTHROPIC_API_KEY", "Anthropic API key"],
+  ["OPENAI_API_KEY", "OpenAI API key"],
+  ["GEMINI_API_KEY", "Google API key"],
+  ["<VENDOR>_API_KEY", "API keys of other vendors, such as OPENROUTER, XAI, DEEPSEEK, MISTRAL and GROQ"],
+  ["COURSER_MODEL", "Model to use when --model is not given"],
   ["CURSOR_API_ENDPOINT", "Same as --endpoint"],
   ["CURSOR_CONFIG_DIR", "Settings, keys and chats (default: ~/.cursor)"],
   ["HTTPS_PROXY, HTTP_PROXY", "Proxy for requests to models and to the web"],
-  ["NO_PROXY", "Hosts that are reached without the proxy"],
+  ["NO_PROXY", "Hosts to reach without the proxy"],
   ["COURSER_COMPAT", "2025: the stream-json shapes of that year"],
 ];
 
 const exitCodes: readonly [code: string, meaning: string][] = [
-  ["0", "Success, also when some tool calls were rejected"],
+  ["0", "Success, even if some tool calls were rejected"],
   ["1", "Failure: 'Error: … [CODE]' on stderr, and a result in the JSON formats"],
   ["2", "The command line is wrong"],
   ["130", "Interrupted (Ctrl+C)"],
@@ -55,11 +55,9 @@ const exitCodes: readonly [code: string, meaning: string][] = [
 function programHelp(name: string, commands: readonly Command[]): string {
   return sections([
     `Usage: ${name} [options] [command] [prompt...]`,
-    titled("Arguments", [
-      row("prompt", "What the agent is to do; '-' stands for stdin, and what follows -- is prompt"),
-    ]),
+    titled("Arguments", [row("prompt", "What to do; '-' stands for stdin, and everything after -- is the prompt")]),
     titled("In a prompt", [
-      row("@path", "Takes a file, a folder or a picture along"),
+      row("@path", "Attaches a file, a folder or an image"),
       row("/name [words]", "Calls a command, a skill or a subagent, such as /explore"),
     ]),
     ...flagGroups(flags),
@@ -182,6 +180,6 @@ function unknownTopic(topic: string, name: string, commands: readonly Command[])
   );
   return new UserError(
     "USAGE",
-    `there is no command '${topic}'.${near ? ` Did you mean ${near}?` : ` '${name} --help' lists them.`}`,
+    `unknown command '${topic}'.${near ? ` Did you mean ${near}?` : ` '${name} --help' lists them.`}`,
   );
 }

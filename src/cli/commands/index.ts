@@ -49,7 +49,7 @@ export const commands: readonly Command[] = [
     name: "status",
     uses: ["model", "api-key", "endpoint"],
     aliases: ["whoami"],
-    summary: "Who is logged in, and where the key comes from",
+    summary: "Show who is logged in, and where the key comes from",
     flags: [textOrJson],
     load: async () => (await import("./status.ts")).status,
   },
@@ -76,12 +76,12 @@ export const commands: readonly Command[] = [
   {
     name: "install",
     uses: ["force"],
-    summary: "Put courser, cursor-agent and agent into ~/.local/bin",
+    summary: "Link courser, cursor-agent and agent into ~/.local/bin",
     load: async () => (await import("./install.ts")).install,
   },
   {
     name: "uninstall",
-    summary: "Take them away again",
+    summary: "Remove those links",
     load: async () => (await import("./install.ts")).uninstall,
   },
   {
@@ -102,7 +102,7 @@ export const commands: readonly Command[] = [
   {
     name: "ls",
     uses: ["workspace"],
-    summary: "List chat sessions; on a terminal, choose one to go on with",
+    summary: "List chat sessions; on a terminal, choose one to resume",
     flags: listFlags,
     examples: ["ls", "ls --all --format json", 'ls --search "connection refused"'],
     load: async () => (await import("./ls.ts")).ls,

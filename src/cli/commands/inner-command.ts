@@ -63,7 +63,7 @@ function checkFlags(command: InnerCommand, outer: OuterCommand, { line, name }: 
       const near = nearestName(value, own.choices);
       throw new UserError(
         "USAGE",
-        `option '--${flag}' cannot be '${value}'; it is one of ${own.choices.join(", ")}.${near ? ` Did you mean ${near}?` : ""}`,
+        `option '--${flag}' cannot be '${value}'; it must be one of ${own.choices.join(", ")}.${near ? ` Did you mean ${near}?` : ""}`,
       );
     }
   }
@@ -74,7 +74,7 @@ function checkWords({ name, operands }: InnerCommand, { outer, invocation, words
   const isTooMany = words.length > 0 && operands === undefined;
   if (!isTooFew && !isTooMany) return;
   const usage = [invocation.name, outer.name, name, ...(operands ? [operands] : [])].join(" ");
-  const why = isTooFew ? `needs ${operands}` : "takes no words";
+  const why = isTooFew ? `needs ${operands}` : "takes no arguments";
   const hint = operands?.startsWith("<id") ? `. The ids: ${invocation.name} ls` : "";
   throw new UserError("USAGE", `'${outer.name} ${name}' ${why}. Type: ${usage}${hint}`);
 }
@@ -82,9 +82,6 @@ function checkWords({ name, operands }: InnerCommand, { outer, invocation, words
 function unknownCommand(word: string, outer: OuterCommand, program: string): UserError {
   const names = outer.commands.map((command) => command.name);
   const near = nearestName(word, names);
-  const hint = near ? ` Did you mean ${outer.name} ${near}?` : ` There are ${names.join(", ")}.`;
-  return new UserError(
-    "USAGE",
-    `there is no command '${outer.name} ${word}'.${hint} Type: ${program} help ${outer.name}`,
-  );
+  const hint = near ? ` Did you mean ${outer.name} ${near}?` : ` The commands are ${names.join(", ")}.`;
+  return new UserError("USAGE", `unknown command '${outer.name} ${word}'.${hint} Type: ${program} help ${outer.name}`);
 }

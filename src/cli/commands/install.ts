@@ -22,7 +22,7 @@ export async function install({ name, env, line }: Invocation): Promise<number> 
   if (installation.type === "cache") {
     throw new UserError(
       "INSTALL_REFUSED",
-      `This copy lies in the cache of ${installation.tool} and may vanish any time. Install it first: npm install --global courser-agent`,
+      `This copy is in the cache of ${installation.tool} and may disappear at any time. Install it first: npm install --global courser-agent`,
     );
   }
   const folder = binFolder(env);
@@ -42,7 +42,7 @@ export async function install({ name, env, line }: Invocation): Promise<number> 
   } catch (error) {
     throw new UserError(
       "INSTALL_REFUSED",
-      `${folder} cannot be written to: ${(error as Error).message}. Give yourself the right to write there, then type: ${name} install`,
+      `${folder} cannot be written to: ${(error as Error).message}. Make it writable, then type: ${name} install`,
     );
   }
   const done = links.map(
@@ -68,7 +68,7 @@ export async function uninstall({ env }: Invocation): Promise<number> {
     } catch (error) {
       throw new UserError(
         "INSTALL_REFUSED",
-        `${path} cannot be removed: ${(error as Error).message}. Give yourself the right to write in ${folder}.`,
+        `${path} cannot be removed: ${(error as Error).message}. Make ${folder} writable.`,
       );
     }
     lines.push(`removed  ${path}\n`);

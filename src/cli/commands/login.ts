@@ -31,7 +31,7 @@ export async function login(invocation: Invocation): Promise<number> {
 
   saveKey(chosen.configDir, vendor, key);
   const exitCode = await answer(`✓ Logged in as ${vendor} (${authFile(chosen.configDir)})\n`);
-  noteVariables([vendor], env, (variable) => `${variable} is set and goes before the saved key.`);
+  noteVariables([vendor], env, (variable) => `${variable} is set and takes precedence over the saved key.`);
   return exitCode;
 }
 
@@ -43,12 +43,12 @@ export async function logout(invocation: Invocation): Promise<number> {
   const exitCode = await answer(
     removed.length > 0
       ? `✓ Logged out of ${removed.join(", ")}\n`
-      : `Nothing to forget: there is no saved key${vendor ? ` for ${vendor}` : ""}.\n`,
+      : `Nothing to remove: there is no saved key${vendor ? ` for ${vendor}` : ""}.\n`,
   );
   noteVariables(
     vendor ? [vendor] : removed,
     invocation.env,
-    (variable) => `${variable} is still set and goes on being used.`,
+    (variable) => `${variable} is still set and will be used.`,
   );
   return exitCode;
 }
@@ -58,7 +58,7 @@ function hosted(): string[] {
   return vendors.filter((row) => !row.local).map((row) => row.name);
 }
 
-/** The vendor on the command line; `others` are names that are no built-in vendor's. */
+/** The vendor on the command line; `others` are names that are not built-in vendors. */
 function vendorWord({ line, name }: Invocation, others: readonly string[]): string | undefined {
   const [word, second] = line.words;
   if (second !== undefined)
@@ -74,7 +74,7 @@ function vendorWord({ line, name }: Invocation, others: readonly string[]): stri
   const near = nearestName(word, known);
   throw new UserError(
     "USAGE",
-    `there is no vendor '${word}'.${near ? ` Did you mean ${near}?` : ""} The vendors are ${known.join(", ")}.`,
+    `unknown vendor '${word}'.${near ? ` Did you mean ${near}?` : ""} The vendors are ${known.join(", ")}.`,
   );
 }
 
@@ -105,19 +105,19 @@ async function askVendor(): Promise<string> {
   const { promptShown } = await import("../prompt-hidden.ts");
   const names = hosted();
   const list = names.map((name, index) => `  ${String(index + 1).padStart(2)}  ${name}\n`).join("");
-  writeStderr(`Whose key is it?\n${list}`);
+  writeStderr(`Which vendor is the key for?\n${list}`);
   while (true) {
     const typed = (await promptShown("Number or name: ")).trim();
     if (typed === "") throw new UserError("USAGE", "no vendor was chosen; nothing was saved.");
     const name = names[Number(typed) - 1] ?? findVendor(typed)?.name;
     if (name !== undefined) return name;
-    writeStderr(`There is no '${typed}' in the list.\n`);
+    writeStderr(`'${typed}' is not in the list.\n`);
   }
 }
 
 async function askKey(vendor: string): Promise<string> {
   const { promptHidden } = await import("../prompt-hidden.ts");
-  return promptHidden(`Key of ${findVendor(vendor)?.label ?? vendor} (it is not shown): `);
+  return promptHidden(`API key for ${findVendor(vendor)?.label ?? vendor} (hidden): `);
 }
 
 async function readStdin(): Promise<string> {
@@ -151,7 +151,7 @@ function checkedKey(text: string): string {
       `the key must be one line, and this was ${key.split(/\r?\n|\r/).length}; nothing was saved.`,
     );
   if (/[^\x21-\x7e]/.test(key))
-    throw new UserError("USAGE", "the key holds a blank or a character that no key has; nothing was saved.");
+    throw new UserError("USAGE", "the key contains a space or an invalid character; nothing was saved.");
   return key;
 }
 

@@ -2,11 +2,11 @@
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Invocation } from "../main.ts";
 
-/** `what`: in the words of the sentence, what agents do not change. */
+/** `what`: in the words of the sentence, what agents may not change. */
 export function refuseAgents({ env }: Invocation, what: string): void {
   if (!env["CURSOR_AGENT"]) return;
   throw new UserError(
     "UNTRUSTED",
-    `An agent runs this command, and agents do not change ${what}. Type it in a terminal of your own.`,
+    `An agent is running this command, and agents may not change ${what}. Type it in your own terminal.`,
   );
 }

@@ -30,7 +30,7 @@ function loginOf(invocation: Invocation): Login {
     return {
       loggedIn: false,
       model: model.id,
-      message: `There is no key for any vendor. Type: ${name} login anthropic, or export ANTHROPIC_API_KEY=<key>. Without one the offline model answers.`,
+      message: `No API key is set for any vendor. Type: ${name} login anthropic, or export ANTHROPIC_API_KEY=<key>. Without one the offline model answers.`,
     };
   }
   return { loggedIn: true, who: model.local ? "local" : model.vendor, source: null, hasKey: false, model: model.id };

@@ -27,8 +27,8 @@ export class TurnInput {
     const wrong = (what: string) => new UserError("USAGE", `${what}. For example: ${example}`);
     if (process.stdin.isTTY) writeStderr(`Waiting for one line of turn JSON on stdin. For example: ${example}\n`);
     const values = await this.#first();
-    if (typeof values === "string") throw wrong("the turn on stdin is no JSON");
-    if (values.length === 0) throw wrong("there is no turn on stdin: it must be one line of JSON");
+    if (typeof values === "string") throw wrong("the turn on stdin is not JSON");
+    if (values.length === 0) throw wrong("no turn on stdin: expected one line of JSON");
     const read = readTurn(values[0]);
     if ("problem" in read) throw wrong(`the turn on stdin is wrong: ${read.problem}`);
     this.#hear(values.slice(1));
@@ -56,8 +56,7 @@ export class TurnInput {
 
   #take(chunk: Buffer): void {
     this.#text += this.#decoder.write(chunk);
-    if (this.#text.length > mostCharacters)
-      this.#abort.abort(new UserError("USAGE", "what comes on stdin is too long."));
+    if (this.#text.length > mostCharacters) this.#abort.abort(new UserError("USAGE", "stdin is too long."));
     if (!chunk.includes(0x0a)) return;
     const end = this.#text.lastIndexOf("\n") + 1;
     const values = valuesIn(this.#text.slice(0, end));
@@ -66,7 +65,7 @@ export class TurnInput {
       if (typeof values !== "string") this.#hear(values);
       return;
     }
-    // A turn that is spread over several lines is not whole yet.
+    // A turn that is spread over several lines is incomplete yet.
     if (values === "cut" || values.length === 0) return;
     this.#hasTurn = true;
     this.#text = this.#text.slice(end);

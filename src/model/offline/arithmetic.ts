@@ -6,7 +6,7 @@ import * as rational from "./rational.ts";
 /** `shown`: "10 / 4". `digits` is absent when there is no answer, `problem` then says why. */
 export type Sum = { shown: string; digits?: string; rounded?: boolean; problem?: string };
 
-/** Undefined when the words are no sum: a bare number is none either. */
+/** Undefined when the words are not a sum: a bare number is none either. */
 export function readSum(words: string): Sum | undefined {
   if (
     words.length > 1_000 ||

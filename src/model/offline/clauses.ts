@@ -231,7 +231,7 @@ export function contentSentence(text: string, options: { short: boolean } = { sh
     /^(?:and\s+)?(?:it|the file|that file|(?:its|the|the file's)\s+(?:contents?|text|body)(?:\s+of (?:it|the file))?)\s+(?:should|must|shall|needs to|has to|will|is to|ought to)\s+(?:be(?!\s+(?:called|named|titled))|contain|say|read|have|hold|include)\s*(?:the\s+(?:following\s+)?(?:text|contents?|words?|lines?)\s*)?:?\s+(.+)$/is.exec(
       text.trim(),
     );
-  // "It should be short" is no text.
+  // "It should be short" is not text.
   const wish =
     /^(?:and\s+)?(?:it|the file|that file)\s+[\w\s]+?\sbe\s/i.test(text.trim()) && !/[\uE000-\uF8FF]/.test(text);
   return wish ? undefined : match?.[1];

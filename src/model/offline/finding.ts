@@ -54,7 +54,7 @@ function isUsualFolder(words: string): boolean {
   );
 }
 
-/** "show hello" is no folder; "show src/" is one, and so is "list hello". */
+/** "show hello" is not a folder; "show src/" is one, and so is "list hello". */
 function isTakenForText(words: string, folder: boolean): boolean {
   return (
     !folder &&
@@ -87,7 +87,7 @@ function placeBehind(words: string, scene: Scene): { words: string; path?: strin
       return place && isSpent(place.rest) ? place : undefined;
     },
   );
-  // "files ending in ts": what follows is no place.
+  // "files ending in ts": what follows is not a path.
   if (!split || /\b(?:end(?:s|ing)?|begin(?:s|ning)?|start(?:s|ing)?|with .* )$/i.test(split.left.trim()))
     return { words };
   return { words: split.left, ...(split.right.folder !== undefined && { path: split.right.folder }) };

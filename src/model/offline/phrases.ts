@@ -242,7 +242,7 @@ export function isSpent(rest: string): boolean {
   );
 }
 
-/** Unquoted words that describe a text to be made up are no text. */
+/** Unquoted words that describe a text to be made up are not text. */
 function describes(words: string): boolean {
   const bare = words.trim();
   if (
@@ -269,7 +269,7 @@ export function contentOf(words: string, scene: Scene, options: { marked?: boole
     /^(?:(?:only|just|exactly)\s+)?(?:(?:the|a|an|another|this|these|its|one|two|three|four|five|\d+(?=\s+(?:lines|words)\s*:)|single|following|new|extra|additional|last|final|more|exact|simple|short|initial)\s+)*(?:text|contents?|words?|strings?|lines?(?: of text)?|phrase|message|sentence|body|value|number|data|paragraph|item|entry|note|snippet|code|json|greeting|(?:heading|header|title)(?=\s+[\uE000-\uF8FF]))(?:\s+(?:that (?:says|reads)|which (?:says|reads)|saying|reading|of|is|being|with|containing|inside|in it))*\s*[:,=]?\s+(?=\S)|^(?:saying|reading|that says|that reads|which says|of|following|the following|this)\s*:?\s+(?=\S)|^:\s*/i;
   // "a new line with the text …": one introduction may follow another.
   for (let match = lead.exec(text); match; match = lead.exec(text)) {
-    // "the contents of b.txt" is no text.
+    // "the contents of b.txt" is not text.
     if (/(?:contents?|text)\s+of\s+$/i.test(match[0]) && takeFile(text.slice(match[0].length), scene)) return undefined;
     marked = true;
     text = text.slice(match[0].length);
@@ -296,7 +296,7 @@ export function contentOf(words: string, scene: Scene, options: { marked?: boole
   }
   if (/^(?:it|that|this|them|nothing)$/i.test(text)) return undefined;
   if (!marked && describes(text)) return undefined;
-  // "3 names: 'a', 'b'" is no text either.
+  // "3 names: 'a', 'b'" is not text either.
   if (!marked && /^[\w\s]+:\s*[\uE000-\uF8FF]/.test(text)) return undefined;
   // "\"a\" and b.txt with \"b\"" is more than one text.
   if (/^[\uE000-\uF8FF]\s+[\w&|]/.test(text)) return undefined;

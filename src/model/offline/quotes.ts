@@ -87,7 +87,7 @@ function blockAt(source: string, at: number): Literal | undefined {
 function quoteAt(source: string, at: number, closing: string): Literal | undefined {
   const opening = source[at]!;
   const single = opening === "'" || opening === "‘";
-  // An apostrophe is no quote: one opens after a gap, and closes before one.
+  // An apostrophe is not a quote: one opens after a gap, and closes before one.
   const gapAfter = single && /\s/.test(source[at + 1] ?? " ");
   if (single && (/[\p{L}\p{N}]/u.test(source[at - 1] ?? " ") || (gapAfter && /\S/.test(source[at - 1] ?? " "))))
     return undefined;
@@ -98,7 +98,7 @@ function quoteAt(source: string, at: number, closing: string): Literal | undefin
     }
     if (source[end] !== closing) continue;
     if (single && /[\p{L}\p{N}]/u.test(source[end + 1] ?? " ")) continue;
-    // "' x'" begins with a gap on purpose; "a ' b ' c" is no quote.
+    // "' x'" begins with a gap on purpose; "a ' b ' c" is not a quote.
     if (gapAfter && /\s/.test(source[end - 1]!)) return undefined;
     const inner = source.slice(at + 1, end);
     const text = opening === "`" ? inner : inner.replaceAll("\\" + closing, closing);

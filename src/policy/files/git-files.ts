@@ -35,7 +35,7 @@ const purposes: Record<string, (sub: GitArguments) => readonly ShellWord[]> = {
   config: ({ rest }) => configFile(rest),
 };
 
-/** Options of a subcommand that have a value, so that it is no operand. */
+/** Options of a subcommand that have a value, so that it is not an operand. */
 const valued: Record<string, OptionNames> = {
   clone: {
     short: "bojcu",

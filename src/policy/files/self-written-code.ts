@@ -9,7 +9,7 @@ import { type ShellSituation, touchOf } from "./shell-paths.ts";
 /** `made`: what the line writes. */
 type WrittenPaths = { made: readonly string[]; directories: readonly string[] };
 
-/** Why part of what the line runs is not known before. */
+/** Why part of what the line runs is not known in advance. */
 export function selfWrittenCode(
   runs: StartedPrograms,
   { made, directories }: WrittenPaths,

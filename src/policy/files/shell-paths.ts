@@ -20,7 +20,7 @@ export type Touch = { word: ShellWord; paths: ResolvedPath[]; isUnknown: boolean
 /** Every directory that a relative name of the line may mean: it is judged in all of them. */
 export type LineDirectories = {
   paths: string[];
-  /** Changes to a directory that is not known before. */
+  /** Changes to a directory that is not known in advance. */
   unknown: boolean;
   /** And the line itself makes its name. */
   made: boolean;

@@ -71,7 +71,7 @@ function misspeltProgram({ pattern, text }: Rule, { hasProgram }: LintContext): 
   if (name.length < 3 || hasProgram?.(name)) return undefined;
   const meant = nearestName(name, [...knownPrograms]);
   if (meant === undefined || !(hasProgram ? isOneSlip(name, meant) : hasSameLetters(name, meant))) return undefined;
-  return { kind: "misspelt", message: `There is no program ${name}.`, advice: `Write ${text.replace(name, meant)}.` };
+  return { kind: "misspelt", message: `Unknown program ${name}.`, advice: `Write ${text.replace(name, meant)}.` };
 }
 
 /** Without knowing what is installed: the same letters in another order, or another case. */
@@ -103,7 +103,7 @@ function impossiblePath(rule: Rule, context: LintContext): LintFinding | undefin
 function impossibleHost({ pattern, verdict }: Rule): LintFinding | undefined {
   const { host, port } = hostPattern(pattern);
   if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65_535))
-    return impossible(`there is no port ${port}.`, `Write WebFetch(${host}), or a port from 1 to 65535.`);
+    return impossible(`${port} is not a port.`, `Write WebFetch(${host}), or a port from 1 to 65535.`);
   const rest = host.replace(/^\*\./, "");
   if (verdict === "allow" && hasWildcard(rest) && !/^\*+$/.test(host))
     return impossible("a wildcard stands for all of a host, or for its subdomains.", `Write WebFetch(*.example.com).`);
@@ -176,7 +176,7 @@ function deadHost(rule: Rule): LintFinding | undefined {
 }
 
 function dead(message: string): LintFinding {
-  return { kind: "dead", message, advice: "Take it out." };
+  return { kind: "dead", message, advice: "Remove it." };
 }
 
 /** Allow rules that let more pass than they seem to. */
@@ -190,15 +190,15 @@ export function wideRule(rule: Rule, context: LintContext): LintFinding | undefi
       const covers = compilePath(absolutePattern(rule.pattern, context));
       // A name that nobody has: only a wildcard covers it.
       if (!covers(`${context.home}/any/file`)) return undefined;
-      return wide("It covers your whole home, and nothing there is asked about.", "Name the folders that are meant.");
+      return wide("It covers your whole home, and nothing there is asked about.", "Name the intended folders.");
     }
     case "WebFetch":
       return /^\*+(:\d+)?$/.test(rule.pattern)
-        ? wide("Every host is reached unasked, and an address can carry data away.", "Name the hosts that are meant.")
+        ? wide("Every host is reached without asking, and an address can carry data away.", "Name the intended hosts.")
         : undefined;
     case "Mcp":
       return /^\*+(:\*+)?$/.test(rule.pattern)
-        ? wide("Every tool of every server is called unasked.", "Name the servers: Mcp(server:*).")
+        ? wide("Every tool of every server is called without asking.", "Name the servers: Mcp(server:*).")
         : undefined;
   }
 }
@@ -206,20 +206,17 @@ export function wideRule(rule: Rule, context: LintContext): LintFinding | undefi
 function wideShell(pattern: string): LintFinding | undefined {
   const shape = shellPattern(pattern);
   if (shape.form === "any")
-    return wide("Every command runs unasked, like --force.", "Name the programs that are meant.");
+    return wide("Every command runs without asking, like --force.", "Name the intended programs.");
   const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
   const wild = hasWildcard(name) && ["bash", "sh", "sudo", "rm"].find((each) => matchesText(name, each));
-  if (wild) return wide(`It also covers ${wild}.`, "Name the programs that are meant.");
+  if (wild) return wide(`It also covers ${wild}.`, "Name the intended programs.");
   if (isShell(name))
     return wide(
       `${name} runs any script, also one that the agent has just written.`,
       "Name the programs that the scripts run.",
     );
   if (startedPrograms(`${name} 1 some-program`).privileged.length > 0)
-    return wide(
-      `${name} changes who runs the rest: it is asked about each time, whatever a rule says.`,
-      "Take it out.",
-    );
+    return wide(`${name} changes who runs the rest: it is asked about each time, whatever a rule says.`, "Remove it.");
   return undefined;
 }
 

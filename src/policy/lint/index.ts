@@ -6,7 +6,7 @@ import { shadows } from "./coverage.ts";
 
 /**
  * `misspelt`: no rule, or a name that nobody has. `impossible`: it can never match. `dead`: it changes nothing. `shadowed`: a deny
- * rule takes all of it. `duplicate`: it stands there twice. `wide`: it allows much more than a person sees in it.
+ * rule takes all of it. `duplicate`: it is there twice. `wide`: it allows much more than a person sees in it.
  */
 export type LintKind = "misspelt" | "impossible" | "dead" | "shadowed" | "duplicate" | "wide";
 
@@ -41,7 +41,7 @@ export type LintFinding = Pick<LintProblem, "kind" | "message" | "advice">;
 
 function misspelt(problem: string): LintFinding {
   const [what, meant] = problem.split(": did you mean ");
-  const advice = meant ? `Write ${meant.replace(/\?$/, "")}.` : "Correct it, or take it out.";
+  const advice = meant ? `Write ${meant.replace(/\?$/, "")}.` : "Correct it, or remove it.";
   return { kind: "misspelt", message: `${what}.`, advice };
 }
 
@@ -65,9 +65,7 @@ function duplicateOf(rule: Rule, rules: readonly Rule[]): LintFinding | undefine
       ({ verdict, kind, pattern, scope }) =>
         verdict === rule.verdict && kind === rule.kind && pattern === rule.pattern && scope === rule.scope,
     );
-  return (
-    same && { kind: "duplicate", message: `It stands in ${same.source} already.`, advice: "Take one of them out." }
-  );
+  return same && { kind: "duplicate", message: `It is already in ${same.source}.`, advice: "Remove one of them." };
 }
 
 function shadowOf(rule: Rule, rules: readonly Rule[], context: LintContext): LintFinding | undefined {
@@ -77,7 +75,7 @@ function shadowOf(rule: Rule, rules: readonly Rule[], context: LintContext): Lin
     deny && {
       kind: "shadowed",
       message: `${deny.text} in ${deny.source} denies all of it, and deny rules win.`,
-      advice: "Take one of the two out.",
+      advice: "Remove one of the two.",
     }
   );
 }
@@ -96,7 +94,7 @@ function coveredBy(rule: Rule, rules: readonly Rule[], context: LintContext): Li
     wider && {
       kind: "dead",
       message: `${wider.text} in ${wider.source} covers all of it.`,
-      advice: "Take it out, or take out the wider one.",
+      advice: "Remove it, or remove the wider one.",
     }
   );
 }

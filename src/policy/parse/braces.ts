@@ -46,7 +46,7 @@ function listed(text: string, edges: readonly number[]): string[] {
   return edges.slice(1).map((edge, index) => text.slice(edges[index]! + 1, edge));
 }
 
-/** `1..5`. Leading zeros are kept by bash, steps and letters are rare, and `{a}` is no list: none of this is guessed at. */
+/** `1..5`. Leading zeros are kept by bash, steps and letters are rare, and `{a}` is not a list: none of this is guessed at. */
 function counted(text: string): Iterable<string> | undefined {
   const ends = /^(-?(?:0|[1-9]\d{0,8}))\.\.(-?(?:0|[1-9]\d{0,8}))$/.exec(text);
   return ends ? numbers(Number(ends[1]), Number(ends[2])) : undefined;

@@ -141,7 +141,7 @@ function outputCommands(script: ParsedScript): CommandWords[] | undefined {
   return pipelineOf(command.type === "Pipeline" ? command.commands : [command]);
 }
 
-/** Undefined when one of them is no simple command, or reads from elsewhere. */
+/** Undefined when one of them is not a simple command, or reads from elsewhere. */
 export function pipelineOf(members: readonly SyntaxNode[]): CommandWords[] | undefined {
   const found: CommandWords[] = [];
   for (const member of members) {

@@ -142,7 +142,7 @@ function nestingExcess(command: string): string | undefined {
   return undefined;
 }
 
-/** Too many words or commands, as far as that shows without a parser: outside of quotes, and before any here-document. */
+/** Too many words or commands, as far as that shows without a parser: outside quotes, and before any here-document. */
 function floodExcess(command: string): string | undefined {
   let words = 0;
   let separators = 0;

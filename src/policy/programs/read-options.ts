@@ -142,7 +142,7 @@ export function valuesOf(args: readonly ShellWord[], options: OptionNames): Shel
   return found;
 }
 
-/** The words that are no options. */
+/** The words that are not options. */
 export function operands(args: readonly ShellWord[]): ShellWord[] {
   return optionOperands(args, {});
 }

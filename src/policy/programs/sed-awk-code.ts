@@ -1,4 +1,4 @@
-// Programs inside of arguments: the harmless part of sed and awk is recognised, everything else counts as able to do more.
+// Programs inside arguments: the harmless part of sed and awk is recognised, everything else counts as able to do more.
 
 import type { ShellWord } from "../parse/shell-word.ts";
 import type { DangerousArgument } from "./dangerous-options.ts";

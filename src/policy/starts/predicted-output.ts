@@ -3,7 +3,7 @@
 import type { CommandWords, ShellWord, WordOrigin } from "../parse/shell-word.ts";
 import { own } from "../programs/shell-builtins.ts";
 
-/** `token`: one word that is no option and no path. `mentions`: what names may come from. `isAlways`: there is some. */
+/** `token`: one word that is neither an option nor a path. `mentions`: what names may come from. `isAlways`: there is some. */
 export type PredictedOutput = { gives: "token" | WordOrigin; mentions: readonly ShellWord[]; isAlways?: true };
 
 /** Holds when the first argument is `first`, each other one that begins with a dash fits `flags`, and the rest `operands`. */

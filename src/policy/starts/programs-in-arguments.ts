@@ -78,7 +78,7 @@ export function programsInArguments(run: ProgramStart, denying: readonly Rule[])
   });
 }
 
-/** `bun run rm`, `yarn rm`: what is no script of the package is a program. */
+/** `bun run rm`, `yarn rm`: what is not a script of the package is a program. */
 function scriptName(by: string, args: readonly ShellWord[]): { name: string; args: string[] } | undefined {
   if (!/^(npm|pnpm|yarn|bun)$/.test(by)) return undefined;
   const words = args.map((arg) => arg.value);
@@ -103,7 +103,7 @@ function bodiesOf({ command }: ProgramStart): string[] {
   return command.redirects.flatMap(({ direction, body }) => (direction === "text" && body ? [body] : []));
 }
 
-/** Where a command begins inside of a text: at its start, after an operator, a quote or a bracket, or after a word that starts one. */
+/** Where a command begins inside a text: at its start, after an operator, a quote or a bracket, or after a word that starts one. */
 const begins =
   /(?<=^|[!|;&({"'`:=%<>,[] ?|\b(?:shell|spawn|exec|system|run|sudo|env|command|eval|call|start|then|do|else) )((?:[\w.+-]*\/)*[\w.+-]+)(?=((?:[ \t]+[^\s;|&)}"'`]+){0,20}))/g;
 

@@ -41,7 +41,7 @@ export type StartedPrograms = {
   assigned: { text: string; name: string; isKnown: boolean; by: string }[];
   /** Scripts and values of options that cannot be read for sure. */
   unreadable: string[];
-  /** One of them is for the plain shell, which may read it in another way than bash does. */
+  /** One of them is for the plain shell, which may read it differently than bash does. */
   isMisread: boolean;
   /** Texts that programs take as code of their own: the files that they name may be read and written. */
   code: { text: string; by: string }[];

@@ -2,7 +2,7 @@
 import { show } from "../show.ts";
 import type { StartedPrograms } from "./wrappers.ts";
 
-/** Joiners, marks of direction, blanks that are no blanks. */
+/** Joiners, marks of direction, blanks that are not blanks. */
 const invisible = /[\p{Cf}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164\uffa0\u2800]/gu;
 
 export function suspiciousText(command: string, { lines, sources }: StartedPrograms): string[] {
@@ -14,7 +14,7 @@ export function suspiciousText(command: string, { lines, sources }: StartedProgr
   for (const [index, source] of sources.entries()) {
     const isQuoted = (at: number) => lines[index]!.quoted.some(([from, to]) => at >= from && at < to);
     if ([...source.matchAll(invisible)].some((match) => !isQuoted(match.index)))
-      reasons.push("It holds invisible characters outside of quotes.");
+      reasons.push("It holds invisible characters outside quotes.");
   }
   for (const { commands } of lines)
     for (const { name } of commands)

@@ -47,7 +47,7 @@ function descend(
     const trail = { command, depth, certain: true, found, scope: inner, source };
     for (const { name, value } of command.assignments) {
       if (value && !(value.dynamic && !command.name)) followVariable(name, value.value, trail);
-      if (renamingLists.test(name)) found.opaque.push(`${name} gives a name another meaning`);
+      if (renamingLists.test(name)) found.opaque.push(`${name} redefines a name`);
     }
     if (!command.name) continue;
     const args = command.args.map((arg) => expandWord(arg, inner));
@@ -112,7 +112,7 @@ const renamers = words("alias hash enable");
 
 function followRenaming(base: string, args: readonly ShellWord[], trail: Trail): void {
   if (!args.some((arg) => arg.value.includes("=") || /^-[a-z]*[pf]/.test(arg.value))) return;
-  trail.found.opaque.push(`${base} gives a name another meaning`);
+  trail.found.opaque.push(`${base} redefines a name`);
   for (const arg of args) guessScript(arg.value.replace(/^[^=]*=/s, ""), trail);
 }
 
@@ -130,19 +130,19 @@ function followOptions(run: ProgramStart, trail: Trail): void {
   const { texts, isCut } = commandsInOptions(run);
   for (const text of texts) guessScript(text, trail);
   if (isCut) {
-    tooMuch("it holds too many commands inside of options", found);
+    tooMuch("it holds too many commands inside options", found);
     found.unreadable.push(run.args.map((arg) => arg.value).join(" "));
   }
   const dangers = dangerousArguments(run);
   const code = inlineCode(run);
   noteCode(run, code, trail);
-  if (code.some((each) => each.dynamic)) found.opaque.push(`${base} runs code that is not known before`);
+  if (code.some((each) => each.dynamic)) found.opaque.push(`${base} runs code that is not known in advance`);
   else if (code.some((each) => mayStartPrograms(each.value)))
     found.opaque.push(`${base} is given code that may start programs`);
   else if (dangers.length > 0 && (otherLanguages.has(base) || (isInterpreter(base) && code.length === 0)))
     found.opaque.push(`${base} ${show(dangers[0]!.text)} may start programs`);
   if (dangers.some(({ at }) => isMade(run.args[at]) || isMade(run.args[at + 1])))
-    found.opaque.push(`what ${base} runs is not known before`);
+    found.opaque.push(`what ${base} runs is not known in advance`);
   if (hidesCode(run) || computedWords(run).some((word) => !isNumeric(word, trail.scope)))
     found.opaque.push(`${base} evaluates text that holds a command`);
 }
@@ -326,17 +326,17 @@ function followInput(base: string, { found, command, source }: Trail, isGiven: b
   if (!isGiven && (command.piped || isCopied)) found.code.push({ text: source, by: base });
 }
 
-/** A script file is as good as a program, unless it is no file at all. */
+/** A script file is as good as a program, unless it is not a file at all. */
 function followFile(file: ShellWord | undefined, base: string, { found }: Trail): void {
   if (!file) return;
   found.files.push({ word: file, by: base });
   // A pattern stands for files that are there, unless it may become an option.
   const isOpen = file.dynamic || (file.glob && /^[*?[]/.test(file.value));
   if (isOpen || /^\/(dev|proc)\//.test(file.value))
-    found.opaque.push(`${base} runs something that is not known before`);
+    found.opaque.push(`${base} runs something that is not known in advance`);
 }
 
-/** Shells of data bases: they read statements, and their operands are no scripts. */
+/** Shells of data bases: they read statements, and their operands are not scripts. */
 const databaseShells = words("sqlite3 psql mysql mariadb");
 
 function followDatabase(base: string, name: ShellWord, trail: Trail): void {
@@ -385,7 +385,7 @@ function followFind(args: ShellWord[], trail: Trail): void {
 
 function script(words: readonly ShellWord[], trail: Trail, base: string): void {
   if (words.some((word) => word.dynamic || word.others))
-    trail.found.opaque.push(`what ${base} runs is not known before`);
+    trail.found.opaque.push(`what ${base} runs is not known in advance`);
   descendIn(base, words.map((word) => word.value).join(" "), trail);
 }
 
@@ -396,7 +396,7 @@ function descendIn(shell: string, source: string, trail: Trail): void {
 }
 
 function noteMisread(text: string, shell: string, found: StartedPrograms): void {
-  found.opaque.push(`${shell} may read ${show(text)} in another way than bash`);
+  found.opaque.push(`${shell} may read ${show(text)} differently than bash`);
   found.unreadable.push(text);
   // The languages of other shells are no secret to those who use them; the plain shell passes for bash.
   if (!/^(zsh|fish|csh|tcsh|xonsh|nu)$/.test(shell)) found.isMisread = true;
@@ -412,7 +412,7 @@ function tooMuch(what: string, found: StartedPrograms): void {
 function guessScript(text: string, trail: Trail): void {
   const { found } = trail;
   if (found.guesses++ > mostGuesses) {
-    tooMuch("it holds too many commands inside of options", found);
+    tooMuch("it holds too many commands inside options", found);
     return;
   }
   const inside = { ...trail, depth: trail.depth + 1, certain: false, inOption: true } as const;

@@ -23,7 +23,7 @@ export type ConnectionRequest = Callbacks & {
 /** Under this name the tools of this program are called: `mcp__sdk__…`. */
 export const serverName = "sdk";
 
-/** As of a line of a stream: more is no call. */
+/** As of a line of a stream: more is not a call. */
 const mostBytes = 16 * 1024 * 1024;
 
 export class OpenConnection {

@@ -50,14 +50,14 @@ export class McpSession {
       case "tools/list":
         return { result: { tools: [...this.#tools.values()].map(described) } };
       default:
-        return { error: { code: -32601, message: `There is no method ${method}.` } };
+        return { error: { code: -32601, message: `Unknown method ${method}.` } };
     }
   }
 
   /** What goes wrong in a tool is told to the model; only a wrong name is an error of the protocol. */
   async #call(id: string | number, { name, arguments: input = {} }: JsonObject): Promise<Reply> {
     const tool = this.#tools.get(String(name));
-    if (!tool) return { error: { code: -32602, message: `There is no tool ${String(name)}.` } };
+    if (!tool) return { error: { code: -32602, message: `Unknown tool ${String(name)}.` } };
     const abort = new AbortController();
     this.#calls.set(id, abort);
     try {

@@ -8,7 +8,7 @@ import type { UnifiedContent, UnifiedMessage } from "../unified.ts";
 import { extractToolArgs, extractToolResult, hasError, normalizeToolName } from "./calls.ts";
 
 /**
- * Null: the line is no message (a result, a thought, an unknown kind, a blank). Throws FrameError where the line is no JSON
+ * Null: the line is not a message (a result, a thought, an unknown kind, a blank). Throws FrameError where the line is not JSON
  * object or not in the shape of its kind.
  */
 export function parseCursorEvent(line: string): UnifiedMessage | null {
@@ -16,7 +16,7 @@ export function parseCursorEvent(line: string): UnifiedMessage | null {
   if (text === "") return null;
   const event = tryParse(text);
   if (!isObject(event)) {
-    throw new FrameError("FRAME_MALFORMED", `This line is no JSON object: ${text.slice(0, 80)}`);
+    throw new FrameError("FRAME_MALFORMED", `This line is not a JSON object: ${text.slice(0, 80)}`);
   }
   const unify = unifiers.get(event.type);
   if (!unify) return null;

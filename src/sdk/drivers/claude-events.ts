@@ -127,7 +127,7 @@ export function claudeDecoder({ prompt }: Pick<RunRequest, "prompt">): (line: un
       ...(typeof line.total_cost_usd === "number" && { costUsd: line.total_cost_usd }),
     };
     const isError = line.is_error === true || textOf(line.subtype) !== "success";
-    // Words that are no reply of the model, as of a command of its own, are the answer all the same.
+    // Words that are not a reply of the model, as of a command of its own, are the answer all the same.
     if (!isError) return { type: "done", text: text.whole || textOf(line.result), ...ending };
     const errors = Array.isArray(line.errors) ? line.errors.map(String).join("; ") : "";
     const message = textOf(line.result) || errors || `Claude Code ended with ${textOf(line.subtype)}.`;

@@ -75,7 +75,7 @@ function command(request: RunRequest): DriverCommand {
     }
   }
   if (request.partial)
-    made.losses.push({ option: "partial", reason: "codex exec tells texts only when they are whole." });
+    made.losses.push({ option: "partial", reason: "codex exec reports texts only when they are complete." });
   if (resume === true) args.push("--last");
   else if (resume !== undefined) args.push(resume);
   return made;

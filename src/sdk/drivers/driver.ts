@@ -122,7 +122,7 @@ export const known: FrameType = { check: () => undefined };
 export function mentionImages({ prompt, images }: RunRequest, made: DriverCommand): void {
   if (!images?.length) return;
   made.prompt = `${prompt}\n\nLook at these images first:\n${images.join("\n")}`;
-  made.losses.push({ option: "images", reason: "There is no flag for images: the agent is told where they are." });
+  made.losses.push({ option: "images", reason: "There is no flag for images: the agent is told their paths." });
 }
 
 /** A limit that cannot be kept is not left out in silence. */
@@ -130,6 +130,6 @@ export function refuseToolLists({ allowedTools, disallowedTools }: RunRequest, p
   if (!allowedTools && !disallowedTools?.length) return;
   throw new UserError(
     "USAGE",
-    `${program} has no flag that limits its tools, so allowedTools and disallowedTools cannot be kept.`,
+    `${program} has no flag that limits its tools, so allowedTools and disallowedTools cannot be enforced.`,
   );
 }

@@ -162,7 +162,7 @@ function takeMessage(to: CodexConversation, item: JsonObject, facts: Facts): voi
   }
 }
 
-/** What begins like this is no prompt. */
+/** What begins like this is not a prompt. */
 const notes =
   /^\s*(<(environment_context|user_instructions|permissions instructions|skills_instructions|collaboration_mode|turn_aborted|subagent_notification|user_shell_command|user_action|model_switch|skill|plugins_instructions)>|# AGENTS\.md instructions)/i;
 

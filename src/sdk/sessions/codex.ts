@@ -69,7 +69,7 @@ const takers: ReadonlyMap<unknown, Taker> = new Map<unknown, Taker>([
   [
     "response_item",
     (state, payload, metadata) => {
-      // The summary that the model was asked for is no part of the conversation: it comes again with `compacted`.
+      // The summary that the model was asked for is not part of the conversation: it comes again with `compacted`.
       const isSummary = isObject(metadata) && metadata.compaction_output === true;
       if (!isSummary) takeItem(state, payload);
     },

@@ -49,12 +49,12 @@ export function findForeignSessions(
     const whose = tools.length === 1 ? tools[0] : tools.join(", ");
     throw new UserError(
       "SESSION_NOT_FOUND",
-      `Session not found: ${what} is no file and no folder, and no session of ${whose} has this id. To see what there is: sessions import --all.`,
+      `Session not found: ${what} is neither a file nor a folder, and no session of ${whose} has this id. To list them: sessions import --all.`,
     );
   }
   if (found.length > 1) {
     const list = found.map(({ path }) => `  ${path}`).join("\n");
-    throw new UserError("USAGE", `${what} begins the id of ${found.length} sessions. Give the file instead:\n${list}`);
+    throw new UserError("USAGE", `${what} ids of sessions begin with ${found.length}. Give the file instead:\n${list}`);
   }
   return found;
 }
@@ -77,7 +77,7 @@ function inFolder(folder: string, tools: readonly ForeignTool[]): ListedSession[
     .flatMap((tool) => foreignReaders[tool].list(folder).map((file) => ({ ...file, tool })))
     .filter(({ path, tool }) => readerOf(path)?.tool === tool);
   if (found.length > 0) return found.sort((a, b) => b.updatedAt - a.updatedAt);
-  throw new UserError("SESSION_NOT_FOUND", `Session not found: there is none of ${tools.join(", ")} in ${folder}.`);
+  throw new UserError("SESSION_NOT_FOUND", `Session not found: no session of ${tools.join(", ")} in ${folder}.`);
 }
 
 function asFile(path: string, tools: readonly ForeignTool[]): ListedSession {
@@ -85,6 +85,6 @@ function asFile(path: string, tools: readonly ForeignTool[]): ListedSession {
   if (reader) return { path, tool: reader.tool as ForeignTool, updatedAt: Math.round(statSync(path).mtimeMs) };
   throw new UserError(
     "FILE_UNREADABLE",
-    `${path}: this is no session of ${tools.join(", ")} as far as its first lines tell. If it is one, say whose: --from claude.`,
+    `${path}: its first lines do not look like a session of ${tools.join(", ")}. If it is one, say which: --from claude.`,
   );
 }

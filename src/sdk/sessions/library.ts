@@ -142,7 +142,7 @@ function settled({ tool, cwd, limit = 50, env = process.env }: Where) {
 
 function readerFor(tool: ForeignTool) {
   if (Object.hasOwn(foreignReaders, tool)) return foreignReaders[tool];
-  throw new UserError("USAGE", `There are no sessions of '${tool}': it is one of cursor, claude, codex, gemini.`);
+  throw new UserError("USAGE", `Unknown tool '${tool}': it must be one of cursor, claude, codex, gemini.`);
 }
 
 /** Read one by one, newest first; between two of them others may run. */

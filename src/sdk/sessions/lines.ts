@@ -9,7 +9,7 @@ const pieceBytes = 1 << 20;
 /** A longer line is taken for damage. */
 const mostLineBytes = 256 << 20;
 
-/** Calls `take` with each value in order, until it says "enough"; returns how many lines were no JSON. */
+/** Calls `take` with each value in order, until it says "enough"; returns how many lines were not JSON. */
 export function readJsonLines(path: string, take: (value: unknown) => unknown): number {
   let bad = 0;
   let pieces: Buffer[] = [];
@@ -103,7 +103,7 @@ function open(path: string): number {
     const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "does not exist" : (error as Error).message;
     throw new UserError("FILE_UNREADABLE", `${path}: the session cannot be read: ${why}.`);
   }
-  throw new UserError("FILE_UNREADABLE", `${path}: the session cannot be read: it is no file.`);
+  throw new UserError("FILE_UNREADABLE", `${path}: the session cannot be read: it is not a file.`);
 }
 
 /** The files below a folder whose path within it is wanted, newest first. What cannot be looked into is passed over. */

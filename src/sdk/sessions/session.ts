@@ -56,7 +56,7 @@ export type SessionReader = {
 const lossSentences = {
   bad_line: (count: number) => `${lines(count)} could not be read and ${are(count)} missing.`,
   branch: (count: number) =>
-    `${messages(count)} ${are(count)} on ways that were given up (rewound, edited or tried again) and ${are(count)} left out.`,
+    `${messages(count)} ${are(count)} on branches that were abandoned (rewound, edited or retried) and ${are(count)} left out.`,
   subagent: (count: number) =>
     `${messages(count)} of sub-agents ${are(count)} left out; what they reported is in the results.`,
   context: (count: number) =>
@@ -77,8 +77,7 @@ const lossSentences = {
     `Only what was typed is on record, ${count} prompt${s(count)}: the answers are not in this file.`,
   compaction: (count: number) =>
     `${count} summary of the vendor's own making ${are(count)} encrypted: the model is told the whole history instead.`,
-  unknown: (count: number) =>
-    `${count} entr${count === 1 ? "y" : "ies"} of a kind that is not known here ${are(count)} left out.`,
+  unknown: (count: number) => `${count} entr${count === 1 ? "y" : "ies"} of an unknown kind ${are(count)} left out.`,
 };
 
 export type LossKind = keyof typeof lossSentences;

@@ -117,7 +117,7 @@ function opaqueOf(part: { opaque?: unknown }): object {
   return part.opaque === undefined ? {} : { providerOptions: { courser: { opaque: part.opaque } } };
 }
 
-/** The message in JSON, or undefined: something else that is no message. */
+/** The message in JSON, or undefined: something else that is not a message. */
 export function parseBlob(text: string): BlobMessage | undefined {
   try {
     const value: unknown = JSON.parse(text);

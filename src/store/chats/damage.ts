@@ -9,10 +9,7 @@ import { chatIdentity, storeFile } from "./layout.ts";
 export function checkStore(folder: string): void {
   const stat = statOf(storeFile(folder));
   if (!stat?.isFile())
-    throw new UserError(
-      "SESSION_NOT_FOUND",
-      `Session not found: there is no chat in ${folder}. List them with: ls --all`,
-    );
+    throw new UserError("SESSION_NOT_FOUND", `Session not found: no chat in ${folder}. List them with: ls --all`);
   if (stat.size === 0) throw damaged(folder, "the file is empty");
 }
 
@@ -38,7 +35,7 @@ function damaged(folder: string, why: string): UserError {
   return new UserError(
     "STORE_CORRUPT",
     `The chat ${id} is damaged: ${why}. Nothing was changed, and other chats are not touched by this. ` +
-      `Begin a new chat, or put a backup in the place of ${storeFile(folder)}.`,
+      `Start a new chat, or restore a backup of ${storeFile(folder)}.`,
   );
 }
 
@@ -65,10 +62,11 @@ export function keptAside(failure: UserError, folder: string): UserError {
 export function notWhole(folder: string, problems: readonly ChatProblem[], wholeTurns: number): UserError {
   const { id } = chatIdentity(folder);
   const said = problems.map((problem) => problem.message).join(" ");
-  const turns = wholeTurns === 1 ? "first turn, which is whole," : `first ${wholeTurns} turns, which are whole,`;
-  const way = wholeTurns === 0 ? "Begin a new chat." : `Go on from its ${turns} in a new chat: --resume ${id} --fork.`;
+  const turns = wholeTurns === 1 ? "first turn, which is complete," : `first ${wholeTurns} turns, which are complete,`;
+  const way =
+    wholeTurns === 0 ? "Start a new chat." : `Continue from its ${turns} in a new chat: --resume ${id} --fork.`;
   return new UserError(
     problems[0]!.code,
-    `The chat ${id} is not whole, and nothing of it was sent to a model. ${said} ${way} See what is left: sessions show ${id}.`,
+    `The chat ${id} is incomplete, and nothing of it was sent to a model. ${said} ${way} See what is left: sessions show ${id}.`,
   );
 }

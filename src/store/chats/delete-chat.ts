@@ -12,7 +12,7 @@ import { takeWriterLock } from "./writer-lock.ts";
 export function deleteChat(configDir: string, folder: string): void {
   const id = basename(folder);
   const project = dirname(folder);
-  if (!isChatId(id) || dirname(project) !== chatsDir(configDir)) throw new Error(`${folder} is no folder of a chat`);
+  if (!isChatId(id) || dirname(project) !== chatsDir(configDir)) throw new Error(`${folder} is not a folder of a chat`);
   const lock = takeWriterLock(folder);
   try {
     // Gone for everybody in one step. What a crash leaves of it has a name that no chat has, and goes with the next one.

@@ -35,8 +35,8 @@ export function findChat(configDir: string, wanted: string, workspace: string, p
   throw new UserError(
     "SESSION_NOT_FOUND",
     isChatId(id)
-      ? `Session not found: the chat ${id} was not found in ${chatsDir(configDir)}. The chats that there are: ${program} ls --all`
-      : `Session not found: no chat begins with ${id} in ${chatsDir(configDir)}. The chats that there are: ${program} ls --all`,
+      ? `Session not found: the chat ${id} was not found in ${chatsDir(configDir)}. To list the chats: ${program} ls --all`
+      : `Session not found: no chat begins with ${id} in ${chatsDir(configDir)}. To list the chats: ${program} ls --all`,
   );
 }
 
@@ -60,7 +60,7 @@ export function nthChat(configDir: string, workspace: string, number: number, pr
   throw new UserError(
     "SESSION_NOT_FOUND",
     chats.length === 0
-      ? `Session not found: there is no chat to go on with in ${chatsDir(configDir)}. To start one: ${program} "…"`
+      ? `Session not found: no chat to resume in ${chatsDir(configDir)}. To start one: ${program} "…"`
       : `Session not found: there ${count} ${here.length > 0 ? `of ${workspace}` : "in all"}, so there is no -${number}. To see them: ${program} ls${here.length > 0 ? "" : " --all"}`,
   );
 }
@@ -89,7 +89,7 @@ export function noChatId(wanted: string, program: string): UserError {
   const way =
     wanted.trim() === ""
       ? `Leave --resume out for a new chat; the latest one: ${program} --continue "…"`
-      : `To go on with the latest chat: ${program} --continue ${shown(wanted)}`;
+      : `To resume the latest chat: ${program} --continue ${shown(wanted)}`;
   return new UserError(
     "SESSION_NOT_FOUND",
     `Session not found: ${whyNoId(wanted)}. ${way}. The ids: ${program} ls --all`,
@@ -99,7 +99,7 @@ export function noChatId(wanted: string, program: string): UserError {
 function whyNoId(wanted: string): string {
   if (wanted.trim() === "") return "the id is empty";
   const isShort = /^[0-9a-f]{1,3}$/i.test(wanted.trim());
-  return `${shown(wanted)} is ${isShort ? "too short for a chat id: give at least its first 4 digits" : "no chat id"}`;
+  return `${shown(wanted)} is ${isShort ? "too short for a chat id: give at least its first 4 digits" : "not a chat id"}`;
 }
 
 function shown(wanted: string): string {

@@ -21,11 +21,11 @@ export type ForkOptions = {
   id?: string | undefined;
   /** The last turn that the copy has. */
   upToTurn?: number | undefined;
-  /** What did not come along, because the chat is not whole. */
+  /** What did not come along, because the chat is incomplete. */
   onLoss?: (message: string) => void;
 };
 
-/** Of a chat that is not whole, its whole turns are copied. */
+/** Of a chat that is incomplete, its whole turns are copied. */
 export function forkChat(configDir: string, folder: string, { id, upToTurn, onLoss }: ForkOptions = {}): ChatMetadata {
   const record = readChat(folder, { events: false });
   const turns = record.turns.length;
@@ -35,9 +35,9 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
   }
   const newId = id?.toLowerCase() ?? randomUuid();
   const copy = join(dirname(folder), newId);
-  if (!isChatId(newId)) throw new UserError("USAGE", `'${id}' is no UUID, so it cannot be the id of a chat.`);
+  if (!isChatId(newId)) throw new UserError("USAGE", `'${id}' is not a UUID, so it cannot be the id of a chat.`);
   if (existsSync(storeFile(copy)))
-    throw new UserError("USAGE", `There is a chat with the id ${newId} already. Go on with it: --resume ${newId}`);
+    throw new UserError("USAGE", `A chat with the id ${newId} already exists. Resume it: --resume ${newId}`);
 
   const wanted = upToTurn ?? turns;
   const last = Math.min(wanted, record.problems.length > 0 ? record.wholeTurns : turns);
@@ -55,7 +55,7 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
     keepSnapshots(configDir, folder, newId);
     if (last < wanted) {
       const said = record.problems.map((problem) => problem.message).join(" ");
-      onLoss?.(`The chat ${record.metadata.id} is not whole; ${last} of ${wanted} turns were copied. ${said}`);
+      onLoss?.(`The chat ${record.metadata.id} is incomplete; ${last} of ${wanted} turns were copied. ${said}`);
     }
     return chat.metadata;
   } catch (error) {
@@ -107,7 +107,7 @@ function replay(configDir: string, { messages }: ChatRecord, metadata: ChatMetad
   if (metadata.workspace === undefined)
     throw new UserError(
       "STORE_CORRUPT",
-      `The chat is not whole, and its workspace is not known, so it cannot be copied. Save what is left: sessions export`,
+      `The chat is incomplete, and its workspace is not known, so it cannot be copied. Save what is left: sessions export`,
     );
   const { id, mode, model, title } = metadata;
   const chat = createChat({ configDir, workspace: metadata.workspace }, { id, mode, title, ...(model && { model }) });

@@ -36,7 +36,7 @@ export function readMeta(store: StoreConnection): StoreMeta {
   const tables = store
     .statement("SELECT count(*) AS found FROM chat.sqlite_master WHERE name IN ('blobs', 'meta')")
     .get();
-  // The code of a file that is no database: it is none of ours.
+  // The code of a file that is not a database: it is none of ours.
   if (tables?.["found"] !== 2) throw Object.assign(new Error("it has no tables of a chat"), { errcode: 26 });
   const value = store.statement("SELECT value FROM meta WHERE key = '0'").get()?.["value"];
   const text = typeof value === "string" ? value : value instanceof Uint8Array ? Buffer.from(value).toString() : "";

@@ -22,7 +22,7 @@ export function projectId(workspace: string): string {
 
 export function chatFolder(configDir: string, workspace: string, id: string): string {
   if (!isChatId(id))
-    throw new UserError("SESSION_NOT_FOUND", `Session not found: ${JSON.stringify(id)} is no chat id.`);
+    throw new UserError("SESSION_NOT_FOUND", `Session not found: ${JSON.stringify(id)} is not a chat id.`);
   return join(chatsDir(configDir), projectId(workspace), id);
 }
 

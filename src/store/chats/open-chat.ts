@@ -63,7 +63,7 @@ export function createChat(paths: ChatPaths, { id, mode, model, title, createdAt
     const lock = takeWriterLock(folder);
     try {
       if (existsSync(storeFile(folder)))
-        throw new UserError("USAGE", `There is a chat with the id ${id} already. Go on with it: --resume ${id}`);
+        throw new UserError("USAGE", `A chat with the id ${id} already exists. Resume it: --resume ${id}`);
       const handle = makeStore(folder, firstRows(metadata));
       return new Writer({
         store: openForWriting(folder),

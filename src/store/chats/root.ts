@@ -63,7 +63,7 @@ export function rootOfDigits(ids: string): RootBuilder {
   return new RootBuilder(Buffer.from(ids === "" ? "" : referenceDigits + ids, "hex"));
 }
 
-/** The ids in field 1; undefined when the bytes are no such node. */
+/** The ids in field 1; undefined when the bytes are not such a node. */
 export function readRoot(data: Uint8Array): string[] | undefined {
   const ids: string[] = [];
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);

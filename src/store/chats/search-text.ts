@@ -6,7 +6,7 @@ import { readChat } from "./read-chat.ts";
 export type SearchText = {
   title: string;
   body: string;
-  /** Ends of names, so that words inside of them are beginnings: `CommandLine` and `Line` of `parseCommandLine`. */
+  /** Ends of names, so that words inside them are beginnings: `CommandLine` and `Line` of `parseCommandLine`. */
   parts: string;
 };
 

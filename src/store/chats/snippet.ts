@@ -17,7 +17,7 @@ export function snippetOf(text: string, words: readonly string[]): string {
 
 type WordMatch = { at: number; word: string };
 
-/** A word inside of a longer one counts where none stands alone. */
+/** A word inside a longer one counts where none stands alone. */
 function matchesOf(text: string, words: readonly string[], { wholeWords }: { wholeWords: boolean }): WordMatch[] {
   const alternatives = words.map(patternOf).join("|");
   const pattern = new RegExp(`${wholeWords ? "(?<![\\p{L}\\p{N}])" : ""}(?:${alternatives})`, "giu");
@@ -29,7 +29,7 @@ function matchesOf(text: string, words: readonly string[], { wholeWords }: { who
   return matches;
 }
 
-/** What is no letter or digit separates words for the index, whatever it is. */
+/** What is not a letter or digit separates words for the index, whatever it is. */
 function patternOf(word: string): string {
   const parts = word.match(/[\p{L}\p{N}\p{M}]+/gu);
   if (parts) return parts.join("[^\\p{L}\\p{N}]+");

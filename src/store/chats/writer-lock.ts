@@ -45,7 +45,7 @@ function inUse(folder: string): UserError {
   return new UserError(
     "STORE_LOCKED",
     `database is locked: the chat ${id} is in use by ${holderOf(folder)}, and stayed so for ${longestWaitMs / 1000} s. ` +
-      "Wait until that run ends, or go on in a copy of the chat: add --fork.",
+      "Wait until that run ends, or continue in a copy of the chat: add --fork.",
   );
 }
 

@@ -14,13 +14,13 @@ export type Element = {
  */
 const deepest = 512;
 
-/** Their text is no text of the page. Kept out of the tree, so that nobody has to look at them. */
+/** Their text is not text of the page. Kept out of the tree, so that nobody has to look at them. */
 const unread = new Set([
   ...["script", "style", "template", "noscript", "svg", "canvas", "iframe", "object", "embed", "audio", "video"],
   ...["map", "select", "datalist", "input", "textarea", "button", "progress", "meter", "dialog", "link", "meta"],
 ]);
 
-/** `title`, `base`: from the head, which is no part of the tree. Undefined: nested too deeply to be a page. */
+/** `title`, `base`: from the head, which is not part of the tree. Undefined: nested too deeply to be a page. */
 export type HtmlPage = { title: string; base: string | undefined; body: Element };
 
 export function parseHtml(html: string): HtmlPage | undefined {

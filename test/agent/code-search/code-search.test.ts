@@ -182,7 +182,7 @@ describe("the index", () => {
       indexDir: blocked,
     });
     expect(hits.map((hit) => hit.path)).toEqual([join(folder, "a.ts")]);
-    expect(notices).toEqual([expect.stringContaining("The index could not be kept")]);
+    expect(notices).toEqual([expect.stringContaining("The index could not be saved")]);
   });
 
   it("is not held up by lines that were made to do so", () => {
@@ -192,7 +192,7 @@ describe("the index", () => {
     expect(performance.now() - started).toBeLessThan(3_000);
   });
 
-  it("leaves alone what is no text", async () => {
+  it("leaves alone what is not text", async () => {
     const folder = folderOf({
       "blob.ts": "retry\0retry",
       "packed.js": `retry(${"a,".repeat(20_000)})`,

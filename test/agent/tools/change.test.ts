@@ -167,7 +167,7 @@ describe("Edit, finding the text", () => {
     expect(space.text("b")).toBe("q \nr\nq \nr\n");
   });
 
-  test("a missing file names Write, bytes that are no text name Shell", async () => {
+  test("a missing file names Write, bytes that are not text name Shell", async () => {
     const space = workspace({ bin: Buffer.from([0xff, 0x00, 0x31]) });
     expect((await space.fail(edit, { path: "none", ...one("a", "b") })).message).toContain("Write");
     expect((await space.fail(edit, { path: "bin", ...one("1", "2") })).message).toContain("Shell");

@@ -53,7 +53,7 @@ describe("Read, the documented wire", () => {
 describe("Read, parts", () => {
   const lines = Array.from({ length: 3000 }, (_, index) => `line ${index + 1}`);
 
-  test("a limit is no excess", async () => {
+  test("a limit is not an excess", async () => {
     const { value } = await workspace({ a: lines.join("\n") }).call(read, { path: "a", limit: 10 });
     expect(value).toMatchObject({ exceededLimit: false, totalLines: 3000, readRange: { startLine: 1, endLine: 10 } });
     expect(value.content).toBe(lines.slice(0, 10).join("\n"));
@@ -62,7 +62,7 @@ describe("Read, parts", () => {
   test("the default limit is, and the model is told how to read on", async () => {
     const { value, text } = await workspace({ a: lines.join("\n") }).call(read, { path: "a" });
     expect(value).toMatchObject({ exceededLimit: true, totalLines: 3000, readRange: { startLine: 1, endLine: 2000 } });
-    expect(text).toContain("Lines 1-2000 of 3000. Read on with offset 2001.");
+    expect(text).toContain("Lines 1-2000 of 3000. Continue with offset 2001.");
   });
 
   test("from an offset to the end", async () => {
@@ -141,7 +141,7 @@ describe("Read, kinds of files", () => {
     ["UTF-8", Buffer.from("\uFEFFhä\n", "utf8")],
     ["UTF-16 LE", Buffer.from("\uFEFFhä\n", "utf16le")],
     ["UTF-16 BE", Buffer.from("\uFEFFhä\n", "utf16le").swap16()],
-  ])("the mark of %s is no text", async (_, content) => {
+  ])("the mark of %s is not text", async (_, content) => {
     const { value } = await workspace({ a: content }).call(read, { path: "a" });
     expect(value.content).toBe("hä\n");
     expect(value.totalLines).toBe(2);

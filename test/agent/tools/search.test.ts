@@ -220,7 +220,7 @@ describe("what a search sees", () => {
     expect((await space.call(grep, { pattern: "hit", path: "src" })).text).toBe("src/a.ts\n1:hit");
   });
 
-  test("an ignore file above a folder without a repository does not count", async () => {
+  test("an ignore file above a folder without a repository is ignored", async () => {
     const space = workspace({ ".gitignore": "*\n", "project/a.ts": "hit" });
     const inside = { workspace: space.path("project") };
     expect((await space.call(glob, { pattern: "*.ts" }, inside)).value.files).toEqual(["a.ts"]);

@@ -9,7 +9,7 @@ import { answer, answerJson } from "../answer.ts";
 export async function doctor({ line: { flags }, env }: Invocation, words: readonly string[]): Promise<number> {
   const seconds = flagText(flags, "timeout");
   if (seconds !== undefined && !(Number(seconds) > 0))
-    throw new UserError("USAGE", `--timeout '${seconds}' is no number of seconds. Example: --timeout 60`);
+    throw new UserError("USAGE", `--timeout '${seconds}' is not a positive number. Example: --timeout 60`);
   const abort = new AbortController();
   const watch = watchForTheEnd(abort, env);
   let report: DoctorReport;

@@ -29,7 +29,7 @@ export function commandProblems(
     const isScript = operand !== undefined && interpreters.test(program) && /^[^-$`][^$`]*\.\w+$/.test(operand);
     if (isScript && !existsSync(resolve(cwd, operand)))
       return [
-        { message: `${operand}, which ${program} shall run, does not exist in ${cwd}.`, advice: "Correct the path." },
+        { message: `${operand}, which ${program} should run, does not exist in ${cwd}.`, advice: "Correct the path." },
       ];
     return [];
   }
@@ -43,7 +43,7 @@ function fileProblems(file: string, shown: string, place: HooksPlace): CommandPr
     return [
       {
         message: `${shown} does not exist.`,
-        advice: "Correct the path, or take the entry away: courser hooks uninstall",
+        advice: "Correct the path, or remove the entry: courser hooks uninstall",
       },
     ];
   if (!stat.isFile()) return [{ message: `${shown} is no file.`, advice: "Correct the path." }];
@@ -60,16 +60,16 @@ function shebangProblems(file: string, shown: string, place: HooksPlace): Comman
     return /\.(ts|js|mjs|cjs|py|rb)$/.test(file)
       ? [
           {
-            message: `${shown} has no first line that says what runs it.`,
-            advice: "Begin it with #!/usr/bin/env and the program's name.",
+            message: `${shown} has no #! line.`,
+            advice: "Start it with #!/usr/bin/env and the program's name.",
           },
         ]
       : [];
   if (first.endsWith("\r"))
     return [
       {
-        message: `${shown} has line ends of Windows, and its first line names a program with one.`,
-        advice: "Save it with line ends of Unix.",
+        message: `${shown} has Windows line endings, and so does the program name in its first line.`,
+        advice: "Save it with Unix line endings.",
       },
     ];
   const [program = "", ...rest] = first.slice(2).trim().split(/\s+/);
@@ -77,9 +77,9 @@ function shebangProblems(file: string, shown: string, place: HooksPlace): Comman
     return [{ message: `${program}, which shall run ${shown}, does not exist.`, advice: "Correct its first line." }];
   const asked = rest.filter((word) => !word.startsWith("-"));
   if (/\/env$/.test(program) && asked[0] !== undefined && !findProgram(asked[0], place.env))
-    return [{ message: `${asked[0]}, which shall run ${shown}, is not in PATH.`, advice: adviceOn(asked[0]) }];
+    return [{ message: `${asked[0]}, which should run ${shown}, is not in PATH.`, advice: adviceOn(asked[0]) }];
   if (second.includes("courser-hook") && !findLauncher(file, place))
-    return [{ message: `courser-hook, which shall run ${shown}, was not found.`, advice: adviceOn("courser-hook") }];
+    return [{ message: `courser-hook, which should run ${shown}, was not found.`, advice: adviceOn("courser-hook") }];
   return [];
 }
 

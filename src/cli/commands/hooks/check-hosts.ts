@@ -40,8 +40,8 @@ const rows: Record<"cursor" | "claude" | "codex", (ask: Ask) => Promise<Finding[
     const version = /\d+(?:\.\d+)+\S*/.exec(await ask("--version"))?.[0];
     const treated = askTreatment(version);
     if (treated === "asks") return [];
-    const what = { deny: "refuses", allow: "lets pass", unknown: "was never seen to ask about" }[treated];
-    const message = `The cursor-agent in PATH (${version ?? "of unknown version"}) ${what} what a hook wants to have asked.`;
+    const what = { deny: "refuses", allow: "allows", unknown: "was never seen to ask about" }[treated];
+    const message = `The cursor-agent in PATH (${version ?? "of unknown version"}) ${what} what a hook wants you to be asked about.`;
     const advice = "The bridge refuses there instead, and says so on stderr. Courser really asks.";
     return [{ kind: "note", message, advice }];
   },
@@ -55,7 +55,7 @@ const rows: Record<"cursor" | "claude" | "codex", (ask: Ask) => Promise<Finding[
       return [{ kind: "problem", message, advice }];
     }
     const message =
-      "Codex passes hooks over in silence until you trust them, and again after each change. It cannot ask: the bridge refuses there instead.";
+      "Codex silently skips hooks until you trust them, and again after each change. It cannot ask: the bridge refuses there instead.";
     return [{ kind: "note", message, advice: "Start codex in this folder and type /hooks." }];
   },
 };

@@ -42,7 +42,7 @@ export function hostsWanted(invocation: Invocation, place: HooksPlace): InstallH
     const near = nearestName(unknown ?? "", known);
     throw new UserError(
       "USAGE",
-      `option '--hosts' knows ${known.join(", ")}, not '${unknown ?? ""}'.${near ? ` Did you mean ${near}?` : ""}`,
+      `option '--hosts' must list some of ${known.join(", ")}, not '${unknown ?? ""}'.${near ? ` Did you mean ${near}?` : ""}`,
     );
   }
   return installHosts.filter((host) => names.includes(host.name));
@@ -81,7 +81,7 @@ function eventNamed(word: string): WantedEvent {
   const near = nearestName(word, [...hookNames, ...further]);
   throw new UserError(
     "USAGE",
-    `there is no event '${word}'.${near ? ` Did you mean ${near}?` : ` There are ${[...hookNames, ...further].join(", ")}.`}`,
+    `unknown event '${word}'.${near ? ` Did you mean ${near}?` : ` The events are ${[...hookNames, ...further].join(", ")}.`}`,
   );
 }
 

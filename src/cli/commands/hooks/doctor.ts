@@ -30,7 +30,7 @@ export async function checkHooks(invocation: Invocation): Promise<number> {
 function stateFindings({ file, state, problem, warnings }: FoundFile, name: string): Finding[] {
   const found: Finding[] = [];
   if (problem !== undefined) {
-    const advice = "A run ends here until the file is right, because it may hold guards.";
+    const advice = "Runs stop here until the file is correct, because it may contain guards.";
     found.push({ kind: "problem", file, message: problem.replace(`${file} `, "").replace(`${file}: `, ""), advice });
   }
   for (const warning of warnings)
@@ -58,7 +58,7 @@ function entryFindings({ file, hooks, host }: FoundFile, place: HooksPlace): Fin
     const found = hook.command === undefined ? [] : commandProblems({ command: hook.command, cwd: hook.cwd }, place);
     if (hook.matcher !== undefined && !isPattern(hook.matcher))
       found.push({
-        message: `The matcher ${hook.matcher} is no regular expression.`,
+        message: `The matcher ${hook.matcher} is not a valid regular expression.`,
         advice: host === "cursor" ? "The hook runs as if it had none. Correct it." : "Correct it.",
       });
     return found.map((each): Finding => ({ kind: "problem", file, entry: hook.entry, ...each }));
@@ -84,7 +84,7 @@ function duplicates({ file, hooks }: FoundFile): Finding[] {
         other.matcher === hook.matcher,
     );
     if (first === index) return [];
-    const message = `It stands in ${hooks[first]!.entry} already, and runs twice.`;
+    const message = `It is already in ${hooks[first]!.entry}, and runs twice.`;
     return [{ kind: "problem", file, entry: hook.entry, message, advice: "Delete one of the two." }];
   });
 }
@@ -115,6 +115,6 @@ function textOf(findings: readonly Finding[], hooks: number, place: HooksPlace):
     const where = [file === undefined ? "" : shownFile(file, place), entry ?? ""].filter(Boolean).join(" ");
     return `${kind === "problem" ? "✗" : "·"} ${where === "" ? "" : `${where}: `}${message}\n  ${advice}`;
   });
-  const end = problems === 0 ? `✓ ${checked}, nothing wrong with them.` : `${checked}, ${problems} to put right.`;
+  const end = problems === 0 ? `✓ ${checked}, no problems found.` : `${checked}, ${problems} to fix.`;
   return `${[...rows, end].map(printable).join("\n")}\n`;
 }

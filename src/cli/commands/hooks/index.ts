@@ -16,7 +16,7 @@ const dryRun: Flag = flag("Run", "--dry-run", "Only show what would be changed")
 export const hookCommands: readonly InnerCommand[] = [
   {
     name: "init",
-    summary: "Write a hook script to begin with, .hooks/NAME.ts",
+    summary: "Write a starter hook script, .hooks/NAME.ts",
     operands: "[name]",
     flags: [textOrJson],
     uses: ["force", "workspace"],
@@ -25,7 +25,7 @@ export const hookCommands: readonly InnerCommand[] = [
   },
   {
     name: "install",
-    summary: "Have a script called by Cursor, Courser, Claude Code and Codex",
+    summary: "Register a script with Cursor, Courser, Claude Code and Codex",
     operands: "[script]",
     flags: [hosts, events, matcher, global, dryRun, textOrJson],
     uses: ["workspace"],
@@ -38,7 +38,7 @@ export const hookCommands: readonly InnerCommand[] = [
   },
   {
     name: "uninstall",
-    summary: "Take what install wrote away again, and nothing else",
+    summary: "Remove what install wrote, and nothing else",
     operands: "[script]",
     flags: [hosts, global, dryRun, textOrJson],
     uses: ["workspace"],
@@ -47,14 +47,14 @@ export const hookCommands: readonly InnerCommand[] = [
   },
   {
     name: "list",
-    summary: "All hooks of all levels, and whether they run",
+    summary: "List the hooks of all levels, and whether they run",
     flags: [textOrJson],
     uses: ["trust", "workspace"],
     load: async () => (await import("./list.ts")).listHooks,
   },
   {
     name: "doctor",
-    summary: "What is wrong with the hooks here, and what to do; exit code 1 if anything is",
+    summary: "Find problems with the hooks here, and how to fix them; exit code 1 if there are any",
     flags: [textOrJson],
     uses: ["trust", "workspace"],
     load: async () => (await import("./doctor.ts")).checkHooks,
@@ -76,7 +76,7 @@ export const hookCommands: readonly InnerCommand[] = [
   },
   {
     name: "trace",
-    summary: "The hook calls of the last run here, with time and answer",
+    summary: "Show the hook calls of the last run here, with time and answer",
     flags: [textOrJson],
     uses: ["workspace"],
     load: async () => (await import("./trace.ts")).traceHooks,

@@ -16,7 +16,7 @@ export async function initHook(invocation: Invocation, words: readonly string[])
   if (!/^[\w][\w.-]{0,63}$/.test(name)) {
     throw new UserError(
       "USAGE",
-      `'${word}' is no name for a script: letters, digits, dots and dashes. It is written to ${scriptFolder}.`,
+      `'${word}' is not a valid script name: letters, digits, dots and dashes. It is written to ${scriptFolder}.`,
     );
   }
   const folder = join(place.workspace, scriptFolder);
@@ -24,7 +24,7 @@ export async function initHook(invocation: Invocation, words: readonly string[])
   if (isFile(file) && !invocation.line.flags.has("force")) {
     throw new UserError(
       "INSTALL_REFUSED",
-      `${shownFile(file, place)} is there already and was left as it is. To write it anew: ${invocation.name} hooks init ${name} --force`,
+      `${shownFile(file, place)} already exists and was left as it is. To overwrite it: ${invocation.name} hooks init ${name} --force`,
     );
   }
   try {
@@ -41,5 +41,5 @@ export async function initHook(invocation: Invocation, words: readonly string[])
   const advice = found
     ? ""
     : "Note: courser-hook, which runs it, was not found. Type: npm install --global courser-agent\n";
-  return answer(`✓ ${shown}\nRead it, change it, then have it called: ${next}\n${advice}`);
+  return answer(`✓ ${shown}\nRead it, edit it, then install it: ${next}\n${advice}`);
 }

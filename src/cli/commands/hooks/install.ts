@@ -107,7 +107,7 @@ export async function uninstallHook(invocation: Invocation, words: readonly stri
     if (removed.length > 0) done.push({ host, file, texts, added: [], kept: [], removed });
   }
   if (!flags.has("dry-run") && scope === "project") approve(done, place);
-  const notes = done.length === 0 ? ["There is nothing of ours in the hosts' files; nothing was changed."] : [];
+  const notes = done.length === 0 ? ["The hosts' files contain nothing of ours; nothing was changed."] : [];
   return report(invocation, place, done, notes, {});
 }
 
@@ -126,7 +126,7 @@ function matcherOf(text: string | undefined): string | undefined {
     new RegExp(text);
     return text;
   } catch (error) {
-    throw new UserError("USAGE", `option '--matcher' is no pattern: ${(error as Error).message}.`);
+    throw new UserError("USAGE", `option '--matcher' is not a valid pattern: ${(error as Error).message}.`);
   }
 }
 
@@ -172,7 +172,7 @@ function notesOnEvents(done: readonly Done[], events: readonly WantedEvent[]): s
     );
     if (missing.length > 0)
       notes.push(
-        `${host.title} has no ${missing.map((event) => (typeof event === "object" ? event.only : event)).join(", ")}: left out there.`,
+        `${host.title} has no ${missing.map((event) => (typeof event === "object" ? event.only : event)).join(", ")}: skipped there.`,
       );
   }
   const further = events.filter((event) => typeof event === "string" && furtherEvents.includes(event));
@@ -191,8 +191,7 @@ function nextSteps(done: readonly Done[], { name }: Invocation, place: HooksPlac
     const files = waiting.map(({ file }) => shownFile(file, place)).join(" and ");
     notes.push(`${files} holds hooks that you have not approved: look at it, then type: ${name} --trust`);
   }
-  if (has("codex"))
-    notes.push("Codex passes new hooks over in silence until you trust them: start codex and type /hooks.");
+  if (has("codex")) notes.push("Codex silently skips new hooks until you trust them: start codex and type /hooks.");
   if (has("claude") && has("cursor"))
     notes.push(
       "Cursor reads Claude's settings too and calls the script twice; the strictest answer holds. Courser calls it once.",
@@ -234,7 +233,7 @@ async function report(
   const lines = dryRun ? diffs.filter((diff) => diff !== "").map((diff) => diff.trimEnd()) : [];
   for (const each of done) {
     const file = shownFile(each.file, place);
-    if (isUnchanged(each.texts)) lines.push(`${file}: it is there already.`);
+    if (isUnchanged(each.texts)) lines.push(`${file}: it is already there.`);
     else if (!dryRun)
       lines.push(
         `✓ ${file}: ${each.added.length > 0 ? `added ${each.added.join(", ")}` : `removed ${each.removed.join(", ")}`}`,

@@ -34,7 +34,7 @@ export function fromRoot(path: string, { workspace }: HooksPlace): string {
 function givenScript(word: string, place: HooksPlace): string {
   const found = placesOf(word, place).find(isFile);
   if (found !== undefined) return realpathSync(found);
-  throw new UserError("USAGE", `There is no script ${word}. To write one: courser hooks init`);
+  throw new UserError("USAGE", `Script not found: ${word}. To write one: courser hooks init`);
 }
 
 /** What a name may mean, the nearest first. */
@@ -50,7 +50,7 @@ function onlyScript({ name }: Invocation, { workspace }: HooksPlace): string {
   throw new UserError(
     "USAGE",
     scripts.length === 0
-      ? `There is no executable script in ${scriptFolder}. Name one, or write one first: ${name} hooks init`
+      ? `No executable script in ${scriptFolder}. Name one, or write one first: ${name} hooks init`
       : `Which script? There are ${scripts.join(", ")}. Type: ${name} hooks install ${scriptFolder}/${scripts[0]}`,
   );
 }

@@ -21,15 +21,15 @@ const effects: Record<HookEffect, (answer: HookAnswer) => string> = {
     const told = reasons.length > 0 ? ` The model is told: ${reasons.join(" ")}` : "";
     if (permission === "deny") return `It is refused.${told}`;
     if (permission === "ask") return "A person is asked; in print mode it is refused.";
-    return `It goes on${changed}, if the permissions allow it.`;
+    return `It continues${changed}, if the permissions allow it.`;
   },
   prompt({ permission, messages, reasons }) {
-    if (permission === undefined || permission === "allow") return "The prompt goes on.";
+    if (permission === undefined || permission === "allow") return "The prompt is sent.";
     return `The prompt is stopped. ${[...new Set([...messages, ...reasons])].join(" ")}`.trimEnd();
   },
   context: ({ context }) => (context.length > 0 ? `The model is told: ${context.join(" ")}` : "Nothing changes."),
-  followup: ({ followup }) => (followup === undefined ? "The run ends." : `The run goes on with: ${followup}`),
-  observe: () => "Nothing changes: hooks of this event only look on.",
+  followup: ({ followup }) => (followup === undefined ? "The run ends." : `The run continues with: ${followup}`),
+  observe: () => "Nothing changes: hooks of this event only observe.",
 };
 
 type Trial = {

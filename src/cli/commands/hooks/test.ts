@@ -145,7 +145,7 @@ function eventOf(word: string): HookEventName {
   const near = nearestName(word, names);
   throw new UserError(
     "USAGE",
-    `there is no event '${word}'.${near ? ` Did you mean ${near}?` : ` There are ${names.join(", ")}.`}`,
+    `unknown event '${word}'.${near ? ` Did you mean ${near}?` : ` The events are ${names.join(", ")}.`}`,
   );
 }
 
@@ -157,7 +157,7 @@ function payloadIn(file: string): JsonObject {
     throw new UserError("FILE_UNREADABLE", `The payload ${file} cannot be read: ${(error as Error).message}.`);
   }
   const value = tryParse(text);
-  if (!isObject(value)) throw new UserError("USAGE", `The payload ${file} is no JSON object.`);
+  if (!isObject(value)) throw new UserError("USAGE", `The payload ${file} is not a JSON object.`);
   // Which event it is was said on the command line.
   const { hook_event_name: _name, ...fields } = value;
   return fields;

@@ -9,7 +9,7 @@ import { hooksPlace } from "./context.ts";
 export async function traceHooks(invocation: Invocation): Promise<number> {
   const lines = readHookTrace(hooksPlace(invocation));
   if (wantsJson(invocation)) return answerJson(lines);
-  if (lines.length === 0) return answer("No run with hooks has been kept here yet.\n");
+  if (lines.length === 0) return answer("No run with hooks has been recorded here yet.\n");
   const widest = (column: (line: HookTraceLine) => string) => Math.max(...lines.map((line) => column(line).length));
   const eventWidth = widest(({ event }) => event);
   const answerWidth = widest(({ answer }) => answer);

@@ -57,9 +57,6 @@ export async function listenForCallback(port: number): Promise<Callback> {
 }
 
 function portProblem(port: number, error: NodeJS.ErrnoException): UserError {
-  const why = error.code === "EADDRINUSE" ? "is taken by another program" : `cannot be used (${error.code})`;
-  return new UserError(
-    "PORT_TAKEN",
-    `Port ${port}, where the browser's answer would come, ${why}. Give another: --port <port>`,
-  );
+  const why = error.code === "EADDRINUSE" ? "is in use by another program" : `cannot be used (${error.code})`;
+  return new UserError("PORT_TAKEN", `Port ${port}, for the browser's callback, ${why}. Give another: --port <port>`);
 }

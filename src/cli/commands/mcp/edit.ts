@@ -22,7 +22,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
   if (server!.problem !== undefined) throw usage(invocation, `'${name}' cannot be added: ${server!.problem}.`);
   if (!addServer(target, name!, definition)) {
     const remove = `${invocation.name} mcp remove ${quotedName(name!)}${target.scope === "project" ? " --project" : ""}`;
-    throw new UserError("USAGE", `${target.file} has a server '${name}' already. Take it out first: ${remove}`);
+    throw new UserError("USAGE", `${target.file} already has a server '${name}'. Remove it first: ${remove}`);
   }
   // Whoever types it has seen it.
   if (target.scope === "project") approveServer(server!, place);
@@ -39,7 +39,7 @@ export async function remove(invocation: Invocation, words: readonly string[]): 
     const { server } = serverNamed(place, words);
     throw new UserError(
       "USAGE",
-      `The MCP server '${name}' stands in ${server.file}, not in ${target.file}.${hintFor(server, target)}`,
+      `The MCP server '${name}' is in ${server.file}, not in ${target.file}.${hintFor(server, target)}`,
     );
   }
   if (wantsJson(invocation)) return answerJson({ name, removed: true, source: target.file });
@@ -61,8 +61,8 @@ function definitionOf(invocation: Invocation, command: readonly string[]): McpDe
   const url = flagText(flags, "url");
   const headers = pairs(invocation, "header", /^([^:\s]+):\s*(.*)$/s, "'Name: Value'");
   const env = pairs(invocation, "env", /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s, "NAME=VALUE");
-  if (url !== undefined && command.length > 0) throw usage(invocation, "it is a command or a --url, not both.");
-  if (url === undefined && command.length === 0) throw usage(invocation, "it needs a command behind --, or a --url.");
+  if (url !== undefined && command.length > 0) throw usage(invocation, "give a command or a --url, not both.");
+  if (url === undefined && command.length === 0) throw usage(invocation, "give a command after --, or a --url.");
   if (url === undefined)
     return {
       command: command[0]!,

@@ -18,14 +18,14 @@ const port: Flag = flag("Run", "--port <port>", "Port on this machine for the br
 export const mcpCommands: readonly InnerCommand[] = [
   {
     name: "list",
-    summary: "The servers that are configured here, and how each is doing",
+    summary: "List the servers configured here, with their status",
     flags: [textOrJson],
     uses: ["workspace"],
     load: async () => (await import("./list.ts")).listServers,
   },
   {
     name: "list-tools",
-    summary: "What a server offers, with what each tool takes",
+    summary: "List the tools of a server, with their parameters",
     operands: "<name...>",
     flags: [textOrJson],
     uses: ["workspace"],
@@ -41,7 +41,7 @@ export const mcpCommands: readonly InnerCommand[] = [
   },
   {
     name: "disable",
-    summary: "Neither start nor ask about a server in this workspace",
+    summary: "Do not start or ask about a server in this workspace",
     operands: "<name...>",
     flags: [textOrJson],
     uses: ["workspace"],
@@ -74,7 +74,7 @@ export const mcpCommands: readonly InnerCommand[] = [
   },
   {
     name: "remove",
-    summary: "Take a server out of it",
+    summary: "Remove a server from it",
     operands: "<name...>",
     flags: [project, textOrJson],
     uses: ["workspace"],
@@ -82,7 +82,7 @@ export const mcpCommands: readonly InnerCommand[] = [
   },
   {
     name: "serve",
-    summary: "Be an MCP server on stdio, with which other agents run this one",
+    summary: "Serve MCP on stdio, so that other agents can run this one",
     uses: ["workspace", "add-dir", "model", "force", "trust", "mode", "sandbox", "max-turns", "max-time", "max-cost"],
     examples: ["mcp serve --trust", "mcp serve --mode plan"],
     load: async () => (await import("./serve.ts")).serve,

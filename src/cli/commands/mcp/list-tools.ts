@@ -32,7 +32,7 @@ export async function listTools(invocation: Invocation, words: readonly string[]
     if (status === "needs-login")
       throw new UserError(
         "NOT_AUTHENTICATED",
-        `${server.name} wants a login. Type: ${invocation.name} mcp login ${word}`,
+        `${server.name} requires a login. Type: ${invocation.name} mcp login ${word}`,
       );
     if (status !== "connected")
       throw new UserError("MCP_UNREACHABLE", `The MCP server ${server.name} cannot be asked: ${problem}.`);

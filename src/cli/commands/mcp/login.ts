@@ -32,11 +32,11 @@ export async function login(invocation: Invocation, words: readonly string[]): P
       answer: () => answered,
     });
     if (wantsJson(invocation)) return await answerJson({ name: server.name, loggedIn: true, how });
-    const text = how === "known" ? `${server.name} lets you in already` : `✓ Logged in to ${server.name}`;
+    const text = how === "known" ? `${server.name} is already logged in` : `✓ Logged in to ${server.name}`;
     return await answer(printable(`${text} (${filled.url.origin})\n`));
   } catch (error) {
     if (error instanceof UserError) throw error;
-    throw new UserError("MCP_UNREACHABLE", `The login at ${server.name} failed: ${(error as Error).message}`);
+    throw new UserError("MCP_UNREACHABLE", `The login to ${server.name} failed: ${(error as Error).message}`);
   } finally {
     callback.close();
   }
@@ -49,7 +49,7 @@ export async function logout(invocation: Invocation, words: readonly string[]): 
   const had = forgetLogin(place.configDir, filled.url);
   if (wantsJson(invocation)) return answerJson({ name: server.name, loggedIn: false, hadLogin: had });
   return answer(
-    printable(had ? `✓ Logged out of ${server.name}\n` : `There is no login at ${server.name} to forget.\n`),
+    printable(had ? `✓ Logged out of ${server.name}\n` : `There is no login to ${server.name} to remove.\n`),
   );
 }
 
@@ -80,7 +80,7 @@ function portOf({ line: { flags } }: Invocation): number {
   const text = flagText(flags, "port");
   if (text === undefined) return usualPort;
   if (/^\d+$/.test(text) && Number(text) < 65_536) return Number(text);
-  throw new UserError("USAGE", `--port '${text}' is no port. Example: --port 41800`);
+  throw new UserError("USAGE", `--port '${text}' is not a port number. Example: --port 41800`);
 }
 
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {

@@ -18,7 +18,7 @@ type ServedTool = { tool: Tool; call(args: JsonObject, step: Step): Promise<Call
 
 const text = (description: string) => ({ type: "string", description });
 const mode = { type: "string", enum: ["plan", "ask"], description: "Only read: make a plan, or answer a question" };
-const workspace = text("Folder to work in, inside of the one that is served");
+const workspace = text("Directory to work in, inside the one that is served");
 
 export async function serve(invocation: Invocation): Promise<number> {
   const served: Served = { request: runRequest(invocation, "print"), host: runHost(invocation) };
@@ -30,11 +30,11 @@ export async function serve(invocation: Invocation): Promise<number> {
   const running = new Set<Promise<unknown>>();
   server.setRequestHandler("tools/call", async ({ params: { name, arguments: args = {}, _meta } }, { mcpReq }) => {
     const found = tools.find(({ tool }) => tool.name === name);
-    if (!found) return wrong(`There is no tool ${name}. There are: ${tools.map(({ tool }) => tool.name).join(", ")}.`);
+    if (!found) return wrong(`Unknown tool ${name}. Available: ${tools.map(({ tool }) => tool.name).join(", ")}.`);
     const missing = (found.tool.inputSchema.required ?? []).find(
       (key) => typeof args[key] !== "string" || args[key] === "",
     );
-    if (missing !== undefined) return wrong(`${name}: "${missing}" must be text.`);
+    if (missing !== undefined) return wrong(`${name}: "${missing}" must be a string.`);
     const token = _meta?.progressToken;
     let progress = 0;
     const onStep = (message: string) => {
@@ -78,7 +78,7 @@ function servedTools(served: Served): ServedTool[] {
     {
       tool: {
         name: "continue",
-        description: "Say more in a session that run began, which it remembers.",
+        description: "Continue a session that run started.",
         inputSchema: {
           type: "object",
           properties: { session_id: text("From run, or from sessions"), prompt: text("What to say"), workspace, mode },

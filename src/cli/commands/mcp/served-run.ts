@@ -102,7 +102,7 @@ function servedFolder({ workspace, roots = [] }: RunRequest, wanted: string): st
   if (served.some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))) return path;
   throw new UserError(
     "UNTRUSTED",
-    `${wanted} is outside of what is served: ${served.join(", ")}. Serve it with --add-dir.`,
+    `${wanted} is outside what is served: ${served.join(", ")}. Serve it with --add-dir.`,
   );
 }
 

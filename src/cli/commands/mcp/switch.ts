@@ -19,7 +19,7 @@ export async function enable(invocation: Invocation, words: readonly string[]): 
       `${file}: the MCP server ${name} cannot be started: ${problem}. Correct it first.`,
     );
   if (definition.disabled === true)
-    throw new UserError("USAGE", `${name} is disabled in ${file}. Take "disabled" out there.`);
+    throw new UserError("USAGE", `${name} is disabled in ${file}. Remove "disabled" there.`);
   if (scope === "project") approveServer(server, place);
   else enableServer(server, place);
   if (wantsJson(invocation)) return answerJson({ name, enabled: true, approved: true, source: file });

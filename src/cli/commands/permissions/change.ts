@@ -38,11 +38,11 @@ async function change(list: "allow" | "deny", invocation: Invocation, words: rea
   );
   const waits = !counts({ verdict: list, scope, source: file }, place.trusted);
   if (waits)
-    writeStderr("Warning: This workspace is not trusted, so the project's allow rules do not count (--trust).\n");
+    writeStderr("Warning: This workspace is not trusted, so the project's allow rules are ignored (--trust).\n");
   for (const problem of problems) writeStderr(`Warning: ${problemText(problem)}\n`);
   if (wantsJson(invocation)) return answerJson({ list, file, changes, problems });
   const lines = changes.map(({ rule, added }) =>
-    added ? `✓ ${list} ${rule}  →  ${file}` : `${rule} is in the ${list} list of ${file} already.`,
+    added ? `✓ ${list} ${rule}  →  ${file}` : `${rule} is already in the ${list} list of ${file}.`,
   );
   return answer(`${lines.join("\n")}\n`);
 }

@@ -28,7 +28,7 @@ function textOf(explanation: Explanation, remedy: readonly string[], name: strin
   if (unseen.length > 0)
     parts.push(["Not known before it runs:", ...unseen.map((each) => `  ${printable(each)}`)].join("\n"));
   if (rules.length > 0)
-    parts.push(["Rules that speak of it:", ...rules.map((rule) => `  ${ruleLine(rule)}`)].join("\n"));
+    parts.push(["Rules that mention it:", ...rules.map((rule) => `  ${ruleLine(rule)}`)].join("\n"));
   parts.push(`${verdictLine(explanation)}\n${reasonLines(explanation, remedy, name)}`);
   return parts
     .map((part) => part.trimEnd())
@@ -53,8 +53,8 @@ function treeLines(siblings: readonly ExplainedCommand[], indent = ""): (node: E
 }
 
 function pathLine({ given, real, inWorkspace, floor, rule }: ExplainedPath): string {
-  if (real === undefined) return `${printable(given)}: where it leads, only the shell knows`;
-  const facts = [inWorkspace ? "in the workspace" : "outside of the workspace", floor, rule && ruleLine(rule)];
+  if (real === undefined) return `${printable(given)}: only the shell knows where it leads`;
+  const facts = [inWorkspace ? "in the workspace" : "outside the workspace", floor, rule && ruleLine(rule)];
   const leads = real === given ? given : `${given} → ${real}`;
   return printable(`${leads}: ${facts.filter(Boolean).join("; ")}`);
 }

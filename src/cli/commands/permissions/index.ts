@@ -15,7 +15,7 @@ const ofRun = ["print", "force", "mode", "sandbox", "trust", "workspace", "add-d
 export const permissionCommands: readonly InnerCommand[] = [
   {
     name: "check",
-    summary: "May this be done? Exit code 0 allow, 3 ask, 4 deny",
+    summary: "Check whether something is allowed; exit code 0 allow, 3 ask, 4 deny",
     operands: "<question>",
     flags: [textOrJson],
     uses: ofRun,
@@ -24,7 +24,7 @@ export const permissionCommands: readonly InnerCommand[] = [
   },
   {
     name: "explain",
-    summary: "The same answer, taken apart: every command of a line, and the rule that decides it",
+    summary: "Explain that answer: every command in a line, and the rule that decides it",
     operands: "<question>",
     flags: [textOrJson],
     uses: ofRun,
@@ -33,14 +33,14 @@ export const permissionCommands: readonly InnerCommand[] = [
   },
   {
     name: "list",
-    summary: "The rules that hold here and where they come from, and what --force does not lift",
+    summary: "List the rules in effect and where they come from, and what --force does not lift",
     flags: [textOrJson],
     uses: ["trust", "workspace"],
     load: async () => (await import("./list.ts")).listPermissions,
   },
   {
     name: "lint",
-    summary: "Rules that do not do what they seem to; exit code 1 if there are any",
+    summary: "Find rules that do not do what they seem to; exit code 1 if there are any",
     flags: [textOrJson],
     uses: ["workspace"],
     load: async () => (await import("./lint.ts")).lintPermissions,

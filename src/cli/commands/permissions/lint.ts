@@ -38,7 +38,7 @@ export function withLines(entries: readonly RuleEntry[]): LintEntry[] {
 
 function textOf(problems: readonly LintProblem[], rules: number): string {
   const checked = rules === 1 ? "1 rule" : `${rules} rules`;
-  if (problems.length === 0) return `✓ ${checked}, nothing to say about them.\n`;
+  if (problems.length === 0) return `✓ ${checked}, no problems found.\n`;
   return `${[...problems.map(problemText), `${checked}, ${problems.length} to look at.`].join("\n")}\n`;
 }
 

@@ -64,9 +64,7 @@ function ruleRows(rules: readonly Listed[], verdict: Rule["verdict"]): string[] 
   const width = Math.min(40, Math.max(0, ...wanted.map(({ text }) => text.length)));
   return wanted.map(({ text, source, line, counts }) => {
     const place = `${source}${line === undefined ? "" : `, line ${line}`}`;
-    return printable(
-      `${text.padEnd(width)}  ${place}${counts ? "" : "  (does not count: this workspace is not trusted)"}`,
-    );
+    return printable(`${text.padEnd(width)}  ${place}${counts ? "" : "  (is ignored: this workspace is not trusted)"}`);
   });
 }
 

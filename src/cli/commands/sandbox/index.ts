@@ -14,7 +14,7 @@ const ofRun: readonly Flag[] = [
 export const sandboxCommands: readonly InnerCommand[] = [
   {
     name: "enable",
-    summary: "Commands that no rule allows run in it, with --force too",
+    summary: "Commands that no rule allows run in it, even with --force",
     load: async () => (await import("./switch.ts")).enable,
   },
   {
@@ -24,12 +24,12 @@ export const sandboxCommands: readonly InnerCommand[] = [
   },
   {
     name: "reset",
-    summary: "Back to the default: used where nobody can be asked, as with -p",
+    summary: "Restore the default: used where nobody can be asked, as with -p",
     load: async () => (await import("./switch.ts")).reset,
   },
   {
     name: "status",
-    summary: "Whether it is on, whether it works here, and what it lets pass",
+    summary: "Show whether it is on, whether it works here, and what it allows",
     flags: [textOrJson],
     uses: ["workspace"],
     load: async () => (await import("./status.ts")).sandboxStatus,

@@ -36,7 +36,7 @@ export async function openForUser({ env, line: { flags } }: Invocation): Promise
   const paths = (name: string) =>
     list(name).map((path) => {
       if (existsSync(absolutePath(path, place))) return path;
-      throw new UserError("USAGE", `--${name}: there is no ${path}. Make it first, or correct the name.`);
+      throw new UserError("USAGE", `--${name}: ${path} does not exist. Create it first, or correct the name.`);
     });
   const settings: SandboxSettings = {
     ...saved,

@@ -11,7 +11,7 @@ import { openForUser } from "./open.ts";
 export async function enable(invocation: Invocation): Promise<number> {
   save(invocation, "enabled");
   return answer(
-    `The sandbox is enabled: commands that no rule allows run in it, with --force too.\n${await whetherItWorks(invocation)}\n`,
+    `The sandbox is enabled: commands that no rule allows run in it, even with --force.\n${await whetherItWorks(invocation)}\n`,
   );
 }
 
@@ -23,7 +23,7 @@ export async function disable(invocation: Invocation): Promise<number> {
 export async function reset(invocation: Invocation): Promise<number> {
   save(invocation, undefined);
   const file = userSandboxFile(configDir(invocation.env));
-  const kept = existsSync(file) ? `${file} is yours, and stays as it is.\n` : "";
+  const kept = existsSync(file) ? `${file} is your own, and was left as it is.\n` : "";
   return answer(
     `The sandbox is back to its default: it is used where nobody can be asked, as with -p.\n${await whetherItWorks(invocation)}\n${kept}`,
   );

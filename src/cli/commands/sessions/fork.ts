@@ -11,7 +11,7 @@ import { chatOf, placeOf } from "./context.ts";
 export async function forkSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const at = flagText(invocation.line.flags, "at");
   if (at !== undefined && !/^[1-9]\d{0,8}$/.test(at))
-    throw new UserError("USAGE", `--at '${at}' is no number of a turn. Example: --at 3`);
+    throw new UserError("USAGE", `--at '${at}' is not a turn number. Example: --at 3`);
   const folder = chatOf(invocation, words, "fork");
   const { configDir } = placeOf(invocation);
   const fork = forkChat(configDir, folder, {

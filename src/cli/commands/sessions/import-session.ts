@@ -198,7 +198,7 @@ function bringUpToDate(
   // The last turn may have been cut off, or gone on in the source.
   const isPart = last === same + 1 && isBeginning(there.get(last)!, turns[same]!.messages);
   if (last > same && !isPart) {
-    const note = `The chat went on here, and the session went on there: ${turns.length - same} of its turns are not in the chat.`;
+    const note = `The chat continued here, and the session continued there: ${turns.length - same} of its turns are not in the chat.`;
     return { status: "already imported", note };
   }
   const chat = openChat(folder);

@@ -37,12 +37,12 @@ export async function importSessions(invocation: Invocation, words: readonly str
   return reports.some((report) => report.status === "failed") ? 1 : 0;
 }
 
-const noSessions = "There are no sessions of claude, codex or gemini on this machine.\n";
+const noSessions = "No sessions of claude, codex or gemini were found on this machine.\n";
 
 function usage(name: string): UserError {
   return new UserError(
     "USAGE",
-    `'sessions import' needs a session: a file, a folder, or the id that its own CLI knows it by. Example: ${name} sessions import ~/.claude/projects/…/….jsonl. What there is on this machine: ${name} sessions import --all`,
+    `'sessions import' needs a session: a file, a folder, or the id that its own CLI uses. Example: ${name} sessions import ~/.claude/projects/…/….jsonl. To list those on this machine: ${name} sessions import --all`,
   );
 }
 
@@ -59,11 +59,11 @@ function importOne(invocation: Invocation, session: ListedSession): ImportReport
 function reportText(report: ImportReport, { name }: Invocation): string {
   if (report.status === "failed") return `Not imported: ${report.path}\n  ${report.message} [${report.code}]\n`;
   const source = `${report.tool} session ${report.sourceId}`;
-  if (report.status === "empty") return `Not imported: ${source} (nothing was said in it)\n`;
+  if (report.status === "empty") return `Not imported: ${source} (it is empty)\n`;
   const counts = `${report.messages} message${report.messages === 1 ? "" : "s"} in ${report.turns} turn${report.turns === 1 ? "" : "s"}`;
   const heads = {
     imported: `Imported ${source}: ${printable(report.title)}`,
-    updated: `Brought up to date, ${source}: ${printable(report.title)}`,
+    updated: `Updated, ${source}: ${printable(report.title)}`,
     "already imported": `Already imported, ${source}: ${printable(report.title)}`,
   };
   const lines = [
@@ -73,7 +73,7 @@ function reportText(report: ImportReport, { name }: Invocation): string {
     `  carried    ${counts}`,
     ...report.losses.map(({ message }, index) => `  ${index === 0 ? "lost     " : "         "}  ${message}`),
     ...(report.note === undefined ? [] : [`  note       ${report.note}`]),
-    `  go on      ${name} --resume ${report.id}`,
+    `  resume     ${name} --resume ${report.id}`,
   ];
   return `${lines.join("\n")}\n`;
 }

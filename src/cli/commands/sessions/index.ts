@@ -45,7 +45,7 @@ export const sessionCommands: readonly InnerCommand[] = [
   exportCommand,
   {
     name: "import",
-    summary: "Make chats of sessions of Claude Code, Codex and Gemini",
+    summary: "Import sessions of Claude Code, Codex and Gemini as chats",
     operands: "[session...]",
     flags: [
       flag("Sessions", "--from <agent>", "Only sessions of claude, codex or gemini", {
@@ -69,14 +69,14 @@ export const sessionCommands: readonly InnerCommand[] = [
   },
   {
     name: "rename",
-    summary: "Give a chat another title",
+    summary: "Rename a chat",
     operands: "<id> <title...>",
     examples: ["sessions rename 0bae The parser bug"],
     load: async () => (await import("./rename.ts")).renameSession,
   },
   {
     name: "rewind",
-    summary: "Take a chat and its files back to before a turn",
+    summary: "Rewind a chat and its files to before a turn",
     operands: "<id>",
     flags: [
       flag("Sessions", "--to <turn>", "Before this turn (default: before the last one)"),

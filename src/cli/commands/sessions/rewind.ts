@@ -47,8 +47,8 @@ async function rewindTo(task: Task, turn: ChatTurn): Promise<number> {
   const conversation = wish.conversation ? [`${counted(going, "turn")} of the conversation`] : [];
   const files = planned.steps.length > 0 ? [`${counted(planned.steps.length, "change")} of files`] : [];
   const what = [...files, ...conversation].join(" and ") || "nothing";
-  if (wish.dryRun) return answer(`Back to before ${named}: ${what} would be taken back.\n${listOf(planned, task)}`);
-  if (!(await isSure(task, planned, `Take back ${what}, to before ${named}?`))) return answer("Nothing was changed.\n");
+  if (wish.dryRun) return answer(`Back to before ${named}: ${what} would be undone.\n${listOf(planned, task)}`);
+  if (!(await isSure(task, planned, `Undo ${what}, back to before ${named}?`))) return answer("Nothing was changed.\n");
 
   const done = wish.files ? await rewind.restore(turn.number) : nothing;
   const report = wish.files ? reportOf(done, task) : "";
@@ -60,7 +60,7 @@ async function rewindTo(task: Task, turn: ChatTurn): Promise<number> {
   const left = wish.conversation ? `✓ The conversation is back before ${named}\n` : "";
   const undo =
     done.steps.length > 0
-      ? `The files as they were: ${invocation.name} sessions rewind ${chat.metadata.id} --undo\n`
+      ? `To restore the files: ${invocation.name} sessions rewind ${chat.metadata.id} --undo\n`
       : "";
   return answer(report + left + undo);
 }
@@ -92,11 +92,11 @@ function wishOf({ line: { flags }, name }: Invocation): Wish {
   if ([only, filesOnly, undo].filter(Boolean).length > 1 || (undo && to !== undefined)) {
     throw new UserError(
       "USAGE",
-      `--conversation-only, --files-only and --undo exclude each other, and --undo takes no --to. Type: ${name} help sessions rewind`,
+      `--conversation-only, --files-only and --undo are mutually exclusive, and --undo takes no --to. Type: ${name} help sessions rewind`,
     );
   }
   if (to !== undefined && !/^[1-9]\d{0,8}$/.test(to))
-    throw new UserError("USAGE", `--to '${to}' is no number of a turn. Example: --to 3`);
+    throw new UserError("USAGE", `--to '${to}' is not a turn number. Example: --to 3`);
   return {
     files: !only,
     conversation: !filesOnly && !undo,
@@ -114,7 +114,7 @@ function checkWorkspace({ name }: Invocation, { metadata }: ChatWriter, { worksp
   throw new UserError(
     "USAGE",
     there === undefined
-      ? `It is not known which files the chat ${metadata.id} worked on. The conversation alone: ${name} sessions rewind ${metadata.id} --conversation-only`
+      ? `It is not known which files the chat ${metadata.id} worked on. For the conversation alone: ${name} sessions rewind ${metadata.id} --conversation-only`
       : `The chat ${metadata.id} belongs to ${there}, not to ${workspace}. Type: ${name} sessions rewind ${metadata.id} --workspace ${there}; for the conversation alone: --conversation-only`,
   );
 }
@@ -126,7 +126,7 @@ function targetOf({ wish, turns, chat, invocation }: Task): ChatTurn {
   throw new UserError(
     "USAGE",
     turns.length === 0
-      ? `The chat ${id} has no turns to take back.`
+      ? `The chat ${id} has no turns to undo.`
       : `The chat ${id} has no turn ${wish.to}: its turns are 1 to ${turns.length}. To see them: ${invocation.name} sessions show ${id}`,
   );
 }
@@ -189,5 +189,5 @@ function failures(failed: readonly LeftPath[], { chat }: Task): string {
     .slice(0, 5)
     .map(({ path, why }) => `${shownPath(path, chat.metadata.workspace ?? "/")} (${why})`);
   const more = failed.length > 5 ? ` and ${failed.length - 5} more` : "";
-  return `These could not be taken back: ${shown.join(", ")}${more}. Put that right and run it again.`;
+  return `These could not be restored: ${shown.join(", ")}${more}. Fix that and run it again.`;
 }
