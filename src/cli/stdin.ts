@@ -48,7 +48,7 @@ async function readAll(signal: AbortSignal): Promise<string> {
 }
 
 /**
- * Whether a pipe on stdin holds data that nobody read. Reading to find out would steal the data from a shell loop
+ * Whether a pipe on stdin has data that nobody read. Reading to find out would steal the data from a shell loop
  * that shares the pipe, so the kernel is asked for the count; where that cannot be done, nothing is said.
  */
 export async function hasUnreadStdin(usedStdin: boolean): Promise<boolean> {

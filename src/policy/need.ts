@@ -8,7 +8,7 @@ export type Need = {
   kind: "Shell" | "Read" | "Write" | "Delete" | "WebFetch" | "WebSearch" | "Mcp";
   target: string;
   cwd?: string;
-  /** Of an MCP tool: it is described otherwise than when it was approved. Rules were made for what it was. */
+  /** Of an MCP tool: it is described differently than when it was approved. Rules were made for what it was. */
   changed?: true;
 };
 

@@ -1,4 +1,4 @@
-// stream-json, one JSON object a line: the codec between its lines and AgentEvent, both ways.
+// stream-json, one JSON object per line: the codec between its lines and AgentEvent, both ways.
 
 import { type Carried, compareObject, type Scope, writeObject } from "../json/key-table.ts";
 import { isObject } from "../json/object.ts";

@@ -39,7 +39,7 @@ export function enableServer(server: McpServer, context: ApprovalContext): void 
   updatePins(server, context, () => undefined);
 }
 
-/** `new`: never seen. `changed`: it is described otherwise than when it was first seen or last approved. */
+/** `new`: never seen. `changed`: it is described differently than when it was first seen or last approved. */
 export type ToolPinStatus = "new" | "same" | "changed";
 
 export type ToolDescription = { name: string; description?: string | undefined; schema: unknown };

@@ -104,7 +104,7 @@ function transportOf({ type, command, url }: McpDefinition): { transport: McpTra
   return { transport: named };
 }
 
-const text = { what: "text", is: isText };
+const text = { what: "a string", is: isText };
 const texts = { what: "a list of strings", is: (value: unknown) => Array.isArray(value) && value.every(isPlainText) };
 const named = { what: "an object of strings", is: (value: unknown) => isObject(value) && hasPlainTexts(value) };
 

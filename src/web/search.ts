@@ -1,5 +1,5 @@
 // searchWeb: asks the search engine that the user has configured. Its address is the user's own word, so it may be on this
-// machine; nobody sends us on from there, so the key stays with it.
+// machine; nobody redirects from there, so the key stays with it.
 
 import { isObject, tryParse } from "../json/object.ts";
 import { createFetch } from "../net/fetch.ts";

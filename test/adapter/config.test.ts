@@ -52,7 +52,7 @@ describe("a mistake is told with its place and its remedy", () => {
     [{ framing: "xml" }, 'must be "auto", "ndjson" or "sentinel"'],
     [{ promptAsArgs: true }, 'models["a"].promptAsArgs is unknown; did you mean "promptAsArg"?'],
     [{ authProfiles: ["work"] }, 'names "work", which is not in "profiles"'],
-    [{ authProfiles: [] }, "must name one at least"],
+    [{ authProfiles: [] }, "must name at least one"],
     [{ fallbackModels: ["A"] }, 'names "A", which is not in "models"; did you mean "a"?'],
   ])("%j", (more, message) => expect(wrongModel(more)).toContain(message));
 
@@ -64,7 +64,7 @@ describe("a mistake is told with its place and its remedy", () => {
     [{ models: { a: 1 } }, 'models["a"] must be an object'],
     [{ models: { a: { command: "agent" } } }, 'needs "provider": "cursor-agent-cli"'],
     [{ models: { a: { provider: "cursor-agent-cli" } } }, 'needs "command"'],
-    [{ models: { a: { ...cli, enabled: false } } }, "no model that is enabled"],
+    [{ models: { a: { ...cli, enabled: false } } }, "no enabled model with"],
     [{ models: { a: cli }, defaultModel: "b" }, '"defaultModel" must be the name of a model'],
     [{ models: { a: cli }, profiles: [] }, '"profiles" must be an object'],
     [{ models: { a: cli }, profiles: { p: { env: { KEY: 1 } } } }, 'profiles["p"].env.KEY must be a string'],

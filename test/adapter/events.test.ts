@@ -253,7 +253,7 @@ test("the debug channel has every frame, the log every step", async () => {
   expect(log).toEqual([
     expect.stringMatching(/^turn t7: a \(profile default\) is asked: .*cli\.sh$/),
     expect.stringMatching(/^turn t7: a \(profile default\) failed: .*boom.* \[CLI_EXIT\] after \d+ ms$/),
-    "turn t7: b (profile default) is asked instead",
+    "turn t7: falling back to b (profile default)",
     expect.stringMatching(/^turn t7: b \(profile default\) is asked: /),
     expect.stringMatching(/^turn t7: b \(profile default\) answered after \d+ ms$/),
   ]);

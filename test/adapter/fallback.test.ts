@@ -208,7 +208,7 @@ describe("nobody else is asked", () => {
   test("when the CLI has used a tool of its own that changes things: it must not be done twice", async () => {
     const { turn, last } = await tell(adapterOf(withFallback(["own-tool", "shell"])));
     expect(turn.attempts).toMatchObject([{ model: "a", ownTools: ["shell"], kept: expect.stringContaining("shell") }]);
-    expect(last).toMatchObject({ type: "error", data: { message: expect.stringContaining("must not be done twice") } });
+    expect(last).toMatchObject({ type: "error", data: { message: expect.stringContaining("must not run twice") } });
   });
 
   test("but is, when it has only looked, or when that is permitted", async () => {

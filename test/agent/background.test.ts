@@ -125,7 +125,7 @@ describe("a command in the background", () => {
     await new Promise((resolve) => setTimeout(resolve, 700));
     const look = await call(awaitShell, { taskId: value["taskId"], kill: true });
     expect(look.text.length).toBeLessThan(42_000);
-    expect(look.text).toContain("bytes left out");
+    expect(look.text).toContain("bytes omitted");
     expect(statSync(look.value["outputFilePath"]).size).toBeLessThan(64 * 1024 * 1024 + 200);
   });
 

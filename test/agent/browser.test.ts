@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser)(`a page${hasBrowser ? "" : " (skipped: there is no 
       /^Page: clicked[\s\S]*\[The page showed a dialog \(alert\), which was dismissed: "hi"\]$/,
     );
     expect(told[3]).toMatchObject({ success: { isError: true } });
-    expect(textOf(told[3]!)).toContain('there is no "e1" on the page as it is now');
+    expect(textOf(told[3]!)).toContain('"e1" is not on the current page');
     expect(textOf(told[4]!)).toContain('heading "Sent new words two"');
     expect(textOf(told[10]!)).toContain('heading "Sent linked null"');
     expect(textOf(told[11]!)).toContain("is not a text field");
@@ -356,7 +356,7 @@ describe("no browser", () => {
     expect(run.lines().at(-1)).toMatchObject({ is_error: true, error_code: "BROWSER_MISSING" });
     expect(run.stderr).toContain("COURSER_BROWSER names /nowhere/chrome");
     expect(() => findBrowser({ PATH: "" }, "aix")).toThrow(
-      /needs Chromium or Chrome, and there is none.*COURSER_BROWSER=/,
+      /needs Chromium or Chrome, and neither is installed.*COURSER_BROWSER=/,
     );
   });
 });
@@ -413,7 +413,7 @@ describe("the pipe", () => {
     const chunk = Buffer.alloc(2 ** 24, 120);
     for (let sent = 0; sent < 5; sent++) flooded.receive(chunk);
     expect(broken).toBe(2);
-    await expect(flooded.send("A")).rejects.toThrow("without an end");
+    await expect(flooded.send("A")).rejects.toThrow("endless message");
   });
 
   it("a page of any size fits, and what is left out is counted", () => {
@@ -428,7 +428,7 @@ describe("the pipe", () => {
     let number = 0;
     const { text, places } = renderSnapshot([{ sessionId: "s", url: "u", nodes }], () => `e${++number}`, 2000);
     expect(text.length).toBeLessThan(2100);
-    expect(text).toMatch(/^- link "Link 1" \[e1\]\n[\s\S]*\n\[\d+ more lines are left out\]$/);
+    expect(text).toMatch(/^- link "Link 1" \[e1\]\n[\s\S]*\n\[\d+ more lines omitted\]$/);
     expect(places.size).toBe(text.split("\n").length - 1);
     expect(places.get("e1")).toEqual({ sessionId: "s", node: 1 });
   });

@@ -221,10 +221,10 @@ describe("project instructions", () => {
     const { system, warnings } = buildSystemPrompt(input);
     expect(system).toContain("good words");
     expect(system).not.toMatch(/outside words|open words/);
-    expect(warnings.join("\n")).toMatch(/^\.cursorrules was left out: it is a link to a place outside/m);
+    expect(warnings.join("\n")).toMatch(/^\.cursorrules was left out: it links outside/m);
     expect(warnings.join("\n")).toMatch(/^AGENTS\.md was left out: it is not a regular file/m);
     expect(warnings.join("\n")).toMatch(/^CLAUDE\.md was left out: it is not text/m);
-    expect(warnings.join("\n")).toMatch(/^Rule \.cursor\/rules\/link\.mdc was left out: it is a link/m);
+    expect(warnings.join("\n")).toMatch(/^Rule \.cursor\/rules\/link\.mdc was left out: it links outside/m);
     expect(warnings.join("\n")).toMatch(/^Rule \.cursor\/rules\/open\.mdc: its frontmatter has no closing ---/m);
   });
 

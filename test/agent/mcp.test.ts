@@ -206,7 +206,7 @@ describe("a bad server harms only itself", () => {
     const servers = await start({ demo: { ...demo(), env: { NAMED: "1" } }, long: demo(`say=${join(base, "long")}`) });
     const long = await call(servers, "long-add");
     expect(long.text.length).toBeLessThan(31_000);
-    expect(long.text).toContain("characters left out");
+    expect(long.text).toContain("characters omitted");
     const env = JSON.parse((await call(servers, "demo-env")).text) as Record<string, string>;
     expect(env["NAMED"]).toBe("1");
     expect(env).not.toHaveProperty("SECRET_TOKEN");

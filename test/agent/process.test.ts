@@ -186,7 +186,7 @@ describe("much output", () => {
     expect(end.stdout.length).toBeLessThan(10_100);
     expect(end.stdout).toMatch(/^firsty\n/);
     expect(end.stdout).toMatch(/y\nlast$/);
-    expect(end.stdout).toMatch(/\n\[… \d+ bytes left out …\]\n/);
+    expect(end.stdout).toMatch(/\n\[… \d+ bytes omitted …\]\n/);
     const { size, mode } = statSync(spillTo);
     expect(size).toBe(end.spilledBytes);
     expect(size).toBeLessThan(64 * 1024 * 1024 + 200);
@@ -233,7 +233,7 @@ describe("text", () => {
     const whole = Buffer.from("日本語é😀".repeat(200));
     for (let at = 0; at < whole.length; at += 7) kept.push(whole.subarray(at, at + 7));
     const [head, note, tail] = kept.text().split("\n");
-    expect(note).toMatch(/^\[… \d+ bytes left out …\]$/);
+    expect(note).toMatch(/^\[… \d+ bytes omitted …\]$/);
     expect(head + tail!).not.toContain("\ufffd");
     expect(Buffer.byteLength(head + tail!)).toBe(whole.length - Number(/\d+/.exec(note!)![0]));
     expect(whole.toString().startsWith(head!) && whole.toString().endsWith(tail!)).toBe(true);

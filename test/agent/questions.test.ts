@@ -92,7 +92,7 @@ describe("in print mode", () => {
   it("a plan is accepted, and kept as a file that only its owner reads", async () => {
     const workspace = make([
       { calls: [{ name: "CreatePlan", args: plan }] },
-      { expect: "accepted and kept", text: "Planned." },
+      { expect: "accepted and saved", text: "Planned." },
     ]);
     const run = await workspace.run([...print, "--mode", "plan", "paint"]);
     const { result } = toolEnd(run).createPlanToolCall;
@@ -156,7 +156,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
         expect: "did not accept the plan: cheaper please",
         calls: [{ name: "CreatePlan", args: { ...plan, plan: "Use chalk" } }],
       },
-      { expect: "accepted and kept", text: "Planned." },
+      { expect: "accepted and saved", text: "Planned." },
     ]);
     const { screen, exit } = await converse(
       "--trust --mode plan --model script:main.json paint",

@@ -196,7 +196,7 @@ describe("for the model", () => {
     expect(text.length).toBeLessThan(41_000);
     expect(value["stdout"].length).toBeLessThan(41_000);
     expect(text.startsWith("1\n2\n3\n")).toBe(true);
-    expect(text).toMatch(/bytes left out/);
+    expect(text).toMatch(/bytes omitted/);
   });
 
   test("no more than a result may hold", async () => {

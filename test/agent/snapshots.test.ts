@@ -182,7 +182,7 @@ describe("what is saved", () => {
     writeFileSync(bench.config, "a file where the folder should be");
     bench.turn();
     const note = await bench.shell("echo two > a.txt");
-    expect(note?.message).toMatch(/not saved before this call: .*A rewind cannot bring them back/);
+    expect(note?.message).toMatch(/not saved before this call: .*A rewind cannot restore them/);
     expect(await bench.shell("echo three > a.txt")).toBeUndefined();
     expect(bench.rewind.gaps(1)).not.toEqual([]);
   });
@@ -290,7 +290,7 @@ describe("a rewind", () => {
     await bench.shell("echo two > a.txt");
     const moved = `${bench.root}-moved`;
     bash(`mv '${bench.root}' '${moved}' && ln -s '${moved}' '${bench.root}'`, "/");
-    await expect(bench.rewind.restore(1)).rejects.toThrow(/leads elsewhere now: nothing was changed/);
+    await expect(bench.rewind.restore(1)).rejects.toThrow(/now points elsewhere: nothing was changed/);
     expect(readFileSync(join(moved, "a.txt"), "utf8")).toBe("two\n");
   });
 

@@ -299,7 +299,7 @@ describe("in the background", () => {
       if (last.includes("work, generalPurpose")) return { delayMs: 20_000, text: "too late" };
       const id =
         /Started in the background: ([0-9a-f-]{36})/.exec(last)?.[1] ??
-        /\[([0-9a-f-]{36}): still at work/.exec(last)?.[1];
+        /\[([0-9a-f-]{36}): still running/.exec(last)?.[1];
       if (id !== undefined)
         return {
           toolCalls: [

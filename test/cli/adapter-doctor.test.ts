@@ -63,11 +63,11 @@ describe("what is wrong", () => {
     expect(report.ok).toBe(false);
     expect(found(report, "exit code")).toMatchObject({
       status: "problem",
-      message: expect.stringContaining("code 1 and says nothing"),
+      message: expect.stringContaining("code 1 and prints nothing"),
     });
     expect(found(report, "exit code")!.remedy).toContain("before it reads stdin");
     expect(found(report, "stderr")!.message).toContain("nothing on stderr");
-    expect(found(report, "terminal")!.message).toMatch(/nothing at a terminal either|script\(1\) is missing/);
+    expect(found(report, "terminal")!.message).toMatch(/nothing in a terminal either|script\(1\) is missing/);
   });
 
   test.concurrent("exit code 0 and no frames", async () => {
@@ -79,7 +79,7 @@ describe("what is wrong", () => {
     const report = await look(shell("if [ -t 0 ]; then echo 'Welcome! >'; sleep 1; fi; exit 1"));
     expect(found(report, "terminal")).toMatchObject({
       status: "problem",
-      message: expect.stringContaining("speaks at a terminal"),
+      message: expect.stringContaining("writes to a terminal"),
     });
   });
 
@@ -102,7 +102,7 @@ describe("what is wrong", () => {
   test.concurrent("a turn without an end, one that never ends, and one that stays", async () => {
     const delta = `echo '{"type":"assistant_delta","data":{"content":"a"}}'`;
     expect(found(await look(shell('echo \'{"type":"x"}\'')), "end of stream")!.message).toContain("has no end");
-    expect(found(await look([fixture, "hang"], { timeoutMs: 700 }), "exit code")!.message).toContain("did not end");
+    expect(found(await look([fixture, "hang"], { timeoutMs: 700 }), "exit code")!.message).toContain("did not exit");
     expect(found(await look([fixture, "hang-after-result"], { timeoutMs: 700 }), "exit code")).toMatchObject({
       status: "warning",
     });

@@ -57,7 +57,7 @@ describe("login", () => {
     ["an empty key", "anthropic", " \n", "the key is empty"],
     ["two lines", "anthropic", "secret-a\nsecret-b\n", "one line, and this was 2"],
     ["a blank inside", "anthropic", "secret a", "a blank"],
-    ["a letter that no header takes", "anthropic", "secret\u00e9", "no key has"],
+    ["a letter that no header takes", "anthropic", "secret\u00e9", "an invalid character"],
   ])("refuses %s and saves nothing", async (_, vendor, stdin, message) => {
     const { exit, stdout, stderr } = await workspace.run(["login", vendor], { stdin });
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
@@ -197,7 +197,7 @@ describe("status", () => {
   it("without a key: the line alone on stdout, what to type on stderr, exit 0", async () => {
     const { exit, stdout, stderr } = await status();
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: "Not logged in\n" });
-    expect(stderr).toMatch(/^There is no key .*courser login anthropic.*\n$/);
+    expect(stderr).toMatch(/^No API key .*courser login anthropic.*\n$/);
     expect((await workspace.run(["whoami"])).stdout).toBe(stdout);
   });
 

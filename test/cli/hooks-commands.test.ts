@@ -96,7 +96,7 @@ describe("install", () => {
 
   it.each([
     [["install"], "No executable script in .hooks", 2],
-    [["install", "nowhere.ts"], "There is no script nowhere.ts", 2],
+    [["install", "nowhere.ts"], "Script not found: nowhere.ts", 2],
     [["install", "--hosts", "cursr"], "Did you mean cursor?", 2],
     [["install", "plain.ts"], "chmod +x plain.ts", 2],
     [["install", "x.sh", "--events", "preTolUse"], "Did you mean PreToolUse?", 2],
@@ -215,12 +215,12 @@ describe("list and doctor", () => {
     const entries: [command: string, message: string][] = [
       ["./gone.sh", "./gone.sh does not exist."],
       ["no-such-program -x", "no-such-program is not in PATH."],
-      ["A=b sh gone.sh", "gone.sh, which sh shall run, does not exist"],
+      ["A=b sh gone.sh", "gone.sh, which sh should run, does not exist"],
       ["./closed.sh --host cursor", "chmod +x ./closed.sh"],
-      ['"$CURSOR_PROJECT_DIR"/shell.sh', "/no/such/shell, which shall run"],
+      ['"$CURSOR_PROJECT_DIR"/shell.sh', "/no/such/shell, which should run"],
       ["./runner.ts", "no-such-runner, which should run ./runner.ts, is not in PATH."],
-      ["./windows.sh", "line ends of Windows"],
-      ["./bare.ts", "no first line"],
+      ["./windows.sh", "Windows line endings"],
+      ["./bare.ts", "no #! line"],
     ];
     const fine = ["./good.sh x", "true", "exit 2", "cd x && make", "$SOMETHING/hook", "jq . | cat"];
     const stop = [...entries.map(([command]) => command), ...fine, "true"].map((command) => ({ command }));
@@ -254,7 +254,7 @@ describe("list and doctor", () => {
     const alone = await place.run(["hooks", "init", "one"], { env });
     expect(alone.stdout).toContain("Note: courser-hook, which runs it, was not found.");
     await place.run(["hooks", "install", "one", "--hosts", "cursor"], { env });
-    expect((await place.run(["hooks", "doctor"], { env })).stdout).toContain("courser-hook, which shall run");
+    expect((await place.run(["hooks", "doctor"], { env })).stdout).toContain("courser-hook, which should run");
     place.script("node_modules/.bin/courser-hook", "#!/bin/sh\n");
     expect((await place.run(["hooks", "init", "two"], { env })).stdout).not.toContain("Note");
     expect(await place.run(["hooks", "doctor"], { env })).toMatchObject({ exit: 0 });

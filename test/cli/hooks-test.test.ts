@@ -20,7 +20,7 @@ describe("hooks test", () => {
     expect(exit).toBe(0);
     expect(stdout).toMatch(/^preToolUse with a sample: .*echo hello/);
     expect(stdout).toMatch(
-      /✓ \.\/\.hooks\/format\.ts --host cursor\n.*hooks\.preToolUse\[0\]\n {4}allow, \d+ ms\n→ It goes on/,
+      /✓ \.\/\.hooks\/format\.ts --host cursor\n.*hooks\.preToolUse\[0\]\n {4}allow, \d+ ms\n→ It continues/,
     );
   });
 
@@ -36,7 +36,7 @@ describe("hooks test", () => {
     const piped = await place.run(["hooks", "test", "preToolUse", "--payload", "-"], {
       stdin: '{"tool_name":"Shell","tool_input":{"command":"ls"}}',
     });
-    expect(piped.stdout).toContain("→ It goes on");
+    expect(piped.stdout).toContain("→ It continues");
   });
 
   it.each(["sessionStart", "postToolUse", "beforeSubmitPrompt", "stop"])(

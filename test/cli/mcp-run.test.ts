@@ -206,7 +206,7 @@ describe("--mcp-config", () => {
     expect(wrong.exit).toBe(2);
     expect(wrong.stderr).toContain("--mcp-config is not valid JSON");
     const missing = await place.run(["-p", "--force", "--mcp-config", "nowhere.json", "hi"]);
-    expect(missing.stderr).toContain("there is no file");
+    expect(missing.stderr).toContain("file not found");
     const unknown = await place.run([
       "-p",
       "--force",

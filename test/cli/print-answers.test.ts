@@ -129,7 +129,7 @@ describe("--output-last-message", () => {
     expect(results).toMatchObject([{ is_error: true, error_code: "STORE_IO" }]);
     expect({ exit: run.exit, said: run.stderr }).toEqual({
       exit: 1,
-      said: expect.stringContaining("There is no folder"),
+      said: expect.stringContaining("does not exist. Create it first"),
     });
   });
 

@@ -85,7 +85,7 @@ describe("the prompt", () => {
     const pipeline = `echo unread | "${process.execPath}" "${cli}" -p --force "what is 2+2?"`;
     const run = await bash(pipeline, path, env);
     expect(run.stdout).toBe("2 + 2 = 4\n");
-    expect(run.stderr.match(/stdin holds data/g)).toHaveLength(1);
+    expect(run.stderr.match(/stdin has data/g)).toHaveLength(1);
     const quiet = await bash(`true | "${process.execPath}" "${cli}" -p --force "what is 2+2?"`, path, env);
     expect(quiet.stderr).toBe("");
   });

@@ -358,7 +358,7 @@ describe("import", () => {
       [[], 2, /'sessions import' needs a session/],
       [["notes.txt"], 1, /its first lines do not look like a session of claude, codex, gemini/],
       [["absent.jsonl"], 1, /Session not found: absent.jsonl is neither a file nor a folder/],
-      [[workspace.path], 1, /Session not found: there is none of claude, codex, gemini in/],
+      [[workspace.path], 1, /Session not found: no session of claude, codex, gemini in/],
       [["x", "--from", "cursor"], 2, /option '--from' cannot be 'cursor'/],
     ];
     for (const [args, exit, message] of cases) {

@@ -390,7 +390,7 @@ describe("sessions", () => {
     expect(stdout).toBe(`✓ Deleted ${first} find the walrus\n✓ Deleted ${second} two\n`);
     expect(folders.map((folder) => existsSync(folder))).toEqual([false, false]);
     expect(existsSync(transcriptFile(workspace.config, workspace.path, first))).toBe(false);
-    expect((await workspace.run(["ls", "--search", "walrus"])).stdout).toContain("No chat has");
+    expect((await workspace.run(["ls", "--search", "walrus"])).stdout).toContain("No chat contains");
     expect((await workspace.run(["sessions", "delete"])).stderr).toContain("needs <id...>");
   });
 
@@ -420,7 +420,7 @@ describe("sessions", () => {
     expect((await workspace.run(["export", "aaaa", "--format", "json"])).exit).toBe(0);
     const wrong = await workspace.run(["sessions", "export", "aaaa", "--format", "text"]);
     expect(wrong.exit).toBe(2);
-    expect(wrong.stderr).toContain("it is one of markdown, json, stream-json, html");
+    expect(wrong.stderr).toContain("it must be one of markdown, json, stream-json, html");
   });
 
   it("refuses what it does not know, and says what there is", async () => {
@@ -429,7 +429,7 @@ describe("sessions", () => {
       [["sessions", "frok"], /unknown command 'sessions frok'\. Did you mean sessions fork\?/],
       [["sessions", "zzzzzz"], /There are list, show, export/],
       [["sessions", "show", "aaaa", "--at", "1"], /'sessions show' does not take --at/],
-      [["sessions", "show", "aaaa", "--format", "html"], /it is one of text, json/],
+      [["sessions", "show", "aaaa", "--format", "html"], /it must be one of text, json/],
       [["sessions", "show"], /needs <id>\. Type: courser sessions show <id>\. The ids: courser ls/],
       [["sessions", "show", "a", "b"], /takes one id, not 2 words/],
       [["sessions", "list", "x"], /takes no arguments/],

@@ -84,7 +84,7 @@ describe("over the wire", () => {
     expect(first.chunks[0]).toMatchObject({
       type: "retry",
       delayMs: 0,
-      reason: expect.stringContaining("API key 1 of 2 was refused and is set aside"),
+      reason: expect.stringContaining("API key 1 of 2 was refused and is no longer used"),
     });
     await replyOf(provider, requestFor("m"));
     expect(server.requests.map((request) => request.key)).toEqual(["key-a", "key-b", "key-b"]);

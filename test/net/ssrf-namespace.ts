@@ -38,7 +38,7 @@ export async function seenInNamespace(
       result: kind === "success" ? "ok" : "error",
       body: markdown.slice(0, 65_536),
       bodyBytes: Buffer.byteLength(markdown),
-      truncated: /\[The page is cut here[^\]]*\]$/.test(markdown),
+      truncated: /\[The page is truncated here[^\]]*\]$/.test(markdown),
       connections: first.connections,
       requests: first.requests,
       elapsedMs: first.ms,

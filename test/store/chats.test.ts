@@ -79,7 +79,7 @@ describe("a new chat", () => {
   it("cannot be made twice", () => {
     const again = () => createChat(place, { id: chat.metadata.id, mode: "default" });
     chat.close();
-    expect(again).toThrow(/There is a chat with the id .* --resume/);
+    expect(again).toThrow(/A chat with the id .* --resume/);
     expect(stored().problems).toEqual([]);
   });
 

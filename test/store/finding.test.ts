@@ -370,7 +370,7 @@ describe("deleteChat", () => {
   it("deletes nothing but chats", () => {
     mkdirSync(join(place.configDir, "chats", "project"), { recursive: true });
     for (const folder of [place.workspace, join(place.configDir, "chats", "project"), join(place.base, "x/y", first)])
-      expect(() => deleteChat(place.configDir, folder)).toThrow(/no folder of a chat/);
+      expect(() => deleteChat(place.configDir, folder)).toThrow(/not a folder of a chat/);
     expect(existsSync(place.workspace)).toBe(true);
   });
 });

@@ -96,7 +96,7 @@ describe("the files", () => {
       ["good", undefined],
       ["both", 'it has both "command" and "url": which one is meant?'],
       ["none", 'it needs a "command" to start or a "url" to connect to'],
-      ["list", '"command" must be text; it needs a "command" to start or a "url" to connect to'],
+      ["list", '"command" must be a string; it needs a "command" to start or a "url" to connect to'],
       ["typo", 'it needs a "command" to start or a "url" to connect to'],
       ["wrong", '"type" stdio does not fit "url"'],
       ["a:b", "its name must not contain a colon or a control character"],
@@ -149,7 +149,7 @@ describe("variables", () => {
     expect(filled).toMatchObject({ headers: { Authorization: "Bearer t" } });
     expect(String((filled as { url: URL }).url)).toBe("https://x/t");
     expect(() => resolveServer(server({ command: "${env:MISSING}" }), place)).toThrow("the variable MISSING");
-    expect(() => resolveServer(server({ url: "ftp://x" }), place)).toThrow("no http or https address");
+    expect(() => resolveServer(server({ url: "ftp://x" }), place)).toThrow("not an http or https address");
   });
 
   it("come from a file, below those that the definition names", () => {

@@ -133,7 +133,7 @@ describe("addRule", () => {
     writeFileSync(join(base, "x"), "");
     expect(() => add(join(base, "x/cli-config.json"), "Shell(x)")).toThrow(UserError);
     mkdirSync(join(base, "cli-config.json"));
-    expect(() => add(join(base, "cli-config.json"), "Shell(x)")).toThrow(/no regular file/);
+    expect(() => add(join(base, "cli-config.json"), "Shell(x)")).toThrow(/not a regular file/);
   });
 });
 

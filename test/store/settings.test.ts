@@ -135,7 +135,7 @@ describe("loadSettings", () => {
   it("keeps silent about nothing that stands where rules belong, or rules where nothing belongs", () => {
     const settings = load({ [config]: { permissions: { denied: ["Shell(rm)"], allow: [] }, deny: ["Shell(rm)"] } });
     expect(settings.warnings).toEqual([
-      expect.stringContaining('"deny" belongs into "permissions"'),
+      expect.stringContaining('"deny" belongs in "permissions"'),
       expect.stringContaining('"permissions.denied" is unknown: only "allow" and "deny" count here.'),
     ]);
   });

@@ -68,7 +68,7 @@ describe("searchWeb", () => {
   });
 
   it("never follows: the key stays where the user sent it", async () => {
-    await expect(ask("exa", {}, 302)).rejects.toThrow(/sends us on/);
+    await expect(ask("exa", {}, 302)).rejects.toThrow(/redirects/);
     expect(web!.seen.length).toBe(1);
   });
 

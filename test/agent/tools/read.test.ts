@@ -118,7 +118,7 @@ describe("Read, sizes", () => {
     const { value, text } = await space.call(read, { path: "big" });
     expect(value).toMatchObject({ exceededLimit: true, totalLines: 1, readRange: { startLine: 1, endLine: 1 } });
     expect(value.content).toBe("y".repeat(30_000));
-    expect(text).toContain("longer than a result may be");
+    expect(text).toContain("too long for one result");
   });
 });
 

@@ -293,7 +293,7 @@ describe("Glob", () => {
     const { value, text } = await space.call(glob, { pattern: "*.txt" });
     expect(value).toMatchObject({ totalFiles: 1100, clientTruncated: true });
     expect(value.files).toHaveLength(1000);
-    expect(text).toContain("[100 more files left out");
+    expect(text).toContain("[100 more files omitted");
   });
 });
 
