@@ -8,8 +8,8 @@ import { type CliEnd, type RunningCli, startCli } from "../sdk/child.ts";
 import { type CliInput, cliInput } from "./cli-input.ts";
 import type { Model } from "./config.ts";
 import { codeOfWords, type FailureKind, failureKind, isTooLong, refusedFlag } from "./failure.ts";
-import { FrameReader, type Reading } from "./frame-reader.ts";
-import type { Candidate } from "./rotation.ts";
+import { FrameReader, type ReadFrame } from "./frame-reader.ts";
+import type { ModelProfile } from "./rotation.ts";
 
 /** What became of one attempt; all of it is there once the turn is over. */
 export type Attempt = {
@@ -40,7 +40,7 @@ export type Attempt = {
   ownTools: string[];
 };
 
-export type AttemptPlace = {
+export type AttemptContext = {
   cwd: string;
   tools: readonly KnownTool[];
   signal: AbortSignal;
@@ -54,7 +54,7 @@ export type AttemptPlace = {
   redact(text: string): string;
 };
 
-export function newAttempt({ model, profile }: Candidate): Attempt {
+export function newAttempt({ model, profile }: ModelProfile): Attempt {
   return {
     model: model.name,
     profile,
@@ -77,10 +77,10 @@ export function newAttempt({ model, profile }: Candidate): Attempt {
 /** Readings up to the one that ends the turn well. How it went stands in `attempt`; an `error` is not among the events. */
 export async function* runAttempt(
   attempt: Attempt,
-  { model, env }: Candidate,
+  { model, env }: ModelProfile,
   turn: Turn,
-  place: AttemptPlace,
-): AsyncGenerator<Reading> {
+  place: AttemptContext,
+): AsyncGenerator<ReadFrame> {
   const input = inputOrFault(model, turn, place);
   if (input instanceof UserError) {
     fail(attempt, input, place);
@@ -108,7 +108,7 @@ export async function* runAttempt(
   if (attempt.outcome === "ok" && end.finish === "exit") yield ending(end.finish);
 }
 
-async function* follow(attempt: Attempt, cli: RunningCli, place: AttemptPlace): AsyncGenerator<Reading, CliEnd> {
+async function* follow(attempt: Attempt, cli: RunningCli, place: AttemptContext): AsyncGenerator<ReadFrame, CliEnd> {
   attempt.via = cli.via;
   attempt.pid = cli.pid;
   place.onStart?.(cli.ended);
@@ -137,7 +137,7 @@ async function* follow(attempt: Attempt, cli: RunningCli, place: AttemptPlace): 
   return fault ? { ...end, outcome: "fail_closed", error: fault } : end;
 }
 
-function keep(attempt: Attempt, { events, newText, ownTool }: Reading): void {
+function keep(attempt: Attempt, { events, newText, ownTool }: ReadFrame): void {
   attempt.text += newText;
   if (ownTool !== undefined && !attempt.ownTools.includes(ownTool)) attempt.ownTools.push(ownTool);
   for (const event of events) {
@@ -147,7 +147,7 @@ function keep(attempt: Attempt, { events, newText, ownTool }: Reading): void {
   }
 }
 
-function settle(attempt: Attempt, end: CliEnd, { model, place }: { model: Model; place: AttemptPlace }): void {
+function settle(attempt: Attempt, end: CliEnd, { model, place }: { model: Model; place: AttemptContext }): void {
   attempt.exitCode = end.exitCode;
   attempt.signal = end.signal;
   attempt.stages = end.stages;
@@ -163,13 +163,13 @@ function settle(attempt: Attempt, end: CliEnd, { model, place }: { model: Model;
   if (error) fail(attempt, error, place);
 }
 
-function fail(attempt: Attempt, error: { code: string; message: string }, { redact }: AttemptPlace): void {
+function fail(attempt: Attempt, error: { code: string; message: string }, { redact }: AttemptContext): void {
   attempt.outcome = "failed";
   attempt.error = { code: error.code, message: redact(error.message) };
   attempt.kind = failureKind(error.code, error.message);
 }
 
-function inputOrFault(model: Model, turn: Turn, { platform }: AttemptPlace): CliInput | UserError {
+function inputOrFault(model: Model, turn: Turn, { platform }: AttemptContext): CliInput | UserError {
   try {
     return cliInput(model, turn, platform);
   } catch (error) {
@@ -202,6 +202,6 @@ function explained(
   };
 }
 
-function ending(finishReason: string): Reading {
+function ending(finishReason: string): ReadFrame {
   return { events: [{ type: "done", data: { finishReason } }], newText: "" };
 }

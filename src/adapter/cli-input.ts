@@ -9,9 +9,9 @@ import type { Model } from "./config.ts";
 
 export type CliInput = Pick<CliRequest, "command" | "args" | "prompt" | "promptVia" | "turn" | "closeTurnAfterMs">;
 
-type Style = Pick<Model, "command" | "args" | "promptAsArg" | "headlessFlags" | "closeStdinAfterMs">;
+type InputSettings = Pick<Model, "command" | "args" | "promptAsArg" | "headlessFlags" | "closeStdinAfterMs">;
 
-export function cliInput(model: Style, turn: Turn, platform: NodeJS.Platform = process.platform): CliInput {
+export function cliInput(model: InputSettings, turn: Turn, platform: NodeJS.Platform = process.platform): CliInput {
   const { command, args, headlessFlags } = model;
   if (!model.promptAsArg) return { command, args, turn, closeTurnAfterMs: model.closeStdinAfterMs };
   const prompt = promptOf(turn.messages);
@@ -28,9 +28,9 @@ const longestLineOnWindows = 8000;
 /** Linux takes 131,071 bytes in one argument, and the environment needs some of what all of them may have. */
 const longestBytes = 100_000;
 
-type Place = { command: string; args: readonly string[]; platform: NodeJS.Platform };
+type CommandLine = { command: string; args: readonly string[]; platform: NodeJS.Platform };
 
-function fitsAsArgument(prompt: string, { command, args, platform }: Place): boolean {
+function fitsAsArgument(prompt: string, { command, args, platform }: CommandLine): boolean {
   if (prompt.includes("\0")) return false;
   if (platform !== "win32") return Buffer.byteLength(prompt) <= longestBytes;
   if (prompt.length > longestOnWindows) return false;

@@ -62,25 +62,26 @@ const provider = "cursor-agent-cli";
 /** Means the environment as it is, and need not be configured. */
 export const plainProfile = "default";
 
-type Check = (value: unknown) => string | undefined;
+type FieldCheck = (value: unknown) => string | undefined;
 
-const isText: Check = (value) => (typeof value === "string" && value.trim() !== "" ? undefined : "must be a string");
-const isSwitch: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
-const isList: Check = (value) =>
+const isText: FieldCheck = (value) =>
+  typeof value === "string" && value.trim() !== "" ? undefined : "must be a string";
+const isSwitch: FieldCheck = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
+const isList: FieldCheck = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === "string") ? undefined : "must be a list of strings";
-const isSpan: Check = (value) =>
+const isSpan: FieldCheck = (value) =>
   typeof value === "number" && Number.isFinite(value) && value > 0
     ? undefined
     : "must be a positive number of milliseconds";
-const isFraming: Check = (value) =>
+const isFraming: FieldCheck = (value) =>
   ["auto", "ndjson", "sentinel"].includes(value as string) ? undefined : 'must be "auto", "ndjson" or "sentinel"';
-const isStopMs: Check = (value) => {
+const isStopMs: FieldCheck = (value) => {
   if (!isObject(value)) return 'must be an object such as { "cancel": 1000, "term": 1000 }';
   const wrong = Object.entries(value).find(([key, ms]) => !Object.hasOwn(usualStopMs, key) || isSpan(ms));
   return wrong && `must give milliseconds for ${Object.keys(usualStopMs).join(", ")}; "${wrong[0]}" is not valid`;
 };
 
-const modelFields: Record<keyof ModelEntry, Check> = {
+const modelFields: Record<keyof ModelEntry, FieldCheck> = {
   provider: isText,
   command: isText,
   args: isList,
@@ -154,12 +155,12 @@ export function checkConfig(value: unknown, place = "the adapter's config"): Che
   return { models, profiles, defaultModel: defaultOf(value.defaultModel, models, complain), warnings };
 }
 
-type Complain = (where: string, problem: string) => never;
+type ReportProblem = (where: string, problem: string) => never;
 
 function readModel(
   name: string,
   entry: unknown,
-  { complain, warnings }: { complain: Complain; warnings: string[] },
+  { complain, warnings }: { complain: ReportProblem; warnings: string[] },
 ): Model | undefined {
   const where = `models["${name}"]`;
   if (!isObject(entry)) return complain(where, "must be an object");
@@ -184,7 +185,7 @@ function readModel(
   return { ...usual, ...model, name, stopMs: { ...usualStopMs, ...model.stopMs } } as Model;
 }
 
-function readProfiles(value: unknown, complain: Complain): CheckedConfig["profiles"] {
+function readProfiles(value: unknown, complain: ReportProblem): CheckedConfig["profiles"] {
   const profiles = new Map<string, Readonly<Record<string, string | null>>>();
   if (value === undefined) return profiles;
   if (!isObject(value)) return complain('"profiles"', 'must be an object such as { "work": { "env": { … } } }');
@@ -203,7 +204,11 @@ function readProfiles(value: unknown, complain: Complain): CheckedConfig["profil
 
 function checkNames(
   model: Model,
-  { known, profiles, complain }: { known: readonly string[]; profiles: CheckedConfig["profiles"]; complain: Complain },
+  {
+    known,
+    profiles,
+    complain,
+  }: { known: readonly string[]; profiles: CheckedConfig["profiles"]; complain: ReportProblem },
 ): void {
   const where = `models["${model.name}"]`;
   if (model.authProfiles.length === 0)
@@ -219,7 +224,7 @@ function checkNames(
     complain(`${where}.fallbackModels`, `names "${fallback}", which is not in "models"${hint(fallback, known)}`);
 }
 
-function defaultOf(value: unknown, models: ReadonlyMap<string, Model>, complain: Complain): string {
+function defaultOf(value: unknown, models: ReadonlyMap<string, Model>, complain: ReportProblem): string {
   if (value !== undefined && (typeof value !== "string" || !models.has(value)))
     return complain(
       '"defaultModel"',

@@ -20,24 +20,24 @@ export type Trial = ProgramEnd;
 /** `pipe`: its stdin ends after the turn. `open`: it does not. `terminal`: it has one. */
 export type Trials = { pipe: Trial; open?: Trial; terminal?: Trial };
 
-export type Case = { style: "argument" | "stdin"; command: readonly string[]; headlessFlags: readonly string[] };
+export type DoctorCase = { style: "argument" | "stdin"; command: readonly string[]; headlessFlags: readonly string[] };
 
-export function findings(trials: Trials, given: Case): Finding[] {
+export function findings(trials: Trials, given: DoctorCase): Finding[] {
   const { pipe } = trials;
   if (pipe.failure)
     return [problem("program", pipe.failure.message, "Give the full path of the CLI, or put its folder into PATH.")];
   const heard = listen(pipe);
   return [
     ok("program", `${given.command[0]} starts.`),
-    exitFinding(pipe, heard, given),
+    exitFinding(pipe, output, given),
     ...stderrFinding(pipe),
-    ...outputFindings(pipe, heard, given),
-    ...(trials.open ? [openFinding(trials.open, heard)] : []),
-    terminalFinding(trials, heard),
+    ...outputFindings(pipe, output, given),
+    ...(trials.open ? [openFinding(trials.open, output)] : []),
+    terminalFinding(trials, output),
   ];
 }
 
-type Heard = {
+type OutputSummary = {
   /** Types of its frames, in order. */
   types: string[];
   version?: unknown;
@@ -49,7 +49,7 @@ type Heard = {
   isBlank: boolean;
 };
 
-function listen({ stdout, exitCode, signal }: Trial): Heard {
+function summariseOutput({ stdout, exitCode, signal }: Trial): OutputSummary {
   const parser = new FrameParser({ framing: "auto" });
   const frames = parser.push(stdout);
   const ending = parser.end({ exit: exitCode, signal: signal || null });
@@ -86,9 +86,13 @@ function versionIn(stdout: Buffer): unknown {
   return undefined;
 }
 
-function exitFinding({ exitCode, signal, timedOut, durationMs }: Trial, heard: Heard, { style }: Case): Finding {
+function exitFinding(
+  { exitCode, signal, timedOut, durationMs }: Trial,
+  output: OutputSummary,
+  { style }: DoctorCase,
+): Finding {
   const check = "exit code";
-  if (timedOut && heard.end) {
+  if (timedOut && output.end) {
     return {
       check,
       status: "warning",
@@ -109,7 +113,7 @@ function exitFinding({ exitCode, signal, timedOut, durationMs }: Trial, heard: H
       "It crashed, or something on this machine killed it: check stderr.",
     );
   if (exitCode === 0) return ok(check, "It exits with code 0.");
-  if (heard.end !== undefined && heard.end !== "exit")
+  if (output.end !== undefined && output.end !== "exit")
     return { check, status: "warning", message: `It exits with code ${exitCode} after its result; the result counts.` };
   const why =
     style === "stdin"
@@ -117,8 +121,8 @@ function exitFinding({ exitCode, signal, timedOut, durationMs }: Trial, heard: H
       : "It may not work without a terminal, or may be missing a variable or a login.";
   return problem(
     check,
-    `It exits with code ${exitCode}${heard.isBlank ? " and prints nothing on stdout" : ""}.`,
-    heard.isBlank ? `${why} It inherits the environment of this shell.` : "Check its stderr.",
+    `It exits with code ${exitCode}${output.isBlank ? " and prints nothing on stdout" : ""}.`,
+    output.isBlank ? `${why} It inherits the environment of this shell.` : "Check its stderr.",
   );
 }
 
@@ -143,7 +147,7 @@ function stderrFinding({ stderr, exitCode }: Trial): Finding[] {
   ];
 }
 
-function outputFindings(pipe: Trial, heard: Heard, given: Case): Finding[] {
+function outputFindings(pipe: Trial, output: OutputSummary, given: DoctorCase): Finding[] {
   const flag = given.style === "argument" ? refusedFlag(pipe.stderr, given.headlessFlags) : undefined;
   if (flag !== undefined)
     return [
@@ -153,36 +157,36 @@ function outputFindings(pipe: Trial, heard: Heard, given: Case): Finding[] {
         'Set "headlessFlags" of the model to what it takes ([] for none).',
       ),
     ];
-  if (heard.isBlank) {
+  if (output.isBlank) {
     const how =
       given.style === "argument"
         ? "--output-format stream-json"
         : "the flag that makes it write one JSON object per line";
     return [problem("output", "Nothing is printed on stdout.", `It must write its events there. Is ${how} missing?`)];
   }
-  if (heard.fault) {
-    const isVersion = heard.fault.code === "FRAME_VERSION";
+  if (output.fault) {
+    const isVersion = output.fault.code === "FRAME_VERSION";
     const remedy = isVersion
       ? `Supported: ${supportedVersions.join(", ")}. Update the CLI, or make it omit the protocol line.`
       : "Stdout must contain only frames: notes and progress belong on stderr.";
-    return [problem(isVersion ? "version" : "frames", `${heard.fault.message} [${heard.fault.code}]`, remedy)];
+    return [problem(isVersion ? "version" : "frames", `${output.fault.message} [${output.fault.code}]`, remedy)];
   }
   const counts = new Map<string, number>();
-  for (const type of heard.types) counts.set(type, (counts.get(type) ?? 0) + 1);
+  for (const type of output.types) counts.set(type, (counts.get(type) ?? 0) + 1);
   const list = [...counts].map(([type, count]) => (count === 1 ? type : `${count} ${type}`)).join(", ");
   return [
     ok("frames", `It says: ${list}.`),
     ok(
       "version",
-      heard.version === undefined
+      output.version === undefined
         ? "It reports no version, which is fine."
-        : `It speaks version ${String(heard.version)}.`,
+        : `It speaks version ${String(output.version)}.`,
     ),
-    endFinding(heard),
+    endFinding(output),
   ];
 }
 
-function endFinding({ end, failure, text }: Heard): Finding {
+function endFinding({ end, failure, text }: OutputSummary): Finding {
   const check = "end of stream";
   if (failure) {
     const isAuth =
@@ -203,10 +207,10 @@ function endFinding({ end, failure, text }: Heard): Finding {
   return ok(check, `The turn ends with ${what}; the answer begins: ${shortened(text, 60)}`);
 }
 
-function openFinding(open: Trial, inPipe: Heard): Finding {
+function openFinding(open: Trial, inPipe: OutputSummary): Finding {
   const check = "open stdin";
-  const heard = listen(open);
-  if (heard.end) return ok(check, "It answers while its stdin stays open, so it can be told to cancel.");
+  const output = summariseOutput(open);
+  if (output.end) return ok(check, "It answers while its stdin stays open, so it can be told to cancel.");
   if (!inPipe.end) return { check, status: "skipped", message: "It does not answer with a closed stdin either." };
   return {
     check,
@@ -217,7 +221,7 @@ function openFinding(open: Trial, inPipe: Heard): Finding {
   };
 }
 
-function terminalFinding({ pipe, terminal }: Trials, inPipe: Heard): Finding {
+function terminalFinding({ pipe, terminal }: Trials, inPipe: OutputSummary): Finding {
   const check = "terminal";
   if (!terminal || terminal.failure)
     return { check, status: "skipped", message: "It could not be run at a terminal here: script(1) is missing." };

@@ -7,10 +7,10 @@ import { toolKeyOf, toolOfKey } from "../protocol/tool-calls.ts";
 import type { Fault } from "../protocol/turn-contract.ts";
 import { callFault, type ToolTable, type TurnEvent } from "../protocol/turn-contract.ts";
 import { codeOfWords } from "./failure.ts";
-import { Retelling } from "./repeated-text.ts";
+import { RepeatedText } from "./repeated-text.ts";
 
 /** What one frame means to a caller. */
-export type Reading = {
+export type ReadFrame = {
   /** As the contract has it: assistant lines in full, also where they only repeat deltas. */
   events: readonly TurnEvent[];
   /** The text in it that was not said before in this stream. */
@@ -21,7 +21,7 @@ export type Reading = {
   fault?: Fault;
 };
 
-const nothing: Reading = { events: [], newText: "" };
+const nothing: ReadFrame = { events: [], newText: "" };
 
 export class FrameReader {
   readonly #tools: ToolTable;
@@ -29,13 +29,13 @@ export class FrameReader {
   #hasText = false;
   /** Text since the last flush or call: what a CLI that starts again would repeat. */
   #open = "";
-  #retelling: Retelling | undefined;
+  #retelling: RepeatedText | undefined;
 
   constructor(tools: ToolTable) {
     this.#tools = tools;
   }
 
-  read({ kind, type, value }: Frame): Reading {
+  read({ kind, type, value }: Frame): ReadFrame {
     if (kind === "other") return nothing;
     switch (type) {
       case "assistant_delta":
@@ -60,7 +60,7 @@ export class FrameReader {
     }
   }
 
-  #text(content: string, line: unknown): Reading {
+  #text(content: string, line: unknown): ReadFrame {
     if (content === "") return nothing;
     return { events: [{ type: "assistant_delta", data: { content } }], newText: this.#decodeText(line) };
   }
@@ -80,7 +80,7 @@ export class FrameReader {
           break;
         case "retry":
           if (!event.discards) break;
-          this.#retelling = new Retelling(this.#open);
+          this.#retelling = new RepeatedText(this.#open);
           this.#open = "";
           break;
       }
@@ -89,7 +89,7 @@ export class FrameReader {
     return text;
   }
 
-  #call(value: JsonObject): Reading {
+  #call(value: JsonObject): ReadFrame {
     if (isObject(value.data)) {
       const { name, args } = value.data as { name: string; args: Record<string, unknown> };
       return { events: [{ type: "tool_call", data: { name, args } }], newText: "" };
@@ -109,7 +109,7 @@ export class FrameReader {
     return { ...nothing, ownTool: key === undefined ? (nested?.name ?? "unknown") : toolOfKey(key) };
   }
 
-  #result(value: JsonObject): Reading {
+  #result(value: JsonObject): ReadFrame {
     const text = value.result as string;
     if (value.is_error === true) {
       const message = text.replace(/^Error: /, "") || "The CLI reported a failure and did not say which.";

@@ -1,6 +1,6 @@
 // A text that is told again, by the same model or another: what of it has not been said yet.
 
-export class Retelling {
+export class RepeatedText {
   readonly #said: string;
   #at = 0;
   #hasParted = false;

@@ -3,7 +3,7 @@ import { type CheckedConfig, type Model, plainProfile } from "./config.ts";
 import type { FailureKind } from "./failure.ts";
 
 /** A model with one of its auth profiles. */
-export type Candidate = { model: Model; profile: string; env: Readonly<Record<string, string | undefined>> };
+export type ModelProfile = { model: Model; profile: string; env: Readonly<Record<string, string | undefined>> };
 
 /** How long a profile rests that was refused, and one that was used too much. */
 const restMs: Partial<Record<FailureKind, number>> = { auth: 600_000, limit: 60_000 };
@@ -20,14 +20,14 @@ export class Rotation {
   }
 
   /** Everyone who may answer for a model, best first. `preferred`: who answered before in the same matter. */
-  candidates(name: string, preferred?: { model: string; profile: string }): Candidate[] {
-    const isPreferred = ({ model, profile }: Candidate) =>
+  candidates(name: string, preferred?: { model: string; profile: string }): ModelProfile[] {
+    const isPreferred = ({ model, profile }: ModelProfile) =>
       model.name === preferred?.model && profile === preferred.profile;
     const all = this.#inOrder(name);
     return [...all.filter(isPreferred), ...all.filter((each) => !isPreferred(each))];
   }
 
-  #inOrder(name: string): Candidate[] {
+  #inOrder(name: string): ModelProfile[] {
     const model = this.#config.models.get(name);
     if (!model) return [];
     const models = [model, ...model.fallbackModels.flatMap((each) => this.#config.models.get(each) ?? [])];
@@ -35,7 +35,7 @@ export class Rotation {
   }
 
   /** Those left to try, in order, after one has failed; its profile may have to rest. */
-  after(failed: Candidate, kind: FailureKind, left: readonly Candidate[]): Candidate[] {
+  after(failed: ModelProfile, kind: FailureKind, left: readonly ModelProfile[]): ModelProfile[] {
     const rest = restMs[kind];
     if (rest === undefined) return left.filter(({ model }) => model !== failed.model);
     this.#restsUntil.set(accountOf(failed), this.#now() + rest);
@@ -43,9 +43,9 @@ export class Rotation {
   }
 
   /** Rested ones first; of the others, the one whose rest ends soonest. */
-  #ofModel(model: Model): Candidate[] {
+  #ofModel(model: Model): ModelProfile[] {
     const now = this.#now();
-    const restLeft = (each: Candidate) => Math.max(0, (this.#restsUntil.get(accountOf(each)) ?? 0) - now);
+    const restLeft = (each: ModelProfile) => Math.max(0, (this.#restsUntil.get(accountOf(each)) ?? 0) - now);
     return [...new Set(model.authProfiles)]
       .map((profile) => ({ model, profile, env: this.#environment(profile) }))
       .sort((one, other) => restLeft(one) - restLeft(other));
@@ -59,6 +59,6 @@ export class Rotation {
 }
 
 /** The same name may mean another account to another CLI. */
-function accountOf({ model, profile }: Candidate): string {
+function accountOf({ model, profile }: ModelProfile): string {
   return `${model.command}\0${profile}`;
 }

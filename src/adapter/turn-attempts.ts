@@ -3,11 +3,11 @@ import { UserError } from "../protocol/error-codes.ts";
 import type { Frame, FrameParserOptions } from "../protocol/frames.ts";
 import type { KnownTool, Turn, TurnEvent } from "../protocol/turn-contract.ts";
 import { type Attempt, newAttempt, runAttempt } from "./attempt.ts";
-import type { Reading } from "./frame-reader.ts";
-import { Retelling } from "./repeated-text.ts";
-import type { Candidate, Rotation } from "./rotation.ts";
+import type { ReadFrame } from "./frame-reader.ts";
+import { RepeatedText } from "./repeated-text.ts";
+import type { ModelProfile, Rotation } from "./rotation.ts";
 
-export type TurnPlace = {
+export type SentTurnContext = {
   session: { id: string; model: string; cwd: string };
   rotation: Rotation;
   tools: readonly KnownTool[];
@@ -37,12 +37,12 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
   /** Every candidate that was tried, in order; the last one is the one that answered. */
   readonly attempts: Attempt[] = [];
   readonly #turn: Turn;
-  readonly #place: TurnPlace;
+  readonly #place: SentTurnContext;
   readonly #abort = new AbortController();
   readonly #events: AsyncGenerator<TurnEvent>;
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(turn: Turn, place: TurnPlace) {
+  constructor(turn: Turn, place: SentTurnContext) {
     this.turnId = turn.turnId;
     this.#turn = turn;
     this.#place = place;
@@ -87,7 +87,7 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
     }
   }
 
-  async *#try(candidate: Candidate, delivered: Delivered): AsyncGenerator<TurnEvent, Attempt> {
+  async *#try(candidate: ModelProfile, delivered: Delivered): AsyncGenerator<TurnEvent, Attempt> {
     const { session, tools, signal, platform, parser, redact, debug } = this.#place;
     const attempt = newAttempt(candidate);
     this.attempts.push(attempt);
@@ -113,7 +113,7 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
   }
 
   /** What the CLI's own tools have changed would be changed again by whoever is asked next. */
-  #reasonToStay({ model }: Candidate, { ownTools }: Attempt): string | undefined {
+  #reasonToStay({ model }: ModelProfile, { ownTools }: Attempt): string | undefined {
     const changing = ownTools.filter((name) => !lookingTools.has(name));
     if (changing.length === 0 || model.fallbackAfterOwnTools) return undefined;
     return `No fallback was tried, because ${model.command} had already used ${changing.join(", ")}, which must not run twice ("fallbackAfterOwnTools" permits it).`;
@@ -133,24 +133,24 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
 
 /** What the caller has been given in this turn, over all attempts: none of it is given again. */
 class Delivered {
-  readonly #mode: TurnPlace["text"];
+  readonly #mode: SentTurnContext["text"];
   #text = "";
   readonly #calls = new Map<string, number>();
-  #retelling: Retelling | undefined;
+  #retelling: RepeatedText | undefined;
   /** Calls of earlier attempts that this one has not made yet. */
   #mayRepeat = new Map<string, number>();
 
-  constructor(mode: TurnPlace["text"]) {
+  constructor(mode: SentTurnContext["text"]) {
     this.#mode = mode;
   }
 
   /** Another attempt tells the turn from its beginning. */
   begin(): void {
-    this.#retelling = this.#text === "" ? undefined : new Retelling(this.#text);
+    this.#retelling = this.#text === "" ? undefined : new RepeatedText(this.#text);
     this.#mayRepeat = new Map(this.#calls);
   }
 
-  *next({ events, newText }: Reading): Generator<TurnEvent> {
+  *next({ events, newText }: ReadFrame): Generator<TurnEvent> {
     const isFull = this.#mode === "full" && !this.#retelling;
     const text = this.#retelling ? this.#retelling.next(newText) : newText;
     if (!isFull && text !== "") yield { type: "assistant_delta", data: { content: text } };

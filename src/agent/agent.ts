@@ -10,7 +10,7 @@ import type { Seams } from "./seams.ts";
 import type { Subagents } from "./subagents/index.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
 import type { TurnPrompt } from "./turn.ts";
-import type { Spending } from "./usage-budget.ts";
+import type { UsageBudget } from "./usage-budget.ts";
 
 export type Agent = {
   seams: Seams;
@@ -36,7 +36,7 @@ export type Agent = {
   limits: Limits;
   /** Whoever started this one as a subagent, and what it has spent so far. */
   parent?: Agent;
-  spending?: Spending;
+  spending?: UsageBudget;
   /** For questions that no rule answers; absent where nobody can. */
   person?: Person;
   /** Those that it has started. */

@@ -17,7 +17,7 @@ import {
 } from "./prepare-call.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure, type ToolResult, type TurnContext } from "./tools/tool.ts";
-import { Spending } from "./usage-budget.ts";
+import { UsageBudget } from "./usage-budget.ts";
 
 export type ToolResultPart = Extract<Part, { type: "tool_result" }>;
 
@@ -97,7 +97,7 @@ type CallContext = {
   callId: string;
   signal: AbortSignal;
   said?: string | undefined;
-  spending?: Spending;
+  spending?: UsageBudget;
   isParallel?: boolean;
   context: string[];
 };
@@ -263,7 +263,7 @@ async function* runCall(
   agent: Agent,
   { tool, args, needs }: Prepared,
   { approved, mayRead, confined }: Permission,
-  { callId, signal, spending = new Spending(), isParallel = false }: CallContext,
+  { callId, signal, spending = new UsageBudget(), isParallel = false }: CallContext,
 ): AsyncGenerator<AgentEvent, ToolResult> {
   const events: AgentEvent[] = [];
   let wake: () => void = () => {};

@@ -11,7 +11,7 @@ import { failure, ToolFailure } from "./tools/tool.ts";
  * `approved`: where each path led when it was permitted. A path that leads elsewhere when it is used is refused. `buffers`:
  * what somebody has open and has not saved comes before what is on the disk.
  */
-export type FilePlace = { workspace: string; approved?: ReadonlyMap<string, string>; buffers?: OpenBuffers };
+export type FileContext = { workspace: string; approved?: ReadonlyMap<string, string>; buffers?: OpenBuffers };
 
 export type OpenFile = { handle: fs.FileHandle; real: string; stat: Stats };
 
@@ -25,7 +25,7 @@ export function absolutePath(path: string, place: { workspace: string }): string
 }
 
 /** A regular file, opened for reading where its path really leads. The caller closes the handle. */
-export async function openFile(path: string, place: FilePlace): Promise<OpenFile> {
+export async function openFile(path: string, place: FileContext): Promise<OpenFile> {
   const real = await fs.realpath(path);
   checkApproved(path, place, real);
   // Before the open, since opening a device can already do something.
@@ -43,7 +43,7 @@ export async function openFile(path: string, place: FilePlace): Promise<OpenFile
 }
 
 /** A folder's real path, for searches. */
-export async function realFolder(path: string, place: FilePlace): Promise<{ real: string; isFile: boolean }> {
+export async function realFolder(path: string, place: FileContext): Promise<{ real: string; isFile: boolean }> {
   try {
     const real = await fs.realpath(path);
     checkApproved(path, place, real);
@@ -61,7 +61,7 @@ export async function realFolder(path: string, place: FilePlace): Promise<{ real
  */
 export async function changeFile(
   path: string,
-  place: FilePlace,
+  place: FileContext,
   change: (before: Buffer | undefined) => Buffer,
 ): Promise<void> {
   try {
@@ -82,7 +82,7 @@ export async function changeFile(
 }
 
 /** Removes a file, or a link itself and not what it leads to. What the system refuses is thrown as it is. */
-export async function deleteFile(path: string, place: FilePlace): Promise<void> {
+export async function deleteFile(path: string, place: FileContext): Promise<void> {
   const folderPath = await fs.realpath(dirname(path));
   const real = join(folderPath, basename(path));
   const approved = place.approved?.get(path);
@@ -246,7 +246,7 @@ async function pathOf(handle: fs.FileHandle): Promise<string | undefined> {
   return fs.readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
 }
 
-function checkApproved(path: string, place: FilePlace, real: string): void {
+function checkApproved(path: string, place: FileContext, real: string): void {
   const approved = place.approved?.get(path);
   if (approved !== undefined && approved !== real) throw movedAway(path);
 }

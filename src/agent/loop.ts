@@ -16,7 +16,7 @@ import { merge } from "./merge.ts";
 import { conflict, type PreparedCall, prepareCall, repeatedCall, type ToolCallPart } from "./prepare-call.ts";
 import { newsOf } from "./subagents/finished-notices.ts";
 import { type Turn, TurnError, type TurnPrompt } from "./turn.ts";
-import { Spending } from "./usage-budget.ts";
+import { UsageBudget } from "./usage-budget.ts";
 
 export async function* runTurn(agent: Agent, prompt: TurnPrompt, signal: AbortSignal): AsyncGenerator<AgentEvent> {
   const startedAt = agent.seams.now();
@@ -27,7 +27,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, signal: AbortSi
     signal,
     replies: 0,
     apiMs: 0,
-    spending: new Spending(agent.spending),
+    spending: new UsageBudget(agent.spending),
     denials: [],
     repeats: countRepeats(),
     ids: newCallIds(),
@@ -265,14 +265,14 @@ async function* runCalls(
     results.map((result) => result.text),
   );
   const told: Part[] = ends.flatMap((end) => end.context).map((text) => ({ type: "text", text }));
-  const news = yield* newsOf(agent.subagents?.takeEnded() ?? [], turn.denials);
+  const news = yield* finishedNotices(agent.subagents?.takeEnded() ?? [], turn.denials);
   agent.session.append({ role: "user", parts: [...results, ...told, ...newInstructions(agent, prepared), ...news] });
 }
 
 /** Those that were left to themselves are waited for before the run ends; what they say, the model still hears. */
 async function* heardOfSubagents(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   const { subagents, session } = turn.agent;
-  const news = yield* newsOf((await subagents?.waitForAll(turn.signal)) ?? [], turn.denials);
+  const news = yield* finishedNotices((await subagents?.waitForAll(turn.signal)) ?? [], turn.denials);
   if (news.length > 0) session.append({ role: "user", parts: news });
   return news.length > 0;
 }

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import { isInside } from "../policy/paths.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { absolutePath, type FilePlace, realFolder } from "./files.ts";
+import { absolutePath, type FileContext, realFolder } from "./files.ts";
 import { findGit } from "./instructions/environment.ts";
 import { failure, type ToolContext } from "./tools/tool.ts";
 
@@ -33,12 +33,12 @@ function locate(): string {
   }
 }
 
-type SearchPlace = ToolContext & FilePlace;
+type SearchContext = ToolContext & FileContext;
 
 /** Where a search starts. `folder`: what names in results are relative to. `start`: the argument for ripgrep. */
 export type Search = { folder: string; start: string; isFile: boolean };
 
-export async function searchAt(path: string | undefined, place: SearchPlace): Promise<Search> {
+export async function searchAt(path: string | undefined, place: SearchContext): Promise<Search> {
   const { real, isFile } = await realFolder(absolutePath(path ?? ".", place), place);
   if (isInside(real, place.workspace))
     return { folder: place.workspace, start: `./${relative(place.workspace, real)}`, isFile };
@@ -80,7 +80,7 @@ export async function runRipgrep(search: Search, args: readonly string[], contex
 }
 
 /** The files below the start that no ignore file hides, in path order, relative to the search's folder, without "./". */
-export async function listFiles(search: Search, context: SearchPlace): Promise<{ files: string[]; cut: boolean }> {
+export async function listFiles(search: Search, context: SearchContext): Promise<{ files: string[]; cut: boolean }> {
   const { text, cut } = await runRipgrep(search, ["--files", "--null"], context);
   const files = text.split("\0").slice(0, -1); // each name ends in NUL; a half name has none
   return {
@@ -92,7 +92,7 @@ export async function listFiles(search: Search, context: SearchPlace): Promise<{
   };
 }
 
-export function isVisible(file: string, search: Search, place: SearchPlace): boolean {
+export function isVisible(file: string, search: Search, place: SearchContext): boolean {
   return place.mayRead?.(join(search.folder, file)) ?? true;
 }
 

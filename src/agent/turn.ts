@@ -1,11 +1,11 @@
 // Turn: what the loop keeps in mind from a prompt to its answer.
-import type { ModelFacts } from "../model/provider.ts";
+import type { ModelInfo } from "../model/provider.ts";
 import type { ErrorCode } from "../protocol/error-codes.ts";
 import type { Denial } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import type { Agent } from "./agent.ts";
 import type { CallIds, RepeatCounter } from "./loop-detection.ts";
-import type { Spending } from "./usage-budget.ts";
+import type { UsageBudget } from "./usage-budget.ts";
 
 export type TurnPrompt = {
   /** What the user typed: shown and stored. */
@@ -23,12 +23,12 @@ export type Turn = {
   signal: AbortSignal;
   replies: number;
   apiMs: number;
-  spending: Spending;
+  spending: UsageBudget;
   denials: Denial[];
   repeats: RepeatCounter;
   ids: CallIds;
   /** Of the model that answers now. */
-  facts: ModelFacts;
+  facts: ModelInfo;
   /** The last answer as a value, where one was asked for. */
   structured?: unknown;
   /** How often an answer that does not fit may still be asked for again. */

@@ -3,20 +3,20 @@ import { costOf, type Price } from "../model/prices.ts";
 import type { Usage } from "../protocol/event.ts";
 import { addUsage, noUsage } from "../protocol/usage.ts";
 
-export class Spending {
+export class UsageBudget {
   usage: Usage = noUsage;
   /** Dollars, as far as prices are known. */
   cost = 0;
   /** Answers of models. */
   replies = 0;
-  readonly #parent: Spending | undefined;
+  readonly #parent: UsageBudget | undefined;
 
-  constructor(parent?: Spending) {
+  constructor(parent?: UsageBudget) {
     this.#parent = parent;
   }
 
   /** Of the whole run: limits are about that. */
-  get whole(): Spending {
+  get whole(): UsageBudget {
     return this.#parent?.whole ?? this;
   }
 

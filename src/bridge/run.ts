@@ -9,11 +9,11 @@ import { defaultMaxBytes, type PayloadSource, readPayload } from "./payload.ts";
 import { writeAll } from "./standard-streams.ts";
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler that only looks on returns nothing.
-type Returned = HookAnswer | void;
+type HandlerResult = HookAnswer | void;
 
 /** One function for each event that a script cares about. Nothing returned: no opinion. */
 export type HookHandlers = {
-  [Name in HookName]?: (event: BridgeEventOf<Name>) => Returned | Promise<Returned>;
+  [Name in HookName]?: (event: BridgeEventOf<Name>) => HandlerResult | Promise<HandlerResult>;
 };
 
 export type RunOptions = ParseOptions &
@@ -41,7 +41,7 @@ export function defineHook<Handlers extends HookHandlers>(handlers: Handlers): H
 
 export async function run(handlers: HookHandlers, options: RunOptions = {}): Promise<HookReply> {
   const { write = (chunk) => writeAll(1, chunk), writeError = (chunk) => writeAll(2, chunk) } = options;
-  const watch: Watch = { guards: false };
+  const watch: GuardWatch = { guards: false };
   if (!options.exit) process.once("exit", () => refuseUnanswered(watch));
   // What handlers print would stand in the midst of the answer.
   const restore = options.write ? undefined : printToStderr();
@@ -54,16 +54,16 @@ export async function run(handlers: HookHandlers, options: RunOptions = {}): Pro
 }
 
 /** Set while a handler that may refuse has not answered. */
-type Watch = { guards: boolean };
+type GuardWatch = { guards: boolean };
 
 /** An early exit, a crash elsewhere, a promise that nobody settles: whatever ends the script, a guard has not said yes. */
-function refuseUnanswered({ guards }: Watch): void {
+function refuseUnanswered({ guards }: GuardWatch): void {
   if (!guards) return;
   writeAll(2, warning("the script ended before its handler answered; denied."));
   process.exitCode = 2;
 }
 
-async function respond(handlers: HookHandlers, options: RunOptions, watch: Watch): Promise<HookReply> {
+async function respond(handlers: HookHandlers, options: RunOptions, watch: GuardWatch): Promise<HookReply> {
   try {
     const { host: named, argv = process.argv.slice(1), maxBytes = defaultMaxBytes } = options;
     const given = named === undefined ? hostFromArguments(argv) : hostNamed(named);

@@ -1,12 +1,12 @@
 // A chat as stream-json: the lines that its runs showed, one run after the other.
 import type { AgentEvent } from "../protocol/event.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
-import { retellChat } from "../sdk/rebuild-events.ts";
+import { rebuildEvents } from "../sdk/rebuild-events.ts";
 import type { ChatRecord } from "../store/chats/chat.ts";
 
 export function* streamJsonExport(record: ChatRecord): Generator<string> {
   let problems: AgentEvent[] = record.problems.map(({ message }) => ({ type: "notice", kind: "damaged", message }));
-  for (const { events } of retellChat(record)) {
+  for (const { events } of rebuildEvents(record)) {
     for (const event of events) {
       // Deltas of text are repeated whole by what follows them.
       yield line(event);

@@ -53,7 +53,7 @@ export function transcriptOf(record: ChatRecord): Transcript {
   const { metadata } = record;
   const pictures = picturesIn(record.messages);
   const startedAt = new Map(record.turns.map((turn) => [turn.number, turn.startedAt]));
-  const turns = retellChat(record).map(({ number, events }) => {
+  const turns = rebuildEvents(record).map(({ number, events }) => {
     const at = startedAt.get(number);
     const turn = turnOf(number, events, { workspace: metadata.workspace ?? "", pictures });
     return at ? { ...turn, at } : turn;

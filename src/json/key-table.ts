@@ -31,10 +31,10 @@ export type Table<Event> = {
   };
 };
 
-type Place<Event> = { table: Table<Event>; event: Event; scope: Scope; name?: string };
+type KeyComparison<Event> = { table: Table<Event>; event: Event; scope: Scope; name?: string };
 
 /** Undefined: the event says everything that the object said, in the order of the table. */
-export function compareObject<Event>(object: JsonObject, place: Place<Event>): Carried | undefined {
+export function compareObject<Event>(object: JsonObject, place: KeyComparison<Event>): Carried | undefined {
   const { table, event, scope, name } = place;
   const { rows } = table;
   let inner: Record<string, Carried> | undefined;
@@ -60,7 +60,7 @@ export function compareObject<Event>(object: JsonObject, place: Place<Event>): C
 /** `seen`: so many keys are known to be held; `inner`: what those carry inside. */
 function compareUnusual<Event>(
   object: JsonObject,
-  place: Place<Event>,
+  place: KeyComparison<Event>,
   soFar: { seen: number; inner: Record<string, Carried> | undefined },
 ): Carried | undefined {
   const { table, event, scope, name } = place;
@@ -81,13 +81,13 @@ function compareUnusual<Event>(
 }
 
 /** Would our own writer choose these keys, in this order? */
-function isOurOrder<Event>(keys: string[], place: Place<Event>, { inner }: Carried): boolean {
+function isOurOrder<Event>(keys: string[], place: KeyComparison<Event>, { inner }: Carried): boolean {
   const scope = { ...place.scope, sessionId: place.scope.sessionId ?? "" };
   const ours = Object.keys(writeObject({ ...place, scope }, inner && { inner }));
   return keys.length === ours.length && keys.every((key, index) => key === ours[index]);
 }
 
-export function writeObject<Event>(place: Place<Event>, carried?: Carried): JsonObject {
+export function writeObject<Event>(place: KeyComparison<Event>, carried?: Carried): JsonObject {
   const { table, event, scope, name = "" } = place;
   const object: JsonObject = {};
   if (carried?.keys) {
@@ -107,7 +107,7 @@ export function writeObject<Event>(place: Place<Event>, carried?: Carried): Json
   return object;
 }
 
-function valueFor<Event>(key: string, { table, event, scope, name }: Place<Event>, carried: Carried): unknown {
+function valueFor<Event>(key: string, { table, event, scope, name }: KeyComparison<Event>, carried: Carried): unknown {
   if (carried.fields && Object.hasOwn(carried.fields, key)) return carried.fields[key];
   const row = rowOf(table, key, name);
   if (row) return row.write(event, scope, carried.inner?.[key]);

@@ -10,7 +10,7 @@ export function schemaProblem(schema: unknown): string | undefined {
   return problemOf(schema, "#", schema, 0);
 }
 
-type Holds =
+type KeywordKind =
   | "remark"
   | "schema"
   | "schemas"
@@ -30,7 +30,7 @@ type Holds =
   | "ref"
   | "above zero";
 
-const keywords: Readonly<Record<string, Holds>> = {
+const keywords: Readonly<Record<string, KeywordKind>> = {
   $schema: "remark",
   $id: "remark",
   $comment: "remark",
@@ -114,7 +114,7 @@ function problemOf(schema: unknown, place: string, root: unknown, depth: number)
 
 type Check = (value: unknown, at: string, root: unknown, depth: number) => string | undefined;
 
-const checks: Readonly<Record<Holds, Check>> = {
+const checks: Readonly<Record<KeywordKind, Check>> = {
   remark: () => undefined,
   schema: problemOf,
   schemas(value, at, root, depth) {

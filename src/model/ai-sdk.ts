@@ -10,11 +10,11 @@ import type { Usage } from "../protocol/event.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Opaque, toPrompt } from "./ai-sdk-prompt.ts";
 import { type AnswerWatch, watchAnswer } from "./answer-watch.ts";
-import { type Asked, toModelError } from "./failure.ts";
+import { type RequestedModel, toModelError } from "./failure.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 import type { Vendor } from "./vendors/vendor.ts";
 
-export function aiSdkProvider(vendor: Vendor, asked: Asked, fetch: Fetch): Provider {
+export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetch): Provider {
   return {
     id: vendor.name,
     async *stream(request) {
@@ -44,7 +44,7 @@ export function aiSdkProvider(vendor: Vendor, asked: Asked, fetch: Fetch): Provi
   };
 }
 
-type Reading = { vendor: Vendor; asked: Asked; watch: AnswerWatch; request: ModelRequest };
+type StreamContext = { vendor: Vendor; asked: RequestedModel; watch: AnswerWatch; request: ModelRequest };
 type Thought = { text: string; metadata?: SharedV3ProviderMetadata };
 
 /** An id that the wire did not say, though it said one for every call: the package renamed a repeated call. */
@@ -54,7 +54,7 @@ function isRenamed(id: string, said: ReadonlySet<string | undefined>): boolean {
 
 async function* chunksOf(
   stream: ReadableStream<LanguageModelV3StreamPart>,
-  reading: Reading,
+  reading: StreamContext,
 ): AsyncGenerator<ModelChunk> {
   const { vendor } = reading;
   const thoughts = new Map<string, Thought>();
@@ -138,14 +138,18 @@ async function* chunksOf(
 }
 
 /** An event that a package does not know yet, or an end without a reason behind a proper end mark, spoils no answer. */
-function isHarmless(error: unknown, { vendor }: Reading): boolean {
+function isHarmless(error: unknown, { vendor }: StreamContext): boolean {
   const { name, message, value } = (error ?? {}) as { name?: string; message?: string; value?: { error?: unknown } };
   if (name === "AI_InvalidResponseDataError" && /without a finish reason/.test(message ?? "")) return true; // judged at the end
   return name === "AI_TypeValidationError" && vendor.addsEvents === true && value?.error === undefined;
 }
 
 /** Throws when the answer is none: cut, refused, failed or empty. */
-function judgeEnding(reason: LanguageModelV3FinishReason | undefined, said: boolean, { asked, watch }: Reading): void {
+function judgeEnding(
+  reason: LanguageModelV3FinishReason | undefined,
+  said: boolean,
+  { asked, watch }: StreamContext,
+): void {
   const { vendorLabel } = asked;
   const raw = reason?.raw ?? "";
   const noReason = !reason || (reason.raw === undefined && (reason.unified === "other" || reason.unified === "error"));

@@ -12,7 +12,7 @@ export type AnswerWatch = {
   readonly sawEndMark: boolean;
 };
 
-export function watchAnswer(ask: Fetch, asked: Asked, signal: AbortSignal): AnswerWatch {
+export function watchAnswer(ask: Fetch, asked: RequestedModel, signal: AbortSignal): AnswerWatch {
   let answered = false;
   let tail = "";
   const watched = async (...args: Parameters<typeof ask>): Promise<Response> => {
@@ -38,7 +38,7 @@ export function watchAnswer(ask: Fetch, asked: Asked, signal: AbortSignal): Answ
 }
 
 /** A login page, a proxy's page, or an error that came as a success. */
-async function notStream(response: Response, asked: Asked, signal: AbortSignal): Promise<ModelError> {
+async function notStream(response: Response, asked: RequestedModel, signal: AbortSignal): Promise<ModelError> {
   const text = await startOf(response.body!);
   try {
     const { error } = JSON.parse(text) as { error?: unknown };
@@ -68,7 +68,7 @@ async function startOf(body: ReadableStream<Uint8Array>): Promise<string> {
 
 function passing(
   body: ReadableStream<Uint8Array>,
-  asked: Asked,
+  asked: RequestedModel,
   see: (chunk: Uint8Array) => void,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();

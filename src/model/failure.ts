@@ -7,7 +7,7 @@ import { collapsed, shortened } from "../text/one-line.ts";
 import { ModelError } from "./provider.ts";
 
 /** Who was asked, for the words of an error. */
-export type Asked = {
+export type RequestedModel = {
   vendorLabel: string;
   model: string;
   local: boolean;
@@ -22,9 +22,9 @@ export type Asked = {
 };
 
 /** What is known of the exchange when it failed. */
-export type Exchange = { signal: AbortSignal; answered: boolean };
+export type HttpExchange = { signal: AbortSignal; answered: boolean };
 
-export function toModelError(error: unknown, asked: Asked, exchange: Exchange): ModelError {
+export function toModelError(error: unknown, asked: RequestedModel, exchange: HttpExchange): ModelError {
   const known = findModelError(error);
   if (known) return known;
   if (exchange.signal.aborted) return new ModelError("INTERRUPTED", "The request was cancelled.", { cause: error });
@@ -46,7 +46,7 @@ function findModelError(error: unknown): ModelError | undefined {
 }
 
 type Failure = { code: ErrorCode; message: string; retryAfterMs?: number | undefined };
-type Fields = {
+type ErrorFields = {
   message?: unknown;
   type?: unknown;
   code?: unknown;
@@ -58,10 +58,10 @@ type Fields = {
   value?: unknown;
 };
 
-function describe(error: unknown, asked: Asked, exchange: Exchange): Failure {
+function describe(error: unknown, asked: RequestedModel, exchange: HttpExchange): Failure {
   const net = findNetError(error);
   if (net) return fromNet(net, asked, exchange);
-  const fields = (typeof error === "object" && error !== null ? error : { message: String(error) }) as Fields;
+  const fields = (typeof error === "object" && error !== null ? error : { message: String(error) }) as ErrorFields;
   const body = typeof fields.responseBody === "string" ? fields.responseBody : "";
   // Anthropic's package reports what it cannot read as the first chunk as if the server had sent it as an error.
   const name = /^\{"name":"(AI_\w+)"/.exec(body)?.[1] ?? String(fields.name ?? "");
@@ -69,7 +69,7 @@ function describe(error: unknown, asked: Asked, exchange: Exchange): Failure {
   const inside = /^AI_TypeValidationError/.test(name)
     ? (fields.value as { error?: unknown } | undefined)?.error
     : undefined;
-  if (inside !== undefined) return fromStatus(statusOf(inside as Fields) ?? 500, textOf(inside), {}, asked);
+  if (inside !== undefined) return fromStatus(statusOf(inside as ErrorFields) ?? 500, textOf(inside), {}, asked);
   if (/^AI_(TypeValidation|JSONParse|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error/.test(name)) {
     return {
       code: "MODEL_BAD_RESPONSE",
@@ -90,7 +90,7 @@ function describe(error: unknown, asked: Asked, exchange: Exchange): Failure {
   return fromStatus(status ?? 500, bodyText(body) || textOf(fields), headers, asked, body);
 }
 
-function fromNet(net: NetError, asked: Asked, exchange: Exchange): Failure {
+function fromNet(net: NetError, asked: RequestedModel, exchange: HttpExchange): Failure {
   const who = asked.local
     ? `Is the server running? Start it, or choose another model with --model.`
     : `Check the network and the proxy settings (HTTPS_PROXY, NO_PROXY).`;
@@ -125,7 +125,13 @@ function fromNet(net: NetError, asked: Asked, exchange: Exchange): Failure {
   }
 }
 
-function fromStatus(status: number, text: string, headers: Record<string, string>, asked: Asked, body = ""): Failure {
+function fromStatus(
+  status: number,
+  text: string,
+  headers: Record<string, string>,
+  asked: RequestedModel,
+  body = "",
+): Failure {
   const { vendorLabel, model } = asked;
   const said = brief(text) || `status ${status}`;
   const all = `${text} ${body.slice(0, 4_000)}`;
@@ -246,7 +252,7 @@ function isUnknownModel(text: string): boolean {
 }
 
 /** A status, or what an error's type says about one. */
-function statusOf(error: Fields): number | undefined {
+function statusOf(error: ErrorFields): number | undefined {
   for (const value of [error.statusCode, error.code, error.status]) {
     const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
     if (typeof status === "number" && status >= 300 && status < 600) return status;

@@ -5,26 +5,26 @@ import {
   type Effort,
   type ModelChunk,
   ModelError,
-  type ModelFacts,
+  type ModelInfo,
   type ModelRequest,
   type Provider,
 } from "./provider.ts";
 
 /** A model that may answer. */
-export type Candidate = {
+export type ModelCandidate = {
   /** Name of its vendor. */
   id: string;
   displayName: string;
   /** The vendor's id; without one, what the request says. */
   modelId?: string;
   effort?: Effort;
-  facts?: ModelFacts;
+  facts?: ModelInfo;
   /** One provider for each key, best first. */
   open(): Promise<readonly Provider[]>;
 };
 
 /** Looked up when it is needed: a fallback that lacks a key (UserError) is no reason not to begin. */
-export type Fallback = { name: string; resolve(): Candidate };
+export type Fallback = { name: string; resolve(): ModelCandidate };
 
 export type RetryOptions = {
   /** How often the same model is asked again; default 3. */
@@ -41,7 +41,7 @@ const longestPauseMs = 20_000;
 /** How long a key rests that is merely used too much, when the vendor does not say. */
 const keyRestMs = 60_000;
 
-export function withRetries(primary: Candidate, options: RetryOptions = {}): Provider {
+export function withRetries(primary: ModelCandidate, options: RetryOptions = {}): Provider {
   const keys = new KeyRests();
   const waiting = [...(options.fallbacks ?? [])];
   let active = primary;
@@ -74,7 +74,7 @@ function mayFallBack({ code }: ModelError): boolean {
 }
 
 /** The first that can be used. None at all: the failure, with the reasons. */
-function nextCandidate(waiting: Fallback[], failure: ModelError): Candidate | undefined {
+function nextCandidate(waiting: Fallback[], failure: ModelError): ModelCandidate | undefined {
   const reasons: string[] = [];
   while (waiting.length > 0) {
     const fallback = waiting.shift()!;
@@ -90,7 +90,7 @@ function nextCandidate(waiting: Fallback[], failure: ModelError): Candidate | un
   return undefined;
 }
 
-function forCandidate(request: ModelRequest, candidate: Candidate): ModelRequest {
+function forCandidate(request: ModelRequest, candidate: ModelCandidate): ModelRequest {
   const { effort: _, ...rest } = request;
   return { ...rest, model: candidate.modelId ?? request.model, ...(candidate.effort && { effort: candidate.effort }) };
 }

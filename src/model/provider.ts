@@ -27,10 +27,10 @@ export type ModelChunk =
   /** The reply starts again from nothing: every delta and part of it so far is void. */
   | { type: "retry"; attempt: number; reason: string; delayMs: number }
   /** Another model answers from here on. `model`: its display name. */
-  | { type: "model"; model: string; reason: string; facts?: ModelFacts };
+  | { type: "model"; model: string; reason: string; facts?: ModelInfo };
 
 /** What limits depend on. */
-export type ModelFacts = { contextTokens: number; price?: Price };
+export type ModelInfo = { contextTokens: number; price?: Price };
 
 /** Yields until the reply ends. Throws ModelError, and nothing else, when the model cannot answer. */
 export interface Provider {

@@ -120,12 +120,12 @@ function highestCall(messages: readonly Message[]): number {
 }
 
 /** A value of the file and where it stands, so that a mistake can be pointed at. */
-type Place = { value: unknown; where: string };
+type ReplyEntry = { value: unknown; where: string };
 
-type Complain = (where: string, problem: string) => never;
+type ReportProblem = (where: string, problem: string) => never;
 
 function readScript(text: string, file: string): Script {
-  const complain: Complain = (where, problem) => {
+  const complain: ReportProblem = (where, problem) => {
     throw new UserError("CONFIG_INVALID", `script ${file}, ${where}: ${problem}. See docs/scripted-model.md.`);
   };
   const { places, loop } = repliesIn(text.replace(/^\uFEFF/, ""), complain);
@@ -137,7 +137,7 @@ function readScript(text: string, file: string): Script {
 }
 
 /** The three forms of a script: an array, an object with `replies`, or one reply a line. */
-function repliesIn(text: string, complain: Complain): { places: Place[]; loop: boolean } {
+function repliesIn(text: string, complain: ReportProblem): { places: ReplyEntry[]; loop: boolean } {
   if (text.trim() === "") complain("line 1", "the file is empty");
   const whole = wholeValue(text, complain);
   if (whole === undefined) return { places: linesOf(text, complain), loop: false };
@@ -158,7 +158,7 @@ function repliesIn(text: string, complain: Complain): { places: Place[]; loop: b
 }
 
 /** The file as one value, comments allowed; undefined when its first line is a value of its own. */
-function wholeValue(text: string, complain: Complain): { value: unknown } | undefined {
+function wholeValue(text: string, complain: ReportProblem): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
   } catch {
@@ -173,7 +173,7 @@ function wholeValue(text: string, complain: Complain): { value: unknown } | unde
   }
 }
 
-function linesOf(text: string, complain: Complain): Place[] {
+function linesOf(text: string, complain: ReportProblem): ReplyEntry[] {
   const lines = text.split("\n").map((line, index) => ({ line: line.trim(), where: `line ${index + 1}` }));
   return lines
     .filter(({ line }) => line !== "")
@@ -190,7 +190,7 @@ function linesOf(text: string, complain: Complain): Place[] {
 }
 
 /** Elements with their lines: an element begins where a brace opens at the depth of the array. */
-function placed(values: unknown[], text: string, depth: number): Place[] {
+function placed(values: unknown[], text: string, depth: number): ReplyEntry[] {
   const lines: number[] = [];
   let level = 0;
   let line = 1;
@@ -220,7 +220,7 @@ const replyFields = [...contentFields, "steps", "usage", "expect", "summary", "a
 const stepFields = ["delayMs", "thinking", "text", "call", "error"] as const;
 const usageFields = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
-function readReply(place: Place, complain: Complain): ScriptedReply {
+function readReply(place: ReplyEntry, complain: ReportProblem): ScriptedReply {
   const reply = fields(place, replyFields, complain);
   const { where } = place;
   const inside = (field: string): string => `${where}, "${field}"`;
@@ -257,7 +257,7 @@ function readReply(place: Place, complain: Complain): ScriptedReply {
   return { steps, usage, expect, summary: reply.summary === true, aside: reply.aside === true };
 }
 
-function readStep(place: Place, complain: Complain): ScriptedStep {
+function readStep(place: ReplyEntry, complain: ReportProblem): ScriptedStep {
   const step = fields(place, stepFields, complain);
   const given = stepFields.filter((field) => step[field] !== undefined);
   if (given.length !== 1)
@@ -277,7 +277,7 @@ function readStep(place: Place, complain: Complain): ScriptedStep {
   }
 }
 
-function readCall(place: Place, complain: Complain): ScriptedCall {
+function readCall(place: ReplyEntry, complain: ReportProblem): ScriptedCall {
   const { name, args = {}, id } = fields(place, ["name", "args", "id"], complain);
   if (typeof name !== "string" || name === "")
     complain(place.where, `"name" must be the name of a tool, not ${kindOf(name)}`);
@@ -289,7 +289,7 @@ function readCall(place: Place, complain: Complain): ScriptedCall {
   return { name: name as string, args, ...(id !== undefined && { id: id as string }) };
 }
 
-function readError(place: Place, complain: Complain): ScriptedError {
+function readError(place: ReplyEntry, complain: ReportProblem): ScriptedError {
   const { code, message, retryAfterMs } = fields(place, ["code", "message", "retryAfterMs"], complain);
   const codes = Object.keys(errorCodes);
   if (typeof code !== "string" || !codes.includes(code)) {
@@ -311,7 +311,7 @@ function readError(place: Place, complain: Complain): ScriptedError {
   };
 }
 
-function readUsage(place: Place, complain: Complain): Usage {
+function readUsage(place: ReplyEntry, complain: ReportProblem): Usage {
   const given = fields(place, usageFields, complain);
   const counts = usageFields.map((field) => {
     const count = given[field] ?? 0;
@@ -323,9 +323,9 @@ function readUsage(place: Place, complain: Complain): Usage {
 }
 
 function fields<Field extends string>(
-  place: Place,
+  place: ReplyEntry,
   allowed: readonly Field[],
-  complain: Complain,
+  complain: ReportProblem,
 ): Partial<Record<Field, unknown>> {
   const { value, where } = place;
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
@@ -339,11 +339,11 @@ function fields<Field extends string>(
   return value as Partial<Record<Field, unknown>>;
 }
 
-function list(value: unknown, where: string, complain: Complain): unknown[] {
+function list(value: unknown, where: string, complain: ReportProblem): unknown[] {
   return Array.isArray(value) ? value : complain(where, `expected an array, not ${kindOf(value)}`);
 }
 
-function texts(value: unknown, where: string, complain: Complain): string[] {
+function texts(value: unknown, where: string, complain: ReportProblem): string[] {
   if (typeof value === "string") return [value];
   const isTexts = Array.isArray(value) && value.every((item) => typeof item === "string");
   return isTexts
@@ -351,7 +351,7 @@ function texts(value: unknown, where: string, complain: Complain): string[] {
     : complain(where, `expected a string or an array of strings, not ${kindOf(value)}`);
 }
 
-function duration(value: unknown, where: string, complain: Complain): number {
+function duration(value: unknown, where: string, complain: ReportProblem): number {
   const isMs = typeof value === "number" && value >= 0 && value <= 2_147_483_647;
   return isMs ? value : complain(where, `expected a number of milliseconds, not ${JSON.stringify(value)}`);
 }

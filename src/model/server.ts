@@ -2,7 +2,7 @@
 import { createFetch } from "../net/fetch.ts";
 import { aiSdkProvider } from "./ai-sdk.ts";
 import type { WireKind } from "./catalog.ts";
-import { type Candidate, withRetries } from "./fallback.ts";
+import { type ModelCandidate, withRetries } from "./fallback.ts";
 import type { ProviderOptions } from "./open.ts";
 import type { Provider } from "./provider.ts";
 import type { ResolvedModel } from "./resolve.ts";
@@ -28,7 +28,7 @@ export async function openServer(
   });
 }
 
-function candidateOf(resolved: ResolvedModel, options: ProviderOptions, openBuiltIn: OpenBuiltIn): Candidate {
+function candidateOf(resolved: ResolvedModel, options: ProviderOptions, openBuiltIn: OpenBuiltIn): ModelCandidate {
   let opened: Promise<readonly Provider[]> | undefined;
   const isServer = resolved.kind !== "offline" && resolved.kind !== "script" && resolved.kind !== "replay";
   const open = async (): Promise<readonly Provider[]> =>

@@ -5,7 +5,7 @@ import type { LookupFunction } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { NetError, netErrorKind } from "./net-error.ts";
-import { type Environment, type ProxyServer, proxyFor } from "./proxy.ts";
+import { type EnvironmentVariables, type ProxyServer, proxyFor } from "./proxy.ts";
 import { responseOf } from "./response.ts";
 import type { TunnelledRequest } from "./tunnel.ts";
 
@@ -13,7 +13,7 @@ export type Fetch = typeof fetch;
 
 export type FetchOptions = {
   /** Where the proxy variables are read; default process.env. */
-  env?: Environment;
+  env?: EnvironmentVariables;
   /** Until the connection stands, TLS and proxy included; default 30 s. 0 = no limit, as for the others. */
   connectMs?: number;
   /** Until the head of the answer; default 120 s. */
@@ -24,10 +24,10 @@ export type FetchOptions = {
   acceptEncoding?: string;
   tls?: Pick<ConnectionOptions, "ca" | "rejectUnauthorized">;
   /** Connect to these and nowhere else, whatever the name means by now. A proxy in between makes it void. */
-  pinned?: Pinned;
+  pinned?: PinnedAddresses;
 };
 
-export type Pinned = {
+export type PinnedAddresses = {
   addresses: readonly string[];
   /** Stands in for the network: gives what HTTP is spoken over, TLS done. */
   connect?: Connect;
@@ -87,13 +87,13 @@ async function createAgent(route: Route, options: FetchOptions): Promise<Agent> 
 }
 
 /** Node asks this for names only. An address in the URL is its own answer, and is what was judged. */
-function lookupOf({ addresses }: Pinned): LookupFunction {
+function lookupOf({ addresses }: PinnedAddresses): LookupFunction {
   const all = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
   return (_name, { all: wantsAll }, done) =>
     wantsAll ? done(null, all) : done(null, all[0]?.address ?? "", all[0]?.family ?? 4);
 }
 
-function pin<AnyAgent extends Agent>(agent: AnyAgent, pinned: Pinned | undefined): AnyAgent {
+function pin<AnyAgent extends Agent>(agent: AnyAgent, pinned: PinnedAddresses | undefined): AnyAgent {
   const connect = pinned?.connect;
   if (!connect) return agent;
   const createConnection = ({ host, port }: { host?: string | null; port?: number | string | null }) =>

@@ -6,9 +6,9 @@ import type { ConnectionOptions } from "node:tls";
 import { NetError, netErrorKind } from "./net-error.ts";
 import type { ProxyServer } from "./proxy.ts";
 
-type Done = (error: Error | null, socket?: Duplex) => void;
+type ConnectCallback = (error: Error | null, socket?: Duplex) => void;
 type Destroyable = { destroy(): unknown };
-type Place = { host?: string | null; port?: number | string | null; servername?: string; unwanted: AbortSignal };
+type TunnelTarget = { host?: string | null; port?: number | string | null; servername?: string; unwanted: AbortSignal };
 
 /** What a request through a tunnel says besides: aborted when it ended before its connection stood. */
 export type TunnelledRequest = { unwanted: AbortSignal };
@@ -18,12 +18,12 @@ export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): P
   const agent = new https.Agent({ keepAlive: true });
   const through = `${proxy.hostname}:${proxy.port}`;
 
-  const createConnection = (place: Place, done: Done): void => {
+  const createConnection = (place: TunnelTarget, done: ConnectCallback): void => {
     const host = place.host ?? "";
     const port = Number(place.port) || 443;
     const target = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
     let parts: Destroyable[] = [];
-    const end: Done = (error, secure) => {
+    const end: ConnectCallback = (error, secure) => {
       place.unwanted.removeEventListener("abort", giveUp);
       if (error) for (const part of parts) part.destroy();
       done(error, secure);

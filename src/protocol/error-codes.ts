@@ -1,7 +1,7 @@
 // The one table of error codes: what went wrong, by a name that programs can switch on.
 
 /** `exit`: exit code of the CLI. `retry`: the same request may succeed later. */
-type CodeFacts = { exit: number; retry?: true };
+type CodeInfo = { exit: number; retry?: true };
 
 export const errorCodes = {
   USAGE: { exit: 2 },
@@ -71,7 +71,7 @@ export const errorCodes = {
   FRAME_VERSION: { exit: 1 },
   TOOL_UNKNOWN: { exit: 1 },
   TOOL_ARGUMENTS: { exit: 1 },
-} satisfies Record<string, CodeFacts>;
+} satisfies Record<string, CodeInfo>;
 
 export type ErrorCode = keyof typeof errorCodes;
 
@@ -80,7 +80,7 @@ export function exitCodeOf(code: ErrorCode): number {
 }
 
 export function isRetryable(code: ErrorCode): boolean {
-  const facts: CodeFacts = errorCodes[code];
+  const facts: CodeInfo = errorCodes[code];
   return facts.retry === true;
 }
 

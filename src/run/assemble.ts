@@ -22,7 +22,7 @@ import { askQuestion } from "../agent/tools/ask-question.ts";
 import { type Todo, TodoList, todoWrite } from "../agent/tools/todos.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import type { TurnPrompt } from "../agent/turn.ts";
-import { Spending } from "../agent/usage-budget.ts";
+import { UsageBudget } from "../agent/usage-budget.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { LiveRun, Prompt } from "../protocol/run.ts";
@@ -162,7 +162,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     seams,
     control,
     session: session.session,
-    spending: new Spending(),
+    spending: new UsageBudget(),
     get provider() {
       return state.provider;
     },

@@ -10,7 +10,7 @@ import {
   withSkills,
 } from "../agent/instructions/index.ts";
 import type { LoadedInstructions } from "../agent/instructions/project.ts";
-import type { SkillPlace } from "../agent/instructions/skills.ts";
+import type { SkillContext } from "../agent/instructions/skills.ts";
 import type { Subagent } from "../agent/subagents/definitions.ts";
 import { createSubagents } from "../agent/subagents/index.ts";
 import type { SubagentChat, SubagentChats, SubagentPlace } from "../agent/subagents/run.ts";
@@ -32,7 +32,7 @@ type SubagentParts = {
   state: RunState;
   /** What their parent is told, and what all of it was made of. */
   surroundings: Omit<SystemPromptInput, "mode">;
-  instructions: Omit<SkillPlace, "trusted">;
+  instructions: Omit<SkillContext, "trusted">;
   loaded: LoadedInstructions;
   watch: NonNullable<SubagentPlace["watch"]>;
 };

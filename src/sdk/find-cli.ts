@@ -5,15 +5,15 @@ import { fileURLToPath } from "node:url";
 import { findProgram } from "../process/find-program.ts";
 import type { AgentDriver, CliFacts } from "./drivers/driver.ts";
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** `words`: the program and what stands before all other arguments. */
-export type FoundCli = CliFacts & { words: readonly string[] };
+export type FoundCli = CliInfo & { words: readonly string[] };
 
 export type FindOptions = {
   /** A path, a name in PATH, or a program with its first arguments. */
   executable?: string | readonly string[];
-  env?: Environment;
+  env?: EnvironmentVariables;
   platform?: NodeJS.Platform;
 };
 

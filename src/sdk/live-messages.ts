@@ -7,21 +7,21 @@ import { isErrorOutcome, nameOfCall, outcomeText } from "./cursor/calls.ts";
 import { unifiedToolName } from "./tool-names.ts";
 import type { UnifiedContent, UnifiedMessage, UnifiedTool, UnifiedToolResultBlock } from "./unified.ts";
 
-type Of<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
+type LineOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
 /** `startedAt`: the time of what happened before the CLI told the first time. */
-export type RunFacts = { tool: UnifiedTool; startedAt: number };
+export type LiveRunInfo = { tool: UnifiedTool; startedAt: number };
 
 /** An answer is told when the next thing happens, so that the last one can have the usage of the turn. */
 export async function* liveMessages(
   events: AsyncIterable<AgentEvent>,
-  facts: RunFacts,
+  facts: LiveRunInfo,
 ): AsyncGenerator<UnifiedMessage> {
   const unify = createUnifier(facts);
   for await (const event of events) yield* unify(event);
 }
 
-export function createUnifier({ tool, startedAt }: RunFacts): (event: AgentEvent) => UnifiedMessage[] {
+export function createUnifier({ tool, startedAt }: LiveRunInfo): (event: AgentEvent) => UnifiedMessage[] {
   let sessionId = tool as string;
   let model: string | undefined;
   let count = 0;
@@ -91,7 +91,10 @@ export function createUnifier({ tool, startedAt }: RunFacts): (event: AgentEvent
 }
 
 /** The name in the one list of names, the input as the source spells it. */
-export function callOf(event: Of<"tool_start"> | Of<"tool_end">, tool: UnifiedTool): { name: string; input: unknown } {
+export function callOf(
+  event: LineOf<"tool_start"> | LineOf<"tool_end">,
+  tool: UnifiedTool,
+): { name: string; input: unknown } {
   const { carried } = event;
   if (tool !== "cursor" && isObject(carried) && typeof carried.name === "string") {
     return { name: unifiedToolName(tool, carried.name), input: carried.input };
@@ -100,7 +103,7 @@ export function callOf(event: Of<"tool_start"> | Of<"tool_end">, tool: UnifiedTo
   return { name: nameOfCall(displayNameOf(event.tool), event.args, outcome), input: event.args };
 }
 
-function resultBlock({ callId, outcome, carried }: Of<"tool_end">): UnifiedToolResultBlock {
+function resultBlock({ callId, outcome, carried }: LineOf<"tool_end">): UnifiedToolResultBlock {
   const told = isObject(carried) && typeof carried.output === "string" ? carried.output : undefined;
   const content = told ?? outcomeText(outcome);
   return { type: "tool_result", tool_use_id: callId, content, is_error: isErrorOutcome(outcome) };

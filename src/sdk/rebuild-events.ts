@@ -4,10 +4,10 @@ import { isPrompt, type Message, type Part, textOf } from "../protocol/message.t
 import type { ChatRecord, ChatTurn, StoredMessage } from "../store/chats/chat.ts";
 import { outcomeOfResult, type ToolResultPart, wireCallOf } from "./wire-calls.ts";
 
-export type RetoldTurn = { number: number; events: AgentEvent[] };
+export type RebuiltTurn = { number: number; events: AgentEvent[] };
 
 /** Every turn, in order. Each begins with `init` and ends in exactly one `done` or `fail`. */
-export function retellChat(record: ChatRecord): RetoldTurn[] {
+export function rebuildEvents(record: ChatRecord): RebuiltTurn[] {
   const numbers = new Set([
     ...record.turns.map((turn) => turn.number),
     ...record.events.map((stored) => stored.turn),
@@ -153,9 +153,9 @@ function when(at: number | undefined): { at?: number } {
 export type TimedMessage = { message: Message; at?: number };
 
 /** An event to be recorded, or a message to be appended, in the order in which a run would have done it. */
-export type Step = AgentEvent | { type: "message"; message: Message };
+export type TurnStep = AgentEvent | { type: "message"; message: Message };
 
-export type TurnFacts = {
+export type TurnInfo = {
   /** For the ids of the model's calls. */
   id: string;
   prompt?: string;
@@ -164,7 +164,7 @@ export type TurnFacts = {
 };
 
 /** What a turn with these messages must have looked like: from `user` to its ending. */
-export function stepsOfTurn(messages: readonly TimedMessage[], facts: TurnFacts): Step[] {
+export function stepsOfTurn(messages: readonly TimedMessage[], facts: TurnInfo): TurnStep[] {
   const [first] = messages;
   const hasPrompt = first !== undefined && isPrompt(first.message);
   const steps: Step[] = [];
@@ -192,8 +192,8 @@ export function stepsOfTurn(messages: readonly TimedMessage[], facts: TurnFacts)
   return steps;
 }
 
-function stepsOfAnswers(messages: readonly TimedMessage[], id: string): Step[] {
-  const steps: Step[] = [];
+function stepsOfAnswers(messages: readonly TimedMessage[], id: string): TurnStep[] {
+  const steps: TurnStep[] = [];
   const open = new Map<string, CallPart>();
   let answers = 0;
   for (const { message, at } of messages) {

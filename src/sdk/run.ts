@@ -65,12 +65,12 @@ export function start<const Schema extends AnswerSchema | undefined = undefined>
 }
 
 /** The turns of one session, whoever asked for them: they never run side by side. */
-type Line = { last?: Promise<RunResult<unknown>> };
+type RunLine = { last?: Promise<RunResult<unknown>> };
 
 /** The turn that a follow-up waits for, and the session that it belongs to. */
-type Before = { result: Promise<RunResult<unknown>>; line: Line; fork: boolean };
+type PreviousTurn = { result: Promise<RunResult<unknown>>; line: RunLine; fork: boolean };
 
-function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
+function begin(options: AnyOptions, before: PreviousTurn | undefined): Run<unknown> {
   const { tool = "cursor", signal, keepEvents = true } = options;
   const driver = checkedDriver(options);
   const log = new EventLog<AgentEvent>({ keep: keepEvents });
@@ -175,7 +175,7 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
     };
   }
 
-  const line: Line = before && !before.fork ? before.line : {};
+  const line: RunLine = before && !before.fork ? before.line : {};
   line.last = result;
   const next = (fork: boolean) => ({ result: line.last!, line, fork });
   const session: RunSession = {
@@ -200,7 +200,7 @@ function begin(options: AnyOptions, before: Before | undefined): Run<unknown> {
   };
 }
 
-async function sessionOf({ result }: Before, signal: AbortSignal): Promise<string> {
+async function sessionOf({ result }: PreviousTurn, signal: AbortSignal): Promise<string> {
   const cancelled = new Promise<undefined>((settle) => {
     if (signal.aborted) settle(undefined);
     else signal.addEventListener("abort", () => settle(undefined), { once: true });

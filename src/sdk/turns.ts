@@ -38,7 +38,7 @@ export type RunPlan = {
   onStderr?(chunk: Buffer): void;
 };
 
-type Ending = Extract<AgentEvent, { type: "done" | "fail" }>;
+type TurnEnding = Extract<AgentEvent, { type: "done" | "fail" }>;
 
 export async function runTurns(plan: RunPlan): Promise<RunResult<unknown>> {
   return new Turns(plan).run();
@@ -55,7 +55,7 @@ class Turns {
   #segments: string[] = [];
   /** The first that was said after the last call. */
   #lastSegment = 0;
-  #ending: Ending | undefined;
+  #ending: TurnEnding | undefined;
   #isTold = false;
   #ignored = 0;
 

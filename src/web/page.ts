@@ -76,11 +76,11 @@ export async function fetchPage(url: string, { cache, ...request }: PageRequest)
   return page;
 }
 
-type Kind = { type: string; charset: string | undefined };
+type ContentKind = { type: string; charset: string | undefined };
 
-type Reading = Kind & { url: string; wasCut: boolean; signal?: AbortSignal | undefined };
+type PageContent = ContentKind & { url: string; wasCut: boolean; signal?: AbortSignal | undefined };
 
-type Reader = (bytes: Buffer, reading: Reading) => Promise<{ markdown: string; title?: string; isCut?: boolean }>;
+type Reader = (bytes: Buffer, reading: PageContent) => Promise<{ markdown: string; title?: string; isCut?: boolean }>;
 
 const readText: Reader = async (bytes, { charset }) => ({
   markdown: decodeText(bytes, { label: charset, isHtml: false }),
@@ -118,12 +118,12 @@ const readers: readonly [RegExp, Reader][] = [
   [/^text\/|[/+](?:json|xml|yaml|toml|javascript|ecmascript|x-ndjson|sql|graphql|rtf|x-sh)$|^$/, readText],
 ];
 
-function readerOf({ type }: Kind): Reader {
+function readerOf({ type }: ContentKind): Reader {
   return readers.find(([pattern]) => pattern.test(type))?.[1] ?? readNothing;
 }
 
 /** As the server says; where it says nothing of use, as the first bytes look. */
-function kindOf(headers: Headers, bytes: Buffer, url: string): Kind {
+function kindOf(headers: Headers, bytes: Buffer, url: string): ContentKind {
   const [named = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
   const charset = /^\s*charset\s*=\s*"?([^\s"]+)/.exec(parameters.find((each) => each.includes("charset")) ?? "")?.[1];
   const type = named.trim();
@@ -144,7 +144,7 @@ function markless([first, second]: Buffer): boolean {
 }
 
 /** What a failing server says about it is often the most useful part: a line of it goes along. */
-function refusedPage(status: number, statusText: string, { type, charset }: Kind, bytes: Buffer): PageError {
+function refusedPage(status: number, statusText: string, { type, charset }: ContentKind, bytes: Buffer): PageError {
   const said =
     readerOf({ type, charset }) === readText
       ? decodeText(bytes.subarray(0, 2000), { label: charset, isHtml: false })

@@ -10,7 +10,7 @@ export type SearchRequest = {
   engine: SearchEngine;
   signal?: AbortSignal;
   /** Where the proxy variables are read; default process.env. */
-  env?: Environment;
+  env?: EnvironmentVariables;
   /** Most results; default 8. */
   count?: number;
   totalMs?: number;

@@ -1,13 +1,13 @@
 // What becomes of each frame: events exactly as the contract has them, and what is not forwarded.
 import { describe, expect, test } from "vitest";
-import { FrameReader, type Reading } from "../../src/adapter/frame-reader.ts";
-import { Retelling } from "../../src/adapter/repeated-text.ts";
+import { FrameReader, type ReadFrame } from "../../src/adapter/frame-reader.ts";
+import { RepeatedText } from "../../src/adapter/repeated-text.ts";
 import { FrameParser } from "../../src/protocol/frames.ts";
 import { type KnownTool, toolTable } from "../../src/protocol/turn-contract.ts";
 import { streams, valuesOf } from "../streams/index.ts";
 import { adapterOf, model, note, tell } from "./support.ts";
 
-function readAll(lines: readonly object[], tools: readonly KnownTool[] = []): Reading[] {
+function readAll(lines: readonly object[], tools: readonly KnownTool[] = []): ReadFrame[] {
   const parser = new FrameParser({ tools });
   const frames = parser.push(Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
   if (parser.error) throw parser.error;
@@ -206,7 +206,7 @@ describe("text, once", () => {
     for (let round = 0; round < 2000; round++) {
       const text = Array.from({ length: 1 + random(12) }, () => "ab \n"[random(4)]).join("");
       const said = text.slice(0, random(text.length + 1));
-      const retelling = new Retelling(said);
+      const retelling = new RepeatedText(said);
       let heard = said;
       for (let at = 0; at < text.length; ) {
         const size = 1 + random(4);
@@ -216,7 +216,7 @@ describe("text, once", () => {
       expect(heard).toBe(text);
       // Another text comes whole.
       const other = `${said.slice(0, random(said.length + 1))}X`;
-      const parted = new Retelling(said);
+      const parted = new RepeatedText(said);
       if (said === "" || !other.startsWith(said))
         expect(said + [...other].map((piece) => parted.next(piece)).join("")).toMatch(/X$/);
     }

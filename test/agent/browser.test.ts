@@ -426,11 +426,11 @@ describe("the pipe", () => {
       childIds: index === 0 ? Array.from({ length: 4999 }, (_, child) => String(child + 1)) : [],
     }));
     let number = 0;
-    const { text, places } = renderSnapshot([{ sessionId: "s", url: "u", nodes }], () => `e${++number}`, 2000);
+    const { text, elements } = renderSnapshot([{ sessionId: "s", url: "u", nodes }], () => `e${++number}`, 2000);
     expect(text.length).toBeLessThan(2100);
     expect(text).toMatch(/^- link "Link 1" \[e1\]\n[\s\S]*\n\[\d+ more lines omitted\]$/);
-    expect(places.size).toBe(text.split("\n").length - 1);
-    expect(places.get("e1")).toEqual({ sessionId: "s", node: 1 });
+    expect(elements.size).toBe(text.split("\n").length - 1);
+    expect(elements.get("e1")).toEqual({ sessionId: "s", node: 1 });
   });
 });
 

@@ -2,12 +2,12 @@
 import { readFileSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { environmentBlock, findGit, type Mode } from "../../src/agent/instructions/environment.ts";
+import { environmentBlock, findGit, type PromptMode } from "../../src/agent/instructions/environment.ts";
 import { buildSystemPrompt } from "../../src/agent/instructions/index.ts";
 import { basePrompt } from "../../src/agent/instructions/system-prompt.ts";
 import { type Fixture, fixture as make } from "./instructions-support.ts";
 
-const modes: Mode[] = ["default", "force", "plan", "ask"];
+const modes: PromptMode[] = ["default", "force", "plan", "ask"];
 describe("our own text", () => {
   const variants = modes.flatMap((mode) => [true, false].map((headless) => ({ mode, headless })));
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Spending } from "../../src/agent/usage-budget.ts";
+import { UsageBudget } from "../../src/agent/usage-budget.ts";
 import { startModelServer } from "../support/model-server.ts";
 import { type CliOptions, type CliRun, createWorkspace, type Workspace } from "../support/run-cli.ts";
 
@@ -254,8 +254,8 @@ it("a run with a model on this machine sends nothing to another", async () => {
 describe("spending", () => {
   it("of a subagent is spending of the run, each at its own price", () => {
     const usage = { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-    const run = new Spending();
-    const child = new Spending(new Spending(run));
+    const run = new UsageBudget();
+    const child = new UsageBudget(new UsageBudget(run));
     run.add(usage, { input: 1, output: 1 });
     child.add(usage, { input: 5, output: 1 });
     child.add(usage, undefined);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type Candidate, withRetries } from "../../src/model/fallback.ts";
+import { type ModelCandidate, withRetries } from "../../src/model/fallback.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "../../src/model/provider.ts";
 import { UserError } from "../../src/protocol/error-codes.ts";
 import { type Answer, type ModelServer, startModelServer } from "../support/model-server.ts";
@@ -152,7 +152,7 @@ describe("pauses", () => {
       },
     };
   };
-  const candidate = (provider: Provider): Candidate => ({
+  const candidate = (provider: Provider): ModelCandidate => ({
     id: provider.id,
     displayName: provider.id,
     open: async () => [provider],

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { normalizeToolName } from "../../src/sdk/cursor/index.ts";
-import type { AgentDriver, CliFacts, PermissionMode } from "../../src/sdk/drivers/driver.ts";
+import type { AgentDriver, CliInfo, PermissionMode } from "../../src/sdk/drivers/driver.ts";
 import { drivers } from "../../src/sdk/drivers/index.ts";
 import { createUnifier } from "../../src/sdk/live-messages.ts";
 import { claudeReader } from "../../src/sdk/sessions/claude.ts";
@@ -30,7 +30,7 @@ function table(heading: string): string[][] {
 const words = (cell: string) => codeSpans(cell).map((span) => span.text);
 
 /** The columns of the tables of CLIs. */
-const columns: { driver: AgentDriver; cli: CliFacts }[] = [
+const columns: { driver: AgentDriver; cli: CliInfo }[] = [
   { driver: drivers.cursor, cli: { path: "", isOurs: true } },
   { driver: drivers.cursor, cli: { path: "", isOurs: false } },
   { driver: drivers.claude, cli: { path: "", isOurs: false } },
@@ -90,7 +90,7 @@ describe("abilities", () => {
 });
 
 it("the command line of cursor-agent is the one that its documents put together", () => {
-  const line = (cli: CliFacts, more: { permissionMode: PermissionMode; resume?: string }) =>
+  const line = (cli: CliInfo, more: { permissionMode: PermissionMode; resume?: string }) =>
     drivers.cursor.command({ prompt: "", cwd: "/", partial: false, ...more }, cli).args;
   for (const { cli } of columns.slice(0, 2)) {
     expect(line(cli, { permissionMode: "default" })).toEqual(["--print", "--output-format", "stream-json"]);

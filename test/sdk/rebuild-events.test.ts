@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import { createDecoder, encodeEvent } from "../../src/protocol/stream-json.ts";
-import { retellChat, splitTurns, stepsOfTurn } from "../../src/sdk/rebuild-events.ts";
+import { rebuildEvents, splitTurns, stepsOfTurn } from "../../src/sdk/rebuild-events.ts";
 import { calls, chatId, type RecordTurn, recordOf, result, says, user } from "./chat-record.ts";
 
 function types(turn: { events: AgentEvent[] }): string[] {
@@ -42,7 +42,7 @@ describe("events that were kept", () => {
   };
 
   it("stay as they are; thoughts come back from the messages", () => {
-    const [turn] = retellChat(recordOf([thoughtful]));
+    const [turn] = rebuildEvents(recordOf([thoughtful]));
     expect(types(turn!)).toEqual([
       "init",
       "user",
@@ -65,7 +65,7 @@ describe("events that were kept", () => {
   it("thoughts that were kept are not told twice; those of an answer that was thrown away are not told", () => {
     const events = thoughtful.events!;
     const partial = [...events.slice(0, 2), { type: "thinking" as const, text: "one", at: 10 }, ...events.slice(2)];
-    const told = retellChat(recordOf([{ ...thoughtful, events: partial }]))[0]!;
+    const told = rebuildEvents(recordOf([{ ...thoughtful, events: partial }]))[0]!;
     expect(told.events.filter((event) => event.type === "thinking").map((event) => event.text)).toEqual(["one", "two"]);
 
     const retried: AgentEvent[] = [
@@ -73,7 +73,7 @@ describe("events that were kept", () => {
       { type: "retry", attempt: 1, discards: true },
       ...events.slice(2),
     ];
-    const again = retellChat(recordOf([{ ...thoughtful, events: retried }]))[0]!;
+    const again = rebuildEvents(recordOf([{ ...thoughtful, events: retried }]))[0]!;
     expect(types(again).slice(0, 8)).toEqual([
       "init",
       "user",
@@ -91,7 +91,7 @@ describe("events that were kept", () => {
       messages: [user("go"), calls("Shell", { command: "sleep 9" }, "c1")],
       events: [init, { type: "user", text: "go" }],
     };
-    const turn = retellChat(recordOf([cut]))[0]!;
+    const turn = rebuildEvents(recordOf([cut]))[0]!;
     expect(types(turn)).toEqual(["init", "user", "tool_start", "tool_end", "fail"]);
     expect(turn.events.at(-1)).toMatchObject({ code: "INTERRUPTED" });
     expect(turn.events[3]).not.toHaveProperty("outcome");
@@ -134,7 +134,7 @@ describe("messages alone", () => {
     },
     { messages: [user("second")] },
   ];
-  const told = retellChat(recordOf(turns));
+  const told = rebuildEvents(recordOf(turns));
 
   it("become runs from init to one ending", () => {
     expect(told.map(types)).toEqual([

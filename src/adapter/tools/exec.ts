@@ -68,7 +68,7 @@ export function createExecTool(options: ExecOptions = {}): AdapterTool {
         signal,
         keepBytes,
       });
-      return { content: told(end, timeoutMs), isError: end.exitCode !== 0 };
+      return { content: resultText(end, timeoutMs), isError: end.exitCode !== 0 };
     },
   };
 }

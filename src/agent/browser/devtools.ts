@@ -10,12 +10,12 @@ const answerMs = 30_000;
 /** A screenshot of a long page is some megabytes. */
 const longestMessage = 64 * 2 ** 20;
 
-type Waiting = { resolve(result: JsonObject): void; reject(error: Error): void; timer: NodeJS.Timeout };
+type PendingRequest = { resolve(result: JsonObject): void; reject(error: Error): void; timer: NodeJS.Timeout };
 
 export class Devtools {
   readonly #write: (text: string) => Promise<void>;
   readonly #onBroken: () => void;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingRequest>();
   readonly #listeners = new Set<(event: DevtoolsEvent) => void>();
   #rest: Buffer[] = [];
   #restLength = 0;
@@ -101,7 +101,7 @@ export class Devtools {
     this.#onBroken();
   }
 
-  #settle(id: number): Waiting | undefined {
+  #settle(id: number): PendingRequest | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     clearTimeout(waiting?.timer);

@@ -3,7 +3,7 @@ import { delimiter, join } from "node:path";
 import { isProgram } from "../../process/find-program.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 const names = [
   "chromium",
@@ -15,7 +15,7 @@ const names = [
   "brave-browser",
 ];
 
-const usualPlaces: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+const usualPaths: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   linux: ["/usr/bin", "/usr/local/bin", "/snap/bin"].flatMap((folder) => names.map((name) => join(folder, name))),
   darwin: ["Google Chrome", "Chromium", "Microsoft Edge", "Brave Browser"].map(
     (name) => `/Applications/${name}.app/Contents/MacOS/${name}`,
@@ -32,7 +32,7 @@ const advice: Partial<Record<NodeJS.Platform, string>> = {
 };
 
 /** Throws UserError where there is none, with what to type. */
-export function findBrowser(env: Environment, platform: NodeJS.Platform = process.platform): string {
+export function findBrowser(env: EnvironmentVariables, platform: NodeJS.Platform = process.platform): string {
   const named = env["COURSER_BROWSER"];
   if (named) {
     if (isProgram(named)) return named;
@@ -42,7 +42,7 @@ export function findBrowser(env: Environment, platform: NodeJS.Platform = proces
     .split(delimiter)
     .filter((folder) => folder !== "")
     .flatMap((folder) => names.map((name) => join(folder, name)));
-  const found = [...inPath, ...(usualPlaces[platform] ?? [])].find(isProgram);
+  const found = [...inPath, ...(usualPaths[platform] ?? [])].find(isProgram);
   if (found !== undefined) return found;
   const install = advice[platform] ?? "Install Chromium or Chrome";
   throw new UserError(

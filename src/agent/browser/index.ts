@@ -30,7 +30,7 @@ export interface Browser {
   end(): Promise<void>;
 }
 
-type Running = {
+type RunningBrowser = {
   proxy: HostProxy;
   pages: Pages;
   hasEnded: boolean;
@@ -45,7 +45,7 @@ const mostBytes = 128 * 2 ** 20;
 
 export function createBrowser(options: BrowserOptions): Browser {
   const permitted = new Set<string>();
-  let running: Running | undefined;
+  let running: RunningBrowser | undefined;
   let hasWarned = false;
   let hasEnded = false;
   let last: Promise<unknown> = Promise.resolve();
@@ -93,7 +93,7 @@ export function hostAndPort(url: URL): string {
   return `${url.hostname}:${url.port || (url.protocol === "https:" ? "443" : "80")}`;
 }
 
-async function start(options: BrowserOptions, permitted: ReadonlySet<string>): Promise<Running> {
+async function start(options: BrowserOptions, permitted: ReadonlySet<string>): Promise<RunningBrowser> {
   const { program, processes, env } = options;
   const proxy = await startHostProxy({ judge: judgeByRules(options, permitted), isSilent: true, mostBytes, env });
   removeLeftProfiles();
@@ -111,7 +111,7 @@ async function start(options: BrowserOptions, permitted: ReadonlySet<string>): P
     (text) => child.write(text),
     () => child.stop(),
   );
-  const state: Running = {
+  const state: RunningBrowser = {
     proxy,
     pages: new Pages(devtools, `http://127.0.0.1:${proxy.port}`),
     hasEnded: false,

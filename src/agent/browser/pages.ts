@@ -4,9 +4,9 @@ import { isObject, type JsonObject } from "../../json/object.ts";
 import { pause } from "../../model/pause.ts";
 import { largestImage } from "../image.ts";
 import { type Devtools, DevtoolsError } from "./devtools.ts";
-import { type ElementPlace, type FrameTree, renderSnapshot, type Snapshot } from "./snapshot.ts";
+import { type ElementRef, type FrameTree, type PageSnapshot, renderSnapshot } from "./snapshot.ts";
 
-type Session = {
+type PageSession = {
   id: string;
   targetId: string;
   kind: "page" | "iframe";
@@ -31,10 +31,10 @@ const withoutPeers =
 
 export class Pages {
   readonly #devtools: Devtools;
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions = new Map<string, PageSession>();
   /** The newest page last. */
   #pages: string[] = [];
-  #places: ReadonlyMap<string, ElementPlace> = new Map();
+  #places: ReadonlyMap<string, ElementRef> = new Map();
   #refs = 0;
   #notes: string[] = [];
   #changed: () => void = () => {};
@@ -86,7 +86,7 @@ export class Pages {
     return undefined;
   }
 
-  async snapshot(limit: number): Promise<Snapshot & { title: string; url: string }> {
+  async snapshot(limit: number): Promise<PageSnapshot & { title: string; url: string }> {
     const page = this.#page();
     const frames: FrameTree[] = [];
     for (const session of this.#sessions.values()) {
@@ -97,7 +97,7 @@ export class Pages {
       }
     }
     const rendered = renderSnapshot(frames, () => `e${++this.#refs}`, limit);
-    this.#places = rendered.places;
+    this.#places = rendered.elements;
     const { result } = await this.#send("Runtime.evaluate", { expression: "document.title", returnByValue: true });
     const title = isObject(result) && typeof result["value"] === "string" ? result["value"] : "";
     return { ...rendered, title, url: this.url };
@@ -174,14 +174,14 @@ export class Pages {
     );
   }
 
-  #place(ref: string): ElementPlace {
+  #place(ref: string): ElementRef {
     const place = this.#places.get(ref.trim().replace(/^\[?(?:ref=)?|\]$/g, ""));
     if (!place || !this.#sessions.has(place.sessionId))
       throw new DevtoolsError(`${JSON.stringify(ref.slice(0, 40))} is not on the current page: take a snapshot`);
     return place;
   }
 
-  #page(): Session {
+  #page(): PageSession {
     const page = this.#sessions.get(this.#pages.at(-1) ?? "");
     if (!page) throw new DevtoolsError("no page is open");
     return page;
@@ -192,7 +192,7 @@ export class Pages {
   }
 
   /** Frames of the same site; those of others have a session of their own. */
-  async #framesOf({ id, url }: Session): Promise<{ id: string; url: string }[]> {
+  async #framesOf({ id, url }: PageSession): Promise<{ id: string; url: string }[]> {
     const { frameTree } = await this.#devtools.send("Page.getFrameTree", {}, id).catch(notThere);
     const frames: { id: string; url: string }[] = [];
     const visit = (tree: unknown): void => {
@@ -299,7 +299,7 @@ export class Pages {
       return;
     }
     const page = kind === "page" ? id : (this.#sessions.get(parent ?? "")?.page ?? id);
-    const session: Session = {
+    const session: PageSession = {
       id,
       targetId: String(target["targetId"]),
       kind,

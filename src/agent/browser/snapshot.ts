@@ -3,9 +3,9 @@ import { isObject, type JsonObject } from "../../json/object.ts";
 import { collapsed, oneLine } from "../../text/one-line.ts";
 
 /** A thing on the page: the session that knows it, and its number there. */
-export type ElementPlace = { sessionId: string; node: number };
+export type ElementRef = { sessionId: string; node: number };
 
-export type Snapshot = { text: string; places: ReadonlyMap<string, ElementPlace> };
+export type PageSnapshot = { text: string; elements: ReadonlyMap<string, ElementRef> };
 
 /** One document with its tree, as the browser gives it. */
 export type FrameTree = { sessionId: string; url: string; nodes: readonly JsonObject[] };
@@ -55,8 +55,8 @@ const longestName = 400;
 const deepest = 60;
 
 /** `nextRef` goes on counting, so that an old name never means something new. */
-export function renderSnapshot(frames: readonly FrameTree[], nextRef: () => string, limit: number): Snapshot {
-  const places = new Map<string, ElementPlace>();
+export function renderSnapshot(frames: readonly FrameTree[], nextRef: () => string, limit: number): PageSnapshot {
+  const elements = new Map<string, ElementRef>();
   const lines: string[] = [];
   let room = limit;
   let left = 0;
@@ -79,7 +79,7 @@ export function renderSnapshot(frames: readonly FrameTree[], nextRef: () => stri
         const number = node["backendDOMNodeId"];
         const ref = isNamed && typeof number === "number" ? nextRef() : undefined;
         if (add(`${"  ".repeat(depth)}- ${lineOf(node, role, name, ref)}`) && ref !== undefined)
-          places.set(ref, { sessionId, node: number as number });
+          elements.set(ref, { sessionId, node: number as number });
       }
       const children = Array.isArray(node["childIds"]) ? node["childIds"] : [];
       for (const id of children) {
@@ -91,7 +91,7 @@ export function renderSnapshot(frames: readonly FrameTree[], nextRef: () => stri
     for (const node of nodes) if (node["parentId"] === undefined) visit(node, 0, "");
   }
   if (left > 0) lines.push(`[${left} more lines omitted]`);
-  return { text: lines.join("\n"), places };
+  return { text: lines.join("\n"), elements };
 }
 
 function isWorthALine(role: string, node: JsonObject): boolean {

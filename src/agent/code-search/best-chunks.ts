@@ -6,7 +6,7 @@ import type { Scanner } from "./scanner.ts";
 export type ScoredChunk = Chunk & { score: number };
 
 /** Which concepts a term speaks for, by the term's number, and what it is worth to each. */
-type Wanted = { concept: number; value: number }[][];
+type WantedTerms = { concept: number; value: number }[][];
 
 export interface ChunkScorer {
   /** Best first. Scores are what the concepts of the question are worth in the chunk. */
@@ -47,8 +47,8 @@ export function createChunkScorer(
   };
 }
 
-function wantedTerms(scanner: Scanner, concepts: readonly Concept[], worth: ReadonlyMap<string, number>): Wanted {
-  const wanted: Wanted = [];
+function wantedTerms(scanner: Scanner, concepts: readonly Concept[], worth: ReadonlyMap<string, number>): WantedTerms {
+  const wanted: WantedTerms = [];
   for (const [concept, { terms }] of concepts.entries()) {
     for (const [text, weight] of terms) {
       const value = weight * (worth.get(text) ?? 0);

@@ -50,19 +50,19 @@ function isOpening(text: string): boolean {
 }
 
 /** The comment that stands right before a definition belongs to it. */
-function beforeComments(lines: readonly Line[], at: number, start: number): number {
+function beforeComments(lines: readonly SourceLine[], at: number, start: number): number {
   let first = at;
   while (first - 1 > start && comment.test(lines[first - 1]!.text)) first -= 1;
   return first - start >= fewest / 2 ? first : at;
 }
 
-type Line = { from: number; text: string };
+type SourceLine = { from: number; text: string };
 
 const longestLine = 300;
 
-function linesOf(bytes: Uint8Array): Line[] {
+function linesOf(bytes: Uint8Array): SourceLine[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const lines: Line[] = [];
+  const lines: SourceLine[] = [];
   for (let from = 0; from < buffer.length; ) {
     const found = buffer.indexOf(10, from);
     const to = found === -1 ? buffer.length : found;

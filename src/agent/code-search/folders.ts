@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { CodeIndex, codeIndexFile } from "../../store/code-index/code-index.ts";
 import { removeDatabase, storeError } from "../../store/sqlite.ts";
 import type { EmbeddingEndpoint } from "./rerank.ts";
-import { createSearch, type Hit } from "./search.ts";
+import { type CodeHit, createSearch } from "./search.ts";
 
-export type FolderPlace = { folder: string; files: readonly string[]; isWanted(path: string): boolean };
+export type FolderContext = { folder: string; files: readonly string[]; isWanted(path: string): boolean };
 
 export type FolderSearch = {
   most: number;
@@ -19,17 +19,17 @@ export type FolderSearch = {
 };
 
 /** Paths of hits are absolute. `notices`: what the user should know of how it was searched. */
-export type FolderHits = { hits: Hit[]; notices: string[] };
+export type FolderHits = { hits: CodeHit[]; notices: string[] };
 
 /** So many are handed to an embedding endpoint, which decides about their order. */
 const mostReranked = 24;
 
 export async function searchFolders(
   question: string,
-  places: readonly FolderPlace[],
+  places: readonly FolderContext[],
   options: FolderSearch,
 ): Promise<FolderHits> {
-  const all: Hit[] = [];
+  const all: CodeHit[] = [];
   const notices: string[] = [];
   for (const place of places) {
     const { hits, notice } = await searchFolder(question, place, options);
@@ -41,9 +41,9 @@ export async function searchFolders(
 
 async function searchFolder(
   question: string,
-  place: FolderPlace,
+  place: FolderContext,
   options: FolderSearch,
-): Promise<{ hits: Hit[]; notice?: string }> {
+): Promise<{ hits: CodeHit[]; notice?: string }> {
   const file = options.indexDir === undefined ? undefined : codeIndexFile(options.indexDir, place.folder);
   try {
     return await searchIndex(question, place, options, file);
@@ -59,10 +59,10 @@ async function searchFolder(
 
 async function searchIndex(
   question: string,
-  { folder, files, isWanted }: FolderPlace,
+  { folder, files, isWanted }: FolderContext,
   { most, embeddings, env, signal, read }: FolderSearch,
   file: string | undefined,
-): Promise<{ hits: Hit[]; notice?: string }> {
+): Promise<{ hits: CodeHit[]; notice?: string }> {
   const index = new CodeIndex(file);
   try {
     const search = createSearch({ index, folder });
@@ -91,7 +91,11 @@ async function searchIndex(
 }
 
 /** Half by words, half by meaning: the endpoint has seen an excerpt, the index all of the file. */
-async function reranked(question: string, hits: readonly Hit[], rerank: import("./rerank.ts").Rerank): Promise<Hit[]> {
+async function reranked(
+  question: string,
+  hits: readonly CodeHit[],
+  rerank: import("./rerank.ts").Rerank,
+): Promise<CodeHit[]> {
   const { nearness } = await import("./rerank.ts");
   const near = await nearness(question, hits.map(excerpt), rerank);
   const [highest, lowest] = [Math.max(...near), Math.min(...near)];
@@ -101,7 +105,7 @@ async function reranked(question: string, hits: readonly Hit[], rerank: import("
     .sort((left, right) => right.score - left.score);
 }
 
-function excerpt({ path, chunks, bytes }: Hit): string {
+function excerpt({ path, chunks, bytes }: CodeHit): string {
   const texts = chunks.map(({ from, to }) => Buffer.from(bytes.subarray(from, to)).toString("utf8"));
   return `${path.split("/").slice(-3).join("/")}\n${texts.join("\n")}`;
 }

@@ -10,9 +10,9 @@ import { createScanner, type Scanner } from "./scanner.ts";
 import { mostBytes, type Update, updateIndex } from "./update.ts";
 
 /** A file, with the chunks of it that answer best, in the order of the file. */
-export type Hit = { path: string; score: number; chunks: Chunk[]; bytes: Uint8Array };
+export type CodeHit = { path: string; score: number; chunks: Chunk[]; bytes: Uint8Array };
 
-export type FindOptions = {
+export type CodeSearchOptions = {
   /** Files; default 8. */
   most?: number;
   isWanted?(path: string): boolean;
@@ -20,15 +20,15 @@ export type FindOptions = {
   read?(path: string): Promise<Uint8Array | undefined>;
 };
 
-export interface Search {
+export interface CodeSearch {
   update(paths: readonly string[], signal: AbortSignal): Promise<Update>;
-  find(question: string, options?: FindOptions): Promise<Hit[]>;
+  find(question: string, options?: CodeSearchOptions): Promise<CodeHit[]>;
 }
 
 /** So many more files are read than are wanted: their chunks decide about the order. */
 const spare = 6;
 
-export function createSearch({ index, folder }: { index: CodeIndex; folder: string }): Search {
+export function createSearch({ index, folder }: { index: CodeIndex; folder: string }): CodeSearch {
   const readHere = async (path: string) => readFileSync(join(folder, path)).subarray(0, mostBytes);
   let scanner: Scanner | undefined;
   return {
@@ -39,7 +39,7 @@ export function createSearch({ index, folder }: { index: CodeIndex; folder: stri
       if (concepts.length === 0) return [];
       scanner ??= createScanner();
       const scorer = createChunkScorer(scanner, concepts, worth);
-      const hits: (Hit & { local: number })[] = [];
+      const hits: (CodeHit & { local: number })[] = [];
       for (const { path, score } of files) {
         const bytes = await read(path);
         if (!bytes) continue;
@@ -58,7 +58,7 @@ export function createSearch({ index, folder }: { index: CodeIndex; folder: stri
 const chunkShare = 0.5;
 
 /** What stands together in one chunk counts beside what stands anywhere in the file. */
-function ordered(hits: readonly (Hit & { local: number })[]): Hit[] {
+function ordered(hits: readonly (CodeHit & { local: number })[]): CodeHit[] {
   const highest = Math.max(...hits.map((hit) => hit.score), Number.MIN_VALUE);
   const nearest = Math.max(...hits.map((hit) => hit.local), Number.MIN_VALUE);
   return hits

@@ -1,6 +1,6 @@
 // A conversation that no longer fits, made shorter: first what tools said long ago, then the older turns, by a summary.
 // What the user said stays word for word, the newest turn stays as it is while it can, every call keeps its result.
-import type { ModelFacts } from "../../model/provider.ts";
+import type { ModelInfo } from "../../model/provider.ts";
 import type { AgentEvent, Usage } from "../../protocol/event.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
 import { cutNewest, cutOldest, materialOf, shortenOld, turnsOf, wordsOf } from "./cut-history.ts";
@@ -19,10 +19,10 @@ export type CompactFacts = {
 };
 
 /** What asking the model cost, and what happened meanwhile. `facts`: of the model that answers from then on, where it changed. */
-type Told = { usage?: Usage; events?: AgentEvent[]; facts?: ModelFacts };
+type SummaryReport = { usage?: Usage; events?: AgentEvent[]; facts?: ModelInfo };
 
 /** `text`: at most so many characters as were asked for. */
-export type Summary = Told & { text: string };
+export type Summary = SummaryReport & { text: string };
 
 export type CompactOptions = {
   /** What the conversation may take, in tokens. */
@@ -38,7 +38,7 @@ export type CompactOptions = {
   beforeCompact?(facts: CompactFacts): Promise<void> | void;
 };
 
-export type Compacted = Told & {
+export type Compacted = SummaryReport & {
   /** The same messages when nothing could be gained. */
   messages: readonly Message[];
   how: "unchanged" | "shortened" | "summarised";
@@ -78,13 +78,13 @@ export async function makeRoom(messages: readonly Message[], options: CompactOpt
   return { ...asked.told, messages: shorter, how: asked.older ? "summarised" : "shortened", before, after };
 }
 
-type Asked = { older?: Message[]; told: Told };
+type SummaryAttempt = { older?: Message[]; told: SummaryReport };
 
 /** The older turns as the user's words and a summary; nothing where that is not needed, or not to be had. */
 async function summarised(
   older: readonly Message[],
   { latest, goal, options }: { latest: readonly Message[]; goal: number; options: CompactOptions },
-): Promise<Asked> {
+): Promise<SummaryAttempt> {
   const { summarise, windowTokens } = options;
   if (!summarise || estimateTokens([...older, ...latest]) <= goal) return { told: {} };
   const words = turnsOf(older).flatMap(wordsOf);

@@ -1,17 +1,17 @@
 // A conversation that no longer fits is shortened for the model, and told so. What is stored stays whole.
-import type { ModelFacts } from "../../model/provider.ts";
+import type { ModelInfo } from "../../model/provider.ts";
 import { milliseconds } from "../../process/clock.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Agent } from "../agent.ts";
 import { TurnError } from "../turn.ts";
-import type { Spending } from "../usage-budget.ts";
+import type { UsageBudget } from "../usage-budget.ts";
 
 /** What shortening works with and leaves behind: a turn, or a run between two turns. */
 export type Shortening = {
   agent: Agent;
   signal: AbortSignal;
-  spending: Spending;
-  facts: ModelFacts;
+  spending: UsageBudget;
+  facts: ModelInfo;
   apiMs: number;
   shortest: number;
 };

@@ -1,5 +1,5 @@
 // Asks the user's own model what an agent must remember of older turns. One request, no tools, a short answer.
-import type { ModelFacts, Provider } from "../../model/provider.ts";
+import type { ModelInfo, Provider } from "../../model/provider.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { addUsage, noUsage } from "../../protocol/usage.ts";
 import { type Agent, modelChange } from "../agent.ts";
@@ -21,7 +21,7 @@ async function ask(
 ): Promise<Summary> {
   const events: AgentEvent[] = [];
   let usage = noUsage;
-  let facts: ModelFacts | undefined;
+  let facts: ModelInfo | undefined;
   let text = "";
   let streamed = 0;
   const request = {

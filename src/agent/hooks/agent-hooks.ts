@@ -11,7 +11,7 @@ export type TurnStatus = "completed" | "aborted" | "error";
 export interface AgentHooks extends CallHooks, SubagentHooks {
   /** Once, before the first prompt: what the model shall know from the beginning. */
   begin(signal: AbortSignal): Promise<string[]>;
-  beforePrompt(prompt: PromptFacts, signal: AbortSignal): Promise<{ refusal?: string; context: string[] }>;
+  beforePrompt(prompt: SubmittedPrompt, signal: AbortSignal): Promise<{ refusal?: string; context: string[] }>;
   afterReply(reply: Message, signal: AbortSignal): Promise<void>;
   beforeCompact(facts: CompactFacts, signal: AbortSignal): Promise<void>;
   /** The end of a turn; the prompt to go on with, if a hook has one. */
@@ -20,7 +20,7 @@ export interface AgentHooks extends CallHooks, SubagentHooks {
   end(end: { status: TurnStatus; reason: string; error?: string }): Promise<void>;
 }
 
-export type PromptFacts = {
+export type SubmittedPrompt = {
   text: string;
   requestId: string;
   attachments: readonly { type: "file" | "rule"; path: string }[];

@@ -48,13 +48,13 @@ export interface CallHooks {
   ): Promise<{ context: string[]; result?: ToolResult }>;
 }
 
-type Place = { hooks: Hooks; workspace: string };
+type CallHooksOptions = { hooks: Hooks; workspace: string };
 
 /** What a run that is being ended still waits for. */
 export const lastMs = 500;
 const mostContentBytes = 1024 * 1024;
 
-export function createCallHooks({ hooks, workspace }: Place): CallHooks {
+export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHooks {
   const cwdOf = ({ wireArgs }: HookedCall) => {
     const { workingDirectory } = wireArgs;
     return typeof workingDirectory === "string" && workingDirectory !== "" ? workingDirectory : workspace;
@@ -66,7 +66,7 @@ export function createCallHooks({ hooks, workspace }: Place): CallHooks {
   };
 
   /** The events of one kind of tool, before and after. */
-  const specific: Record<string, { before?: Specific; after?: SpecificEnd }> = {
+  const specific: Record<string, { before?: SpecificHook; after?: SpecificEndHook }> = {
     shell: {
       before: {
         event: "beforeShellExecution",
@@ -154,9 +154,9 @@ export function createCallHooks({ hooks, workspace }: Place): CallHooks {
   };
 }
 
-type Specific = { event: HookEventName; fields(call: HookedCall, confined: boolean): Promise<JsonObject> };
+type SpecificHook = { event: HookEventName; fields(call: HookedCall, confined: boolean): Promise<JsonObject> };
 /** `onSuccess`: only then. */
-type SpecificEnd = {
+type SpecificEndHook = {
   event: HookEventName;
   onSuccess?: true;
   fields(call: HookedCall, end: CallOutcome): JsonObject;

@@ -29,7 +29,7 @@ export type HookAnswer = {
 };
 
 /** What every payload says of the run. */
-export type HookFacts = {
+export type HookSession = {
   sessionId: string;
   model: string;
   /** Of this program. */
@@ -45,7 +45,7 @@ export type HookFacts = {
 export type HooksOptions = {
   /** The highest level first. */
   hooks: readonly Hook[];
-  facts: HookFacts;
+  facts: HookSession;
   processes: ProcessRunner;
   env?: NodeJS.ProcessEnv;
   askModel?: AskModel;
@@ -65,7 +65,7 @@ export interface Hooks {
   generationId: string;
 }
 
-type Ready = { hook: Hook; matches: Matcher };
+type PreparedHook = { hook: Hook; matches: Matcher };
 
 export function createHooks({ hooks, facts, processes, env, askModel, warn, trace }: HooksOptions): Hooks {
   const told = new Set<string>();
@@ -74,7 +74,7 @@ export function createHooks({ hooks, facts, processes, env, askModel, warn, trac
     if (!told.has(message)) warn(message);
     told.add(message);
   };
-  const byEvent = new Map<HookEventName, Ready[]>();
+  const byEvent = new Map<HookEventName, PreparedHook[]>();
   for (const hook of hooks) {
     const list = byEvent.get(hook.event) ?? [];
     byEvent.set(hook.event, [...list, { hook, matches: createMatcher(hook, warnOnce) }]);
@@ -183,7 +183,7 @@ function merged(replies: readonly HookReply[]): HookAnswer {
   };
 }
 
-function environmentOf(facts: HookFacts, env: NodeJS.ProcessEnv | undefined): Record<string, string> {
+function environmentOf(facts: HookSession, env: NodeJS.ProcessEnv | undefined): Record<string, string> {
   return {
     ...toolEnvironment(env ?? process.env),
     CURSOR_PROJECT_DIR: facts.workspace,

@@ -14,7 +14,7 @@ export type AskModel = (
   signal: AbortSignal,
 ) => Promise<string>;
 
-export type HookRunPlace = {
+export type HookRunContext = {
   processes: ProcessRunner;
   env: Record<string, string>;
   askModel?: AskModel;
@@ -31,7 +31,12 @@ const defaultTimeoutMs = 60_000;
 /** Nobody waits long for what can change nothing any more. */
 const defaultEndTimeoutMs = 10_000;
 
-export async function runHook(hook: Hook, payload: string, place: HookRunPlace, signal: AbortSignal): Promise<HookRun> {
+export async function runHook(
+  hook: Hook,
+  payload: string,
+  place: HookRunContext,
+  signal: AbortSignal,
+): Promise<HookRun> {
   const startedAt = milliseconds();
   const run = hook.prompt === undefined ? runCommand : runPrompt;
   const { reply, exit } = await run(hook, payload, place, signal);
@@ -42,9 +47,14 @@ function timeoutOf({ timeoutMs, event }: Hook): number {
   return timeoutMs ?? (event === "sessionEnd" ? defaultEndTimeoutMs : defaultTimeoutMs);
 }
 
-type Ran = Omit<HookRun, "ms">;
+type HookResult = Omit<HookRun, "ms">;
 
-async function runCommand(hook: Hook, payload: string, place: HookRunPlace, signal: AbortSignal): Promise<Ran> {
+async function runCommand(
+  hook: Hook,
+  payload: string,
+  place: HookRunContext,
+  signal: AbortSignal,
+): Promise<HookResult> {
   const { cwd, command } = hook;
   let floods = false;
   let printed = 0;
@@ -106,7 +116,7 @@ function blocked(hook: Hook, stdout: string, said: string): HookReply {
   return { warnings: [`exit code 2 cannot refuse ${event}, and its output is ignored`] };
 }
 
-async function runPrompt(hook: Hook, payload: string, place: HookRunPlace, signal: AbortSignal): Promise<Ran> {
+async function runPrompt(hook: Hook, payload: string, place: HookRunContext, signal: AbortSignal): Promise<HookResult> {
   if (!place.askModel) return { reply: failed("no model is available"), exit: null };
   const seconds = timeoutOf(hook) / 1000;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutOf(hook))]);

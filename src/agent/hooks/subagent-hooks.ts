@@ -4,7 +4,7 @@ import type { TurnStatus } from "./agent-hooks.ts";
 import { lastMs } from "./call-hooks.ts";
 import type { Hooks } from "./index.ts";
 
-export type SubagentFacts = {
+export type SubagentStartInfo = {
   id: string;
   type: string;
   task: string;
@@ -16,7 +16,7 @@ export type SubagentFacts = {
   branch?: string | undefined;
 };
 
-export type SubagentEndFacts = {
+export type SubagentEndInfo = {
   status: TurnStatus;
   /** What it said last. */
   summary: string;
@@ -30,9 +30,9 @@ export type SubagentEndFacts = {
 };
 
 export interface SubagentHooks {
-  subagentStart(facts: SubagentFacts, signal: AbortSignal): Promise<{ refusal?: string }>;
+  subagentStart(facts: SubagentStartInfo, signal: AbortSignal): Promise<{ refusal?: string }>;
   /** The prompt to go on with, if a hook has one. */
-  subagentStop(facts: SubagentFacts, end: SubagentEndFacts, signal: AbortSignal): Promise<string | undefined>;
+  subagentStop(facts: SubagentStartInfo, end: SubagentEndInfo, signal: AbortSignal): Promise<string | undefined>;
 }
 
 export function createSubagentHooks(hooks: Hooks): SubagentHooks {

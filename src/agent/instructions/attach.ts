@@ -15,14 +15,14 @@ const largestAttachment = 20 * 1024;
 const furthestLine = 8 * 1024 * 1024;
 const mostNames = 300;
 
-export type AttachPlace = {
+export type AttachContext = {
   workspace: string;
   roots: readonly string[];
   /** True for what ignore files or deny rules keep from the agent. */
   isIgnored?(path: string): boolean;
 };
 
-export type Found = { path: string; real: string; kind: "file" | "folder"; lines?: LineRange };
+export type MentionTarget = { path: string; real: string; kind: "file" | "folder"; lines?: LineRange };
 
 export type Attachment = {
   type: "file" | "folder" | "image";
@@ -33,13 +33,13 @@ export type Attachment = {
 };
 
 /** `bases`: folders that a relative target may start from, the first that has it wins. */
-export function findTarget(target: string, bases: readonly string[]): Found | undefined {
+export function findTarget(target: string, bases: readonly string[]): MentionTarget | undefined {
   const ranged = splitLines(target);
   return lookUp(target, bases) ?? (ranged && withLines(lookUp(ranged.path, bases), ranged.lines));
 }
 
 /** A sentence why it stays out, or undefined. */
-export function refusalOf(found: Found, place: AttachPlace): string | undefined {
+export function refusalOf(found: MentionTarget, place: AttachContext): string | undefined {
   const roots = [place.workspace, ...place.roots];
   if (![...roots, ...roots.map(realOrSame)].some((root) => isInside(found.real, root))) {
     return "it is outside the workspace; add its directory with --add-dir";
@@ -48,14 +48,14 @@ export function refusalOf(found: Found, place: AttachPlace): string | undefined 
   return isIgnored ? "an ignore file or a deny rule hides it from the agent" : undefined;
 }
 
-export function attach(found: Found, place: AttachPlace): Attachment {
+export function attach(found: MentionTarget, place: AttachContext): Attachment {
   if (found.kind === "folder") return attachFolder(found, place);
   return /\.(?:png|jpe?g|gif|webp)$/i.test(found.path) && !found.lines
     ? attachImage(found, place)
     : attachFile(found, place);
 }
 
-function attachFile(found: Found, place: AttachPlace): Attachment {
+function attachFile(found: MentionTarget, place: AttachContext): Attachment {
   const shown = shownPath(found.path, place.workspace);
   const limit = found.lines ? furthestLine : largestAttachment;
   const read = readText(found.real, { limit });
@@ -102,7 +102,7 @@ function pickLines(text: string, lines: LineRange): { text: string; range: strin
   return { text: `${picked}\n`, range: `${lines.first}-${end}`, isCut: end < last };
 }
 
-function attachFolder(found: Found, place: AttachPlace): Attachment {
+function attachFolder(found: MentionTarget, place: AttachContext): Attachment {
   const shown = shownPath(found.path, place.workspace);
   let names: string[];
   try {
@@ -130,7 +130,7 @@ function attachFolder(found: Found, place: AttachPlace): Attachment {
   };
 }
 
-function attachImage(found: Found, place: AttachPlace): Attachment {
+function attachImage(found: MentionTarget, place: AttachContext): Attachment {
   const shown = shownPath(found.path, place.workspace);
   const read = readBytes(found.real, { limit: largestImage + 1 });
   if (read.type !== "bytes")
@@ -157,7 +157,7 @@ function attachImage(found: Found, place: AttachPlace): Attachment {
   return { type: "image", path: found.path, parts, bytes: label.length, warnings: [] };
 }
 
-function lookUp(target: string, bases: readonly string[]): Found | undefined {
+function lookUp(target: string, bases: readonly string[]): MentionTarget | undefined {
   if (target.includes("\0")) return undefined;
   for (const path of isAbsolute(target) ? [resolve(target)] : bases.map((base) => resolve(base, target))) {
     const stat = statOrNothing(path);
@@ -167,10 +167,10 @@ function lookUp(target: string, bases: readonly string[]): Found | undefined {
   return undefined;
 }
 
-function withLines(found: Found | undefined, lines: LineRange): Found | undefined {
+function withLines(found: MentionTarget | undefined, lines: LineRange): MentionTarget | undefined {
   return found?.kind === "file" ? { ...found, lines } : undefined;
 }
 
-function nothing(type: Attachment["type"], found: Found, warning: string): Attachment {
+function nothing(type: Attachment["type"], found: MentionTarget, warning: string): Attachment {
   return { type, path: found.path, parts: [], bytes: 0, warnings: [warning] };
 }

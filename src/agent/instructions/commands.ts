@@ -8,21 +8,21 @@ import { parseFrontmatter } from "./frontmatter.ts";
 import { readText } from "./read-text.ts";
 import { cutWarning, largestInstruction } from "./rules.ts";
 
-type CommandPlace = {
+type CommandContext = {
   workspace: string;
   roots: readonly string[];
   configDir: string;
   /** What else a `/name` may mean; files of commands come first. */
-  callable?: readonly Callable[];
+  callable?: readonly CommandSource[];
 };
 
 type ExpandedCommand = { text: string; path?: string; warnings: string[] };
 
 /** Things that are called by `/name rest`: skills, subagents. */
-export type Callable = { names(): string[]; call(name: string, rest: string): ExpandedCommand | undefined };
+export type CommandSource = { names(): string[]; call(name: string, rest: string): ExpandedCommand | undefined };
 
 /** The prompt itself where it names no command. */
-export function expandCommand(prompt: string, place: CommandPlace): ExpandedCommand {
+export function expandCommand(prompt: string, place: CommandContext): ExpandedCommand {
   const match = /^\s*\/([A-Za-z0-9][\w.:-]*(?:\/[A-Za-z0-9][\w.:-]*)*)(?=\s|$)/.exec(prompt);
   if (!match) return { text: prompt, warnings: [] };
   const name = match[1]!;
@@ -52,7 +52,7 @@ export function expandCommand(prompt: string, place: CommandPlace): ExpandedComm
 }
 
 /** Names of all commands, the project's first. */
-export function listCommands(place: CommandPlace): string[] {
+export function listCommands(place: CommandContext): string[] {
   const names = new Set<string>();
   for (const { folder } of commandFolders(place)) {
     for (const name of namesIn(folder)) if (name.endsWith(".md")) names.add(name.slice(0, -".md".length));
@@ -61,7 +61,7 @@ export function listCommands(place: CommandPlace): string[] {
 }
 
 /** Project commands may not be links out of the project; the user's own may be links to anywhere. */
-function commandFolders(place: CommandPlace): { folder: string; within?: string[] }[] {
+function commandFolders(place: CommandContext): { folder: string; within?: string[] }[] {
   const roots = [place.workspace, ...place.roots];
   const within = roots.map(realOrSame);
   return [

@@ -3,19 +3,19 @@ import { dirname, join, resolve } from "node:path";
 import { oneLine } from "../../text/one-line.ts";
 import { readText, statOrNothing } from "./read-text.ts";
 
-export type Mode = "default" | "force" | "plan" | "ask";
+export type PromptMode = "default" | "force" | "plan" | "ask";
 
-export type Surroundings = {
+export type RunEnvironment = {
   workspace: string;
   roots: readonly string[];
-  mode: Mode;
+  mode: PromptMode;
   platform: string;
   osRelease: string;
   shell: string;
   today: Date;
 };
 
-export function environmentBlock(surroundings: Surroundings, git = findGit(surroundings.workspace)): string {
+export function environmentBlock(surroundings: RunEnvironment, git = findGit(surroundings.workspace)): string {
   const { today, workspace } = surroundings;
   const roots = surroundings.roots.filter((root) => root !== workspace);
   const lines = [
@@ -29,7 +29,7 @@ export function environmentBlock(surroundings: Surroundings, git = findGit(surro
   return `# Environment\n${lines.join("\n")}`;
 }
 
-export type GitPlace = {
+export type GitCheckout = {
   /** The folder that holds `.git`. */
   root: string;
   /** A branch name, `detached at <commit>`, or undefined where HEAD says neither. */
@@ -37,7 +37,7 @@ export type GitPlace = {
 };
 
 /** Undefined outside of a repository. Worktrees and submodules have a `.git` file that points to their folder. */
-export function findGit(folder: string): GitPlace | undefined {
+export function findGit(folder: string): GitCheckout | undefined {
   for (let root = folder; ; root = dirname(root)) {
     const dotGit = join(root, ".git");
     const stat = statOrNothing(dotGit);
@@ -56,14 +56,14 @@ export function findGit(folder: string): GitPlace | undefined {
   }
 }
 
-const modeWords: Record<Mode, string> = {
+const modeWords: Record<PromptMode, string> = {
   default: "agent",
   force: "agent, every call is allowed unless a rule denies it",
   plan: "plan, read-only",
   ask: "ask, read-only",
 };
 
-function gitLine(workspace: string, git: GitPlace | undefined): string {
+function gitLine(workspace: string, git: GitCheckout | undefined): string {
   if (!git) return "not a repository";
   const branch = git.branch ?? "unknown branch";
   return git.root === workspace ? branch : `${branch} (root ${oneLine(git.root)})`;

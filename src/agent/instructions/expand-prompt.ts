@@ -1,15 +1,15 @@
 // From what the user typed to what the model is told: commands and mentions are carried out, the typed words stay.
 import { shownPath } from "../../policy/paths.ts";
 import type { Part } from "../../protocol/message.ts";
-import { type Attachment, type AttachPlace, attach, type Found, findTarget, refusalOf } from "./attach.ts";
-import { type Callable, expandCommand } from "./commands.ts";
+import { type AttachContext, type Attachment, attach, findTarget, type MentionTarget, refusalOf } from "./attach.ts";
+import { type CommandSource, expandCommand } from "./commands.ts";
 import { findMentions, type Mention } from "./mentions.ts";
 import type { PathInstructions } from "./path-instructions.ts";
 
-export type ExpandInput = AttachPlace & {
+export type ExpandInput = AttachContext & {
   configDir: string;
   /** What `/name` may mean beside commands. */
-  callable?: readonly Callable[];
+  callable?: readonly CommandSource[];
   /** Shared with the loop, so that a rule that a mention brought is not given again. */
   instructions?: PathInstructions;
 };
@@ -81,10 +81,10 @@ export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt
   return result;
 }
 
-type Understood = { found: Found | undefined; rule: ReturnType<PathInstructions["rule"]>; end: number };
+type UnderstoodMention = { found: MentionTarget | undefined; rule: ReturnType<PathInstructions["rule"]>; end: number };
 
 /** The longest reading that is a file, a folder or a rule. */
-function understand(mention: Mention, input: ExpandInput): Understood | undefined {
+function understand(mention: Mention, input: ExpandInput): UnderstoodMention | undefined {
   for (const { target, end } of mention.readings) {
     const found = findTarget(target, [input.workspace, ...input.roots]);
     const rule = input.instructions?.rule(target);

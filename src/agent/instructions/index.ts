@@ -1,15 +1,20 @@
 // What the agent is told before and beside the prompt: the system prompt, project instructions, expanded prompts.
-import { environmentBlock, type Surroundings } from "./environment.ts";
-import { type InstructionPlace, type LoadedInstructions, loadInstructions, type Source } from "./project.ts";
+import { environmentBlock, type RunEnvironment } from "./environment.ts";
+import {
+  type InstructionContext,
+  type InstructionSource,
+  type LoadedInstructions,
+  loadInstructions,
+} from "./project.ts";
 import { basePrompt } from "./system-prompt.ts";
 
-export { type Callable, listCommands } from "./commands.ts";
+export { type CommandSource, listCommands } from "./commands.ts";
 export { type ExpandedPrompt, expandPrompt } from "./expand-prompt.ts";
 export { createPathInstructions } from "./path-instructions.ts";
 export { createSkillBook, withSkills } from "./skill-book.ts";
 
-export type SystemPromptInput = InstructionPlace &
-  Surroundings & {
+export type SystemPromptInput = InstructionContext &
+  RunEnvironment & {
     headless: boolean;
     /** Takes the place of our own text; environment and project instructions stay. */
     systemPrompt?: string;
@@ -21,7 +26,7 @@ export type SystemPromptInput = InstructionPlace &
 type SystemPrompt = {
   system: string;
   warnings: string[];
-  sources: Source[];
+  sources: InstructionSource[];
   /** For createPathInstructions, so that nothing is read or given twice. */
   loaded: LoadedInstructions;
 };

@@ -5,7 +5,7 @@ import { type PathMatcher, pathMatcher } from "./glob.ts";
 import {
   describedRules,
   type Instruction,
-  type InstructionPlace,
+  type InstructionContext,
   instructionBlock,
   type LoadedInstructions,
   loadInstructions,
@@ -13,7 +13,7 @@ import {
   readInstruction,
 } from "./project.ts";
 import { statOrNothing } from "./read-text.ts";
-import { listRules, type Rule } from "./rules.ts";
+import { listRules, type ProjectRule } from "./rules.ts";
 
 export type PathInstructions = {
   /** What applies to a touched file or folder and was not given yet. Relative paths start at the workspace. */
@@ -37,8 +37,8 @@ const foreignFolders = new Set([
 ]);
 
 /** `loaded`: what the system prompt already holds; without it, it is read at the first question. */
-export function createPathInstructions(place: InstructionPlace, loaded?: LoadedInstructions): PathInstructions {
-  const rules: { rule: Rule; matches: PathMatcher }[] = [];
+export function createPathInstructions(place: InstructionContext, loaded?: LoadedInstructions): PathInstructions {
+  const rules: { rule: ProjectRule; matches: PathMatcher }[] = [];
   const given = new Set<string>();
   const visited = new Set<string>();
   let start: LoadedInstructions | undefined;
@@ -54,7 +54,7 @@ export function createPathInstructions(place: InstructionPlace, loaded?: LoadedI
     visited.add(place.workspace);
     return start;
   };
-  const addRules = (more: readonly Rule[]): void => {
+  const addRules = (more: readonly ProjectRule[]): void => {
     for (const rule of more) rules.push({ rule, matches: pathMatcher(rule.globs) });
   };
   const give = (instruction: Instruction): string[] => {
@@ -92,7 +92,7 @@ export function createPathInstructions(place: InstructionPlace, loaded?: LoadedI
   return {
     forPath(path) {
       const state = begin();
-      const target = placeOf(resolve(place.workspace, path), place);
+      const target = rootedPath(resolve(place.workspace, path), place);
       if (!target) return undefined;
       const texts: string[] = [];
       for (const folder of foldersTo(target, state.git !== undefined)) texts.push(...visit(folder, state));
@@ -121,10 +121,13 @@ export function createPathInstructions(place: InstructionPlace, loaded?: LoadedI
   };
 }
 
-type Target = { path: string; root: string; isFolder: boolean };
+type RootedPath = { path: string; root: string; isFolder: boolean };
 
 /** Undefined outside of all roots. The nearest root counts. */
-export function placeOf(path: string, place: Pick<InstructionPlace, "workspace" | "roots">): Target | undefined {
+export function rootedPath(
+  path: string,
+  place: Pick<InstructionContext, "workspace" | "roots">,
+): RootedPath | undefined {
   const roots = [place.workspace, ...place.roots].sort((left, right) => right.length - left.length);
   for (const candidate of [path, realOrSame(path)]) {
     const root = roots.find((root) => isInside(candidate, root));
@@ -135,7 +138,7 @@ export function placeOf(path: string, place: Pick<InstructionPlace, "workspace" 
 }
 
 /** From the root down to the folder of the file; nothing below a folder that holds the work of others. */
-export function foldersTo(target: Target, isInRepository: boolean): string[] {
+export function foldersTo(target: RootedPath, isInRepository: boolean): string[] {
   const last = target.isFolder ? target.path : dirname(target.path);
   const folders = [target.root];
   let folder = target.root;

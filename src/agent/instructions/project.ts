@@ -1,43 +1,43 @@
 // Project instructions that hold from the start: AGENTS.md, CLAUDE.md, .cursorrules and the rules of the workspace.
 import { dirname, join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
-import { type AttachPlace, attach, findTarget, refusalOf } from "./attach.ts";
+import { type AttachContext, attach, findTarget, refusalOf } from "./attach.ts";
 import { block } from "./block.ts";
-import { findGit, type GitPlace } from "./environment.ts";
+import { findGit, type GitCheckout } from "./environment.ts";
 import { findMentions } from "./mentions.ts";
 import { readText, statOrNothing } from "./read-text.ts";
-import { cutNote, cutWarning, largestInstruction, listRules, type Rule } from "./rules.ts";
+import { cutNote, cutWarning, largestInstruction, listRules, type ProjectRule } from "./rules.ts";
 
 /** Bytes of all instructions of a session together. */
 export const mostInstructionBytes = 64 * 1024;
 const mostListedRules = 100;
 
-export type InstructionPlace = AttachPlace & {
+export type InstructionContext = AttachContext & {
   configDir: string;
   home: string;
 };
 
-export type Source = { path: string; how: "user" | "parent" | "workspace" | "legacy" | Rule["how"] };
+export type InstructionSource = { path: string; how: "user" | "parent" | "workspace" | "legacy" | ProjectRule["how"] };
 
 export type LoadedInstructions = {
   /** The section of the system prompt, empty when there is nothing to say. */
   text: string;
   bytes: number;
   /** Every rule of the workspace's own .cursor/rules, also those that wait for a file or a mention. */
-  rules: readonly Rule[];
+  rules: readonly ProjectRule[];
   /** Real paths of files whose text is given already. */
   given: ReadonlySet<string>;
   /** The repository that the workspace is in. */
-  git: GitPlace | undefined;
+  git: GitCheckout | undefined;
   /** Real folders that links of the project may lead to. */
   within: readonly string[];
-  sources: Source[];
+  sources: InstructionSource[];
   warnings: string[];
 };
 
-export type Instruction = { path: string; real: string; text: string; how: Source["how"] };
+export type Instruction = { path: string; real: string; text: string; how: InstructionSource["how"] };
 
-export function loadInstructions(place: InstructionPlace): LoadedInstructions {
+export function loadInstructions(place: InstructionContext): LoadedInstructions {
   const { workspace } = place;
   const git = findGit(workspace);
   const warnings: string[] = [];
@@ -46,7 +46,7 @@ export function loadInstructions(place: InstructionPlace): LoadedInstructions {
 
   // From the general to the specific: what comes later wins.
   const found: Instruction[] = [];
-  const add = (path: string, how: Source["how"], limits?: readonly string[]): void => {
+  const add = (path: string, how: InstructionSource["how"], limits?: readonly string[]): void => {
     const instruction = readInstruction(path, { how, workspace, within: limits, warnings });
     if (instruction) found.push(instruction);
   };
@@ -75,8 +75,8 @@ export function loadInstructions(place: InstructionPlace): LoadedInstructions {
     git,
     within,
     sources: [
-      ...kept.instructions.map(({ path, how }): Source => ({ path, how })),
-      ...described.map((rule): Source => ({ path: rule.path, how: rule.how })),
+      ...kept.instructions.map(({ path, how }): InstructionSource => ({ path, how })),
+      ...described.map((rule): InstructionSource => ({ path: rule.path, how: rule.how })),
     ],
     warnings,
   };
@@ -85,7 +85,7 @@ export function loadInstructions(place: InstructionPlace): LoadedInstructions {
 /** Undefined when there is no such file, or nothing in it. */
 export function readInstruction(
   path: string,
-  options: { how: Source["how"]; workspace: string; within?: readonly string[]; warnings: string[] },
+  options: { how: InstructionSource["how"]; workspace: string; within?: readonly string[]; warnings: string[] },
 ): Instruction | undefined {
   const read = readText(path, { limit: largestInstruction, within: options.within });
   if (read.type === "missing") return undefined;
@@ -100,14 +100,14 @@ export function readInstruction(
 }
 
 /** The instruction in its fence, with the files that it includes by mention. */
-export function instructionBlock(instruction: Instruction, place: AttachPlace, given?: ReadonlySet<string>): string {
+export function instructionBlock(instruction: Instruction, place: AttachContext, given?: ReadonlySet<string>): string {
   const path = shownPath(instruction.path, place.workspace);
   const own = block("instructions", { path }, instruction.text);
   return [own, ...includedFiles(instruction, place, given ?? new Set())].join("\n");
 }
 
 /** AGENTS.md is plain Markdown; rules and CLAUDE.md may bring files along. One level deep. */
-function includedFiles(instruction: Instruction, place: AttachPlace, given: ReadonlySet<string>): string[] {
+function includedFiles(instruction: Instruction, place: AttachContext, given: ReadonlySet<string>): string[] {
   if (!/(?:\.mdc|CLAUDE\.md)$/.test(instruction.path)) return [];
   const folder = dirname(instruction.path);
   const included: string[] = [];
@@ -155,11 +155,11 @@ function onlyOnce(found: readonly Instruction[]): Instruction[] {
   return once;
 }
 
-type Kept = { instructions: Instruction[]; blocks: string[]; leftOut: string[]; bytes: number };
+type FittingInstructions = { instructions: Instruction[]; blocks: string[]; leftOut: string[]; bytes: number };
 
 /** The most specific ones are kept first; they still stand in the order from general to specific. */
-function keepWhatFits(all: readonly Instruction[], place: AttachPlace, warnings: string[]): Kept {
-  const kept: Kept = { instructions: [], blocks: [], leftOut: [], bytes: 0 };
+function keepWhatFits(all: readonly Instruction[], place: AttachContext, warnings: string[]): FittingInstructions {
+  const kept: FittingInstructions = { instructions: [], blocks: [], leftOut: [], bytes: 0 };
   const given = new Set(all.map((instruction) => instruction.real));
   for (const instruction of all.toReversed()) {
     const text = instructionBlock(instruction, place, given);
@@ -179,7 +179,7 @@ function keepWhatFits(all: readonly Instruction[], place: AttachPlace, warnings:
   return kept;
 }
 
-function sectionOf(kept: Kept, described: readonly Rule[], workspace: string): string {
+function sectionOf(kept: FittingInstructions, described: readonly ProjectRule[], workspace: string): string {
   if (kept.blocks.length === 0 && kept.leftOut.length === 0 && described.length === 0) return "";
   const lines = [
     "# Project instructions",
@@ -191,7 +191,7 @@ function sectionOf(kept: Kept, described: readonly Rule[], workspace: string): s
   return lines.join("\n");
 }
 
-export function describedRules(rules: readonly Rule[], workspace: string): string[] {
+export function describedRules(rules: readonly ProjectRule[], workspace: string): string[] {
   if (rules.length === 0) return [];
   const lines = rules
     .slice(0, mostListedRules)

@@ -8,7 +8,7 @@ import { entriesIn, readText } from "./read-text.ts";
 /** Bytes of one rule or instruction file that reach the model. */
 export const largestInstruction = 32 * 1024;
 
-export type Rule = {
+export type ProjectRule = {
   /** `frontend/components` for `.cursor/rules/frontend/components.mdc`. */
   name: string;
   path: string;
@@ -23,14 +23,14 @@ export type Rule = {
   text: string;
 };
 
-type RuleList = { rules: Rule[]; warnings: string[] };
+type RuleList = { rules: ProjectRule[]; warnings: string[] };
 
 const deepest = 8;
 const mostRules = 500;
 
 /** `within`: real folders that a linked rule may lead to. */
 export function listRules(owner: string, options: { workspace: string; within: readonly string[] }): RuleList {
-  const rules: Rule[] = [];
+  const rules: ProjectRule[] = [];
   const warnings: string[] = [];
   for (const { path, name } of ruleFiles(join(owner, ".cursor", "rules"), options, warnings)) {
     const read = readText(path, { limit: largestInstruction, within: options.within });
@@ -48,7 +48,7 @@ export function listRules(owner: string, options: { workspace: string; within: r
 }
 
 export function parseRule(source: string): {
-  rule: Pick<Rule, "how" | "description" | "globs" | "text">;
+  rule: Pick<ProjectRule, "how" | "description" | "globs" | "text">;
   problems: string[];
 } {
   const { fields, body, warnings: problems } = parseFrontmatter(source);
@@ -69,7 +69,11 @@ export function cutWarning(subject: string, size: number): string {
   return `${subject} has ${size} bytes; only the first ${largestInstruction} are included. Split it into smaller rules.`;
 }
 
-function howOf(rule: { always: boolean | undefined; globs: string[]; description: string | undefined }): Rule["how"] {
+function howOf(rule: {
+  always: boolean | undefined;
+  globs: string[];
+  description: string | undefined;
+}): ProjectRule["how"] {
   if (rule.always) return "always";
   if (rule.globs.length > 0) return "files";
   return rule.description === undefined ? "manual" : "described";

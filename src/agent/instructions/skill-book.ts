@@ -4,17 +4,17 @@ import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Rule } from "../../protocol/permission-rule.ts";
 import { block } from "./block.ts";
 import { withArguments } from "./command-arguments.ts";
-import type { Callable } from "./commands.ts";
+import type { CommandSource } from "./commands.ts";
 import { findGit } from "./environment.ts";
 import { parseFrontmatter } from "./frontmatter.ts";
 import { pathMatcher } from "./glob.ts";
-import { foldersTo, type PathInstructions, placeOf, slashed } from "./path-instructions.ts";
+import { foldersTo, type PathInstructions, rootedPath, slashed } from "./path-instructions.ts";
 import { readText } from "./read-text.ts";
 import { cutNote, cutWarning, largestInstruction } from "./rules.ts";
-import { findNestedSkills, findSkills, type Skill, type SkillPlace, skillLines } from "./skills.ts";
+import { findNestedSkills, findSkills, type Skill, type SkillContext, skillLines } from "./skills.ts";
 
 /** `names`, `call`: what the user may say as `/name rest`. */
-export type SkillBook = Callable & {
+export type SkillBook = CommandSource & {
   /** For the system prompt; empty where there is nothing to tell. */
   section: string;
   /** Skills that wait for a touched file or folder, told once. Relative paths start at the workspace. */
@@ -27,7 +27,7 @@ export type SkillBook = Callable & {
 
 const advice = "Read a skill below before work that its description covers, and follow it:";
 
-export function createSkillBook(place: SkillPlace): SkillBook {
+export function createSkillBook(place: SkillContext): SkillBook {
   const { skills, warnings: found } = findSkills(place);
   let warnings = found;
   const told = new Set<Skill>();
@@ -42,7 +42,7 @@ export function createSkillBook(place: SkillPlace): SkillBook {
   return {
     section: atStart.length > 0 ? ["# Skills", ...atStart].join("\n") : "",
     forPath(path) {
-      const target = placeOf(resolve(place.workspace, path), place);
+      const target = rootedPath(resolve(place.workspace, path), place);
       if (!target) return undefined;
       isInRepository ??= findGit(place.workspace) !== undefined;
       for (const folder of foldersTo(target, isInRepository)) {
@@ -92,7 +92,7 @@ export function createSkillBook(place: SkillPlace): SkillBook {
 }
 
 /** The file, and what lies beside it. A link to a folder that holds more than a skill opens only the file. */
-function readRulesOf({ folder, real, path }: Skill, { home, workspace }: SkillPlace): Rule[] {
+function readRulesOf({ folder, real, path }: Skill, { home, workspace }: SkillContext): Rule[] {
   const holdsMore = [home, workspace].some((place) => isInside(realOrSame(place), folder));
   // A name that is a pattern would open more than was meant: there somebody is asked.
   const patterns = [real, ...(holdsMore ? [] : [`${folder}/**`])].filter(

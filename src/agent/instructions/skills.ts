@@ -24,7 +24,7 @@ export type Skill = {
   isInvocable: boolean;
 };
 
-export type SkillPlace = {
+export type SkillContext = {
   workspace: string;
   roots: readonly string[];
   configDir: string;
@@ -58,7 +58,7 @@ const deepest = 6;
 const mostSkills = 300;
 
 /** Those that hold everywhere: of the workspace and its further roots, then the user's own. */
-export function findSkills(place: SkillPlace): SkillList {
+export function findSkills(place: SkillContext): SkillList {
   const list: SkillList = { skills: [], warnings: [] };
   for (const root of place.trusted ? [place.workspace, ...place.roots] : []) addProjectSkills(root, place, list);
   for (const folder of userFolders(place)) addSkills(folder, { place, scope: "user" }, list);
@@ -66,27 +66,27 @@ export function findSkills(place: SkillPlace): SkillList {
 }
 
 /** Those of a subproject, which are about its files alone. */
-export function findNestedSkills(owner: string, place: SkillPlace): SkillList {
+export function findNestedSkills(owner: string, place: SkillContext): SkillList {
   const list: SkillList = { skills: [], warnings: [] };
   if (place.trusted) addProjectSkills(owner, place, list, owner);
   return list;
 }
 
-function addProjectSkills(root: string, place: SkillPlace, list: SkillList, owner?: string): void {
+function addProjectSkills(root: string, place: SkillContext, list: SkillList, owner?: string): void {
   // A project's links may not lead out of it; the user's own may lead anywhere.
   const within = [place.workspace, ...place.roots].map(realOrSame);
   for (const name of folderNames)
     addSkills(join(root, name, "skills"), { place, scope: "project", within, ...(owner && { owner }) }, list);
 }
 
-function userFolders({ configDir, home }: SkillPlace): string[] {
+function userFolders({ configDir, home }: SkillContext): string[] {
   const others = folderNames.map((name) => join(home, name, "skills"));
   return [...new Set([join(configDir, "skills"), ...others, join(configDir, "skills-cursor")])];
 }
 
-type Origin = { place: SkillPlace; scope: Skill["scope"]; within?: readonly string[]; owner?: string };
+type SkillOrigin = { place: SkillContext; scope: Skill["scope"]; within?: readonly string[]; owner?: string };
 
-function addSkills(top: string, origin: Origin, list: SkillList): void {
+function addSkills(top: string, origin: SkillOrigin, list: SkillList): void {
   const { place, within } = origin;
   const seen = new Set<string>();
   const visit = (folder: string, depth: number): void => {
@@ -109,7 +109,11 @@ function addSkills(top: string, origin: Origin, list: SkillList): void {
   visit(top, 0);
 }
 
-function readSkill(folder: string, { place, scope, within, owner }: Origin, warnings: string[]): Skill | undefined {
+function readSkill(
+  folder: string,
+  { place, scope, within, owner }: SkillOrigin,
+  warnings: string[],
+): Skill | undefined {
   const path = join(folder, "SKILL.md");
   const shown = shownPath(path, place.workspace);
   if (place.isIgnored?.(path)) return undefined;

@@ -1,7 +1,7 @@
 // What every request starts with. Each sentence has its reason in docs/decisions/system-prompt.md, and a test keeps it so.
-import type { Mode } from "./environment.ts";
+import type { PromptMode } from "./environment.ts";
 
-export function basePrompt(options: { mode: Mode; headless: boolean }): string {
+export function basePrompt(options: { mode: PromptMode; headless: boolean }): string {
   const isReadOnly = options.mode === "plan" || options.mode === "ask";
   return [
     isReadOnly ? readOnlyRole : role,
@@ -60,7 +60,7 @@ const done = [
   "End with a short answer: what changed and where, what you verified and how. A question gets its answer first, and a requested format is followed to the letter.",
 ];
 
-const answers: Record<Mode, string[]> = {
+const answers: Record<PromptMode, string[]> = {
   default: done,
   force: done,
   plan: [

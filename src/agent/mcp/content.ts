@@ -4,14 +4,14 @@ import type { McpContent } from "../../protocol/tool-calls.ts";
 import { imageKind, largestImage } from "../image.ts";
 import type { ToolResult } from "../tools/tool.ts";
 
-type Image = { mime: string; base64: string };
+type McpImage = { mime: string; base64: string };
 
 /** `wire` goes to the stream, `text` and `images` to the model. */
-export type Shown = { wire: McpContent[]; text: string; images: Image[] };
+export type RenderedContent = { wire: McpContent[]; text: string; images: McpImage[] };
 
 const mostImages = 20;
 
-export function shownResult({ content, structuredContent }: CallToolResult, limit: number): Shown {
+export function shownResult({ content, structuredContent }: CallToolResult, limit: number): RenderedContent {
   const blocks: readonly ContentBlock[] =
     (content?.length ?? 0) === 0 && structuredContent !== undefined
       ? [{ type: "text", text: JSON.stringify(structuredContent) }]
@@ -22,22 +22,22 @@ export function shownResult({ content, structuredContent }: CallToolResult, limi
   );
 }
 
-export function shownResource({ contents }: ReadResourceResult, limit: number): Shown {
+export function shownResource({ contents }: ReadResourceResult, limit: number): RenderedContent {
   return shown(
     contents.map((resource) => shownBlock({ type: "resource", resource })),
     limit,
   );
 }
 
-type ShownBlock = { wire: McpContent; text?: string; image?: Image };
+type RenderedBlock = { wire: McpContent; text?: string; image?: McpImage };
 
-function shown(blocks: readonly ShownBlock[], limit: number): Shown {
+function shown(blocks: readonly RenderedBlock[], limit: number): RenderedContent {
   const images = blocks.flatMap((block) => (block.image ? [block.image] : [])).slice(0, mostImages);
   const text = blocks.flatMap((block) => block.text ?? []).join("\n");
   return { wire: blocks.map((block) => block.wire), text: cut(text, limit), images };
 }
 
-function shownBlock(block: ContentBlock): ShownBlock {
+function shownBlock(block: ContentBlock): RenderedBlock {
   switch (block.type) {
     case "text":
       return { wire: { text: { text: block.text } }, text: block.text };
@@ -63,19 +63,19 @@ function shownBlock(block: ContentBlock): ShownBlock {
 }
 
 /** Judged by its bytes: what a server calls a picture may be anything. */
-function shownImage(data: string, mimeType: string): ShownBlock {
+function shownImage(data: string, mimeType: string): RenderedBlock {
   const image = imageOf(data);
   if (!image) return note(`[image (${mimeType}), which cannot be shown: it is too large or not an image]`);
   return { wire: { image: { data, mimeType } }, image };
 }
 
-function imageOf(base64: string): Image | undefined {
+function imageOf(base64: string): McpImage | undefined {
   if (base64.length > (largestImage * 4) / 3 + 4) return undefined;
   const mime = imageKind(Buffer.from(base64.slice(0, 64), "base64"));
   return mime === undefined ? undefined : { mime, base64 };
 }
 
-function note(text: string): ShownBlock {
+function note(text: string): RenderedBlock {
   return { wire: { text: { text } }, text };
 }
 
@@ -87,6 +87,6 @@ function cut(text: string, limit: number): string {
   return `${text.slice(0, half)}\n[… ${left} characters omitted …]\n${text.slice(-half)}`;
 }
 
-export function toolResult(outcome: ToolResult["outcome"], { text, images }: Shown): ToolResult {
+export function toolResult(outcome: ToolResult["outcome"], { text, images }: RenderedContent): ToolResult {
   return { outcome, text, ...(images.length > 0 && { images }) };
 }

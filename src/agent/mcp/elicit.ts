@@ -6,7 +6,7 @@ import type { ChoiceQuestion, Person } from "../person.ts";
 import { isSafeToOpen } from "./oauth.ts";
 import type { ServerRequests } from "./requests.ts";
 
-type Value = string | number | boolean | string[];
+type FormValue = string | number | boolean | string[];
 
 /** Nothing is made up: what the person passes over is left out, and a form that lacks what it needs is not sent. */
 export function elicitFrom(person: Person): NonNullable<ServerRequests["elicit"]> {
@@ -31,7 +31,7 @@ async function fillForm(
   );
   const required = new Set(requestedSchema.required ?? []);
   if (fields.length === 0) return agree(title, message, person, signal);
-  const content: Record<string, Value> = {};
+  const content: Record<string, FormValue> = {};
   let open = fields;
   // What is not as it should be is asked again, twice.
   for (let round = 0; open.length > 0 && round < 3; round++) {
@@ -41,7 +41,7 @@ async function fillForm(
     }));
     const answers = await person.choose(title, questions, signal);
     if (!answers) return { action: "cancel" };
-    const wrong: Field[] = [];
+    const wrong: FormField[] = [];
     for (const field of open) {
       const answer = answers.find(({ questionId }) => questionId === field.name);
       const value = answer && field.read(answer);
@@ -76,10 +76,10 @@ export const yesOrNo = [
   { id: "no", label: "No" },
 ];
 
-type Field = { name: string; question: ChoiceQuestion; read(answer: QuestionAnswer): Value | undefined };
+type FormField = { name: string; question: ChoiceQuestion; read(answer: QuestionAnswer): FormValue | undefined };
 
 /** The few kinds of fields that the protocol knows. */
-function fieldOf(name: string, schema: JsonObject): Field {
+function fieldOf(name: string, schema: JsonObject): FormField {
   const { type, title, description } = schema;
   const prompt = [title ?? name, description].filter((part) => typeof part === "string").join(": ");
   const isList = type === "array";

@@ -3,12 +3,12 @@ import { Client, SSEClientTransport, StreamableHTTPClientTransport } from "@mode
 import { createServerFetch } from "../../net/server-fetch.ts";
 import type { McpServer } from "../../store/mcp-servers.ts";
 import type { ResolvedServer } from "../../store/mcp-variables.ts";
-import { type LoginWay, loginProvider } from "./oauth.ts";
-import type { RemotePlace } from "./remote.ts";
+import { type LoginInteraction, loginProvider } from "./oauth.ts";
+import type { RemoteContext } from "./remote.ts";
 
-export type LoginOptions = RemotePlace & {
+export type LoginOptions = RemoteContext & {
   version: string;
-  way: LoginWay;
+  way: LoginInteraction;
   /** What the browser brings back. */
   answer(): Promise<URLSearchParams>;
 };

@@ -5,14 +5,14 @@ import { isLoopback } from "../../net/server-fetch.ts";
 import { type McpLogin, readLogin, updateLogin } from "../../store/mcp-logins.ts";
 import type { McpDefinition } from "../../store/mcp-servers.ts";
 
-export type LoginPlace = {
+export type LoginContext = {
   configDir: string;
   url: URL;
   /** An application that was registered by hand; else we register ourselves. */
   auth?: McpDefinition["auth"];
 };
 
-export type LoginWay = {
+export type LoginInteraction = {
   redirectUrl: string;
   /** Comes back with the answer, so that nobody else's answer is taken for ours. */
   state: string;
@@ -21,7 +21,7 @@ export type LoginWay = {
 };
 
 /** For a run: saved tokens, renewed when they are old. Undefined where there are none, and then there is nothing to try. */
-export function savedLogin(place: LoginPlace): OAuthClientProvider | undefined {
+export function savedLogin(place: LoginContext): OAuthClientProvider | undefined {
   const { tokens, redirectUrl } = readLogin(place.configDir, place.url);
   if (!tokens) return undefined;
   return loginProvider(place, {
@@ -33,7 +33,7 @@ export function savedLogin(place: LoginPlace): OAuthClientProvider | undefined {
   });
 }
 
-export function loginProvider({ configDir, url, auth }: LoginPlace, way: LoginWay): OAuthClientProvider {
+export function loginProvider({ configDir, url, auth }: LoginContext, way: LoginInteraction): OAuthClientProvider {
   const { redirectUrl, state } = way;
   const read = () => readLogin(configDir, url);
   const save = (change: (login: McpLogin) => McpLogin) => updateLogin(configDir, url, change);

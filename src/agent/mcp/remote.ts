@@ -12,9 +12,9 @@ import { savedLogin } from "./oauth.ts";
 
 type Remote = Extract<ResolvedServer, { kind: "url" }>;
 
-export type RemotePlace = { env: Readonly<Record<string, string | undefined>>; configDir: string };
+export type RemoteContext = { env: Readonly<Record<string, string | undefined>>; configDir: string };
 
-export function openRemote({ transport }: McpServer, remote: Remote, { env, configDir }: RemotePlace): Transport {
+export function openRemote({ transport }: McpServer, remote: Remote, { env, configDir }: RemoteContext): Transport {
   const { url, headers, auth } = remote;
   const options = {
     fetch: createServerFetch(url, { env, headers }),

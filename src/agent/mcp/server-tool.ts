@@ -8,7 +8,7 @@ import { type Tool, ToolFailure } from "../tools/tool.ts";
 import { type Connection, ServerProblem } from "./connection.ts";
 import { shownResult, toolResult } from "./content.ts";
 
-export type ServerToolPlace = {
+export type ServerToolContext = {
   connection: Pick<Connection, "callTool">;
   /** As the configuration names it. */
   server: string;
@@ -21,7 +21,7 @@ export type ServerToolPlace = {
 const longestDescription = 4000;
 
 /** `name`: what the model calls. It stands apart from every built-in tool, and no rule for those speaks of it. */
-export function serverTool(offered: Offered, name: string, place: ServerToolPlace): Tool<JsonObject> {
+export function serverTool(offered: Offered, name: string, place: ServerToolContext): Tool<JsonObject> {
   const { connection, server, reached, pins } = place;
   const facts = factsOf(offered);
   const target = `${server}:${offered.name}`;

@@ -6,7 +6,7 @@ import type { Callable } from "../instructions/commands.ts";
 import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "../instructions/frontmatter.ts";
 import { entriesIn, readText } from "../instructions/read-text.ts";
 import { cutWarning, largestInstruction } from "../instructions/rules.ts";
-import type { SkillPlace } from "../instructions/skills.ts";
+import type { SkillContext } from "../instructions/skills.ts";
 
 export type Subagent = {
   name: string;
@@ -69,7 +69,7 @@ const folderNames = [".cursor", ".claude", ".codex"];
 const mostFiles = 200;
 
 /** The project's before the user's, `.cursor` first; what is built in last, so that a file can take its place. */
-export function findSubagents(place: SkillPlace): { subagents: Subagent[]; warnings: string[] } {
+export function findSubagents(place: SkillContext): { subagents: Subagent[]; warnings: string[] } {
   const { workspace, roots, configDir, home, trusted } = place;
   const within = [workspace, ...roots].map(realOrSame);
   const project = trusted ? [workspace, ...roots] : [];
@@ -97,7 +97,7 @@ export function findSubagents(place: SkillPlace): { subagents: Subagent[]; warni
 
 function readSubagent(
   path: string,
-  { place, within, warnings }: { place: SkillPlace; within?: string[]; warnings: string[] },
+  { place, within, warnings }: { place: SkillContext; within?: string[]; warnings: string[] },
 ): Subagent | undefined {
   if (place.isIgnored?.(path)) return undefined;
   const shown = shownPath(path, place.workspace);
@@ -135,7 +135,7 @@ function readSubagent(
   return subagent;
 }
 
-function filesIn(folder: string, { workspace }: SkillPlace, warnings: string[]): string[] {
+function filesIn(folder: string, { workspace }: SkillContext, warnings: string[]): string[] {
   const names = entriesIn(folder, { what: "Subagents", workspace, warnings }).map(({ name }) => name);
   return names.filter((name) => name.endsWith(".md") && !name.startsWith(".")).slice(0, mostFiles);
 }
@@ -156,7 +156,7 @@ export function subagentSection(subagents: readonly Subagent[]): string {
 }
 
 /** `/name rest`: the model is told to hand the rest on. */
-export function callableSubagents(subagents: readonly Subagent[]): Callable {
+export function callableSubagents(subagents: readonly Subagent[]): CommandSource {
   return {
     names: () => subagents.map(({ name }) => name),
     call(name, rest) {

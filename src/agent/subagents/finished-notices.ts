@@ -3,7 +3,10 @@ import type { AgentEvent, Denial } from "../../protocol/event.ts";
 import type { Part } from "../../protocol/message.ts";
 import type { EndedSubagent } from "./index.ts";
 
-export async function* newsOf(ended: readonly EndedSubagent[], denied: Denial[]): AsyncGenerator<AgentEvent, Part[]> {
+export async function* finishedNotices(
+  ended: readonly EndedSubagent[],
+  denied: Denial[],
+): AsyncGenerator<AgentEvent, Part[]> {
   const parts: Part[] = [];
   for (const { notice, text, denials } of ended) {
     yield notice;

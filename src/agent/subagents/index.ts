@@ -7,7 +7,7 @@ import type { AgentEvent, Denial } from "../../protocol/event.ts";
 import { taskNotice } from "../../protocol/task-call.ts";
 import type { ConversationStep } from "../../protocol/tool-shapes.ts";
 import type { Agent } from "../agent.ts";
-import type { Spending } from "../usage-budget.ts";
+import type { UsageBudget } from "../usage-budget.ts";
 import { findSubagent, type Subagent } from "./definitions.ts";
 import { runSubagent, type SubagentPlace } from "./run.ts";
 
@@ -25,7 +25,7 @@ export type SubagentRequest = {
   isBackground: boolean;
   isParallel: boolean;
   signal: AbortSignal;
-  spending: Spending;
+  spending: UsageBudget;
   /** What the parent's watchers shall see. */
   emit(event: AgentEvent): void;
 };

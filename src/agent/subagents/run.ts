@@ -174,7 +174,11 @@ function toolsOf({ readOnly, tools }: Subagent, parent: Agent, levels: number): 
   });
 }
 
-function factsOf(request: SubagentRequest, { id, subagent, parent, place }: Work, model: AgentModel): SubagentFacts {
+function factsOf(
+  request: SubagentRequest,
+  { id, subagent, parent, place }: Work,
+  model: AgentModel,
+): SubagentStartInfo {
   return {
     id,
     type: subagent.name,
@@ -191,7 +195,7 @@ function factsOf(request: SubagentRequest, { id, subagent, parent, place }: Work
 /** Its calls are heard like all others; its beginning and its end have events of their own. */
 function hooksOf(
   hooks: AgentHooks,
-  facts: SubagentFacts,
+  facts: SubagentStartInfo,
   work: { chat: SubagentChat; collected: ReturnType<typeof collectSteps>; startedAt: number; now(): number },
 ): AgentHooks {
   let rounds = 0;

@@ -73,14 +73,14 @@ function reshaped(value: unknown): unknown {
   return { ...rest, prompt, options: labelled, ...(allow_multiple !== undefined && { allow_multiple }) };
 }
 
-type Given = {
+type AskedQuestion = {
   id?: string | undefined;
   prompt: string;
   options: { id?: string | undefined; label: string }[];
   allow_multiple?: boolean | undefined;
 };
 
-function onWire(questions: readonly Given[]): Question[] {
+function onWire(questions: readonly AskedQuestion[]): Question[] {
   return questions.map(({ id, prompt, options, allow_multiple = false }, index) => ({
     id: id ?? `q${index + 1}`,
     prompt,

@@ -51,19 +51,19 @@ export const createPlan = tool({
   },
 });
 
-type Given = {
+type PlanArguments = {
   name: string;
   overview?: string | undefined;
   plan: string;
   todos?: readonly { id?: string | undefined; content: string }[] | undefined;
 };
 
-function onWire({ name, overview = "", plan, todos }: Given): Record<string, unknown> {
+function onWire({ name, overview = "", plan, todos }: PlanArguments): Record<string, unknown> {
   const pending = todosOf(todos).map((todo) => ({ ...todo, status: "TODO_STATUS_PENDING" }));
   return { plan, todos: pending, overview, name, isProject: false, phases: [] };
 }
 
-function todosOf(todos: Given["todos"]): PlanTodo[] {
+function todosOf(todos: PlanArguments["todos"]): PlanTodo[] {
   return (todos ?? []).map(({ id, content }, index) => ({ id: id ?? String(index + 1), content }));
 }
 

@@ -91,11 +91,11 @@ function applyEdits(text: string, edits: readonly Replacement[], path: string): 
   return { text: carriages ? withCarriages(current) : current, notes };
 }
 
-type Place = { start: number; end: number };
-type Found = { places: Place[]; newText: string; note?: string };
+type TextRange = { start: number; end: number };
+type FoundText = { places: TextRange[]; newText: string; note?: string };
 
 /** As given; with the file's line endings; and, if that leaves no doubt, without regard to blanks at line ends. */
-function find(text: string, each: Replacement): Found | undefined {
+function find(text: string, each: Replacement): FoundText | undefined {
   for (const spell of [(part: string) => part, withNewlines, withCarriages]) {
     const places = occurrences(text, spell(each.oldText));
     if (places.length > 0) return { places, newText: spell(each.newText) };
@@ -105,15 +105,15 @@ function find(text: string, each: Replacement): Found | undefined {
   return { places, newText: each.newText, note: "(oldText differed from the file only in blanks at line ends.)" };
 }
 
-function occurrences(text: string, part: string): Place[] {
-  const places: Place[] = [];
+function occurrences(text: string, part: string): TextRange[] {
+  const places: TextRange[] = [];
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) {
     places.push({ start: at, end: at + part.length });
   }
   return places;
 }
 
-function looseOccurrences(text: string, part: string): Place[] {
+function looseOccurrences(text: string, part: string): TextRange[] {
   const lines = withNewlines(part).split("\n");
   if (lines.every((line) => line.trim() === "")) return [];
   const wanted = lines.map((line) => line.trimEnd().replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
@@ -122,7 +122,7 @@ function looseOccurrences(text: string, part: string): Place[] {
   return [...text.matchAll(pattern)].map((match) => ({ start: match.index, end: match.index + match[0].length }));
 }
 
-function replaced(text: string, places: readonly Place[], newText: string): string {
+function replaced(text: string, places: readonly TextRange[], newText: string): string {
   const pieces: string[] = [];
   let from = 0;
   for (const { start, end } of places) {

@@ -8,7 +8,7 @@ import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure, ToolFailure } from "./tool.ts";
 
 const modes = ["content", "files_with_matches", "count"] as const;
-type Mode = (typeof modes)[number];
+type OutputMode = (typeof modes)[number];
 const mostResults = 2000;
 const mostLineCharacters = 500;
 
@@ -23,7 +23,7 @@ const args = v.object({
   headLimit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.description("Maximum number of results"))),
 });
 
-type Args = v.InferOutput<typeof args>;
+type GrepArguments = v.InferOutput<typeof args>;
 
 export const grep = tool({
   name: "Grep",
@@ -78,7 +78,7 @@ export const grep = tool({
   },
 });
 
-function options(args: Args, mode: Mode): string[] {
+function options(args: GrepArguments, mode: OutputMode): string[] {
   // The second engine knows look-around; it is taken only for patterns that the first cannot read.
   const chosen = [`--regexp=${args.pattern}`, "--engine=auto", "--null", "--with-filename", "--crlf"];
   if (args.caseInsensitive) chosen.push("--ignore-case");
@@ -109,10 +109,10 @@ function fileFilter(glob: string | undefined): { options: string[]; test(file: s
   return { options: last === undefined ? [] : [`--type-add=wanted:${last}`, "--type=wanted"], test };
 }
 
-type Reading = { keep(file: string): boolean; most: number; spell(file: string): string };
-type Read = { key: string; result: { clientTruncated: boolean } & Record<string, unknown>; lines: string[] };
+type ReaderOptions = { keep(file: string): boolean; most: number; spell(file: string): string };
+type ParsedOutput = { key: string; result: { clientTruncated: boolean } & Record<string, unknown>; lines: string[] };
 
-const readers: Record<Mode, (text: string, reading: Reading) => Read> = {
+const readers: Record<OutputMode, (text: string, reading: ReaderOptions) => ParsedOutput> = {
   content(text, { keep, most, spell }) {
     const groups = linesByFile(text, keep);
     const matches: { file: string; matches: FoundLine[] }[] = [];

@@ -50,8 +50,8 @@ export const ls = tool({
 });
 
 /** `shown`: what of its entries is in the listing; undefined when it is only counted. */
-type Folder = {
-  folders: Map<string, Folder>;
+type FolderTree = {
+  folders: Map<string, FolderTree>;
   files: string[];
   fileCount: number;
   extensions: Map<string, number>;
@@ -91,7 +91,7 @@ class Tree {
 
   /** Level by level, so that what is near the root is shown first. */
   async open(): Promise<void> {
-    let level: { folder: Folder; path: string }[] = [{ folder: this.#root, path: "" }];
+    let level: { folder: FolderTree; path: string }[] = [{ folder: this.#root, path: "" }];
     let budget = mostEntries;
     for (let depth = 0; depth < mostDepth && level.length > 0; depth += 1) {
       const next: typeof level = [];
@@ -114,7 +114,7 @@ class Tree {
     }
   }
 
-  async #addFromDisk(folder: Folder, path: string): Promise<void> {
+  async #addFromDisk(folder: FolderTree, path: string): Promise<void> {
     for (const entry of await entriesOf(join(this.#at, path))) {
       const inside = join(path, entry.name);
       const isUnknown = entry.isDirectory() && !folder.folders.has(entry.name);
@@ -139,7 +139,7 @@ class Tree {
 
   lines(path: string): string[] {
     const lines = [`${path}/`];
-    const visit = (folder: Folder, indent: string) => {
+    const visit = (folder: FolderTree, indent: string) => {
       for (const name of folder.shown?.folders ?? []) {
         const child = folder.folders.get(name)!;
         lines.push(`${indent}${name}/${child.shown ? "" : ` ${summaryOf(child)}`}`);
@@ -154,11 +154,11 @@ class Tree {
   }
 }
 
-function newFolder(): Folder {
+function newFolder(): FolderTree {
   return { folders: new Map(), files: [], fileCount: 0, extensions: new Map() };
 }
 
-function childOf(folder: Folder, name: string): Folder {
+function childOf(folder: FolderTree, name: string): FolderTree {
   const known = folder.folders.get(name);
   if (known) return known;
   const child = newFolder();
@@ -166,7 +166,7 @@ function childOf(folder: Folder, name: string): Folder {
   return child;
 }
 
-function summaryOf(folder: Folder): string {
+function summaryOf(folder: FolderTree): string {
   const most = [...folder.extensions].sort(([, one], [, other]) => other - one).slice(0, 3);
   const kinds = most.map(([extension, count]) => `${count} ${extension}`).join(", ");
   return `(${folder.fileCount} files${kinds === "" ? "" : `: ${kinds}`})`;

@@ -56,10 +56,10 @@ export const read = tool({
   },
 });
 
-type Wanted = { first: number; most: number; characters: number };
+type LineWindow = { first: number; most: number; characters: number };
 
 /** `text`: the wanted lines, or their beginning where `isCut`. */
-type Part = { text: string; totalLines: number; isCut: boolean };
+type FilePart = { text: string; totalLines: number; isCut: boolean };
 
 function notFound(path: string): ToolFailure {
   return new ToolFailure(
@@ -70,8 +70,8 @@ function notFound(path: string): ToolFailure {
 }
 
 function textResult(of: {
-  part: Part;
-  wanted: Wanted;
+  part: FilePart;
+  wanted: LineWindow;
   limit: number | undefined;
   path: string;
   size: number;
@@ -115,7 +115,7 @@ function wholeLines(text: string): { text: string; isLineCut: boolean } {
 }
 
 /** Goes through the file once, keeps only what is wanted, counts every line. */
-async function readLines(file: OpenFile, wanted: Wanted, context: ToolContext): Promise<Part> {
+async function readLines(file: OpenFile, wanted: LineWindow, context: ToolContext): Promise<FilePart> {
   const last = wanted.first + wanted.most - 1;
   // A UTF-16 unit, which is what the limit counts, has at most three bytes.
   const mostBytes = wanted.characters * 3 + 4;
@@ -151,7 +151,7 @@ async function readLines(file: OpenFile, wanted: Wanted, context: ToolContext): 
 }
 
 /** UTF-16: lines can be counted only after decoding. */
-async function decodeLines(file: OpenFile, wanted: Wanted, path: string): Promise<Part> {
+async function decodeLines(file: OpenFile, wanted: LineWindow, path: string): Promise<FilePart> {
   if (file.stat.size > mostDecodedBytes) {
     throw failure(`${path} is UTF-16 text of ${file.stat.size} bytes: too large. Convert it with Shell: iconv.`, {
       path,
@@ -160,7 +160,7 @@ async function decodeLines(file: OpenFile, wanted: Wanted, path: string): Promis
   return linesOf(decodeText(await file.handle.readFile())!.text, wanted);
 }
 
-function linesOf(whole: string, wanted: Wanted): Part {
+function linesOf(whole: string, wanted: LineWindow): FilePart {
   const lines = whole.split("\n");
   const text = lines.slice(wanted.first - 1, wanted.first - 1 + wanted.most).join("\n");
   return { ...fitted(text, wanted.characters, false), totalLines: lines.length };

@@ -37,7 +37,7 @@ export const semSearch = tool({
     })),
   async run({ query, targetDirectories = [] }, context) {
     const { searchFolders } = await import("../code-search/folders.ts");
-    const { hits, notices } = await searchFolders(query, await placesOf(targetDirectories, context), {
+    const { hits, notices } = await searchFolders(query, await searchFoldersOf(targetDirectories, context), {
       most: mostResults,
       indexDir: context.codeSearch?.configDir,
       embeddings: context.codeSearch?.embeddings,
@@ -52,28 +52,28 @@ export const semSearch = tool({
 });
 
 /** A folder with an index of its own, and which of its files are asked for. */
-type Place = { folder: string; files: readonly string[]; isWanted(path: string): boolean };
+type SearchFolder = { folder: string; files: readonly string[]; isWanted(path: string): boolean };
 
 /** Folders of the workspace share its index; one outside, or one that ignore files hide, has its own. */
-async function placesOf(targets: readonly string[], context: ToolContext): Promise<Place[]> {
+async function searchFoldersOf(targets: readonly string[], context: ToolContext): Promise<SearchFolder[]> {
   const whole = await searchAt(undefined, context);
   const { files } = await listFiles(whole, context);
   if (targets.length === 0) return [{ folder: whole.folder, files, isWanted: () => true }];
   const inside: string[] = [];
-  const places: Place[] = [];
+  const places: SearchFolder[] = [];
   for (const target of targets) {
     const search = await searchAt(target, context);
     const real = join(search.folder, search.start);
     const below = relative(whole.folder, real);
     if (isInside(real, whole.folder) && files.some((file) => isBelow(file, below))) inside.push(below);
-    else places.push(await ownPlace(search, real, context));
+    else places.push(await ownFolder(search, real, context));
   }
   if (inside.length > 0)
     places.unshift({ folder: whole.folder, files, isWanted: (path) => inside.some((below) => isBelow(path, below)) });
   return places;
 }
 
-async function ownPlace(search: FileSearch, real: string, context: ToolContext): Promise<Place> {
+async function ownFolder(search: FileSearch, real: string, context: ToolContext): Promise<SearchFolder> {
   if (search.isFile) throw failure(`${real} is a file: targetDirectories names folders.`);
   const own = { folder: real, start: "./", isFile: false };
   const { files } = await listFiles(own, context);
@@ -101,13 +101,13 @@ async function bytesOf(path: string, context: ToolContext): Promise<Uint8Array |
   }
 }
 
-type Shown = {
+type ShownFile = {
   path: string;
   chunks: readonly { startLine: number; endLine: number; from: number; to: number }[];
   bytes: Uint8Array;
 };
 
-function resultText(hits: readonly Shown[], { workspace, resultLimit }: ToolContext): string {
+function resultText(hits: readonly ShownFile[], { workspace, resultLimit }: ToolContext): string {
   const results: string[] = [];
   let left = Math.min(resultLimit, 24_000);
   for (const { path, chunks, bytes } of hits) {

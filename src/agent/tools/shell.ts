@@ -9,7 +9,7 @@ import { absolutePath } from "../files.ts";
 import type { ProcessEnd, ProcessRequest } from "../process.ts";
 import type { SandboxPlan } from "../sandbox/index.ts";
 import { tool } from "./define.ts";
-import { type CallPlace, type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";
+import { type CallIdentity, type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";
 
 const defaultTimeoutMs = 120_000;
 const longestTimeoutMs = 600_000;
@@ -72,12 +72,12 @@ export const shell = tool({
   run: (args, context) => (args.isBackground ? startInBackground(args, context) : runInForeground(args, context)),
 });
 
-function directoryOf(args: ShellArgs, place: CallPlace): string {
+function directoryOf(args: ShellArgs, place: CallIdentity): string {
   return absolutePath(args.workingDirectory || ".", place);
 }
 
 /** As the stream spells it: absolute, or nothing when none was given. */
-function shownDirectory(args: ShellArgs, place: CallPlace): string {
+function shownDirectory(args: ShellArgs, place: CallIdentity): string {
   return args.workingDirectory ? directoryOf(args, place) : "";
 }
 
@@ -85,7 +85,7 @@ function timeoutOf(args: ShellArgs): number {
   return Math.min(args.timeout || defaultTimeoutMs, longestTimeoutMs);
 }
 
-async function wireArgs(args: ShellArgs, place: CallPlace): Promise<Record<string, unknown>> {
+async function wireArgs(args: ShellArgs, place: CallIdentity): Promise<Record<string, unknown>> {
   const { describeCommand } = await import("../../policy/parse/shell.ts");
   const { simpleCommands, hasInputRedirect, hasOutputRedirect, parsingResult } = describeCommand(args.command);
   const { redirects: _newer, ...parsingResult2025 } = parsingResult;
@@ -248,7 +248,7 @@ function backgroundResult(
 
 type WireRun = ReturnType<typeof wireRun>;
 
-function wireRun(args: ShellArgs, end: ProcessEnd, place: CallPlace) {
+function wireRun(args: ShellArgs, end: ProcessEnd, place: CallIdentity) {
   return {
     command: args.command,
     workingDirectory: shownDirectory(args, place),
@@ -315,7 +315,7 @@ function textOf(args: ShellArgs, end: ProcessEnd, { confined, sandbox }: ToolCon
   return notes.length === 0 ? output : `${output}${separator}${notes.map((note) => `[${note}]`).join("\n")}`;
 }
 
-function startFailure(error: unknown, args: ShellArgs, place: CallPlace): ToolFailure {
+function startFailure(error: unknown, args: ShellArgs, place: CallIdentity): ToolFailure {
   const message = error instanceof Error ? error.message : String(error);
   const next =
     error instanceof UserError && error.code === "CWD_MISSING"

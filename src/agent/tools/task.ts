@@ -5,12 +5,12 @@ import { taskArgs, taskSuccess } from "../../protocol/task-call.ts";
 import { randomUuid } from "../../store/chats/random-uuid.ts";
 import type { SubagentEnd, SubagentRequest, Subagents } from "../subagents/index.ts";
 import { tool } from "./define.ts";
-import { type CallPlace, failure, ToolFailure, type ToolResult } from "./tool.ts";
+import { type CallIdentity, failure, ToolFailure, type ToolResult } from "./tool.ts";
 
 /** Told when the call begins, so that its end and what happens between can be told from those of others. */
 const ids = new WeakMap<object, string>();
 
-function idOf(args: { resume?: string | undefined }, { newId = randomUuid }: Pick<CallPlace, "newId">): string {
+function idOf(args: { resume?: string | undefined }, { newId = randomUuid }: Pick<CallIdentity, "newId">): string {
   const id = args.resume ?? ids.get(args) ?? newId();
   ids.set(args, id);
   return id;

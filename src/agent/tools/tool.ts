@@ -12,7 +12,7 @@ import type { ProcessRunner } from "../process.ts";
 import type { Sandbox } from "../sandbox/index.ts";
 import type { OpenBuffers } from "../seams.ts";
 import type { Subagents } from "../subagents/index.ts";
-import type { Spending } from "../usage-budget.ts";
+import type { UsageBudget } from "../usage-budget.ts";
 import type { TodoList } from "./todos.ts";
 
 export interface Tool<Args = any> {
@@ -34,14 +34,14 @@ export interface Tool<Args = any> {
   /** Throws ToolFailure with words the model can act on. */
   parse(input: unknown): Args;
   /** The arguments as the stream spells them. Some take a grammar to spell, which is loaded when it is needed. */
-  wireArgs(args: Args, context: CallPlace): Record<string, unknown> | Promise<Record<string, unknown>>;
+  wireArgs(args: Args, context: CallIdentity): Record<string, unknown> | Promise<Record<string, unknown>>;
   /** What must be permitted first. */
-  needs(args: Args, context: CallPlace): Need[];
+  needs(args: Args, context: CallIdentity): Need[];
   run(args: Args, context: ToolContext): Promise<ToolResult>;
 }
 
 /** Where a call stands: known before it is permitted. */
-export type CallPlace = {
+export type CallIdentity = {
   callId: string;
   sessionId: string;
   /** The real path of the workspace. */
@@ -66,7 +66,7 @@ export type WebAccess = NetworkSituation & {
   env: Readonly<Record<string, string | undefined>>;
 };
 
-export type ToolContext = CallPlace &
+export type ToolContext = CallIdentity &
   Pick<Decision, "approved" | "mayRead"> & {
     signal: AbortSignal;
     /** Live output, for eyes. */
@@ -97,7 +97,7 @@ export type TurnContext = {
   /** Other calls of the same tool run beside this one. */
   isParallel: boolean;
   /** What the call, and all that it starts, costs. */
-  spending: Spending;
+  spending: UsageBudget;
   /** Absent where no further ones may be started. */
   subagents?: Subagents;
   /** Absent where nobody can answer. */

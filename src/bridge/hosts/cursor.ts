@@ -26,7 +26,7 @@ import {
 import { callFields, outputOf } from "../tool-call.ts";
 import { askTreatment } from "./cursor-ask.ts";
 
-type Row = { event: HookName; fields(payload: JsonObject): JsonObject };
+type EventRow = { event: HookName; fields(payload: JsonObject): JsonObject };
 
 const shellInput = ({ command, cwd, sandbox }: JsonObject): JsonObject => ({
   command,
@@ -54,7 +54,7 @@ const ended = (payload: JsonObject): JsonObject => ({
   status: textOf(payload, "status"),
 });
 
-const rows: Partial<Record<HookEventName, Row>> = {
+const rows: Partial<Record<HookEventName, EventRow>> = {
   sessionStart: { event: "SessionStart", fields: () => ({}) },
   beforeShellExecution: {
     event: "PreToolUse",

@@ -1,5 +1,5 @@
 // One turn of the contract, answered by a model: text as it comes, calls once they are known to fit.
-import { Retelling } from "../../adapter/repeated-text.ts";
+import { RepeatedText } from "../../adapter/repeated-text.ts";
 import type { Provider, ToolSpec } from "../../model/provider.ts";
 import { ModelError } from "../../model/provider.ts";
 import type { ResolvedModel } from "../../model/resolve.ts";
@@ -51,11 +51,11 @@ export async function* answerTurn(setup: Setup, turn: Turn, signal: AbortSignal)
   }
 }
 
-type Call = Extract<Part, { type: "tool_call" }>;
+type ToolCallPart = Extract<Part, { type: "tool_call" }>;
 
-type Reply = { parts: Part[]; calls: Call[]; usage: Usage };
+type ModelReply = { parts: Part[]; calls: ToolCallPart[]; usage: Usage };
 
-type Asked = {
+type ModelTurn = {
   setup: Setup;
   system: string;
   messages: readonly Message[];
@@ -65,12 +65,12 @@ type Asked = {
 
 async function* streamReply(
   provider: Provider,
-  { setup: { model }, system, messages, tools, signal }: Asked,
-): AsyncGenerator<TurnEvent, Reply> {
+  { setup: { model }, system, messages, tools, signal }: ModelTurn,
+): AsyncGenerator<TurnEvent, ModelReply> {
   const usage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   let parts: Part[] = [];
   let said = "";
-  let retelling: Retelling | undefined;
+  let retelling: RepeatedText | undefined;
   const request = {
     model: model.modelId,
     system,
@@ -96,7 +96,7 @@ async function* streamReply(
       case "retry":
         // The reply is told from its beginning.
         parts = [];
-        retelling = new Retelling(said);
+        retelling = new RepeatedText(said);
         break;
       case "thinking":
       case "model":

@@ -9,7 +9,7 @@ import { loadSettings } from "../../store/settings.ts";
 import type { Invocation } from "../main.ts";
 import { modelFlags, runHost } from "../run-request.ts";
 
-export type Chosen = {
+export type ChosenModel = {
   configDir: string;
   choice: ModelChoice;
   /** What the user named, by flag, variable or configuration; `auto` counts as nothing. */
@@ -18,7 +18,7 @@ export type Chosen = {
   model: ResolvedModel | UserError;
 };
 
-export function chosenModel(invocation: Invocation): Chosen {
+export function chosenModel(invocation: Invocation): ChosenModel {
   const { env } = invocation;
   const config = configDir(env);
   const settings = loadSettings({ configDir: config, workspace: currentFolder(), trusted: false });

@@ -37,9 +37,9 @@ export async function runInner(
   return runCommand(command, { outer, invocation, words });
 }
 
-type Call = { outer: OuterCommand; invocation: Invocation; words: readonly string[] };
+type InnerCall = { outer: OuterCommand; invocation: Invocation; words: readonly string[] };
 
-export async function runCommand(command: InnerCommand, { outer, invocation, words }: Call): Promise<number> {
+export async function runCommand(command: InnerCommand, { outer, invocation, words }: InnerCall): Promise<number> {
   checkFlags(command, outer, invocation);
   checkWords(command, { outer, invocation, words });
   return (await command.load())(invocation, words);
@@ -69,7 +69,7 @@ function checkFlags(command: InnerCommand, outer: OuterCommand, { line, name }: 
   }
 }
 
-function checkWords({ name, operands }: InnerCommand, { outer, invocation, words }: Call): void {
+function checkWords({ name, operands }: InnerCommand, { outer, invocation, words }: InnerCall): void {
   const isTooFew = words.length === 0 && operands?.startsWith("<");
   const isTooMany = words.length > 0 && operands === undefined;
   if (!isTooFew && !isTooMany) return;

@@ -26,7 +26,7 @@ export async function install({ name, env, line }: Invocation): Promise<number> 
     );
   }
   const folder = binFolder(env);
-  const links = linksTo(file, folder).map((each) => ({ ...each, found: look(each) }));
+  const links = linksTo(file, folder).map((each) => ({ ...each, found: linkState(each) }));
   const foreign = links.filter(({ found }) => found === "folder" || (found === "foreign" && !line.flags.has("force")));
   if (foreign.length > 0) {
     const blocked = foreign.map(({ path }) => path).join(", ");
@@ -55,7 +55,7 @@ export async function uninstall({ env }: Invocation): Promise<number> {
   const folder = binFolder(env);
   const lines: string[] = [];
   for (const { path, target } of linksTo(runningFile(), folder)) {
-    const found = look({ path, target });
+    const found = linkState({ path, target });
     if (found === "nothing") continue;
     if (found !== "this" && found !== "leads nowhere") {
       lines.push(
@@ -81,9 +81,9 @@ function binFolder(env: NodeJS.ProcessEnv): string {
 }
 
 /** What stands at a path, as far as installing there is concerned. A link that leads nowhere counts only if it led to a copy of ours. */
-type Found = "nothing" | "this" | "another copy" | "leads nowhere" | "foreign" | "folder";
+type LinkState = "nothing" | "this" | "another copy" | "leads nowhere" | "foreign" | "folder";
 
-function look({ path, target }: Link): Found {
+function linkState({ path, target }: Link): LinkState {
   const entry = entryAt(path);
   if (!entry) return "nothing";
   if (entry.isDirectory()) return "folder";
@@ -126,7 +126,7 @@ function pathAdvice(folder: string, links: readonly Link[], env: NodeJS.ProcessE
   }
   const hidden = links.flatMap(({ path, target }) => {
     const first = findProgram(basename(path), env);
-    return first !== undefined && look({ path: first, target }) === "foreign" ? [first] : [];
+    return first !== undefined && linkState({ path: first, target }) === "foreign" ? [first] : [];
   });
   return hidden.map((path) => `\nNote: ${path} comes first in PATH and is another program.\n`).join("");
 }

@@ -8,7 +8,7 @@ import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { writeStderr } from "../stdout.ts";
 import { answer } from "./answer.ts";
-import { type Chosen, chosenModel } from "./chosen-model.ts";
+import { type ChosenModel, chosenModel } from "./chosen-model.ts";
 
 export async function login(invocation: Invocation): Promise<number> {
   const { env, line } = invocation;
@@ -79,7 +79,7 @@ function vendorWord({ line, name }: Invocation, others: readonly string[]): stri
 }
 
 /** Only a model that was named tells which vendor is meant: with none, a key that is there already would decide. */
-function vendorOfModel({ named, model, choice }: Chosen): string | undefined {
+function vendorOfModel({ named, model, choice }: ChosenModel): string | undefined {
   if (named === undefined) return undefined;
   if (!(model instanceof UserError))
     return model.kind === "offline" || model.kind === "script" || model.kind === "replay" ? undefined : model.vendor;

@@ -13,13 +13,13 @@ import { chatJson, chatLines, printableLine } from "./sessions/chat-lines.ts";
 import { type Place, placeOf } from "./sessions/context.ts";
 
 /** A chat and, where words were searched for, the place where they stand. */
-type Listed = { chat: ChatMetadata; snippet?: string };
+type ListedChat = { chat: ChatMetadata; snippet?: string };
 
 const mostHits = 50;
 
 export async function ls(invocation: Invocation): Promise<number> {
   const { flags } = invocation.line;
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const listed = await listedChats(invocation, place);
   if (flagText(flags, "format") === "json" || flagText(flags, "output-format") === "json") {
     return answerJson(
@@ -37,7 +37,10 @@ export async function ls(invocation: Invocation): Promise<number> {
 }
 
 /** Lets the user choose on the terminal; undefined when none was chosen. */
-export async function chooseChat(invocation: Invocation, listed: readonly Listed[]): Promise<ChatMetadata | undefined> {
+export async function chooseChat(
+  invocation: Invocation,
+  listed: readonly ListedChat[],
+): Promise<ChatMetadata | undefined> {
   const { rows } = chatLines(
     listed.map(({ chat }) => chat),
     { home: homeDir(invocation.env), now: Date.now() },
@@ -51,7 +54,7 @@ export async function chooseChat(invocation: Invocation, listed: readonly Listed
   return index === undefined ? undefined : listed[index]!.chat;
 }
 
-async function listedChats(invocation: Invocation, { configDir, workspace }: Place): Promise<Listed[]> {
+async function listedChats(invocation: Invocation, { configDir, workspace }: SessionsContext): Promise<ListedChat[]> {
   const { flags } = invocation.line;
   const text = flagText(flags, "search");
   if (text !== undefined) {
@@ -79,7 +82,7 @@ function indexingProgress(): (done: number, total: number) => void {
   };
 }
 
-function tableOf(listed: readonly Listed[], { env }: Invocation): string {
+function tableOf(listed: readonly ListedChat[], { env }: Invocation): string {
   const { header, rows } = chatLines(
     listed.map(({ chat }) => chat),
     { home: homeDir(env), now: Date.now() },
@@ -91,7 +94,7 @@ function tableOf(listed: readonly Listed[], { env }: Invocation): string {
   return `${[header, ...lines].join("\n")}\n`;
 }
 
-function nothingListed({ line, name }: Invocation, { workspace }: Place): string {
+function nothingListed({ line, name }: Invocation, { workspace }: SessionsContext): string {
   const text = flagText(line.flags, "search");
   if (text !== undefined) return `No chat has these words: ${printableLine(text)}\n`;
   if (line.flags.has("all")) return `There are no chats yet. To start one: ${name} "…"\n`;

@@ -2,11 +2,11 @@
 import { basename } from "node:path";
 import { nthChat } from "../../store/chats/find-chat.ts";
 import type { Invocation } from "../main.ts";
-import { placeOf } from "./sessions/context.ts";
+import { contextOf } from "./sessions/context.ts";
 
 /** `resume`: the latest chat of this workspace, else of all. Words are the next prompt. */
 export async function resume(invocation: Invocation): Promise<number> {
-  const { configDir, workspace } = placeOf(invocation);
+  const { configDir, workspace } = contextOf(invocation);
   const id = basename(nthChat(configDir, workspace, 1, invocation.name));
   const { isatty } = await import("node:tty");
   if (invocation.line.flags.has("print") || !isatty(0) || !isatty(1))

@@ -5,7 +5,7 @@ import { writeStderr } from "../stdout.ts";
 import { answer, answerJson, wantsJson } from "./answer.ts";
 import { chosenModel, keySource } from "./chosen-model.ts";
 
-type Login =
+type LoginStatus =
   | { loggedIn: true; who: string; source: string | null; hasKey: boolean; model: string }
   | { loggedIn: false; model: string; message: string };
 
@@ -19,7 +19,7 @@ export async function status(invocation: Invocation): Promise<number> {
   return exitCode;
 }
 
-function loginOf(invocation: Invocation): Login {
+function loginOf(invocation: Invocation): LoginStatus {
   const { model, named, choice } = chosenModel(invocation);
   if (model instanceof UserError) return { loggedIn: false, model: named ?? "auto", message: model.message };
   const source = keySource(model, choice);
@@ -36,7 +36,7 @@ function loginOf(invocation: Invocation): Login {
   return { loggedIn: true, who: model.local ? "local" : model.vendor, source: null, hasKey: false, model: model.id };
 }
 
-function statusJson(login: Login): object {
+function statusJson(login: LoginStatus): object {
   if (!login.loggedIn) {
     return {
       status: "unauthenticated",

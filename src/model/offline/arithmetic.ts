@@ -1,6 +1,6 @@
 // Arithmetic: a sum in figures or in words -> the sum written out, and its value. An own small parser; nothing is evaluated as code.
 
-import type { Value } from "./rational.ts";
+import type { Rational } from "./rational.ts";
 import * as rational from "./rational.ts";
 
 /** `shown`: "10 / 4". `digits` is absent when there is no answer, `problem` then says why. */
@@ -228,7 +228,7 @@ function isOperator(type: Token["type"]): boolean {
 }
 
 /** The usual precedence; `^` binds from the right and closer than a minus before it. */
-function evaluate(tokens: Token[]): Value | undefined {
+function evaluate(tokens: Token[]): Rational | undefined {
   let at = 0;
   let broken = false;
   const take = (...types: Token["type"][]): Token | undefined => {
@@ -237,9 +237,9 @@ function evaluate(tokens: Token[]): Value | undefined {
     at += 1;
     return token;
   };
-  const nothing: Value = { exact: true, over: 0n, under: 1n };
+  const nothing: Rational = { exact: true, over: 0n, under: 1n };
 
-  function sum(): Value {
+  function sum(): Rational {
     let value = product();
     for (let sign = take("+", "-"); sign; sign = take("+", "-")) {
       const right = product();
@@ -247,7 +247,7 @@ function evaluate(tokens: Token[]): Value | undefined {
     }
     return value;
   }
-  function product(): Value {
+  function product(): Rational {
     let value = signed();
     for (let sign = take("*", "/", "%", "mod", "of"); sign; sign = take("*", "/", "%", "mod", "of")) {
       const right = signed();
@@ -258,16 +258,16 @@ function evaluate(tokens: Token[]): Value | undefined {
     }
     return value;
   }
-  function signed(): Value {
+  function signed(): Rational {
     if (take("-")) return rational.negate(signed());
     if (take("+")) return signed();
     return raised();
   }
-  function raised(): Value {
+  function raised(): Rational {
     const base = single();
     return take("^") ? rational.power(base, signed()) : base;
   }
-  function single(): Value {
+  function single(): Rational {
     let value = nothing;
     const number = take("number");
     const root = number ? undefined : take("sqrt");

@@ -4,13 +4,13 @@ import { sayings } from "./arithmetic.ts";
 import type { Content, Lines, Step, Todo } from "./steps.ts";
 import { afterCall } from "./todos.ts";
 
-export type Use = { name: string; args: Record<string, unknown> };
-export type Result = { text: string; isError: boolean };
+export type ToolUse = { name: string; args: Record<string, unknown> };
+export type ToolOutcome = { text: string; isError: boolean };
 
 /** A program that is replayed against the calls already made: it keeps no state between replies. */
-export type Work = Generator<Use, string, Result>;
+export type StepProgram = Generator<ToolUse, string, ToolOutcome>;
 
-type Desk = {
+type StepContext = {
   tools: readonly ToolSpec[];
   todos: Todo[];
   bare: boolean;
@@ -21,8 +21,8 @@ type Desk = {
 export function* carryOut(
   steps: readonly Step[],
   given: { tools: readonly ToolSpec[]; todos: Todo[]; bare: boolean },
-): Work {
-  const desk: Desk = { ...given, shown: "" };
+): StepProgram {
+  const desk: StepContext = { ...given, shown: "" };
   let answer = "";
   let before: Step["do"] | undefined;
   for (const [index, step] of steps.entries()) {
@@ -44,7 +44,7 @@ function isOneLine(text: string): boolean {
   return !text.includes("\n");
 }
 
-function* perform(step: Step, desk: Desk): Generator<Use, string, Result> {
+function* perform(step: Step, desk: StepContext): Generator<ToolUse, string, ToolOutcome> {
   switch (step.do) {
     case "say":
       desk.shown = step.text;
@@ -108,7 +108,11 @@ function* perform(step: Step, desk: Desk): Generator<Use, string, Result> {
 }
 
 /** One call, if the run has such a tool. */
-function* use(desk: Desk, name: string, args: Record<string, unknown>): Generator<Use, Result, Result> {
+function* use(
+  desk: StepContext,
+  name: string,
+  args: Record<string, unknown>,
+): Generator<ToolUse, ToolOutcome, ToolOutcome> {
   const tool =
     desk.tools.find((one) => one.name === name) ??
     desk.tools.find((one) => one.name.toLowerCase() === name.toLowerCase());
@@ -116,7 +120,7 @@ function* use(desk: Desk, name: string, args: Record<string, unknown>): Generato
   return yield { name: tool.name, args };
 }
 
-function failed(what: string, result: Result): string {
+function failed(what: string, result: ToolOutcome): string {
   const why =
     result.text
       .trim()
@@ -130,7 +134,7 @@ const MOST_LINES = 200;
 const MOST_CHARACTERS = 12_000;
 
 /** Content under a heading; a fence longer than any inside it. */
-function shows(desk: Desk, text: string, heading: string): string {
+function shows(desk: StepContext, text: string, heading: string): string {
   const body = text.replace(/\s+$/, "");
   desk.shown = body;
   if (desk.bare) return body;
@@ -143,7 +147,7 @@ function shows(desk: Desk, text: string, heading: string): string {
   return `${heading}\n${fence}\n${kept}\n${fence}${hidden > 0 ? `\n(${hidden} more lines)` : ""}`;
 }
 
-function* read(step: { path: string; lines?: Lines }, desk: Desk): Generator<Use, string, Result> {
+function* read(step: { path: string; lines?: Lines }, desk: StepContext): Generator<ToolUse, string, ToolOutcome> {
   const { first, last, from, to } = step.lines ?? {};
   const start = from ?? 1;
   const limit = first ?? (to === undefined ? undefined : Math.max(1, to - start + 1));
@@ -209,8 +213,8 @@ function withoutNumbers(text: string): string {
 
 function* write(
   step: { path?: string; content: Content; isNew?: boolean },
-  desk: Desk,
-): Generator<Use, string, Result> {
+  desk: StepContext,
+): Generator<ToolUse, string, ToolOutcome> {
   const content = textOf(step.content, desk);
   const path = step.path ?? (yield* freeName(desk));
   const result = yield* use(desk, "Write", { path, content });
@@ -219,7 +223,7 @@ function* write(
 }
 
 /** A file without a name gets one that no file has yet. */
-function* freeName(desk: Desk): Generator<Use, string, Result> {
+function* freeName(desk: StepContext): Generator<ToolUse, string, ToolOutcome> {
   const result = yield* use(desk, "Glob", { pattern: "new-file*.txt" });
   const taken = result.isError ? "" : result.text;
   for (let number = 1; ; number += 1) {
@@ -228,7 +232,7 @@ function* freeName(desk: Desk): Generator<Use, string, Result> {
   }
 }
 
-function textOf(content: Content, desk: Desk): string {
+function textOf(content: Content, desk: StepContext): string {
   return typeof content === "string" ? content : desk.shown === "" ? "" : `${desk.shown}\n`;
 }
 
@@ -238,8 +242,8 @@ function textOf(content: Content, desk: Desk): string {
  */
 function* append(
   step: { path: string; content: Content; at: "start" | "end" },
-  desk: Desk,
-): Generator<Use, string, Result> {
+  desk: StepContext,
+): Generator<ToolUse, string, ToolOutcome> {
   const added = textOf(step.content, desk).replace(/\n$/, "");
   const present = yield* use(desk, "Read", { path: step.path });
   if (present.isError && !/not found|no such file|does not exist|doesn't exist|ENOENT/i.test(present.text))
@@ -284,8 +288,8 @@ function uniqueStart(text: string): string {
 
 function* replace(
   step: { path: string; oldText: string; newText: string; first?: boolean },
-  desk: Desk,
-): Generator<Use, string, Result> {
+  desk: StepContext,
+): Generator<ToolUse, string, ToolOutcome> {
   const { path, oldText, newText } = step;
   if (!step.first) {
     const result = yield* use(desk, "Edit", { path, edits: [{ oldText, newText, replaceAll: true }] });
@@ -306,7 +310,7 @@ function* replace(
   return result.isError ? failed(`change ${path}`, result) : `Updated ${path}.`;
 }
 
-function* search(step: Extract<Step, { do: "search" }>, desk: Desk): Generator<Use, string, Result> {
+function* search(step: Extract<Step, { do: "search" }>, desk: StepContext): Generator<ToolUse, string, ToolOutcome> {
   const result = yield* use(desk, "Grep", {
     pattern: step.pattern,
     ...(step.path !== undefined && { path: step.path }),
@@ -330,8 +334,8 @@ function* search(step: Extract<Step, { do: "search" }>, desk: Desk): Generator<U
 
 function* run(
   step: { command: string; directory?: string; done?: string },
-  desk: Desk,
-): Generator<Use, string, Result> {
+  desk: StepContext,
+): Generator<ToolUse, string, ToolOutcome> {
   const result = yield* use(desk, "Shell", {
     command: step.command,
     ...(step.directory !== undefined && { workingDirectory: step.directory }),

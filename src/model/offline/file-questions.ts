@@ -2,10 +2,10 @@
 import { find, list } from "./finding.ts";
 import { isSpent, takeFile } from "./phrases.ts";
 import { HAS, isAboutNames, search } from "./searching.ts";
-import type { Scene, Understood } from "./steps.ts";
+import type { ParsedSteps, PromptContext } from "./steps.ts";
 
 /** Questions about files, folders and text: "which files mention x?", "where is a.txt?". */
-export function fileQuestion(words: string, scene: Scene): Understood {
+export function fileQuestion(words: string, scene: PromptContext): ParsedSteps {
   const text = words
     .trim()
     .replace(/[\s?.!]+$/, "")

@@ -1,12 +1,12 @@
 // Finding: listing folders, and finding files by name.
-import { isSpent, looksLikePath, splitAt, takeFile, takePlace, termOf } from "./phrases.ts";
+import { isSpent, looksLikePath, splitAt, takeFile, takeFolder, termOf } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
-import { isFileName, type Scene, type Understood } from "./steps.ts";
+import { isFileName, type ParsedSteps, type PromptContext } from "./steps.ts";
 
 export const ALL =
   "(?:(?:me|us|all|every|each|any|the|of|my|our|out|single|existing|available|some|a|an|list of|names of|other|up|for|different|various|just|only)\\s+)*";
 
-export function list(rest: string, scene: Scene, verb = "list"): Understood {
+export function list(rest: string, scene: PromptContext, verb = "list"): ParsedSteps {
   // Nothing follows: not "list out …", but the folder out.
   if (verb === "list out" && isSpent(rest)) return [{ do: "list", path: "out" }];
   let words = rest.replace(/^(?:at|into|for|out|up|around)\s+(?=\S)/i, "").trim();
@@ -28,7 +28,7 @@ export function list(rest: string, scene: Scene, verb = "list"): Understood {
         "",
       );
     if (isSpent(after)) return [{ do: "list" }];
-    const place = takePlace(after, scene);
+    const place = takeFolder(after, scene);
     if (place && isSpent(place.rest))
       return [{ do: "list", ...(place.folder !== undefined && { path: place.folder }) }];
     const of = /^\s+(?:of|in|inside|under|from|at|within)\s+/i.exec(after);
@@ -37,7 +37,7 @@ export function list(rest: string, scene: Scene, verb = "list"): Understood {
       return [{ do: "list", path: trimSlash(inside.path) }];
     return undefined;
   }
-  const here = takePlace(words, scene) ?? takePlace(`in ${words}`, scene);
+  const here = takeFolder(words, scene) ?? takeFolder(`in ${words}`, scene);
   if (here && here.folder === undefined && isSpent(here.rest)) return [{ do: "list" }];
   // "list src", "show the docs folder"
   const direct = takeFile(words, scene, {
@@ -64,7 +64,7 @@ function isTakenForText(words: string, folder: boolean): boolean {
   );
 }
 
-export function find(rest: string, scene: Scene, verb: string): Understood {
+export function find(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const words = rest.replace(/^(?:at|for|up|out)\s+(?=\S)/i, "");
   const placed = placeBehind(words.replace(/\s+(?:in|over|right)\s+here\b/i, " here"), scene);
   const pattern = patternOf(placed.words, scene, verb);
@@ -78,12 +78,12 @@ function anywhere(pattern: string): string {
 }
 
 /** Cuts "… in src" off the end. */
-function placeBehind(words: string, scene: Scene): { words: string; path?: string } {
+function placeBehind(words: string, scene: PromptContext): { words: string; path?: string } {
   const split = splitAt(
     words,
     /\s+(?=(?:in|inside|within|under|from|below|here|across|throughout|on|at|there)\b)/,
     (right) => {
-      const place = takePlace(right, scene, { bare: true });
+      const place = takeFolder(right, scene, { bare: true });
       return place && isSpent(place.rest) ? place : undefined;
     },
   );
@@ -153,7 +153,7 @@ export const KINDS: Record<string, string> = {
 };
 
 /** The glob that the words ask for; undefined when they name no kind of file. */
-function patternOf(words: string, scene: Scene, verb: string): string | undefined {
+function patternOf(words: string, scene: PromptContext, verb: string): string | undefined {
   const text = words
     .trim()
     .replace(/[.!?,;]+$/, "")
@@ -248,7 +248,7 @@ function patternOf(words: string, scene: Scene, verb: string): string | undefine
   return file && isSpent(file.rest) && !file.folder && !/^(?:it|that|this)\b/i.test(text) ? file.path : undefined;
 }
 
-function single(token: string, scene: Scene, verb: string): string | undefined {
+function single(token: string, scene: PromptContext, verb: string): string | undefined {
   const literal = literalOf(scene.masked, token);
   const value = literal ? literal.text : token;
   if (/[*?]/.test(value) && !/\s/.test(value)) return value;

@@ -1,7 +1,7 @@
 // The offline model: follows direct instructions in plain English, deterministically, without a network. The default when there is no key.
 import type { Message } from "../../protocol/message.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "../provider.ts";
-import { carryOut, type Result, type Use } from "./carry-out.ts";
+import { carryOut, type ToolOutcome, type ToolUse } from "./carry-out.ts";
 import { todosIn } from "./todos.ts";
 import { type Plan, understand } from "./understand.ts";
 
@@ -56,7 +56,10 @@ async function* stream(request: ModelRequest): AsyncGenerator<ModelChunk> {
 }
 
 /** Runs the work again with the results it has had, up to the first call without one, or to the answer. */
-function replay(work: Generator<Use, string, Result>, done: { name: string; result: Result }[]): Use | string {
+function replay(
+  work: Generator<ToolUse, string, ToolOutcome>,
+  done: { name: string; result: ToolOutcome }[],
+): ToolUse | string {
   let step = work.next();
   for (const { name, result } of done) {
     if (step.done) break;
@@ -66,8 +69,8 @@ function replay(work: Generator<Use, string, Result>, done: { name: string; resu
   return step.value;
 }
 
-function callsIn(messages: readonly Message[]): { name: string; result: Result }[] {
-  const results = new Map<string, Result>();
+function callsIn(messages: readonly Message[]): { name: string; result: ToolOutcome }[] {
+  const results = new Map<string, ToolOutcome>();
   for (const message of messages)
     for (const part of message.parts) if (part.type === "tool_result") results.set(part.id, part);
   return messages.flatMap((message) =>

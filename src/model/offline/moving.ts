@@ -1,8 +1,8 @@
 // Moving: renaming, copying, making folders, and asking whether a file is there.
-import { type FileMention, isSpent, looksLikePath, takeFile, takeFiles, takePlace } from "./phrases.ts";
-import type { Scene, Step, Understood } from "./steps.ts";
+import { type FileMention, isSpent, looksLikePath, takeFile, takeFiles, takeFolder } from "./phrases.ts";
+import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
 
-export function move(rest: string, scene: Scene, verb: string): Understood {
+export function move(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const from = takeFile(rest.replace(/^(?:the contents? of)\s+/i, ""), scene);
   const to = from && /^\s*(?:to|into|as|->|=>|→|over to)\s*/i.exec(from.rest);
   if (!from || !to) return undefined;
@@ -20,12 +20,12 @@ export function move(rest: string, scene: Scene, verb: string): Understood {
   ];
 }
 
-function folderTarget(words: string, scene: Scene): FileMention | undefined {
-  const place = takePlace(`in ${words}`, scene, { bare: true });
+function folderTarget(words: string, scene: PromptContext): FileMention | undefined {
+  const place = takeFolder(`in ${words}`, scene, { bare: true });
   return place?.folder === undefined ? undefined : { path: place.folder, rest: place.rest, folder: true };
 }
 
-export function folder(rest: string, scene: Scene): Understood {
+export function folder(rest: string, scene: PromptContext): ParsedSteps {
   if (
     !/^(?:(?:me|a|an|the|new|empty|another)\s+)*(?:folders?|director(?:y|ies)|subfolders?|subdirector(?:y|ies)|dirs?)\b/i.test(
       rest,
@@ -44,7 +44,7 @@ export function folder(rest: string, scene: Scene): Understood {
 }
 
 /** "check whether a.txt exists". */
-export function exists(rest: string, scene: Scene): Understood {
+export function exists(rest: string, scene: PromptContext): ParsedSteps {
   const match =
     /^(?:for me\s+)?(?:if|whether|that)?\s*(?:there(?:'s| is| exists)\s+)?(.+?)(?:\s+(?:exists?|is there|is present|is here|is in (?:this|the) (?:folder|directory|project)))?[\s?.!]*$/i.exec(
       rest,

@@ -1,7 +1,7 @@
 // Phrases: files, folders, numbers and text as people mention them.
 import { numbersInFigures } from "./arithmetic.ts";
 import { literalOf, restore, unquote } from "./quotes.ts";
-import { type Content, isFileName, type Scene } from "./steps.ts";
+import { type Content, isFileName, type PromptContext } from "./steps.ts";
 
 const DETERMINERS =
   "(?:(?:the|a|an|my|our|your|this|that|these|those|another|one|some|both|new|brand new|brand-new|empty|blank|existing|local|text|plain|plain-text|simple|small|little|short|whole|entire|full|complete|same|source|config|configuration|markdown|json|python|javascript|typescript|html|css|yaml|shell|log|project'?s)\\s+)*";
@@ -31,11 +31,15 @@ export function looksLikePath(word: string): boolean {
 }
 
 /** A file at the very front of the words: "the file called a.txt in the src folder …". */
-export function takeFile(words: string, scene: Scene, options: { bare?: boolean } = {}): FileMention | undefined {
+export function takeFile(
+  words: string,
+  scene: PromptContext,
+  options: { bare?: boolean } = {},
+): FileMention | undefined {
   return named(words, scene, options) ?? referred(words, scene);
 }
 
-function named(given: string, scene: Scene, options: { bare?: boolean }): FileMention | undefined {
+function named(given: string, scene: PromptContext, options: { bare?: boolean }): FileMention | undefined {
   const pattern = new RegExp(
     `^(${DETERMINERS})(?:(${FILE_NOUNS})\\s*,?\\s*|(${FOLDER_NOUNS})\\s*,?\\s*)?(?:(${NAMED})\\s*(?=\\S))?([\\uE000-\\uF8FF]|[^\\s\\uE000-\\uF8FF]+)`,
     "i",
@@ -87,7 +91,7 @@ function named(given: string, scene: Scene, options: { bare?: boolean }): FileMe
     after = after.slice(noun[0].length);
     folder ||= noun[2] !== undefined;
   }
-  const place = takePlace(after, scene, { nested: true });
+  const place = takeFolder(after, scene, { nested: true });
   const path = place?.folder && !folder ? joinPath(place.folder, bareToken) : bareToken;
   return { path, rest: place ? place.rest : after, folder };
 }
@@ -104,7 +108,7 @@ function withNameFirst(words: string): string {
 }
 
 /** "it", "that file": the one last spoken of. */
-function referred(words: string, scene: Scene): FileMention | undefined {
+function referred(words: string, scene: PromptContext): FileMention | undefined {
   const match =
     /^(?:it|them|this|that|the|this one|that one|the same)(?:\s+(?:(?:new|created|same|resulting|above|updated|whole|last)\s+)?(?:file|one|document))?(?=$|[\s.,;:!?])/i.exec(
       words,
@@ -116,7 +120,7 @@ function referred(words: string, scene: Scene): FileMention | undefined {
 
 export function takeFiles(
   words: string,
-  scene: Scene,
+  scene: PromptContext,
   options: { bare?: boolean } = {},
 ): { files: FileMention[]; rest: string } | undefined {
   const several = severalReferred(words, scene);
@@ -140,7 +144,7 @@ export function takeFiles(
 }
 
 /** "both", "them": the files that the steps before this one were about. */
-function severalReferred(words: string, scene: Scene): { files: FileMention[]; rest: string } | undefined {
+function severalReferred(words: string, scene: PromptContext): { files: FileMention[]; rest: string } | undefined {
   if (scene.steps.length < 2) return undefined;
   const match =
     /^(both|them|all of them|these|those|the two)(?: of (?:them|these|those)| both| all)?(?: files)?(?=$|[\s.,;:!?])/i.exec(
@@ -160,14 +164,14 @@ function severalReferred(words: string, scene: Scene): { files: FileMention[]; r
 }
 
 /** `folder` is absent for "here" and "in this project". */
-export type Place = { folder?: string; rest: string };
+export type FolderPhrase = { folder?: string; rest: string };
 
 /** "in the src folder", "under docs/", "here", "in the current directory". */
-export function takePlace(
+export function takeFolder(
   words: string,
-  scene: Scene,
+  scene: PromptContext,
   options: { nested?: boolean; bare?: boolean } = {},
-): Place | undefined {
+): FolderPhrase | undefined {
   if (words.trim() === "") return undefined;
   const here =
     /^\s*,?\s*(?:(?:that (?:are|is|exist)|located|stored|found|present)\s+)?(?:(?:in|inside|within|from|under|of|at|on|for|across|throughout|to|into|through|over|around)\s+)?(?:here|there|disk|(?:(?:all (?:of )?)?(?:the|this|my|our|your|its)\s+)?(?:(?:current|present|working|whole|entire|same|project|root|workspace|top|repo(?:sitory)?'?s?|project'?s)\s+)*(?:working\s+)?(?:director(?:y|ies)|folder|dir|workspace|project|repo|repository|root|codebase|code base|code|source code|cwd|place|tree|source|sources|files))(?![\w./'-])/i.exec(
@@ -262,7 +266,11 @@ function describes(words: string): boolean {
 }
 
 /** The text to be written. `marked`: a word like "text" or "saying" stood before it, so it is meant literally. */
-export function contentOf(words: string, scene: Scene, options: { marked?: boolean } = {}): Content | undefined {
+export function contentOf(
+  words: string,
+  scene: PromptContext,
+  options: { marked?: boolean } = {},
+): Content | undefined {
   let text = words.trim().replace(/^[:,-]\s*/, "");
   let marked = options.marked ?? false;
   const lead =
@@ -329,7 +337,7 @@ function withLineBreaks(text: string): string {
 }
 
 /** One term, quoted or not. */
-export function termOf(words: string, scene: Scene): string {
+export function termOf(words: string, scene: PromptContext): string {
   const text = words.trim();
   const literal = literalOf(scene.masked, text.replace(/[.!?,;:]+$/, ""));
   return literal ? literal.text : unquote(scene.masked, text);

@@ -1,13 +1,13 @@
 // Rational: numbers that stay exact as long as they can be, so that 0.1 + 0.2 is 0.3.
 
-export type Value = { exact: true; over: bigint; under: bigint } | { exact: false; number: number };
+export type Rational = { exact: true; over: bigint; under: bigint } | { exact: false; number: number };
 
 /** What arithmetic cannot answer; the message is said to the user. */
 export class ArithmeticError extends Error {}
 
 const MOST_BITS = 4_000;
 
-export function parseNumber(digits: string): Value {
+export function parseNumber(digits: string): Rational {
   const [mantissa, exponent = "0"] = digits.replaceAll(",", "").toLowerCase().split("e");
   const [whole, fraction = ""] = mantissa!.split(".");
   const shift = Number(exponent) - fraction.length;
@@ -16,34 +16,34 @@ export function parseNumber(digits: string): Value {
   return shift >= 0 ? ratio(over * 10n ** BigInt(shift), 1n) : ratio(over, 10n ** BigInt(-shift));
 }
 
-export function add(left: Value, right: Value): Value {
+export function add(left: Rational, right: Rational): Rational {
   if (!left.exact || !right.exact) return inexact(numberOf(left) + numberOf(right));
   return ratio(left.over * right.under + right.over * left.under, left.under * right.under);
 }
 
-export function negate(value: Value): Value {
+export function negate(value: Rational): Rational {
   return value.exact ? { ...value, over: -value.over } : inexact(-value.number);
 }
 
-export function multiply(left: Value, right: Value): Value {
+export function multiply(left: Rational, right: Rational): Rational {
   if (!left.exact || !right.exact) return inexact(numberOf(left) * numberOf(right));
   return ratio(left.over * right.over, left.under * right.under);
 }
 
-export function divide(left: Value, right: Value): Value {
+export function divide(left: Rational, right: Rational): Rational {
   if (isZero(right)) throw new ArithmeticError("division by zero");
   if (!left.exact || !right.exact) return inexact(numberOf(left) / numberOf(right));
   return ratio(left.over * right.under, left.under * right.over);
 }
 
 /** The remainder has the sign of the dividend, as in most programming languages. */
-export function remainder(left: Value, right: Value): Value {
+export function remainder(left: Rational, right: Rational): Rational {
   if (isZero(right)) throw new ArithmeticError("division by zero");
   if (!left.exact || !right.exact) return inexact(numberOf(left) % numberOf(right));
   return ratio((left.over * right.under) % (right.over * left.under), left.under * right.under);
 }
 
-export function power(base: Value, exponent: Value): Value {
+export function power(base: Rational, exponent: Rational): Rational {
   if (!base.exact || !exponent.exact || exponent.under !== 1n) {
     if (numberOf(base) < 0) throw new ArithmeticError("a root of a negative number is not real");
     return inexact(numberOf(base) ** numberOf(exponent));
@@ -58,7 +58,7 @@ export function power(base: Value, exponent: Value): Value {
   return ratio(base.over ** exponent.over, base.under ** exponent.over);
 }
 
-export function squareRoot(value: Value): Value {
+export function squareRoot(value: Rational): Rational {
   const number = numberOf(value);
   if (number < 0) throw new ArithmeticError("the square root of a negative number is not real");
   const over = value.exact ? wholeRoot(value.over) : undefined;
@@ -66,7 +66,7 @@ export function squareRoot(value: Value): Value {
   return over !== undefined && under !== undefined ? ratio(over, under) : inexact(Math.sqrt(number));
 }
 
-export function factorial(value: Value): Value {
+export function factorial(value: Rational): Rational {
   if (!value.exact || value.under !== 1n || value.over < 0n) {
     throw new ArithmeticError("a factorial needs a whole number that is not negative");
   }
@@ -77,7 +77,7 @@ export function factorial(value: Value): Value {
 }
 
 /** `rounded`: the digits are not the whole truth. */
-export function format(value: Value): { digits: string; rounded: boolean } {
+export function format(value: Rational): { digits: string; rounded: boolean } {
   if (!value.exact) {
     if (!Number.isFinite(value.number)) throw new ArithmeticError("the number is too large");
     return { digits: String(Number(value.number.toPrecision(12))), rounded: true };
@@ -102,7 +102,7 @@ export function format(value: Value): { digits: string; rounded: boolean } {
   return { digits: (negative ? "-" : "") + shownWhole.toString() + (tail ? "." + tail : ""), rounded };
 }
 
-function ratio(over: bigint, under: bigint): Value {
+function ratio(over: bigint, under: bigint): Rational {
   const sign = under < 0n ? -1n : 1n;
   const divisor = greatestDivisor(over < 0n ? -over : over, under * sign) || 1n;
   return { exact: true, over: (over * sign) / divisor, under: (under * sign) / divisor };
@@ -121,14 +121,14 @@ function wholeRoot(square: bigint): bigint | undefined {
   return near * near === square ? near : undefined;
 }
 
-function inexact(number: number): Value {
+function inexact(number: number): Rational {
   return { exact: false, number };
 }
 
-function isZero(value: Value): boolean {
+function isZero(value: Rational): boolean {
   return value.exact ? value.over === 0n : value.number === 0;
 }
 
-function numberOf(value: Value): number {
+function numberOf(value: Rational): number {
   return value.exact ? Number(value.over) / Number(value.under) : value.number;
 }

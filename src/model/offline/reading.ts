@@ -1,12 +1,12 @@
 // Reading: "show me the first five lines of a.txt", "what does notes.md say?"
 
-import { countOf, isSpent, looksLikePath, takeFile, takeFiles, takePlace } from "./phrases.ts";
+import { countOf, isSpent, looksLikePath, takeFile, takeFiles, takeFolder } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
-import type { Lines, Scene, Step, Understood } from "./steps.ts";
+import type { Lines, ParsedSteps, PromptContext, Step } from "./steps.ts";
 
 const NUMBER = "(\\d+|[a-z]+(?:-[a-z]+)?|a couple of|a few)";
 
-export function read(rest: string, scene: Scene, verb: string): Understood {
+export function read(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const ranged = takeLines(rest, verb);
   const words = ranged.rest.replace(
     /^(?:(?:me|us|out loud|out|back|at|to me|for me|through|into|over|aloud)\s+)*(?:(?:only|just|all(?: of)?|everything|whatever|the|its|whole|full|entire|complete|raw|exact|actual|current)\s+)*(?:(?:what(?:'s| is| are)|what|that is|is|written|stored)\s+)*(?:(?:(?:file(?:'s)? )?contents?|text|body|source(?: code)?|code|inside|data|lines?|insides)\s+)?(?:(?:of|from|in|inside|for|at|within|that (?:is|are) in)\s+)?(?:(?:the )?contents? of\s+)?/i,
@@ -28,7 +28,7 @@ export function read(rest: string, scene: Scene, verb: string): Understood {
 }
 
 /** "what it says", "its contents", "the contents": of the file last spoken of. */
-function itsContents(rest: string, scene: Scene, lines: Lines | undefined): Understood {
+function itsContents(rest: string, scene: PromptContext, lines: Lines | undefined): ParsedSteps {
   const last = scene.steps.at(-1)?.do;
   // What was fetched or printed is shown anyway.
   if (
@@ -124,7 +124,7 @@ function ordinal(word: string): number | undefined {
 }
 
 /** Questions about what is in a file or folder: the words after "what". */
-export function readQuestion(words: string, scene: Scene): Understood {
+export function readQuestion(words: string, scene: PromptContext): ParsedSteps {
   const inside =
     /^(?:'s|s|\s+is|\s+are|\s+do we have|\s+do i have|\s+do you (?:see|find)|\s+can you (?:see|find)|\s+(?:can|could) (?:be|i) (?:found|seen|read|find|see|stored)|\s+all is)?\s*(?:there\s+|currently\s+|written\s+|stored\s+|saved\s+|inside\s+|contained\s+|all\s+)*(?:(?:the )?(?:contents?|text|source(?: code)?|code|body|data|inside)\s+)?(?:inside of|in|inside|within|of|on|from)\s+(.+)$/i.exec(
       words,
@@ -157,7 +157,7 @@ export function readQuestion(words: string, scene: Scene): Understood {
     takeFile(object, scene) ??
     (/^(?:it|there|the file|that file)\b/i.test(object) ? undefined : folderOf(object, scene));
   if (!found || !isSpent(found.rest)) {
-    const here = takePlace(`in ${object}`, scene);
+    const here = takeFolder(`in ${object}`, scene);
     return here && here.folder === undefined && isSpent(here.rest) ? [{ do: "list" }] : undefined;
   }
   return [
@@ -167,13 +167,13 @@ export function readQuestion(words: string, scene: Scene): Understood {
   ];
 }
 
-function folderOf(words: string, scene: Scene): { path: string; rest: string; folder: boolean } | undefined {
-  const place = takePlace(`in ${words}`, scene, { bare: true });
+function folderOf(words: string, scene: PromptContext): { path: string; rest: string; folder: boolean } | undefined {
+  const place = takeFolder(`in ${words}`, scene, { bare: true });
   return place?.folder === undefined ? undefined : { path: place.folder, rest: place.rest, folder: true };
 }
 
 /** "src/app" may be either; a name without an ending is taken for a folder unless it is known as a file. */
-function looksLikeFile(path: string, scene: Scene): boolean {
+function looksLikeFile(path: string, scene: PromptContext): boolean {
   const name = path.split("/").at(-1) ?? "";
   return (
     path === scene.lastPath ||

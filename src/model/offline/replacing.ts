@@ -1,13 +1,13 @@
 // Replacing: text in a file, as people ask for it to be changed or taken out.
 import { contentOf, isCode, isSpent, splitAt, takeFile, termOf } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
-import type { Scene, Understood } from "./steps.ts";
+import type { ParsedSteps, PromptContext } from "./steps.ts";
 import { whole } from "./writing.ts";
 
 const OLD_LEAD =
   /^(?:(?:only|just|any|all|each|every|the|a|of|(?:first|1st)(?= )|occurrences?|instances?|mentions?|appearances?|uses?|usages?|words?|texts?|strings?|phrase|typo|name|variable|function|term|value|number|letter|identifier|line(?=\s+[\uE000-\uF8FF])|spelling|misspelling)\s+)*/i;
 
-export function replace(rest: string, scene: Scene, verb: string): Understood {
+export function replace(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const overwritten = /^(?:replace|change|update|modify|edit|set)$/.test(verb)
     ? (whole(rest, scene, verb) ?? toSay(rest, scene))
     : undefined;
@@ -34,7 +34,7 @@ export function replace(rest: string, scene: Scene, verb: string): Understood {
 }
 
 /** "update the port in a.ts from 3000 to 4000": a value that is unlikely to stand for anything else. */
-function fromTo(rest: string, scene: Scene, verb: string): Understood {
+function fromTo(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   if (!/^(?:change|update|set|bump|modify|edit|switch)$/.test(verb)) return undefined;
   const match =
     /^(?:the\s+)?[\w\s-]+?(?:\s+(?:number|value))?(?:\s+(?:in|of|inside)\s+(\S+))?\s+from\s+([\uE000-\uF8FF]|[\w.-]*\d[\w.-]*)\s+to\s+([\uE000-\uF8FF]|[\w.-]+?)(?:\s+(?:in|inside)\s+(.+?))?[.!]?$/i.exec(
@@ -46,7 +46,7 @@ function fromTo(rest: string, scene: Scene, verb: string): Understood {
 }
 
 /** "change a.txt to say 'x'". */
-function toSay(rest: string, scene: Scene): Understood {
+function toSay(rest: string, scene: PromptContext): ParsedSteps {
   const file = takeFile(rest, scene);
   const introduced =
     file &&
@@ -65,7 +65,7 @@ function toSay(rest: string, scene: Scene): Understood {
   return content === undefined ? undefined : [{ do: "write", path: file.path, content }];
 }
 
-function replaceIn(words: string, scene: Scene, verb: string): Understood {
+function replaceIn(words: string, scene: PromptContext, verb: string): ParsedSteps {
   let body = words;
   let path: string | undefined;
   const front = /^(?:in|inside|within)\s+/i.exec(body);
@@ -144,7 +144,7 @@ function replaceIn(words: string, scene: Scene, verb: string): Understood {
 }
 
 /** "remove 'x' from a.txt". */
-function removeText(rest: string, scene: Scene): Understood {
+function removeText(rest: string, scene: PromptContext): ParsedSteps {
   const split = splitAt(rest, /\s+(?:from|in|inside|out of)\s+/, (right) => {
     const file = takeFile(right, scene);
     return file && !file.folder && isSpent(file.rest) ? file : undefined;

@@ -2,11 +2,11 @@
 import { readSum } from "./arithmetic.ts";
 import { isProgram } from "./clauses.ts";
 import { shellWord } from "./moving.ts";
-import { isSpent, looksLikePath, takeFile, takePlace, termOf } from "./phrases.ts";
+import { isSpent, looksLikePath, takeFile, takeFolder, termOf } from "./phrases.ts";
 import { literalOf, type Masked, restore } from "./quotes.ts";
-import type { Scene, Step, Understood } from "./steps.ts";
+import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
 
-export function run(rest: string, scene: Scene, verb: string): Understood {
+export function run(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   let words = rest.trim();
   let told = false;
   const lead =
@@ -50,7 +50,7 @@ export function run(rest: string, scene: Scene, verb: string): Understood {
   const literal = literalOf(scene.masked, first);
   if (literal && literal.kind !== "url" && literal.kind !== "json") {
     const after = words.slice(1);
-    const place = takePlace(after.replace(/^\s*(?:command|script)\b/i, ""), scene, { bare: true });
+    const place = takeFolder(after.replace(/^\s*(?:command|script)\b/i, ""), scene, { bare: true });
     const command = literal.text.trim();
     if (isSpent(after.replace(/^\s*(?:command|script)\b/i, "")) && command !== "") return [{ do: "run", command }];
     if (place && isSpent(place.rest))
@@ -100,7 +100,7 @@ export function isProgramText(text: string): boolean {
 }
 
 /** Questions that a command answers. */
-export function fact(words: string): Understood {
+export function fact(words: string): ParsedSteps {
   const text = words
     .toLowerCase()
     .replace(/[’]/g, "'")
@@ -138,7 +138,7 @@ function isCommand(command: string, told: boolean): boolean {
 }
 
 /** "run hello.py": the program that runs it, by its ending. */
-function takeScript(words: string, scene: Scene): Step | undefined {
+function takeScript(words: string, scene: PromptContext): Step | undefined {
   const file = takeFile(words, scene);
   if (!file || file.folder) return undefined;
   const by = /^\s*(?:with|using|via|in)\s+(python3?|node|bash|sh|ruby|perl|deno|bun|tsx|php)[\s.!?]*$/.exec(file.rest);
@@ -163,7 +163,7 @@ function takeScript(words: string, scene: Scene): Step | undefined {
 }
 
 /** "what is the output of `pwd`?", "show me the result of running pwd". */
-export function outputOf(words: string, scene: Scene): Understood {
+export function outputOf(words: string, scene: PromptContext): ParsedSteps {
   const text = words.trim().replace(/[\s?.!]+$/, "");
   const lead = "(?:(?:running|executing|calling|the (?:shell |bash )?command|command)\\s+)*";
   const match =
@@ -192,14 +192,14 @@ export function outputOf(words: string, scene: Scene): Understood {
 }
 
 /** "cd src, then run ls": where commands run from here on. */
-export function enter(rest: string, scene: Scene): Understood {
+export function enter(rest: string, scene: PromptContext): ParsedSteps {
   const file = takeFile(rest.replace(/^(?:to|into)\s+/i, ""), scene, { bare: true });
   if (!file || !isSpent(file.rest) || /\.\w{1,5}$/.test(file.path)) return undefined;
   scene.directory = file.path;
   return [];
 }
 
-export function fetchPage(rest: string, scene: Scene): Understood {
+export function fetchPage(rest: string, scene: PromptContext): ParsedSteps {
   if (!/[\uE000-\uF8FF]|www\.|\.(?:com|org|net|io|dev)\b/.test(rest)) return undefined;
   const match =
     /^(?:(?:me|the|a|to|at|from|page|web ?page|website|site|url|address|link|contents?|content|of|document|text|this|up|html|out|data|what(?:'s| is)|on)(?:\s*:)?\s+)*:?\s*([\uE000-\uF8FF]|(?:www\.[^\s\uE000-\uF8FF]+|[\w-]+\.(?:com|org|net|io|dev)(?:\/[^\s\uE000-\uF8FF]*)?))(.*)$/i.exec(
@@ -231,7 +231,7 @@ export function fetchPage(rest: string, scene: Scene): Understood {
 }
 
 /** "call the tool NAME with {json}", "use linear-create_issue with title=abc". */
-export function callTool(rest: string, scene: Scene, verb: string): Understood {
+export function callTool(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const words = rest.replace(
     /^(?:(?:the|a|an|my|your|mcp|following)\s+)*(?:(?:mcp\s+)?tools?\s+)?(?:(?:called|named)\s+|:\s*)?/i,
     "",
@@ -260,7 +260,7 @@ export function callTool(rest: string, scene: Scene, verb: string): Understood {
 }
 
 /** "create an issue with linear-create_issue, title x": the tool does what the verb says. */
-export function callWith(words: string, scene: Scene): Understood {
+export function callWith(words: string, scene: PromptContext): ParsedSteps {
   const match =
     /^(\w+)\s[\w\s-]*?(?:with|using|via|through)\s+(?:the\s+)?(?:mcp\s+)?(?:tool\s+)?(?=[\w.]+[-_]\w|[\uE000-\uF8FF])/i.exec(
       words,
@@ -291,10 +291,10 @@ function withoutPurpose(words: string, name: string): string {
   return words.slice(purpose[0].length).replace(/^(?:titled|saying)\s+/i, "");
 }
 
-type NamedTool = { tool: Scene["tools"][number]; rest: string };
+type NamedTool = { tool: PromptContext["tools"][number]; rest: string };
 
 /** The longest tool name that the words begin with; a gap may stand for "-" or "_". */
-function nameAt(words: string, scene: Scene, options: { short: boolean }): NamedTool | undefined {
+function nameAt(words: string, scene: PromptContext, options: { short: boolean }): NamedTool | undefined {
   const literal = literalOf(scene.masked, words.charAt(0));
   const text = literal ? literal.text + words.slice(1) : words;
   const flat = (name: string): string => name.toLowerCase().replace(/[-_./:\s]+/g, " ");
@@ -312,7 +312,11 @@ function nameAt(words: string, scene: Scene, options: { short: boolean }): Named
   return short.length === 1 ? { tool: short[0]!, rest: text.slice(word.length) } : undefined;
 }
 
-function argumentsOf(words: string, tool: Scene["tools"][number], scene: Scene): Record<string, unknown> | undefined {
+function argumentsOf(
+  words: string,
+  tool: PromptContext["tools"][number],
+  scene: PromptContext,
+): Record<string, unknown> | undefined {
   const properties = propertiesOf(tool.parameters);
   const text = words
     .replace(
@@ -350,7 +354,7 @@ function argumentsOf(words: string, tool: Scene["tools"][number], scene: Scene):
   return { [only]: typedValue(text, properties[only], scene) };
 }
 
-function typedValue(words: string, schema: unknown, scene: Scene): unknown {
+function typedValue(words: string, schema: unknown, scene: PromptContext): unknown {
   const literal = literalOf(scene.masked, words);
   const text = termOf(words, scene);
   const type = (schema as { type?: unknown } | undefined)?.type;
@@ -383,7 +387,7 @@ function parsedObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-export function sum(words: string): Understood {
+export function sum(words: string): ParsedSteps {
   const found = readSum(words);
   return found && [{ do: "sum", sum: found }];
 }

@@ -2,14 +2,14 @@
 import { ALL, find, KINDS, trimSlash } from "./finding.ts";
 import { isSpent, looksLikePath, splitAt, takeFile, termOf } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
-import type { Scene, Understood } from "./steps.ts";
+import type { ParsedSteps, PromptContext } from "./steps.ts";
 
 const TERM_LEAD =
   /^(?:(?:for|any|all|every|each|the|a|an|of|to|me|up|everything|anything|with|exact)\s+)*(?:(?:occurrences?|instances?|usages?|uses?|references?|mentions?|matches?|appearances?|places|lines?|hits|calls)\s+(?:(?:of|to|for|containing|with|that (?:contain|mention|have|match|include)|which (?:contain|mention)|where|matching|including|mentioning)\s+)?)?(?:(?:the|a|an|this|exact|literal)\s+)*(?:(?:word|words|string|text|phrase|pattern|term|expression|keyword|regex|regular expression|regexp|symbol|identifier|function|variable|class|name|import|literal|substring|content|contents)\s+)?(?:called\s+|named\s+)?/i;
 export const HAS =
   "(?:contain(?:s|ing)?|mention(?:s|ing)?|includ(?:e|es|ing)|have|has|having|with|referenc(?:e|es|ing)|us(?:e|es|ing)|refer(?:s|ring)? to|import(?:s|ing)?|call(?:s|ing)?|defin(?:e|es|ing)|match(?:es|ing)?|hold(?:s|ing)?|say(?:s|ing)?|talk(?:s|ing)? about)";
 
-export function search(rest: string, scene: Scene, verb: string): Understood {
+export function search(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const web = /^(?:(?:on|in)\s+)?(?:the\s+)?(?:web|internet)\s+(?:for|about)\s+(\S.*?)[.?!]*$/i.exec(rest);
   if (web) return [{ do: "call", tool: "WebSearch", args: { query: termOf(web[1]!, scene) } }];
   const anyCase =
@@ -25,7 +25,7 @@ export function search(rest: string, scene: Scene, verb: string): Understood {
   const byName = /^(?:for )?(?:the )?files? by (?:file ?)?name\s*[:,]?\s+(?:for )?(\S+)$/i.exec(words);
   if (byName) return find(`files named ${byName[1]}`, scene, "find");
   words = words.replace(/^(?:-rn?|-n|-r|-l)\s+/, "").replace(/^recursively\s+|\s+recursively(?=\s|$)/i, "");
-  const shape = (term: string, mode: "content" | "files_with_matches", where: Where): Understood => {
+  const shape = (term: string, mode: "content" | "files_with_matches", where: SearchScope): ParsedSteps => {
     const several = /^[\uE000-\uF8FF](?:\s*(?:,\s*(?:and|or)|,|\band\b|\bor\b)\s*[\uE000-\uF8FF])+$/i.test(
       termOnly(term),
     );
@@ -132,7 +132,7 @@ export function search(rest: string, scene: Scene, verb: string): Understood {
   return shape(stripLead(placed.term), "content", placed.where);
 }
 
-type Where = { path?: string; glob?: string };
+type SearchScope = { path?: string; glob?: string };
 
 /** "hello inside", "TODO comments" -> "hello", "TODO". */
 function termOnly(term: string): string {
@@ -154,14 +154,14 @@ function stripLead(term: string): string {
 }
 
 /** "find 'a.b' in c.txt" searches text although 'a.b' could name a file. */
-function isTextSearch(placed: { term: string; where: Where }, scene: Scene): boolean {
+function isTextSearch(placed: { term: string; where: SearchScope }, scene: PromptContext): boolean {
   if (placed.where.glob !== undefined || /\.\w+$/.test(placed.where.path ?? "")) return true;
   const literal = literalOf(scene.masked, placed.term.trim());
   return literal !== undefined && !looksLikePath(literal.text) && !/[*?]/.test(literal.text);
 }
 
 /** "find" means many things: only a quoted or single term, or one with a place, is taken for text. */
-function isPlainTerm(placed: { term: string; where: Where }, _scene: Scene): boolean {
+function isPlainTerm(placed: { term: string; where: SearchScope }, _scene: PromptContext): boolean {
   const term = termOnly(stripLead(placed.term));
   if (/[\uE000-\uF8FF]/.test(term)) return /^[\uE000-\uF8FF]$/.test(term.replace(/[.!?,]+$/, ""));
   if (
@@ -197,7 +197,7 @@ function pattern(text: string, regex: boolean): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-function termAndWhere(words: string, scene: Scene): { term: string; where: Where } {
+function termAndWhere(words: string, scene: PromptContext): { term: string; where: SearchScope } {
   const split = splitAt(
     words,
     /\s*,?\s+(?:in|inside|within|across|under|throughout|through|from|over|among|below|anywhere in|somewhere in)\s+/,
@@ -209,7 +209,7 @@ function termAndWhere(words: string, scene: Scene): { term: string; where: Where
 }
 
 /** Where to search: a file, a folder, a kind of file, or everywhere. */
-function whereOf(words: string, scene: Scene): Where | undefined {
+function whereOf(words: string, scene: PromptContext): SearchScope | undefined {
   const text = words
     .trim()
     .replace(/[.!?,;]+$/, "")
@@ -238,7 +238,7 @@ function whereOf(words: string, scene: Scene): Where | undefined {
 const STOP_WHERE =
   /^(?:web|internet|google|online|github|net|order|general|particular|case|it|there|total|which|that|front|time|english|french|german|full)$/i;
 
-function globOf(words: string, scene: Scene): string | undefined {
+function globOf(words: string, scene: PromptContext): string | undefined {
   const token = words
     .trim()
     .replace(new RegExp(`^${ALL}`, "i"), "")
@@ -251,7 +251,7 @@ function globOf(words: string, scene: Scene): string | undefined {
   return kind ?? (/^\.\w{1,6}$/.test(value) ? `*${value}` : undefined);
 }
 
-function isKind(words: string, scene: Scene): boolean {
+function isKind(words: string, scene: PromptContext): boolean {
   return (
     words.trim() === "" || new RegExp(`^${ALL}$`, "i").test(`${words.trim()} `) || globOf(words, scene) !== undefined
   );
@@ -268,7 +268,7 @@ export function isAboutNames(term: string, words: string): boolean {
 }
 
 /** "how many times does x appear in a.txt", "count the TODOs in src". */
-export function count(rest: string, scene: Scene): Understood {
+export function count(rest: string, scene: PromptContext): ParsedSteps {
   const text = rest.replace(/[\s?.!]+$/, "");
   const match =
     /^(?:how\s+(?:many\s+times|often)\s+(?:(?:does|do|is|are)\s+)?(?:the\s+(?:word|string|text|phrase)\s+)?(.+?)\s+(?:appear|occur|show up|used|mentioned|come up|exist|present|found)s?(?:\s+(?:in|inside|across|within)\s+(.+))?)$/i.exec(

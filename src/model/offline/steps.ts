@@ -36,7 +36,7 @@ export type Step =
   | { do: "call"; tool: string; args: Record<string, unknown> };
 
 /** What a clause may refer to beyond its own words. */
-export type Scene = {
+export type PromptContext = {
   masked: Masked;
   tools: readonly ToolSpec[];
   /** What was understood so far, in this prompt. */
@@ -53,9 +53,9 @@ export type Scene = {
 };
 
 /** Undefined: not understood. An empty list: understood, and nothing to do. */
-export type Understood = Step[] | undefined;
+export type ParsedSteps = Step[] | undefined;
 
-export type Intent = (rest: string, scene: Scene, verb: string) => Understood;
+export type Intent = (rest: string, scene: PromptContext, verb: string) => ParsedSteps;
 
 export function isFileName(literal: Literal | undefined): boolean {
   return literal !== undefined && (literal.kind === "quote" || literal.kind === "code") && !/[\n\t]/.test(literal.text);

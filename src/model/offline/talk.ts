@@ -2,7 +2,7 @@
 import { isGreeting } from "./clauses.ts";
 import { looksLikePath } from "./phrases.ts";
 import { literalOf, restore } from "./quotes.ts";
-import type { Scene, Understood } from "./steps.ts";
+import type { ParsedSteps, PromptContext } from "./steps.ts";
 
 export const ABLE =
   "arithmetic; reading, creating, appending to, changing and deleting files; listing folders; finding files; searching text; running commands; a todo list; calling a tool by name, such as one that fetches pages";
@@ -23,12 +23,12 @@ export function refusal(options: { part: string; several: boolean }): string {
   );
 }
 
-function says(text: string): Understood {
+function says(text: string): ParsedSteps {
   return [{ do: "say", text }];
 }
 
 /** Whole clauses that are small talk or ask about the model itself. */
-export function talk(words: string, scene: Scene): Understood {
+export function talk(words: string, scene: PromptContext): ParsedSteps {
   const text = words
     .toLowerCase()
     .replace(/[’]/g, "'")
@@ -117,7 +117,7 @@ function isAboutIdentity(text: string): boolean {
   ].some((pattern) => pattern.test(text));
 }
 
-function help(scene: Scene): string {
+function help(scene: PromptContext): string {
   const own = scene.tools.filter((tool) => /-/.test(tool.name)).map((tool) => tool.name);
   const lines = [
     "what is 12 * (3 + 4)?",
@@ -139,7 +139,7 @@ function help(scene: Scene): string {
 }
 
 /** "what was my last question?", "repeat your last answer". */
-export function recall(words: string, scene: Scene): Understood {
+export function recall(words: string, scene: PromptContext): ParsedSteps {
   if (
     !/ask|said|say|question|prompt|message|request|instruction|input|quer|wrote|typed|told|answer|repl|respon|talk|discuss|conversation|repeat|recall|remember/i.test(
       words,
@@ -216,7 +216,7 @@ export function recall(words: string, scene: Scene): Understood {
   return undefined;
 }
 
-function saidBefore(scene: Scene, which: { noun: string; first: boolean }): Understood {
+function saidBefore(scene: PromptContext, which: { noun: string; first: boolean }): ParsedSteps {
   const text = which.first ? scene.asked[0] : scene.asked.at(-1);
   if (text === undefined)
     return says("You have not asked anything before this: it is the first message of this conversation.");
@@ -224,14 +224,14 @@ function saidBefore(scene: Scene, which: { noun: string; first: boolean }): Unde
   return says(`Your ${which.first ? "first" : "last"} ${noun} was "${text}"`);
 }
 
-function everything(scene: Scene): Understood {
+function everything(scene: PromptContext): ParsedSteps {
   if (scene.asked.length === 0)
     return says("You have not asked anything before this: it is the first message of this conversation.");
   return says(`You have asked:\n${scene.asked.map((text, index) => `${index + 1}. ${text}`).join("\n")}`);
 }
 
 /** "say hello", "reply with exactly: ok", "echo X". */
-export function say(rest: string, scene: Scene, verb: string): Understood {
+export function say(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   let words = rest.trim();
   const lead =
     /^(?:(?:back|to me|me|only|just|simply|with|exactly|in|out loud|out|verbatim|precisely|nothing but|by saying|and say|say|this|using|aloud|literally|a|an|the|one|single|following|short|simple|exact|two|word|words|phrase|text|string|letters?|sentence|message|line|answer|after me)(?:\s*[:,]+\s*|\s+))*/i;
@@ -278,7 +278,7 @@ export function say(rest: string, scene: Scene, verb: string): Understood {
 }
 
 /** "print 'hello'": a quoted thing that names no file. */
-export function quoted(rest: string, scene: Scene): Understood {
+export function quoted(rest: string, scene: PromptContext): ParsedSteps {
   const literal = literalOf(scene.masked, rest.replace(/[.!?,;]+$/, ""));
   return literal?.kind === "quote" && !looksLikePath(literal.text) ? says(literal.text) : undefined;
 }

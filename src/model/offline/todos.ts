@@ -2,11 +2,11 @@
 import type { Message } from "../../protocol/message.ts";
 import { numbersInFigures } from "./arithmetic.ts";
 import { literalOf, unquote } from "./quotes.ts";
-import type { Scene, Todo, Understood } from "./steps.ts";
+import type { ParsedSteps, PromptContext, Todo } from "./steps.ts";
 
 const LIST = "(?:to-?dos?|to do|task)(?:[- ]?lists?)?(?:s)?(?:\\s+(?:items?|entries|entry))?";
 
-export function todo(rest: string, scene: Scene, verb: string): Understood {
+export function todo(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   if (
     scene.todos.length === 0 &&
     !/to-?do|to do|task|item|done|complete|finish|progress|pending|started|cancel|\boff\b/i.test(`${verb} ${rest}`)
@@ -21,7 +21,7 @@ export function todo(rest: string, scene: Scene, verb: string): Understood {
   );
 }
 
-function shown(rest: string, verb: string): Understood {
+function shown(rest: string, verb: string): ParsedSteps {
   if (
     !/^(?:show|show me|display|print|print out|list|list out|give me|tell me|output|what|type|present|ls)$/.test(verb)
   )
@@ -34,7 +34,7 @@ function shown(rest: string, verb: string): Understood {
     : undefined;
 }
 
-function made(rest: string, scene: Scene, verb: string): Understood {
+function made(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   if (
     !/^(?:create|make|write|write down|start|set up|build|generate|new|give me|prepare|put|produce|keep|keep track of|track|maintain)$/.test(
       verb,
@@ -60,7 +60,7 @@ function made(rest: string, scene: Scene, verb: string): Understood {
   ];
 }
 
-function added(rest: string, scene: Scene, verb: string): Understood {
+function added(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   if (
     !/^(?:add|put|append|insert|write|write down|note down|jot down|create|make|new|place|record|enter|stick)$/.test(
       verb,
@@ -98,7 +98,7 @@ function added(rest: string, scene: Scene, verb: string): Understood {
   ];
 }
 
-function marked(rest: string, scene: Scene, verb: string): Understood {
+function marked(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const states: [string, string][] = [
     ["done|complete|completed|finished|checked|ticked|ready", "completed"],
     ["in[- ]progress|started|ongoing|being worked on|active|doing|underway", "in_progress"],
@@ -150,7 +150,7 @@ function marked(rest: string, scene: Scene, verb: string): Understood {
   ];
 }
 
-function removed(rest: string, scene: Scene, verb: string): Understood {
+function removed(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   if (!/^(?:remove|delete|drop|clear|clear out|erase|get rid of|empty|wipe|discard|reset|cancel)$/.test(verb))
     return undefined;
   if (
@@ -176,7 +176,7 @@ function isAboutTodos(words: string): boolean {
 }
 
 /** Which of the todos are meant: by number, by position, by their words, or all. */
-function targets(words: string, scene: Scene): Todo[] {
+function targets(words: string, scene: PromptContext): Todo[] {
   const text = words
     .trim()
     .replace(/[.!?,]+$/, "")
@@ -216,7 +216,7 @@ function targets(words: string, scene: Scene): Todo[] {
   return found.length === parts.length ? found : [];
 }
 
-function itemsOf(words: string, scene: Scene): string[] {
+function itemsOf(words: string, scene: PromptContext): string[] {
   const text = words.trim().replace(/[.!]+$/, "");
   const separator = /[,;\n]/.test(text)
     ? /\s*(?:,\s*(?:and\s+(?:then\s+)?)?|;\s*|\n+\s*|\s+and\s+(?=[^,;]*$))\s*/i

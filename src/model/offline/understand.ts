@@ -19,7 +19,7 @@ import { read, readQuestion } from "./reading.ts";
 import { replace } from "./replacing.ts";
 import { callTool, callWith, enter, fact, fetchPage, isProgramText, outputOf, run, sum } from "./running.ts";
 import { count, search } from "./searching.ts";
-import type { Intent, Scene, Step, Understood } from "./steps.ts";
+import type { Intent, ParsedSteps, PromptContext, Step } from "./steps.ts";
 import { quoted, recall, refusal, say, talk } from "./talk.ts";
 import { afterCall, todo } from "./todos.ts";
 import { type Verb, verbAt } from "./verbs.ts";
@@ -58,14 +58,14 @@ const intents: Record<string, Intent> = {
   tools: (rest, scene, verb) => talk(`${verb} ${rest}`, scene),
 };
 
-export function understand(prompt: string, known: Omit<Scene, "masked" | "steps">): Plan {
+export function understand(prompt: string, known: Omit<PromptContext, "masked" | "steps">): Plan {
   const typed = mask(prompt);
   // Quoted text may be long; an instruction is not, and the grammar is no match for a book.
   if (typed.text.length > 8_000) return { refused: refusal({ part: prompt.trim(), several: false }) };
   const figures = sum(typed.text);
   if (figures) return { steps: figures, bare: false };
   const { masked, clauses } = clausesOf(typed);
-  const scene: Scene = { ...known, masked, steps: [] };
+  const scene: PromptContext = { ...known, masked, steps: [] };
   const orders = clauses.filter((clause, index) => !isAside(clause, index, clauses));
   let previous: Verb | undefined;
   for (const clause of orders) {
@@ -121,7 +121,7 @@ function isAside(clause: Clause, index: number, clauses: Clause[]): boolean {
   );
 }
 
-function understandClause(words: string, scene: Scene): Understood {
+function understandClause(words: string, scene: PromptContext): ParsedSteps {
   const typed =
     /^(?:[$!>]\s*|(?:(?:use|with|in)\s+)?(?:the\s+)?(?:shell|bash|sh|cmd|terminal|command|run|exec|execute)\s*:\s*)(?=\S)/i.exec(
       words,
@@ -156,11 +156,11 @@ function understandClause(words: string, scene: Scene): Understood {
   return undefined;
 }
 
-function oneForm(words: string, scene: Scene): Understood {
+function oneForm(words: string, scene: PromptContext): ParsedSteps {
   return recall(words, scene) ?? talk(words, scene) ?? instruction(words, scene);
 }
 
-function instruction(words: string, scene: Scene): Understood {
+function instruction(words: string, scene: PromptContext): ParsedSteps {
   const figures = sum(words);
   if (figures) return figures;
   const hoisted = placeLast(words, scene);
@@ -192,7 +192,7 @@ function mayAsk(words: string): boolean {
 }
 
 /** "in a.txt, replace x with y" -> "replace x with y in a.txt". */
-function placeLast(words: string, scene: Scene): string | undefined {
+function placeLast(words: string, scene: PromptContext): string | undefined {
   const titled = /^(?:(?:the )?file\s+)?([\w./~-]+\.\w+|[\uE000-\uF8FF]):\s+(?=\S)/i.exec(words);
   if (titled && verbAt(words.slice(titled[0].length))) {
     const order = words.slice(titled[0].length);
@@ -214,7 +214,7 @@ function placeLast(words: string, scene: Scene): string | undefined {
   return `${rest} ${words.slice(0, words.length - file.rest.length).trim()}`;
 }
 
-function question(words: string, scene: Scene): Understood {
+function question(words: string, scene: PromptContext): ParsedSteps {
   if (
     scene.todos.length > 0 &&
     /^what (?:else )?(?:do i|should i|is|'s) (?:still )?(?:(?:have|need|got) to do|left(?: to do)?|to do|to be done)(?: next)?[\s?.!]*$/i.test(
@@ -241,7 +241,7 @@ function question(words: string, scene: Scene): Understood {
 }
 
 /** "a new file a.txt with 'x'", "TODO in src" say nothing of what to do; "there is a file a.txt" only names it. */
-function statement(words: string, scene: Scene): Understood {
+function statement(words: string, scene: PromptContext): ParsedSteps {
   const there =
     /^(?:there(?:'s| is)|i have|we have|i've got|consider|take|given|edit|modify|update|change|open|use|work on|go to|do you see|do you know|you see|i (?:don't|do not|no longer) (?:need|want))\s+(.+)$/i.exec(
       words,
@@ -285,7 +285,7 @@ function todoState(words: string): string | undefined {
   return did ? `${did[1]} as done` : undefined;
 }
 
-function shownThing(words: string, scene: Scene): Understood {
+function shownThing(words: string, scene: PromptContext): ParsedSteps {
   return (
     fetchPage(words, scene) ??
     (/^(?:any |all |the )?files (?:called|named)\s/i.test(words) ? find(words, scene, "find") : undefined) ??
@@ -297,7 +297,7 @@ function shownThing(words: string, scene: Scene): Understood {
 }
 
 /** "read a.txt, then b.txt": the verb of the clause before. */
-function inherited(words: string, scene: Scene, previous: Verb | undefined): Understood {
+function inherited(words: string, scene: PromptContext, previous: Verb | undefined): ParsedSteps {
   if (!previous || verbAt(withoutPoliteness(words))) return undefined;
   return oneForm(`${previous.verb} ${withoutTail(withoutPoliteness(words))}`, scene);
 }

@@ -63,9 +63,9 @@ const rows: [words: string, intents: string][] = [
   ],
 ];
 
-type Entry = { verb: string; intents: readonly string[] };
+type VerbEntry = { verb: string; intents: readonly string[] };
 
-let table: Map<string, Entry> | undefined;
+let table: Map<string, VerbEntry> | undefined;
 /** Verbs of several words, by their first word, the longest first: "look for" before "look". */
 let several: Map<string, string[]> | undefined;
 
@@ -88,8 +88,8 @@ function begins(words: string, verb: string): boolean {
 }
 
 /** Meanings joined when a word stands in several rows. */
-function build(): Map<string, Entry> {
-  const known = new Map<string, Entry>();
+function build(): Map<string, VerbEntry> {
+  const known = new Map<string, VerbEntry>();
   for (const [words, meanings] of rows) {
     const intents = meanings === "" ? [] : meanings.split(" ");
     for (const verb of words.split("|")) {
@@ -110,7 +110,7 @@ function grouped(verbs: readonly string[]): Map<string, string[]> {
 }
 
 /** "would you mind reading …" */
-function gerund(word: string, known: Map<string, Entry>): Entry | undefined {
+function gerund(word: string, known: Map<string, VerbEntry>): VerbEntry | undefined {
   if (!word.endsWith("ing")) return undefined;
   const stem = word.slice(0, -3);
   return known.get(stem) ?? known.get(stem + "e") ?? (/(.)\1$/.test(stem) ? known.get(stem.slice(0, -1)) : undefined);

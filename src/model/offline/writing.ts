@@ -10,18 +10,18 @@ import {
   splitAt,
   takeFile,
   takeFiles,
-  takePlace,
+  takeFolder,
 } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
 import { outputOf } from "./running.ts";
-import type { Scene, Step, Understood } from "./steps.ts";
+import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
 
 const INTRO =
   /^\s*,?\s*\(?(?:(?:and\s+|which\s+|that\s+)?(with|containing|contains?|that contains|which contains|that says|which says|saying|says?|that reads|reading|reads?|holding|holds|that has|which has|has|having|consisting of|including|to (?:say|contain|read|be|have)|so (?:that )?it (?:says|contains|reads)|whose (?:contents?|text|body) (?:is|are|says|reads|should be)|its (?:contents?|text) (?:is|are|should be|being)|(?:with\s+)?(?:the\s+)?(?:contents?|text|body)(?= \S|:)|where (?:the )?(?:contents?|text) (?:is|are))(?![\w-])|:|->|→|=>|=)\s*/i;
 const CONNECTOR = /\s+(?:(?:out|down)\s+)?(?:to|into|in|inside|as|under|at|onto|on)\s+/;
 
 /** Both orders: "a.txt with 'x'" and "'x' to a.txt". */
-export function write(rest: string, scene: Scene, verb: string): Understood {
+export function write(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   let words = rest.replace(/^(?:me|us|up|for me|for us|out|down)\s+/i, "");
   if (scene.lastPath !== undefined)
     words = words.replace(/\s+(?:inside|in there|therein|in that file|into that file)[\s.!]*$/i, " in it");
@@ -36,7 +36,7 @@ export function write(rest: string, scene: Scene, verb: string): Understood {
 }
 
 /** "replace the contents of a.txt with 'x'", "set the content of a.txt to 'x'". */
-export function whole(words: string, scene: Scene, verb: string): Understood {
+export function whole(words: string, scene: PromptContext, verb: string): ParsedSteps {
   const match =
     /^(?:all (?:of )?)?(?:the\s+)?(?:(?:whole|entire|full|complete|current)\s+)?(?:contents?|text|body|everything)\s+(?:of|in|inside)\s+/i.exec(
       words,
@@ -50,7 +50,7 @@ export function whole(words: string, scene: Scene, verb: string): Understood {
 }
 
 /** "the output of ls to a.txt". */
-function outputInto(words: string, scene: Scene): Understood {
+function outputInto(words: string, scene: PromptContext): ParsedSteps {
   const split = splitAt(words, /\s+(?:to|into|in|as)\s+/, (right) => {
     const file = takeFile(right, scene);
     return file && isSpent(file.rest) && !file.folder ? file : undefined;
@@ -61,7 +61,7 @@ function outputInto(words: string, scene: Scene): Understood {
 }
 
 /** "in a.txt the text 'x'", "to a.txt: x". */
-function into(words: string, scene: Scene): Understood {
+function into(words: string, scene: PromptContext): ParsedSteps {
   const start =
     /^(?:(?:the following|this|these lines?|the text below)(?:\s+(?:text|lines?|contents?))?\s+)?(?:in|into|to|inside)\s+/i.exec(
       words,
@@ -73,7 +73,7 @@ function into(words: string, scene: Scene): Understood {
   return content === undefined ? undefined : [{ do: "write", path: file.path, content }];
 }
 
-function fileFirst(words: string, scene: Scene, verb: string): Understood {
+function fileFirst(words: string, scene: PromptContext, verb: string): ParsedSteps {
   const creates =
     /^(?:create|make|generate|touch|start|set up|add|new|produce|prepare|build|initialize)$/.test(verb) ||
     (verb === "write" && /^an? (?:(?:new|text|plain|empty|blank) )*file\b/i.test(words));
@@ -97,7 +97,7 @@ function fileFirst(words: string, scene: Scene, verb: string): Understood {
   const left = found.rest.slice(introduced[0].length).replace(introduced[0].includes("(") ? /\)\s*$/ : /$^/, "");
   // "with 'x' in the out folder"
   const behind = /^(.*[\uE000-\uF8FF])(?:\s+(?:in it|inside(?: it)?))?(\s+(?:in|inside|under|into)\s.+)$/i.exec(left);
-  const place = behind && takePlace(behind[2]!, scene);
+  const place = behind && takeFolder(behind[2]!, scene);
   const folderBehind = place && isSpent(place.rest) ? place : undefined;
   const marked =
     !/^(?:with|including|having|has|that has|which has|holding|holds|containing|contains?|that contains|which contains|consisting of|to (?:be|have))$/i.test(
@@ -119,7 +119,7 @@ function touch(path: string): Step {
   return { do: "run", command: `touch -- ${shellWord(path)}`, done: `Touched ${path}.` };
 }
 
-function contentFirst(words: string, scene: Scene, verb: string): Understood {
+function contentFirst(words: string, scene: PromptContext, verb: string): ParsedSteps {
   const split = splitAt(words, CONNECTOR, (right): FileMention | undefined => {
     const file = takeFile(right, scene, { bare: false });
     return file && isSpent(file.rest) && !file.folder ? file : undefined;
@@ -145,7 +145,7 @@ function contentFirst(words: string, scene: Scene, verb: string): Understood {
 }
 
 /** "let a.txt contain 'x'": only what is quoted. */
-export function hold(rest: string, scene: Scene, verb: string): Understood {
+export function hold(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const file = takeFile(rest.replace(/^(?:that|the)\s+(?=\S)/i, ""), scene);
   const holds =
     file && /^\s*(?:to\s+)?(?:contains?|says?|reads?|holds?|has|have)\s+.*[\uE000-\uF8FF]\s*[.!]?$/i.test(file.rest);
@@ -153,7 +153,7 @@ export function hold(rest: string, scene: Scene, verb: string): Understood {
 }
 
 /** "print 'x' to a.txt": quoted text, or what was shown before, and nothing else. */
-export function output(rest: string, scene: Scene, verb: string): Understood {
+export function output(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const split = splitAt(rest, /\s+(?:to|into)\s+/, (right) => {
     const file = takeFile(right, scene);
     return file && isSpent(file.rest) && !file.folder ? file : undefined;
@@ -168,7 +168,7 @@ export function output(rest: string, scene: Scene, verb: string): Understood {
 }
 
 /** "create a file", "create a file with 'x'", "create a file with 'x' and call it a.txt". */
-function unnamed(words: string, scene: Scene, verb: string): Understood {
+function unnamed(words: string, scene: PromptContext, verb: string): ParsedSteps {
   if (!/^(?:create|make|generate|start|add|new|produce|write|save)$/.test(verb)) return undefined;
   const match =
     /^(?:(?:a|an|one|some|the|new|empty|blank|text|plain|simple|small|random|test|sample)\s+)*(?:text\s*)?file(?![\w.-])/i.exec(
@@ -194,7 +194,7 @@ function unnamed(words: string, scene: Scene, verb: string): Understood {
 }
 
 /** "… and call it a.txt". */
-export function naming(rest: string, scene: Scene): Understood {
+export function naming(rest: string, scene: PromptContext): ParsedSteps {
   const match = /^(?:it|this|that|the file|the new file)\s+/i.exec(rest);
   const last = scene.steps.at(-1);
   if (!match || last?.do !== "write" || last.path !== undefined) return undefined;
@@ -204,7 +204,7 @@ export function naming(rest: string, scene: Scene): Understood {
   return [{ ...last, path: file.path }];
 }
 
-export function append(rest: string, scene: Scene, verb: string): Understood {
+export function append(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const words = rest
     .replace(/^(?:on|in|down)\s+(?=[\uE000-\uF8FF])/i, "")
     .replace(
@@ -277,7 +277,7 @@ export function append(rest: string, scene: Scene, verb: string): Understood {
   return content === undefined ? undefined : [{ do: "append", path: file.path, content, at: whereOf(target?.[1]) }];
 }
 
-export function remove(rest: string, scene: Scene, verb: string): Understood {
+export function remove(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   if (/^(?:strip|reset|cancel)$/.test(verb)) return undefined;
   const emptied = /^(?:clear|clear out|wipe|empty)$/.test(verb);
   const words = emptied ? rest.replace(/^(?:out\s+)?(?:the\s+)?contents? of\s+/i, "") : rest;

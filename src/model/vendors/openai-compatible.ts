@@ -24,11 +24,13 @@ export function openaiCompatibleVendor(settings: VendorSettings): Vendor {
   };
 }
 
-type Chunk = { choices?: { delta?: { tool_calls?: { id?: string | null; function?: { name?: string | null } }[] } }[] };
+type StreamChunk = {
+  choices?: { delta?: { tool_calls?: { id?: string | null; function?: { name?: string | null } }[] } }[];
+};
 
 /** Only the delta that names the function begins a call. */
 function callIds(event: unknown): (string | undefined)[] {
-  const calls = (event as Chunk | null)?.choices?.[0]?.delta?.tool_calls;
+  const calls = (event as StreamChunk | null)?.choices?.[0]?.delta?.tool_calls;
   if (!Array.isArray(calls)) return [];
   return calls.filter((call) => call?.function?.name).map((call) => call.id || undefined);
 }

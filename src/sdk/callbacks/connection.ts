@@ -10,7 +10,7 @@ import { endWithThisProcess, forget } from "../../process/exit.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Connection } from "../drivers/driver.ts";
 import type { UnifiedTool } from "../unified.ts";
-import { type Callbacks, eventsOf, HookDesk } from "./hook-callbacks.ts";
+import { type Callbacks, eventsOf, HookDispatcher } from "./hook-callbacks.ts";
 import { McpSession } from "./mcp-server.ts";
 import type { InProcessTool } from "./tool.ts";
 
@@ -29,7 +29,7 @@ const mostBytes = 16 * 1024 * 1024;
 export class OpenConnection {
   readonly connection: Connection;
   readonly #request: ConnectionRequest;
-  readonly #desk: HookDesk;
+  readonly #desk: HookDispatcher;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #sessions = new Set<McpSession>();
@@ -37,7 +37,7 @@ export class OpenConnection {
 
   constructor(request: ConnectionRequest, folder: string, address: string, server: Server) {
     this.#request = request;
-    this.#desk = new HookDesk(request, request.tool, request.signal);
+    this.#desk = new HookDispatcher(request, request.tool, request.signal);
     this.#server = server;
     server.on("connection", (socket) => this.#serve(socket));
     endWithThisProcess(this);

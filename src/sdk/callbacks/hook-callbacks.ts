@@ -59,7 +59,7 @@ export function eventsOf({ canUseTool, hooks = {} }: Callbacks): HookEventName[]
   return [...new Set(canUseTool ? (["preToolUse", ...names] as const) : names)];
 }
 
-export class HookDesk {
+export class HookDispatcher {
   readonly #callbacks: Callbacks;
   readonly #tool: UnifiedTool;
   readonly #signal: AbortSignal;

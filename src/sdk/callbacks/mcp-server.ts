@@ -6,7 +6,7 @@ import type { InProcessTool, ToolContent } from "./tool.ts";
 const latestVersion = "2025-06-18";
 const knownVersions = [latestVersion, "2025-03-26", "2024-11-05"];
 
-type Reply = { result: unknown } | { error: { code: number; message: string } };
+type McpReply = { result: unknown } | { error: { code: number; message: string } };
 
 /** One client. `send` gets the answers, in the order in which they are ready. */
 export class McpSession {
@@ -32,7 +32,7 @@ export class McpSession {
       if (method === "notifications/cancelled") this.#calls.get(params.requestId as string | number)?.abort();
       return;
     }
-    const answer = (reply: Reply) => this.#send({ jsonrpc: "2.0", id, ...reply });
+    const answer = (reply: McpReply) => this.#send({ jsonrpc: "2.0", id, ...reply });
     if (method === "tools/call") void this.#call(id, params).then(answer);
     else answer(this.#reply(method, params));
   }
@@ -41,7 +41,7 @@ export class McpSession {
     for (const call of this.#calls.values()) call.abort();
   }
 
-  #reply(method: string, params: JsonObject): Reply {
+  #reply(method: string, params: JsonObject): McpReply {
     switch (method) {
       case "initialize":
         return { result: initialized(params) };
@@ -55,7 +55,7 @@ export class McpSession {
   }
 
   /** What goes wrong in a tool is told to the model; only a wrong name is an error of the protocol. */
-  async #call(id: string | number, { name, arguments: input = {} }: JsonObject): Promise<Reply> {
+  async #call(id: string | number, { name, arguments: input = {} }: JsonObject): Promise<McpReply> {
     const tool = this.#tools.get(String(name));
     if (!tool) return { error: { code: -32602, message: `Unknown tool ${String(name)}.` } };
     const abort = new AbortController();
@@ -84,7 +84,7 @@ function described({ name, description, schema, jsonSchema }: InProcessTool): ob
   return { name, description, inputSchema: { type: "object", ...(jsonSchema ?? jsonSchemaOf(schema)) } };
 }
 
-function failed(text: string): Reply {
+function failed(text: string): McpReply {
   return { result: { content: [{ type: "text", text }], isError: true } };
 }
 

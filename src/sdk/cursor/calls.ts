@@ -60,10 +60,10 @@ function outcomeIn(toolCall: unknown): Outcome | undefined {
   return outcomeOf(toolIn(toolCall).body.result);
 }
 
-type Tool = { name: string | undefined; body: JsonObject };
+type CursorTool = { name: string | undefined; body: JsonObject };
 
 /** Beside `<name>ToolCall{args, result}`, forms that some CLIs use: `function{name, arguments}`, `{name, args}`. */
-function toolIn(toolCall: unknown): Tool {
+function toolIn(toolCall: unknown): CursorTool {
   if (!isObject(toolCall)) return { name: undefined, body: {} };
   const key = toolKeyOf(toolCall);
   if (key !== undefined) return { name: displayNameOf(toolOfKey(key)), body: toolCall[key] as JsonObject };

@@ -8,7 +8,7 @@ import { shellLine } from "../shell-line.ts";
 import {
   type AgentDriver,
   type Capabilities,
-  type CliFacts,
+  type CliInfo,
   type DriverCommand,
   permissionModes,
   type RunRequest,
@@ -36,7 +36,7 @@ export const cursorDriver: AgentDriver = {
   models: { args: ["models"], read: readModels },
 };
 
-function capabilities(cli?: CliFacts): Capabilities {
+function capabilities(cli?: CliInfo): Capabilities {
   const isOurs = cli?.isOurs ?? true;
   return {
     partialText: true,
@@ -55,7 +55,7 @@ function capabilities(cli?: CliFacts): Capabilities {
   };
 }
 
-function command(request: RunRequest, cli: CliFacts): DriverCommand {
+function command(request: RunRequest, cli: CliInfo): DriverCommand {
   const made: DriverCommand = { args: ["--print", "--output-format", "stream-json"], losses: [] };
   const { args } = made;
   const add = (name: string, value: string | number | undefined) => {
@@ -75,7 +75,7 @@ function command(request: RunRequest, cli: CliFacts): DriverCommand {
   return made;
 }
 
-function permit({ permissionMode }: RunRequest, { isOurs }: CliFacts, { args, losses }: DriverCommand): void {
+function permit({ permissionMode }: RunRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {
   if (permissionMode === "force" || permissionMode === "bypassPermissions") args.push("--force");
   else if (permissionMode === "plan") args.push("--mode", "plan");
   else if (permissionMode === "acceptEdits" && !isOurs) {
@@ -104,7 +104,7 @@ function leaveOut(request: RunRequest, { losses }: DriverCommand): void {
   }
 }
 
-function connect({ connection }: RunRequest, { isOurs }: CliFacts, { args, losses }: DriverCommand): void {
+function connect({ connection }: RunRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {
   const { folder, hook, ask, mcp } = connection!;
   const hooks = hook && hooksFile(hook.command, hook.events);
   const servers = mcp && { mcpServers: { [mcp.name]: { command: mcp.command[0]!, args: mcp.command.slice(1) } } };

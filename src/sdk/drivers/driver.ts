@@ -92,7 +92,7 @@ export type Capabilities = {
 };
 
 /** What is known of the program that was found. `isOurs`: it is this package's own CLI. */
-export type CliFacts = { path: string; isOurs: boolean };
+export type CliInfo = { path: string; isOurs: boolean };
 
 export interface AgentDriver {
   tool: UnifiedTool;
@@ -100,9 +100,9 @@ export interface AgentDriver {
   programs: readonly string[];
   /** Variable that names its path. */
   pathVariable: string;
-  capabilities(cli?: CliFacts): Capabilities;
+  capabilities(cli?: CliInfo): Capabilities;
   /** Throws UserError for what must not be left out in silence. */
-  command(request: RunRequest, cli: CliFacts): DriverCommand;
+  command(request: RunRequest, cli: CliInfo): DriverCommand;
   /** The lines of its stream. Not here: the lines of cursor-agent, which are checked closely. */
   frames?: ReadonlyMap<string, FrameType>;
   /** One for each run. */

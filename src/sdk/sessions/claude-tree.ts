@@ -2,27 +2,27 @@
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { textAt } from "./session.ts";
 
-export type Entry = JsonObject & { uuid: string; type: string };
+export type TreeEntry = JsonObject & { uuid: string; type: string };
 
-export type Way = {
+export type Branch = {
   /** In the order in which they were written. */
-  entries: Entry[];
+  entries: TreeEntry[];
   /** The last place where the model's context was shortened. */
-  boundary?: Entry;
+  boundary?: TreeEntry;
   /** How many messages are not on it. */
   givenUp: number;
 };
 
 /** The way to the last entry that was said. It goes on behind a shortening, whose entry begins a new tree. */
-export function activeWay(written: readonly Entry[]): Way {
+export function activeBranch(written: readonly TreeEntry[]): Branch {
   const order = new Map<string, number>();
-  const byUuid = new Map<string, Entry>();
+  const byUuid = new Map<string, TreeEntry>();
   for (const entry of written) {
     if (!order.has(entry.uuid)) order.set(entry.uuid, order.size);
     byUuid.set(entry.uuid, entry);
   }
   const all = [...byUuid.values()];
-  const way = new Set<Entry>();
+  const way = new Set<TreeEntry>();
   let at = all.findLast(isSaid);
   while (at && !way.has(at)) {
     way.add(at);
@@ -34,7 +34,7 @@ export function activeWay(written: readonly Entry[]): Way {
   const boundary = entries.findLast((entry) => entry.subtype === "compact_boundary");
   return { entries, ...(boundary && { boundary }), givenUp: messagesIn(all) - messagesIn(entries) };
 
-  function parentOf(entry: Entry): Entry | undefined {
+  function parentOf(entry: TreeEntry): TreeEntry | undefined {
     const named = entry.parentUuid ?? entry.logicalParentUuid;
     if (typeof named !== "string" && entry.subtype !== "compact_boundary") return undefined;
     // A parent that is not in the file: what was written just before it stands in.
@@ -46,7 +46,7 @@ export function activeWay(written: readonly Entry[]): Way {
  * Calls made together are lines of one message, and each result hangs on its own call, so that the way to a leaf passes
  * by the others: whatever belongs to a message on the way is on it too.
  */
-function addSiblings(way: Set<Entry>, all: readonly Entry[]): void {
+function addSiblings(way: Set<TreeEntry>, all: readonly TreeEntry[]): void {
   const messageIds = new Set<string>();
   for (const entry of way) {
     const id = messageIdOf(entry);
@@ -71,16 +71,16 @@ export function isSaid({ type }: Entry): boolean {
   return type === "user" || type === "assistant";
 }
 
-function messageIdOf(entry: Entry): string | undefined {
+function messageIdOf(entry: TreeEntry): string | undefined {
   return entry.type === "assistant" ? textAt(entry.message, "id") : undefined;
 }
 
-function blocksOf(entry: Entry): JsonObject[] {
+function blocksOf(entry: TreeEntry): JsonObject[] {
   const content = isObject(entry.message) ? entry.message.content : undefined;
   return Array.isArray(content) ? content.filter(isObject) : [];
 }
 
-function messagesIn(entries: readonly Entry[]): number {
+function messagesIn(entries: readonly TreeEntry[]): number {
   const ids = entries.filter(isSaid).map((entry) => messageIdOf(entry) ?? entry.uuid);
   return new Set(ids).size;
 }

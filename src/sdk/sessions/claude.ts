@@ -31,8 +31,8 @@ function isBookkeeping(line: JsonObject): boolean {
 
 function read(path: string): ReadSession {
   const losses = new Losses();
-  const main: Entry[] = [];
-  const side: Entry[] = [];
+  const main: TreeEntry[] = [];
+  const side: TreeEntry[] = [];
   const titles: Record<string, string | undefined> = {};
   losses.add(
     "bad_line",
@@ -49,7 +49,7 @@ function read(path: string): ReadSession {
     }),
   );
   // A file of a sub-agent has nothing but a side chain.
-  const { entries, boundary, givenUp } = activeWay(main.length > 0 ? main : side);
+  const { entries, boundary, givenUp } = activeBranch(main.length > 0 ? main : side);
   losses.add("branch", givenUp);
   if (main.length > 0) losses.add("subagent", side.filter(isSaid).length + subagentMessages(path));
 
@@ -85,14 +85,14 @@ function isSummary(entry: Entry): boolean {
   return entry.isCompactSummary === true;
 }
 
-function preservedUuids(boundary: Entry | undefined): string[] {
+function preservedUuids(boundary: TreeEntry | undefined): string[] {
   const metadata = boundary?.compactMetadata;
   const kept = isObject(metadata) ? metadata.preservedMessages : undefined;
   return isObject(kept) && Array.isArray(kept.uuids) ? kept.uuids.map(String) : [];
 }
 
 /** Lines of a sub-agent carry the id of the session that it worked for: its file has a name of its own. */
-function idOf(path: string, entries: readonly Entry[]): string {
+function idOf(path: string, entries: readonly TreeEntry[]): string {
   const name = basename(path, ".jsonl");
   return /^[0-9a-f-]{36}$/i.test(name) ? name : (textAt(entries.at(-1), "sessionId") ?? name);
 }
@@ -119,7 +119,11 @@ function subagentMessages(path: string): number {
 }
 
 /** Entries -> messages. An answer is written as one line a block; all lines of a message id are one message. */
-function conversation(entries: readonly Entry[], losses: Losses, options: { summaries: boolean }): UnifiedMessage[] {
+function conversation(
+  entries: readonly TreeEntry[],
+  losses: Losses,
+  options: { summaries: boolean },
+): UnifiedMessage[] {
   const messages: UnifiedMessage[] = [];
   const answers = new Map<string, UnifiedMessage>();
   /** A command of the user's own making is a prompt; its text comes in the note that follows. */
@@ -155,7 +159,7 @@ function conversation(entries: readonly Entry[], losses: Losses, options: { summ
   }
   return messages;
 
-  function addAnswer(entry: Entry, facts: Pick<UnifiedMessage, "id" | "timestamp" | "tool" | "_original">): void {
+  function addAnswer(entry: TreeEntry, facts: Pick<UnifiedMessage, "id" | "timestamp" | "tool" | "_original">): void {
     const message = isObject(entry.message) ? entry.message : {};
     if (entry.isApiErrorMessage === true || message.model === "<synthetic>") {
       losses.add("notice");
@@ -188,11 +192,11 @@ function conversation(entries: readonly Entry[], losses: Losses, options: { summ
   }
 }
 
-function contentOf(entry: Entry): unknown {
+function contentOf(entry: TreeEntry): unknown {
   return isObject(entry.message) ? entry.message.content : undefined;
 }
 
-function plainText(entry: Entry | undefined): string {
+function plainText(entry: TreeEntry | undefined): string {
   const content = entry && contentOf(entry);
   if (typeof content === "string") return content;
   return Array.isArray(content) ? content.map((block) => textAt(block, "text") ?? "").join("\n") : "";
@@ -203,7 +207,7 @@ type UserKind = "prompt" | "command" | "local" | "note" | "interrupted";
 
 const lossOfKind = { command: "command", local: "command", note: "context", interrupted: "notice" } as const;
 
-function kindOf(entry: Entry, afterCommand: boolean): UserKind {
+function kindOf(entry: TreeEntry, afterCommand: boolean): UserKind {
   const text = plainText(entry).trimStart();
   if (/^<(command-name|command-message)>/.test(text)) return "command";
   if (/^<bash-(input|stdout|stderr)>/.test(text)) return "local";
@@ -214,12 +218,12 @@ function kindOf(entry: Entry, afterCommand: boolean): UserKind {
 }
 
 /** Commands of the CLI itself print something; those of the user's own making go to the model. */
-function isLocal(entries: readonly Entry[], index: number): boolean {
+function isLocal(entries: readonly TreeEntry[], index: number): boolean {
   const next = entries.slice(index + 1).find(({ type }) => type === "user" || type === "assistant");
   return next === undefined || /^<local-command-std(out|err)>/.test(plainText(next).trimStart());
 }
 
-function commandLine(entry: Entry): string {
+function commandLine(entry: TreeEntry): string {
   const text = plainText(entry);
   const name = /<command-name>([^<]*)<\/command-name>/.exec(text)?.[1] ?? "";
   const given = /<command-args>([\s\S]*?)<\/command-args>/.exec(text)?.[1] ?? "";
@@ -227,7 +231,7 @@ function commandLine(entry: Entry): string {
 }
 
 /** What the user typed while the agent worked. */
-function queuedPrompt(entry: Entry): unknown {
+function queuedPrompt(entry: TreeEntry): unknown {
   const { attachment } = entry;
   if (!isObject(attachment) || attachment.type !== "queued_command" || attachment.isMeta === true) return undefined;
   return attachment.prompt;

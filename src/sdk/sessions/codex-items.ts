@@ -12,7 +12,7 @@ import {
 } from "../unified.ts";
 import { countAt, type Losses, pictureKinds, textAt } from "./session.ts";
 
-type Facts = { timestamp: number; model: string | undefined };
+type ItemInfo = { timestamp: number; model: string | undefined };
 
 export class CodexConversation {
   readonly messages: UnifiedMessage[] = [];
@@ -26,7 +26,7 @@ export class CodexConversation {
     this.#losses = losses;
   }
 
-  add(item: JsonObject, facts: Facts): void {
+  add(item: JsonObject, facts: ItemInfo): void {
     const take = takers.get(String(item.type));
     if (take) take(this, item, facts);
     else if (!silent.test(String(item.type))) this.#losses.add("unknown");
@@ -39,7 +39,7 @@ export class CodexConversation {
   say(
     role: "user" | "assistant",
     content: UnifiedContent[],
-    { item, facts }: { item: JsonObject; facts: Facts },
+    { item, facts }: { item: JsonObject; facts: ItemInfo },
   ): void {
     if (content.length === 0) return;
     const last = this.messages.at(-1);
@@ -103,12 +103,12 @@ function usageOf(counts: JsonObject): Usage {
   };
 }
 
-type Taker = (to: CodexConversation, item: JsonObject, facts: Facts) => void;
+type ItemTaker = (to: CodexConversation, item: JsonObject, facts: ItemInfo) => void;
 
 /** Items that carry nothing of the conversation. */
 const silent = /^(ghost_snapshot|tool_search_output|other)$/;
 
-const takers: ReadonlyMap<string, Taker> = new Map<string, Taker>([
+const takers: ReadonlyMap<string, ItemTaker> = new Map<string, ItemTaker>([
   ["message", takeMessage],
   ["reasoning", takeReasoning],
   [
@@ -153,7 +153,7 @@ function takeEncryptedSummary(to: CodexConversation, item: JsonObject): void {
   if (typeof item.encrypted_content === "string") to.hasEncryptedSummary = true;
 }
 
-function takeMessage(to: CodexConversation, item: JsonObject, facts: Facts): void {
+function takeMessage(to: CodexConversation, item: JsonObject, facts: ItemInfo): void {
   const { role } = item;
   if ((role === "user" && !isNote(item)) || role === "assistant") {
     to.say(role, contentBlocks(item.content, to), { item, facts });
@@ -195,7 +195,7 @@ function pictureIn(url: string | undefined): { mime: string; base64: string } | 
   return mime !== undefined && pictureKinds.has(mime) ? { mime, base64: base64! } : undefined;
 }
 
-function takeReasoning(to: CodexConversation, item: JsonObject, facts: Facts): void {
+function takeReasoning(to: CodexConversation, item: JsonObject, facts: ItemInfo): void {
   const pieces = [item.summary, item.content].flatMap((list) =>
     Array.isArray(list) ? list.map((each) => textAt(each, "text") ?? "") : [],
   );
@@ -208,16 +208,16 @@ function takeReasoning(to: CodexConversation, item: JsonObject, facts: Facts): v
   to.say("assistant", [{ type: "thinking", thinking }], { item, facts });
 }
 
-function takeOutput(to: CodexConversation, item: JsonObject, facts: Facts): void {
+function takeOutput(to: CodexConversation, item: JsonObject, facts: ItemInfo): void {
   const id = callIdOf(item);
   const result = resultOf(item.output, to.nameOf(id) ?? "", to);
   to.say("user", [{ type: "tool_result", tool_use_id: id, ...result }], { item, facts });
 }
 
-type Result = { content: string | (UnifiedTextBlock | UnifiedImageBlock)[]; is_error: boolean };
+type CallResult = { content: string | (UnifiedTextBlock | UnifiedImageBlock)[]; is_error: boolean };
 
 /** Text, blocks, or an object around them; commands put how they ended in front of what they printed. */
-function resultOf(output: unknown, name: string, to: CodexConversation): Result {
+function resultOf(output: unknown, name: string, to: CodexConversation): CallResult {
   if (isObject(output)) {
     const inner = resultOf(output.content ?? output.content_items ?? "", name, to);
     return { ...inner, is_error: inner.is_error || output.success === false };
@@ -239,7 +239,7 @@ const shellHead =
   /^((?:(?:Chunk ID|Wall time|Process exited with code|Exit code|Original token count|Total output lines|Command)\b.*\n)+)Output:\n/;
 
 /** How a command ended stands above what it printed, sometimes twice. */
-function shellResult(text: string): Result {
+function shellResult(text: string): CallResult {
   let printed = text;
   let head = "";
   for (let match = shellHead.exec(printed); match; match = shellHead.exec(printed)) {

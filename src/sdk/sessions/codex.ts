@@ -25,7 +25,7 @@ function isOldHeader(value: JsonObject): boolean {
   return value.type === undefined && typeof value.id === "string" && "timestamp" in value && "instructions" in value;
 }
 
-type State = {
+type ReadState = {
   id?: string;
   createdAt?: number | undefined;
   workspace?: string;
@@ -39,7 +39,7 @@ type State = {
 
 function read(path: string): ReadSession {
   const losses = new Losses();
-  const state: State = { at: 0, history: new CodexConversation(losses), losses };
+  const state: ReadState = { at: 0, history: new CodexConversation(losses), losses };
   const bad = readJsonLines(path, (value) => {
     if (!isObject(value)) return losses.add("unknown");
     state.at = timeOf(value.timestamp) ?? state.at;
@@ -62,9 +62,9 @@ function read(path: string): ReadSession {
   });
 }
 
-type Taker = (state: State, payload: JsonObject, metadata: unknown) => void;
+type LineTaker = (state: ReadState, payload: JsonObject, metadata: unknown) => void;
 
-const takers: ReadonlyMap<unknown, Taker> = new Map<unknown, Taker>([
+const takers: ReadonlyMap<unknown, LineTaker> = new Map<unknown, LineTaker>([
   ["session_meta", takeMeta],
   [
     "response_item",
@@ -87,20 +87,20 @@ const takers: ReadonlyMap<unknown, Taker> = new Map<unknown, Taker>([
 ]);
 
 /** A fork repeats the lines of the session it comes from, its head included. */
-function takeMeta(state: State, meta: JsonObject): void {
+function takeMeta(state: ReadState, meta: JsonObject): void {
   if (state.id !== undefined) return;
   state.id = textAt(meta, "id") ?? textAt(meta, "session_id");
   state.createdAt = timeOf(meta.timestamp);
   state.workspace = textAt(meta, "cwd");
 }
 
-function takeItem(state: State, item: JsonObject): void {
+function takeItem(state: ReadState, item: JsonObject): void {
   const facts = { timestamp: state.at, model: state.model };
   state.history.add(item, facts);
   state.context?.add(item, facts);
 }
 
-function takeCompacted(state: State, payload: JsonObject): void {
+function takeCompacted(state: ReadState, payload: JsonObject): void {
   const context = new CodexConversation(new Losses());
   const facts = { timestamp: state.at, model: state.model };
   if (Array.isArray(payload.replacement_history)) {
@@ -118,7 +118,7 @@ function takeCompacted(state: State, payload: JsonObject): void {
   }
 }
 
-function takeEvent(state: State, event: JsonObject): void {
+function takeEvent(state: ReadState, event: JsonObject): void {
   switch (event.type) {
     case "token_count":
       if (isObject(event.info)) state.history.addUsage(event.info.last_token_usage);

@@ -101,9 +101,9 @@ function userBlocks(record: MessageRecord, answered: Set<string>, losses: Losses
   return blocks;
 }
 
-type Answer = { content: UnifiedContent[]; results: UnifiedToolResultBlock[] };
+type AnswerRecord = { content: UnifiedContent[]; results: UnifiedToolResultBlock[] };
 
-function answerOf(record: MessageRecord, losses: Losses): Answer {
+function answerOf(record: MessageRecord, losses: Losses): AnswerRecord {
   const content: UnifiedContent[] = [];
   const results: UnifiedToolResultBlock[] = [];
   const thoughts = Array.isArray(record.thoughts) ? record.thoughts.filter(isObject) : [];

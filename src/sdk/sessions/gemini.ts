@@ -37,11 +37,11 @@ function isPromptLog(value: unknown): value is JsonObject[] {
 }
 
 /** The list as it is now, and everything that was ever in it but for what was rewound. */
-type Log = { facts: JsonObject; current: string[]; all: Map<string, MessageRecord> };
+type SessionLog = { facts: JsonObject; current: string[]; all: Map<string, MessageRecord> };
 
 function read(path: string): ReadSession {
   const losses = new Losses();
-  const log: Log = { facts: {}, current: [], all: new Map() };
+  const log: SessionLog = { facts: {}, current: [], all: new Map() };
   const [first] = firstValues(path, 1);
   const whole = isObject(first) && isHead(first) && !Array.isArray(first.messages) ? undefined : readJson(path);
   if (whole === undefined)
@@ -73,7 +73,7 @@ function read(path: string): ReadSession {
   });
 }
 
-function takeLine(log: Log, line: unknown, losses: Losses): void {
+function takeLine(log: SessionLog, line: unknown, losses: Losses): void {
   if (!isObject(line)) {
     losses.add("unknown");
   } else if (typeof line.$rewindTo === "string") {
@@ -94,13 +94,13 @@ function takeLine(log: Log, line: unknown, losses: Losses): void {
   }
 }
 
-function put(log: Log, record: MessageRecord, order: string[]): void {
+function put(log: SessionLog, record: MessageRecord, order: string[]): void {
   if (!order.includes(record.id)) order.push(record.id);
   log.all.set(record.id, { ...log.all.get(record.id), ...record });
 }
 
 /** A list that is written anew repeats messages in a poorer form: what was known of them stays. */
-function replaceAll(log: Log, messages: readonly unknown[]): void {
+function replaceAll(log: SessionLog, messages: readonly unknown[]): void {
   log.current = [];
   for (const message of messages) {
     if (!isObject(message) || typeof message.id !== "string") continue;
@@ -111,14 +111,14 @@ function replaceAll(log: Log, messages: readonly unknown[]): void {
 }
 
 /** A message that is not there means all of them. */
-function rewind(log: Log, id: string, losses: Losses): void {
+function rewind(log: SessionLog, id: string, losses: Losses): void {
   const place = Math.max(log.current.indexOf(id), 0);
   const gone = log.current.splice(place);
   losses.add("branch", gone.filter((each) => isSpoken(log.all.get(each)!)).length);
   for (const each of gone) log.all.delete(each);
 }
 
-function takeWhole(log: Log, value: unknown, losses: Losses): void {
+function takeWhole(log: SessionLog, value: unknown, losses: Losses): void {
   const contents = isObject(value) ? value.history : value;
   if (isContents(contents)) {
     for (const [index, content] of contents.entries()) {

@@ -6,7 +6,7 @@ import { claudeReader } from "./claude.ts";
 import { codexReader } from "./codex.ts";
 import { geminiReader } from "./gemini.ts";
 import { firstValues } from "./lines.ts";
-import type { Environment, SessionFile, SessionReader } from "./session.ts";
+import type { EnvironmentVariables, SessionFile, SessionReader } from "./session.ts";
 
 export type { Loss, LossKind, ReadSession, SessionFile, SessionReader } from "./session.ts";
 
@@ -29,7 +29,10 @@ export function readerOf(path: string): SessionReader | undefined {
 export type ListedSession = SessionFile & { tool: ForeignTool };
 
 /** Every session of other CLIs on this machine, newest first. */
-export function listForeignSessions(env: Environment, tools: readonly ForeignTool[] = foreignTools): ListedSession[] {
+export function listForeignSessions(
+  env: EnvironmentVariables,
+  tools: readonly ForeignTool[] = foreignTools,
+): ListedSession[] {
   const found = tools.flatMap((tool) => {
     const reader = foreignReaders[tool];
     return reader.list(reader.folder(env)).map((file) => ({ ...file, tool }));
@@ -40,7 +43,7 @@ export function listForeignSessions(env: Environment, tools: readonly ForeignToo
 /** A file, a folder of sessions, or the id (or its beginning) of a session where its CLI keeps it. */
 export function findForeignSessions(
   what: string,
-  env: Environment,
+  env: EnvironmentVariables,
   tools: readonly ForeignTool[] = foreignTools,
 ): ListedSession[] {
   if (existsSync(what)) return statSync(what).isDirectory() ? inFolder(what, tools) : [asFile(what, tools)];
@@ -60,7 +63,7 @@ export function findForeignSessions(
 }
 
 /** Those whose id this is, or begins so; newest first. */
-export function sessionsNamed(id: string, env: Environment, tools: readonly ForeignTool[]): ListedSession[] {
+export function sessionsNamed(id: string, env: EnvironmentVariables, tools: readonly ForeignTool[]): ListedSession[] {
   const isIdLike = /^[\w-]{4,}$/.test(id);
   return isIdLike ? listForeignSessions(env, tools).filter(({ path }) => namesSession(path, id)) : [];
 }

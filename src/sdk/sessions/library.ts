@@ -6,7 +6,7 @@ import { snippetOf } from "../../store/chats/snippet.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { resultText, type UnifiedContent, type UnifiedMessage, type UnifiedTool } from "../unified.ts";
 import { type ForeignTool, foreignReaders, type ListedSession, listForeignSessions, sessionsNamed } from "./index.ts";
-import type { Environment, ReadSession } from "./session.ts";
+import type { EnvironmentVariables, ReadSession } from "./session.ts";
 
 /** What a list shows of a session. */
 export type SessionInfo = {
@@ -28,7 +28,7 @@ export type SessionHit = SessionInfo & {
   snippet: string;
 };
 
-type Where = {
+type SessionScope = {
   /** Of these CLIs only. */
   tool?: UnifiedTool | readonly UnifiedTool[] | undefined;
   /** Of this workspace only. */
@@ -36,11 +36,11 @@ type Where = {
   /** Most sessions; default 50. */
   limit?: number | undefined;
   /** Names the homes of the CLIs; default: the environment of this process. */
-  env?: Environment | undefined;
+  env?: EnvironmentVariables | undefined;
 };
 
-export type ListSessionsOptions = Where;
-export type SearchSessionsOptions = Where;
+export type ListSessionsOptions = SessionScope;
+export type SearchSessionsOptions = SessionScope;
 
 export type LoadSessionOptions = {
   tool: UnifiedTool;
@@ -48,7 +48,7 @@ export type LoadSessionOptions = {
   sessionId: string;
   /** Where several fit, the session of this workspace is meant; default: the current directory. */
   cwd?: string | undefined;
-  env?: Environment | undefined;
+  env?: EnvironmentVariables | undefined;
 };
 
 /** Newest first. What cannot be read is left out. */
@@ -102,7 +102,7 @@ export async function loadMessages(options: LoadSessionOptions): Promise<Unified
 /** A chat of cursor-agent, ours or the original's. */
 export async function loadCursorSession(
   sessionId: string,
-  options: { cwd?: string | undefined; env?: Environment | undefined } = {},
+  options: { cwd?: string | undefined; env?: EnvironmentVariables | undefined } = {},
 ): Promise<UnifiedMessage[]> {
   return loadMessages({ ...options, tool: "cursor", sessionId });
 }
@@ -133,7 +133,7 @@ export async function searchSessions(text: string, options: SearchSessionsOption
   return hits.slice(0, limit);
 }
 
-function settled({ tool, cwd, limit = 50, env = process.env }: Where) {
+function settled({ tool, cwd, limit = 50, env = process.env }: SessionScope) {
   const all: readonly UnifiedTool[] = ["cursor", ...(Object.keys(foreignReaders) as ForeignTool[])];
   const given = tool === undefined ? all : typeof tool === "string" ? [tool] : tool;
   for (const each of given) if (each !== "cursor") readerFor(each);
@@ -148,7 +148,7 @@ function readerFor(tool: ForeignTool) {
 /** Read one by one, newest first; between two of them others may run. */
 async function* foreignSessions(
   tools: ReadonlySet<UnifiedTool>,
-  env: Environment,
+  env: EnvironmentVariables,
   workspace: string | undefined,
 ): AsyncGenerator<ReadSession> {
   const wanted = [...tools].filter((tool) => tool !== "cursor");

@@ -33,9 +33,9 @@ export type ReadSession = {
 
 export type SessionFile = { path: string; updatedAt: number };
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-export function homeOf(env: Environment): string {
+export function homeOf(env: EnvironmentVariables): string {
   return env["HOME"] || env["USERPROFILE"] || "";
 }
 
@@ -43,7 +43,7 @@ export function homeOf(env: Environment): string {
 export type SessionReader = {
   tool: UnifiedTool;
   /** Where its CLI keeps sessions. */
-  folder(env: Environment): string;
+  folder(env: EnvironmentVariables): string;
   /** The files that hold sessions in a folder, at any depth. */
   list(folder: string): SessionFile[];
   /** By the first lines of a file. */
@@ -120,7 +120,7 @@ export class Losses {
 }
 
 /** What a reader has found, before it is made whole. */
-export type Found = Omit<ReadSession, "losses" | "title" | "createdAt" | "updatedAt"> & {
+export type FoundSession = Omit<ReadSession, "losses" | "title" | "createdAt" | "updatedAt"> & {
   title?: string | undefined;
   createdAt?: number | undefined;
   updatedAt?: number | undefined;
@@ -128,7 +128,7 @@ export type Found = Omit<ReadSession, "losses" | "title" | "createdAt" | "update
 };
 
 /** Calls get ids that are theirs alone, results have calls, and there is a title and a time. */
-export function finishSession(found: Found): ReadSession {
+export function finishSession(found: FoundSession): ReadSession {
   const { losses } = found;
   const modified = statSync(found.path).mtimeMs;
   const messages = pairCalls(found.messages, losses);

@@ -3,7 +3,7 @@ import { collapsed } from "../../text/one-line.ts";
 import { type Element, isElement } from "./tree.ts";
 
 /** `around`: the elements that are open, each written once: bold inside bold is bold. */
-type Writing = { base: string; around: ReadonlySet<string> };
+type InlineContext = { base: string; around: ReadonlySet<string> };
 
 export function inlineMarkdown(nodes: readonly (Element | string)[], base: string): string {
   return written(nodes, { base, around: new Set() });
@@ -26,13 +26,13 @@ class Pieces {
   }
 }
 
-function written(nodes: readonly (Element | string)[], writing: Writing): string {
+function written(nodes: readonly (Element | string)[], writing: InlineContext): string {
   const pieces = new Pieces();
   write(nodes, writing, pieces);
   return pieces.join();
 }
 
-function write(nodes: readonly (Element | string)[], writing: Writing, pieces: Pieces): void {
+function write(nodes: readonly (Element | string)[], writing: InlineContext, pieces: Pieces): void {
   for (const node of nodes) {
     if (!isElement(node)) pieces.add(node.replace(/[\s\u200b]+/g, " "));
     else if (Object.hasOwn(leaves, node.name)) pieces.add(leaves[node.name]!(node, writing));
@@ -41,7 +41,7 @@ function write(nodes: readonly (Element | string)[], writing: Writing, pieces: P
   }
 }
 
-type Wrapper = { mark: string; finish(text: string, element: Element, writing: Writing): string };
+type Wrapper = { mark: string; finish(text: string, element: Element, writing: InlineContext): string };
 
 const bold: Wrapper = { mark: "**", finish: (text) => `**${text}**` };
 const italic: Wrapper = { mark: "*", finish: (text) => `*${text}*` };
@@ -55,7 +55,7 @@ const wrappers: Record<string, Wrapper> = {
   a: { mark: "[", finish: link },
 };
 
-function wrap(element: Element, writing: Writing, pieces: Pieces): void {
+function wrap(element: Element, writing: InlineContext, pieces: Pieces): void {
   const { mark, finish } = wrappers[element.name]!;
   if (writing.around.has(mark)) {
     write(element.children, writing, pieces);
@@ -68,18 +68,18 @@ function wrap(element: Element, writing: Writing, pieces: Pieces): void {
   if (/\s$/.test(text)) pieces.add(" ");
 }
 
-function link(text: string, element: Element, { base }: Writing): string {
+function link(text: string, element: Element, { base }: InlineContext): string {
   // The mark beside a heading that leads to itself.
   if (/^(?:#|¶|§|🔗|permalink)$/iu.test(text)) return "";
   const target = absoluteUrl(element.attributes["href"], base);
   return target === undefined ? text : `[${text.replace(/\s*\n\s*/g, " ")}](${target})`;
 }
 
-type Leaf = (element: Element, writing: Writing) => string;
+type LeafWriter = (element: Element, writing: InlineContext) => string;
 
-const code: Leaf = (element) => inlineCode(plainText(element));
+const code: LeafWriter = (element) => inlineCode(plainText(element));
 
-const leaves: Record<string, Leaf> = {
+const leaves: Record<string, LeafWriter> = {
   br: () => "\n",
   code,
   tt: code,

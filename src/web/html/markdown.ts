@@ -11,7 +11,7 @@ export function markdownOf(element: Element, base: string): string {
   return tidy(lines);
 }
 
-type Writing = {
+type BlockContext = {
   base: string;
   /** Lists, quotes and cells around this. Deeper ones are no longer indented: the text would grow with each level. */
   nesting: number;
@@ -64,7 +64,7 @@ function inlineAroundBlocks(root: Element): ReadonlySet<Element> {
   return opened;
 }
 
-type BlockWriter = (element: Element, writing: Writing) => void;
+type BlockWriter = (element: Element, writing: BlockContext) => void;
 
 const bullets: BlockWriter = (element, writing) => writeList(element, writing, () => "- ");
 
@@ -101,7 +101,7 @@ const blockWriters: Record<string, BlockWriter> = {
 };
 
 /** Blocks stand apart; whatever stands between them is a paragraph. */
-function writeBlocks(element: Element, writing: Writing): void {
+function writeBlocks(element: Element, writing: BlockContext): void {
   let run: (Element | string)[] = [];
   const endRun = (): void => {
     const text = inlineMarkdown(run, writing.base).trim();
@@ -130,7 +130,7 @@ function heading(level: number): BlockWriter {
   };
 }
 
-function writeList(element: Element, writing: Writing, bullet: (index: number) => string): void {
+function writeList(element: Element, writing: BlockContext, bullet: (index: number) => string): void {
   if (writing.nesting === 0) writing.lines.push("");
   let index = 0;
   for (const child of element.children) {
@@ -146,12 +146,12 @@ function writeList(element: Element, writing: Writing, bullet: (index: number) =
 }
 
 /** The lines of an element behind a mark. False: it has none. */
-function writeBehind(element: Element, writing: Writing, first: string, others: string): boolean {
+function writeBehind(element: Element, writing: BlockContext, first: string, others: string): boolean {
   if (writing.nesting >= deepestNesting) {
     writeBlocks(element, writing);
     return true;
   }
-  const inner: Writing = { ...writing, nesting: writing.nesting + 1, lines: [] };
+  const inner: BlockContext = { ...writing, nesting: writing.nesting + 1, lines: [] };
   writeBlocks(element, inner);
   const text = tidy(inner.lines);
   if (text === "") return false;
@@ -160,7 +160,7 @@ function writeBehind(element: Element, writing: Writing, first: string, others: 
   return true;
 }
 
-function codeBlock(element: Element, { lines }: Writing): void {
+function codeBlock(element: Element, { lines }: BlockContext): void {
   const text = plainText(element).replace(/^\n+/, "").trimEnd();
   if (text === "") return;
   let ticks = 2;
@@ -180,8 +180,8 @@ function languageOf(element: Element): string {
   return "";
 }
 
-function cellText(cell: Element, writing: Writing): string {
-  const inner: Writing = { ...writing, nesting: deepestNesting, lines: [] };
+function cellText(cell: Element, writing: BlockContext): string {
+  const inner: BlockContext = { ...writing, nesting: deepestNesting, lines: [] };
   writeBlocks(cell, inner);
   return tidy(inner.lines)
     .replace(/\s*\n\s*/g, " ")

@@ -4,7 +4,7 @@ import { UserError } from "../../../protocol/error-codes.ts";
 import { type Hook, readHookFile } from "../../../store/hook-files.ts";
 import { type HookFile, hookFiles } from "../../../store/hook-paths.ts";
 import { isApproved } from "../../../store/hook-trust.ts";
-import { configFileOf, type HooksPlace } from "./context.ts";
+import { configFileOf, type HooksContext } from "./context.ts";
 
 /** `runs`: it is fired. The others: why it is not. `foreign`: only another host reads it. */
 export type HookState = "runs" | "not approved" | "untrusted" | "foreign";
@@ -22,7 +22,7 @@ export type FoundFile = {
 };
 
 /** Only files that are there, the highest level first. */
-export function findHooks(place: HooksPlace): FoundFile[] {
+export function findHooks(place: HooksContext): FoundFile[] {
   const own = hookFiles(place).flatMap((file) => lookAt(file, place));
   const codex = installHosts.find((host) => host.name === "codex")!;
   const foreign = (["project", "user"] as const).flatMap((scope) => {
@@ -36,7 +36,7 @@ export function findHooks(place: HooksPlace): FoundFile[] {
   return [...own, ...foreign];
 }
 
-function lookAt(file: HookFile, place: HooksPlace): FoundFile[] {
+function lookAt(file: HookFile, place: HooksContext): FoundFile[] {
   const found = { level: file.level, file: file.file, host: file.format, text: "", hooks: [], warnings: [] };
   try {
     const read = readHookFile(file);
@@ -48,7 +48,7 @@ function lookAt(file: HookFile, place: HooksPlace): FoundFile[] {
   }
 }
 
-function stateOf({ ofProject, file }: HookFile, text: string, place: HooksPlace): HookState {
+function stateOf({ ofProject, file }: HookFile, text: string, place: HooksContext): HookState {
   if (!ofProject) return "runs";
   if (!place.trusted) return "untrusted";
   return isApproved(place, file, text) ? "runs" : "not approved";

@@ -17,7 +17,7 @@ const interpreters = /^(ba|da|z|k)?sh$|^(node|python3?|ruby|perl|bun|deno|php)$/
 
 export function commandProblems(
   { command, cwd }: { command: string; cwd: string },
-  place: HooksPlace,
+  place: HooksContext,
 ): CommandProblem[] {
   const words = firstWords(command, place);
   const [program, operand] = words;
@@ -37,7 +37,7 @@ export function commandProblems(
   return fileProblems(file, program, place);
 }
 
-function fileProblems(file: string, shown: string, place: HooksPlace): CommandProblem[] {
+function fileProblems(file: string, shown: string, place: HooksContext): CommandProblem[] {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (!stat)
     return [
@@ -52,7 +52,7 @@ function fileProblems(file: string, shown: string, place: HooksPlace): CommandPr
 }
 
 /** Programs have none; a script without one is run by the shell, which most are not meant for. */
-function shebangProblems(file: string, shown: string, place: HooksPlace): CommandProblem[] {
+function shebangProblems(file: string, shown: string, place: HooksContext): CommandProblem[] {
   const head = headOf(file);
   if (/^(\x7fELF|MZ|[\xcf\xce\xca\xfe])/.test(head)) return [];
   const [first = "", second = ""] = head.split("\n");
@@ -100,7 +100,7 @@ function headOf(file: string): string {
 }
 
 /** The program and what follows it, with quotes taken off and the variables filled in that hosts set. */
-function firstWords(command: string, { workspace, home }: HooksPlace): string[] {
+function firstWords(command: string, { workspace, home }: HooksContext): string[] {
   const known: Record<string, string> = { CLAUDE_PROJECT_DIR: workspace, CURSOR_PROJECT_DIR: workspace, HOME: home };
   const filled = command
     .replace(/"\$\(git rev-parse --show-toplevel[^)]*\)"/g, workspace)

@@ -8,7 +8,7 @@ import type { FoundFile } from "./all-hooks.ts";
 import { configFileOf, type HooksPlace } from "./context.ts";
 import type { Finding } from "./doctor.ts";
 
-export async function hostFindings(files: readonly FoundFile[], place: HooksPlace): Promise<Finding[]> {
+export async function hostFindings(files: readonly FoundFile[], place: HooksContext): Promise<Finding[]> {
   const found: Finding[] = [...disabledByClaude(files, place)];
   const processes = createProcessRunner({ env: place.env });
   try {
@@ -25,7 +25,7 @@ export async function hostFindings(files: readonly FoundFile[], place: HooksPlac
 }
 
 /** What a host's program prints; nothing where it cannot be asked. */
-async function said(processes: ProcessRunner, command: readonly string[], place: HooksPlace): Promise<string> {
+async function said(processes: ProcessRunner, command: readonly string[], place: HooksContext): Promise<string> {
   try {
     return (await processes.run({ command, cwd: place.workspace, timeoutMs: 10_000, keepBytes: 64 * 1024 })).stdout;
   } catch {
@@ -60,7 +60,7 @@ const rows: Record<"cursor" | "claude" | "codex", (ask: Ask) => Promise<Finding[
   },
 };
 
-function disabledByClaude(files: readonly FoundFile[], place: HooksPlace): Finding[] {
+function disabledByClaude(files: readonly FoundFile[], place: HooksContext): Finding[] {
   const claude = installHosts.find((host) => host.name === "claude")!;
   return (["project", "user"] as const).flatMap((scope): Finding[] => {
     const file = configFileOf(claude, place, scope);

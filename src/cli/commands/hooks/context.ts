@@ -8,12 +8,12 @@ import { UserError } from "../../../protocol/error-codes.ts";
 import { nearestName } from "../../../text/nearest.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { type PermissionPlace, placeOf } from "../permissions/context.ts";
+import { contextOf, type PermissionContext } from "../permissions/context.ts";
 
 export type HooksPlace = PermissionPlace & { env: NodeJS.ProcessEnv };
 
-export function hooksPlace(invocation: Invocation): HooksPlace {
-  return { ...placeOf(invocation), env: invocation.env };
+export function hooksContext(invocation: Invocation): HooksContext {
+  return { ...contextOf(invocation), env: invocation.env };
 }
 
 /** More words than one would be passed over. */
@@ -22,17 +22,17 @@ export function onlyWord(words: readonly string[], command: string): string | un
   throw new UserError("USAGE", `'hooks ${command}' takes one name, not ${words.length}: ${words.join(" ")}`);
 }
 
-export function configFileOf(host: InstallHost, place: HooksPlace, scope: "project" | "user"): string {
+export function configFileOf(host: InstallHost, place: HooksContext, scope: "project" | "user"): string {
   return join(scope === "project" ? join(place.workspace, host.folder) : userFolderOf(host, place), host.file);
 }
 
-function userFolderOf(host: InstallHost, { home, configDir, env }: HooksPlace): string {
+function userFolderOf(host: InstallHost, { home, configDir, env }: HooksContext): string {
   const moved = { cursor: configDir, claude: env["CLAUDE_CONFIG_DIR"], codex: env["CODEX_HOME"] }[host.name];
   return moved ? resolve(moved) : join(home, host.folder);
 }
 
 /** Named with --hosts, or found. Courser reads the file of Cursor, so that one is always used. */
-export function hostsWanted(invocation: Invocation, place: HooksPlace): InstallHost[] {
+export function hostsWanted(invocation: Invocation, place: HooksContext): InstallHost[] {
   const named = flagText(invocation.line.flags, "hosts");
   if (named === undefined) return installHosts.filter((host) => isUsed(host, place));
   const names = wordsOf(named).map((word) => word.toLowerCase());
@@ -48,7 +48,7 @@ export function hostsWanted(invocation: Invocation, place: HooksPlace): InstallH
   return installHosts.filter((host) => names.includes(host.name));
 }
 
-export function isUsed(host: InstallHost, place: HooksPlace): boolean {
+export function isUsed(host: InstallHost, place: HooksContext): boolean {
   if (host.name === "cursor") return true;
   const folders = [join(place.workspace, host.folder), userFolderOf(host, place)];
   return folders.some((folder) => existsSync(folder)) || host.programs.some((name) => findProgram(name, place.env));
@@ -90,7 +90,7 @@ function wordsOf(list: string): string[] {
 }
 
 /** As short as can be, for people. */
-export function shownFile(file: string, { workspace, home }: HooksPlace): string {
+export function shownFile(file: string, { workspace, home }: HooksContext): string {
   if (file.startsWith(workspace + sep)) return relative(workspace, file);
   return file.startsWith(home + sep) ? `~${sep}${relative(home, file)}` : file;
 }

@@ -11,7 +11,7 @@ import { type HooksPlace, hooksPlace, shownFile } from "./context.ts";
 export type Finding = { kind: "problem" | "note"; file?: string; entry?: string; message: string; advice: string };
 
 export async function checkHooks(invocation: Invocation): Promise<number> {
-  const place = hooksPlace(invocation);
+  const place = hooksContext(invocation);
   const files = findHooks(place);
   const findings = [
     ...files.flatMap((file) => [...stateFindings(file, invocation.name), ...entryFindings(file, place)]),
@@ -53,7 +53,7 @@ function stateFindings({ file, state, problem, warnings }: FoundFile, name: stri
   return found;
 }
 
-function entryFindings({ file, hooks, host }: FoundFile, place: HooksPlace): Finding[] {
+function entryFindings({ file, hooks, host }: FoundFile, place: HooksContext): Finding[] {
   return hooks.flatMap((hook) => {
     const found = hook.command === undefined ? [] : commandProblems({ command: hook.command, cwd: hook.cwd }, place);
     if (hook.matcher !== undefined && !isPattern(hook.matcher))
@@ -108,7 +108,7 @@ function twiceInCursor(files: readonly FoundFile[]): Finding[] {
     }));
 }
 
-function textOf(findings: readonly Finding[], hooks: number, place: HooksPlace): string {
+function textOf(findings: readonly Finding[], hooks: number, place: HooksContext): string {
   const checked = hooks === 1 ? "1 hook" : `${hooks} hooks`;
   const problems = findings.filter(({ kind }) => kind === "problem").length;
   const rows = findings.map(({ kind, file, entry, message, advice }) => {

@@ -11,7 +11,7 @@ import { scriptText } from "./template.ts";
 
 export async function initHook(invocation: Invocation, words: readonly string[]): Promise<number> {
   const word = onlyWord(words, "init") ?? "format";
-  const place = hooksPlace(invocation);
+  const place = hooksContext(invocation);
   const name = word.replace(/\.ts$/, "");
   if (!/^[\w][\w.-]{0,63}$/.test(name)) {
     throw new UserError(

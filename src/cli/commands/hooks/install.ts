@@ -21,17 +21,17 @@ import {
   configFileOf,
   eventsWanted,
   furtherEvents,
-  type HooksPlace,
-  hooksPlace,
+  type HooksContext,
+  hooksContext,
   hostsWanted,
   onlyWord,
   shownFile,
   type WantedEvent,
 } from "./context.ts";
-import { isOurs, placesOf, scriptOf, scriptWanted } from "./script.ts";
+import { isOurs, scriptOf, scriptPaths, scriptWanted } from "./script.ts";
 
 /** What was done to one host's file. */
-type Done = {
+type InstalledHost = {
   host: InstallHost;
   file: string;
   texts: HookFileTexts;
@@ -43,7 +43,7 @@ type Done = {
 export async function installHook(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "the hooks that watch them");
   const word = onlyWord(words, "install");
-  const place = hooksPlace(invocation);
+  const place = hooksContext(invocation);
   const { flags } = invocation.line;
   const scope = flags.has("global") ? "user" : "project";
   const hosts = hostsWanted(invocation, place);
@@ -58,7 +58,7 @@ export async function installHook(invocation: Invocation, words: readonly string
   });
   // All are looked at before the first is written.
   for (const { change } of plans) careful(previewHookFile, change);
-  const done = plans.map(({ host, hooks, change }): Done => {
+  const done = plans.map(({ host, hooks, change }): InstalledHost => {
     const wanted = hooks.map(({ event }) => event);
     let added: string[] = [];
     const plan = (content: JsonObject | undefined) => {
@@ -84,13 +84,13 @@ export async function installHook(invocation: Invocation, words: readonly string
 export async function uninstallHook(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "the hooks that watch them");
   const word = onlyWord(words, "uninstall");
-  const place = hooksPlace(invocation);
+  const place = hooksContext(invocation);
   const { flags } = invocation.line;
   const scope = flags.has("global") ? "user" : "project";
   // Named, it need not be there any more.
-  const named = word === undefined ? undefined : placesOf(word, place);
+  const named = word === undefined ? undefined : scriptPaths(word, place);
   const hosts = flags.has("hosts") ? hostsWanted(invocation, place) : installHosts;
-  const done: Done[] = [];
+  const done: InstalledHost[] = [];
   for (const host of hosts) {
     const file = configFileOf(host, place, scope);
     let removed: string[] = [];
@@ -141,7 +141,7 @@ function wantedOn(host: InstallHost, events: readonly WantedEvent[], matcher: st
 }
 
 /** Whoever typed the command has seen what it writes; what stood there unapproved stays so. */
-function approve(done: readonly Done[], place: HooksPlace): void {
+function approve(done: readonly InstalledHost[], place: HooksContext): void {
   const ofCourser = done.filter(
     ({ host, texts }) => host.name !== "codex" && texts.after !== undefined && !isUnchanged(texts),
   );
@@ -155,7 +155,7 @@ function approve(done: readonly Done[], place: HooksPlace): void {
 }
 
 /** Courser runs nothing of it. */
-function isWaiting({ host, file, texts }: Done, place: HooksPlace): boolean {
+function isWaiting({ host, file, texts }: InstalledHost, place: HooksContext): boolean {
   if (host.name === "codex" || !file.startsWith(place.workspace)) return false;
   return texts.after !== undefined && !isApproved(place, file, bare(texts.after));
 }
@@ -164,7 +164,7 @@ function bare(text: string): string {
   return text.replace(/^\ufeff/, "");
 }
 
-function notesOnEvents(done: readonly Done[], events: readonly WantedEvent[]): string[] {
+function notesOnEvents(done: readonly InstalledHost[], events: readonly WantedEvent[]): string[] {
   const notes: string[] = [];
   for (const { host } of done) {
     const missing = events.filter((event) =>
@@ -181,7 +181,7 @@ function notesOnEvents(done: readonly Done[], events: readonly WantedEvent[]): s
   return notes;
 }
 
-function nextSteps(done: readonly Done[], { name }: Invocation, place: HooksPlace): string[] {
+function nextSteps(done: readonly InstalledHost[], { name }: Invocation, place: HooksContext): string[] {
   const notes: string[] = [];
   const has = (host: string) => done.some((each) => each.host.name === host && each.added.length > 0);
   if (has("cursor") && !place.trusted)
@@ -205,8 +205,8 @@ function nextSteps(done: readonly Done[], { name }: Invocation, place: HooksPlac
 
 async function report(
   invocation: Invocation,
-  place: HooksPlace,
-  done: readonly Done[],
+  place: HooksContext,
+  done: readonly InstalledHost[],
   notes: readonly string[],
   more: object,
 ): Promise<number> {

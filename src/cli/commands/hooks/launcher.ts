@@ -12,7 +12,7 @@ export const furtherFolders = [
 ];
 
 /** As the second line of a script does it. */
-export function findLauncher(script: string, { env, home }: Pick<HooksPlace, "env" | "home">): string | undefined {
+export function findLauncher(script: string, { env, home }: Pick<HooksContext, "env" | "home">): string | undefined {
   const filled = furtherFolders.map((folder) => folder.replace("$HOME", home).replace("${0%/*}", dirname(script)));
   return findProgram("courser-hook", { PATH: [env["PATH"] ?? "", ...filled].join(delimiter) });
 }

@@ -9,7 +9,7 @@ import { type HooksPlace, hooksPlace, shownFile } from "./context.ts";
 import { brief } from "./trace.ts";
 
 export async function listHooks(invocation: Invocation): Promise<number> {
-  const place = hooksPlace(invocation);
+  const place = hooksContext(invocation);
   const files = findHooks(place);
   const running = files.flatMap(({ state, hooks }) => (state === "runs" ? hooks : []));
   if (wantsJson(invocation)) {
@@ -53,9 +53,9 @@ const states: Record<HookState, (name: string) => string> = {
   foreign: () => ": read by Codex only, which runs what you trusted there with /hooks",
 };
 
-type Setting = { place: HooksPlace; name: string; running: readonly Hook[] };
+type ListContext = { place: HooksContext; name: string; running: readonly Hook[] };
 
-function textOf(found: FoundFile, { place, name, running }: Setting): string {
+function textOf(found: FoundFile, { place, name, running }: ListContext): string {
   const { level, file, state, hooks, warnings, problem } = found;
   const width = Math.max(0, ...hooks.map(({ event }) => event.length));
   const rows = hooks.map((hook) => {

@@ -13,7 +13,7 @@ export const scriptFolder = ".hooks";
 /** From the root of the project where it lies in there, else absolute; `isGlobal`: absolute anyway. */
 export function scriptWanted(
   invocation: Invocation,
-  place: HooksPlace,
+  place: HooksContext,
   { word, isGlobal }: { word: string | undefined; isGlobal: boolean },
 ): string {
   const path = word === undefined ? onlyScript(invocation, place) : givenScript(word, place);
@@ -26,24 +26,24 @@ export function scriptWanted(
   return isGlobal ? path : fromRoot(path, place);
 }
 
-export function fromRoot(path: string, { workspace }: HooksPlace): string {
+export function fromRoot(path: string, { workspace }: HooksContext): string {
   const inside = relative(workspace, path);
   return inside.startsWith("..") || isAbsolute(inside) ? path : inside.split(sep).join("/");
 }
 
-function givenScript(word: string, place: HooksPlace): string {
-  const found = placesOf(word, place).find(isFile);
+function givenScript(word: string, place: HooksContext): string {
+  const found = scriptPaths(word, place).find(isFile);
   if (found !== undefined) return realpathSync(found);
   throw new UserError("USAGE", `Script not found: ${word}. To write one: courser hooks init`);
 }
 
 /** What a name may mean, the nearest first. */
-export function placesOf(word: string, { workspace }: HooksPlace): string[] {
+export function scriptPaths(word: string, { workspace }: HooksContext): string[] {
   const folder = resolve(workspace, scriptFolder);
   return [resolve(word), resolve(workspace, word), resolve(folder, word), resolve(folder, `${word}.ts`)];
 }
 
-function onlyScript({ name }: Invocation, { workspace }: HooksPlace): string {
+function onlyScript({ name }: Invocation, { workspace }: HooksContext): string {
   const folder = join(workspace, scriptFolder);
   const scripts = filesIn(folder).filter((each) => isProgram(join(folder, each)));
   if (scripts.length === 1) return join(folder, scripts[0]!);
@@ -71,7 +71,7 @@ export function isFile(path: string): boolean {
 export function scriptOf(
   command: string,
   host: InstallHost,
-  { workspace }: Pick<HooksPlace, "workspace">,
+  { workspace }: Pick<HooksContext, "workspace">,
 ): string | undefined {
   const end = ` --host ${host.name}`;
   if (!command.endsWith(end)) return undefined;
@@ -84,7 +84,7 @@ export function scriptOf(
 }
 
 /** One that install wrote: it runs a script of ours, or one that is gone. Others have to be named. */
-export function isOurs({ command }: ConfiguredHook, host: InstallHost, place: HooksPlace): boolean {
+export function isOurs({ command }: ConfiguredHook, host: InstallHost, place: HooksContext): boolean {
   const file = scriptOf(command, host, place);
   return file !== undefined && (!isFile(file) || /\bcourser\b/.test(readFileSync(file, "utf8").slice(0, 100_000)));
 }

@@ -8,9 +8,9 @@ import type { Tried } from "./test.ts";
 import { brief } from "./trace.ts";
 
 /** What a run would make of all answers together. */
-export type Outcome = { effect: string; happens: string } & Partial<HookAnswer>;
+export type EffectText = { effect: string; happens: string } & Partial<HookAnswer>;
 
-export function outcomeOf(event: HookEventName, answer: HookAnswer): Outcome {
+export function outcomeOf(event: HookEventName, answer: HookAnswer): EffectText {
   const { effect } = hookEvents[event];
   return { effect, happens: effects[effect](answer), ...answer };
 }
@@ -32,13 +32,13 @@ const effects: Record<HookEffect, (answer: HookAnswer) => string> = {
   observe: () => "Nothing changes: hooks of this event only observe.",
 };
 
-type Trial = {
+type TestReport = {
   event: HookEventName;
   sample: boolean;
   fields: JsonObject;
-  tried: readonly Tried[];
-  outcome: Outcome;
-  place: HooksPlace;
+  tried: readonly TriedHook[];
+  outcome: EffectText;
+  place: HooksContext;
 };
 
 export function testText({ event, sample, fields, tried, outcome, place }: Trial): string {

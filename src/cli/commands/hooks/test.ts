@@ -19,7 +19,7 @@ import { sampleOf } from "./samples.ts";
 import { outcomeOf, testText } from "./test-text.ts";
 
 /** What one hook did. Without `line` it was not asked, and `why` says so. */
-export type Tried = {
+export type TriedHook = {
   hook: Hook;
   why?: string;
   line?: HookTraceLine;
@@ -30,7 +30,7 @@ export type Tried = {
 
 export async function testHooks(invocation: Invocation, words: readonly string[]): Promise<number> {
   const event = eventOf(onlyWord(words, "test")!);
-  const place = hooksPlace(invocation);
+  const place = hooksContext(invocation);
   const { flags } = invocation.line;
   const host = flagText(flags, "host") ?? "courser";
   const given = flagText(flags, "payload");
@@ -48,9 +48,9 @@ export async function testHooks(invocation: Invocation, words: readonly string[]
   return code === 0 && failed ? 1 : code;
 }
 
-type Setting = { event: HookEventName; fields: JsonObject; invocation: Invocation; place: HooksPlace };
+type TestContext = { event: HookEventName; fields: JsonObject; invocation: Invocation; place: HooksContext };
 
-async function tryAll(files: readonly FoundFile[], setting: Setting): Promise<Tried[]> {
+async function tryAll(files: readonly FoundFile[], setting: TestContext): Promise<TriedHook[]> {
   const { event, invocation, place } = setting;
   const processes = createProcessRunner({ env: invocation.env });
   const runsAll = invocation.line.flags.has("trust");
@@ -88,10 +88,10 @@ const whyNot: Record<HookState, string | undefined> = {
 async function tryOne(
   hook: Hook,
   processes: ProcessRunner,
-  { event, fields, invocation, place }: Setting,
-): Promise<Tried> {
+  { event, fields, invocation, place }: TestContext,
+): Promise<TriedHook> {
   const warnings: string[] = [];
-  const tried: Tried = { hook, answer: silent, warnings };
+  const tried: TriedHook = { hook, answer: silent, warnings };
   const listening: ProcessRunner = {
     ...processes,
     start(request) {
@@ -180,7 +180,7 @@ function merged(answers: readonly HookAnswer[]): HookAnswer {
   };
 }
 
-function jsonOf({ hook, why, line, end, warnings }: Tried): object {
+function jsonOf({ hook, why, line, end, warnings }: TriedHook): object {
   const { file, entry, level, command, prompt, matcher } = hook;
   return {
     level,

@@ -7,7 +7,7 @@ import { answer, answerJson, wantsJson } from "../answer.ts";
 import { hooksPlace } from "./context.ts";
 
 export async function traceHooks(invocation: Invocation): Promise<number> {
-  const lines = readHookTrace(hooksPlace(invocation));
+  const lines = readHookTrace(hooksContext(invocation));
   if (wantsJson(invocation)) return answerJson(lines);
   if (lines.length === 0) return answer("No run with hooks has been recorded here yet.\n");
   const widest = (column: (line: HookTraceLine) => string) => Math.max(...lines.map((line) => column(line).length));

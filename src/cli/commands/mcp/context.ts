@@ -10,9 +10,9 @@ import type { Invocation } from "../../main.ts";
 import { serverFlags } from "../../run-request.ts";
 import { writeStderr } from "../../stdout.ts";
 
-export type McpCommandPlace = McpSetup & { plan: McpPlan; version: string; program: string };
+export type McpContext = McpSetup & { plan: McpPlan; version: string; program: string };
 
-export function placeOf(invocation: Invocation): McpCommandPlace {
+export function contextOf(invocation: Invocation): McpContext {
   const { env, line } = invocation;
   const workspace = realDirectory(flagText(line.flags, "workspace") ?? ".", "--workspace");
   const setup = { env, workspace, configDir: configDir(env), home: homeDir(env), ...serverFlags(line.flags) };
@@ -22,7 +22,7 @@ export function placeOf(invocation: Invocation): McpCommandPlace {
 }
 
 /** The one of this name that counts: the first that may be started, else the first. Names may hold blanks. */
-export function serverNamed({ plan }: McpCommandPlace, words: readonly string[]) {
+export function serverNamed({ plan }: McpContext, words: readonly string[]) {
   const name = words.join(" ");
   const all = plan.servers.filter(({ server }) => server.name === name);
   const found = all.find(({ standing }) => standing === "pending") ?? all[0];
@@ -34,7 +34,7 @@ export function serverNamed({ plan }: McpCommandPlace, words: readonly string[])
 const startMs = 15_000;
 
 export async function withServers<Result>(
-  place: McpCommandPlace,
+  place: McpContext,
   servers: readonly McpServer[],
   work: (started: McpServers) => Promise<Result> | Result,
 ): Promise<Result> {

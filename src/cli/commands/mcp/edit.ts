@@ -15,7 +15,7 @@ import { type McpCommandPlace, placeOf, serverNamed } from "./context.ts";
 export async function add(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");
   const [name, ...command] = words;
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const target = targetOf(invocation, place);
   const definition = definitionOf(invocation, command);
   const [server] = serversIn({ mcpServers: { [name!]: definition } }, target, []);
@@ -32,7 +32,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
 
 export async function remove(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const target = targetOf(invocation, place);
   const name = words.join(" ");
   if (!removeServer(target, name)) {
@@ -50,7 +50,7 @@ function hintFor({ scope }: McpFile, target: McpFile): string {
   return scope === "project" && target.scope === "user" ? " Add --project." : "";
 }
 
-function targetOf(invocation: Invocation, { workspace, configDir }: McpCommandPlace): McpFile {
+function targetOf(invocation: Invocation, { workspace, configDir }: McpContext): McpFile {
   const isProject = invocation.line.flags.has("project");
   const file = isProject ? projectMcpFile(workspace) : userMcpFile(configDir);
   return { scope: isProject ? "project" : "user", file, folder: workspace };

@@ -12,7 +12,7 @@ import { answer, answerJson, wantsJson } from "../answer.ts";
 import { placeOf, serverNamed, withServers } from "./context.ts";
 
 export async function listTools(invocation: Invocation, words: readonly string[]): Promise<number> {
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const { server, standing } = serverNamed(place, words);
   const word = quotedName(server.name);
   if (standing === "needs-approval")

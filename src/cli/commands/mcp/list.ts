@@ -7,7 +7,7 @@ import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { placeOf, withServers } from "./context.ts";
 
-type Listed = {
+type ListedServer = {
   name: string;
   status: "ready" | "needs-login" | "failed" | "needs-approval" | "disabled";
   source: string;
@@ -18,7 +18,7 @@ type Listed = {
 };
 
 export async function listServers(invocation: Invocation): Promise<number> {
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const planned = place.plan.servers.filter(({ standing }) => standing !== "shadowed");
   const toStart = planned.filter(({ standing }) => standing === "pending").map(({ server }) => server);
   const listed = await withServers(place, toStart, ({ connections }) =>
@@ -32,7 +32,7 @@ export async function listServers(invocation: Invocation): Promise<number> {
   return answer(listed.map((server) => `${printable(lineOf(server, invocation.name))}\n`).join(""));
 }
 
-function listedServer({ server, standing }: PlannedServer, connection: Connection | undefined): Listed {
+function listedServer({ server, standing }: PlannedServer, connection: Connection | undefined): ListedServer {
   const { name, file, scope, transport, problem } = server;
   const base = { name, source: file, scope, transport: transport === "auto" ? "http" : transport };
   if (!connection) {
@@ -44,9 +44,9 @@ function listedServer({ server, standing }: PlannedServer, connection: Connectio
   return { ...base, status, error: connection.problem ?? "it did not answer" };
 }
 
-function lineOf({ name, status, tools, transport, source, error }: Listed, program: string): string {
+function lineOf({ name, status, tools, transport, source, error }: ListedServer, program: string): string {
   const word = quotedName(name);
-  const states: Record<Listed["status"], string> = {
+  const states: Record<ListedServer["status"], string> = {
     ready: `ready (${tools} ${tools === 1 ? "tool" : "tools"})`,
     "needs-approval": "not loaded (needs approval)",
     disabled: "disabled",

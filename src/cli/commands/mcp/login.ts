@@ -17,7 +17,7 @@ import { type McpCommandPlace, placeOf, serverNamed } from "./context.ts";
 
 export async function login(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "their logins");
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const { server, filled } = remoteNamed(place, words);
   const callback = await listenForCallback(portOf(invocation));
   const state = process.getBuiltinModule("node:crypto").randomUUID();
@@ -44,7 +44,7 @@ export async function login(invocation: Invocation, words: readonly string[]): P
 
 export async function logout(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "their logins");
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const { server, filled } = remoteNamed(place, words);
   const had = forgetLogin(place.configDir, filled.url);
   if (wantsJson(invocation)) return answerJson({ name: server.name, loggedIn: false, hadLogin: had });
@@ -54,7 +54,7 @@ export async function logout(invocation: Invocation, words: readonly string[]): 
 }
 
 /** A server of the project that nobody approved is asked nothing, not even where to log in. */
-function remoteNamed(place: McpCommandPlace, words: readonly string[]) {
+function remoteNamed(place: McpContext, words: readonly string[]) {
   const { server, standing } = serverNamed(place, words);
   const { name } = server;
   if (standing === "needs-approval")

@@ -12,16 +12,16 @@ import { runHost, runRequest } from "../../run-request.ts";
 import { chatJson } from "../sessions/chat-lines.ts";
 import { runForAgent, type ServedTask } from "./served-run.ts";
 
-type Step = { signal: AbortSignal; onStep(message: string): void };
+type CallProgress = { signal: AbortSignal; onStep(message: string): void };
 
-type ServedTool = { tool: Tool; call(args: JsonObject, step: Step): Promise<CallToolResult> };
+type ServedTool = { tool: Tool; call(args: JsonObject, step: CallProgress): Promise<CallToolResult> };
 
 const text = (description: string) => ({ type: "string", description });
 const mode = { type: "string", enum: ["plan", "ask"], description: "Only read: make a plan, or answer a question" };
 const workspace = text("Directory to work in, inside the one that is served");
 
 export async function serve(invocation: Invocation): Promise<number> {
-  const served: Served = { request: runRequest(invocation, "print"), host: runHost(invocation) };
+  const served: ServeContext = { request: runRequest(invocation, "print"), host: runHost(invocation) };
   await setUp(served.request, served.host); // what would stop every run stops this at once
   const tools = servedTools(served);
   const server = new Server({ name: "courser", version: invocation.version }, { capabilities: { tools: {} } });
@@ -58,9 +58,9 @@ export async function serve(invocation: Invocation): Promise<number> {
 }
 
 /** What every run begins with. */
-type Served = { request: RunRequest; host: RunHost };
+type ServeContext = { request: RunRequest; host: RunHost };
 
-function servedTools(served: Served): ServedTool[] {
+function servedTools(served: ServeContext): ServedTool[] {
   return [
     {
       tool: {
@@ -107,7 +107,7 @@ function taskOf(args: JsonObject): ServedTask {
   };
 }
 
-async function run(served: Served, task: ServedTask, step: Step): Promise<CallToolResult> {
+async function run(served: ServeContext, task: ServedTask, step: CallProgress): Promise<CallToolResult> {
   const { text: said, isError, sessionId, code, durationMs, usage, denials } = await runForAgent(served, task, step);
   const refused = denials.map(({ tool, reason }) => `Rejected: ${tool}: ${reason}`);
   const facts = {
@@ -129,7 +129,10 @@ async function run(served: Served, task: ServedTask, step: Step): Promise<CallTo
   };
 }
 
-function sessions({ request: { workspace: folder }, host: { env } }: Served, { limit }: JsonObject): CallToolResult {
+function sessions(
+  { request: { workspace: folder }, host: { env } }: ServeContext,
+  { limit }: JsonObject,
+): CallToolResult {
   const most = typeof limit === "number" && limit >= 1 ? Math.min(limit, 100) : 20;
   const listed = listChats(configDir(env), { workspace: folder }).slice(0, most).map(chatJson);
   return {

@@ -10,7 +10,7 @@ import { placeOf, serverNamed } from "./context.ts";
 
 export async function enable(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const { server } = waitingOrNamed(place, words);
   const { name, file, scope, definition, problem } = server;
   if (problem !== undefined)
@@ -28,7 +28,7 @@ export async function enable(invocation: Invocation, words: readonly string[]): 
 
 export async function disable(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const { server } = serverNamed(place, words);
   disableServer(server, place);
   if (wantsJson(invocation)) return answerJson({ name: server.name, enabled: false, source: server.file });
@@ -36,7 +36,7 @@ export async function disable(invocation: Invocation, words: readonly string[]):
 }
 
 /** One that waits for approval is meant before one of the same name that needs none. */
-function waitingOrNamed(place: ReturnType<typeof placeOf>, words: readonly string[]) {
+function waitingOrNamed(place: ReturnType<typeof contextOf>, words: readonly string[]) {
   const waiting = place.plan.servers.find(
     ({ server, standing }) => standing === "needs-approval" && server.name === words.join(" "),
   );

@@ -21,7 +21,7 @@ export function denyRules(invocation: Invocation, words: readonly string[]): Pro
 
 async function change(list: "allow" | "deny", invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "their own permissions");
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const scope = invocation.line.flags.has("project") ? "project" : "user";
   const file = scope === "project" ? projectConfigFile(place.workspace) : cliConfigFile(place.configDir);
   // All are looked at before the first is written.
@@ -33,7 +33,7 @@ async function change(list: "allow" | "deny", invocation: Invocation, words: rea
   });
   const changes = texts.map((rule) => ({ rule, added: addRule(file, { list, rule, scope }) }));
   const { entries } = readRuleFiles(place);
-  const problems = lint(withLines(entries), lintPlace(invocation)).filter(
+  const problems = lint(withLines(entries), lintContext(invocation)).filter(
     (problem) => texts.includes(problem.rule) && problem.verdict === list,
   );
   const waits = !counts({ verdict: list, scope, source: file }, place.trusted);

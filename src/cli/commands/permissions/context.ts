@@ -14,9 +14,9 @@ import { flagList, flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 
-export type PermissionPlace = WorkspacePaths & { trusted: boolean };
+export type PermissionContext = WorkspacePaths & { trusted: boolean };
 
-export function placeOf({ env, line: { flags } }: Invocation): PermissionPlace {
+export function contextOf({ env, line: { flags } }: Invocation): PermissionContext {
   const config = configDir(env);
   const workspace = realFolder(flagText(flags, "workspace") ?? ".", "--workspace");
   const roots = flagList(flags, "add-dir").map((path) => realFolder(path, "--add-dir"));
@@ -27,7 +27,7 @@ export function placeOf({ env, line: { flags } }: Invocation): PermissionPlace {
 /** What a run with these flags would judge by. What is wrong with the files is said as a run would say it. */
 export async function situationOf(invocation: Invocation, need: Need): Promise<Situation> {
   const { flags } = invocation.line;
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const settings = loadSettings(place);
   settings.warnings.forEach(warn);
   const rules = [...settings.rules, ...builtInRules(place.configDir)];

@@ -10,9 +10,9 @@ import { answer, answerJson, wantsJson } from "../answer.ts";
 import { placeOf } from "./context.ts";
 
 export async function lintPermissions(invocation: Invocation): Promise<number> {
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const { entries, warnings } = readRuleFiles(place);
-  const problems = lint(withLines(entries), lintPlace(invocation));
+  const problems = lint(withLines(entries), lintContext(invocation));
   const found = problems.length + warnings.length;
   for (const warning of warnings) writeStderr(`Warning: ${warning}\n`);
   const code = wantsJson(invocation)
@@ -21,8 +21,8 @@ export async function lintPermissions(invocation: Invocation): Promise<number> {
   return code === 0 && found > 0 ? 1 : code;
 }
 
-export function lintPlace(invocation: Invocation): LintContext {
-  const place = placeOf(invocation);
+export function lintContext(invocation: Invocation): LintContext {
+  const place = contextOf(invocation);
   // Programs of the project are found by npx and in scripts.
   const folders = [...(invocation.env["PATH"] ?? "").split(delimiter), join(place.workspace, "node_modules/.bin")];
   return { ...place, hasProgram: (name) => folders.some((folder) => folder !== "" && isFile(join(folder, name))) };

@@ -10,10 +10,10 @@ import { answer, answerJson, wantsJson } from "../answer.ts";
 import { placeOf } from "./context.ts";
 import { withLines } from "./lint.ts";
 
-type Listed = Pick<Rule, "verdict" | "text" | "scope" | "source"> & { line?: number; counts: boolean };
+type ListedRule = Pick<Rule, "verdict" | "text" | "scope" | "source"> & { line?: number; counts: boolean };
 
 export async function listPermissions(invocation: Invocation): Promise<number> {
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const { approvalMode, autoRun, warnings } = loadSettings(place);
   const { entries } = readRuleFiles(place);
   for (const warning of warnings) writeStderr(`Warning: ${warning}\n`);
@@ -22,7 +22,7 @@ export async function listPermissions(invocation: Invocation): Promise<number> {
     ...withLines(entries.filter((each) => known.has(`${each.source} ${each.entry}`))),
     ...builtInRules(place.configDir),
   ]
-    .map(({ verdict, text, scope, source, ...rest }): Listed => {
+    .map(({ verdict, text, scope, source, ...rest }): ListedRule => {
       const line = "line" in rest ? rest.line : undefined;
       return {
         verdict,
@@ -59,7 +59,7 @@ export async function listPermissions(invocation: Invocation): Promise<number> {
   );
 }
 
-function ruleRows(rules: readonly Listed[], verdict: Rule["verdict"]): string[] {
+function ruleRows(rules: readonly ListedRule[], verdict: Rule["verdict"]): string[] {
   const wanted = rules.filter((rule) => rule.verdict === verdict);
   const width = Math.min(40, Math.max(0, ...wanted.map(({ text }) => text.length)));
   return wanted.map(({ text, source, line, counts }) => {

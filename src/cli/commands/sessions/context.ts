@@ -6,9 +6,9 @@ import { configDir } from "../../../store/config-dir.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 
-export type Place = { configDir: string; workspace: string };
+export type SessionsContext = { configDir: string; workspace: string };
 
-export function placeOf({ env, line }: Invocation): Place {
+export function contextOf({ env, line }: Invocation): SessionsContext {
   return {
     configDir: configDir(env),
     workspace: realDirectory(flagText(line.flags, "workspace") ?? ".", "--workspace"),
@@ -25,6 +25,6 @@ export function chatOf(invocation: Invocation, words: readonly string[], command
       `'sessions ${command}' ${why}: ${invocation.name} sessions ${command} <id>. The ids: ${invocation.name} ls`,
     );
   }
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   return findChat(place.configDir, id, place.workspace, invocation.name);
 }

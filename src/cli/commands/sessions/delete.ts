@@ -16,10 +16,10 @@ export async function deleteSessions(invocation: Invocation, words: readonly str
   const ids = words.length === 0 ? [chatOf(invocation, words, "delete")] : words;
   const folders = new Set(ids.map((id) => chatOf(invocation, [id], "delete")));
   const named = [...folders].map((folder) => metadataAtAGlance(folder));
-  const chats = withSubagents(placeOf(invocation).configDir, named);
+  const chats = withSubagents(contextOf(invocation).configDir, named);
   const sure = flags.has("yes") || flags.has("force") || (await askFirst(invocation, chats));
   if (!sure) return answer("Nothing was deleted.\n");
-  const { configDir } = placeOf(invocation);
+  const { configDir } = contextOf(invocation);
   for (const chat of chats) deleteChat(configDir, chat.folder);
   await sweep(configDir, chats);
   return answer(chats.map((chat) => `✓ Deleted ${chat.id} ${printableLine(shownTitle(chat))}\n`).join(""));

@@ -6,14 +6,14 @@ import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
-import { chatOf, placeOf } from "./context.ts";
+import { chatOf, contextOf } from "./context.ts";
 
 export async function forkSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const at = flagText(invocation.line.flags, "at");
   if (at !== undefined && !/^[1-9]\d{0,8}$/.test(at))
     throw new UserError("USAGE", `--at '${at}' is not a turn number. Example: --at 3`);
   const folder = chatOf(invocation, words, "fork");
-  const { configDir } = placeOf(invocation);
+  const { configDir } = contextOf(invocation);
   const fork = forkChat(configDir, folder, {
     ...(at !== undefined && { upToTurn: Number(at) }),
     onLoss: (message) => writeStderr(`Warning: ${printable(message)}\n`),

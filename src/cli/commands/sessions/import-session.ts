@@ -13,7 +13,7 @@ import type { ChatWriter } from "../../../store/chats/chat.ts";
 import { findChat } from "../../../store/chats/find-chat.ts";
 import { createChat, openChat } from "../../../store/chats/open-chat.ts";
 import { readChat } from "../../../store/chats/read-chat.ts";
-import type { Place } from "./context.ts";
+import type { SessionsContext } from "./context.ts";
 
 /** `kind` is a name for programs, `message` the same for people. */
 export type ReportedLoss = { kind: string; count: number; message: string };
@@ -40,7 +40,7 @@ export function readSession({ tool, path }: Pick<ListedSession, "tool" | "path">
 }
 
 /** The id of the chat that a session became; null: it was not imported yet. */
-export function importedId(place: Place, session: ReadSession): string | null {
+export function importedId(place: SessionsContext, session: ReadSession): string | null {
   const id = chatIdFor(session);
   return findImported(place, id) === undefined ? null : id;
 }
@@ -55,7 +55,7 @@ export function chatIdFor({ tool, id }: Pick<ReadSession, "tool" | "id">): strin
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-export function importFile(listed: ListedSession, place: Place): ImportReport {
+export function importFile(listed: ListedSession, place: SessionsContext): ImportReport {
   const session = readSession(listed);
   const { tool } = listed;
   const facts = { tool, sourceId: session.id, path: session.path };
@@ -85,7 +85,7 @@ export function importFile(listed: ListedSession, place: Place): ImportReport {
   return { status: "imported", ...report };
 }
 
-function findImported({ configDir, workspace }: Place, id: string): string | undefined {
+function findImported({ configDir, workspace }: SessionsContext, id: string): string | undefined {
   try {
     return findChat(configDir, id, workspace);
   } catch (error) {
@@ -108,9 +108,9 @@ function workspaceOf({ workspace }: ReadSession, current: string, losses: Report
   return current;
 }
 
-type Turn = { messages: Message[]; steps: Step[]; startedAt: number };
+type ImportedTurn = { messages: Message[]; steps: TurnStep[]; startedAt: number };
 
-function turnsOf(session: ReadSession): Turn[] {
+function turnsOf(session: ReadSession): ImportedTurn[] {
   const timed = groupMessages(withPrompt(session.messages)).map(({ message, from }) => ({
     message,
     at: from[0]!.timestamp,
@@ -138,7 +138,7 @@ function withPrompt(messages: readonly UnifiedMessage[]): readonly UnifiedMessag
 }
 
 /** As a run would have written it, and closed whatever happens. */
-function fill(chat: ChatWriter, session: ReadSession, turns: readonly Turn[]): void {
+function fill(chat: ChatWriter, session: ReadSession, turns: readonly ImportedTurn[]): void {
   try {
     for (const { steps, startedAt } of turns) {
       chat.record({
@@ -187,7 +187,7 @@ function saveTodos(chat: ChatWriter, { outcome, at }: Extract<AgentEvent, { type
 function bringUpToDate(
   folder: string,
   session: ReadSession,
-  turns: readonly Turn[],
+  turns: readonly ImportedTurn[],
 ): { status: "updated" | "already imported"; note?: string } {
   const there = new Map<number, Message[]>();
   for (const { turn, message } of readChat(folder).messages) there.set(turn, [...(there.get(turn) ?? []), message]);

@@ -15,7 +15,7 @@ import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson } from "../answer.ts";
 import { ageOf, shortPath } from "./chat-lines.ts";
-import { placeOf } from "./context.ts";
+import { contextOf } from "./context.ts";
 import { type ImportReport, importedId, importFile, readSession } from "./import-session.ts";
 
 export async function importSessions(invocation: Invocation, words: readonly string[]): Promise<number> {
@@ -49,7 +49,7 @@ function usage(name: string): UserError {
 /** One that cannot be read must not keep the others out. */
 function importOne(invocation: Invocation, session: ListedSession): ImportReport {
   try {
-    return importFile(session, placeOf(invocation));
+    return importFile(session, contextOf(invocation));
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { status: "failed", tool: session.tool, path: session.path, message: error.message, code: error.code };
@@ -84,7 +84,7 @@ const mostBytes = 8 << 20;
 
 /** Nothing is imported: what could be, newest first. */
 async function list(invocation: Invocation, sessions: readonly ListedSession[], isJson: boolean): Promise<number> {
-  const { configDir, workspace } = placeOf(invocation);
+  const { configDir, workspace } = contextOf(invocation);
   const shown = (isJson ? sessions : sessions.slice(0, mostShown)).map((session) => {
     const facts = isLarge(session.path) ? undefined : tryReading(session);
     return {

@@ -16,22 +16,35 @@ import { printableLine } from "./chat-lines.ts";
 import { chatOf, type Place, placeOf } from "./context.ts";
 
 /** What is taken back, by the flags. */
-type Wish = { files: boolean; conversation: boolean; dryRun: boolean; undo: boolean; sure: boolean; to?: number };
+type RewindOptions = {
+  files: boolean;
+  conversation: boolean;
+  dryRun: boolean;
+  undo: boolean;
+  sure: boolean;
+  to?: number;
+};
 
-type Task = { invocation: Invocation; wish: Wish; chat: ChatWriter; turns: readonly ChatTurn[]; rewind: Rewind };
+type RewindTask = {
+  invocation: Invocation;
+  options: RewindOptions;
+  chat: ChatWriter;
+  turns: readonly ChatTurn[];
+  rewind: Rewind;
+};
 
 const mostShown = 20;
 
 export async function rewindSession(invocation: Invocation, words: readonly string[]): Promise<number> {
-  const wish = wishOf(invocation);
+  const options = rewindOptions(invocation);
   const folder = chatOf(invocation, words, "rewind");
   const { turns } = readChat(folder, { events: false });
-  const place = placeOf(invocation);
+  const place = contextOf(invocation);
   const chat = openChat(folder);
   try {
-    if (wish.files) checkWorkspace(invocation, chat, place);
-    const task = { invocation, wish, chat, turns, rewind: openRewind({ ...place, chat }) };
-    return await (wish.undo ? undoRewind(task) : rewindTo(task, targetOf(task)));
+    if (options.files) checkWorkspace(invocation, chat, place);
+    const task = { invocation, options, chat, turns, rewind: openRewind({ ...place, chat }) };
+    return await (options.undo ? undoRewind(task) : rewindTo(task, targetOf(task)));
   } finally {
     chat.close();
   }
@@ -44,20 +57,20 @@ async function rewindTo(task: Task, turn: ChatTurn): Promise<number> {
   const gaps = wish.files ? rewind.gaps(turn.number) : [];
   for (const gap of gaps) writeStderr(`Warning: the files were not saved in turn ${gap.turn}: ${gap.why}\n`);
   const going = turns.length - turn.number + 1;
-  const conversation = wish.conversation ? [`${counted(going, "turn")} of the conversation`] : [];
+  const conversation = options.conversation ? [`${counted(going, "turn")} of the conversation`] : [];
   const files = planned.steps.length > 0 ? [`${counted(planned.steps.length, "change")} of files`] : [];
   const what = [...files, ...conversation].join(" and ") || "nothing";
-  if (wish.dryRun) return answer(`Back to before ${named}: ${what} would be undone.\n${listOf(planned, task)}`);
+  if (options.dryRun) return answer(`Back to before ${named}: ${what} would be undone.\n${listOf(planned, task)}`);
   if (!(await isSure(task, planned, `Undo ${what}, back to before ${named}?`))) return answer("Nothing was changed.\n");
 
-  const done = wish.files ? await rewind.restore(turn.number) : nothing;
-  const report = wish.files ? reportOf(done, task) : "";
+  const done = options.files ? await rewind.restore(turn.number) : nothing;
+  const report = options.files ? reportOf(done, task) : "";
   if (done.failed.length > 0) {
     await answer(report);
     throw new UserError("STORE_IO", `${failures(done.failed, task)} The conversation was left as it is.`);
   }
-  if (wish.conversation) rewind.takeBack(turn.number, { files: wish.files }, () => chat.rewindTo(turn.number));
-  const left = wish.conversation ? `✓ The conversation is back before ${named}\n` : "";
+  if (options.conversation) rewind.takeBack(turn.number, { files: options.files }, () => chat.rewindTo(turn.number));
+  const left = options.conversation ? `✓ The conversation is back before ${named}\n` : "";
   const undo =
     done.steps.length > 0
       ? `To restore the files: ${invocation.name} sessions rewind ${chat.metadata.id} --undo\n`
@@ -65,8 +78,8 @@ async function rewindTo(task: Task, turn: ChatTurn): Promise<number> {
   return answer(report + left + undo);
 }
 
-async function undoRewind(task: Task): Promise<number> {
-  const { wish, rewind, invocation, chat } = task;
+async function undoRewind(task: RewindTask): Promise<number> {
+  const { options, rewind, invocation, chat } = task;
   const planned = await rewind.undo({ dryRun: true });
   if (!planned) {
     throw new UserError(
@@ -75,7 +88,8 @@ async function undoRewind(task: Task): Promise<number> {
     );
   }
   const what = `${counted(planned.steps.length, "change")} of files`;
-  if (wish.dryRun) return answer(`Back to before the last rewind: ${what} would be undone.\n${listOf(planned, task)}`);
+  if (options.dryRun)
+    return answer(`Back to before the last rewind: ${what} would be undone.\n${listOf(planned, task)}`);
   if (!(await isSure(task, planned, `Undo ${what}, back to before the last rewind?`)))
     return answer("Nothing was changed.\n");
   const done = (await rewind.undo())!;
@@ -86,7 +100,7 @@ async function undoRewind(task: Task): Promise<number> {
 
 const nothing: RestoreResult = { steps: [], left: [], failed: [] };
 
-function wishOf({ line: { flags }, name }: Invocation): Wish {
+function rewindOptions({ line: { flags }, name }: Invocation): RewindOptions {
   const [only, filesOnly, undo] = ["conversation-only", "files-only", "undo"].map((flag) => flags.has(flag));
   const to = flagText(flags, "to");
   if ([only, filesOnly, undo].filter(Boolean).length > 1 || (undo && to !== undefined)) {
@@ -108,7 +122,7 @@ function wishOf({ line: { flags }, name }: Invocation): Wish {
 }
 
 /** Files are changed only from where they lie: whoever types it sees which ones are meant. */
-function checkWorkspace({ name }: Invocation, { metadata }: ChatWriter, { workspace }: Place): void {
+function checkWorkspace({ name }: Invocation, { metadata }: ChatWriter, { workspace }: SessionsContext): void {
   if (metadata.workspace === workspace) return;
   const there = metadata.workspace;
   throw new UserError(
@@ -119,20 +133,20 @@ function checkWorkspace({ name }: Invocation, { metadata }: ChatWriter, { worksp
   );
 }
 
-function targetOf({ wish, turns, chat, invocation }: Task): ChatTurn {
-  const turn = wish.to === undefined ? turns.at(-1) : turns.find((each) => each.number === wish.to);
+function targetOf({ options, turns, chat, invocation }: RewindTask): ChatTurn {
+  const turn = options.to === undefined ? turns.at(-1) : turns.find((each) => each.number === options.to);
   if (turn) return turn;
   const { id } = chat.metadata;
   throw new UserError(
     "USAGE",
     turns.length === 0
       ? `The chat ${id} has no turns to undo.`
-      : `The chat ${id} has no turn ${wish.to}: its turns are 1 to ${turns.length}. To see them: ${invocation.name} sessions show ${id}`,
+      : `The chat ${id} has no turn ${options.to}: its turns are 1 to ${turns.length}. To see them: ${invocation.name} sessions show ${id}`,
   );
 }
 
-async function isSure(task: Task, planned: RestoreResult, question: string): Promise<boolean> {
-  if (task.wish.sure) return true;
+async function isSure(task: RewindTask, planned: RestoreResult, question: string): Promise<boolean> {
+  if (task.options.sure) return true;
   const { isatty } = await import("node:tty");
   if (!isatty(0)) return true;
   const { promptShown } = await import("../../prompt-hidden.ts");
@@ -140,7 +154,7 @@ async function isSure(task: Task, planned: RestoreResult, question: string): Pro
   return /^(y|yes)$/i.test((await promptShown(`${question} [y]es, [n]o: `)).trim());
 }
 
-function reportOf({ steps, left }: RestoreResult, task: Task): string {
+function reportOf({ steps, left }: RestoreResult, task: RewindTask): string {
   return `✓ ${countsOf(steps)}\n${listOf({ steps, left }, task)}`;
 }
 
@@ -162,7 +176,7 @@ function countsOf(steps: readonly RestoreStep[]): string {
 const verbs: Record<RestoreStep["change"], string> = { write: "write", remove: "remove", make: "folder", mode: "mode" };
 
 /** What changes, and what does not though one might think so. */
-function listOf({ steps, left }: Pick<RestoreResult, "steps" | "left">, { chat }: Task): string {
+function listOf({ steps, left }: Pick<RestoreResult, "steps" | "left">, { chat }: RewindTask): string {
   const workspace = chat.metadata.workspace ?? "/";
   const shown = (path: string) => printable(shownPath(path, workspace)).replaceAll("\n", "\\n");
   const lines = [
@@ -184,7 +198,7 @@ function counted(count: number, what: string): string {
   return count === 1 ? `one ${what}` : `${count} ${what}s`;
 }
 
-function failures(failed: readonly LeftPath[], { chat }: Task): string {
+function failures(failed: readonly LeftPath[], { chat }: RewindTask): string {
   const shown = failed
     .slice(0, 5)
     .map(({ path, why }) => `${shownPath(path, chat.metadata.workspace ?? "/")} (${why})`);

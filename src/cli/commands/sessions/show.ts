@@ -14,7 +14,7 @@ import { chatOf, placeOf } from "./context.ts";
 
 export async function showSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const record = readChat(chatOf(invocation, words, "show"));
-  const turns = record.turns.map((turn) => ({ ...turn, ...told(record, turn) }));
+  const turns = record.turns.map((turn) => ({ ...turn, ...turnSummary(record, turn) }));
   for (const { message } of record.problems) writeStderr(`Warning: ${message}\n`);
   if (wantsJson(invocation)) return answerJson({ ...chatJson(record.metadata), turns });
 
@@ -26,21 +26,21 @@ export async function showSession(invocation: Invocation, words: readonly string
 /** Each has a chat of its own, which can be shown as well. */
 function subagentsOf({ metadata, turns }: ChatRecord, invocation: Invocation): string[] {
   if (turns.length === 0) return [];
-  const { configDir } = placeOf(invocation);
+  const { configDir } = contextOf(invocation);
   const place = metadata.workspace !== undefined && { workspace: metadata.workspace };
   const children = listChats(configDir, { parent: metadata.id, ...place }).reverse();
   if (children.length === 0) return [];
   return [["Subagents:", ...children.map((child) => `  ${child.id}  ${printableLine(shownTitle(child))}`)].join("\n")];
 }
 
-type Told = {
+type TurnSummary = {
   /** One line a call: the tool, and what it was told. */
   calls: string[];
   /** What was said after the last call. */
   answer: string;
 };
 
-function told({ messages }: ChatRecord, { number }: ChatTurn): Told {
+function turnSummary({ messages }: ChatRecord, { number }: ChatTurn): TurnSummary {
   const calls: string[] = [];
   let said = "";
   for (const { turn, message } of messages) {
@@ -84,7 +84,7 @@ const answerLines = 12;
 const mostCalls = 12;
 const lineWidth = 200;
 
-function blockOf(turn: ChatTurn & Told, program: string, id: string): string {
+function blockOf(turn: ChatTurn & TurnSummary, program: string, id: string): string {
   const number = `${turn.number}. `;
   const indent = " ".repeat(number.length);
   const prompt = beginningOf(turn.prompt, promptLines);
