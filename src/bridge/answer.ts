@@ -61,7 +61,7 @@ export function readAnswer(returned: unknown): HookAnswer | AnswerFault {
   return answer as HookAnswer;
 }
 
-const text = { kind: "text", holds: (value: unknown) => typeof value === "string" };
+const text = { kind: "a string", holds: (value: unknown) => typeof value === "string" };
 const checks: Record<AnswerField, { kind: string; holds(value: unknown): boolean }> = {
   decision: { kind: "allow, deny or ask", holds: (value) => value === "allow" || value === "deny" || value === "ask" },
   reason: text,

@@ -111,7 +111,7 @@ async function failedHandler(fault: string, event: BridgeEvent, host: Host): Pro
   const shown = redact(fault.slice(0, 1000)).replace(/\s*[\r\n]+\s*/g, " ");
   const denies = host.permits(event);
   const reply = host.serialize(denies ? { decision: "deny", reason: `A hook failed: ${shown}` } : {}, event);
-  const said = `${host.name}: the handler of ${event.event} failed: ${shown}; ${denies ? "denied" : "it has no say"}.`;
+  const said = `${host.name}: the handler of ${event.event} failed: ${shown}; ${denies ? "denied" : "ignored"}.`;
   return { ...reply, stderr: warning(said) };
 }
 

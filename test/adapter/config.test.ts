@@ -46,8 +46,8 @@ describe("a mistake is told with its place and its remedy", () => {
     [{ args: ["x", 1] }, "must be a list of strings"],
     [{ promptAsArg: "yes" }, "must be true or false"],
     [{ timeoutMs: 0 }, "must be a positive number of milliseconds"],
-    [{ timeoutMs: "10s" }, "must be a number of milliseconds"],
-    [{ stopMs: { cancl: 5 } }, 'wrong is "cancl"'],
+    [{ timeoutMs: "10s" }, "must be a positive number of milliseconds"],
+    [{ stopMs: { cancl: 5 } }, '"cancl" is not valid'],
     [{ stopMs: 5 }, "must be an object such as"],
     [{ framing: "xml" }, 'must be "auto", "ndjson" or "sentinel"'],
     [{ promptAsArgs: true }, 'models["a"].promptAsArgs is unknown; did you mean "promptAsArg"?'],
@@ -65,7 +65,7 @@ describe("a mistake is told with its place and its remedy", () => {
     [{ models: { a: { command: "agent" } } }, 'needs "provider": "cursor-agent-cli"'],
     [{ models: { a: { provider: "cursor-agent-cli" } } }, 'needs "command"'],
     [{ models: { a: { ...cli, enabled: false } } }, "no enabled model with"],
-    [{ models: { a: cli }, defaultModel: "b" }, '"defaultModel" must be the name of a model'],
+    [{ models: { a: cli }, defaultModel: "b" }, '"defaultModel" must be the name of a configured model'],
     [{ models: { a: cli }, profiles: [] }, '"profiles" must be an object'],
     [{ models: { a: cli }, profiles: { p: { env: { KEY: 1 } } } }, 'profiles["p"].env.KEY must be a string'],
   ])("%j", (config, message) => expect(wrong(config)).toContain(message));
@@ -99,7 +99,7 @@ test("sessions take a model that is there and enabled; a fallback that is not en
   const models: AdapterConfig["models"] = { a: model("answer"), b: model("answer", { enabled: false }) };
   const adapter = adapterOf(models);
   expect((await adapter.createSession()).model).toBe("a");
-  await expect(adapter.createSession({ model: "b" })).rejects.toThrow('"b" is not enabled. There are: a.');
+  await expect(adapter.createSession({ model: "b" })).rejects.toThrow('"b" is not enabled. Available: a.');
   await expect(adapter.createSession({ model: "x" })).rejects.toThrow('"x" is not configured');
   expect((await adapter.createSession({ cwd: folder })).cwd).toBe(folder);
 });

@@ -251,10 +251,10 @@ test("the debug channel has every frame, the log every step", async () => {
   const types = debug.map((line) => (JSON.parse(line) as { type: string }).type);
   expect(types).toEqual(["system", "user", "thinking", "assistant", "assistant", "assistant", "result"]);
   expect(log).toEqual([
-    expect.stringMatching(/^turn t7: a \(profile default\) is asked: .*cli\.sh$/),
+    expect.stringMatching(/^turn t7: asking a \(profile default\): .*cli\.sh$/),
     expect.stringMatching(/^turn t7: a \(profile default\) failed: .*boom.* \[CLI_EXIT\] after \d+ ms$/),
     "turn t7: falling back to b (profile default)",
-    expect.stringMatching(/^turn t7: b \(profile default\) is asked: /),
+    expect.stringMatching(/^turn t7: asking b \(profile default\): /),
     expect.stringMatching(/^turn t7: b \(profile default\) answered after \d+ ms$/),
   ]);
 });

@@ -206,6 +206,6 @@ describe("web_search", () => {
     });
     expect(refused.isError).toBe(true);
     expect(refused.content).not.toContain("wrong-key-123456");
-    expect(() => createWebSearchTool({ engine: "altavista" })).toThrow(/there are searxng/);
+    expect(() => createWebSearchTool({ engine: "altavista" })).toThrow(/available: searxng/);
   });
 });

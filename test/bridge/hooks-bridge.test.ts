@@ -187,7 +187,7 @@ describe("run", () => {
     await refused(`${JSON.stringify(shell)}{}`, "not a JSON object");
     await refused(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), "UTF-8");
     await refused(JSON.stringify(shell), "larger than 20 bytes", 20);
-    await refused(JSON.stringify({ ...shell, command: ["rm"] }), 'no text "command"');
+    await refused(JSON.stringify({ ...shell, command: ["rm"] }), 'no string "command"');
     async function* broken() {
       yield "{";
       throw new Error("torn");

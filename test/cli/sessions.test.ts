@@ -565,7 +565,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
       "ls --trust",
       [
         [/Number, or Enter/, "9\r"],
-        [/There is no '9'[\s\S]*Number/, "2\r"],
+        [/'9' is not in the list[\s\S]*Number/, "2\r"],
         [/\n> /, "/quit\r"],
       ],
       dumb,

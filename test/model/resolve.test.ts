@@ -67,7 +67,7 @@ describe("names", () => {
     );
     expect(error.message).toContain("Did you mean claude-4.5-sonnet?");
     expect(refusal({ flag: "constructor/model", env: everyKey, endpoints: {} }).code).toBe("MODEL_UNKNOWN");
-    expect(refusal({ flag: "nobody/model", env: everyKey }).message).toContain("no vendor 'nobody'");
+    expect(refusal({ flag: "nobody/model", env: everyKey }).message).toContain("Unknown vendor 'nobody'");
   });
 
   it("know their limits and prices", () => {

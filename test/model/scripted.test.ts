@@ -167,7 +167,7 @@ test.each([
     '[{"steps":[{"text":"a","thinking":"b"}]}]',
     '"steps", step 1: a step has exactly one of delayMs, thinking, text, call, error; this one has 2',
   ],
-  ['[{"steps":[],"text":"a"}]', '"steps" and "text" cannot stand together'],
+  ['[{"steps":[],"text":"a"}]', '"steps" and "text" cannot be combined'],
   ["[5]", "reply 1: expected an object with any of"],
 ])("%j is refused", (text, message) => {
   const attempt = (): Provider => loadScript(text, "x.json");

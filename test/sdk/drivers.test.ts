@@ -87,8 +87,8 @@ describe("command lines", () => {
     expect(line("claude", { images: ["/a.png"] }).prompt).toContain("/a.png");
     expect(line("gemini", { images: ["/a.png"] }).prompt).toBe("go\n\n@/a.png");
     for (const tool of ["codex", "gemini"] as const)
-      expect(() => line(tool, { disallowedTools: ["Bash"] })).toThrow(/cannot be kept/);
-    expect(() => line("cursor", { allowedTools: ["Read"] }, original)).toThrow(/cannot be kept/);
+      expect(() => line(tool, { disallowedTools: ["Bash"] })).toThrow(/cannot be enforced/);
+    expect(() => line("cursor", { allowedTools: ["Read"] }, original)).toThrow(/cannot be enforced/);
     expect(() => line("cursor", { resume: "id", fork: true }, original)).toThrow(/fork/);
     expect(() => line("gemini", { resume: "id", fork: true })).toThrow(/fork/);
   });

@@ -193,7 +193,7 @@ function contentIn(result: string): FileText {
   if (/^\(The file is empty\.\)\s*$/.test(result)) return { text: "", note: undefined };
   const note = /\n\n\[Lines? \d+(?:-(\d+))? of (\d+)\b[^\]]*\]\s*$/.exec(result);
   if (!note) return { text: withoutNumbers(result), note: undefined };
-  const isMore = /read on/i.test(note[0]);
+  const isMore = /(?:read on|continue) with offset/i.test(note[0]);
   return {
     text: withoutNumbers(result.slice(0, note.index)),
     note: { to: Number(note[1] ?? 0), of: Number(note[2]), isMore },

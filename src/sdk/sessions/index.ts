@@ -57,7 +57,7 @@ export function findForeignSessions(
   }
   if (found.length > 1) {
     const list = found.map(({ path }) => `  ${path}`).join("\n");
-    throw new UserError("USAGE", `${what} ids of sessions begin with ${found.length}. Give the file instead:\n${list}`);
+    throw new UserError("USAGE", `${found.length} session ids begin with ${what}. Give the file instead:\n${list}`);
   }
   return found;
 }

@@ -90,7 +90,7 @@ export async function loadSession(options: LoadSessionOptions): Promise<ReadSess
     "SESSION_NOT_FOUND",
     sessions.length === 0
       ? `Session not found: no session of ${tool} has the id ${sessionId} in ${reader.folder(env)}.`
-      : `Session not found: ${sessionId} begins the id of ${sessions.length} sessions of ${tool}. Give all of it.`,
+      : `Session not found: ${sessions.length} session ids of ${tool} begin with ${sessionId}. Give the whole id.`,
   );
 }
 
