@@ -25,8 +25,8 @@ export type DoctorCase = { style: "argument" | "stdin"; command: readonly string
 export function findings(trials: Trials, given: DoctorCase): Finding[] {
   const { pipe } = trials;
   if (pipe.failure)
-    return [problem("program", pipe.failure.message, "Give the full path of the CLI, or put its folder into PATH.")];
-  const heard = listen(pipe);
+    return [problem("program", pipe.failure.message, "Give the full path of the CLI, or add its directory to PATH.")];
+  const output = summariseOutput(pipe);
   return [
     ok("program", `${given.command[0]} starts.`),
     exitFinding(pipe, output, given),
@@ -224,7 +224,7 @@ function openFinding(open: Trial, inPipe: OutputSummary): Finding {
 function terminalFinding({ pipe, terminal }: Trials, inPipe: OutputSummary): Finding {
   const check = "terminal";
   if (!terminal || terminal.failure)
-    return { check, status: "skipped", message: "It could not be run at a terminal here: script(1) is missing." };
+    return { check, status: "skipped", message: "It could not be run in a terminal here: script(1) is missing." };
   if (!inPipe.isBlank) return ok(check, "It needs none.");
   // At a terminal both streams are one.
   if (pipe.stderr.trim() !== "") return { check, status: "skipped", message: "Fix what it says on stderr first." };

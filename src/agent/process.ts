@@ -17,7 +17,7 @@ export type ProcessRequest = Pick<
   env?: Record<string, string>;
   /** Its standard input; else that is empty. A command need not read it. `open`: it is written to while it runs. */
   input?: string | { open: true };
-  /** Runs it in there, or not at all. `readable`: folders outside of the workspace that it must be able to read. */
+  /** Runs it in there, or not at all. `readable`: folders outside the workspace that it must be able to read. */
   sandbox?: Sandbox;
   readable?: readonly string[];
   /** Streams that can be opened by their names: ours are sockets to the kernel, and those cannot. */

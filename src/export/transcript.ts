@@ -2,7 +2,7 @@
 import type { AgentEvent, Outcome, Usage } from "../protocol/event.ts";
 import { displayNameOf, errorTextOf, type OutcomeGroup, outcomeGroupOf } from "../protocol/tool-calls.ts";
 import { addUsage, noUsage } from "../protocol/usage.ts";
-import { retellChat } from "../sdk/rebuild-events.ts";
+import { rebuildEvents } from "../sdk/rebuild-events.ts";
 import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
 import { shortened } from "../text/one-line.ts";
 import { type CallView, viewOfCall } from "./call-view.ts";

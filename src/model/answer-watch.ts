@@ -1,7 +1,7 @@
 // Looks at the bytes of an answer as they pass: is it a stream of events at all, and did it end as such streams do?
 import type { Fetch } from "../net/fetch.ts";
 import { collapsed, shortened } from "../text/one-line.ts";
-import { type Asked, hideSecrets, toModelError } from "./failure.ts";
+import { hideSecrets, type RequestedModel, toModelError } from "./failure.ts";
 import { ModelError } from "./provider.ts";
 
 export type AnswerWatch = {
@@ -51,9 +51,9 @@ async function notStream(response: Response, asked: RequestedModel, signal: Abor
   return badStart(text, asked);
 }
 
-function badStart(text: string, asked: Asked): ModelError {
+function badStart(text: string, asked: RequestedModel): ModelError {
   const shown = shortened(collapsed(text), 120);
-  const message = `${asked.vendorLabel} answered with something that is no stream of a model: ${shown || "nothing"}. Is the base URL right? Is there a login page in between?`;
+  const message = `${asked.vendorLabel} sent something that is not a model's stream: ${shown || "nothing"}. Is the base URL right? Is there a login page in between?`;
   return new ModelError("MODEL_BAD_RESPONSE", hideSecrets(message, asked.secrets));
 }
 

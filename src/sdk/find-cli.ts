@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findProgram } from "../process/find-program.ts";
-import type { AgentDriver, CliFacts } from "./drivers/driver.ts";
+import type { AgentDriver, CliInfo } from "./drivers/driver.ts";
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 

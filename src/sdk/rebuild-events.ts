@@ -167,7 +167,7 @@ export type TurnInfo = {
 export function stepsOfTurn(messages: readonly TimedMessage[], facts: TurnInfo): TurnStep[] {
   const [first] = messages;
   const hasPrompt = first !== undefined && isPrompt(first.message);
-  const steps: Step[] = [];
+  const steps: TurnStep[] = [];
   if (hasPrompt) {
     const text = facts.prompt ?? textOf(first.message);
     steps.push(

@@ -101,7 +101,7 @@ function readOptions(file: string, input: HookEntryInput, warnings: string[]): H
   const model = textOf(file, entry, options, "model");
   const seconds = options["timeout"];
   if (seconds !== undefined && !(typeof seconds === "number" && seconds > 0))
-    throw wrong(file, `${entry}.timeout`, `must be a number of seconds above 0, not ${shownValue(seconds)}`);
+    throw wrong(file, `${entry}.timeout`, `must be a positive number of seconds, not ${shownValue(seconds)}`);
   const failClosed = options["failClosed"];
   if (failClosed !== undefined && typeof failClosed !== "boolean")
     throw wrong(file, `${entry}.failClosed`, `must be true or false, not ${shownValue(failClosed)}`);
@@ -120,14 +120,14 @@ function loopLimitOf(file: string, { options, entry, format }: HookEntryInput): 
   const limit = options["loop_limit"];
   if (limit === undefined) return format === "claude" ? null : defaultLoopLimit;
   if (limit === null || (typeof limit === "number" && Number.isSafeInteger(limit) && limit >= 0)) return limit;
-  throw wrong(file, `${entry}.loop_limit`, `must be a whole number or null, not ${shownValue(limit)}`);
+  throw wrong(file, `${entry}.loop_limit`, `must be an integer or null, not ${shownValue(limit)}`);
 }
 
 function matcherOf(file: string, entry: string, options: JsonObject): string | undefined {
   const matcher = options["matcher"];
   if (matcher === undefined || matcher === null || matcher === "" || matcher === "*") return undefined;
   if (typeof matcher === "string") return matcher;
-  throw wrong(file, `${entry}.matcher`, `must be text, not ${shownValue(matcher)}`);
+  throw wrong(file, `${entry}.matcher`, `must be a string, not ${shownValue(matcher)}`);
 }
 
 function textOf(file: string, entry: string, options: JsonObject, key: string): string | undefined {

@@ -1,4 +1,4 @@
-// Which workspaces the user trusts: a marker for each, outside of the workspace.
+// Which workspaces the user trusts: a marker for each, outside the workspace.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { realOf, replaceFile } from "./json-file.ts";

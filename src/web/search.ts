@@ -4,7 +4,7 @@
 import { isObject, tryParse } from "../json/object.ts";
 import { createFetch } from "../net/fetch.ts";
 import { collapsed } from "../text/one-line.ts";
-import type { EngineKind, Environment, SearchEngine, SearchHit } from "./search-engines.ts";
+import type { EngineKind, EnvironmentVariables, SearchEngine, SearchHit } from "./search-engines.ts";
 
 export type SearchRequest = {
   engine: SearchEngine;

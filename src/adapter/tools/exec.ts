@@ -83,7 +83,7 @@ async function refusalOf(
   return reasons.join(" ");
 }
 
-function told(end: Awaited<ReturnType<typeof runProgram>>, timeoutMs: number): string {
+function resultText(end: Awaited<ReturnType<typeof runProgram>>, timeoutMs: number): string {
   if (end.failure) return `The command could not be started: ${end.failure.message}`;
   const output = [end.stdout.toString("utf8"), end.stderr].filter((text) => text !== "").join("\n");
   const notes = [

@@ -2,7 +2,7 @@
 import { basename, join } from "node:path";
 import { realOrSame, shownPath } from "../../policy/paths.ts";
 import { oneLine } from "../../text/one-line.ts";
-import type { Callable } from "../instructions/commands.ts";
+import type { CommandSource } from "../instructions/commands.ts";
 import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "../instructions/frontmatter.ts";
 import { entriesIn, readText } from "../instructions/read-text.ts";
 import { cutWarning, largestInstruction } from "../instructions/rules.ts";

@@ -7,7 +7,7 @@ import type { SubagentOutput } from "../../store/subagent-output.ts";
 import { oneLine } from "../../text/one-line.ts";
 import type { Agent, AgentModel, Session } from "../agent.ts";
 import type { AgentHooks } from "../hooks/agent-hooks.ts";
-import type { SubagentFacts } from "../hooks/subagent-hooks.ts";
+import type { SubagentStartInfo } from "../hooks/subagent-hooks.ts";
 import { runTurn } from "../loop.ts";
 import { findTool } from "../tools/index.ts";
 import { TodoList } from "../tools/todos.ts";

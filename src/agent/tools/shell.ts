@@ -242,7 +242,7 @@ function backgroundResult(
       : { siblings: { isBackground: true, ...policyOf(context), pid, terminalsFolder: folder } };
   return {
     outcome: { kind: "success", value, ...siblings },
-    text: `${how} as ${taskId} (pid ${pid}). Its output goes to ${outputFile}. Await with taskId "${taskId}" reads what is new, waits for it, or ends it.`,
+    text: `${how} as ${taskId} (pid ${pid}). Its output goes to ${outputFile}. Await with taskId "${taskId}" reads what is new, waits for it, or stops it.`,
   };
 }
 

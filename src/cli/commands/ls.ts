@@ -10,7 +10,7 @@ import { writeProgress, writeStderr } from "../stdout.ts";
 import { answer, answerJson } from "./answer.ts";
 import { resumeInTerminal } from "./resume.ts";
 import { chatJson, chatLines, printableLine } from "./sessions/chat-lines.ts";
-import { type Place, placeOf } from "./sessions/context.ts";
+import { contextOf, type SessionsContext } from "./sessions/context.ts";
 
 /** A chat and, where words were searched for, the place where they stand. */
 type ListedChat = { chat: ChatMetadata; snippet?: string };
@@ -96,9 +96,9 @@ function tableOf(listed: readonly ListedChat[], { env }: Invocation): string {
 
 function nothingListed({ line, name }: Invocation, { workspace }: SessionsContext): string {
   const text = flagText(line.flags, "search");
-  if (text !== undefined) return `No chat has these words: ${printableLine(text)}\n`;
-  if (line.flags.has("all")) return `There are no chats yet. To start one: ${name} "…"\n`;
-  return `There are no chats in ${workspace} yet. To start one: ${name} "…"; those of other folders: ${name} ls --all\n`;
+  if (text !== undefined) return `No chat contains these words: ${printableLine(text)}\n`;
+  if (line.flags.has("all")) return `No chats yet. To start one: ${name} "…"\n`;
+  return `No chats in ${workspace} yet. To start one: ${name} "…"; those of other directories: ${name} ls --all\n`;
 }
 
 /** `sessions list` must not become the prompt of the chat. */

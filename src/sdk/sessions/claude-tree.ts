@@ -67,7 +67,7 @@ function addSiblings(way: Set<TreeEntry>, all: readonly TreeEntry[]): void {
   }
 }
 
-export function isSaid({ type }: Entry): boolean {
+export function isSaid({ type }: TreeEntry): boolean {
   return type === "user" || type === "assistant";
 }
 

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { UnifiedMessage } from "../unified.ts";
 import { answerBlocks, usageOf, userBlocks } from "./claude-blocks.ts";
-import { activeWay, type Entry, isSaid } from "./claude-tree.ts";
+import { activeBranch, isSaid, type TreeEntry } from "./claude-tree.ts";
 import { filesBelow, firstText, readJsonLines } from "./lines.ts";
 import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
 
@@ -81,7 +81,7 @@ function read(path: string): ReadSession {
   });
 }
 
-function isSummary(entry: Entry): boolean {
+function isSummary(entry: TreeEntry): boolean {
   return entry.isCompactSummary === true;
 }
 

@@ -89,7 +89,7 @@ const leaves: Record<string, LeafWriter> = {
   math: (element) => element.attributes["alttext"] ?? plainText(element),
 };
 
-function image(element: Element, { base }: Writing): string {
+function image(element: Element, { base }: InlineContext): string {
   const alt = collapsed(element.attributes["alt"] ?? "");
   const target = absoluteUrl(element.attributes["src"], base);
   return alt === "" || target === undefined ? alt : `![${alt}](${target})`;

@@ -188,7 +188,7 @@ function cellText(cell: Element, writing: BlockContext): string {
     .replaceAll("|", "\\|");
 }
 
-function lineOf(element: Element, { base }: Writing): string {
+function lineOf(element: Element, { base }: BlockContext): string {
   return collapsed(inlineMarkdown(element.children, base));
 }
 

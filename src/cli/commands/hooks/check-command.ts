@@ -2,7 +2,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { findProgram, isProgram } from "../../../process/find-program.ts";
-import type { HooksPlace } from "./context.ts";
+import type { HooksContext } from "./context.ts";
 import { findLauncher } from "./launcher.ts";
 
 export type CommandProblem = { message: string; advice: string };
@@ -46,7 +46,7 @@ function fileProblems(file: string, shown: string, place: HooksContext): Command
         advice: "Correct the path, or remove the entry: courser hooks uninstall",
       },
     ];
-  if (!stat.isFile()) return [{ message: `${shown} is no file.`, advice: "Correct the path." }];
+  if (!stat.isFile()) return [{ message: `${shown} is not a file.`, advice: "Correct the path." }];
   if (!isProgram(file)) return [{ message: `${shown} is not executable.`, advice: `Type: chmod +x ${shown}` }];
   return shebangProblems(file, shown, place);
 }
@@ -74,7 +74,7 @@ function shebangProblems(file: string, shown: string, place: HooksContext): Comm
     ];
   const [program = "", ...rest] = first.slice(2).trim().split(/\s+/);
   if (!isProgram(program))
-    return [{ message: `${program}, which shall run ${shown}, does not exist.`, advice: "Correct its first line." }];
+    return [{ message: `${program}, which should run ${shown}, does not exist.`, advice: "Correct its first line." }];
   const asked = rest.filter((word) => !word.startsWith("-"));
   if (/\/env$/.test(program) && asked[0] !== undefined && !findProgram(asked[0], place.env))
     return [{ message: `${asked[0]}, which should run ${shown}, is not in PATH.`, advice: adviceOn(asked[0]) }];

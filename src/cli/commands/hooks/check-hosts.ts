@@ -5,7 +5,7 @@ import { installHosts } from "../../../bridge/install/hosts.ts";
 import { findProgram } from "../../../process/find-program.ts";
 import { readJson } from "../../../store/json-file.ts";
 import type { FoundFile } from "./all-hooks.ts";
-import { configFileOf, type HooksPlace } from "./context.ts";
+import { configFileOf, type HooksContext } from "./context.ts";
 import type { Finding } from "./doctor.ts";
 
 export async function hostFindings(files: readonly FoundFile[], place: HooksContext): Promise<Finding[]> {

@@ -10,7 +10,7 @@ import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { contextOf, type PermissionContext } from "../permissions/context.ts";
 
-export type HooksPlace = PermissionPlace & { env: NodeJS.ProcessEnv };
+export type HooksContext = PermissionContext & { env: NodeJS.ProcessEnv };
 
 export function hooksContext(invocation: Invocation): HooksContext {
   return { ...contextOf(invocation), env: invocation.env };

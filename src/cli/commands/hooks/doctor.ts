@@ -5,7 +5,7 @@ import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type FoundFile, findHooks } from "./all-hooks.ts";
 import { commandProblems } from "./check-command.ts";
 import { hostFindings } from "./check-hosts.ts";
-import { type HooksPlace, hooksPlace, shownFile } from "./context.ts";
+import { type HooksContext, hooksContext, shownFile } from "./context.ts";
 
 /** A `problem` keeps a hook from doing its work; a `note` is worth knowing. */
 export type Finding = { kind: "problem" | "note"; file?: string; entry?: string; message: string; advice: string };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { hooksPlace, onlyWord, shownFile } from "./context.ts";
+import { hooksContext, onlyWord, shownFile } from "./context.ts";
 import { findLauncher } from "./launcher.ts";
 import { isFile, scriptFolder } from "./script.ts";
 import { scriptText } from "./template.ts";

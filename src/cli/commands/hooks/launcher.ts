@@ -1,7 +1,7 @@
 // Where a hook script looks for courser-hook, which runs it.
 import { delimiter, dirname } from "node:path";
 import { findProgram } from "../../../process/find-program.ts";
-import type { HooksPlace } from "./context.ts";
+import type { HooksContext } from "./context.ts";
 
 /** Besides PATH: editors start their hooks with a short one. As the shell reads it. */
 export const furtherFolders = [

@@ -5,7 +5,7 @@ import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type FoundFile, findHooks, type HookState } from "./all-hooks.ts";
-import { type HooksPlace, hooksPlace, shownFile } from "./context.ts";
+import { type HooksContext, hooksContext, shownFile } from "./context.ts";
 import { brief } from "./trace.ts";
 
 export async function listHooks(invocation: Invocation): Promise<number> {

@@ -6,7 +6,7 @@ import type { ConfiguredHook } from "../../../bridge/install/plan.ts";
 import { isProgram } from "../../../process/find-program.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Invocation } from "../../main.ts";
-import { type HooksPlace, shownFile } from "./context.ts";
+import { type HooksContext, shownFile } from "./context.ts";
 
 export const scriptFolder = ".hooks";
 

@@ -3,8 +3,8 @@ import type { HookAnswer } from "../../../agent/hooks/index.ts";
 import type { JsonObject } from "../../../json/object.ts";
 import { type HookEffect, type HookEventName, hookEvents } from "../../../protocol/hook-events.ts";
 import { printable } from "../../call-line.ts";
-import { type HooksPlace, shownFile } from "./context.ts";
-import type { Tried } from "./test.ts";
+import { type HooksContext, shownFile } from "./context.ts";
+import type { TriedHook } from "./test.ts";
 import { brief } from "./trace.ts";
 
 /** What a run would make of all answers together. */
@@ -41,14 +41,14 @@ type TestReport = {
   place: HooksContext;
 };
 
-export function testText({ event, sample, fields, tried, outcome, place }: Trial): string {
+export function testText({ event, sample, fields, tried, outcome, place }: TestReport): string {
   const payload = sample ? `${event} with a sample: ${brief(JSON.stringify(fields))}` : `${event} with your payload`;
   if (tried.length === 0) return `${payload}\nNo hook is set up for ${event} here.\n`;
   const rows = tried.flatMap((each) => rowsOf(each, place));
   return `${[payload, ...rows, `→ ${outcome.happens}`].map(printable).join("\n")}\n`;
 }
 
-function rowsOf({ hook, why, line, end, warnings }: Tried, place: HooksPlace): string[] {
+function rowsOf({ hook, why, line, end, warnings }: TriedHook, place: HooksContext): string[] {
   const what = brief(hook.command ?? `asks a model: ${hook.prompt}`);
   const where = `    ${shownFile(hook.file, place)} ${hook.entry}`;
   if (!line) return [`- ${what}`, where, `    not asked: ${why}`];

@@ -14,7 +14,7 @@ import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type FoundFile, findHooks, type HookState } from "./all-hooks.ts";
-import { type HooksPlace, hooksPlace, onlyWord, shownFile } from "./context.ts";
+import { type HooksContext, hooksContext, onlyWord, shownFile } from "./context.ts";
 import { sampleOf } from "./samples.ts";
 import { outcomeOf, testText } from "./test-text.ts";
 

@@ -4,7 +4,7 @@ import { collapsed, shortened } from "../../../text/one-line.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { hooksPlace } from "./context.ts";
+import { hooksContext } from "./context.ts";
 
 export async function traceHooks(invocation: Invocation): Promise<number> {
   const lines = readHookTrace(hooksContext(invocation));

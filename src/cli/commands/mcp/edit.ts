@@ -10,7 +10,7 @@ import { flagList, flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
-import { type McpCommandPlace, placeOf, serverNamed } from "./context.ts";
+import { contextOf, type McpContext, serverNamed } from "./context.ts";
 
 export async function add(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");

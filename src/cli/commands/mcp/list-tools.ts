@@ -9,7 +9,7 @@ import { ToolPins } from "../../../store/mcp-approvals.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { placeOf, serverNamed, withServers } from "./context.ts";
+import { contextOf, serverNamed, withServers } from "./context.ts";
 
 export async function listTools(invocation: Invocation, words: readonly string[]): Promise<number> {
   const place = contextOf(invocation);

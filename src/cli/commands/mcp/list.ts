@@ -5,7 +5,7 @@ import type { PlannedServer } from "../../../run/mcp-plan.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { placeOf, withServers } from "./context.ts";
+import { contextOf, withServers } from "./context.ts";
 
 type ListedServer = {
   name: string;

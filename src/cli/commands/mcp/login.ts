@@ -13,7 +13,7 @@ import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 import { listenForCallback, usualPort } from "./callback.ts";
-import { type McpCommandPlace, placeOf, serverNamed } from "./context.ts";
+import { contextOf, type McpContext, serverNamed } from "./context.ts";
 
 export async function login(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "their logins");

@@ -6,7 +6,7 @@ import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
-import { placeOf, serverNamed } from "./context.ts";
+import { contextOf, serverNamed } from "./context.ts";
 
 export async function enable(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");

@@ -8,8 +8,8 @@ import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
-import { placeOf } from "./context.ts";
-import { lintPlace, problemText, withLines } from "./lint.ts";
+import { contextOf } from "./context.ts";
+import { lintContext, problemText, withLines } from "./lint.ts";
 
 export function allowRules(invocation: Invocation, words: readonly string[]): Promise<number> {
   return change("allow", invocation, words);

@@ -7,7 +7,7 @@ import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { placeOf } from "./context.ts";
+import { contextOf } from "./context.ts";
 import { withLines } from "./lint.ts";
 
 type ListedRule = Pick<Rule, "verdict" | "text" | "scope" | "source"> & { line?: number; counts: boolean };

@@ -8,7 +8,7 @@ import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
 import { chatLines, printableLine } from "./chat-lines.ts";
-import { chatOf, placeOf } from "./context.ts";
+import { chatOf, contextOf } from "./context.ts";
 
 export async function deleteSessions(invocation: Invocation, words: readonly string[]): Promise<number> {
   const { flags } = invocation.line;

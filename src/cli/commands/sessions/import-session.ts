@@ -6,7 +6,7 @@ import { type ErrorCode, UserError } from "../../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../../protocol/event.ts";
 import type { Message } from "../../../protocol/message.ts";
 import { addUsage } from "../../../protocol/usage.ts";
-import { type Step, splitTurns, stepsOfTurn } from "../../../sdk/rebuild-events.ts";
+import { splitTurns, stepsOfTurn, type TurnStep } from "../../../sdk/rebuild-events.ts";
 import { type ForeignTool, foreignReaders, type ListedSession, type ReadSession } from "../../../sdk/sessions/index.ts";
 import { groupMessages, messagesOf, type UnifiedMessage } from "../../../sdk/unified.ts";
 import type { ChatWriter } from "../../../store/chats/chat.ts";

@@ -13,7 +13,7 @@ import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
 import { printableLine } from "./chat-lines.ts";
-import { chatOf, type Place, placeOf } from "./context.ts";
+import { chatOf, contextOf, type SessionsContext } from "./context.ts";
 
 /** What is taken back, by the flags. */
 type RewindOptions = {
@@ -50,11 +50,11 @@ export async function rewindSession(invocation: Invocation, words: readonly stri
   }
 }
 
-async function rewindTo(task: Task, turn: ChatTurn): Promise<number> {
-  const { wish, chat, turns, rewind, invocation } = task;
+async function rewindTo(task: RewindTask, turn: ChatTurn): Promise<number> {
+  const { options, chat, turns, rewind, invocation } = task;
   const named = `turn ${turn.number} “${cut(printableLine(turn.prompt), 50)}”`;
-  const planned = wish.files ? await rewind.restore(turn.number, { dryRun: true }) : nothing;
-  const gaps = wish.files ? rewind.gaps(turn.number) : [];
+  const planned = options.files ? await rewind.restore(turn.number, { dryRun: true }) : nothing;
+  const gaps = options.files ? rewind.gaps(turn.number) : [];
   for (const gap of gaps) writeStderr(`Warning: the files were not saved in turn ${gap.turn}: ${gap.why}\n`);
   const going = turns.length - turn.number + 1;
   const conversation = options.conversation ? [`${counted(going, "turn")} of the conversation`] : [];

@@ -10,7 +10,7 @@ import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { ageOf, chatJson, printableLine, shortPath } from "./chat-lines.ts";
-import { chatOf, placeOf } from "./context.ts";
+import { chatOf, contextOf } from "./context.ts";
 
 export async function showSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const record = readChat(chatOf(invocation, words, "show"));
