@@ -42,7 +42,7 @@ async function fire(folder: string, commands: readonly string[]): Promise<void> 
       failClosed: true,
     }),
   );
-  const facts = {
+  const session = {
     sessionId: "s",
     model: "m",
     version: "1",
@@ -52,7 +52,7 @@ async function fire(folder: string, commands: readonly string[]): Promise<void> 
     userEmail: null,
     mode: "default",
   };
-  const fired = createHooks({ hooks, facts, processes: createProcessRunner(), warn: () => {} });
+  const fired = createHooks({ hooks, session, processes: createProcessRunner(), warn: () => {} });
   const fields = { tool_name: "Shell", tool_input: { command: "ls" }, tool_use_id: "c", cwd: folder };
   const { permission } = await fired.fire("preToolUse", fields, { signal: new AbortController().signal });
   if (permission !== undefined) throw new Error(`a hook of the benchmark failed: ${permission}`);

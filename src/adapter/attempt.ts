@@ -79,45 +79,45 @@ export async function* runAttempt(
   attempt: Attempt,
   { model, env }: ModelProfile,
   turn: Turn,
-  place: AttemptContext,
+  context: AttemptContext,
 ): AsyncGenerator<ReadFrame> {
-  const input = inputOrFault(model, turn, place);
+  const input = inputOrFault(model, turn, context);
   if (input instanceof UserError) {
-    fail(attempt, input, place);
+    fail(attempt, input, context);
     return;
   }
   const start = (promptVia = input.promptVia) =>
     startCli({
       ...input,
       promptVia,
-      cwd: place.cwd,
+      cwd: context.cwd,
       env,
       timeoutMs: model.timeoutMs,
       idleMs: model.idleMs,
       stageMs: model.stopMs,
       resultGraceMs: model.stopMs.result,
-      signal: place.signal,
-      parser: { ...place.parser, framing: model.framing, tools: place.tools },
+      signal: context.signal,
+      parser: { ...context.parser, framing: model.framing, tools: context.tools },
     });
-  let end = yield* follow(attempt, start(), place);
+  let end = yield* follow(attempt, start(), context);
   // It was not started at all, or its shell gave up at once: nothing has been done yet.
   const isUntouched = attempt.via === "argument" && attempt.frames === 0;
   if (end.error && isUntouched && isTooLong(`${end.error.message} ${end.stderr}`))
-    end = yield* follow(attempt, start("stdin"), place);
-  settle(attempt, end, { model, place });
+    end = yield* follow(attempt, start("stdin"), context);
+  settle(attempt, end, { model, context });
   if (attempt.outcome === "ok" && end.finish === "exit") yield ending(end.finish);
 }
 
-async function* follow(attempt: Attempt, cli: RunningCli, place: AttemptContext): AsyncGenerator<ReadFrame, CliEnd> {
+async function* follow(attempt: Attempt, cli: RunningCli, context: AttemptContext): AsyncGenerator<ReadFrame, CliEnd> {
   attempt.via = cli.via;
   attempt.pid = cli.pid;
-  place.onStart?.(cli.ended);
-  const reader = new FrameReader(toolTable(place.tools));
+  context.onStart?.(cli.ended);
+  const reader = new FrameReader(toolTable(context.tools));
   let fault: FrameError | undefined;
   try {
     for await (const frame of cli.frames) {
       attempt.frames++;
-      place.onFrame?.(frame);
+      context.onFrame?.(frame);
       const reading = reader.read(frame);
       if (reading.fault) {
         fault = new FrameError(reading.fault.code, reading.fault.message);
@@ -147,20 +147,20 @@ function keep(attempt: Attempt, { events, newText, ownTool }: ReadFrame): void {
   }
 }
 
-function settle(attempt: Attempt, end: CliEnd, { model, place }: { model: Model; place: AttemptContext }): void {
+function settle(attempt: Attempt, end: CliEnd, { model, context }: { model: Model; context: AttemptContext }): void {
   attempt.exitCode = end.exitCode;
   attempt.signal = end.signal;
   attempt.stages = end.stages;
   attempt.durationMs = end.durationMs;
   attempt.ignored = end.ignored;
-  attempt.warnings = end.warnings.map((text) => place.redact(text));
+  attempt.warnings = end.warnings.map((text) => context.redact(text));
   // What was said to be done is done, whatever the CLI made of its end.
   if (attempt.outcome === "ok") return;
   // A CLI that is told to cancel says so as its own error: why it was told counts.
   const said = end.stop === undefined || end.stop === "faulty" ? attempt.error : undefined;
   const error = said ?? (end.error && explained(end, end.error, model));
   attempt.outcome = "ok";
-  if (error) fail(attempt, error, place);
+  if (error) fail(attempt, error, context);
 }
 
 function fail(attempt: Attempt, error: { code: string; message: string }, { redact }: AttemptContext): void {

@@ -42,10 +42,10 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
   readonly #events: AsyncGenerator<TurnEvent>;
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(turn: Turn, place: SentTurnContext) {
+  constructor(turn: Turn, context: SentTurnContext) {
     this.turnId = turn.turnId;
     this.#turn = turn;
-    this.#place = place;
+    this.#place = context;
     this.#events = this.#tell();
   }
 

@@ -20,14 +20,14 @@ const noFollow = constants.O_NOFOLLOW ?? 0;
 const onlyFolder = constants.O_DIRECTORY ?? 0;
 const noWait = constants.O_NONBLOCK ?? 0;
 
-export function absolutePath(path: string, place: { workspace: string }): string {
-  return paths.absolutePath(path, { workspace: place.workspace, home: homeDir(process.env) });
+export function absolutePath(path: string, context: { workspace: string }): string {
+  return paths.absolutePath(path, { workspace: context.workspace, home: homeDir(process.env) });
 }
 
 /** A regular file, opened for reading where its path really leads. The caller closes the handle. */
-export async function openFile(path: string, place: FileContext): Promise<OpenFile> {
+export async function openFile(path: string, context: FileContext): Promise<OpenFile> {
   const real = await fs.realpath(path);
-  checkApproved(path, place, real);
+  checkApproved(path, context, real);
   // Before the open, since opening a device can already do something.
   checkRegular(await fs.lstat(real), real, path);
   const handle = await fs.open(real, constants.O_RDONLY | noFollow | noWait);
@@ -43,10 +43,10 @@ export async function openFile(path: string, place: FileContext): Promise<OpenFi
 }
 
 /** A folder's real path, for searches. */
-export async function realFolder(path: string, place: FileContext): Promise<{ real: string; isFile: boolean }> {
+export async function realFolder(path: string, context: FileContext): Promise<{ real: string; isFile: boolean }> {
   try {
     const real = await fs.realpath(path);
-    checkApproved(path, place, real);
+    checkApproved(path, context, real);
     const stat = await fs.stat(real);
     if (!stat.isDirectory()) checkRegular(stat, real, path);
     return { real, isFile: !stat.isDirectory() };
@@ -61,19 +61,19 @@ export async function realFolder(path: string, place: FileContext): Promise<{ re
  */
 export async function changeFile(
   path: string,
-  place: FileContext,
+  context: FileContext,
   change: (before: Buffer | undefined) => Buffer,
 ): Promise<void> {
   try {
     const target = paths.realTarget(path);
-    checkApproved(path, place, target);
+    checkApproved(path, context, target);
     checkKernelPath(target, path);
     await inTurn(target, async () => {
-      const open = await place.buffers?.read(target);
+      const open = await context.buffers?.read(target);
       const before = open === undefined ? await readWhole(target, path) : Buffer.from(open, "utf8");
       const after = change(before);
       if (before !== undefined && after.equals(before)) return;
-      if (await place.buffers?.write(target, after.toString("utf8"))) return;
+      if (await context.buffers?.write(target, after.toString("utf8"))) return;
       await replaceFile(target, after, path);
     });
   } catch (error) {
@@ -82,11 +82,11 @@ export async function changeFile(
 }
 
 /** Removes a file, or a link itself and not what it leads to. What the system refuses is thrown as it is. */
-export async function deleteFile(path: string, place: FileContext): Promise<void> {
+export async function deleteFile(path: string, context: FileContext): Promise<void> {
   const folderPath = await fs.realpath(dirname(path));
   const real = join(folderPath, basename(path));
-  const approved = place.approved?.get(path);
-  if (approved !== real && approved !== undefined) checkApproved(path, place, paths.realTarget(path));
+  const approved = context.approved?.get(path);
+  if (approved !== real && approved !== undefined) checkApproved(path, context, paths.realTarget(path));
   checkKernelPath(real, path);
   const folder = await openFolder(folderPath, path);
   try {
@@ -246,8 +246,8 @@ async function pathOf(handle: fs.FileHandle): Promise<string | undefined> {
   return fs.readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
 }
 
-function checkApproved(path: string, place: FileContext, real: string): void {
-  const approved = place.approved?.get(path);
+function checkApproved(path: string, context: FileContext, real: string): void {
+  const approved = context.approved?.get(path);
   if (approved !== undefined && approved !== real) throw movedAway(path);
 }
 

@@ -87,14 +87,14 @@ async function* play(reply: ScriptedReply, request: ModelRequest): AsyncGenerato
 }
 
 /** What the harness sent since the last answer must hold every expected text. */
-function checkExpectation(reply: ScriptedReply, request: ModelRequest, place: string): void {
+function checkExpectation(reply: ScriptedReply, request: ModelRequest, entry: string): void {
   const said = lastWords(request.messages);
   const missing = reply.expect.filter((text) => !said.includes(text));
   if (missing.length === 0) return;
   const shown = said.length > 300 ? `${said.slice(0, 297)}...` : said;
   throw new ModelError(
     "MODEL_BAD_REQUEST",
-    `${place} expected ${missing.map((text) => JSON.stringify(text)).join(" and ")} in the last message, which says: ${JSON.stringify(shown)}`,
+    `${entry} expected ${missing.map((text) => JSON.stringify(text)).join(" and ")} in the last message, which says: ${JSON.stringify(shown)}`,
   );
 }
 
@@ -128,33 +128,33 @@ function readScript(text: string, file: string): Script {
   const complain: ReportProblem = (where, problem) => {
     throw new UserError("CONFIG_INVALID", `script ${file}, ${where}: ${problem}. See docs/scripted-model.md.`);
   };
-  const { places, loop } = repliesIn(text.replace(/^\uFEFF/, ""), complain);
-  if (places.length === 0) complain("line 1", 'there are no replies; write for example [{"text": "Hello"}]');
-  const replies = places.map((place) => readReply(place, complain));
+  const { entries, loop } = repliesIn(text.replace(/^\uFEFF/, ""), complain);
+  if (entries.length === 0) complain("line 1", 'there are no replies; write for example [{"text": "Hello"}]');
+  const replies = entries.map((entry) => readReply(entry, complain));
   if (replies.every(({ summary, aside }) => summary || aside))
     complain("line 1", 'every reply is a "summary" or "aside", so none is an answer');
   return { replies, loop };
 }
 
 /** The three forms of a script: an array, an object with `replies`, or one reply a line. */
-function repliesIn(text: string, complain: ReportProblem): { places: ReplyEntry[]; loop: boolean } {
+function repliesIn(text: string, complain: ReportProblem): { entries: ReplyEntry[]; loop: boolean } {
   if (text.trim() === "") complain("line 1", "the file is empty");
   const whole = wholeValue(text, complain);
-  if (whole === undefined) return { places: linesOf(text, complain), loop: false };
+  if (whole === undefined) return { entries: linesOf(text, complain), loop: false };
   const { value } = whole;
-  if (Array.isArray(value)) return { places: placed(value, text, 1), loop: false };
+  if (Array.isArray(value)) return { entries: placed(value, text, 1), loop: false };
   if (value === null || typeof value !== "object") {
     complain(
       "line 1",
       `a script is an array of replies, an object with "replies", or one reply a line, not ${kindOf(value)}`,
     );
   }
-  if (!("replies" in (value as object))) return { places: [{ value, where: "line 1" }], loop: false };
+  if (!("replies" in (value as object))) return { entries: [{ value, where: "line 1" }], loop: false };
   const object = fields({ value, where: "line 1" }, ["replies", "loop"], complain);
   if (!Array.isArray(object.replies)) complain("line 1", `"replies" must be an array, not ${kindOf(object.replies)}`);
   if (object.loop !== undefined && typeof object.loop !== "boolean")
     complain("line 1", `"loop" must be true or false, not ${kindOf(object.loop)}`);
-  return { places: placed(object.replies as unknown[], text, 2), loop: object.loop === true };
+  return { entries: placed(object.replies as unknown[], text, 2), loop: object.loop === true };
 }
 
 /** The file as one value, comments allowed; undefined when its first line is a value of its own. */
@@ -220,9 +220,9 @@ const replyFields = [...contentFields, "steps", "usage", "expect", "summary", "a
 const stepFields = ["delayMs", "thinking", "text", "call", "error"] as const;
 const usageFields = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
-function readReply(place: ReplyEntry, complain: ReportProblem): ScriptedReply {
-  const reply = fields(place, replyFields, complain);
-  const { where } = place;
+function readReply(entry: ReplyEntry, complain: ReportProblem): ScriptedReply {
+  const reply = fields(entry, replyFields, complain);
+  const { where } = entry;
   const inside = (field: string): string => `${where}, "${field}"`;
   const steps: ScriptedStep[] = [];
   if (reply.steps !== undefined) {
@@ -257,13 +257,13 @@ function readReply(place: ReplyEntry, complain: ReportProblem): ScriptedReply {
   return { steps, usage, expect, summary: reply.summary === true, aside: reply.aside === true };
 }
 
-function readStep(place: ReplyEntry, complain: ReportProblem): ScriptedStep {
-  const step = fields(place, stepFields, complain);
+function readStep(entry: ReplyEntry, complain: ReportProblem): ScriptedStep {
+  const step = fields(entry, stepFields, complain);
   const given = stepFields.filter((field) => step[field] !== undefined);
   if (given.length !== 1)
-    complain(place.where, `a step has exactly one of ${stepFields.join(", ")}; this one has ${given.length}`);
+    complain(entry.where, `a step has exactly one of ${stepFields.join(", ")}; this one has ${given.length}`);
   const [field] = given;
-  const where = `${place.where}, "${field}"`;
+  const where = `${entry.where}, "${field}"`;
   switch (field!) {
     case "delayMs":
       return { type: "delay", ms: duration(step.delayMs, where, complain) };
@@ -277,57 +277,57 @@ function readStep(place: ReplyEntry, complain: ReportProblem): ScriptedStep {
   }
 }
 
-function readCall(place: ReplyEntry, complain: ReportProblem): ScriptedCall {
-  const { name, args = {}, id } = fields(place, ["name", "args", "id"], complain);
+function readCall(entry: ReplyEntry, complain: ReportProblem): ScriptedCall {
+  const { name, args = {}, id } = fields(entry, ["name", "args", "id"], complain);
   if (typeof name !== "string" || name === "")
-    complain(place.where, `"name" must be the name of a tool, not ${kindOf(name)}`);
+    complain(entry.where, `"name" must be the name of a tool, not ${kindOf(name)}`);
   if (id !== undefined && (typeof id !== "string" || id === ""))
-    complain(place.where, `"id" must be a string, not ${kindOf(id)}`);
+    complain(entry.where, `"id" must be a string, not ${kindOf(id)}`);
   if (typeof args !== "string" && (args === null || typeof args !== "object" || Array.isArray(args))) {
-    complain(place.where, `"args" must be an object, or a string to play malformed arguments, not ${kindOf(args)}`);
+    complain(entry.where, `"args" must be an object, or a string to play malformed arguments, not ${kindOf(args)}`);
   }
   return { name: name as string, args, ...(id !== undefined && { id: id as string }) };
 }
 
-function readError(place: ReplyEntry, complain: ReportProblem): ScriptedError {
-  const { code, message, retryAfterMs } = fields(place, ["code", "message", "retryAfterMs"], complain);
+function readError(entry: ReplyEntry, complain: ReportProblem): ScriptedError {
+  const { code, message, retryAfterMs } = fields(entry, ["code", "message", "retryAfterMs"], complain);
   const codes = Object.keys(errorCodes);
   if (typeof code !== "string" || !codes.includes(code)) {
     const near = typeof code === "string" ? nearestName(code, codes) : undefined;
     const known = codes.filter((one) => one.startsWith("MODEL_")).join(", ");
     complain(
-      place.where,
+      entry.where,
       `"code" ${code === undefined ? "is missing" : `${JSON.stringify(code)} is unknown`}${near ? ` (did you mean ${near}?)` : ""}; for example ${known}`,
     );
   }
   if (message !== undefined && typeof message !== "string")
-    complain(place.where, `"message" must be a string, not ${kindOf(message)}`);
+    complain(entry.where, `"message" must be a string, not ${kindOf(message)}`);
   return {
     code: code as ErrorCode,
     message: (message as string | undefined) ?? `${code} (played by a script)`,
     ...(retryAfterMs !== undefined && {
-      retryAfterMs: duration(retryAfterMs, `${place.where}, "retryAfterMs"`, complain),
+      retryAfterMs: duration(retryAfterMs, `${entry.where}, "retryAfterMs"`, complain),
     }),
   };
 }
 
-function readUsage(place: ReplyEntry, complain: ReportProblem): Usage {
-  const given = fields(place, usageFields, complain);
+function readUsage(entry: ReplyEntry, complain: ReportProblem): Usage {
+  const given = fields(entry, usageFields, complain);
   const counts = usageFields.map((field) => {
     const count = given[field] ?? 0;
     if (!Number.isInteger(count) || (count as number) < 0)
-      complain(place.where, `"${field}" must be an integer, not ${JSON.stringify(count)}`);
+      complain(entry.where, `"${field}" must be an integer, not ${JSON.stringify(count)}`);
     return [field, count];
   });
   return Object.fromEntries(counts) as Usage;
 }
 
 function fields<Field extends string>(
-  place: ReplyEntry,
+  entry: ReplyEntry,
   allowed: readonly Field[],
   complain: ReportProblem,
 ): Partial<Record<Field, unknown>> {
-  const { value, where } = place;
+  const { value, where } = entry;
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
     return complain(where, `expected an object with any of ${allowed.join(", ")}, not ${kindOf(value)}`);
   }

@@ -35,7 +35,7 @@ export async function openHooks(setup: Setup, parts: HookParts): Promise<AgentHo
   const trace = chat && openHookTrace({ configDir, workspace }, host.redact ?? redact);
   const fired = createHooks({
     hooks,
-    facts: {
+    session: {
       sessionId,
       get model() {
         return state.model.displayName;

@@ -93,7 +93,7 @@ const runAsLibrary: Run = async ({ config, input }, fixture, place) => {
   const hooks = createAgentHooks({
     hooks: createHooks({
       hooks: loaded.hooks,
-      facts: {
+      session: {
         sessionId: "session-1",
         model: "Script",
         version: String(config["cursor_version"] ?? "1"),

@@ -60,7 +60,7 @@ function hooksOf(entries: readonly Entry[], more: { askModel?: AskModel } = {}):
   );
   return createHooks({
     hooks,
-    facts: {
+    session: {
       sessionId: "session",
       model: "Some Model",
       version: "2026.01.01-abcdef0",

@@ -34,7 +34,7 @@ export class Pages {
   readonly #sessions = new Map<string, PageSession>();
   /** The newest page last. */
   #pages: string[] = [];
-  #places: ReadonlyMap<string, ElementRef> = new Map();
+  #elements: ReadonlyMap<string, ElementRef> = new Map();
   #refs = 0;
   #notes: string[] = [];
   #changed: () => void = () => {};
@@ -97,7 +97,7 @@ export class Pages {
       }
     }
     const rendered = renderSnapshot(frames, () => `e${++this.#refs}`, limit);
-    this.#places = rendered.elements;
+    this.#elements = rendered.elements;
     const { result } = await this.#send("Runtime.evaluate", { expression: "document.title", returnByValue: true });
     const title = isObject(result) && typeof result["value"] === "string" ? result["value"] : "";
     return { ...rendered, title, url: this.url };
@@ -175,10 +175,10 @@ export class Pages {
   }
 
   #place(ref: string): ElementRef {
-    const place = this.#places.get(ref.trim().replace(/^\[?(?:ref=)?|\]$/g, ""));
-    if (!place || !this.#sessions.has(place.sessionId))
+    const element = this.#elements.get(ref.trim().replace(/^\[?(?:ref=)?|\]$/g, ""));
+    if (!element || !this.#sessions.has(element.sessionId))
       throw new DevtoolsError(`${JSON.stringify(ref.slice(0, 40))} is not on the current page: take a snapshot`);
-    return place;
+    return element;
   }
 
   #page(): PageSession {

@@ -31,8 +31,8 @@ export async function searchFolders(
 ): Promise<FolderHits> {
   const all: CodeHit[] = [];
   const notices: string[] = [];
-  for (const place of places) {
-    const { hits, notice } = await searchFolder(question, place, options);
+  for (const context of places) {
+    const { hits, notice } = await searchFolder(question, context, options);
     all.push(...hits);
     if (notice !== undefined) notices.push(notice);
   }
@@ -41,18 +41,18 @@ export async function searchFolders(
 
 async function searchFolder(
   question: string,
-  place: FolderContext,
+  context: FolderContext,
   options: FolderSearch,
 ): Promise<{ hits: CodeHit[]; notice?: string }> {
-  const file = options.indexDir === undefined ? undefined : codeIndexFile(options.indexDir, place.folder);
+  const file = options.indexDir === undefined ? undefined : codeIndexFile(options.indexDir, context.folder);
   try {
-    return await searchIndex(question, place, options, file);
+    return await searchIndex(question, context, options, file);
   } catch (error) {
     // A disk that is full or read-only is no reason not to answer. What is not a fault of the store is thrown on.
     if (file === undefined) throw error;
     const { code, message } = storeError(error, file);
     if (code === "STORE_CORRUPT") removeDatabase(file);
-    const found = await searchIndex(question, place, options, undefined);
+    const found = await searchIndex(question, context, options, undefined);
     return { ...found, notice: `The index could not be saved: ${message}` };
   }
 }

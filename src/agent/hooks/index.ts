@@ -45,7 +45,7 @@ export type HookSession = {
 export type HooksOptions = {
   /** The highest level first. */
   hooks: readonly Hook[];
-  facts: HookSession;
+  session: HookSession;
   processes: ProcessRunner;
   env?: NodeJS.ProcessEnv;
   askModel?: AskModel;
@@ -67,7 +67,7 @@ export interface Hooks {
 
 type PreparedHook = { hook: Hook; matches: Matcher };
 
-export function createHooks({ hooks, facts, processes, env, askModel, warn, trace }: HooksOptions): Hooks {
+export function createHooks({ hooks, session, processes, env, askModel, warn, trace }: HooksOptions): Hooks {
   const told = new Set<string>();
   // A hook that fails fails at every call: once is enough to know.
   const warnOnce = (message: string) => {
@@ -79,7 +79,7 @@ export function createHooks({ hooks, facts, processes, env, askModel, warn, trac
     const list = byEvent.get(hook.event) ?? [];
     byEvent.set(hook.event, [...list, { hook, matches: createMatcher(hook, warnOnce) }]);
   }
-  const place = { processes, env: environmentOf(facts, env), ...(askModel && { askModel }) };
+  const context = { processes, env: environmentOf(session, env), ...(askModel && { askModel }) };
   let generationId = "";
 
   async function fire(event: HookEventName, fields: JsonObject, options: FireOptions): Promise<HookAnswer> {
@@ -95,13 +95,13 @@ export function createHooks({ hooks, facts, processes, env, askModel, warn, trac
     setMaxListeners(0, signal);
     const loopCount = Number(fields["loop_count"] ?? 0);
     const runs = await Promise.all(asked.map(({ hook }) => one(hook, payloads[hook.format].text(), loopCount, signal)));
-    for (const { env: more } of [...runs].reverse()) place.env = { ...place.env, ...more };
+    for (const { env: more } of [...runs].reverse()) context.env = { ...context.env, ...more };
     return merged(runs);
   }
 
   async function one(hook: Hook, payload: string, loopCount: number, signal: AbortSignal): Promise<HookReply> {
     const at = new Date().toISOString();
-    const run = await runHook(hook, payload, place, signal);
+    const run = await runHook(hook, payload, context, signal);
     const reply = settled(hook, run.reply, loopCount);
     for (const warning of reply.warnings) warnOnce(`The hook ${nameOf(hook)}: ${warning}.`);
     trace?.({ at, ...traced(hook, run, reply) });
@@ -110,19 +110,19 @@ export function createHooks({ hooks, facts, processes, env, askModel, warn, trac
 
   function payloadsOf(event: HookEventName, fields: JsonObject, tool: string | undefined) {
     const common: JsonObject = {
-      conversation_id: facts.sessionId,
+      conversation_id: session.sessionId,
       generation_id: generationId,
-      session_id: facts.sessionId,
-      model: facts.model,
+      session_id: session.sessionId,
+      model: session.model,
       hook_event_name: event,
-      cursor_version: facts.version,
-      workspace_roots: [facts.workspace, ...facts.roots],
-      user_email: facts.userEmail,
-      transcript_path: facts.transcriptPath,
+      cursor_version: session.version,
+      workspace_roots: [session.workspace, ...session.roots],
+      user_email: session.userEmail,
+      transcript_path: session.transcriptPath,
     };
     const shown = event === "workspaceOpen" ? openFields.map((key) => [key, common[key]]) : Object.entries(common);
     const value: JsonObject = { ...Object.fromEntries(shown), ...fields };
-    const { workspace, mode } = facts;
+    const { workspace, mode } = session;
     const claude = claudePayload(event, value, { workspace, mode, ...(tool !== undefined && { tool }) });
     return { cursor: written(value), claude: written(claude) };
   }
@@ -183,16 +183,16 @@ function merged(replies: readonly HookReply[]): HookAnswer {
   };
 }
 
-function environmentOf(facts: HookSession, env: NodeJS.ProcessEnv | undefined): Record<string, string> {
+function environmentOf(session: HookSession, env: NodeJS.ProcessEnv | undefined): Record<string, string> {
   return {
     ...toolEnvironment(env ?? process.env),
-    CURSOR_PROJECT_DIR: facts.workspace,
-    CLAUDE_PROJECT_DIR: facts.workspace,
-    CURSOR_VERSION: facts.version,
+    CURSOR_PROJECT_DIR: session.workspace,
+    CLAUDE_PROJECT_DIR: session.workspace,
+    CURSOR_VERSION: session.version,
     // So that a script can tell where it runs: the version alone looks like the original's.
-    COURSER_VERSION: facts.version,
-    ...(facts.userEmail !== null && { CURSOR_USER_EMAIL: facts.userEmail }),
-    ...(facts.transcriptPath !== null && { CURSOR_TRANSCRIPT_PATH: facts.transcriptPath }),
+    COURSER_VERSION: session.version,
+    ...(session.userEmail !== null && { CURSOR_USER_EMAIL: session.userEmail }),
+    ...(session.transcriptPath !== null && { CURSOR_TRANSCRIPT_PATH: session.transcriptPath }),
   };
 }
 

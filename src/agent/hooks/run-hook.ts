@@ -34,12 +34,12 @@ const defaultEndTimeoutMs = 10_000;
 export async function runHook(
   hook: Hook,
   payload: string,
-  place: HookRunContext,
+  context: HookRunContext,
   signal: AbortSignal,
 ): Promise<HookRun> {
   const startedAt = milliseconds();
   const run = hook.prompt === undefined ? runCommand : runPrompt;
-  const { reply, exit } = await run(hook, payload, place, signal);
+  const { reply, exit } = await run(hook, payload, context, signal);
   return { reply, exit, ms: Math.round(milliseconds() - startedAt) };
 }
 
@@ -52,7 +52,7 @@ type HookResult = Omit<HookRun, "ms">;
 async function runCommand(
   hook: Hook,
   payload: string,
-  place: HookRunContext,
+  context: HookRunContext,
   signal: AbortSignal,
 ): Promise<HookResult> {
   const { cwd, command } = hook;
@@ -60,10 +60,10 @@ async function runCommand(
   let printed = 0;
   let end: ProcessEnd;
   try {
-    const running = place.processes.start({
+    const running = context.processes.start({
       command: [shell, "-c", command!],
       cwd,
-      env: place.env,
+      env: context.env,
       input: payload,
       signal,
       timeoutMs: timeoutOf(hook),
@@ -116,8 +116,13 @@ function blocked(hook: Hook, stdout: string, said: string): HookReply {
   return { warnings: [`exit code 2 cannot refuse ${event}, and its output is ignored`] };
 }
 
-async function runPrompt(hook: Hook, payload: string, place: HookRunContext, signal: AbortSignal): Promise<HookResult> {
-  if (!place.askModel) return { reply: failed("no model is available"), exit: null };
+async function runPrompt(
+  hook: Hook,
+  payload: string,
+  context: HookRunContext,
+  signal: AbortSignal,
+): Promise<HookResult> {
+  if (!context.askModel) return { reply: failed("no model is available"), exit: null };
   const seconds = timeoutOf(hook) / 1000;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutOf(hook))]);
   const written = hook.prompt!;
@@ -129,7 +134,7 @@ async function runPrompt(hook: Hook, payload: string, place: HookRunContext, sig
   });
   try {
     const question = { system: promptSystem, text, ...(hook.model !== undefined && { model: hook.model }) };
-    const answer = await Promise.race([place.askModel(question, limit), ended]);
+    const answer = await Promise.race([context.askModel(question, limit), ended]);
     return { reply: judgementOf(answer, hook.event), exit: null };
   } catch (error) {
     if (signal.aborted) return { reply: failed("it was stopped with the run"), exit: null };

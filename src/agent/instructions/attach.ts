@@ -39,24 +39,24 @@ export function findTarget(target: string, bases: readonly string[]): MentionTar
 }
 
 /** A sentence why it stays out, or undefined. */
-export function refusalOf(found: MentionTarget, place: AttachContext): string | undefined {
-  const roots = [place.workspace, ...place.roots];
+export function refusalOf(found: MentionTarget, context: AttachContext): string | undefined {
+  const roots = [context.workspace, ...context.roots];
   if (![...roots, ...roots.map(realOrSame)].some((root) => isInside(found.real, root))) {
     return "it is outside the workspace; add its directory with --add-dir";
   }
-  const isIgnored = place.isIgnored?.(found.path) || (found.real !== found.path && place.isIgnored?.(found.real));
+  const isIgnored = context.isIgnored?.(found.path) || (found.real !== found.path && context.isIgnored?.(found.real));
   return isIgnored ? "an ignore file or a deny rule hides it from the agent" : undefined;
 }
 
-export function attach(found: MentionTarget, place: AttachContext): Attachment {
-  if (found.kind === "folder") return attachFolder(found, place);
+export function attach(found: MentionTarget, context: AttachContext): Attachment {
+  if (found.kind === "folder") return attachFolder(found, context);
   return /\.(?:png|jpe?g|gif|webp)$/i.test(found.path) && !found.lines
-    ? attachImage(found, place)
-    : attachFile(found, place);
+    ? attachImage(found, context)
+    : attachFile(found, context);
 }
 
-function attachFile(found: MentionTarget, place: AttachContext): Attachment {
-  const shown = shownPath(found.path, place.workspace);
+function attachFile(found: MentionTarget, context: AttachContext): Attachment {
+  const shown = shownPath(found.path, context.workspace);
   const limit = found.lines ? furthestLine : largestAttachment;
   const read = readText(found.real, { limit });
   if (read.type !== "text")
@@ -102,12 +102,12 @@ function pickLines(text: string, lines: LineRange): { text: string; range: strin
   return { text: `${picked}\n`, range: `${lines.first}-${end}`, isCut: end < last };
 }
 
-function attachFolder(found: MentionTarget, place: AttachContext): Attachment {
-  const shown = shownPath(found.path, place.workspace);
+function attachFolder(found: MentionTarget, context: AttachContext): Attachment {
+  const shown = shownPath(found.path, context.workspace);
   let names: string[];
   try {
     names = readdirSync(found.real, { withFileTypes: true })
-      .filter((entry) => entry.name !== ".git" && !place.isIgnored?.(join(found.path, entry.name)))
+      .filter((entry) => entry.name !== ".git" && !context.isIgnored?.(join(found.path, entry.name)))
       .map((entry) => oneLine(entry.name) + (entry.isDirectory() ? "/" : ""))
       .sort();
   } catch (error) {
@@ -130,8 +130,8 @@ function attachFolder(found: MentionTarget, place: AttachContext): Attachment {
   };
 }
 
-function attachImage(found: MentionTarget, place: AttachContext): Attachment {
-  const shown = shownPath(found.path, place.workspace);
+function attachImage(found: MentionTarget, context: AttachContext): Attachment {
+  const shown = shownPath(found.path, context.workspace);
   const read = readBytes(found.real, { limit: largestImage + 1 });
   if (read.type !== "bytes")
     return nothing(

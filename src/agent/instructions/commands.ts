@@ -22,17 +22,17 @@ type ExpandedCommand = { text: string; path?: string; warnings: string[] };
 export type CommandSource = { names(): string[]; call(name: string, rest: string): ExpandedCommand | undefined };
 
 /** The prompt itself where it names no command. */
-export function expandCommand(prompt: string, place: CommandContext): ExpandedCommand {
+export function expandCommand(prompt: string, context: CommandContext): ExpandedCommand {
   const match = /^\s*\/([A-Za-z0-9][\w.:-]*(?:\/[A-Za-z0-9][\w.:-]*)*)(?=\s|$)/.exec(prompt);
   if (!match) return { text: prompt, warnings: [] };
   const name = match[1]!;
   const rest = prompt.slice(match[0].length).trim();
   const warnings: string[] = [];
-  for (const { folder, within } of commandFolders(place)) {
+  for (const { folder, within } of commandFolders(context)) {
     const path = join(folder, `${name}.md`);
     const read = readText(path, { limit: largestInstruction, within });
     if (read.type === "missing") continue;
-    const shown = shownPath(path, place.workspace);
+    const shown = shownPath(path, context.workspace);
     if (read.type === "problem") {
       warnings.push(`Command ${shown} was left out: ${read.reason}.`);
       continue;
@@ -41,32 +41,32 @@ export function expandCommand(prompt: string, place: CommandContext): ExpandedCo
     const body = parseFrontmatter(read.text).body.trim();
     return { text: withArguments(body, rest), path, warnings };
   }
-  for (const callable of place.callable ?? []) {
+  for (const callable of context.callable ?? []) {
     const called = callable.call(name, rest);
     if (called) return { ...called, warnings: [...warnings, ...called.warnings] };
   }
-  const known = [...listCommands(place), ...(place.callable ?? []).flatMap((callable) => callable.names())];
+  const known = [...listCommands(context), ...(context.callable ?? []).flatMap((callable) => callable.names())];
   const meant = name.includes("/") ? undefined : nearestName(name, known);
   if (meant) warnings.push(`Unknown command /${name} (did you mean /${meant}?). It was sent to the model as text.`);
   return { text: prompt, warnings };
 }
 
 /** Names of all commands, the project's first. */
-export function listCommands(place: CommandContext): string[] {
+export function listCommands(context: CommandContext): string[] {
   const names = new Set<string>();
-  for (const { folder } of commandFolders(place)) {
+  for (const { folder } of commandFolders(context)) {
     for (const name of namesIn(folder)) if (name.endsWith(".md")) names.add(name.slice(0, -".md".length));
   }
   return [...names];
 }
 
 /** Project commands may not be links out of the project; the user's own may be links to anywhere. */
-function commandFolders(place: CommandContext): { folder: string; within?: string[] }[] {
-  const roots = [place.workspace, ...place.roots];
+function commandFolders(context: CommandContext): { folder: string; within?: string[] }[] {
+  const roots = [context.workspace, ...context.roots];
   const within = roots.map(realOrSame);
   return [
     ...roots.map((root) => ({ folder: join(root, ".cursor", "commands"), within })),
-    { folder: join(place.configDir, "commands") },
+    { folder: join(context.configDir, "commands") },
   ];
 }
 

@@ -37,7 +37,7 @@ const foreignFolders = new Set([
 ]);
 
 /** `loaded`: what the system prompt already holds; without it, it is read at the first question. */
-export function createPathInstructions(place: InstructionContext, loaded?: LoadedInstructions): PathInstructions {
+export function createPathInstructions(context: InstructionContext, loaded?: LoadedInstructions): PathInstructions {
   const rules: { rule: ProjectRule; matches: PathMatcher }[] = [];
   const given = new Set<string>();
   const visited = new Set<string>();
@@ -47,11 +47,11 @@ export function createPathInstructions(place: InstructionContext, loaded?: Loade
 
   const begin = (): LoadedInstructions => {
     if (start) return start;
-    start = loaded ?? loadInstructions(place);
+    start = loaded ?? loadInstructions(context);
     for (const real of start.given) given.add(real);
     bytesLeft -= start.bytes;
     addRules(start.rules);
-    visited.add(place.workspace);
+    visited.add(context.workspace);
     return start;
   };
   const addRules = (more: readonly ProjectRule[]): void => {
@@ -60,13 +60,13 @@ export function createPathInstructions(place: InstructionContext, loaded?: Loade
   const give = (instruction: Instruction): string[] => {
     if (given.has(instruction.real)) return [];
     given.add(instruction.real);
-    const text = instructionBlock(instruction, place, given);
+    const text = instructionBlock(instruction, context, given);
     const bytes = Buffer.byteLength(text);
     if (bytes <= bytesLeft) {
       bytesLeft -= bytes;
       return [text];
     }
-    const shown = shownPath(instruction.path, place.workspace);
+    const shown = shownPath(instruction.path, context.workspace);
     warnings.push(`${shown} was left out: all instructions together are limited to ${mostInstructionBytes} bytes.`);
     return [`Instructions that apply here but are too long to include, Read when needed: ${shown}`];
   };
@@ -75,9 +75,9 @@ export function createPathInstructions(place: InstructionContext, loaded?: Loade
   const visit = (folder: string, state: LoadedInstructions): string[] => {
     if (visited.has(folder)) return [];
     visited.add(folder);
-    const options = { workspace: place.workspace, within: state.within, warnings };
+    const options = { workspace: context.workspace, within: state.within, warnings };
     const texts: string[] = [];
-    for (const name of place.roots.includes(folder) ? ["CLAUDE.md", "AGENTS.md"] : ["AGENTS.md"]) {
+    for (const name of context.roots.includes(folder) ? ["CLAUDE.md", "AGENTS.md"] : ["AGENTS.md"]) {
       const instruction = readInstruction(join(folder, name), { ...options, how: "workspace" });
       if (instruction) texts.push(...give(instruction));
     }
@@ -86,13 +86,13 @@ export function createPathInstructions(place: InstructionContext, loaded?: Loade
     addRules(list.rules);
     for (const rule of list.rules) if (rule.how === "always") texts.push(...give(rule));
     const described = list.rules.filter((rule) => rule.description !== undefined && rule.how !== "always");
-    return [...texts, ...describedRules(described, place.workspace)];
+    return [...texts, ...describedRules(described, context.workspace)];
   };
 
   return {
     forPath(path) {
       const state = begin();
-      const target = rootedPath(resolve(place.workspace, path), place);
+      const target = rootedPath(resolve(context.workspace, path), context);
       if (!target) return undefined;
       const texts: string[] = [];
       for (const folder of foldersTo(target, state.git !== undefined)) texts.push(...visit(folder, state));
@@ -126,9 +126,9 @@ type RootedPath = { path: string; root: string; isFolder: boolean };
 /** Undefined outside of all roots. The nearest root counts. */
 export function rootedPath(
   path: string,
-  place: Pick<InstructionContext, "workspace" | "roots">,
+  context: Pick<InstructionContext, "workspace" | "roots">,
 ): RootedPath | undefined {
-  const roots = [place.workspace, ...place.roots].sort((left, right) => right.length - left.length);
+  const roots = [context.workspace, ...context.roots].sort((left, right) => right.length - left.length);
   for (const candidate of [path, realOrSame(path)]) {
     const root = roots.find((root) => isInside(candidate, root));
     if (root === undefined) continue;

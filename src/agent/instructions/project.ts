@@ -37,12 +37,12 @@ export type LoadedInstructions = {
 
 export type Instruction = { path: string; real: string; text: string; how: InstructionSource["how"] };
 
-export function loadInstructions(place: InstructionContext): LoadedInstructions {
-  const { workspace } = place;
+export function loadInstructions(context: InstructionContext): LoadedInstructions {
+  const { workspace } = context;
   const git = findGit(workspace);
   const warnings: string[] = [];
-  const parents = parentsOf(workspace, git?.root, place.home);
-  const within = [...new Set([workspace, ...place.roots, ...parents].map(realOrSame))];
+  const parents = parentsOf(workspace, git?.root, context.home);
+  const within = [...new Set([workspace, ...context.roots, ...parents].map(realOrSame))];
 
   // From the general to the specific: what comes later wins.
   const found: Instruction[] = [];
@@ -51,7 +51,7 @@ export function loadInstructions(place: InstructionContext): LoadedInstructions 
     if (instruction) found.push(instruction);
   };
   // The user's own file may be a link into a folder of dotfiles.
-  add(join(place.configDir, "AGENTS.md"), "user");
+  add(join(context.configDir, "AGENTS.md"), "user");
   for (const folder of parents) {
     add(join(folder, "CLAUDE.md"), "parent", within);
     add(join(folder, "AGENTS.md"), "parent", within);
@@ -64,7 +64,7 @@ export function loadInstructions(place: InstructionContext): LoadedInstructions 
   for (const rule of list.rules)
     if (rule.how === "always") found.push({ path: rule.path, real: rule.real, text: rule.text, how: "always" });
 
-  const kept = keepWhatFits(onlyOnce(found), place, warnings);
+  const kept = keepWhatFits(onlyOnce(found), context, warnings);
   const given = new Set(kept.instructions.map((instruction) => instruction.real));
   const described = list.rules.filter((rule) => rule.description !== undefined && rule.how !== "always");
   return {
@@ -100,25 +100,29 @@ export function readInstruction(
 }
 
 /** The instruction in its fence, with the files that it includes by mention. */
-export function instructionBlock(instruction: Instruction, place: AttachContext, given?: ReadonlySet<string>): string {
-  const path = shownPath(instruction.path, place.workspace);
+export function instructionBlock(
+  instruction: Instruction,
+  context: AttachContext,
+  given?: ReadonlySet<string>,
+): string {
+  const path = shownPath(instruction.path, context.workspace);
   const own = block("instructions", { path }, instruction.text);
-  return [own, ...includedFiles(instruction, place, given ?? new Set())].join("\n");
+  return [own, ...includedFiles(instruction, context, given ?? new Set())].join("\n");
 }
 
 /** AGENTS.md is plain Markdown; rules and CLAUDE.md may bring files along. One level deep. */
-function includedFiles(instruction: Instruction, place: AttachContext, given: ReadonlySet<string>): string[] {
+function includedFiles(instruction: Instruction, context: AttachContext, given: ReadonlySet<string>): string[] {
   if (!/(?:\.mdc|CLAUDE\.md)$/.test(instruction.path)) return [];
   const folder = dirname(instruction.path);
   const included: string[] = [];
   const seen = new Set([instruction.real, ...given]);
   for (const mention of findMentions(instruction.text)) {
     for (const { target } of mention.readings) {
-      const found = findTarget(target, [folder, place.workspace]);
+      const found = findTarget(target, [folder, context.workspace]);
       if (!found) continue;
-      if (found.kind === "file" && !seen.has(found.real) && !refusalOf(found, place)) {
+      if (found.kind === "file" && !seen.has(found.real) && !refusalOf(found, context)) {
         seen.add(found.real);
-        for (const part of attach(found, place).parts) if (part.type === "text") included.push(part.text);
+        for (const part of attach(found, context).parts) if (part.type === "text") included.push(part.text);
       }
       break;
     }
@@ -158,14 +162,14 @@ function onlyOnce(found: readonly Instruction[]): Instruction[] {
 type FittingInstructions = { instructions: Instruction[]; blocks: string[]; leftOut: string[]; bytes: number };
 
 /** The most specific ones are kept first; they still stand in the order from general to specific. */
-function keepWhatFits(all: readonly Instruction[], place: AttachContext, warnings: string[]): FittingInstructions {
+function keepWhatFits(all: readonly Instruction[], context: AttachContext, warnings: string[]): FittingInstructions {
   const kept: FittingInstructions = { instructions: [], blocks: [], leftOut: [], bytes: 0 };
   const given = new Set(all.map((instruction) => instruction.real));
   for (const instruction of all.toReversed()) {
-    const text = instructionBlock(instruction, place, given);
+    const text = instructionBlock(instruction, context, given);
     const bytes = Buffer.byteLength(text);
     if (kept.bytes + bytes > mostInstructionBytes) {
-      const shown = shownPath(instruction.path, place.workspace);
+      const shown = shownPath(instruction.path, context.workspace);
       kept.leftOut.unshift(shown);
       warnings.push(
         `${shown} was left out: all instructions together are limited to ${mostInstructionBytes} bytes. Shorten them, or let rules apply by globs.`,

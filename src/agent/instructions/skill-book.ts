@@ -27,28 +27,28 @@ export type SkillBook = CommandSource & {
 
 const advice = "Read a skill below before work that its description covers, and follow it:";
 
-export function createSkillBook(place: SkillContext): SkillBook {
-  const { skills, warnings: found } = findSkills(place);
+export function createSkillBook(context: SkillContext): SkillBook {
+  const { skills, warnings: found } = findSkills(context);
   let warnings = found;
   const told = new Set<Skill>();
-  const visited = new Set([place.workspace, ...place.roots]);
+  const visited = new Set([context.workspace, ...context.roots]);
   const tell = (these: readonly Skill[]): string[] => {
     const fresh = these.filter((skill) => skill.isListed && !told.has(skill));
     for (const skill of fresh) told.add(skill);
-    return fresh.length > 0 ? [advice, ...skillLines(fresh, place.workspace)] : [];
+    return fresh.length > 0 ? [advice, ...skillLines(fresh, context.workspace)] : [];
   };
   let isInRepository: boolean | undefined;
   const atStart = tell(skills.filter((skill) => skill.globs.length === 0));
   return {
     section: atStart.length > 0 ? ["# Skills", ...atStart].join("\n") : "",
     forPath(path) {
-      const target = rootedPath(resolve(place.workspace, path), place);
+      const target = rootedPath(resolve(context.workspace, path), context);
       if (!target) return undefined;
-      isInRepository ??= findGit(place.workspace) !== undefined;
+      isInRepository ??= findGit(context.workspace) !== undefined;
       for (const folder of foldersTo(target, isInRepository)) {
         if (visited.has(folder)) continue;
         visited.add(folder);
-        const nested = findNestedSkills(folder, place);
+        const nested = findNestedSkills(folder, context);
         warnings.push(...nested.warnings);
         skills.push(...nested.skills);
       }
@@ -66,11 +66,11 @@ export function createSkillBook(place: SkillContext): SkillBook {
     call(name, rest) {
       const skill = skills.find((each) => each.isInvocable && each.name === name);
       if (!skill) return undefined;
-      const within = skill.scope === "project" ? [place.workspace, ...place.roots].map(realOrSame) : undefined;
+      const within = skill.scope === "project" ? [context.workspace, ...context.roots].map(realOrSame) : undefined;
       const read = readText(skill.path, { limit: largestInstruction, ...(within && { within }) });
       if (read.type !== "text") return undefined;
       told.add(skill);
-      const shown = shownPath(skill.path, place.workspace);
+      const shown = shownPath(skill.path, context.workspace);
       const body = withArguments(parseFrontmatter(read.text).body.trim(), rest);
       const text = [
         `Follow this skill. Paths in it start at ${skill.folder}`,
@@ -82,7 +82,7 @@ export function createSkillBook(place: SkillContext): SkillBook {
         warnings: read.isCut ? [cutWarning(`Skill ${shown}`, read.size)] : [],
       };
     },
-    readRules: () => skills.filter((skill) => skill.scope === "user").flatMap((skill) => readRulesOf(skill, place)),
+    readRules: () => skills.filter((skill) => skill.scope === "user").flatMap((skill) => readRulesOf(skill, context)),
     takeWarnings() {
       const taken = warnings;
       warnings = [];
@@ -93,7 +93,7 @@ export function createSkillBook(place: SkillContext): SkillBook {
 
 /** The file, and what lies beside it. A link to a folder that holds more than a skill opens only the file. */
 function readRulesOf({ folder, real, path }: Skill, { home, workspace }: SkillContext): Rule[] {
-  const holdsMore = [home, workspace].some((place) => isInside(realOrSame(place), folder));
+  const holdsMore = [home, workspace].some((context) => isInside(realOrSame(context), folder));
   // A name that is a pattern would open more than was meant: there somebody is asked.
   const patterns = [real, ...(holdsMore ? [] : [`${folder}/**`])].filter(
     (pattern) => !/[*?[\]{}!]/.test(pattern.replace(/\/\*\*$/, "")),

@@ -58,25 +58,26 @@ const deepest = 6;
 const mostSkills = 300;
 
 /** Those that hold everywhere: of the workspace and its further roots, then the user's own. */
-export function findSkills(place: SkillContext): SkillList {
+export function findSkills(context: SkillContext): SkillList {
   const list: SkillList = { skills: [], warnings: [] };
-  for (const root of place.trusted ? [place.workspace, ...place.roots] : []) addProjectSkills(root, place, list);
-  for (const folder of userFolders(place)) addSkills(folder, { place, scope: "user" }, list);
+  for (const root of context.trusted ? [context.workspace, ...context.roots] : [])
+    addProjectSkills(root, context, list);
+  for (const folder of userFolders(context)) addSkills(folder, { context, scope: "user" }, list);
   return { skills: onlyFirst(list.skills), warnings: list.warnings };
 }
 
 /** Those of a subproject, which are about its files alone. */
-export function findNestedSkills(owner: string, place: SkillContext): SkillList {
+export function findNestedSkills(owner: string, context: SkillContext): SkillList {
   const list: SkillList = { skills: [], warnings: [] };
-  if (place.trusted) addProjectSkills(owner, place, list, owner);
+  if (context.trusted) addProjectSkills(owner, context, list, owner);
   return list;
 }
 
-function addProjectSkills(root: string, place: SkillContext, list: SkillList, owner?: string): void {
+function addProjectSkills(root: string, context: SkillContext, list: SkillList, owner?: string): void {
   // A project's links may not lead out of it; the user's own may lead anywhere.
-  const within = [place.workspace, ...place.roots].map(realOrSame);
+  const within = [context.workspace, ...context.roots].map(realOrSame);
   for (const name of folderNames)
-    addSkills(join(root, name, "skills"), { place, scope: "project", within, ...(owner && { owner }) }, list);
+    addSkills(join(root, name, "skills"), { context, scope: "project", within, ...(owner && { owner }) }, list);
 }
 
 function userFolders({ configDir, home }: SkillContext): string[] {
@@ -84,17 +85,17 @@ function userFolders({ configDir, home }: SkillContext): string[] {
   return [...new Set([join(configDir, "skills"), ...others, join(configDir, "skills-cursor")])];
 }
 
-type SkillOrigin = { place: SkillContext; scope: Skill["scope"]; within?: readonly string[]; owner?: string };
+type SkillOrigin = { context: SkillContext; scope: Skill["scope"]; within?: readonly string[]; owner?: string };
 
 function addSkills(top: string, origin: SkillOrigin, list: SkillList): void {
-  const { place, within } = origin;
+  const { context, within } = origin;
   const seen = new Set<string>();
   const visit = (folder: string, depth: number): void => {
     const real = realOrSame(folder);
     // A link back up would go round for ever.
     if (seen.has(real) || (within && !within.some((each) => isInside(real, each)))) return;
     seen.add(real);
-    const entries = entriesIn(folder, { what: "Skills", workspace: place.workspace, warnings: list.warnings });
+    const entries = entriesIn(folder, { what: "Skills", workspace: context.workspace, warnings: list.warnings });
     if (depth > 0 && entries.some((entry) => entry.name === "SKILL.md")) {
       const skill = readSkill(folder, origin, list.warnings);
       if (skill && list.skills.length < mostSkills) list.skills.push(skill);
@@ -111,12 +112,12 @@ function addSkills(top: string, origin: SkillOrigin, list: SkillList): void {
 
 function readSkill(
   folder: string,
-  { place, scope, within, owner }: SkillOrigin,
+  { context, scope, within, owner }: SkillOrigin,
   warnings: string[],
 ): Skill | undefined {
   const path = join(folder, "SKILL.md");
-  const shown = shownPath(path, place.workspace);
-  if (place.isIgnored?.(path)) return undefined;
+  const shown = shownPath(path, context.workspace);
+  if (context.isIgnored?.(path)) return undefined;
   const read = readText(path, { limit: largestInstruction, ...(within && { within }) });
   if (read.type === "problem") warnings.push(`Skill ${shown} was left out: ${read.reason}.`);
   if (read.type !== "text") return undefined;

@@ -21,10 +21,10 @@ export type LoginInteraction = {
 };
 
 /** For a run: saved tokens, renewed when they are old. Undefined where there are none, and then there is nothing to try. */
-export function savedLogin(place: LoginContext): OAuthClientProvider | undefined {
-  const { tokens, redirectUrl } = readLogin(place.configDir, place.url);
+export function savedLogin(context: LoginContext): OAuthClientProvider | undefined {
+  const { tokens, redirectUrl } = readLogin(context.configDir, context.url);
   if (!tokens) return undefined;
-  return loginProvider(place, {
+  return loginProvider(context, {
     redirectUrl: redirectUrl ?? "http://127.0.0.1/callback",
     state: "",
     open: () => {

@@ -21,8 +21,8 @@ export type ServerToolContext = {
 const longestDescription = 4000;
 
 /** `name`: what the model calls. It stands apart from every built-in tool, and no rule for those speaks of it. */
-export function serverTool(offered: Offered, name: string, place: ServerToolContext): Tool<JsonObject> {
-  const { connection, server, reached, pins } = place;
+export function serverTool(offered: Offered, name: string, context: ServerToolContext): Tool<JsonObject> {
+  const { connection, server, reached, pins } = context;
   const facts = factsOf(offered);
   const target = `${server}:${offered.name}`;
   return {

@@ -101,12 +101,12 @@ function startServer(server: McpServer, limits: ConnectionLimits, options: McpOp
   });
   const { command, args = [], url } = server.definition;
   const reached = url !== undefined ? { url } : { command: [command, ...args].join(" ") };
-  const place = { connection, server: server.name, reached, ...(pins && { pins }) };
+  const context = { connection, server: server.name, reached, ...(pins && { pins }) };
   return {
     connection,
     connected: connection.connect(),
     tools: (taken) =>
-      connection.tools.map((tool) => serverTool(tool, callableName(server.name, tool.name, taken), place)),
+      connection.tools.map((tool) => serverTool(tool, callableName(server.name, tool.name, taken), context)),
   };
 }
 

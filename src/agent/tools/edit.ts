@@ -78,39 +78,39 @@ function applyEdits(text: string, edits: readonly Replacement[], path: string): 
 
     const found = find(current, each);
     if (!found) throw fail(notFound(current, each));
-    if (found.places.length > 1 && !each.replaceAll) {
-      const lines = found.places.map((place) => lineAt(current, place.start));
+    if (found.ranges.length > 1 && !each.replaceAll) {
+      const lines = found.ranges.map((range) => lineAt(current, range.start));
       const list = lines.length > 10 ? `${lines.slice(0, 10).join(", ")}, …` : lines.join(", ");
       throw fail(
         `oldText occurs ${lines.length} times (lines ${list}). Add neighbouring lines to make it unique, or set replaceAll.`,
       );
     }
     if (found.note) notes.push(name + found.note);
-    current = replaced(current, found.places, found.newText);
+    current = replaced(current, found.ranges, found.newText);
   }
   return { text: carriages ? withCarriages(current) : current, notes };
 }
 
 type TextRange = { start: number; end: number };
-type FoundText = { places: TextRange[]; newText: string; note?: string };
+type FoundText = { ranges: TextRange[]; newText: string; note?: string };
 
 /** As given; with the file's line endings; and, if that leaves no doubt, without regard to blanks at line ends. */
 function find(text: string, each: Replacement): FoundText | undefined {
   for (const spell of [(part: string) => part, withNewlines, withCarriages]) {
-    const places = occurrences(text, spell(each.oldText));
-    if (places.length > 0) return { places, newText: spell(each.newText) };
+    const ranges = occurrences(text, spell(each.oldText));
+    if (ranges.length > 0) return { ranges, newText: spell(each.newText) };
   }
-  const places = looseOccurrences(text, each.oldText);
-  if (places.length !== 1) return undefined;
-  return { places, newText: each.newText, note: "(oldText differed from the file only in blanks at line ends.)" };
+  const ranges = looseOccurrences(text, each.oldText);
+  if (ranges.length !== 1) return undefined;
+  return { ranges, newText: each.newText, note: "(oldText differed from the file only in blanks at line ends.)" };
 }
 
 function occurrences(text: string, part: string): TextRange[] {
-  const places: TextRange[] = [];
+  const ranges: TextRange[] = [];
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) {
-    places.push({ start: at, end: at + part.length });
+    ranges.push({ start: at, end: at + part.length });
   }
-  return places;
+  return ranges;
 }
 
 function looseOccurrences(text: string, part: string): TextRange[] {
@@ -122,10 +122,10 @@ function looseOccurrences(text: string, part: string): TextRange[] {
   return [...text.matchAll(pattern)].map((match) => ({ start: match.index, end: match.index + match[0].length }));
 }
 
-function replaced(text: string, places: readonly TextRange[], newText: string): string {
+function replaced(text: string, ranges: readonly TextRange[], newText: string): string {
   const pieces: string[] = [];
   let from = 0;
-  for (const { start, end } of places) {
+  for (const { start, end } of ranges) {
     pieces.push(text.slice(from, start), newText);
     from = end;
   }

@@ -19,14 +19,14 @@ const mostHits = 50;
 
 export async function ls(invocation: Invocation): Promise<number> {
   const { flags } = invocation.line;
-  const place = contextOf(invocation);
-  const listed = await listedChats(invocation, place);
+  const context = contextOf(invocation);
+  const listed = await listedChats(invocation, context);
   if (flagText(flags, "format") === "json" || flagText(flags, "output-format") === "json") {
     return answerJson(
       listed.map(({ chat, snippet }) => ({ ...chatJson(chat), ...(snippet !== undefined && { snippet }) })),
     );
   }
-  if (listed.length === 0) return answer(nothingListed(invocation, place));
+  if (listed.length === 0) return answer(nothingListed(invocation, context));
   const { isatty } = await import("node:tty");
   if (flags.has("format") || flags.has("print") || !isatty(0) || !isatty(1)) return answer(tableOf(listed, invocation));
 

@@ -22,34 +22,34 @@ export type FoundFile = {
 };
 
 /** Only files that are there, the highest level first. */
-export function findHooks(place: HooksContext): FoundFile[] {
-  const own = hookFiles(place).flatMap((file) => lookAt(file, place));
+export function findHooks(context: HooksContext): FoundFile[] {
+  const own = hookFiles(context).flatMap((file) => lookAt(file, context));
   const codex = installHosts.find((host) => host.name === "codex")!;
   const foreign = (["project", "user"] as const).flatMap((scope) => {
-    const file = configFileOf(codex, place, scope);
+    const file = configFileOf(codex, context, scope);
     // Its files have Claude's shape.
-    const level = { level: "claude project" as const, format: "claude" as const, file, cwd: place.workspace };
-    return lookAt({ ...level, ofProject: false }, place).map((found): FoundFile => {
+    const level = { level: "claude project" as const, format: "claude" as const, file, cwd: context.workspace };
+    return lookAt({ ...level, ofProject: false }, context).map((found): FoundFile => {
       return { ...found, level: `codex ${scope}`, host: "codex", state: "foreign" };
     });
   });
   return [...own, ...foreign];
 }
 
-function lookAt(file: HookFile, place: HooksContext): FoundFile[] {
+function lookAt(file: HookFile, context: HooksContext): FoundFile[] {
   const found = { level: file.level, file: file.file, host: file.format, text: "", hooks: [], warnings: [] };
   try {
     const read = readHookFile(file);
     if (!read || (read.hooks.length === 0 && read.warnings.length === 0)) return [];
-    return [{ ...found, ...read, state: stateOf(file, read.text, place) }];
+    return [{ ...found, ...read, state: stateOf(file, read.text, context) }];
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return [{ ...found, state: file.ofProject && !place.trusted ? "untrusted" : "runs", problem: error.message }];
+    return [{ ...found, state: file.ofProject && !context.trusted ? "untrusted" : "runs", problem: error.message }];
   }
 }
 
-function stateOf({ ofProject, file }: HookFile, text: string, place: HooksContext): HookState {
+function stateOf({ ofProject, file }: HookFile, text: string, context: HooksContext): HookState {
   if (!ofProject) return "runs";
-  if (!place.trusted) return "untrusted";
-  return isApproved(place, file, text) ? "runs" : "not approved";
+  if (!context.trusted) return "untrusted";
+  return isApproved(context, file, text) ? "runs" : "not approved";
 }

@@ -17,14 +17,14 @@ const interpreters = /^(ba|da|z|k)?sh$|^(node|python3?|ruby|perl|bun|deno|php)$/
 
 export function commandProblems(
   { command, cwd }: { command: string; cwd: string },
-  place: HooksContext,
+  context: HooksContext,
 ): CommandProblem[] {
-  const words = firstWords(command, place);
+  const words = firstWords(command, context);
   const [program, operand] = words;
   // What only a shell could find out is left to `hooks test`.
   if (program === undefined || /[$`*?]/.test(program) || ofShell.has(program)) return [];
   if (!program.includes("/")) {
-    if (!findProgram(program, place.env))
+    if (!findProgram(program, context.env))
       return [{ message: `${program} is not in PATH.`, advice: "Install it, or write the whole path." }];
     const isScript = operand !== undefined && interpreters.test(program) && /^[^-$`][^$`]*\.\w+$/.test(operand);
     if (isScript && !existsSync(resolve(cwd, operand)))
@@ -34,10 +34,10 @@ export function commandProblems(
     return [];
   }
   const file = isAbsolute(program) ? program : resolve(cwd, program);
-  return fileProblems(file, program, place);
+  return fileProblems(file, program, context);
 }
 
-function fileProblems(file: string, shown: string, place: HooksContext): CommandProblem[] {
+function fileProblems(file: string, shown: string, context: HooksContext): CommandProblem[] {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (!stat)
     return [
@@ -48,11 +48,11 @@ function fileProblems(file: string, shown: string, place: HooksContext): Command
     ];
   if (!stat.isFile()) return [{ message: `${shown} is not a file.`, advice: "Correct the path." }];
   if (!isProgram(file)) return [{ message: `${shown} is not executable.`, advice: `Type: chmod +x ${shown}` }];
-  return shebangProblems(file, shown, place);
+  return shebangProblems(file, shown, context);
 }
 
 /** Programs have none; a script without one is run by the shell, which most are not meant for. */
-function shebangProblems(file: string, shown: string, place: HooksContext): CommandProblem[] {
+function shebangProblems(file: string, shown: string, context: HooksContext): CommandProblem[] {
   const head = headOf(file);
   if (/^(\x7fELF|MZ|[\xcf\xce\xca\xfe])/.test(head)) return [];
   const [first = "", second = ""] = head.split("\n");
@@ -76,9 +76,9 @@ function shebangProblems(file: string, shown: string, place: HooksContext): Comm
   if (!isProgram(program))
     return [{ message: `${program}, which should run ${shown}, does not exist.`, advice: "Correct its first line." }];
   const asked = rest.filter((word) => !word.startsWith("-"));
-  if (/\/env$/.test(program) && asked[0] !== undefined && !findProgram(asked[0], place.env))
+  if (/\/env$/.test(program) && asked[0] !== undefined && !findProgram(asked[0], context.env))
     return [{ message: `${asked[0]}, which should run ${shown}, is not in PATH.`, advice: adviceOn(asked[0]) }];
-  if (second.includes("courser-hook") && !findLauncher(file, place))
+  if (second.includes("courser-hook") && !findLauncher(file, context))
     return [{ message: `courser-hook, which should run ${shown}, was not found.`, advice: adviceOn("courser-hook") }];
   return [];
 }

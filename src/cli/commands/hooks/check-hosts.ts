@@ -8,15 +8,15 @@ import type { FoundFile } from "./all-hooks.ts";
 import { configFileOf, type HooksContext } from "./context.ts";
 import type { Finding } from "./doctor.ts";
 
-export async function hostFindings(files: readonly FoundFile[], place: HooksContext): Promise<Finding[]> {
-  const found: Finding[] = [...disabledByClaude(files, place)];
-  const processes = createProcessRunner({ env: place.env });
+export async function hostFindings(files: readonly FoundFile[], context: HooksContext): Promise<Finding[]> {
+  const found: Finding[] = [...disabledByClaude(files, context)];
+  const processes = createProcessRunner({ env: context.env });
   try {
     for (const host of installHosts) {
       const hooks = files.filter((file) => file.host === host.name).flatMap((file) => file.hooks);
-      const program = host.programs.map((name) => findProgram(name, place.env)).find(Boolean);
+      const program = host.programs.map((name) => findProgram(name, context.env)).find(Boolean);
       if (hooks.length === 0 || program === undefined) continue;
-      found.push(...(await rows[host.name]((...args) => said(processes, [program, ...args], place))));
+      found.push(...(await rows[host.name]((...args) => said(processes, [program, ...args], context))));
     }
   } finally {
     await processes.endAll();
@@ -25,9 +25,9 @@ export async function hostFindings(files: readonly FoundFile[], place: HooksCont
 }
 
 /** What a host's program prints; nothing where it cannot be asked. */
-async function said(processes: ProcessRunner, command: readonly string[], place: HooksContext): Promise<string> {
+async function said(processes: ProcessRunner, command: readonly string[], context: HooksContext): Promise<string> {
   try {
-    return (await processes.run({ command, cwd: place.workspace, timeoutMs: 10_000, keepBytes: 64 * 1024 })).stdout;
+    return (await processes.run({ command, cwd: context.workspace, timeoutMs: 10_000, keepBytes: 64 * 1024 })).stdout;
   } catch {
     return "";
   }
@@ -60,10 +60,10 @@ const rows: Record<"cursor" | "claude" | "codex", (ask: Ask) => Promise<Finding[
   },
 };
 
-function disabledByClaude(files: readonly FoundFile[], place: HooksContext): Finding[] {
+function disabledByClaude(files: readonly FoundFile[], context: HooksContext): Finding[] {
   const claude = installHosts.find((host) => host.name === "claude")!;
   return (["project", "user"] as const).flatMap((scope): Finding[] => {
-    const file = configFileOf(claude, place, scope);
+    const file = configFileOf(claude, context, scope);
     if (files.some((each) => each.file === file && each.problem !== undefined)) return [];
     if (readJson(file)?.["disableAllHooks"] !== true) return [];
     return [

@@ -22,8 +22,8 @@ export function onlyWord(words: readonly string[], command: string): string | un
   throw new UserError("USAGE", `'hooks ${command}' takes one name, not ${words.length}: ${words.join(" ")}`);
 }
 
-export function configFileOf(host: InstallHost, place: HooksContext, scope: "project" | "user"): string {
-  return join(scope === "project" ? join(place.workspace, host.folder) : userFolderOf(host, place), host.file);
+export function configFileOf(host: InstallHost, context: HooksContext, scope: "project" | "user"): string {
+  return join(scope === "project" ? join(context.workspace, host.folder) : userFolderOf(host, context), host.file);
 }
 
 function userFolderOf(host: InstallHost, { home, configDir, env }: HooksContext): string {
@@ -32,9 +32,9 @@ function userFolderOf(host: InstallHost, { home, configDir, env }: HooksContext)
 }
 
 /** Named with --hosts, or found. Courser reads the file of Cursor, so that one is always used. */
-export function hostsWanted(invocation: Invocation, place: HooksContext): InstallHost[] {
+export function hostsWanted(invocation: Invocation, context: HooksContext): InstallHost[] {
   const named = flagText(invocation.line.flags, "hosts");
-  if (named === undefined) return installHosts.filter((host) => isUsed(host, place));
+  if (named === undefined) return installHosts.filter((host) => isUsed(host, context));
   const names = wordsOf(named).map((word) => word.toLowerCase());
   const known = installHosts.map((host) => host.name);
   const unknown = names.find((name) => !known.some((each) => each === name));
@@ -48,10 +48,10 @@ export function hostsWanted(invocation: Invocation, place: HooksContext): Instal
   return installHosts.filter((host) => names.includes(host.name));
 }
 
-export function isUsed(host: InstallHost, place: HooksContext): boolean {
+export function isUsed(host: InstallHost, context: HooksContext): boolean {
   if (host.name === "cursor") return true;
-  const folders = [join(place.workspace, host.folder), userFolderOf(host, place)];
-  return folders.some((folder) => existsSync(folder)) || host.programs.some((name) => findProgram(name, place.env));
+  const folders = [join(context.workspace, host.folder), userFolderOf(host, context)];
+  return folders.some((folder) => existsSync(folder)) || host.programs.some((name) => findProgram(name, context.env));
 }
 
 export type WantedEvent = HookName | { only: string };

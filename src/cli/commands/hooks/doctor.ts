@@ -11,19 +11,19 @@ import { type HooksContext, hooksContext, shownFile } from "./context.ts";
 export type Finding = { kind: "problem" | "note"; file?: string; entry?: string; message: string; advice: string };
 
 export async function checkHooks(invocation: Invocation): Promise<number> {
-  const place = hooksContext(invocation);
-  const files = findHooks(place);
+  const context = hooksContext(invocation);
+  const files = findHooks(context);
   const findings = [
-    ...files.flatMap((file) => [...stateFindings(file, invocation.name), ...entryFindings(file, place)]),
+    ...files.flatMap((file) => [...stateFindings(file, invocation.name), ...entryFindings(file, context)]),
     ...files.flatMap(duplicates),
     ...twiceInCursor(files),
-    ...(await hostFindings(files, place)),
+    ...(await hostFindings(files, context)),
   ];
   const problems = findings.filter(({ kind }) => kind === "problem").length;
   const hooks = files.reduce((sum, file) => sum + file.hooks.length, 0);
   const code = wantsJson(invocation)
     ? await answerJson({ files: files.length, hooks, problems, findings })
-    : await answer(textOf(findings, hooks, place));
+    : await answer(textOf(findings, hooks, context));
   return code === 0 && problems > 0 ? 1 : code;
 }
 
@@ -53,9 +53,9 @@ function stateFindings({ file, state, problem, warnings }: FoundFile, name: stri
   return found;
 }
 
-function entryFindings({ file, hooks, host }: FoundFile, place: HooksContext): Finding[] {
+function entryFindings({ file, hooks, host }: FoundFile, context: HooksContext): Finding[] {
   return hooks.flatMap((hook) => {
-    const found = hook.command === undefined ? [] : commandProblems({ command: hook.command, cwd: hook.cwd }, place);
+    const found = hook.command === undefined ? [] : commandProblems({ command: hook.command, cwd: hook.cwd }, context);
     if (hook.matcher !== undefined && !isPattern(hook.matcher))
       found.push({
         message: `The matcher ${hook.matcher} is not a valid regular expression.`,
@@ -108,11 +108,11 @@ function twiceInCursor(files: readonly FoundFile[]): Finding[] {
     }));
 }
 
-function textOf(findings: readonly Finding[], hooks: number, place: HooksContext): string {
+function textOf(findings: readonly Finding[], hooks: number, context: HooksContext): string {
   const checked = hooks === 1 ? "1 hook" : `${hooks} hooks`;
   const problems = findings.filter(({ kind }) => kind === "problem").length;
   const rows = findings.map(({ kind, file, entry, message, advice }) => {
-    const where = [file === undefined ? "" : shownFile(file, place), entry ?? ""].filter(Boolean).join(" ");
+    const where = [file === undefined ? "" : shownFile(file, context), entry ?? ""].filter(Boolean).join(" ");
     return `${kind === "problem" ? "✗" : "·"} ${where === "" ? "" : `${where}: `}${message}\n  ${advice}`;
   });
   const end = problems === 0 ? `✓ ${checked}, no problems found.` : `${checked}, ${problems} to fix.`;

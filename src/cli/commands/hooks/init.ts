@@ -11,7 +11,7 @@ import { scriptText } from "./template.ts";
 
 export async function initHook(invocation: Invocation, words: readonly string[]): Promise<number> {
   const word = onlyWord(words, "init") ?? "format";
-  const place = hooksContext(invocation);
+  const context = hooksContext(invocation);
   const name = word.replace(/\.ts$/, "");
   if (!/^[\w][\w.-]{0,63}$/.test(name)) {
     throw new UserError(
@@ -19,12 +19,12 @@ export async function initHook(invocation: Invocation, words: readonly string[])
       `'${word}' is not a valid script name: letters, digits, dots and dashes. It is written to ${scriptFolder}.`,
     );
   }
-  const folder = join(place.workspace, scriptFolder);
+  const folder = join(context.workspace, scriptFolder);
   const file = join(folder, `${name}.ts`);
   if (isFile(file) && !invocation.line.flags.has("force")) {
     throw new UserError(
       "INSTALL_REFUSED",
-      `${shownFile(file, place)} already exists and was left as it is. To overwrite it: ${invocation.name} hooks init ${name} --force`,
+      `${shownFile(file, context)} already exists and was left as it is. To overwrite it: ${invocation.name} hooks init ${name} --force`,
     );
   }
   try {
@@ -34,9 +34,9 @@ export async function initHook(invocation: Invocation, words: readonly string[])
   } catch (error) {
     throw new UserError("STORE_FAILED", `${file} could not be written: ${(error as Error).message}.`);
   }
-  const shown = shownFile(file, place);
+  const shown = shownFile(file, context);
   const next = `${invocation.name} hooks install ${shown}`;
-  const found = findLauncher(file, place) !== undefined;
+  const found = findLauncher(file, context) !== undefined;
   if (wantsJson(invocation)) return answerJson({ file, next, launcherFound: found });
   const advice = found
     ? ""

@@ -43,18 +43,18 @@ type InstalledHost = {
 export async function installHook(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "the hooks that watch them");
   const word = onlyWord(words, "install");
-  const place = hooksContext(invocation);
+  const context = hooksContext(invocation);
   const { flags } = invocation.line;
   const scope = flags.has("global") ? "user" : "project";
-  const hosts = hostsWanted(invocation, place);
+  const hosts = hostsWanted(invocation, context);
   const matcher = matcherOf(flagText(flags, "matcher"));
   const events = eventsWanted(invocation);
-  const script = scriptWanted(invocation, place, { word, isGlobal: scope === "user" });
+  const script = scriptWanted(invocation, context, { word, isGlobal: scope === "user" });
   const plans = hosts.map((host) => {
     const hooks = wantedOn(host, events, matcher);
     const command = commandFor(host, script);
     const plan = (content: JsonObject | undefined) => planInstall(host, content, { command, hooks });
-    return { host, hooks, change: { file: configFileOf(host, place, scope), scope, plan } satisfies HookFileChange };
+    return { host, hooks, change: { file: configFileOf(host, context, scope), scope, plan } satisfies HookFileChange };
   });
   // All are looked at before the first is written.
   for (const { change } of plans) careful(previewHookFile, change);
@@ -76,29 +76,29 @@ export async function installHook(invocation: Invocation, words: readonly string
       removed: [],
     };
   });
-  if (!flags.has("dry-run") && scope === "project") approve(done, place);
-  const notes = [...notesOnEvents(done, events), ...(flags.has("dry-run") ? [] : nextSteps(done, invocation, place))];
-  return report(invocation, place, done, notes, { script });
+  if (!flags.has("dry-run") && scope === "project") approve(done, context);
+  const notes = [...notesOnEvents(done, events), ...(flags.has("dry-run") ? [] : nextSteps(done, invocation, context))];
+  return report(invocation, context, done, notes, { script });
 }
 
 export async function uninstallHook(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "the hooks that watch them");
   const word = onlyWord(words, "uninstall");
-  const place = hooksContext(invocation);
+  const context = hooksContext(invocation);
   const { flags } = invocation.line;
   const scope = flags.has("global") ? "user" : "project";
   // Named, it need not be there any more.
-  const named = word === undefined ? undefined : scriptPaths(word, place);
-  const hosts = flags.has("hosts") ? hostsWanted(invocation, place) : installHosts;
+  const named = word === undefined ? undefined : scriptPaths(word, context);
+  const hosts = flags.has("hosts") ? hostsWanted(invocation, context) : installHosts;
   const done: InstalledHost[] = [];
   for (const host of hosts) {
-    const file = configFileOf(host, place, scope);
+    const file = configFileOf(host, context, scope);
     let removed: string[] = [];
     const plan = (content: JsonObject | undefined) => {
       if (!content) return [];
       const planned = planUninstall(host, content, (hook) => {
-        const path = scriptOf(hook.command, host, place);
-        return named ? path !== undefined && named.includes(path) : isOurs(hook, host, place);
+        const path = scriptOf(hook.command, host, context);
+        return named ? path !== undefined && named.includes(path) : isOurs(hook, host, context);
       });
       removed = planned.removed.map(({ event }) => event);
       return planned.edits;
@@ -106,9 +106,9 @@ export async function uninstallHook(invocation: Invocation, words: readonly stri
     const texts = careful(flags.has("dry-run") ? previewHookFile : saveHookFile, { file, scope, plan });
     if (removed.length > 0) done.push({ host, file, texts, added: [], kept: [], removed });
   }
-  if (!flags.has("dry-run") && scope === "project") approve(done, place);
+  if (!flags.has("dry-run") && scope === "project") approve(done, context);
   const notes = done.length === 0 ? ["The hosts' files contain nothing of ours; nothing was changed."] : [];
-  return report(invocation, place, done, notes, {});
+  return report(invocation, context, done, notes, {});
 }
 
 function careful(work: (change: HookFileChange) => HookFileTexts, change: HookFileChange): HookFileTexts {
@@ -141,23 +141,23 @@ function wantedOn(host: InstallHost, events: readonly WantedEvent[], matcher: st
 }
 
 /** Whoever typed the command has seen what it writes; what stood there unapproved stays so. */
-function approve(done: readonly InstalledHost[], place: HooksContext): void {
+function approve(done: readonly InstalledHost[], context: HooksContext): void {
   const ofCourser = done.filter(
     ({ host, texts }) => host.name !== "codex" && texts.after !== undefined && !isUnchanged(texts),
   );
   const approved = ofCourser.filter(
-    ({ file, texts }) => texts.before === undefined || isApproved(place, file, bare(texts.before)),
+    ({ file, texts }) => texts.before === undefined || isApproved(context, file, bare(texts.before)),
   );
   approveHooks(
-    place,
+    context,
     approved.map(({ file, texts }) => ({ file, text: bare(texts.after!) })),
   );
 }
 
 /** Courser runs nothing of it. */
-function isWaiting({ host, file, texts }: InstalledHost, place: HooksContext): boolean {
-  if (host.name === "codex" || !file.startsWith(place.workspace)) return false;
-  return texts.after !== undefined && !isApproved(place, file, bare(texts.after));
+function isWaiting({ host, file, texts }: InstalledHost, context: HooksContext): boolean {
+  if (host.name === "codex" || !file.startsWith(context.workspace)) return false;
+  return texts.after !== undefined && !isApproved(context, file, bare(texts.after));
 }
 
 function bare(text: string): string {
@@ -181,14 +181,14 @@ function notesOnEvents(done: readonly InstalledHost[], events: readonly WantedEv
   return notes;
 }
 
-function nextSteps(done: readonly InstalledHost[], { name }: Invocation, place: HooksContext): string[] {
+function nextSteps(done: readonly InstalledHost[], { name }: Invocation, context: HooksContext): string[] {
   const notes: string[] = [];
   const has = (host: string) => done.some((each) => each.host.name === host && each.added.length > 0);
-  if (has("cursor") && !place.trusted)
+  if (has("cursor") && !context.trusted)
     notes.push(`Courser runs hooks of a project only where you trust it: ${name} --trust`);
-  const waiting = done.filter((each) => each.added.length > 0 && isWaiting(each, place));
-  if (place.trusted && waiting.length > 0) {
-    const files = waiting.map(({ file }) => shownFile(file, place)).join(" and ");
+  const waiting = done.filter((each) => each.added.length > 0 && isWaiting(each, context));
+  if (context.trusted && waiting.length > 0) {
+    const files = waiting.map(({ file }) => shownFile(file, context)).join(" and ");
     notes.push(`${files} holds hooks that you have not approved: look at it, then type: ${name} --trust`);
   }
   if (has("codex")) notes.push("Codex silently skips new hooks until you trust them: start codex and type /hooks.");
@@ -205,7 +205,7 @@ function nextSteps(done: readonly InstalledHost[], { name }: Invocation, place: 
 
 async function report(
   invocation: Invocation,
-  place: HooksContext,
+  context: HooksContext,
   done: readonly InstalledHost[],
   notes: readonly string[],
   more: object,
@@ -215,7 +215,7 @@ async function report(
     done.map(async ({ file, texts }) =>
       texts.after === undefined
         ? ""
-        : (await unifiedDiff({ path: shownFile(file, place), before: texts.before, after: texts.after })).text,
+        : (await unifiedDiff({ path: shownFile(file, context), before: texts.before, after: texts.after })).text,
     ),
   );
   if (wantsJson(invocation)) {
@@ -232,7 +232,7 @@ async function report(
   }
   const lines = dryRun ? diffs.filter((diff) => diff !== "").map((diff) => diff.trimEnd()) : [];
   for (const each of done) {
-    const file = shownFile(each.file, place);
+    const file = shownFile(each.file, context);
     if (isUnchanged(each.texts)) lines.push(`${file}: it is already there.`);
     else if (!dryRun)
       lines.push(

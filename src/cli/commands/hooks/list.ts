@@ -9,15 +9,15 @@ import { type HooksContext, hooksContext, shownFile } from "./context.ts";
 import { brief } from "./trace.ts";
 
 export async function listHooks(invocation: Invocation): Promise<number> {
-  const place = hooksContext(invocation);
-  const files = findHooks(place);
+  const context = hooksContext(invocation);
+  const files = findHooks(context);
   const running = files.flatMap(({ state, hooks }) => (state === "runs" ? hooks : []));
   if (wantsJson(invocation)) {
-    const { workspace, trusted } = place;
+    const { workspace, trusted } = context;
     return answerJson({ workspace, trusted, files: files.map((file) => jsonOf(file, running)) });
   }
   if (files.length === 0) return answer(`There are no hooks here. To write one: ${invocation.name} hooks init\n`);
-  return answer(`${files.map((file) => textOf(file, { place, name: invocation.name, running })).join("\n")}`);
+  return answer(`${files.map((file) => textOf(file, { context, name: invocation.name, running })).join("\n")}`);
 }
 
 function jsonOf({ level, file, host, state, hooks, warnings, problem }: FoundFile, running: readonly Hook[]): object {
@@ -53,9 +53,9 @@ const states: Record<HookState, (name: string) => string> = {
   foreign: () => ": read by Codex only, which runs what you trusted there with /hooks",
 };
 
-type ListContext = { place: HooksContext; name: string; running: readonly Hook[] };
+type ListContext = { context: HooksContext; name: string; running: readonly Hook[] };
 
-function textOf(found: FoundFile, { place, name, running }: ListContext): string {
+function textOf(found: FoundFile, { context, name, running }: ListContext): string {
   const { level, file, state, hooks, warnings, problem } = found;
   const width = Math.max(0, ...hooks.map(({ event }) => event.length));
   const rows = hooks.map((hook) => {
@@ -64,13 +64,13 @@ function textOf(found: FoundFile, { place, name, running }: ListContext): string
     const notes = [
       matcher === undefined ? "" : `matcher ${matcher}`,
       failClosed ? "fails closed" : "",
-      instead ? `runs once, from ${shownFile(instead.file, place)}` : "",
+      instead ? `runs once, from ${shownFile(instead.file, context)}` : "",
     ].filter(Boolean);
     const what = command === undefined ? `asks a model: ${brief(prompt!)}` : brief(command);
     return `  ${event.padEnd(width)}  ${what}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
   });
   const lines = [
-    `${level}, ${shownFile(file, place)}${states[state](name)}`,
+    `${level}, ${shownFile(file, context)}${states[state](name)}`,
     ...rows,
     ...(problem === undefined ? [] : [`  ${problem}`]),
     ...warnings.map((warning) => `  Warning: ${warning}`),

@@ -13,17 +13,17 @@ export const scriptFolder = ".hooks";
 /** From the root of the project where it lies in there, else absolute; `isGlobal`: absolute anyway. */
 export function scriptWanted(
   invocation: Invocation,
-  place: HooksContext,
+  context: HooksContext,
   { word, isGlobal }: { word: string | undefined; isGlobal: boolean },
 ): string {
-  const path = word === undefined ? onlyScript(invocation, place) : givenScript(word, place);
+  const path = word === undefined ? onlyScript(invocation, context) : givenScript(word, context);
   if (!isProgram(path)) {
     throw new UserError(
       "USAGE",
-      `${shownFile(path, place)} is not executable, so no host can run it. Type: chmod +x ${shownFile(path, place)}`,
+      `${shownFile(path, context)} is not executable, so no host can run it. Type: chmod +x ${shownFile(path, context)}`,
     );
   }
-  return isGlobal ? path : fromRoot(path, place);
+  return isGlobal ? path : fromRoot(path, context);
 }
 
 export function fromRoot(path: string, { workspace }: HooksContext): string {
@@ -31,8 +31,8 @@ export function fromRoot(path: string, { workspace }: HooksContext): string {
   return inside.startsWith("..") || isAbsolute(inside) ? path : inside.split(sep).join("/");
 }
 
-function givenScript(word: string, place: HooksContext): string {
-  const found = scriptPaths(word, place).find(isFile);
+function givenScript(word: string, context: HooksContext): string {
+  const found = scriptPaths(word, context).find(isFile);
   if (found !== undefined) return realpathSync(found);
   throw new UserError("USAGE", `Script not found: ${word}. To write one: courser hooks init`);
 }
@@ -84,7 +84,7 @@ export function scriptOf(
 }
 
 /** One that install wrote: it runs a script of ours, or one that is gone. Others have to be named. */
-export function isOurs({ command }: ConfiguredHook, host: InstallHost, place: HooksContext): boolean {
-  const file = scriptOf(command, host, place);
+export function isOurs({ command }: ConfiguredHook, host: InstallHost, context: HooksContext): boolean {
+  const file = scriptOf(command, host, context);
   return file !== undefined && (!isFile(file) || /\bcourser\b/.test(readFileSync(file, "utf8").slice(0, 100_000)));
 }

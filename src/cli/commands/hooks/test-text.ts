@@ -38,19 +38,19 @@ type TestReport = {
   fields: JsonObject;
   tried: readonly TriedHook[];
   outcome: EffectText;
-  place: HooksContext;
+  context: HooksContext;
 };
 
-export function testText({ event, sample, fields, tried, outcome, place }: TestReport): string {
+export function testText({ event, sample, fields, tried, outcome, context }: TestReport): string {
   const payload = sample ? `${event} with a sample: ${brief(JSON.stringify(fields))}` : `${event} with your payload`;
   if (tried.length === 0) return `${payload}\nNo hook is set up for ${event} here.\n`;
-  const rows = tried.flatMap((each) => rowsOf(each, place));
+  const rows = tried.flatMap((each) => rowsOf(each, context));
   return `${[payload, ...rows, `→ ${outcome.happens}`].map(printable).join("\n")}\n`;
 }
 
-function rowsOf({ hook, why, line, end, warnings }: TriedHook, place: HooksContext): string[] {
+function rowsOf({ hook, why, line, end, warnings }: TriedHook, context: HooksContext): string[] {
   const what = brief(hook.command ?? `asks a model: ${hook.prompt}`);
-  const where = `    ${shownFile(hook.file, place)} ${hook.entry}`;
+  const where = `    ${shownFile(hook.file, context)} ${hook.entry}`;
   if (!line) return [`- ${what}`, where, `    not asked: ${why}`];
   const exit = line.exit === null || line.exit === 0 ? "" : `, exit code ${line.exit}`;
   // What the bridge could not carry over stands on stderr.

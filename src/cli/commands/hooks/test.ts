@@ -30,28 +30,28 @@ export type TriedHook = {
 
 export async function testHooks(invocation: Invocation, words: readonly string[]): Promise<number> {
   const event = eventOf(onlyWord(words, "test")!);
-  const place = hooksContext(invocation);
+  const context = hooksContext(invocation);
   const { flags } = invocation.line;
   const host = flagText(flags, "host") ?? "courser";
   const given = flagText(flags, "payload");
-  const fields = given === undefined ? sampleOf(event, place.workspace) : payloadIn(given);
-  const files = findHooks(place).filter((file) => isFor(file, host));
+  const fields = given === undefined ? sampleOf(event, context.workspace) : payloadIn(given);
+  const files = findHooks(context).filter((file) => isFor(file, host));
   const problem = files.find((file) => file.problem !== undefined)?.problem;
   if (problem !== undefined) throw new UserError("CONFIG_INVALID", problem);
-  const tried = await tryAll(files, { event, fields, invocation, place });
+  const tried = await tryAll(files, { event, fields, invocation, context });
   const outcome = outcomeOf(event, merged(tried.map((each) => each.answer)));
   const failed = tried.some(({ line }) => line?.answer === "failed");
   const sample = given === undefined;
   const code = wantsJson(invocation)
     ? await answerJson({ event, host, sample, payload: fields, hooks: tried.map(jsonOf), outcome })
-    : await answer(testText({ event, sample, fields, tried, outcome, place }));
+    : await answer(testText({ event, sample, fields, tried, outcome, context }));
   return code === 0 && failed ? 1 : code;
 }
 
-type TestContext = { event: HookEventName; fields: JsonObject; invocation: Invocation; place: HooksContext };
+type TestContext = { event: HookEventName; fields: JsonObject; invocation: Invocation; context: HooksContext };
 
 async function tryAll(files: readonly FoundFile[], setting: TestContext): Promise<TriedHook[]> {
-  const { event, invocation, place } = setting;
+  const { event, invocation, context } = setting;
   const processes = createProcessRunner({ env: invocation.env });
   const runsAll = invocation.line.flags.has("trust");
   const running = files.flatMap(({ state, hooks }) => (runsAll || whyNot[state] === undefined ? hooks : []));
@@ -63,7 +63,7 @@ async function tryAll(files: readonly FoundFile[], setting: TestContext): Promis
           .map((hook) => {
             const instead = repeatedBy(hook, running);
             const why = instead
-              ? `it runs once, from ${shownFile(instead.file, place)} ${instead.entry}`
+              ? `it runs once, from ${shownFile(instead.file, context)} ${instead.entry}`
               : runsAll
                 ? undefined
                 : whyNot[state];
@@ -88,7 +88,7 @@ const whyNot: Record<HookState, string | undefined> = {
 async function tryOne(
   hook: Hook,
   processes: ProcessRunner,
-  { event, fields, invocation, place }: TestContext,
+  { event, fields, invocation, context }: TestContext,
 ): Promise<TriedHook> {
   const warnings: string[] = [];
   const tried: TriedHook = { hook, answer: silent, warnings };
@@ -100,10 +100,10 @@ async function tryOne(
       return running;
     },
   };
-  const { workspace, roots } = place;
+  const { workspace, roots } = context;
   const hooks = createHooks({
     hooks: [hook],
-    facts: {
+    session: {
       sessionId: "00000000-0000-4000-8000-000000000000",
       model: "sample",
       version: invocation.version,

@@ -34,18 +34,18 @@ export function serverNamed({ plan }: McpContext, words: readonly string[]) {
 const startMs = 15_000;
 
 export async function withServers<Result>(
-  place: McpContext,
+  context: McpContext,
   servers: readonly McpServer[],
   work: (started: McpServers) => Promise<Result> | Result,
 ): Promise<Result> {
-  const processes = createProcessRunner({ env: place.env });
+  const processes = createProcessRunner({ env: context.env });
   const stop = () => process.exit(130);
   process.once("SIGINT", stop);
   process.once("SIGTERM", stop);
   const options: McpOptions = {
-    ...place,
+    ...context,
     processes,
-    requests: { roots: [place.workspace], refused: warn },
+    requests: { roots: [context.workspace], refused: warn },
     limits: { startMs },
     warn,
   };

@@ -15,8 +15,8 @@ import { contextOf, type McpContext, serverNamed } from "./context.ts";
 export async function add(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");
   const [name, ...command] = words;
-  const place = contextOf(invocation);
-  const target = targetOf(invocation, place);
+  const context = contextOf(invocation);
+  const target = targetOf(invocation, context);
   const definition = definitionOf(invocation, command);
   const [server] = serversIn({ mcpServers: { [name!]: definition } }, target, []);
   if (server!.problem !== undefined) throw usage(invocation, `'${name}' cannot be added: ${server!.problem}.`);
@@ -25,18 +25,18 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
     throw new UserError("USAGE", `${target.file} already has a server '${name}'. Remove it first: ${remove}`);
   }
   // Whoever types it has seen it.
-  if (target.scope === "project") approveServer(server!, place);
+  if (target.scope === "project") approveServer(server!, context);
   if (wantsJson(invocation)) return answerJson({ name, added: true, source: target.file });
   return answer(printable(`✓ Added MCP server: ${name}  →  ${target.file}\n`));
 }
 
 export async function remove(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");
-  const place = contextOf(invocation);
-  const target = targetOf(invocation, place);
+  const context = contextOf(invocation);
+  const target = targetOf(invocation, context);
   const name = words.join(" ");
   if (!removeServer(target, name)) {
-    const { server } = serverNamed(place, words);
+    const { server } = serverNamed(context, words);
     throw new UserError(
       "USAGE",
       `The MCP server '${name}' is in ${server.file}, not in ${target.file}.${hintFor(server, target)}`,

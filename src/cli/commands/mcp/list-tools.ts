@@ -12,8 +12,8 @@ import { answer, answerJson, wantsJson } from "../answer.ts";
 import { contextOf, serverNamed, withServers } from "./context.ts";
 
 export async function listTools(invocation: Invocation, words: readonly string[]): Promise<number> {
-  const place = contextOf(invocation);
-  const { server, standing } = serverNamed(place, words);
+  const context = contextOf(invocation);
+  const { server, standing } = serverNamed(context, words);
   const word = quotedName(server.name);
   if (standing === "needs-approval")
     throw new UserError(
@@ -26,8 +26,8 @@ export async function listTools(invocation: Invocation, words: readonly string[]
       `The MCP server ${server.name} is disabled. Type: ${invocation.name} mcp enable ${word}`,
     );
   // Before it is started: what is seen for the first time is remembered as it is.
-  const pins = new ToolPins(server, place);
-  return withServers(place, [server], async ({ connections: [connection] }) => {
+  const pins = new ToolPins(server, context);
+  return withServers(context, [server], async ({ connections: [connection] }) => {
     const { status, problem, tools, prompts } = connection!;
     if (status === "needs-login")
       throw new UserError(

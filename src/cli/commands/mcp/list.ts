@@ -18,10 +18,10 @@ type ListedServer = {
 };
 
 export async function listServers(invocation: Invocation): Promise<number> {
-  const place = contextOf(invocation);
-  const planned = place.plan.servers.filter(({ standing }) => standing !== "shadowed");
+  const context = contextOf(invocation);
+  const planned = context.plan.servers.filter(({ standing }) => standing !== "shadowed");
   const toStart = planned.filter(({ standing }) => standing === "pending").map(({ server }) => server);
-  const listed = await withServers(place, toStart, ({ connections }) =>
+  const listed = await withServers(context, toStart, ({ connections }) =>
     planned.map((each) =>
       listedServer(each, each.standing === "pending" ? connections[toStart.indexOf(each.server)] : undefined),
     ),

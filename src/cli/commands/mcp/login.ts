@@ -17,8 +17,8 @@ import { contextOf, type McpContext, serverNamed } from "./context.ts";
 
 export async function login(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "their logins");
-  const place = contextOf(invocation);
-  const { server, filled } = remoteNamed(place, words);
+  const context = contextOf(invocation);
+  const { server, filled } = remoteNamed(context, words);
   const callback = await listenForCallback(portOf(invocation));
   const state = process.getBuiltinModule("node:crypto").randomUUID();
   const answered = callback.answer(state);
@@ -26,7 +26,7 @@ export async function login(invocation: Invocation, words: readonly string[]): P
   try {
     const how = await logIn(server, filled, {
       env: invocation.env,
-      configDir: place.configDir,
+      configDir: context.configDir,
       version: invocation.version,
       way: { redirectUrl: callback.url, state, open: (url) => show(url, callback.url, invocation) },
       answer: () => answered,
@@ -44,9 +44,9 @@ export async function login(invocation: Invocation, words: readonly string[]): P
 
 export async function logout(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "their logins");
-  const place = contextOf(invocation);
-  const { server, filled } = remoteNamed(place, words);
-  const had = forgetLogin(place.configDir, filled.url);
+  const context = contextOf(invocation);
+  const { server, filled } = remoteNamed(context, words);
+  const had = forgetLogin(context.configDir, filled.url);
   if (wantsJson(invocation)) return answerJson({ name: server.name, loggedIn: false, hadLogin: had });
   return answer(
     printable(had ? `✓ Logged out of ${server.name}\n` : `There is no login to ${server.name} to remove.\n`),
@@ -54,17 +54,17 @@ export async function logout(invocation: Invocation, words: readonly string[]): 
 }
 
 /** A server of the project that nobody approved is asked nothing, not even where to log in. */
-function remoteNamed(place: McpContext, words: readonly string[]) {
-  const { server, standing } = serverNamed(place, words);
+function remoteNamed(context: McpContext, words: readonly string[]) {
+  const { server, standing } = serverNamed(context, words);
   const { name } = server;
   if (standing === "needs-approval")
     throw new UserError(
       "UNTRUSTED",
-      `The MCP server ${name} is not approved. It would ${shownStart(server)} Approve it: ${place.program} mcp enable ${quotedName(name)}`,
+      `The MCP server ${name} is not approved. It would ${shownStart(server)} Approve it: ${context.program} mcp enable ${quotedName(name)}`,
     );
   try {
     if (server.problem !== undefined) throw new VariableProblem(server.problem);
-    const filled = resolveServer(server, place);
+    const filled = resolveServer(server, context);
     if (filled.kind === "url") return { server, filled };
   } catch (error) {
     if (!(error instanceof VariableProblem)) throw error;

@@ -10,8 +10,8 @@ import { contextOf, serverNamed } from "./context.ts";
 
 export async function enable(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");
-  const place = contextOf(invocation);
-  const { server } = waitingOrNamed(place, words);
+  const context = contextOf(invocation);
+  const { server } = waitingOrNamed(context, words);
   const { name, file, scope, definition, problem } = server;
   if (problem !== undefined)
     throw new UserError(
@@ -20,25 +20,25 @@ export async function enable(invocation: Invocation, words: readonly string[]): 
     );
   if (definition.disabled === true)
     throw new UserError("USAGE", `${name} is disabled in ${file}. Remove "disabled" there.`);
-  if (scope === "project") approveServer(server, place);
-  else enableServer(server, place);
+  if (scope === "project") approveServer(server, context);
+  else enableServer(server, context);
   if (wantsJson(invocation)) return answerJson({ name, enabled: true, approved: true, source: file });
   return answer(printable(`✓ Enabled and approved MCP server: ${name}\n  It will ${shownStart(server)}\n`));
 }
 
 export async function disable(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");
-  const place = contextOf(invocation);
-  const { server } = serverNamed(place, words);
-  disableServer(server, place);
+  const context = contextOf(invocation);
+  const { server } = serverNamed(context, words);
+  disableServer(server, context);
   if (wantsJson(invocation)) return answerJson({ name: server.name, enabled: false, source: server.file });
-  return answer(printable(`✓ Disabled MCP server: ${server.name} (in ${place.workspace})\n`));
+  return answer(printable(`✓ Disabled MCP server: ${server.name} (in ${context.workspace})\n`));
 }
 
 /** One that waits for approval is meant before one of the same name that needs none. */
-function waitingOrNamed(place: ReturnType<typeof contextOf>, words: readonly string[]) {
-  const waiting = place.plan.servers.find(
+function waitingOrNamed(context: ReturnType<typeof contextOf>, words: readonly string[]) {
+  const waiting = context.plan.servers.find(
     ({ server, standing }) => standing === "needs-approval" && server.name === words.join(" "),
   );
-  return waiting ?? serverNamed(place, words);
+  return waiting ?? serverNamed(context, words);
 }

@@ -21,9 +21,9 @@ export function denyRules(invocation: Invocation, words: readonly string[]): Pro
 
 async function change(list: "allow" | "deny", invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "their own permissions");
-  const place = contextOf(invocation);
+  const context = contextOf(invocation);
   const scope = invocation.line.flags.has("project") ? "project" : "user";
-  const file = scope === "project" ? projectConfigFile(place.workspace) : cliConfigFile(place.configDir);
+  const file = scope === "project" ? projectConfigFile(context.workspace) : cliConfigFile(context.configDir);
   // All are looked at before the first is written.
   const texts = words.map((word) => {
     const parsed = parseRule(word, { verdict: list, scope, source: file });
@@ -32,11 +32,11 @@ async function change(list: "allow" | "deny", invocation: Invocation, words: rea
     return parsed.rule.text;
   });
   const changes = texts.map((rule) => ({ rule, added: addRule(file, { list, rule, scope }) }));
-  const { entries } = readRuleFiles(place);
+  const { entries } = readRuleFiles(context);
   const problems = lint(withLines(entries), lintContext(invocation)).filter(
     (problem) => texts.includes(problem.rule) && problem.verdict === list,
   );
-  const waits = !counts({ verdict: list, scope, source: file }, place.trusted);
+  const waits = !counts({ verdict: list, scope, source: file }, context.trusted);
   if (waits)
     writeStderr("Warning: This workspace is not trusted, so the project's allow rules are ignored (--trust).\n");
   for (const problem of problems) writeStderr(`Warning: ${problemText(problem)}\n`);

@@ -27,18 +27,18 @@ export function contextOf({ env, line: { flags } }: Invocation): PermissionConte
 /** What a run with these flags would judge by. What is wrong with the files is said as a run would say it. */
 export async function situationOf(invocation: Invocation, need: Need): Promise<Situation> {
   const { flags } = invocation.line;
-  const place = contextOf(invocation);
-  const settings = loadSettings(place);
+  const context = contextOf(invocation);
+  const settings = loadSettings(context);
   settings.warnings.forEach(warn);
-  const rules = [...settings.rules, ...builtInRules(place.configDir)];
+  const rules = [...settings.rules, ...builtInRules(context.configDir)];
   const sandbox =
     need.kind === "Shell"
-      ? await sandboxHere(invocation, { ...place, roots: [...place.roots], settings, rules })
+      ? await sandboxHere(invocation, { ...context, roots: [...context.roots], settings, rules })
       : "off";
   const acceptsSearches = settings.raw["autoAcceptWebSearch"] === true;
   const searchPath = invocation.env["PATH"] ?? "";
   const mode = modeOf(flags, settings);
-  return { ...place, mode, interactive: !flags.has("print"), rules, sandbox, acceptsSearches, searchPath };
+  return { ...context, mode, interactive: !flags.has("print"), rules, sandbox, acceptsSearches, searchPath };
 }
 
 /** Tried for real, as a run would: what is installed says little about what works. */

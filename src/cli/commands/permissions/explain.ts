@@ -41,11 +41,11 @@ function treeLines(siblings: readonly ExplainedCommand[], indent = ""): (node: E
     const isLast = node === siblings.at(-1);
     const { command, verdict, where, redirects, reason, runs } = node;
     const shown = [command, ...(redirects.length > 0 && !/^[<>]/.test(command) ? redirects : [])].join(" ");
-    const place = where.length > 0 ? `  (${where.join(", ")})` : "";
+    const context = where.length > 0 ? `  (${where.join(", ")})` : "";
     const head = `${indent}${isLast ? "└─" : "├─"} `;
     const below = `${indent}${isLast ? "   " : "│  "}`;
     return [
-      `${head}${verdict.padEnd(5)} ${withMarkedBreaks(shown)}${place}`,
+      `${head}${verdict.padEnd(5)} ${withMarkedBreaks(shown)}${context}`,
       `${below}${runs.length > 0 ? "│" : " "}     ${withMarkedBreaks(reason)}`,
       ...runs.flatMap(treeLines(runs, below)),
     ];

@@ -10,8 +10,8 @@ import { answer, answerJson, wantsJson } from "../answer.ts";
 import { contextOf } from "./context.ts";
 
 export async function lintPermissions(invocation: Invocation): Promise<number> {
-  const place = contextOf(invocation);
-  const { entries, warnings } = readRuleFiles(place);
+  const context = contextOf(invocation);
+  const { entries, warnings } = readRuleFiles(context);
   const problems = lint(withLines(entries), lintContext(invocation));
   const found = problems.length + warnings.length;
   for (const warning of warnings) writeStderr(`Warning: ${warning}\n`);
@@ -22,10 +22,10 @@ export async function lintPermissions(invocation: Invocation): Promise<number> {
 }
 
 export function lintContext(invocation: Invocation): LintContext {
-  const place = contextOf(invocation);
+  const context = contextOf(invocation);
   // Programs of the project are found by npx and in scripts.
-  const folders = [...(invocation.env["PATH"] ?? "").split(delimiter), join(place.workspace, "node_modules/.bin")];
-  return { ...place, hasProgram: (name) => folders.some((folder) => folder !== "" && isFile(join(folder, name))) };
+  const folders = [...(invocation.env["PATH"] ?? "").split(delimiter), join(context.workspace, "node_modules/.bin")];
+  return { ...context, hasProgram: (name) => folders.some((folder) => folder !== "" && isFile(join(folder, name))) };
 }
 
 export function withLines(entries: readonly RuleEntry[]): LintEntry[] {
@@ -43,8 +43,8 @@ function textOf(problems: readonly LintProblem[], rules: number): string {
 }
 
 export function problemText({ kind, verdict, rule, file, line, message, advice }: LintProblem): string {
-  const place = `${file}${line === undefined ? "" : `:${line}`}`;
-  return printable(`${place}: ${kind}: ${verdict} ${rule}\n  ${message} ${advice}`);
+  const context = `${file}${line === undefined ? "" : `:${line}`}`;
+  return printable(`${context}: ${kind}: ${verdict} ${rule}\n  ${message} ${advice}`);
 }
 
 function isFile(path: string): boolean {

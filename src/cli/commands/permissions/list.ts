@@ -13,14 +13,14 @@ import { withLines } from "./lint.ts";
 type ListedRule = Pick<Rule, "verdict" | "text" | "scope" | "source"> & { line?: number; counts: boolean };
 
 export async function listPermissions(invocation: Invocation): Promise<number> {
-  const place = contextOf(invocation);
-  const { approvalMode, autoRun, warnings } = loadSettings(place);
-  const { entries } = readRuleFiles(place);
+  const context = contextOf(invocation);
+  const { approvalMode, autoRun, warnings } = loadSettings(context);
+  const { entries } = readRuleFiles(context);
   for (const warning of warnings) writeStderr(`Warning: ${warning}\n`);
   const known = new Set(rulesIn(entries, []).map(({ source, entry }) => `${source} ${entry}`));
   const rules = [
     ...withLines(entries.filter((each) => known.has(`${each.source} ${each.entry}`))),
-    ...builtInRules(place.configDir),
+    ...builtInRules(context.configDir),
   ]
     .map(({ verdict, text, scope, source, ...rest }): ListedRule => {
       const line = "line" in rest ? rest.line : undefined;
@@ -30,12 +30,12 @@ export async function listPermissions(invocation: Invocation): Promise<number> {
         scope,
         source,
         ...(line !== undefined && { line }),
-        counts: counts({ verdict, scope, source }, place.trusted),
+        counts: counts({ verdict, scope, source }, context.trusted),
       };
     })
     .sort((one, other) => (one.verdict === other.verdict ? 0 : one.verdict === "deny" ? -1 : 1));
   if (wantsJson(invocation)) {
-    const { workspace, trusted } = place;
+    const { workspace, trusted } = context;
     const floor = protectedPathGroups.map(({ what, level }) => ({ what, level }));
     return answerJson({ workspace, trusted, approvalMode, rules, autoRun, floor, notLiftedByForce: beyondForce });
   }
@@ -63,8 +63,10 @@ function ruleRows(rules: readonly ListedRule[], verdict: Rule["verdict"]): strin
   const wanted = rules.filter((rule) => rule.verdict === verdict);
   const width = Math.min(40, Math.max(0, ...wanted.map(({ text }) => text.length)));
   return wanted.map(({ text, source, line, counts }) => {
-    const place = `${source}${line === undefined ? "" : `, line ${line}`}`;
-    return printable(`${text.padEnd(width)}  ${place}${counts ? "" : "  (is ignored: this workspace is not trusted)"}`);
+    const context = `${source}${line === undefined ? "" : `, line ${line}`}`;
+    return printable(
+      `${text.padEnd(width)}  ${context}${counts ? "" : "  (is ignored: this workspace is not trusted)"}`,
+    );
   });
 }
 

@@ -25,6 +25,6 @@ export function chatOf(invocation: Invocation, words: readonly string[], command
       `'sessions ${command}' ${why}: ${invocation.name} sessions ${command} <id>. The ids: ${invocation.name} ls`,
     );
   }
-  const place = contextOf(invocation);
-  return findChat(place.configDir, id, place.workspace, invocation.name);
+  const context = contextOf(invocation);
+  return findChat(context.configDir, id, context.workspace, invocation.name);
 }

@@ -40,9 +40,9 @@ export function readSession({ tool, path }: Pick<ListedSession, "tool" | "path">
 }
 
 /** The id of the chat that a session became; null: it was not imported yet. */
-export function importedId(place: SessionsContext, session: ReadSession): string | null {
+export function importedId(context: SessionsContext, session: ReadSession): string | null {
   const id = chatIdFor(session);
-  return findImported(place, id) === undefined ? null : id;
+  return findImported(context, id) === undefined ? null : id;
 }
 
 /** Always the same for the same session, so that it cannot become two chats. */
@@ -55,7 +55,7 @@ export function chatIdFor({ tool, id }: Pick<ReadSession, "tool" | "id">): strin
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-export function importFile(listed: ListedSession, place: SessionsContext): ImportReport {
+export function importFile(listed: ListedSession, context: SessionsContext): ImportReport {
   const session = readSession(listed);
   const { tool } = listed;
   const facts = { tool, sourceId: session.id, path: session.path };
@@ -64,7 +64,7 @@ export function importFile(listed: ListedSession, place: SessionsContext): Impor
 
   const id = chatIdFor(session);
   const losses: ReportedLoss[] = [...session.losses];
-  const workspace = workspaceOf(session, place.workspace, losses);
+  const workspace = workspaceOf(session, context.workspace, losses);
   const report = {
     ...facts,
     id,
@@ -74,11 +74,11 @@ export function importFile(listed: ListedSession, place: SessionsContext): Impor
     turns: turns.length,
     losses,
   };
-  const folder = findImported(place, id);
+  const folder = findImported(context, id);
   if (folder !== undefined) return { ...report, ...bringUpToDate(folder, session, turns) };
   const created = { id, mode: "default", title: session.title, createdAt: session.createdAt };
   const chat = createChat(
-    { configDir: place.configDir, workspace },
+    { configDir: context.configDir, workspace },
     { ...created, ...(session.model !== undefined && { model: session.model }) },
   );
   fill(chat, session, turns);

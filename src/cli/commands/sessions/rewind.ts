@@ -39,11 +39,11 @@ export async function rewindSession(invocation: Invocation, words: readonly stri
   const options = rewindOptions(invocation);
   const folder = chatOf(invocation, words, "rewind");
   const { turns } = readChat(folder, { events: false });
-  const place = contextOf(invocation);
+  const context = contextOf(invocation);
   const chat = openChat(folder);
   try {
-    if (options.files) checkWorkspace(invocation, chat, place);
-    const task = { invocation, options, chat, turns, rewind: openRewind({ ...place, chat }) };
+    if (options.files) checkWorkspace(invocation, chat, context);
+    const task = { invocation, options, chat, turns, rewind: openRewind({ ...context, chat }) };
     return await (options.undo ? undoRewind(task) : rewindTo(task, targetOf(task)));
   } finally {
     chat.close();

@@ -27,8 +27,8 @@ export async function showSession(invocation: Invocation, words: readonly string
 function subagentsOf({ metadata, turns }: ChatRecord, invocation: Invocation): string[] {
   if (turns.length === 0) return [];
   const { configDir } = contextOf(invocation);
-  const place = metadata.workspace !== undefined && { workspace: metadata.workspace };
-  const children = listChats(configDir, { parent: metadata.id, ...place }).reverse();
+  const context = metadata.workspace !== undefined && { workspace: metadata.workspace };
+  const children = listChats(configDir, { parent: metadata.id, ...context }).reverse();
   if (children.length === 0) return [];
   return [["Subagents:", ...children.map((child) => `  ${child.id}  ${printableLine(shownTitle(child))}`)].join("\n")];
 }
