@@ -51,7 +51,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
   const stdout = openStdout(
     () => {
       isClosed = true;
-      abort.abort(new UserError("INTERRUPTED", "The reader of the output went away."));
+      abort.abort(new UserError("INTERRUPTED", "The reader closed the output."));
     },
     (error) => {
       const code = error.code === "ENOSPC" ? "STORE_FULL" : "INTERNAL";

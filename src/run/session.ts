@@ -51,7 +51,7 @@ export type RunSession = {
   close(): void;
 };
 
-/** Modes that a resume brings back. Force is consent, and that is given anew each time. */
+/** Modes that a resume brings back. Force is consent, and that is given again each time. */
 export const lastingModes: readonly unknown[] = ["plan", "ask"] satisfies PermissionMode[];
 
 /** Throws what keeps the run from being kept: nothing runs that is not recorded. */

@@ -46,9 +46,9 @@ const environment: readonly [name: string, meaning: string][] = [
 const exitCodes: readonly [code: string, meaning: string][] = [
   ["0", "Success, even if some tool calls were rejected"],
   ["1", "Failure: 'Error: … [CODE]' on stderr, and a result in the JSON formats"],
-  ["2", "The command line is wrong"],
+  ["2", "Invalid command line"],
   ["130", "Interrupted (Ctrl+C)"],
-  ["141", "The reader of the output went away"],
+  ["141", "The reader closed the output"],
   ["143", "Terminated (SIGTERM)"],
 ];
 

@@ -30,7 +30,7 @@ export function units(): Unit[] {
 
 const folder = join(import.meta.dirname, "../../cases");
 
-/** Made once in a process: decisions change nothing, and the code that is looked at is loaded anew each time. */
+/** Made once in a process: decisions change nothing, and the code that is looked at is loaded again each time. */
 const kept = globalThis as { policyFixtures?: Map<string, Fixture> };
 
 function fixtureFor(key: string, make: () => Fixture): Fixture {
