@@ -223,7 +223,7 @@ describe("what the offline model can do", () => {
 
   // One after the other in one process; before each, the files are as they were.
   it("is what it does", async () => {
-    // In a chat that has just deleted a file, its name is no file to rename.
+    // In a chat that has just deleted a file, its name is not a file to rename.
     const sent = prompts.toSorted((one, other) => Number(/^rename/.test(other)) - Number(/^rename/.test(one)));
     const workspace = scratch();
     const left = [...sent];

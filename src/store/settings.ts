@@ -94,7 +94,7 @@ export function builtInRules(configDir: string): Rule[] {
 
 function untrustedWarning(waiting: readonly Rule[]): string {
   const sources = [...new Set(waiting.map((rule) => rule.source))].join(" and ");
-  return `${sources}: ${waiting.length} allow ${waiting.length === 1 ? "rule does" : "rules do"} not count until you trust this workspace (--trust).`;
+  return `${sources}: ${waiting.length} allow ${waiting.length === 1 ? "rule is" : "rules are"} ignored until you trust this workspace (--trust).`;
 }
 
 function modelOf(file: string, model: unknown, warnings: string[]): Settings["model"] {

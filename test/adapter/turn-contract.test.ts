@@ -18,7 +18,7 @@ test.each(points)("$about: its tests are there", ({ tests }) => {
 
 const known = new Map<string, string[]>();
 
-/** Titles as the source spells them; those of tests that are skipped do not count. */
+/** Titles as the source spells them; those of tests that are skipped are ignored. */
 function titlesIn(file: string): string[] {
   const found = known.get(file);
   if (found) return found;

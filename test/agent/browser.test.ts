@@ -405,7 +405,7 @@ describe("the pipe", () => {
     );
     const asked = devtools.send("A");
     devtools.receive(Buffer.from("{no\0"));
-    await expect(asked).rejects.toThrow("no JSON");
+    await expect(asked).rejects.toThrow("not JSON");
     const flooded = new Devtools(
       async () => {},
       () => broken++,

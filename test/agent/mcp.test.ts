@@ -175,7 +175,7 @@ describe("a bad server harms only itself", () => {
     const servers = await start({ demo: demo(`log=${log}`) });
     for (let round = 0; round < 6; round++) {
       const { outcome } = await call(servers, "demo-die");
-      expect(outcome).toMatchObject({ kind: "error", value: { error: expect.stringContaining("exit code 3") } });
+      expect(outcome).toMatchObject({ kind: "error", value: { error: expect.stringContaining("exited with code 3") } });
     }
     expect(readFileSync(log, "utf8").trim().split("\n")).toHaveLength(4);
     expect((await call(servers, "demo-add")).outcome.kind).toBe("error");

@@ -91,7 +91,7 @@ describe("what is wrong", () => {
     ["unknown-version", "version", "FRAME_VERSION"],
     ["auth", "end of stream", "MODEL_AUTH_ERROR"],
     ["is-error", "end of stream", "in an error"],
-    ["nothing", "output", "Nothing comes"],
+    ["nothing", "output", "Nothing is printed"],
     ["signal", "exit code", "SIGKILL"],
   ])("%s", async (scenario, check, message) => {
     const report = await look([fixture, scenario], { timeoutMs: 1500, env: { ...env, NAP: "0.1" } });
@@ -101,7 +101,7 @@ describe("what is wrong", () => {
 
   test.concurrent("a turn without an end, one that never ends, and one that stays", async () => {
     const delta = `echo '{"type":"assistant_delta","data":{"content":"a"}}'`;
-    expect(found(await look(shell('echo \'{"type":"x"}\'')), "end of stream")!.message).toContain("has no end");
+    expect(found(await look(shell('echo \'{"type":"x"}\'')), "end of stream")!.message).toContain("never ends");
     expect(found(await look([fixture, "hang"], { timeoutMs: 700 }), "exit code")!.message).toContain("did not exit");
     expect(found(await look([fixture, "hang-after-result"], { timeoutMs: 700 }), "exit code")).toMatchObject({
       status: "warning",

@@ -56,7 +56,7 @@ describe("login", () => {
   it.each([
     ["an empty key", "anthropic", " \n", "the key is empty"],
     ["two lines", "anthropic", "secret-a\nsecret-b\n", "one line, and this was 2"],
-    ["a blank inside", "anthropic", "secret a", "a blank"],
+    ["a blank inside", "anthropic", "secret a", "a space"],
     ["a letter that no header takes", "anthropic", "secret\u00e9", "an invalid character"],
   ])("refuses %s and saves nothing", async (_, vendor, stdin, message) => {
     const { exit, stdout, stderr } = await workspace.run(["login", vendor], { stdin });
@@ -155,9 +155,9 @@ describe.skipIf(!pseudoTerminal)(
     });
 
     it("Ctrl+C ends it and saves nothing; so does an empty line", async () => {
-      expect((await type("login anthropic", [["Key of", "sec\x03"]])).exit).toBe(130);
-      expect((await type("login anthropic", [["Key of", "\r"]])).exit).toBe(2);
-      expect((await type("login anthropic", [["Key of", "secret-a\rsecret-b\r"]])).screen).toContain("one line");
+      expect((await type("login anthropic", [["API key for", "sec\x03"]])).exit).toBe(130);
+      expect((await type("login anthropic", [["API key for", "\r"]])).exit).toBe(2);
+      expect((await type("login anthropic", [["API key for", "secret-a\rsecret-b\r"]])).screen).toContain("one line");
       expect(existsSync(authFile())).toBe(false);
     });
   },

@@ -137,7 +137,7 @@ describe("update", () => {
     });
     const { exit, stderr } = await run(copyTo("node/lib/node_modules/courser-agent"));
     expect(exit).toBe(1);
-    expect(stderr).toMatch(/it exited with code 7\. .*\[UPDATE_FAILED\]\n$/);
+    expect(stderr).toMatch(/it ended with exit code 7\. .*\[UPDATE_FAILED\]\n$/);
   });
 
   it("a checkout is said to be one and left alone", async () => {

@@ -70,9 +70,9 @@ describe("mcp", () => {
     );
     expect(run.stdout).toContain('"text":"1"');
     for (const [words, problem] of [
-      [["add", "one", "--", "x"], "has a server 'one' already"],
+      [["add", "one", "--", "x"], "already has a server 'one'"],
       [["add", "x"], "give a command after --, or a --url"],
-      [["add", "a:b", "--", "x"], "no colon"],
+      [["add", "a:b", "--", "x"], "a colon"],
       [["add", "x", "--env", "secret", "--", "x"], "--env must be NAME=VALUE"],
       [["remove", "here"], "Add --project."],
       [["remove", "nobody"], "unknown MCP server 'nobody'"],
@@ -100,7 +100,7 @@ describe("a run with servers", () => {
     const changed = await place.play(call);
     expect(changed.stdout).toContain("is described differently than when it was approved");
     expect((await mcp("list-tools", "demo")).stdout).toContain("add ()  (changed since it was approved)");
-    expect((await place.play(call, ["--approve-mcp", "demo"])).stdout).toContain("described otherwise");
+    expect((await place.play(call, ["--approve-mcp", "demo"])).stdout).toContain("described differently");
     await mcp("enable", "demo");
     expect((await place.play(call)).stdout).toContain('"success"');
   });

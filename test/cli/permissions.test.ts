@@ -75,7 +75,7 @@ describe("permissions check", () => {
   });
 
   it.each([
-    [["permissions", "check", "ls"], /asks nothing/],
+    [["permissions", "check", "ls"], /is not a question/],
     [["permissions", "check"], /needs <question>/],
     [["permissions", "chek", "x"], /Did you mean permissions check\?/],
     [["permissions", "list", "x"], /takes no arguments/],

@@ -84,7 +84,7 @@ describe("--json-schema", () => {
     ["nowhere.json", "FILE_UNREADABLE", /cannot be read/],
     ["{", "USAGE", /not JSON/],
     ['{"properties":{"a":{"requierd":[]}}}', "USAGE", /#\/properties\/a\/requierd.*did you mean "required"/],
-    ['{"$ref":"https://example.com/a"}', "USAGE", /elsewhere/],
+    ['{"$ref":"https://example.com/a"}', "USAGE", /external/],
   ])("%s stops the run before it begins", async (given, code, message) => {
     const run = await place.play([{ text: "{}" }], ["--json-schema", given]);
     expect(run.lines()).toMatchObject([{ type: "result", error_code: code, session_id: "" }]);

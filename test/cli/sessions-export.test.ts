@@ -230,7 +230,7 @@ describe("import", () => {
           "  lost {7}2 notes that the CLI itself gave its model .*",
           " {13}1 thought is kept to be read, but not handed back to a model: .*",
           " {13}Its workspace /home/user/project is not on this machine; the chat belongs to .*",
-          "  go on {6}\\S+ --resume \\1\n$",
+          "  resume {5}\\S+ --resume \\1\n$",
         ].join("\n"),
       ),
     );

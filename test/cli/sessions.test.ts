@@ -307,7 +307,7 @@ describe("resume", () => {
     addChat(workspace, first, ["one"], { at: workspace.home });
     const run = await workspace.run(["-p", "--force", "--session-id", first, "what is 1+1?"]);
     expect(run).toMatchObject({ exit: 2, stdout: "" });
-    expect(run.stderr).toContain(`There is already a chat with the id ${first}. Resume it: courser --resume`);
+    expect(run.stderr).toContain(`A chat with the id ${first} already exists. Resume it: courser --resume`);
     expect(JSON.parse((await workspace.run(["ls", "--all", "--format", "json"])).stdout)).toHaveLength(1);
   });
 
@@ -315,7 +315,7 @@ describe("resume", () => {
     const workspace = make();
     const run = await workspace.run(["resume", "-p", "--force", "hi"]);
     expect(run).toMatchObject({ exit: 1, stdout: "" });
-    expect(run.stderr).toMatch(/^Error: Session not found: no chat to resume on with .* \[SESSION_NOT_FOUND\]\n$/);
+    expect(run.stderr).toMatch(/^Error: Session not found: no chat to resume .* \[SESSION_NOT_FOUND\]\n$/);
     expect(existsSync(join(workspace.config, "chats"))).toBe(false);
   });
 });
@@ -427,7 +427,7 @@ describe("sessions", () => {
     const workspace = make();
     const cases: [string[], RegExp][] = [
       [["sessions", "frok"], /unknown command 'sessions frok'\. Did you mean sessions fork\?/],
-      [["sessions", "zzzzzz"], /There are list, show, export/],
+      [["sessions", "zzzzzz"], /The commands are list, show, export/],
       [["sessions", "show", "aaaa", "--at", "1"], /'sessions show' does not take --at/],
       [["sessions", "show", "aaaa", "--format", "html"], /it must be one of text, json/],
       [["sessions", "show"], /needs <id>\. Type: courser sessions show <id>\. The ids: courser ls/],

@@ -267,7 +267,7 @@ describe("check", () => {
   it("answers as a call would be answered", async () => {
     expect(await check("Shell: rm x", situation())).toMatchObject({ verdict: "deny", need: { kind: "Shell" } });
     expect(await check({ kind: "Read", target: "README.md" }, situation())).toMatchObject({ verdict: "allow" });
-    await expect(check("nothing", situation())).rejects.toThrow("asks nothing");
+    await expect(check("nothing", situation())).rejects.toThrow("is not a question");
   });
 });
 

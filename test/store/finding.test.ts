@@ -234,7 +234,7 @@ describe("nthChat", () => {
     const folder = chatOf(first, 5);
     expect(nthChat(place.configDir, "/elsewhere", 1)).toBe(folder);
     expect(failure(() => nthChat(join(place.base, "empty"), place.workspace, 1)).message).toMatch(
-      /^Session not found: no chat to resume on with .* To start one: courser "…"$/,
+      /^Session not found: no chat to resume .* To start one: courser "…"$/,
     );
   });
 });

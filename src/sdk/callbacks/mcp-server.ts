@@ -25,7 +25,7 @@ export class McpSession {
   }
 
   take(message: unknown): void {
-    if (!isObject(message) || typeof message.method !== "string") return; // an answer: this side asks nothing
+    if (!isObject(message) || typeof message.method !== "string") return; // an answer: this side is not a question
     const { id, method } = message;
     const params = isObject(message.params) ? message.params : {};
     if (typeof id !== "string" && typeof id !== "number") {
