@@ -28,9 +28,9 @@ const longestLineOnWindows = 8000;
 /** Linux takes 131,071 bytes in one argument, and the environment needs some of what all of them may have. */
 const longestBytes = 100_000;
 
-type CommandLine = { command: string; args: readonly string[]; platform: NodeJS.Platform };
+type CommandPrefix = { command: string; args: readonly string[]; platform: NodeJS.Platform };
 
-function fitsAsArgument(prompt: string, { command, args, platform }: CommandLine): boolean {
+function fitsAsArgument(prompt: string, { command, args, platform }: CommandPrefix): boolean {
   if (prompt.includes("\0")) return false;
   if (platform !== "win32") return Buffer.byteLength(prompt) <= longestBytes;
   if (prompt.length > longestOnWindows) return false;

@@ -28,16 +28,16 @@ export type CliRequest = PromptRequest &
 
 /** Beside the reasons that any process is stopped for. "lingered": its turn was over. */
 type OwnReason = "silent" | "faulty" | "mute" | "lingered";
-type Ending = ProcessEnding<OwnReason>;
-type Stop = NonNullable<Ending["stopped"]>;
+type CliEnding = ProcessEnding<OwnReason>;
+type StopReason = NonNullable<CliEnding["stopped"]>;
 
 export type CliEnd = Omit<FrameEnding, "frames" | "error"> &
-  Pick<Ending, "exitCode" | "signal" | "stages" | "durationMs"> & {
+  Pick<CliEnding, "exitCode" | "signal" | "stages" | "durationMs"> & {
     /** Its `code` is a row of the table of error codes. */
     error?: FrameError | UserError;
     stderr: string;
     /** Why this side ended it before the turn was over. */
-    stop?: Exclude<Stop, "lingered">;
+    stop?: Exclude<StopReason, "lingered">;
   };
 
 export interface RunningCli {
@@ -81,7 +81,7 @@ class Cli {
   readonly #stderr = new BoundedBytes(stderrBytes);
   #bytesOfFrame = 0;
   #isAwaited = false;
-  #stopped: Stop | undefined;
+  #stopped: StopReason | undefined;
   #timers = new Timers();
 
   constructor(request: CliRequest) {
@@ -128,11 +128,11 @@ class Cli {
     return this.#stopped === "lingered" ? undefined : this.#stopped;
   }
 
-  stop(why: Stop): void {
+  stop(why: StopReason): void {
     this.#process.stop(why);
   }
 
-  #cancel(why: Stop): boolean {
+  #cancel(why: StopReason): boolean {
     this.#stopped = this.#parser.terminal ? "lingered" : why;
     this.#timers.clear();
     if (why === "faulty") this.queue.close();
@@ -202,7 +202,7 @@ class Cli {
     this.#heard();
   }
 
-  #conclude({ exitCode, signal, failure, stopped, stages, durationMs }: Ending): CliEnd {
+  #conclude({ exitCode, signal, failure, stopped, stages, durationMs }: CliEnding): CliEnd {
     this.#timers.clear();
     this.#stopped ??= stopped; // before it was started
     const stderr = this.#stderr.text();
@@ -252,7 +252,7 @@ class Cli {
     }
   }
 
-  #startError({ code, message }: NonNullable<Ending["failure"]>): FrameError | UserError {
+  #startError({ code, message }: NonNullable<CliEnding["failure"]>): FrameError | UserError {
     if (code) return new UserError(code, message);
     return new FrameError("CLI_EXIT", `${this.#request.command} could not be started: ${message}`);
   }

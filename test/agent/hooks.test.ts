@@ -328,7 +328,7 @@ describe("a hook", () => {
   it("that fails is reported once, not at every call", async () => {
     const hooks = hooksOf([{ event: "preToolUse", command: "echo broken >&2; exit 9" }]);
     for (let round = 0; round < 3; round++) await hooks.fire("preToolUse", call, { signal });
-    expect(warnings).toEqual([expect.stringMatching(/exit code 9: broken/)]);
+    expect(warnings).toEqual([expect.stringMatching(/exited with code 9: broken/)]);
   });
 });
 

@@ -155,9 +155,11 @@ describe.skipIf(!pseudoTerminal)(
     });
 
     it("Ctrl+C ends it and saves nothing; so does an empty line", async () => {
-      expect((await type("login anthropic", [["API key for", "sec\x03"]])).exit).toBe(130);
-      expect((await type("login anthropic", [["API key for", "\r"]])).exit).toBe(2);
-      expect((await type("login anthropic", [["API key for", "secret-a\rsecret-b\r"]])).screen).toContain("one line");
+      expect((await type("login anthropic", [["API key (hidden)", "sec\x03"]])).exit).toBe(130);
+      expect((await type("login anthropic", [["API key (hidden)", "\r"]])).exit).toBe(2);
+      expect((await type("login anthropic", [["API key (hidden)", "secret-a\rsecret-b\r"]])).screen).toContain(
+        "one line",
+      );
       expect(existsSync(authFile())).toBe(false);
     });
   },

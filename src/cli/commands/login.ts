@@ -117,7 +117,7 @@ async function askVendor(): Promise<string> {
 
 async function askKey(vendor: string): Promise<string> {
   const { promptHidden } = await import("../prompt-hidden.ts");
-  return promptHidden(`API key for ${findVendor(vendor)?.label ?? vendor} (hidden): `);
+  return promptHidden(`${findVendor(vendor)?.label ?? vendor} API key (hidden): `);
 }
 
 async function readStdin(): Promise<string> {

@@ -7,13 +7,13 @@ import type { ForeignCarried } from "./carry.ts";
 
 export type ForeignCall = { id: string; name: string; input: unknown };
 
-type CallStart = Extract<AgentEvent, { type: "tool_start" }>;
-type CallEnd = Extract<AgentEvent, { type: "tool_end" }>;
+type ForeignCallStart = Extract<AgentEvent, { type: "tool_start" }>;
+type ForeignCallEnd = Extract<AgentEvent, { type: "tool_end" }>;
 
 /** The calls of one run, so that a result finds its call. */
 export class ForeignCalls {
   readonly #tool: UnifiedTool;
-  readonly #open = new Map<string, { start: CallStart; part: ToolCallPart }>();
+  readonly #open = new Map<string, { start: ForeignCallStart; part: ToolCallPart }>();
 
   constructor(tool: UnifiedTool) {
     this.#tool = tool;
@@ -23,11 +23,11 @@ export class ForeignCalls {
     return this.#open.has(id);
   }
 
-  start({ id, name, input }: ForeignCall, at?: number): CallStart {
+  start({ id, name, input }: ForeignCall, at?: number): ForeignCallStart {
     const block = { type: "tool_use" as const, id, name: unifiedToolName(this.#tool, name), input };
     const part: ToolCallPart = { type: "tool_call", id, ...ownCallOf(block, this.#tool) };
     const { tool, args } = wireCallOf(part);
-    const start: CallStart = { type: "tool_start", callId: id, tool, args, ...(at !== undefined && { at }) };
+    const start: ForeignCallStart = { type: "tool_start", callId: id, tool, args, ...(at !== undefined && { at }) };
     start.carried = { codec: this.#tool, name, input };
     this.#open.set(id, { start, part });
     return start;
@@ -38,7 +38,7 @@ export class ForeignCalls {
     id: string,
     said: { text: string; isError: boolean; refused?: boolean; outcome?: Outcome },
     at?: number,
-  ): CallEnd {
+  ): ForeignCallEnd {
     const { start, part } = this.#open.get(id) ?? this.#unknown(id);
     this.#open.delete(id);
     const result = { type: "tool_result" as const, id, text: said.text, isError: said.isError };
@@ -46,14 +46,14 @@ export class ForeignCalls {
       ? { kind: "rejected", value: { reason: said.text } }
       : (said.outcome ?? outcomeOfResult(part, result));
     const { tool, args } = start;
-    const end: CallEnd = { type: "tool_end", callId: id, tool, args, outcome, ...(at !== undefined && { at }) };
+    const end: ForeignCallEnd = { type: "tool_end", callId: id, tool, args, outcome, ...(at !== undefined && { at }) };
     const { name, input } = (start.carried ?? {}) as ForeignCarried;
     end.carried = { codec: this.#tool, ...(name !== undefined && { name, input }), output: said.text };
     return end;
   }
 
   #unknown(id: string) {
-    const start: CallStart = { type: "tool_start", callId: id, tool: "unknown", args: {} };
+    const start: ForeignCallStart = { type: "tool_start", callId: id, tool: "unknown", args: {} };
     return { start, part: { type: "tool_call" as const, id, name: "unknown", args: {} } };
   }
 }

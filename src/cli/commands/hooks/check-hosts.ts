@@ -6,10 +6,10 @@ import { findProgram } from "../../../process/find-program.ts";
 import { readJson } from "../../../store/json-file.ts";
 import type { FoundFile } from "./all-hooks.ts";
 import { configFileOf, type HooksContext } from "./context.ts";
-import type { Finding } from "./doctor.ts";
+import type { HookFinding } from "./doctor.ts";
 
-export async function hostFindings(files: readonly FoundFile[], context: HooksContext): Promise<Finding[]> {
-  const found: Finding[] = [...disabledByClaude(files, context)];
+export async function hostFindings(files: readonly FoundFile[], context: HooksContext): Promise<HookFinding[]> {
+  const found: HookFinding[] = [...disabledByClaude(files, context)];
   const processes = createProcessRunner({ env: context.env });
   try {
     for (const host of installHosts) {
@@ -35,7 +35,7 @@ async function said(processes: ProcessRunner, command: readonly string[], contex
 
 type Ask = (...args: string[]) => Promise<string>;
 
-const rows: Record<"cursor" | "claude" | "codex", (ask: Ask) => Promise<Finding[]>> = {
+const rows: Record<"cursor" | "claude" | "codex", (ask: Ask) => Promise<HookFinding[]>> = {
   async cursor(ask) {
     const version = /\d+(?:\.\d+)+\S*/.exec(await ask("--version"))?.[0];
     const treated = askTreatment(version);
@@ -60,9 +60,9 @@ const rows: Record<"cursor" | "claude" | "codex", (ask: Ask) => Promise<Finding[
   },
 };
 
-function disabledByClaude(files: readonly FoundFile[], context: HooksContext): Finding[] {
+function disabledByClaude(files: readonly FoundFile[], context: HooksContext): HookFinding[] {
   const claude = installHosts.find((host) => host.name === "claude")!;
-  return (["project", "user"] as const).flatMap((scope): Finding[] => {
+  return (["project", "user"] as const).flatMap((scope): HookFinding[] => {
     const file = configFileOf(claude, context, scope);
     if (files.some((each) => each.file === file && each.problem !== undefined)) return [];
     if (readJson(file)?.["disableAllHooks"] !== true) return [];

@@ -8,7 +8,7 @@ import { hostFindings } from "./check-hosts.ts";
 import { type HooksContext, hooksContext, shownFile } from "./context.ts";
 
 /** A `problem` keeps a hook from doing its work; a `note` is worth knowing. */
-export type Finding = { kind: "problem" | "note"; file?: string; entry?: string; message: string; advice: string };
+export type HookFinding = { kind: "problem" | "note"; file?: string; entry?: string; message: string; advice: string };
 
 export async function checkHooks(invocation: Invocation): Promise<number> {
   const context = hooksContext(invocation);
@@ -27,8 +27,8 @@ export async function checkHooks(invocation: Invocation): Promise<number> {
   return code === 0 && problems > 0 ? 1 : code;
 }
 
-function stateFindings({ file, state, problem, warnings }: FoundFile, name: string): Finding[] {
-  const found: Finding[] = [];
+function stateFindings({ file, state, problem, warnings }: FoundFile, name: string): HookFinding[] {
+  const found: HookFinding[] = [];
   if (problem !== undefined) {
     const advice = "Runs stop here until the file is correct, because it may contain guards.";
     found.push({ kind: "problem", file, message: problem.replace(`${file} `, "").replace(`${file}: `, ""), advice });
@@ -53,7 +53,7 @@ function stateFindings({ file, state, problem, warnings }: FoundFile, name: stri
   return found;
 }
 
-function entryFindings({ file, hooks, host }: FoundFile, context: HooksContext): Finding[] {
+function entryFindings({ file, hooks, host }: FoundFile, context: HooksContext): HookFinding[] {
   return hooks.flatMap((hook) => {
     const found = hook.command === undefined ? [] : commandProblems({ command: hook.command, cwd: hook.cwd }, context);
     if (hook.matcher !== undefined && !isPattern(hook.matcher))
@@ -61,7 +61,7 @@ function entryFindings({ file, hooks, host }: FoundFile, context: HooksContext):
         message: `The matcher ${hook.matcher} is not a valid regular expression.`,
         advice: host === "cursor" ? "The hook runs as if it had none. Correct it." : "Correct it.",
       });
-    return found.map((each): Finding => ({ kind: "problem", file, entry: hook.entry, ...each }));
+    return found.map((each): HookFinding => ({ kind: "problem", file, entry: hook.entry, ...each }));
   });
 }
 
@@ -74,8 +74,8 @@ function isPattern(text: string): boolean {
   }
 }
 
-function duplicates({ file, hooks }: FoundFile): Finding[] {
-  return hooks.flatMap((hook, index): Finding[] => {
+function duplicates({ file, hooks }: FoundFile): HookFinding[] {
+  return hooks.flatMap((hook, index): HookFinding[] => {
     const first = hooks.findIndex(
       (other) =>
         other.event === hook.event &&
@@ -90,7 +90,7 @@ function duplicates({ file, hooks }: FoundFile): Finding[] {
 }
 
 /** Cursor reads the files of two hosts; a script that is in both is called twice. */
-function twiceInCursor(files: readonly FoundFile[]): Finding[] {
+function twiceInCursor(files: readonly FoundFile[]): HookFinding[] {
   const scripts = new Map<string, Set<string>>();
   for (const { host, state, hooks } of files) {
     if (state === "foreign") continue;
@@ -108,7 +108,7 @@ function twiceInCursor(files: readonly FoundFile[]): Finding[] {
     }));
 }
 
-function textOf(findings: readonly Finding[], hooks: number, context: HooksContext): string {
+function textOf(findings: readonly HookFinding[], hooks: number, context: HooksContext): string {
   const checked = hooks === 1 ? "1 hook" : `${hooks} hooks`;
   const problems = findings.filter(({ kind }) => kind === "problem").length;
   const rows = findings.map(({ kind, file, entry, message, advice }) => {
