@@ -14,7 +14,7 @@ import { shorten, tooLong } from "./compact/shorten.ts";
 import { countRepeats, newCallIds, withUniqueCalls } from "./loop-detection.ts";
 import { merge } from "./merge.ts";
 import { conflict, type PreparedCall, prepareCall, repeatedCall, type ToolCallPart } from "./prepare-call.ts";
-import { newsOf } from "./subagents/finished-notices.ts";
+import { finishedNotices } from "./subagents/finished-notices.ts";
 import { type Turn, TurnError, type TurnPrompt } from "./turn.ts";
 import { UsageBudget } from "./usage-budget.ts";
 

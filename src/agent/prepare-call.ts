@@ -36,7 +36,7 @@ export async function prepareCall(agent: Agent, call: ToolCallPart): Promise<Pre
 
 /** A call that was made before, under the same id: it has its result, and is not run again. */
 export function repeatedCall(call: ToolCallPart): PreparedCall {
-  const message = `This call of ${call.name} was made and answered before: an id counts once. It was not run again. Make a new call if it is needed again.`;
+  const message = `This ${call.name} call was already made and answered, and a call id is used only once: it was not run again. Make a new call if you need it again.`;
   return { call, failure: failure(message) };
 }
 

@@ -152,7 +152,7 @@ export const commands: readonly Command[] = [
     name: "auto",
     uses: ["model", "effort", "api-key", "endpoint", "header"],
     summary: "Answer one turn of JSON from stdin in events of the turn contract",
-    flags: [flag("Output", "--stream-json", "Events as lines of JSON, which they always are")],
+    flags: [flag("Output", "--stream-json", "Events as JSON lines, which they always are")],
     examples: [`echo '{"type":"turn","messages":[{"role":"user","content":"hi"}]}' | courser auto --stream-json`],
     load: async () => (await import("./auto.ts")).auto,
   },

@@ -12,7 +12,7 @@ const ofDoctor: readonly Flag[] = [
     { choices: ["argument", "stdin"] },
   ),
   flag("Run", "--no-headless-flags", "Without --approve-mcps --force before the prompt"),
-  flag("Limits", "--timeout <seconds>", "Most time for each of its runs (default: 30)"),
+  flag("Limits", "--timeout <seconds>", "Maximum seconds for each of its runs (default: 30)"),
 ];
 
 export const adapterCommands: readonly InnerCommand[] = [

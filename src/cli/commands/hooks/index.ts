@@ -6,12 +6,12 @@ import { textOrJson } from "../text-or-json.ts";
 const hosts: Flag = flag(
   "Run",
   "--hosts <names>",
-  "cursor, claude, codex, as a comma list (default: those that are used here)",
+  "cursor, claude, codex, comma-separated (default: those in use here)",
 );
-const events: Flag = flag("Run", "--events <names>", "Events, as a comma list (default: the five that every host has)");
-const matcher: Flag = flag("Run", "--matcher <pattern>", "Only for tools with such a name, as in 'Bash|Edit'");
+const events: Flag = flag("Run", "--events <names>", "Events, comma-separated (default: the five that every host has)");
+const matcher: Flag = flag("Run", "--matcher <pattern>", "Only for tools whose name matches, such as 'Bash|Edit'");
 const global: Flag = flag("Run", "--global", "In your home directory instead of the project");
-const dryRun: Flag = flag("Run", "--dry-run", "Only show what would be changed");
+const dryRun: Flag = flag("Run", "--dry-run", "Only show what would change");
 
 export const hookCommands: readonly InnerCommand[] = [
   {

@@ -7,13 +7,13 @@ const project: Flag = flag("Permissions", "--project", "In the project's .cursor
 
 const ofAdd: readonly Flag[] = [
   flag("Run", "--url <url>", "Connect to this address instead of starting a command"),
-  flag("Run", "--transport <kind>", "How a --url is spoken with; without it, what the server knows", {
+  flag("Run", "--transport <kind>", "Transport for the --url; without it, what the server supports", {
     choices: ["http", "sse"],
   }),
-  flag("Run", "--env <pair>...", "A variable for it, NAME=VALUE (repeatable)"),
+  flag("Run", "--env <pair>...", "An environment variable for it, NAME=VALUE (repeatable)"),
 ];
 
-const port: Flag = flag("Run", "--port <port>", "Port on this machine for the browser's answer");
+const port: Flag = flag("Run", "--port <port>", "Local port for the browser's callback");
 
 export const mcpCommands: readonly InnerCommand[] = [
   {

@@ -4,9 +4,9 @@ import type { InnerCommand } from "../inner-command.ts";
 import { textOrJson } from "../text-or-json.ts";
 
 const ofRun: readonly Flag[] = [
-  flag("Permissions", "--allow-paths <paths>", "Also writable (comma list)"),
-  flag("Permissions", "--readonly-paths <paths>", "Not writable (comma list)"),
-  flag("Permissions", "--blocked-patterns <globs>", "Neither read nor written (comma list)"),
+  flag("Permissions", "--allow-paths <paths>", "Also writable (comma-separated)"),
+  flag("Permissions", "--readonly-paths <paths>", "Not writable (comma-separated)"),
+  flag("Permissions", "--blocked-patterns <globs>", "Neither read nor written (comma-separated)"),
   flag("Permissions", "--network", "Public hosts may be reached, through a proxy"),
   flag("Output", "--sb-debug", "Show on stderr what is started"),
 ];

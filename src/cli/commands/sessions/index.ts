@@ -3,11 +3,11 @@ import { type Flag, flag } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 import { textOrJson } from "../text-or-json.ts";
 
-const yes: Flag = flag("Sessions", "-y, --yes", "Do it without asking");
+const yes: Flag = flag("Sessions", "-y, --yes", "Do not ask for confirmation");
 
 export const listFlags: readonly Flag[] = [
   flag("Sessions", "-a, --all", "The chats of all workspaces"),
-  flag("Sessions", "--search <text>", 'Chats of all workspaces with these words, "…" a phrase'),
+  flag("Sessions", "--search <text>", 'Chats in all workspaces with these words, "…" a phrase'),
   textOrJson,
 ];
 
@@ -51,7 +51,7 @@ export const sessionCommands: readonly InnerCommand[] = [
       flag("Sessions", "--from <agent>", "Only sessions of claude, codex or gemini", {
         choices: ["claude", "codex", "gemini"],
       }),
-      flag("Sessions", "-a, --all", "List all that there are; with --yes, import them"),
+      flag("Sessions", "-a, --all", "List all of them; with --yes, import them"),
       yes,
       textOrJson,
     ],
@@ -82,8 +82,8 @@ export const sessionCommands: readonly InnerCommand[] = [
       flag("Sessions", "--to <turn>", "Before this turn (default: before the last one)"),
       flag("Sessions", "--conversation-only", "Leave the files as they are"),
       flag("Sessions", "--files-only", "Leave the conversation as it is"),
-      flag("Sessions", "--dry-run", "Only show what would be taken back"),
-      flag("Sessions", "--undo", "Put the files back as they were before the last rewind"),
+      flag("Sessions", "--dry-run", "Only show what would be undone"),
+      flag("Sessions", "--undo", "Restore the files as they were before the last rewind"),
       yes,
     ],
     uses: ["force", "workspace"],
@@ -101,7 +101,7 @@ export const sessionCommands: readonly InnerCommand[] = [
   },
 ];
 
-const anyFormat: Flag = flag("Output", "--format <format>", "What is printed: text, json, …");
+const anyFormat: Flag = flag("Output", "--format <format>", "Output format: text, json, …");
 
 /** Every flag of theirs, each name once: the parser reads a line before it is known whose it is. Choices are checked later. */
 export const sessionFlags: readonly Flag[] = [
