@@ -152,7 +152,7 @@ export class BackgroundShells {
     const newOutput = task.unread.text();
     task.unread = new BoundedBytes(unreadBytes);
     return {
-      ...factsOf(task),
+      ...describeTask(task),
       exitCode: task.end?.exitCode ?? null,
       signal: task.end?.signal ?? "",
       newOutput,
@@ -173,14 +173,14 @@ export class BackgroundShells {
   }
 
   list(): BackgroundTask[] {
-    return [...this.#tasks.values()].map(factsOf);
+    return [...this.#tasks.values()].map(describeTask);
   }
 
   /** Ends what still runs, and names it. */
   async endAll(): Promise<BackgroundTask[]> {
     const running = [...this.#tasks.values()].filter((task) => !task.end);
     await Promise.all(running.map((task) => this.kill(task.taskId)));
-    return running.map(factsOf);
+    return running.map(describeTask);
   }
 }
 
@@ -189,7 +189,7 @@ function tell(task: Task, chunk: Buffer): void {
   for (const call of task.wake) call();
 }
 
-function factsOf(task: Task): BackgroundTask {
+function describeTask(task: Task): BackgroundTask {
   const { taskId, command, outputFile } = task;
   const status = !task.end ? "running" : task.wasKilled || task.end.signal !== "" ? "killed" : "exited";
   return { taskId, command, pid: task.running.pid, outputFile, status };

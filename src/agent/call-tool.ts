@@ -47,7 +47,7 @@ export async function* callTool(
   let end: ToolResult;
   let denial: Denial | undefined;
   // Hooks may have changed the input: what is run and shown at the end is the last of it.
-  const heard: Heard = given ? yield* hearHooks(agent, call, given, place) : { failure: wrong! };
+  const heard: HookVerdict = given ? yield* askHooks(agent, call, given, place) : { failure: wrong! };
   const prepared = "prepared" in heard ? heard.prepared : given;
   if ("failure" in heard) {
     end = resultOfFailure(heard.failure);
@@ -103,24 +103,24 @@ type CallContext = {
 };
 
 /** A call after the hooks of every tool: `said` is what they want, `failure` what their change of the input broke. */
-type Heard = { prepared: Prepared; said?: BeforeCall } | { failure: ToolFailure };
+type HookVerdict = { prepared: Prepared; said?: BeforeCall } | { failure: ToolFailure };
 
 /** Input that a hook changed is checked by the tool again, and then judged by the rules like any other. */
-async function* hearHooks(
+async function* askHooks(
   agent: Agent,
   call: ToolCallPart,
   prepared: Prepared,
   context: CallContext,
-): AsyncGenerator<AgentEvent, Heard> {
+): AsyncGenerator<AgentEvent, HookVerdict> {
   if (!agent.hooks) return { prepared };
-  const said = yield* heardFrom(agent, agent.hooks.beforeCall(hooked(prepared, context), context.signal), context);
+  const said = yield* hookAnswer(agent, agent.hooks.beforeCall(hooked(prepared, context), context.signal), context);
   if (!said.updatedInput || said.verdict === "deny") return { prepared, said };
   const changed = await prepareCall(agent, { ...call, args: said.updatedInput });
   return changed.prepared ? { prepared: changed.prepared, said } : { failure: changed.failure! };
 }
 
 /** What hooks have to say to the person comes as events, what they have for the model is kept. */
-async function* heardFrom(
+async function* hookAnswer(
   agent: Agent,
   answer: Promise<BeforeCall>,
   context: CallContext,
@@ -144,7 +144,7 @@ type Permission = Pick<Decision, "approved" | "mayRead" | "confined">;
  */
 async function* permit(
   agent: Agent,
-  { prepared, said }: Extract<Heard, { prepared: Prepared }>,
+  { prepared, said }: Extract<HookVerdict, { prepared: Prepared }>,
   context: CallContext,
 ): AsyncGenerator<AgentEvent, Permission | { refusal: string }> {
   if (said?.verdict === "deny") return { refusal: said.reasons.join(" ") };
@@ -152,7 +152,7 @@ async function* permit(
   const { verdict, approved, mayRead } = decision;
   if (verdict === "deny") return { refusal: decision.reasons.join(" ") };
   const now = { confined: decision.confined === true, signal: context.signal };
-  const own = agent.hooks && (yield* heardFrom(agent, agent.hooks.beforeRun(hooked(prepared, context), now), context));
+  const own = agent.hooks && (yield* hookAnswer(agent, agent.hooks.beforeRun(hooked(prepared, context), now), context));
   if (own?.verdict === "deny") return { refusal: own.reasons.join(" ") };
   const wished = [said, own].flatMap((each) => (each?.verdict === "ask" ? each.reasons : []));
   if (verdict === "allow" && wished.length === 0) {

@@ -46,8 +46,8 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, signal: AbortSi
       await agent.hooks?.afterReply(reply, signal);
       const calls = callsOf(reply);
       if (calls.length > 0) yield* runCalls(turn, calls, modelCallId, textOf(reply));
-      const isSteered = yield* hearSteering(turn);
-      if (calls.length === 0 && !isSteered && !(yield* heardOfSubagents(turn))) {
+      const isSteered = yield* takeSteering(turn);
+      if (calls.length === 0 && !isSteered && !(yield* awaitSubagents(turn))) {
         // A hook may have more to do: its prompt is one like the user's, within the same limits.
         const followup = checkAnswer(turn, textOf(reply)) ?? (await agent.hooks?.stop("completed", signal));
         if (followup === undefined) break;
@@ -82,7 +82,7 @@ async function submitted({ agent, signal }: Turn, prompt: TurnPrompt): Promise<P
 }
 
 /** What was said to the turn while it ran. A prompt that a hook stops is left out, and that is said. */
-async function* hearSteering(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
+async function* takeSteering(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   const { agent, signal } = turn;
   const prompts = (await agent.control?.takeSteered(signal)) ?? [];
   let isHeard = false;
@@ -270,7 +270,7 @@ async function* runCalls(
 }
 
 /** Those that were left to themselves are waited for before the run ends; what they say, the model still hears. */
-async function* heardOfSubagents(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
+async function* awaitSubagents(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   const { subagents, session } = turn.agent;
   const news = yield* finishedNotices((await subagents?.waitForAll(turn.signal)) ?? [], turn.denials);
   if (news.length > 0) session.append({ role: "user", parts: news });

@@ -17,7 +17,7 @@ import { realSeams } from "../agent/seams.ts";
 import { createSnapshots } from "../agent/snapshots/index.ts";
 import { callableSubagents, findSubagents, subagentSection } from "../agent/subagents/definitions.ts";
 import { createSubagents } from "../agent/subagents/index.ts";
-import type { SubagentPlace } from "../agent/subagents/run.ts";
+import type { SubagentContext } from "../agent/subagents/run.ts";
 import { askQuestion } from "../agent/tools/ask-question.ts";
 import { type Todo, TodoList, todoWrite } from "../agent/tools/todos.ts";
 import type { Tool } from "../agent/tools/tool.ts";
@@ -40,7 +40,7 @@ import { codeSearchAccess, serviceKeys, webAccess } from "./services.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./setup.ts";
 import type { RunState } from "./state.ts";
-import { subagentPlace } from "./subagents.ts";
+import { subagentContext } from "./subagents.ts";
 
 export type AssemblyParts = {
   session: RunSession;
@@ -50,7 +50,7 @@ export type AssemblyParts = {
   answer?: AnswerSchema;
   control: TurnControl;
   /** Shows events of subagents. */
-  watch: NonNullable<SubagentPlace["watch"]>;
+  watch: NonNullable<SubagentContext["watch"]>;
   warn(message: string): void;
 };
 
@@ -237,7 +237,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   };
   agent.subagents = createSubagents(
     agent,
-    subagentPlace(setup, session, { subagents, state, surroundings, instructions, loaded, watch: parts.watch }),
+    subagentContext(setup, session, { subagents, state, surroundings, instructions, loaded, watch: parts.watch }),
   );
 
   const told = new Set<string>();

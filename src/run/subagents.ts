@@ -13,7 +13,7 @@ import type { LoadedInstructions } from "../agent/instructions/project.ts";
 import type { SkillContext } from "../agent/instructions/skills.ts";
 import type { Subagent } from "../agent/subagents/definitions.ts";
 import { createSubagents } from "../agent/subagents/index.ts";
-import type { SubagentChat, SubagentChats, SubagentPlace } from "../agent/subagents/run.ts";
+import type { SubagentChat, SubagentChats, SubagentContext } from "../agent/subagents/run.ts";
 import type { Message } from "../protocol/message.ts";
 import { chatFolder, isChatId, storeFile, transcriptFile } from "../store/chats/layout.ts";
 import { createChat, openChat } from "../store/chats/open-chat.ts";
@@ -34,10 +34,10 @@ type SubagentParts = {
   surroundings: Omit<SystemPromptInput, "mode">;
   instructions: Omit<SkillContext, "trusted">;
   loaded: LoadedInstructions;
-  watch: NonNullable<SubagentPlace["watch"]>;
+  watch: NonNullable<SubagentContext["watch"]>;
 };
 
-export function subagentPlace(setup: Setup, session: RunSession, parts: SubagentParts): SubagentPlace {
+export function subagentContext(setup: Setup, session: RunSession, parts: SubagentParts): SubagentContext {
   const { subagents, state, surroundings, instructions, loaded, watch } = parts;
   const prompts = new Map<string, string>();
   return {

@@ -1,6 +1,6 @@
 // A conversation that is too long keeps its meaning: the user's words, every call beside its result, the newest turn.
 import { describe, expect, it } from "vitest";
-import { type CompactFacts, type CompactOptions, estimateTokens, makeRoom } from "../../src/agent/compact/index.ts";
+import { type CompactionSize, type CompactOptions, estimateTokens, makeRoom } from "../../src/agent/compact/index.ts";
 import { summariser } from "../../src/agent/compact/summary.ts";
 import { realSeams } from "../../src/agent/seams.ts";
 import { type ModelChunk, ModelError, type ModelRequest } from "../../src/model/provider.ts";
@@ -201,7 +201,7 @@ describe("with a model", () => {
 
 it("says what is about to happen, before it does", async () => {
   const { messages } = longTalk();
-  const told: CompactFacts[] = [];
+  const told: CompactionSize[] = [];
   await shorten(messages, 6000, { beforeCompact: (facts) => void told.push(facts) });
   expect(told).toEqual([
     { trigger: "auto", tokens: estimateTokens(messages), windowTokens: 12_000, messages: 51, messagesToCompact: 48 },

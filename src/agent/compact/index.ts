@@ -9,7 +9,7 @@ import { countTokens, estimateTokens } from "./estimate.ts";
 export { estimateTokens } from "./estimate.ts";
 
 /** What whoever wants to know is told before anything is changed: the hook `preCompact`. */
-export type CompactFacts = {
+export type CompactionSize = {
   trigger: "auto" | "manual";
   tokens: number;
   windowTokens: number;
@@ -28,14 +28,14 @@ export type CompactOptions = {
   /** What the conversation may take, in tokens. */
   room: number;
   /** Who wants it: default the agent itself. */
-  trigger?: CompactFacts["trigger"];
+  trigger?: CompactionSize["trigger"];
   /** The newest turn is over: it may be shortened like the others. */
   isIdle?: boolean;
   /** All that the model takes. */
   windowTokens: number;
   /** Asks the user's own model; absent where it cannot be asked. What goes wrong is no reason to stop. */
   summarise?(transcript: string, longest: number): Promise<Summary>;
-  beforeCompact?(facts: CompactFacts): Promise<void> | void;
+  beforeCompact?(facts: CompactionSize): Promise<void> | void;
 };
 
 export type Compacted = SummaryReport & {

@@ -1,6 +1,6 @@
 // Where the agent fires hooks: what each moment of a run tells them, and what their answers do there.
 import { type Message, textOf } from "../../protocol/message.ts";
-import type { CompactFacts } from "../compact/index.ts";
+import type { CompactionSize } from "../compact/index.ts";
 import { type CallHooks, createCallHooks, lastMs } from "./call-hooks.ts";
 import { contextBlock } from "./context.ts";
 import type { Hooks } from "./index.ts";
@@ -13,7 +13,7 @@ export interface AgentHooks extends CallHooks, SubagentHooks {
   begin(signal: AbortSignal): Promise<string[]>;
   beforePrompt(prompt: SubmittedPrompt, signal: AbortSignal): Promise<{ refusal?: string; context: string[] }>;
   afterReply(reply: Message, signal: AbortSignal): Promise<void>;
-  beforeCompact(facts: CompactFacts, signal: AbortSignal): Promise<void>;
+  beforeCompact(facts: CompactionSize, signal: AbortSignal): Promise<void>;
   /** The end of a turn; the prompt to go on with, if a hook has one. */
   stop(status: TurnStatus, signal: AbortSignal): Promise<string | undefined>;
   /** The end of the session. */

@@ -9,7 +9,7 @@ import type { ConversationStep } from "../../protocol/tool-shapes.ts";
 import type { Agent } from "../agent.ts";
 import type { UsageBudget } from "../usage-budget.ts";
 import { findSubagent, type Subagent } from "./definitions.ts";
-import { runSubagent, type SubagentPlace } from "./run.ts";
+import { runSubagent, type SubagentContext } from "./run.ts";
 
 export type SubagentRequest = {
   /** Of the subagent: a new one, or the one to resume. */
@@ -83,7 +83,7 @@ type Background = {
 /** More wait for their turn: models are asked side by side, and each of them costs. */
 const mostAtOnce = 8;
 
-export function createSubagents(agent: Agent, place: SubagentPlace): Subagents {
+export function createSubagents(agent: Agent, place: SubagentContext): Subagents {
   const background = new Map<string, Background>();
   const running = new Set<AbortController>();
   const turns = createTurns(mostAtOnce);

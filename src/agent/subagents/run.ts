@@ -15,7 +15,7 @@ import type { Subagent } from "./definitions.ts";
 import type { SubagentEnd, SubagentRequest } from "./index.ts";
 
 /** What is the same for all subagents of an agent. */
-export type SubagentPlace = {
+export type SubagentContext = {
   subagents: readonly Subagent[];
   /** How many may still be started below each other. */
   levels: number;
@@ -28,7 +28,7 @@ export type SubagentPlace = {
   /** Shows an event of a subagent to whoever watches the run; waits while that one cannot follow. */
   watch?(agentId: string, event: AgentEvent, number: number | undefined): Promise<void> | undefined;
   /** Subagents of subagents. */
-  nested(agent: Agent, place: SubagentPlace): NonNullable<Agent["subagents"]>;
+  nested(agent: Agent, place: SubagentContext): NonNullable<Agent["subagents"]>;
 };
 
 /** Where conversations of subagents are kept. */
@@ -47,7 +47,7 @@ export type SubagentChat = {
   close(): void;
 };
 
-type Work = { id: string; subagent: Subagent; parent: Agent; place: SubagentPlace };
+type Work = { id: string; subagent: Subagent; parent: Agent; place: SubagentContext };
 
 export async function runSubagent(request: SubagentRequest, work: Work): Promise<SubagentEnd> {
   const { id, parent } = work;
@@ -62,7 +62,7 @@ export async function runSubagent(request: SubagentRequest, work: Work): Promise
   };
   try {
     const chosen = await chooseModel(request, work);
-    const facts = factsOf(request, work, chosen.model);
+    const facts = startOf(request, work, chosen.model);
     const { refusal } = (await parent.hooks?.subagentStart(facts, request.signal)) ?? {};
     if (refusal !== undefined) {
       denials.push({ tool: "Task", callId: request.callId, reason: refusal });
@@ -174,7 +174,7 @@ function toolsOf({ readOnly, tools }: Subagent, parent: Agent, levels: number): 
   });
 }
 
-function factsOf(
+function startOf(
   request: SubagentRequest,
   { id, subagent, parent, place }: Work,
   model: AgentModel,
