@@ -4,22 +4,13 @@ import { isObject } from "../json/object.ts";
 import { type Decision, type Need, onlyLooks } from "../policy/need.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
 import { mcpWireArgs } from "../protocol/mcp-wire.ts";
-import type { Part } from "../protocol/message.ts";
+import type { ToolCallPart, ToolResultPart } from "../protocol/message.ts";
 import type { Agent, Question } from "./agent.ts";
 import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
-import {
-  messageOf,
-  type Prepared,
-  type PreparedCall,
-  prepareCall,
-  type ToolCallPart,
-  unexpected,
-} from "./prepare-call.ts";
+import { messageOf, type Prepared, type PreparedCall, prepareCall, unexpected } from "./prepare-call.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure, type ToolResult, type TurnContext } from "./tools/tool.ts";
 import { UsageBudget } from "./usage-budget.ts";
-
-export type ToolResultPart = Extract<Part, { type: "tool_result" }>;
 
 /** `context`: what hooks want the model to know beside the result. */
 export type CallEnd = {

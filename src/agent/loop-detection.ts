@@ -1,6 +1,5 @@
 // What a model says again: calls under an id that was used before, and the same calls without end.
-import type { Part } from "../protocol/message.ts";
-import type { ToolCallPart } from "./prepare-call.ts";
+import type { Part, ToolCallPart } from "../protocol/message.ts";
 
 /**
  * The calls of a turn by their ids. `repeated`: said again, letter by letter, in a later reply; not to be run again, unless

@@ -1,12 +1,10 @@
 // A call before it is permitted: its tool is found, its arguments are checked, and what it needs is known.
 import type { Need } from "../policy/need.ts";
 import { isInside } from "../policy/paths.ts";
-import type { Part } from "../protocol/message.ts";
+import type { ToolCallPart } from "../protocol/message.ts";
 import type { Agent } from "./agent.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure } from "./tools/tool.ts";
-
-export type ToolCallPart = Extract<Part, { type: "tool_call" }>;
 
 /** A server may have thousands of tools: whoever misspells one is told of so many. */
 const mostNamed = 100;

@@ -6,14 +6,13 @@ import type {
   LanguageModelV3ToolResultPart,
   SharedV3ProviderOptions,
 } from "@ai-sdk/provider";
-import type { Message, Part } from "../protocol/message.ts";
+import type { Message, Part, ToolResultPart } from "../protocol/message.ts";
 import type { ModelRequest } from "./provider.ts";
 import type { Vendor } from "./vendors/vendor.ts";
 
 /** Who made an opaque part; nobody else gets to see it. */
 export type Opaque = { from: string; metadata?: SharedV3ProviderOptions };
 
-type ResultPart = Extract<Part, { type: "tool_result" }>;
 type UserContent = (LanguageModelV3TextPart | LanguageModelV3FilePart)[];
 type AssistantContent = Extract<LanguageModelV3Prompt[number], { role: "assistant" }>["content"];
 
@@ -90,7 +89,7 @@ function answer(
   if (open.size === 0) return [];
   const pictures: UserContent = [];
   const content = [...open].map(([id, name]): LanguageModelV3ToolResultPart => {
-    const result = parts.find((part): part is ResultPart => part.type === "tool_result" && part.id === id);
+    const result = parts.find((part): part is ToolResultPart => part.type === "tool_result" && part.id === id);
     if (result && !vendor.imagesInResults) for (const image of result.images ?? []) pictures.push(file(image));
     return { type: "tool-result", toolCallId: id, toolName: name, output: outputOf(result, vendor) };
   });
@@ -99,7 +98,7 @@ function answer(
   return pictures;
 }
 
-function outputOf(result: ResultPart | undefined, vendor: Vendor): LanguageModelV3ToolResultPart["output"] {
+function outputOf(result: ToolResultPart | undefined, vendor: Vendor): LanguageModelV3ToolResultPart["output"] {
   if (!result) return { type: "error-text", value: "There is no result: the call was interrupted." };
   const text = result.text || "(no output)";
   if (result.isError) return { type: "error-text", value: text };

@@ -5,7 +5,7 @@ import type { LookupFunction } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { NetError, netErrorKind } from "./net-error.ts";
-import { type EnvironmentVariables, type ProxyServer, proxyFor } from "./proxy.ts";
+import { type ProxyServer, proxyFor } from "./proxy.ts";
 import { responseOf } from "./response.ts";
 import type { TunnelledRequest } from "./tunnel.ts";
 
@@ -13,7 +13,7 @@ export type Fetch = typeof fetch;
 
 export type FetchOptions = {
   /** Where the proxy variables are read; default process.env. */
-  env?: EnvironmentVariables;
+  env?: NodeJS.ProcessEnv;
   /** Until the connection stands, TLS and proxy included; default 30 s. 0 = no limit, as for the others. */
   connectMs?: number;
   /** Until the head of the answer; default 120 s. */

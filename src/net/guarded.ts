@@ -6,7 +6,7 @@ import { type Connect, createFetch } from "./fetch.ts";
 import type { Headers } from "./headers.ts";
 import { NetError, netErrorKind } from "./net-error.ts";
 import { orAborted } from "./or-aborted.ts";
-import { type EnvironmentVariables, proxyFor } from "./proxy.ts";
+import { proxyFor } from "./proxy.ts";
 
 export type GuardedRequest = NetworkSituation & {
   /** Origins that somebody has agreed to: they are not asked about again. Denials hold all the same. */
@@ -16,7 +16,7 @@ export type GuardedRequest = NetworkSituation & {
   signal?: AbortSignal;
   limits?: Partial<GuardLimits>;
   /** Where the proxy variables are read; default process.env. */
-  env?: EnvironmentVariables;
+  env?: NodeJS.ProcessEnv;
   /** All addresses of a name; default the system's look-up. */
   resolve?: Resolve;
   connect?: Connect;
@@ -185,7 +185,7 @@ export function checkedAddresses(url: URL, request: GuardedRequest): Promise<rea
   return judgedAddresses(new URL(href), request, signal, isProxied(url, request.env ?? process.env));
 }
 
-function isProxied(url: URL, env: EnvironmentVariables): boolean {
+function isProxied(url: URL, env: NodeJS.ProcessEnv): boolean {
   try {
     return proxyFor(url, env) !== undefined;
   } catch {

@@ -10,10 +10,8 @@ export type ProxyServer = {
   authorization?: string;
 };
 
-export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
-
 /** The proxy for a URL, or nothing when it is asked directly. Throws a plain Error with words for the user. */
-export function proxyFor(url: URL, env: EnvironmentVariables): ProxyServer | undefined {
+export function proxyFor(url: URL, env: NodeJS.ProcessEnv): ProxyServer | undefined {
   if (isLoopback(url.hostname)) return undefined; // a proxy elsewhere would reach another machine
   const name = url.protocol === "https:" ? "https_proxy" : "http_proxy";
   const found = setting(env, name) ?? setting(env, "all_proxy");
@@ -21,7 +19,7 @@ export function proxyFor(url: URL, env: EnvironmentVariables): ProxyServer | und
   return parseProxy(found.value, found.name);
 }
 
-function setting(env: EnvironmentVariables, name: string): { name: string; value: string } | undefined {
+function setting(env: NodeJS.ProcessEnv, name: string): { name: string; value: string } | undefined {
   for (const key of [name, name.toUpperCase()]) {
     const value = env[key]?.trim();
     if (value) return { name: key, value };

@@ -3,12 +3,11 @@ import { judgeAddress, parseAddress } from "../policy/network.ts";
 import { createFetch, type Fetch } from "./fetch.ts";
 import { checkedAddresses, GuardRefusal } from "./guarded.ts";
 import { Headers } from "./headers.ts";
-import type { EnvironmentVariables } from "./proxy.ts";
 
 const longestLine = 16 * 2 ** 20;
 
 export type ServerFetchOptions = {
-  env: EnvironmentVariables;
+  env: NodeJS.ProcessEnv;
   /** For the server itself: what it leads to does not get them. */
   headers?: Readonly<Record<string, string>>;
 };
@@ -42,7 +41,7 @@ function withHeaders(configured: Readonly<Record<string, string>>, given: Reques
 }
 
 /** Undefined: on this machine, as the server itself is. */
-async function otherAddresses(url: URL, named: URL, env: EnvironmentVariables): Promise<readonly string[] | undefined> {
+async function otherAddresses(url: URL, named: URL, env: NodeJS.ProcessEnv): Promise<readonly string[] | undefined> {
   if (isLoopback(named) && isLoopback(url)) return undefined;
   if (url.protocol !== "https:")
     throw new GuardRefusal("deny", [`${named.host} leads to ${url.origin}, which is not encrypted.`], url.href);

@@ -2,12 +2,10 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
-
 /** A path as it is; a name as the system would find it. */
 export function findProgram(
   program: string,
-  env: EnvironmentVariables = process.env,
+  env: NodeJS.ProcessEnv = process.env,
   platform: NodeJS.Platform = process.platform,
 ): string | undefined {
   const isWindows = platform === "win32";

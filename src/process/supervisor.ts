@@ -7,8 +7,6 @@ import { endWithThisProcess, forget } from "./exit.ts";
 import { type StartFailure, spawnChild, startFailure } from "./spawn.ts";
 import { newMark, ProcessTree } from "./tree.ts";
 
-type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
-
 /** Of a stop: asked to cancel, asked to end, ended. */
 export type Stage = "cancel" | "SIGTERM" | "SIGKILL";
 
@@ -20,7 +18,7 @@ export type SupervisorRequest<Reason extends string = never> = {
   command: readonly string[];
   cwd: string;
   /** The whole environment. */
-  env: EnvironmentVariables;
+  env: NodeJS.ProcessEnv;
   /** What really runs, where that is not `command` itself. Asked just before the start. */
   enter?(): Enclosure;
   /** Its standard input; else that is empty. A program need not read it. */
@@ -58,7 +56,7 @@ export type SupervisorRequest<Reason extends string = never> = {
 /** What a process is laid into: how it is started there, told to end, and left. */
 export interface Enclosure {
   command: readonly string[];
-  env: EnvironmentVariables;
+  env: NodeJS.ProcessEnv;
   /** Called when `command` was started. */
   started?(pid: number): void;
   /** Sends a signal to what runs inside; false when it cannot. */

@@ -7,6 +7,9 @@ export type Part =
   | { type: "tool_call"; id: string; name: string; args: unknown; opaque?: unknown }
   | { type: "tool_result"; id: string; text: string; isError: boolean; images?: { mime: string; base64: string }[] };
 
+export type ToolCallPart = Extract<Part, { type: "tool_call" }>;
+export type ToolResultPart = Extract<Part, { type: "tool_result" }>;
+
 /** `provider`: who said it; opaque parts go back to that provider only. */
 export type Message = { role: "user" | "assistant"; parts: Part[]; provider?: string };
 

@@ -5,15 +5,13 @@ import { fileURLToPath } from "node:url";
 import { findProgram } from "../process/find-program.ts";
 import type { AgentDriver, CliInfo } from "./drivers/driver.ts";
 
-export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
-
 /** `words`: the program and what stands before all other arguments. */
 export type FoundCli = CliInfo & { words: readonly string[] };
 
 export type FindOptions = {
   /** A path, a name in PATH, or a program with its first arguments. */
   executable?: string | readonly string[];
-  env?: EnvironmentVariables;
+  env?: NodeJS.ProcessEnv;
   platform?: NodeJS.Platform;
 };
 

@@ -1,8 +1,8 @@
 // The events of a chat, turn by turn: as they were kept, and where only messages are left, as they must have been.
 import type { AgentEvent, Usage } from "../protocol/event.ts";
-import { isPrompt, type Message, type Part, textOf } from "../protocol/message.ts";
+import { isPrompt, type Message, type ToolCallPart, type ToolResultPart, textOf } from "../protocol/message.ts";
 import type { ChatRecord, ChatTurn, StoredMessage } from "../store/chats/chat.ts";
-import { outcomeOfResult, type ToolResultPart, wireCallOf } from "./wire-calls.ts";
+import { outcomeOfResult, wireCallOf } from "./wire-calls.ts";
 
 export type RebuiltTurn = { number: number; events: AgentEvent[] };
 
@@ -194,7 +194,7 @@ export function stepsOfTurn(messages: readonly TimedMessage[], facts: TurnInfo):
 
 function stepsOfAnswers(messages: readonly TimedMessage[], id: string): TurnStep[] {
   const steps: TurnStep[] = [];
-  const open = new Map<string, CallPart>();
+  const open = new Map<string, ToolCallPart>();
   let answers = 0;
   for (const { message, at } of messages) {
     if (message.role === "assistant") {
@@ -219,9 +219,7 @@ function stepsOfAnswers(messages: readonly TimedMessage[], id: string): TurnStep
   return steps;
 }
 
-type CallPart = Extract<Part, { type: "tool_call" }>;
-
-function endOf(call: CallPart, result: ToolResultPart | undefined, at: number | undefined): AgentEvent {
+function endOf(call: ToolCallPart, result: ToolResultPart | undefined, at: number | undefined): AgentEvent {
   const { tool, args } = wireCallOf(call);
   const end: AgentEvent = { type: "tool_end", callId: call.id, tool, args, ...when(at) };
   if (result) end.outcome = outcomeOfResult(call, result);
@@ -242,7 +240,7 @@ function answerEvents(message: Message, facts: { at: number | undefined; modelCa
   return events;
 }
 
-function callsIn({ parts }: Message): CallPart[] {
+function callsIn({ parts }: Message): ToolCallPart[] {
   return parts.filter((part) => part.type === "tool_call");
 }
 

@@ -2,10 +2,7 @@
 
 import { isObject, type JsonObject } from "../json/object.ts";
 import type { Outcome } from "../protocol/event.ts";
-import type { Part } from "../protocol/message.ts";
-
-export type ToolCallPart = Extract<Part, { type: "tool_call" }>;
-export type ToolResultPart = Extract<Part, { type: "tool_result" }>;
+import type { ToolCallPart, ToolResultPart } from "../protocol/message.ts";
 
 export type WireCall = { tool: string; args: unknown };
 

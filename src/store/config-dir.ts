@@ -2,15 +2,13 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
-type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
-
 /** CURSOR_CONFIG_DIR, else $XDG_CONFIG_HOME/cursor, else ~/.cursor. Set but empty counts as unset. */
-export function configDir(env: EnvironmentVariables): string {
+export function configDir(env: NodeJS.ProcessEnv): string {
   if (env["CURSOR_CONFIG_DIR"]) return resolve(env["CURSOR_CONFIG_DIR"]);
   if (env["XDG_CONFIG_HOME"]) return resolve(env["XDG_CONFIG_HOME"], "cursor");
   return join(homeDir(env), ".cursor");
 }
 
-export function homeDir(env: EnvironmentVariables): string {
+export function homeDir(env: NodeJS.ProcessEnv): string {
   return env["HOME"] || env["USERPROFILE"] || homedir();
 }

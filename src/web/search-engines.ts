@@ -1,8 +1,6 @@
 // The search engines that can be asked: which one it is, what to send, where the results stand in the answer.
 import { isObject, type JsonObject } from "../json/object.ts";
 
-export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
-
 /** As in courser.json: `{ "engine": "brave", "keyEnv": "MY_KEY" }`. All of it may be left out where a variable says enough. */
 export type SearchSettings = { engine?: string; url?: string; keyEnv?: string };
 
@@ -90,7 +88,7 @@ function withQuery(address: string, values: Record<string, string>): string {
 export const searchEngineNames: readonly string[] = engineKinds.map(({ name }) => name);
 
 /** By the settings, else by the first variable that is there. Undefined: nothing is configured. */
-export function searchEngine(settings: SearchSettings, env: EnvironmentVariables): SearchEngine | undefined {
+export function searchEngine(settings: SearchSettings, env: NodeJS.ProcessEnv): SearchEngine | undefined {
   const named = settings.engine ?? (settings.url === undefined ? undefined : "searxng");
   const kind =
     named === undefined
@@ -109,6 +107,6 @@ export const howToConfigureSearch =
   "No search engine is configured. Set BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY, or SEARXNG_URL to the address of a SearXNG server (http://… or https://…), " +
   'or write "search": { "engine": "…" } into courser.json.';
 
-function variableFor({ variables }: EngineKind, env: EnvironmentVariables): string | undefined {
+function variableFor({ variables }: EngineKind, env: NodeJS.ProcessEnv): string | undefined {
   return variables.map((name) => env[name]?.trim()).find(Boolean);
 }

@@ -4,13 +4,13 @@
 import { isObject, tryParse } from "../json/object.ts";
 import { createFetch } from "../net/fetch.ts";
 import { collapsed } from "../text/one-line.ts";
-import type { EngineKind, EnvironmentVariables, SearchEngine, SearchHit } from "./search-engines.ts";
+import type { EngineKind, SearchEngine, SearchHit } from "./search-engines.ts";
 
 export type SearchRequest = {
   engine: SearchEngine;
   signal?: AbortSignal;
   /** Where the proxy variables are read; default process.env. */
-  env?: EnvironmentVariables;
+  env?: NodeJS.ProcessEnv;
   /** Most results; default 8. */
   count?: number;
   totalMs?: number;

@@ -3,8 +3,6 @@ import { delimiter, join } from "node:path";
 import { isProgram } from "../../process/find-program.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 
-type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
-
 const names = [
   "chromium",
   "chromium-browser",
@@ -32,7 +30,7 @@ const advice: Partial<Record<NodeJS.Platform, string>> = {
 };
 
 /** Throws UserError where there is none, with what to type. */
-export function findBrowser(env: EnvironmentVariables, platform: NodeJS.Platform = process.platform): string {
+export function findBrowser(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): string {
   const named = env["COURSER_BROWSER"];
   if (named) {
     if (isProgram(named)) return named;

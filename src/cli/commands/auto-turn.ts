@@ -4,7 +4,7 @@ import type { Provider, ToolSpec } from "../../model/provider.ts";
 import { ModelError } from "../../model/provider.ts";
 import type { ResolvedModel } from "../../model/resolve.ts";
 import type { Usage } from "../../protocol/event.ts";
-import type { Message, Part } from "../../protocol/message.ts";
+import type { Message, Part, ToolCallPart } from "../../protocol/message.ts";
 import { callFault, type Turn, type TurnEvent, type TurnTool, toolTable } from "../../protocol/turn-contract.ts";
 import { conversationOf } from "../../protocol/turn-input.ts";
 import { openProvider } from "../../run/models.ts";
@@ -50,8 +50,6 @@ export async function* answerTurn(setup: Setup, turn: Turn, signal: AbortSignal)
     told = [...told, { role: "assistant", parts: reply.parts }, { role: "user", parts: results }];
   }
 }
-
-type ToolCallPart = Extract<Part, { type: "tool_call" }>;
 
 type ModelReply = { parts: Part[]; calls: ToolCallPart[]; usage: Usage };
 

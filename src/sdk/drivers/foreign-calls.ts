@@ -1,8 +1,9 @@
 // Calls of other CLIs as events of ours: the tool and its arguments in the words of the wire, the source's own carried along.
 import type { AgentEvent, Outcome } from "../../protocol/event.ts";
+import type { ToolCallPart } from "../../protocol/message.ts";
 import { ownCallOf, unifiedToolName } from "../tool-names.ts";
 import type { UnifiedTool } from "../unified.ts";
-import { outcomeOfResult, type ToolCallPart, wireCallOf } from "../wire-calls.ts";
+import { outcomeOfResult, wireCallOf } from "../wire-calls.ts";
 import type { ForeignCarried } from "./carry.ts";
 
 export type ForeignCall = { id: string; name: string; input: unknown };

@@ -6,7 +6,7 @@ import { claudeReader } from "./claude.ts";
 import { codexReader } from "./codex.ts";
 import { geminiReader } from "./gemini.ts";
 import { firstValues } from "./lines.ts";
-import type { EnvironmentVariables, SessionFile, SessionReader } from "./session.ts";
+import type { SessionFile, SessionReader } from "./session.ts";
 
 export type { Loss, LossKind, ReadSession, SessionFile, SessionReader } from "./session.ts";
 
@@ -30,7 +30,7 @@ export type ListedSession = SessionFile & { tool: ForeignTool };
 
 /** Every session of other CLIs on this machine, newest first. */
 export function listForeignSessions(
-  env: EnvironmentVariables,
+  env: NodeJS.ProcessEnv,
   tools: readonly ForeignTool[] = foreignTools,
 ): ListedSession[] {
   const found = tools.flatMap((tool) => {
@@ -43,7 +43,7 @@ export function listForeignSessions(
 /** A file, a folder of sessions, or the id (or its beginning) of a session where its CLI keeps it. */
 export function findForeignSessions(
   what: string,
-  env: EnvironmentVariables,
+  env: NodeJS.ProcessEnv,
   tools: readonly ForeignTool[] = foreignTools,
 ): ListedSession[] {
   if (existsSync(what)) return statSync(what).isDirectory() ? inFolder(what, tools) : [asFile(what, tools)];
@@ -63,7 +63,7 @@ export function findForeignSessions(
 }
 
 /** Those whose id this is, or begins so; newest first. */
-export function sessionsNamed(id: string, env: EnvironmentVariables, tools: readonly ForeignTool[]): ListedSession[] {
+export function sessionsNamed(id: string, env: NodeJS.ProcessEnv, tools: readonly ForeignTool[]): ListedSession[] {
   const isIdLike = /^[\w-]{4,}$/.test(id);
   return isIdLike ? listForeignSessions(env, tools).filter(({ path }) => namesSession(path, id)) : [];
 }

@@ -6,7 +6,7 @@ import { snippetOf } from "../../store/chats/snippet.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { resultText, type UnifiedContent, type UnifiedMessage, type UnifiedTool } from "../unified.ts";
 import { type ForeignTool, foreignReaders, type ListedSession, listForeignSessions, sessionsNamed } from "./index.ts";
-import type { EnvironmentVariables, ReadSession } from "./session.ts";
+import type { ReadSession } from "./session.ts";
 
 /** What a list shows of a session. */
 export type SessionInfo = {
@@ -36,7 +36,7 @@ type SessionScope = {
   /** Most sessions; default 50. */
   limit?: number | undefined;
   /** Names the homes of the CLIs; default: the environment of this process. */
-  env?: EnvironmentVariables | undefined;
+  env?: NodeJS.ProcessEnv | undefined;
 };
 
 export type ListSessionsOptions = SessionScope;
@@ -48,7 +48,7 @@ export type LoadSessionOptions = {
   sessionId: string;
   /** Where several fit, the session of this workspace is meant; default: the current directory. */
   cwd?: string | undefined;
-  env?: EnvironmentVariables | undefined;
+  env?: NodeJS.ProcessEnv | undefined;
 };
 
 /** Newest first. What cannot be read is left out. */
@@ -102,7 +102,7 @@ export async function loadMessages(options: LoadSessionOptions): Promise<Unified
 /** A chat of cursor-agent, ours or the original's. */
 export async function loadCursorSession(
   sessionId: string,
-  options: { cwd?: string | undefined; env?: EnvironmentVariables | undefined } = {},
+  options: { cwd?: string | undefined; env?: NodeJS.ProcessEnv | undefined } = {},
 ): Promise<UnifiedMessage[]> {
   return loadMessages({ ...options, tool: "cursor", sessionId });
 }
@@ -148,7 +148,7 @@ function readerFor(tool: ForeignTool) {
 /** Read one by one, newest first; between two of them others may run. */
 async function* foreignSessions(
   tools: ReadonlySet<UnifiedTool>,
-  env: EnvironmentVariables,
+  env: NodeJS.ProcessEnv,
   workspace: string | undefined,
 ): AsyncGenerator<ReadSession> {
   const wanted = [...tools].filter((tool) => tool !== "cursor");

@@ -33,9 +33,7 @@ export type ReadSession = {
 
 export type SessionFile = { path: string; updatedAt: number };
 
-export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
-
-export function homeOf(env: EnvironmentVariables): string {
+export function homeOf(env: NodeJS.ProcessEnv): string {
   return env["HOME"] || env["USERPROFILE"] || "";
 }
 
@@ -43,7 +41,7 @@ export function homeOf(env: EnvironmentVariables): string {
 export type SessionReader = {
   tool: UnifiedTool;
   /** Where its CLI keeps sessions. */
-  folder(env: EnvironmentVariables): string;
+  folder(env: NodeJS.ProcessEnv): string;
   /** The files that hold sessions in a folder, at any depth. */
   list(folder: string): SessionFile[];
   /** By the first lines of a file. */
