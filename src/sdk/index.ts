@@ -15,6 +15,7 @@ export { type InProcessTool, type ToolContent, type ToolContext, tool } from "./
 export * from "./cursor/index.ts";
 export { type DetectedCli, detectCli, detectCursorCli, getCapabilities, listModels } from "./detect.ts";
 export type * from "./drivers/driver.ts";
+export type { SdkPermissionMode as PermissionMode } from "./drivers/driver.ts";
 export {
   type CursorExecuteOptions,
   type CursorExecuteResult,

@@ -10,8 +10,8 @@ import {
   type Capabilities,
   type CliFacts,
   type DriverCommand,
+  type DriverRequest,
   permissionModes,
-  type RunRequest,
   refuseToolLists,
 } from "./driver.ts";
 
@@ -55,7 +55,7 @@ function capabilities(cli?: CliFacts): Capabilities {
   };
 }
 
-function command(request: RunRequest, cli: CliFacts): DriverCommand {
+function command(request: DriverRequest, cli: CliFacts): DriverCommand {
   const made: DriverCommand = { args: ["--print", "--output-format", "stream-json"], losses: [] };
   const { args } = made;
   const add = (name: string, value: string | number | undefined) => {
@@ -75,7 +75,7 @@ function command(request: RunRequest, cli: CliFacts): DriverCommand {
   return made;
 }
 
-function permit({ permissionMode }: RunRequest, { isOurs }: CliFacts, { args, losses }: DriverCommand): void {
+function permit({ permissionMode }: DriverRequest, { isOurs }: CliFacts, { args, losses }: DriverCommand): void {
   if (permissionMode === "force" || permissionMode === "bypassPermissions") args.push("--force");
   else if (permissionMode === "plan") args.push("--mode", "plan");
   else if (permissionMode === "acceptEdits" && !isOurs) {
@@ -87,7 +87,7 @@ function permit({ permissionMode }: RunRequest, { isOurs }: CliFacts, { args, lo
 }
 
 /** Flags that only our CLI has. */
-function addOurs(request: RunRequest, args: string[]): void {
+function addOurs(request: DriverRequest, args: string[]): void {
   if (request.fork) args.push("--fork");
   if (request.systemPrompt !== undefined) args.push(`--system-prompt=${request.systemPrompt}`);
   if (request.appendSystemPrompt !== undefined) args.push(`--append-system-prompt=${request.appendSystemPrompt}`);
@@ -96,7 +96,7 @@ function addOurs(request: RunRequest, args: string[]): void {
   if (request.budget?.turns !== undefined) args.push("--max-turns", String(request.budget.turns));
 }
 
-function leaveOut(request: RunRequest, { losses }: DriverCommand): void {
+function leaveOut(request: DriverRequest, { losses }: DriverCommand): void {
   if (request.fork) throw new UserError("USAGE", "cursor-agent cannot fork a chat by a flag. Drive courser for this.");
   refuseToolLists(request, "cursor-agent");
   for (const option of ["systemPrompt", "appendSystemPrompt"] as const) {
@@ -104,7 +104,7 @@ function leaveOut(request: RunRequest, { losses }: DriverCommand): void {
   }
 }
 
-function connect({ connection }: RunRequest, { isOurs }: CliFacts, { args, losses }: DriverCommand): void {
+function connect({ connection }: DriverRequest, { isOurs }: CliFacts, { args, losses }: DriverCommand): void {
   const { folder, hook, ask, mcp } = connection!;
   const hooks = hook && hooksFile(hook.command, hook.events);
   const servers = mcp && { mcpServers: { [mcp.name]: { command: mcp.command[0]!, args: mcp.command.slice(1) } } };
