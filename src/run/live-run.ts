@@ -2,6 +2,7 @@
 // recorded, and puts the agent together afterwards.
 import { explainError, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
+import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
 import type {
   ContextUse,
   LiveRun,
@@ -15,7 +16,6 @@ import type {
 } from "../protocol/run.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import type { Assembled } from "./assemble.ts";
-import { EventLog, MemoryKeeper } from "./event-log.ts";
 import type { RunHost } from "./host.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { OpenedModel } from "./models.ts";
