@@ -192,7 +192,7 @@ class Host implements Human {
         this.#follow(run.steer(line.text), line.id);
         break;
       case "withdraw":
-        this.#reply(line, async () => this.#sent.get(line.prompt)?.withdraw() ?? false);
+        this.#reply(line, async () => (await this.#sent.get(line.prompt)?.withdraw()) ?? false);
         break;
       case "interrupt":
         run.interrupt(line.reason);
