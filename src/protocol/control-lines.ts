@@ -25,13 +25,13 @@ export type ControlLine =
 
 /** To the host; on the wire `{"type": "control", "subtype": …}`. */
 export type ControlNotice =
-  /** Answers `hello`. */
-  | { subtype: "hello"; version: number; session_id: string }
+  /** Answers `hello`. `event_number`: of `init`, which may have been written before it was known that numbers are wanted. */
+  | { subtype: "hello"; version: number; session_id: string; event_number?: number }
   | { subtype: "question"; question: Question }
   /** Nobody waits for its answer any more. */
   | { subtype: "question_closed"; question: string }
-  /** The prompt with this id is over: `told`, answered by the last result before this line; `dropped`, never told. */
-  | { subtype: "ended"; id: string; state: "told" | "dropped" }
+  /** The prompt with this id is over: `told`, answered by the last result before this line; `dropped`, never told, and why. */
+  | { subtype: "ended"; id: string; state: "told" | "dropped"; error?: string; error_code?: string }
   | { subtype: "reply"; id: string; value?: unknown; error?: string; error_code?: string };
 
 export function controlNotice(notice: ControlNotice): object {
