@@ -109,3 +109,27 @@ function answerOf(value: unknown): Answer | undefined {
       return undefined;
   }
 }
+
+/** The host's end: undefined where it is no line of this version, which is then to be passed over. */
+export function readControlNotice(line: JsonObject): ControlNotice | undefined {
+  const { type: _type, ...notice } = line;
+  const { subtype, id, question } = notice;
+  switch (subtype) {
+    case "hello":
+      return typeof notice.version === "number" && isText(notice.session_id) ? (notice as ControlNotice) : undefined;
+    case "question":
+      return isObject(question) && isText(question.id) && isText(question.hash) && isText(question.type)
+        ? (notice as ControlNotice)
+        : undefined;
+    case "question_closed":
+      return isText(question) ? { subtype, question } : undefined;
+    case "ended":
+      return isText(id) && (notice.state === "told" || notice.state === "dropped")
+        ? (notice as ControlNotice)
+        : undefined;
+    case "reply":
+      return isText(id) ? (notice as ControlNotice) : undefined;
+    default:
+      return undefined;
+  }
+}

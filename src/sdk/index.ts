@@ -5,6 +5,19 @@ export type { ErrorCode } from "../protocol/error-codes.ts";
 export { UserError } from "../protocol/error-codes.ts";
 export type { AgentEvent, Denial, Outcome, Usage } from "../protocol/event.ts";
 export type {
+  Answer,
+  ContextUse,
+  Human,
+  LiveRun,
+  PermissionMode as LiveMode,
+  Prompt,
+  Question,
+  ReasoningEffort,
+  Recorded,
+  Sent,
+  TurnEnding,
+} from "../protocol/run.ts";
+export type {
   CallRequest,
   CanUseTool,
   HookAnswer,
@@ -27,6 +40,8 @@ export {
   executeCursorStreaming,
   type UnifiedToolUse,
 } from "./execute.ts";
+export { openLive } from "./live/open-live.ts";
+export type { LiveEnd, LiveOptions, LiveSession } from "./live/session.ts";
 export {
   RunError,
   type RunFacts,

@@ -100,7 +100,11 @@ export function checkedDriver(options: AnyOptions): AgentDriver {
 }
 
 /** What comes from outside must not turn into another flag. */
-function checkWords({ model, resume, permissionMode = "default" }: AnyOptions): void {
+export function checkWords({
+  model,
+  resume,
+  permissionMode = "default",
+}: Pick<AnyOptions, "model" | "resume" | "permissionMode">): void {
   for (const [option, word] of Object.entries({ model, resume })) {
     if (typeof word !== "string" || /^[^-\s]/.test(word)) continue;
     throw new UserError(

@@ -39,6 +39,7 @@ export const claudeDriver: AgentDriver = {
     cost: true,
     modelList: false,
     sessions: true,
+    live: false,
     permissionModes,
   }),
   command,

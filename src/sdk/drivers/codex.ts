@@ -32,6 +32,7 @@ export const codexDriver: AgentDriver = {
     cost: false,
     modelList: false,
     sessions: true,
+    live: false,
     permissionModes,
   }),
   command,

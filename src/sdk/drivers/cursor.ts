@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
-import { frameTypes } from "../../protocol/frame-shapes.ts";
+import { type FrameType, frameTypes } from "../../protocol/frame-shapes.ts";
 import { createDecoder } from "../../protocol/stream-json.ts";
 import { shellLine } from "../shell-line.ts";
 import {
@@ -11,9 +11,19 @@ import {
   type CliFacts,
   type DriverCommand,
   type DriverRequest,
+  known,
   permissionModes,
   refuseToolLists,
 } from "./driver.ts";
+
+// Without the frames of the turn contract: here a line of such a name is one that nobody knows.
+const frames = new Map([...frameTypes].filter(([, { check }]) => check !== undefined));
+
+const liveFrames = new Map<string, FrameType>([
+  ...[...frames].map(([type, { isTerminal: _end, ...frame }]) => [type, frame] as const),
+  ["control", known],
+  ["tool_output", known],
+]);
 
 export const cursorDriver: AgentDriver = {
   tool: "cursor",
@@ -21,8 +31,8 @@ export const cursorDriver: AgentDriver = {
   pathVariable: "CURSOR_AGENT_PATH",
   capabilities,
   command,
-  // Without the frames of the turn contract: here a line of such a name is one that nobody knows.
-  frames: new Map([...frameTypes].filter(([, { check }]) => check !== undefined)),
+  frames,
+  liveFrames,
   decoder: () => createDecoder(),
   failures: [
     { pattern: /Not authenticated|Authentication required|Authentication failed/, code: "NOT_AUTHENTICATED" },
@@ -51,6 +61,7 @@ function capabilities(cli?: CliFacts): Capabilities {
     cost: false,
     modelList: true,
     sessions: true,
+    live: isOurs,
     permissionModes,
   };
 }
@@ -61,6 +72,7 @@ function command(request: DriverRequest, cli: CliFacts): DriverCommand {
   const add = (name: string, value: string | number | undefined) => {
     if (value !== undefined) args.push(name, String(value));
   };
+  if (request.live) args.push("--input-format", "stream-json");
   if (request.partial) args.push("--stream-partial-output");
   permit(request, cli, made);
   if (request.trust) args.push("--trust");

@@ -45,6 +45,8 @@ export type DriverRequest = {
   budget?: Budget;
   /** What the CLI calls back to: see connection.ts. */
   connection?: Connection;
+  /** One process for many turns, which come as lines on its input: for CLIs that can. `prompt` is then empty. */
+  live?: boolean;
 };
 
 /** How a CLI reaches this program while it works. Commands are lists of words, for no shell. */
@@ -88,6 +90,8 @@ export type Capabilities = {
   cost: boolean;
   modelList: boolean;
   sessions: boolean;
+  /** One process for many turns that can be steered, asked and answered while it works: `hello` and control lines. */
+  live: boolean;
   permissionModes: readonly SdkPermissionMode[];
 };
 
@@ -105,6 +109,8 @@ export interface AgentDriver {
   command(request: DriverRequest, cli: CliFacts): DriverCommand;
   /** The lines of its stream. Not here: the lines of cursor-agent, which are checked closely. */
   frames?: ReadonlyMap<string, FrameType>;
+  /** The same for a process of many turns, where nothing but its end is the end. */
+  liveFrames?: ReadonlyMap<string, FrameType>;
   /** One for each run. */
   decoder(request: DriverRequest): (line: unknown) => AgentEvent[];
   /** What it says on stderr when it fails without a result. */

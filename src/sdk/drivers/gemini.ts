@@ -41,6 +41,7 @@ export const geminiDriver: AgentDriver = {
     cost: false,
     modelList: false,
     sessions: true,
+    live: false,
     permissionModes,
   }),
   command,
