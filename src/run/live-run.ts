@@ -156,7 +156,7 @@ class OpenRun implements LiveRun {
   async #end(): Promise<void> {
     this.#stop(new UserError("INTERRUPTED", "The run was closed."));
     clearTimeout(this.#timer);
-    await this.#working;
+    while (this.#working) await this.#working;
     try {
       await (await this.#assembling?.catch(() => undefined))?.end();
     } finally {
@@ -183,6 +183,7 @@ class OpenRun implements LiveRun {
   #work(): void {
     this.#working ??= this.#workThrough().finally(() => {
       this.#working = undefined;
+      if (!this.#queue.isEmpty) this.#work(); // it came in the moment between the last look and this one
     });
   }
 
