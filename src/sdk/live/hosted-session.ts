@@ -230,7 +230,7 @@ export class HostedSession implements LiveSession {
       this.#showOf(agent, number, line);
       return;
     }
-    const events = this.#decode(line);
+    const events = this.#decode(line).map(plainFailure);
     for (const [index, event] of events.entries()) {
       const next = events[index + 1];
       if (event.type === "text_end" && isDerived(event) && next) this.#show(cutBy(next, event), this.#before(number));
@@ -354,6 +354,11 @@ export class HostedSession implements LiveSession {
     this.#lastEnding = { ...failedTurn(why, this.#startedAt), carried: derived };
     this.#log.append(this.#lastEnding);
   }
+}
+
+/** On the wire a failure is a text for people. */
+function plainFailure(event: AgentEvent): AgentEvent {
+  return event.type === "fail" ? { ...event, message: event.message.replace(/^Error: /, "") } : event;
 }
 
 /** A text that the turn did not let end: it was recorded, but a line of the plain stream has no place for it. */

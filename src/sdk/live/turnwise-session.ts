@@ -142,7 +142,7 @@ export class TurnwiseSession implements LiveSession {
     this.#stopped = why;
     this.#turn?.abort(why);
     for (const item of this.#prompts.list()) if (item.state === "waiting") this.#drop(item, why);
-    await this.#working;
+    while (this.#working) await this.#working;
     this.#log.close();
     this.#tellEnd(this.#last);
   }
@@ -166,6 +166,7 @@ export class TurnwiseSession implements LiveSession {
   #work(): void {
     this.#working ??= this.#workThrough().finally(() => {
       this.#working = undefined;
+      if (this.#prompts.nextWaiting() && !this.#stopped) this.#work(); // it came in the moment between the last look and this one
     });
   }
 
