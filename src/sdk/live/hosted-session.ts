@@ -190,16 +190,15 @@ export class HostedSession implements LiveSession {
     this.#prompts.end(item, "dropped", failedTurn(why, this.#startedAt));
   }
 
-  /** A line that the other side could not take would be its end: it is refused here. */
   #say(line: ControlLine): void {
-    const read = readControlLine(line);
-    if (typeof read === "string") throw new UserError("USAGE", `${read}.`);
+    check(line);
     if (!this.#stopped) this.#parts.child.write(line);
   }
 
   async #ask(line: ControlLine): Promise<unknown> {
+    check(line);
     if (this.#stopped) throw this.#stopped;
-    return this.#requests.ask((id) => this.#say({ ...line, id } as ControlLine));
+    return this.#requests.ask((id) => this.#parts.child.write({ ...line, id }));
   }
 
   async #follow(): Promise<LiveEnd> {
@@ -249,12 +248,12 @@ export class HostedSession implements LiveSession {
   }
 
   #show(event: AgentEvent, number: number | undefined): void {
+    if (event.type === "init") this.#begin();
     if (!this.#isGreeted && number === undefined) {
+      if (event.type === "fail") this.#fault = event;
       this.#early.push(event);
-      if (event.type === "init") this.#begin();
       return;
     }
-    if (event.type === "init") this.#begin();
     if (!this.#note(event)) return;
     if (number === undefined) this.#log.show({ event });
     else this.#log.append(event, number);
@@ -354,6 +353,12 @@ export class HostedSession implements LiveSession {
     this.#lastEnding = { ...failedTurn(why, this.#startedAt), carried: derived };
     this.#log.append(this.#lastEnding);
   }
+}
+
+/** A line that the other side could not take would be its end: it is refused here. */
+function check(line: ControlLine): void {
+  const read = readControlLine(line);
+  if (typeof read === "string") throw new UserError("USAGE", `${read}.`);
 }
 
 /** On the wire a failure is a text for people. */
