@@ -208,6 +208,48 @@ describe("the process", () => {
     expect(await session.send({ text: "late" }).ending).toMatchObject({ code: "CLI_EXIT" });
   });
 
+  it("that falls silent in a turn is ended; between turns it may", async () => {
+    const session = await open([{ text: "Hi." }, long], { idleMs: 800 });
+    expect(await session.send({ text: "one" }).ending).toMatchObject({ type: "done" });
+    await new Promise((done) => setTimeout(done, 1800));
+    const [sent, next] = [session.send({ text: "two" }), session.send({ text: "three" })];
+    expect(await sent.ending).toMatchObject({ type: "fail", code: "CLI_TIMEOUT" });
+    expect(await next.ending).toMatchObject({ type: "fail", code: "CLI_TIMEOUT" });
+    expect(await session.ended).toMatchObject({ error: { outcome: "timeout" } });
+    expect(isRunning(session.pid)).toBe(false);
+  });
+
+  it.each([
+    ["no JSON at all", "FRAME_MALFORMED"],
+    ['{"type":"result","is_error":"maybe"}', "FRAME_SCHEMA"],
+    ['{"type":"assistant","message":{"role":"assistant","content":[]},"session_id":"another"}', "FRAME_SESSION"],
+    ['{"type":"assistant","message":{"role":"assistant","content":[]}}', "NO_RESULT"],
+    ["", "NO_OUTPUT"],
+  ])("that says %j and goes fails its turns with %s", async (said, code) => {
+    const init = { type: "system", subtype: "init", session_id: "s", cwd: "/", model: "m", permissionMode: "default" };
+    const greeting = { type: "control", subtype: "hello", version: 1, session_id: "s", event_number: 1 };
+    const user = { type: "user", message: { role: "user", content: [] }, session_id: "s", event_number: 2 };
+    const program = create().file(
+      "courser.cjs",
+      `const say = (line) => console.log(typeof line === "string" ? line : JSON.stringify(line));
+      let count = 0;
+      require("node:readline").createInterface({ input: process.stdin }).on("line", () => {
+        if (count++ === 0) { say(${JSON.stringify(init)}); say(${JSON.stringify(greeting)}); return; }
+        if (count > 2) return;
+        say(${JSON.stringify(user)});
+        say(${JSON.stringify(said)});
+        setTimeout(() => process.exit(0), 50);
+      });`,
+    );
+    const session = await openLive({ executable: program });
+    const [one, two] = [session.send({ text: "one" }), session.send({ text: "two" })];
+    expect(await one.ending).toMatchObject({ type: "fail", code });
+    expect(await two.ending).toMatchObject({ type: "fail", code });
+    expect([one.state, two.state]).toEqual(["told", "dropped"]);
+    await session.close();
+    expect((await session.ended).error).toMatchObject({ code });
+  });
+
   it("ends by a signal of its starter, before it begins and later", async () => {
     await expect(open([long], { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "INTERRUPTED" });
     const abort = new AbortController();

@@ -201,6 +201,11 @@ export class HostedSession implements LiveSession {
     return this.#requests.ask((id) => this.#parts.child.write({ ...line, id }));
   }
 
+  /** By this side, and not because it was closed: what a process says then is no answer. */
+  get #isBeingEnded(): boolean {
+    return !this.#stopped && this.#parts.child.stopReason() !== undefined;
+  }
+
   async #follow(): Promise<LiveEnd> {
     const { child } = this.#parts;
     for await (const batch of child.batches) {
@@ -282,6 +287,7 @@ export class HostedSession implements LiveSession {
         return true;
       case "done":
       case "fail":
+        if (this.#isBeingEnded) return false;
         this.#isInTurn = false;
         this.#openCalls.clear();
         if (this.#prompts.isEmpty) this.#fault = event;
@@ -309,7 +315,7 @@ export class HostedSession implements LiveSession {
         break;
       case "ended": {
         const item = this.#prompts.get(notice.id);
-        if (!item) break;
+        if (!item || this.#isBeingEnded) break;
         const dropped = this.#stopped ?? userError(notice.error_code, notice.error ?? "The prompt was dropped.");
         if (notice.state === "told" && this.#lastEnding) this.#prompts.end(item, "told", this.#lastEnding);
         else this.#drop(item, dropped);
@@ -322,6 +328,7 @@ export class HostedSession implements LiveSession {
   }
 
   async #answer(question: Question): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve)); // readers see first what it is about
     const answer = await this.#parts.questions.ask(question);
     if (!answer) return;
     const line = { type: "answer", question: question.id, hash: question.hash, answer } as const;
