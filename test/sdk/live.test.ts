@@ -263,6 +263,18 @@ describe("the process", () => {
     expect(isRunning(session.pid)).toBe(false);
   });
 
+  it("ends with what a callback throws", async () => {
+    const broken = () => {
+      throw new Error("mine");
+    };
+    for (const callback of ["onStart", "onStdout"] as const)
+      await expect(open([long], { [callback]: broken })).rejects.toMatchObject({
+        code: "CALLBACK_FAILED",
+        message: `${callback} failed: mine`,
+        cause: new Error("mine"),
+      });
+  });
+
   it("is closed without ever being used, and what it cannot take is refused on this side", async () => {
     const session = await open([{ text: "Hi." }]);
     expect(await session.send({ text: " " }).ending).toMatchObject({ code: "USAGE" });

@@ -54,11 +54,13 @@ export class HostedSession implements LiveSession {
   readonly #parts: HostedParts;
   readonly #log = new EventLog(new MemoryKeeper());
   readonly #prompts = new Prompts();
-  readonly #requests = new Requests();
+  readonly #requests = new Requests(() => this.#goOn());
   readonly #decode = createDecoder();
   readonly #decoders = new Map<string, ReturnType<typeof createDecoder>>();
   readonly #openCalls = new Map<string, ToolStart>();
   readonly #startedAt = Date.now();
+  /** Ends the wait for the first reader. */
+  #goOn: () => void = () => {};
   #greet: () => void = () => {};
   #begin: () => void = () => {};
   #chatId = "";
@@ -85,7 +87,7 @@ export class HostedSession implements LiveSession {
     this.begun = new Promise((resolve) => {
       this.#begin = resolve;
     });
-    const abort = () => void this.#end(new UserError("INTERRUPTED", "The run was cancelled."));
+    const abort = () => void this.end(new UserError("INTERRUPTED", "The run was cancelled."));
     this.ended = this.#follow().finally(() => signal?.removeEventListener("abort", abort));
     if (signal?.aborted) abort();
     else signal?.addEventListener("abort", abort, { once: true });
@@ -93,6 +95,11 @@ export class HostedSession implements LiveSession {
 
   get chatId(): string {
     return this.#chatId;
+  }
+
+  /** Why this side ended it, if it did. */
+  get endReason(): UserError | undefined {
+    return this.#closing && this.#stopped;
   }
 
   /** It has nothing to do. */
@@ -149,10 +156,11 @@ export class HostedSession implements LiveSession {
   }
 
   close(): Promise<void> {
-    return this.#end(new UserError("INTERRUPTED", "The run was closed."));
+    return this.end(new UserError("INTERRUPTED", "The run was closed."));
   }
 
-  #end(why: UserError): Promise<void> {
+  /** What is open ends with this reason. */
+  end(why: UserError): Promise<void> {
     this.#closing ??= this.#endProcess(why);
     return this.#closing;
   }
@@ -164,6 +172,7 @@ export class HostedSession implements LiveSession {
     child.write({ type: "interrupt", reason: why.message });
     child.endInput();
     this.#stopped ??= why;
+    this.#goOn();
     questions.closeAll();
     this.#requests.failAll(this.#stopped);
     if (!(await happensWithin(child.ended, graceMs))) child.stop();
@@ -211,7 +220,7 @@ export class HostedSession implements LiveSession {
     for await (const batch of child.batches) {
       for (const { value } of batch) {
         this.#take(value);
-        while (this.#isHeldUp()) await Promise.race([this.#log.ready(), this.#requests.next()]);
+        while (this.#isHeldUp()) await this.#room();
       }
     }
     return this.#conclude(await child.ended);
@@ -220,6 +229,13 @@ export class HostedSession implements LiveSession {
   /** The first reader has too much to read. Whoever waits for a reply is served first, as it may be that very reader. */
   #isHeldUp(): boolean {
     return !this.#stopped && !this.#requests.isWaiting && this.#log.ready() !== undefined;
+  }
+
+  #room(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#goOn = resolve;
+      void this.#log.ready()?.then(resolve);
+    });
   }
 
   #take(value: JsonObject): void {

@@ -5,7 +5,7 @@ import { controlVersion } from "../../protocol/control-lines.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { OpenConnection } from "../callbacks/connection.ts";
 import { startCli } from "../child.ts";
-import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
+import type { AgentDriver, DriverRequest, RunLoss } from "../drivers/driver.ts";
 import { type FoundCli, findCli } from "../find-cli.ts";
 import { notFound } from "../run.ts";
 import { checkedDriver, requestOf } from "../start-options.ts";
@@ -21,6 +21,7 @@ const helloMs = 5000;
 /** Throws UserError with what keeps the session from beginning. */
 export async function openLive(options: LiveOptions = {}): Promise<LiveSession> {
   const driver = checkedDriver({ ...options, prompt: "" });
+  if (options.signal?.aborted) throw new UserError("INTERRUPTED", "The run was cancelled.");
   const env = { ...process.env, ...options.env };
   const cli = findCli(driver, { env, ...(options.executable && { executable: options.executable }) });
   if (!cli) throw notFound(options, driver.programs[0]!);
@@ -35,10 +36,10 @@ const tooOld: RunLoss = {
 
 /** Undefined: the CLI knows nothing of hosts. */
 async function openHosted(options: LiveOptions, driver: AgentDriver, cli: FoundCli): Promise<LiveSession | undefined> {
-  const { signal, human, graceMs = defaultGraceMs } = options;
+  const { signal, human, graceMs = defaultGraceMs, idleMs = defaultIdleMs } = options;
   const questions = new Questions(human);
+  const request: DriverRequest = { ...requestOf({ ...options, prompt: "" }, undefined, false), live: true };
   const connection = await connectionOf(options, driver);
-  const request = { ...requestOf({ ...options, prompt: "" }, undefined, false), live: true };
   if (connection) {
     const { ask, ...rest } = connection.connection;
     // Where there is somebody to be asked, no program answers instead.
@@ -47,8 +48,8 @@ async function openHosted(options: LiveOptions, driver: AgentDriver, cli: FoundC
   const made = driver.command(request, cli);
   const [command, ...first] = cli.words;
   const args = [...first, ...made.args, ...(options.extraArgs ?? [])];
-  let isIdle = () => true;
-  const { idleMs = defaultIdleMs, onStdout, onStderr } = options;
+  let session: HostedSession | undefined;
+  const end = (error: UserError) => void session?.end(error);
   const child = startCli({
     command: command!,
     args,
@@ -56,25 +57,43 @@ async function openHosted(options: LiveOptions, driver: AgentDriver, cli: FoundC
     env: { ...options.env, ...made.env },
     turn: { type: "hello", version: controlVersion, can: abilitiesOf(human, options) },
     ...(Number.isFinite(idleMs) && { idleMs }),
-    isWaiting: () => isIdle() || questions.isAsking || connection?.isBusy === true,
+    isWaiting: () => session?.isIdle === true || questions.isAsking || connection?.isBusy === true,
     graceMs,
     parser: { onNoise: options.onNoise ?? "fail", ...(driver.liveFrames && { types: driver.liveFrames }) },
-    ...(onStdout && { onStdout }),
-    ...(onStderr && { onStderr }),
+    onStdout: guarded("onStdout", options.onStdout, end),
+    onStderr: guarded("onStderr", options.onStderr, end),
   });
-  const session = new HostedSession({ driver, child, questions, losses: made.losses, graceMs, signal });
-  isIdle = () => session.isIdle;
+  session = new HostedSession({ driver, child, questions, losses: made.losses, graceMs, signal });
   void session.ended.then(() => connection?.close());
-  if (child.pid !== 0) options.onStart?.({ pid: child.pid, command: [command!, ...args] });
-  return begun(session, signal);
+  if (child.pid !== 0) guarded("onStart", options.onStart, end)({ pid: child.pid, command: [command!, ...args] });
+  return begun(session);
 }
 
-async function begun(session: HostedSession, signal: AbortSignal | undefined): Promise<LiveSession | undefined> {
+/** What a callback throws ends the session, and is told as the reason. */
+function guarded<Words extends unknown[]>(
+  name: string,
+  call: ((...words: Words) => void) | undefined,
+  end: (error: UserError) => void,
+): (...words: Words) => void {
+  return (...words) => {
+    try {
+      call?.(...words);
+    } catch (error) {
+      const message = `${name} failed: ${error instanceof Error ? error.message : error}`;
+      end(Object.assign(new UserError("CALLBACK_FAILED", message), { cause: error }));
+    }
+  };
+}
+
+async function begun(session: HostedSession): Promise<LiveSession | undefined> {
   await Promise.race([session.begun, session.ended]);
   await Promise.race([session.greeted, happensWithin(session.ended, helloMs)]);
-  if (session.chatId !== "" && !signal?.aborted) return session;
+  if (session.endReason) {
+    await session.ended;
+    throw session.endReason;
+  }
+  if (session.chatId !== "") return session;
   await session.close();
-  if (signal?.aborted) throw new UserError("INTERRUPTED", "The run was cancelled.");
   const { error } = await session.ended;
   if (!error || isStranger(error)) return undefined;
   throw userError(error.code, error.message);

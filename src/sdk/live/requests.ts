@@ -4,8 +4,13 @@ import { userError } from "./prompts.ts";
 
 export class Requests {
   readonly #open = new Map<string, { resolve(value: unknown): void; reject(error: UserError): void }>();
+  readonly #onAsk: () => void;
   #count = 0;
-  #wake: (() => void)[] = [];
+
+  /** `onAsk`: told when somebody begins to wait for a reply. */
+  constructor(onAsk: () => void) {
+    this.#onAsk = onAsk;
+  }
 
   get isWaiting(): boolean {
     return this.#open.size > 0;
@@ -16,13 +21,8 @@ export class Requests {
     const id = `request-${++this.#count}`;
     const answer = new Promise<unknown>((resolve, reject) => this.#open.set(id, { resolve, reject }));
     send(id);
-    for (const wake of this.#wake.splice(0)) wake();
+    this.#onAsk();
     return answer;
-  }
-
-  /** Resolves when somebody asks for something. */
-  next(): Promise<void> {
-    return new Promise((resolve) => this.#wake.push(resolve));
   }
 
   take({
@@ -45,6 +45,5 @@ export class Requests {
   failAll(error: UserError): void {
     for (const { reject } of this.#open.values()) reject(error);
     this.#open.clear();
-    for (const wake of this.#wake.splice(0)) wake();
   }
 }
