@@ -1,11 +1,11 @@
 // --input-format stream-json: the lines of stdin, each a prompt or a control line, in their order and as they come.
 import { isAbsolute } from "node:path";
-import { imageKind, largestImage } from "../agent/image.ts";
 import { FrameError } from "../json/frame-error.ts";
 import { JsonLines } from "../json/lines.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { type ControlLine, readControlLine } from "../protocol/control-lines.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { imageKind, largestImage } from "../protocol/image.ts";
 import type { Prompt } from "../protocol/run.ts";
 
 export type PromptLine = { type: "user"; prompt: Prompt; id?: string };
