@@ -278,6 +278,8 @@ describe("the process", () => {
   it("is closed without ever being used, and what it cannot take is refused on this side", async () => {
     const session = await open([{ text: "Hi." }]);
     expect(await session.send({ text: " " }).ending).toMatchObject({ code: "USAGE" });
+    const picture = { mime: "image/svg+xml", base64: Buffer.from("<svg/>").toString("base64") };
+    expect(await session.send({ text: "look", images: [picture] }).ending).toMatchObject({ code: "FILE_UNREADABLE" });
     expect(() => session.setMode("wild" as "ask")).toThrow("must be one of default");
     await expect(session.rewind(0)).rejects.toMatchObject({ code: "USAGE" });
     await expect(session.aside("")).rejects.toMatchObject({ code: "USAGE" });

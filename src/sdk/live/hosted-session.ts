@@ -26,8 +26,8 @@ import type { CliEnd, RunningCli } from "../child.ts";
 import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
 import { judge } from "../outcome.ts";
 import type { UnifiedTool } from "../unified.ts";
-import { promptLine } from "./prompt-line.ts";
-import { failedTurn, type Item, isBlank, Prompts, sentOf, userError } from "./prompts.ts";
+import { promptFault, promptLine } from "./prompt-line.ts";
+import { failedTurn, type Item, Prompts, sentOf, userError } from "./prompts.ts";
 import type { Questions } from "./questions.ts";
 import { Requests } from "./requests.ts";
 import type { LiveEnd, LiveSession } from "./session.ts";
@@ -181,7 +181,7 @@ export class HostedSession implements LiveSession {
 
   #hand(kind: Item["kind"], prompt: Prompt): Sent {
     const item = this.#prompts.add(kind, prompt);
-    const refusal = this.#stopped ?? (isBlank(prompt) ? new UserError("USAGE", "The prompt is empty.") : undefined);
+    const refusal = this.#stopped ?? promptFault(prompt);
     if (refusal) this.#drop(item, refusal);
     else if (kind === "steer") this.#say({ type: "steer", text: prompt.text, id: item.id });
     else this.#parts.child.write(promptLine(item));

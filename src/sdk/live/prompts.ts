@@ -78,7 +78,3 @@ export function userError(code: string | undefined, message: string): UserError 
   const known = code !== undefined && Object.hasOwn(errorCodes, code);
   return new UserError(known ? (code as ErrorCode) : "CLI_FAILED", message);
 }
-
-export function isBlank({ text, data, images }: Prompt): boolean {
-  return text.trim() === "" && data === undefined && !images?.length;
-}

@@ -20,7 +20,8 @@ import type { RunResult } from "../outcome.ts";
 import { start } from "../run.ts";
 import { checkWords, requestOf } from "../start-options.ts";
 import type { UnifiedTool } from "../unified.ts";
-import { failedTurn, type Item, isBlank, Prompts, sentOf } from "./prompts.ts";
+import { promptFault } from "./prompt-line.ts";
+import { failedTurn, type Item, Prompts, sentOf } from "./prompts.ts";
 import type { LiveEnd, LiveOptions, LiveSession } from "./session.ts";
 import { cannot, modeFor, turnwiseLosses } from "./turnwise-losses.ts";
 
@@ -149,7 +150,7 @@ export class TurnwiseSession implements LiveSession {
 
   #hand(kind: Item["kind"], prompt: Prompt): Sent {
     const item = this.#prompts.add(kind, prompt);
-    const refusal = this.#stopped ?? (isBlank(prompt) ? new UserError("USAGE", "The prompt is empty.") : undefined);
+    const refusal = this.#stopped ?? promptFault(prompt);
     if (refusal) this.#drop(item, refusal);
     else this.#work();
     return sentOf(item, async () => {
