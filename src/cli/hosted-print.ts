@@ -8,7 +8,7 @@ import {
   type HostAbility,
 } from "../protocol/control-lines.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { Answer, Human, LiveRun, Question, QuestionBody, Sent } from "../protocol/run.ts";
+import type { Answer, Human, LiveRun, Question, QuestionBody, Sent, TurnEnding } from "../protocol/run.ts";
 import { flagList } from "./flags.ts";
 import { type InputLines, openInputLines, type PromptLine } from "./input-lines.ts";
 import type { Invocation } from "./main.ts";
@@ -169,7 +169,9 @@ class Host implements Human {
       toolOutput: this.#can!.has("tool_output"),
       subagents: this.#can!.has("subagents"),
     });
-    this.#tell({ subtype: "hello", version: controlVersion, session_id: chatId });
+    const number = this.#opened?.reporter.firstNumber;
+    const begin = number === undefined ? {} : { event_number: number };
+    this.#tell({ subtype: "hello", version: controlVersion, session_id: chatId, ...begin });
   }
 
   /** An answer to something else than was asked is none. */
@@ -192,7 +194,7 @@ class Host implements Human {
         this.#follow(run.steer(line.text), line.id);
         break;
       case "withdraw":
-        this.#reply(line, async () => this.#sent.get(line.prompt)?.withdraw() ?? false);
+        this.#reply(line, async () => (await this.#sent.get(line.prompt)?.withdraw()) ?? false);
         break;
       case "interrupt":
         run.interrupt(line.reason);
@@ -234,7 +236,7 @@ class Host implements Human {
       if (id !== undefined) {
         this.#sent.delete(id);
         if (sent.state === "told") await this.#opened!.shown.until(ending);
-        if (this.#can) this.#tell({ subtype: "ended", id, state: sent.state === "told" ? "told" : "dropped" });
+        if (this.#can) this.#tell({ subtype: "ended", id, ...endOf(sent, ending) });
       }
       if (--this.#waiting < mostWaiting) this.#input.resume();
       if (this.#waiting === 0) this.#settled();
@@ -254,6 +256,14 @@ class Host implements Human {
   #replied(id: string | undefined, outcome: object): void {
     if (id !== undefined && this.#can) this.#tell({ subtype: "reply", id, ...outcome });
   }
+}
+
+function endOf(
+  { state }: Sent,
+  ending: TurnEnding,
+): Omit<Extract<ControlNotice, { subtype: "ended" }>, "subtype" | "id"> {
+  if (state === "told" || ending.type === "done") return { state: "told" };
+  return { state: "dropped", error: ending.message, ...(ending.code !== undefined && { error_code: ending.code }) };
 }
 
 async function happensBefore(happens: Promise<void>, ms: number): Promise<void> {

@@ -1,10 +1,11 @@
 // --input-format stream-json: the lines of stdin, each a prompt or a control line, in their order and as they come.
-import { imageKind, largestImage } from "../agent/image.ts";
+import { isAbsolute } from "node:path";
 import { FrameError } from "../json/frame-error.ts";
 import { JsonLines } from "../json/lines.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { type ControlLine, readControlLine } from "../protocol/control-lines.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { imageKind, largestImage } from "../protocol/image.ts";
 import type { Prompt } from "../protocol/run.ts";
 
 export type PromptLine = { type: "user"; prompt: Prompt; id?: string };
@@ -81,18 +82,28 @@ function promptOf({ message }: JsonObject): Prompt {
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
   if (!Array.isArray(blocks)) throw refuse("the content of its message must be a string, or a list of blocks");
   const text: string[] = [];
-  const images: { mime: string; base64: string }[] = [];
+  const data: string[] = [];
+  const images: (string | { mime: string; base64: string })[] = [];
   for (const block of blocks) {
     if (isObject(block) && block.type === "text" && typeof block.text === "string") text.push(block.text);
+    else if (isObject(block) && block.type === "data" && typeof block.text === "string") data.push(block.text);
     else if (isObject(block) && block.type === "image") images.push(imageOf(block));
-    else throw refuse("a block of its content must be a string, or an image with its data");
+    else throw refuse("a block of its content must be a string, data, or an image with its data or its path");
   }
   const prompt = text.join("\n");
-  if (prompt.trim() === "" && images.length === 0) throw refuse("it is empty");
-  return { text: prompt, ...(images.length > 0 && { images }) };
+  if (prompt.trim() === "" && images.length === 0 && data.length === 0) throw refuse("it is empty");
+  return {
+    text: prompt,
+    ...(data.length > 0 && { data: data.join("\n") }),
+    ...(images.length > 0 && { images }),
+  };
 }
 
-function imageOf({ source }: JsonObject): { mime: string; base64: string } {
+function imageOf({ source }: JsonObject): string | { mime: string; base64: string } {
+  if (isObject(source) && source.type === "file" && typeof source.path === "string") {
+    if (!isAbsolute(source.path)) throw refuse("the path of an image must be absolute");
+    return source.path;
+  }
   if (!isObject(source) || source.type !== "base64" || typeof source.data !== "string")
     throw refuse("an image must have its data: source{type: base64, media_type, data}");
   const bytes = Buffer.from(source.data, "base64");

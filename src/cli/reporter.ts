@@ -22,6 +22,8 @@ export interface Reporter {
   serveHost(host: HostView): void;
   /** Resolves when the reader has caught up enough for more. */
   ready(): Promise<void> | undefined;
+  /** Of the event that the stream began with. */
+  readonly firstNumber: number | undefined;
   /** The result is out. */
   readonly hasEnded: boolean;
   /** Is that what the last turn ended with? */
@@ -44,6 +46,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
   let startedAt = Date.now();
   let ending: TurnEnding | undefined;
   let host: HostView | undefined;
+  let firstNumber: number | undefined;
   let exit = 0;
   let isOver = false;
   let isStopped = false;
@@ -68,9 +71,13 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
       return;
     }
     if (event.type === "notice" && format === "text") writeStderr(`Warning: ${event.message}\n`);
+    firstNumber ??= number;
     if (ending) {
-      // What is said after a result belongs to the next turn, if there is one.
-      if (event.type === "notice") return;
+      // What is said after a result belongs to the next turn, if there is one. A host may be told between two.
+      if (event.type === "notice") {
+        if (host) hostLine(event, number === undefined ? {} : { event_number: number });
+        return;
+      }
       settle();
       ending = undefined;
       startedAt = Date.now();
@@ -127,6 +134,9 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
       host = format === "stream-json" ? view : undefined;
     },
     ready: () => stdout.ready(),
+    get firstNumber() {
+      return firstNumber;
+    },
     get hasEnded() {
       return ending !== undefined;
     },

@@ -25,13 +25,13 @@ export type ControlLine =
 
 /** To the host; on the wire `{"type": "control", "subtype": …}`. */
 export type ControlNotice =
-  /** Answers `hello`. */
-  | { subtype: "hello"; version: number; session_id: string }
+  /** Answers `hello`. `event_number`: of `init`, which may have been written before it was known that numbers are wanted. */
+  | { subtype: "hello"; version: number; session_id: string; event_number?: number }
   | { subtype: "question"; question: Question }
   /** Nobody waits for its answer any more. */
   | { subtype: "question_closed"; question: string }
-  /** The prompt with this id is over: `told`, answered by the last result before this line; `dropped`, never told. */
-  | { subtype: "ended"; id: string; state: "told" | "dropped" }
+  /** The prompt with this id is over: `told`, answered by the last result before this line; `dropped`, never told, and why. */
+  | { subtype: "ended"; id: string; state: "told" | "dropped"; error?: string; error_code?: string }
   | { subtype: "reply"; id: string; value?: unknown; error?: string; error_code?: string };
 
 export function controlNotice(notice: ControlNotice): object {
@@ -105,6 +105,30 @@ function answerOf(value: unknown): Answer | undefined {
       return Array.isArray(value.answers) && value.answers.every(isObject)
         ? ({ type: "choices", answers: value.answers } as unknown as Answer)
         : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The host's end: undefined where it is no line of this version, which is then to be passed over. */
+export function readControlNotice(line: JsonObject): ControlNotice | undefined {
+  const { type: _type, ...notice } = line;
+  const { subtype, id, question } = notice;
+  switch (subtype) {
+    case "hello":
+      return typeof notice.version === "number" && isText(notice.session_id) ? (notice as ControlNotice) : undefined;
+    case "question":
+      return isObject(question) && isText(question.id) && isText(question.hash) && isText(question.type)
+        ? (notice as ControlNotice)
+        : undefined;
+    case "question_closed":
+      return isText(question) ? { subtype, question } : undefined;
+    case "ended":
+      return isText(id) && (notice.state === "told" || notice.state === "dropped")
+        ? (notice as ControlNotice)
+        : undefined;
+    case "reply":
+      return isText(id) ? (notice as ControlNotice) : undefined;
     default:
       return undefined;
   }

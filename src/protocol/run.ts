@@ -78,8 +78,8 @@ export type Sent = {
   readonly state: "waiting" | "told" | "dropped";
   /** Of the turn that answers it. Never rejects. */
   ending: Promise<TurnEnding>;
-  /** False when it was told already. */
-  withdraw(): boolean;
+  /** False when it was told already, or is over. */
+  withdraw(): Promise<boolean>;
 };
 
 /**

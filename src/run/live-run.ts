@@ -2,6 +2,7 @@
 // recorded, and puts the agent together afterwards.
 import { explainError, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
+import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
 import type {
   ContextUse,
   LiveRun,
@@ -15,7 +16,6 @@ import type {
 } from "../protocol/run.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import type { Assembled } from "./assemble.ts";
-import { EventLog, MemoryKeeper } from "./event-log.ts";
 import type { RunHost } from "./host.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { OpenedModel } from "./models.ts";
@@ -156,7 +156,7 @@ class OpenRun implements LiveRun {
   async #end(): Promise<void> {
     this.#stop(new UserError("INTERRUPTED", "The run was closed."));
     clearTimeout(this.#timer);
-    await this.#working;
+    while (this.#working) await this.#working;
     try {
       await (await this.#assembling?.catch(() => undefined))?.end();
     } finally {
@@ -183,6 +183,7 @@ class OpenRun implements LiveRun {
   #work(): void {
     this.#working ??= this.#workThrough().finally(() => {
       this.#working = undefined;
+      if (!this.#queue.isEmpty) this.#work(); // it came in the moment between the last look and this one
     });
   }
 

@@ -1,8 +1,8 @@
 // What comes with a prompt beside its words: pictures, files, rules.
 import { readFileSync, statSync } from "node:fs";
-import { imageKind, largestImage } from "../agent/image.ts";
 import type { ExpandedPrompt } from "../agent/instructions/index.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { imageKind, largestImage } from "../protocol/image.ts";
 import type { Part } from "../protocol/message.ts";
 import type { Prompt } from "../protocol/run.ts";
 

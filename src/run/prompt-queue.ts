@@ -89,7 +89,7 @@ export class PromptQueue {
       get state() {
         return item.state;
       },
-      withdraw: () => {
+      withdraw: async () => {
         if (item.state !== "waiting") return false;
         for (const list of [this.#queue, this.#steering]) {
           const at = list.indexOf(item);

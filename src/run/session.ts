@@ -2,6 +2,7 @@
 import type { Session } from "../agent/agent.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
+import type { EventKeeper } from "../protocol/event-log.ts";
 import type { Message } from "../protocol/message.ts";
 import type { ChatChoice, PermissionMode } from "../protocol/run.ts";
 import type { ChatWriter } from "../store/chats/chat.ts";
@@ -9,7 +10,6 @@ import { isChatId } from "../store/chats/layout.ts";
 import { createChat, openChat } from "../store/chats/open-chat.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { hasMcpFiles } from "../store/mcp-paths.ts";
-import type { EventKeeper } from "./event-log.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { Setup } from "./setup.ts";
 

@@ -52,6 +52,9 @@ export interface RunningCli {
   /** Never rejects. */
   ended: Promise<CliEnd>;
   stop(): void;
+  /** A line on its input, while that is open. */
+  write(line: object): void;
+  endInput(): void;
   /** Why this side is ending it, if it is. Settled once the frames are over. */
   stopReason(): CliEnd["stop"];
 }
@@ -65,6 +68,8 @@ export function startCli(request: CliRequest): RunningCli {
     batches: { [Symbol.asyncIterator]: () => cli.queue.batches() },
     ended: cli.ended,
     stop: () => cli.stop("cancelled"),
+    write: (line) => cli.write(line),
+    endInput: () => cli.endInput(),
     stopReason: () => cli.stopReason,
   };
 }
@@ -130,6 +135,15 @@ class Cli {
 
   stop(why: StopReason): void {
     this.#process.stop(why);
+  }
+
+  /** A process that reads no more, or is gone, says so by its end. */
+  write(line: object): void {
+    if (this.pid !== 0) this.#process.write(`${JSON.stringify(line)}\n`).catch(() => {});
+  }
+
+  endInput(): void {
+    this.#process.stdin?.end();
   }
 
   #cancel(why: StopReason): boolean {

@@ -5,6 +5,19 @@ export type { ErrorCode } from "../protocol/error-codes.ts";
 export { UserError } from "../protocol/error-codes.ts";
 export type { AgentEvent, Denial, Outcome, Usage } from "../protocol/event.ts";
 export type {
+  Answer,
+  ContextUse,
+  Human,
+  LiveRun,
+  PermissionMode as LiveMode,
+  Prompt,
+  Question,
+  ReasoningEffort,
+  Recorded,
+  Sent,
+  TurnEnding,
+} from "../protocol/run.ts";
+export type {
   CallRequest,
   CanUseTool,
   HookAnswer,
@@ -15,6 +28,7 @@ export { type InProcessTool, type ToolContent, type ToolContext, tool } from "./
 export * from "./cursor/index.ts";
 export { type DetectedCli, detectCli, detectCursorCli, getCapabilities, listModels } from "./detect.ts";
 export type * from "./drivers/driver.ts";
+export type { SdkPermissionMode as PermissionMode } from "./drivers/driver.ts";
 export {
   type CursorExecuteOptions,
   type CursorExecuteResult,
@@ -26,6 +40,8 @@ export {
   executeCursorStreaming,
   type UnifiedToolUse,
 } from "./execute.ts";
+export { openLive } from "./live/open-live.ts";
+export type { LiveEnd, LiveOptions, LiveSession } from "./live/session.ts";
 export {
   RunError,
   type RunFacts,

@@ -7,7 +7,7 @@ export type PromptRequest = {
   prompt?: string;
   /** "auto": as an argument where it is short enough and safe, else through stdin. */
   promptVia?: "auto" | "argument" | "stdin";
-  /** For CLIs that read a turn as one line of JSON. Stdin then stays open, so that they can be told to cancel. */
+  /** For CLIs that read lines of JSON: the first one. Stdin then stays open, for further ones and to be told to cancel. */
   turn?: object;
 };
 

@@ -216,7 +216,7 @@ async function sessionOf({ result }: PreviousTurn, signal: AbortSignal): Promise
   return ended.sessionId;
 }
 
-function notFound({ executable }: AnyOptions, program: string): UserError {
+export function notFound({ executable }: Pick<AnyOptions, "executable">, program: string): UserError {
   const name = typeof executable === "string" ? executable : (executable?.[0] ?? program);
   return new UserError(
     "CLI_NOT_FOUND",

@@ -8,9 +8,9 @@ import type { InProcessTool } from "./callbacks/tool.ts";
 import {
   type AgentDriver,
   type Budget,
-  type PermissionMode,
+  type DriverRequest,
   permissionModes,
-  type RunRequest,
+  type SdkPermissionMode,
 } from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { type AnswerSchema, isStandard, type JsonSchema, jsonSchemaOf } from "./structured.ts";
@@ -23,7 +23,7 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   /** Where it works. The current directory unless told. */
   cwd?: string | undefined;
   model?: string | undefined;
-  permissionMode?: PermissionMode | undefined;
+  permissionMode?: SdkPermissionMode | undefined;
   /** The folder is trusted from now on, where the CLI asks for that. */
   trust?: boolean | undefined;
   /** Go on with a session: its id, or `true` for the latest. */
@@ -97,7 +97,11 @@ export function checkedDriver(options: AnyOptions): AgentDriver {
 }
 
 /** What comes from outside must not turn into another flag. */
-function checkWords({ model, resume, permissionMode = "default" }: AnyOptions): void {
+export function checkWords({
+  model,
+  resume,
+  permissionMode = "default",
+}: Pick<AnyOptions, "model" | "resume" | "permissionMode">): void {
   for (const [option, word] of Object.entries({ model, resume })) {
     if (typeof word !== "string" || /^[^-\s]/.test(word)) continue;
     throw new UserError(
@@ -159,12 +163,12 @@ export function followUp(options: AnyOptions, prompt: string, more: FollowUp<any
   return { ...same, ...more, prompt };
 }
 
-export function requestOf(options: AnyOptions, session: string | undefined, forks: boolean): RunRequest {
+export function requestOf(options: AnyOptions, session: string | undefined, forks: boolean): DriverRequest {
   const resume = session ?? options.resume;
   const fork = session === undefined ? options.fork === true : forks;
   if (fork && resume === undefined) throw new UserError("USAGE", "fork needs a session to copy: give resume as well.");
   const { prompt, permissionMode = "default", partial = true } = options;
-  const request: RunRequest = { prompt, cwd: resolve(options.cwd ?? "."), permissionMode, partial };
+  const request: DriverRequest = { prompt, cwd: resolve(options.cwd ?? "."), permissionMode, partial };
   if (resume !== undefined) request.resume = resume;
   if (fork) request.fork = true;
   if (options.trust) request.trust = true;

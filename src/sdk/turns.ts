@@ -4,7 +4,7 @@ import type { AgentEvent, Denial } from "../protocol/event.ts";
 import { derived } from "../protocol/stream-json.ts";
 import { type Breach, BudgetWatch } from "./budget.ts";
 import { type CliEnd, startCli } from "./child.ts";
-import type { AgentDriver, RunLoss, RunRequest } from "./drivers/driver.ts";
+import type { AgentDriver, DriverRequest, RunLoss } from "./drivers/driver.ts";
 import type { FoundCli } from "./find-cli.ts";
 import { judge, RunError, type RunFacts, type RunResult } from "./outcome.ts";
 import { type AnswerSchema, type CheckedAnswer, checkAnswer, repairPrompt, withSchema } from "./structured.ts";
@@ -13,7 +13,7 @@ import { type AnswerSchema, type CheckedAnswer, checkAnswer, repairPrompt, withS
 export type RunPlan = {
   driver: AgentDriver;
   cli: FoundCli;
-  request: RunRequest;
+  request: DriverRequest;
   schema?: AnswerSchema;
   /** What the model is told of it. */
   shape?: object;
@@ -105,7 +105,7 @@ class Turns {
     return whole.fault === undefined || last === "" ? whole : checked;
   }
 
-  async #turn(request: RunRequest): Promise<{ end: CliEnd; error: RunError | undefined }> {
+  async #turn(request: DriverRequest): Promise<{ end: CliEnd; error: RunError | undefined }> {
     const { driver, cli, losses, extraArgs, env, idleMs, graceMs, resultGraceMs, signal } = this.#plan;
     const made = driver.command(request, cli);
     for (const loss of made.losses) if (!losses.some((known) => known.option === loss.option)) losses.push(loss);

@@ -10,7 +10,7 @@ import { Devtools } from "../../src/agent/browser/devtools.ts";
 import { findBrowser } from "../../src/agent/browser/find-browser.ts";
 import { renderSnapshot } from "../../src/agent/browser/snapshot.ts";
 import { addressOf } from "../../src/agent/browser/tools.ts";
-import { imageKind } from "../../src/agent/image.ts";
+import { imageKind } from "../../src/protocol/image.ts";
 import { type CliOptions, type CliRun, createWorkspace, type Workspace } from "../support/run-cli.ts";
 
 const hasBrowser = existsSync("/usr/bin/chromium");

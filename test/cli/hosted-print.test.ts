@@ -85,6 +85,9 @@ describe("a host on stdin", () => {
     await host.line({ subtype: "ended", id: "p1" });
     host.end();
     expect(await host.exit, host.stderr).toBe(0);
+    expect(await host.line({ subtype: "hello" })).toMatchObject({ version: 1, session_id: expect.any(String) });
+    const begin = [await host.line({ subtype: "init" }), await host.line({ subtype: "hello" })];
+    expect(begin.map((line) => line["event_number"])).toContain(1);
     const types = host.lines.map(({ type, subtype }) => (subtype ? `${type}/${subtype}` : type));
     expect(types.indexOf("result/success")).toBeLessThan(types.indexOf("control/ended"));
     const output = host.lines.flatMap(({ type, chunk }) => (type === "tool_output" ? [chunk] : []));
@@ -169,10 +172,35 @@ describe("a host on stdin", () => {
     expect(await host.exit).toBe(130);
     const results = host.lines.filter(({ type }) => type === "result");
     expect(results).toMatchObject([{ is_error: true, error_code: "INTERRUPTED" }, { result: "Three." }]);
-    expect(await host.line({ subtype: "ended", id: "p2" })).toMatchObject({ state: "dropped" });
+    expect(await host.line({ subtype: "ended", id: "p2" })).toMatchObject({
+      state: "dropped",
+      error: "The prompt was withdrawn.",
+      error_code: "INTERRUPTED",
+    });
     expect(await host.line({ type: "system", subtype: "queue" })).toMatchObject({
       message: "1 queued prompt stays queued.",
     });
+  });
+
+  it("sends data and pictures by path, and is told what happens between turns", async () => {
+    const host = new Host([{ expect: ["look", "/not a command"], text: "Seen." }], ["--trust"]);
+    host.send(hello);
+    const content = [
+      { type: "text", text: "look" },
+      { type: "data", text: "/not a command" },
+    ];
+    host.send({ type: "user", message: { role: "user", content }, id: "p1" });
+    await host.line({ subtype: "ended", id: "p1" });
+    const gone = { type: "image", source: { type: "file", path: join(host.place.path, "gone.png") } };
+    host.send({ type: "user", message: { role: "user", content: [content[0], gone] }, id: "p2" });
+    await host.line({ subtype: "ended", id: "p2" });
+    host.send({ type: "rewind", turn: 1, id: "r" });
+    await host.line({ subtype: "reply", id: "r" });
+    await host.line({ type: "system", subtype: "rewound" });
+    host.end();
+    await host.exit;
+    const results = host.lines.filter(({ type }) => type === "result");
+    expect(results).toMatchObject([{ result: "Seen." }, { error_code: "FILE_UNREADABLE" }]);
   });
 
   it("is told which line cannot be understood", async () => {

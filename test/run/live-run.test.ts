@@ -41,10 +41,10 @@ describe("turns", () => {
     const run = await create().open([{ text: "One." }, { text: "Three." }]);
     const seen = follow(run);
     const [one, two, three] = ["one", "two", "three"].map((text) => run.send({ text }));
-    expect(two!.withdraw()).toBe(true);
+    expect(await two!.withdraw()).toBe(true);
     expect(await three!.ending).toMatchObject({ type: "done", text: "Three." });
     expect([one!.state, two!.state, three!.state]).toEqual(["told", "dropped", "told"]);
-    expect([one!.withdraw(), two!.withdraw()]).toEqual([false, false]);
+    expect([await one!.withdraw(), await two!.withdraw()]).toEqual([false, false]);
     await run.close();
     await seen.followed;
     expect(seen.events.flatMap((event) => (event.type === "user" ? [event.text] : []))).toEqual(["one", "three"]);
@@ -62,7 +62,7 @@ describe("turns", () => {
     await seen.until(({ type }) => type === "tool_start");
     const steered = run.steer("now this");
     const withdrawn = run.steer("never");
-    expect(withdrawn.withdraw()).toBe(true);
+    expect(await withdrawn.withdraw()).toBe(true);
     expect(await steered.ending).toBe(await sent.ending);
     expect(await run.steer("late").ending).toMatchObject({ text: "Late." });
     await run.close();

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { findProgram } from "../../src/process/find-program.ts";
 import { spawnWords } from "../../src/process/windows-command.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
-import type { CliInfo, RunRequest } from "../../src/sdk/drivers/driver.ts";
+import type { CliInfo, DriverRequest } from "../../src/sdk/drivers/driver.ts";
 import { drivers } from "../../src/sdk/drivers/index.ts";
 import { createUnifier } from "../../src/sdk/live-messages.ts";
 import { promptInput } from "../../src/sdk/prompt-input.ts";
@@ -18,10 +18,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const ours: CliInfo = { path: "/bin/courser", isOurs: true };
 const original: CliInfo = { path: "/bin/cursor-agent", isOurs: false };
-const plain: RunRequest = { prompt: "go", cwd: "/w", permissionMode: "default", partial: false };
-const line = (tool: UnifiedTool, more: Partial<RunRequest>, cli: CliInfo = ours) =>
+const plain: DriverRequest = { prompt: "go", cwd: "/w", permissionMode: "default", partial: false };
+const line = (tool: UnifiedTool, more: Partial<DriverRequest>, cli: CliInfo = ours) =>
   drivers[tool].command({ ...plain, ...more }, cli);
-const args = (tool: UnifiedTool, more: Partial<RunRequest>, cli?: CliInfo) => line(tool, more, cli).args.join(" ");
+const args = (tool: UnifiedTool, more: Partial<DriverRequest>, cli?: CliInfo) => line(tool, more, cli).args.join(" ");
 
 describe("command lines", () => {
   test("cursor, as it is documented", () => {
@@ -39,7 +39,7 @@ describe("command lines", () => {
     gemini: "--output-format stream-json",
   };
 
-  test.each<[keyof typeof base, Partial<RunRequest>, string]>([
+  test.each<[keyof typeof base, Partial<DriverRequest>, string]>([
     ["cursor", { permissionMode: "acceptEdits" }, ""],
     ["cursor", { permissionMode: "bypassPermissions" }, " --force"],
     ["cursor", { permissionMode: "plan" }, " --mode plan"],
@@ -76,7 +76,7 @@ describe("command lines", () => {
   });
 
   test("what cannot be carried over is told, and what must not be left out is refused", () => {
-    const losses = (tool: UnifiedTool, more: Partial<RunRequest>, cli?: CliInfo) =>
+    const losses = (tool: UnifiedTool, more: Partial<DriverRequest>, cli?: CliInfo) =>
       line(tool, more, cli).losses.map(({ option }) => option);
     expect(losses("cursor", { permissionMode: "acceptEdits", systemPrompt: "x" }, original)).toEqual([
       "permissionMode",

@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { pause } from "../../model/pause.ts";
-import { largestImage } from "../image.ts";
+import { largestImage } from "../../protocol/image.ts";
 import { type Devtools, DevtoolsError } from "./devtools.ts";
 import { type ElementRef, type FrameTree, type PageSnapshot, renderSnapshot } from "./snapshot.ts";
 

@@ -2,9 +2,9 @@
 import { readdirSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
+import { imageKind, largestImage } from "../../protocol/image.ts";
 import type { Part } from "../../protocol/message.ts";
 import { oneLine } from "../../text/one-line.ts";
-import { imageKind, largestImage } from "../image.ts";
 import { block } from "./block.ts";
 import { type LineRange, splitLines } from "./mentions.ts";
 import { problemOf, readBytes, readText, statOrNothing } from "./read-text.ts";

@@ -1,7 +1,7 @@
 // What a server answers, for its two audiences: the stream, and the model.
 import type { CallToolResult, ContentBlock, ReadResourceResult } from "@modelcontextprotocol/client";
+import { imageKind, largestImage } from "../../protocol/image.ts";
 import type { McpContent } from "../../protocol/tool-calls.ts";
-import { imageKind, largestImage } from "../image.ts";
 import type { ToolResult } from "../tools/tool.ts";
 
 type McpImage = { mime: string; base64: string };

@@ -1,8 +1,8 @@
 // Read: a text file or a part of it, or an image.
 import type { FileHandle } from "node:fs/promises";
 import * as v from "valibot";
+import { imageKind, largestImage } from "../../protocol/image.ts";
 import { absolutePath, codeOf, describe, type OpenFile, openFile } from "../files.ts";
-import { imageKind, largestImage } from "../image.ts";
 import { decodeText, encodingOf, startsAsText } from "../text-file.ts";
 import { pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure, type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";

@@ -5,10 +5,10 @@ import type { ErrorCode } from "../../protocol/error-codes.ts";
 import type { AgentEvent, Denial, Ending, Usage } from "../../protocol/event.ts";
 import { derived } from "../../protocol/stream-json.ts";
 import { carryLine } from "./carry.ts";
-import type { RunRequest } from "./driver.ts";
+import type { DriverRequest } from "./driver.ts";
 import { countOf, ForeignCalls, ForeignText, remark, textOf, timeOf } from "./foreign-calls.ts";
 
-export function claudeDecoder({ prompt }: Pick<RunRequest, "prompt">): (line: unknown) => AgentEvent[] {
+export function claudeDecoder({ prompt }: Pick<DriverRequest, "prompt">): (line: unknown) => AgentEvent[] {
   const calls = new ForeignCalls("claude");
   const text = new ForeignText();
   /** Why a call was not permitted, by its id. */

@@ -3,10 +3,10 @@ import type { FrameType } from "../../protocol/frame-shapes.ts";
 import { hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
 import { shellLine } from "../shell-line.ts";
 import { claudeDecoder } from "./claude-events.ts";
-import type { AgentDriver, DriverCommand, PermissionMode, RunRequest } from "./driver.ts";
+import type { AgentDriver, DriverCommand, DriverRequest, SdkPermissionMode } from "./driver.ts";
 import { known, mentionImages, permissionModes } from "./driver.ts";
 
-const modes: Readonly<Record<PermissionMode, string | undefined>> = {
+const modes: Readonly<Record<SdkPermissionMode, string | undefined>> = {
   default: undefined,
   acceptEdits: "acceptEdits",
   force: "bypassPermissions",
@@ -39,6 +39,7 @@ export const claudeDriver: AgentDriver = {
     cost: true,
     modelList: false,
     sessions: true,
+    live: false,
     permissionModes,
   }),
   command,
@@ -51,7 +52,7 @@ export const claudeDriver: AgentDriver = {
   ],
 };
 
-function command(request: RunRequest): DriverCommand {
+function command(request: DriverRequest): DriverCommand {
   const args = ["-p", "--verbose", "--output-format", "stream-json"];
   const made: DriverCommand = { args, losses: [] };
   const mode = modes[request.permissionMode];
@@ -73,7 +74,7 @@ function command(request: RunRequest): DriverCommand {
   return made;
 }
 
-function connect({ connection }: RunRequest, args: string[]): void {
+function connect({ connection }: DriverRequest, args: string[]): void {
   if (!connection) return;
   const { hook, mcp } = connection;
   if (hook) {

@@ -5,10 +5,10 @@ import type { AgentEvent, Outcome, Usage } from "../../protocol/event.ts";
 import { derived } from "../../protocol/stream-json.ts";
 import { shellRun } from "../wire-calls.ts";
 import { carryLine } from "./carry.ts";
-import type { RunRequest } from "./driver.ts";
+import type { DriverRequest } from "./driver.ts";
 import { countOf, type ForeignCall, ForeignCalls, ForeignText, remark, textOf } from "./foreign-calls.ts";
 
-type CodexRequest = Pick<RunRequest, "prompt" | "cwd" | "model" | "permissionMode">;
+type CodexRequest = Pick<DriverRequest, "prompt" | "cwd" | "model" | "permissionMode">;
 
 /** An item that is a call: what was called, and how it ended once it did. */
 type CallItem = {

@@ -1,7 +1,7 @@
 // Drives Codex: `codex exec --json`.
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import { codexDecoder } from "./codex-events.ts";
-import type { AgentDriver, DriverCommand, RunRequest } from "./driver.ts";
+import type { AgentDriver, DriverCommand, DriverRequest } from "./driver.ts";
 import { known, permissionModes, refuseToolLists } from "./driver.ts";
 
 const frames = new Map<string, FrameType>([
@@ -32,6 +32,7 @@ export const codexDriver: AgentDriver = {
     cost: false,
     modelList: false,
     sessions: true,
+    live: false,
     permissionModes,
   }),
   command,
@@ -45,7 +46,7 @@ export const codexDriver: AgentDriver = {
   ],
 };
 
-function command(request: RunRequest): DriverCommand {
+function command(request: DriverRequest): DriverCommand {
   const { permissionMode, resume, fork, connection } = request;
   const isForced = permissionMode === "force" || permissionMode === "bypassPermissions";
   const args = ["exec"];

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
-import { frameTypes } from "../../protocol/frame-shapes.ts";
+import { type FrameType, frameTypes } from "../../protocol/frame-shapes.ts";
 import { createDecoder } from "../../protocol/stream-json.ts";
 import { shellLine } from "../shell-line.ts";
 import {
@@ -10,10 +10,20 @@ import {
   type Capabilities,
   type CliInfo,
   type DriverCommand,
+  type DriverRequest,
+  known,
   permissionModes,
-  type RunRequest,
   refuseToolLists,
 } from "./driver.ts";
+
+// Without the frames of the turn contract: here a line of such a name is one that nobody knows.
+const frames = new Map([...frameTypes].filter(([, { check }]) => check !== undefined));
+
+const liveFrames = new Map<string, FrameType>([
+  ...[...frames].map(([type, { isTerminal: _end, ...frame }]) => [type, frame] as const),
+  ["control", known],
+  ["tool_output", known],
+]);
 
 export const cursorDriver: AgentDriver = {
   tool: "cursor",
@@ -21,8 +31,8 @@ export const cursorDriver: AgentDriver = {
   pathVariable: "CURSOR_AGENT_PATH",
   capabilities,
   command,
-  // Without the frames of the turn contract: here a line of such a name is one that nobody knows.
-  frames: new Map([...frameTypes].filter(([, { check }]) => check !== undefined)),
+  frames,
+  liveFrames,
   decoder: () => createDecoder(),
   failures: [
     { pattern: /Not authenticated|Authentication required|Authentication failed/, code: "NOT_AUTHENTICATED" },
@@ -51,16 +61,18 @@ function capabilities(cli?: CliInfo): Capabilities {
     cost: false,
     modelList: true,
     sessions: true,
+    live: isOurs,
     permissionModes,
   };
 }
 
-function command(request: RunRequest, cli: CliInfo): DriverCommand {
+function command(request: DriverRequest, cli: CliInfo): DriverCommand {
   const made: DriverCommand = { args: ["--print", "--output-format", "stream-json"], losses: [] };
   const { args } = made;
   const add = (name: string, value: string | number | undefined) => {
     if (value !== undefined) args.push(name, String(value));
   };
+  if (request.live) args.push("--input-format", "stream-json");
   if (request.partial) args.push("--stream-partial-output");
   permit(request, cli, made);
   if (request.trust) args.push("--trust");
@@ -75,7 +87,7 @@ function command(request: RunRequest, cli: CliInfo): DriverCommand {
   return made;
 }
 
-function permit({ permissionMode }: RunRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {
+function permit({ permissionMode }: DriverRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {
   if (permissionMode === "force" || permissionMode === "bypassPermissions") args.push("--force");
   else if (permissionMode === "plan") args.push("--mode", "plan");
   else if (permissionMode === "acceptEdits" && !isOurs) {
@@ -87,7 +99,7 @@ function permit({ permissionMode }: RunRequest, { isOurs }: CliInfo, { args, los
 }
 
 /** Flags that only our CLI has. */
-function addOurs(request: RunRequest, args: string[]): void {
+function addOurs(request: DriverRequest, args: string[]): void {
   if (request.fork) args.push("--fork");
   if (request.systemPrompt !== undefined) args.push(`--system-prompt=${request.systemPrompt}`);
   if (request.appendSystemPrompt !== undefined) args.push(`--append-system-prompt=${request.appendSystemPrompt}`);
@@ -96,7 +108,7 @@ function addOurs(request: RunRequest, args: string[]): void {
   if (request.budget?.turns !== undefined) args.push("--max-turns", String(request.budget.turns));
 }
 
-function leaveOut(request: RunRequest, { losses }: DriverCommand): void {
+function leaveOut(request: DriverRequest, { losses }: DriverCommand): void {
   if (request.fork) throw new UserError("USAGE", "cursor-agent cannot fork a chat by a flag. Drive courser for this.");
   refuseToolLists(request, "cursor-agent");
   for (const option of ["systemPrompt", "appendSystemPrompt"] as const) {
@@ -104,7 +116,7 @@ function leaveOut(request: RunRequest, { losses }: DriverCommand): void {
   }
 }
 
-function connect({ connection }: RunRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {
+function connect({ connection }: DriverRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {
   const { folder, hook, ask, mcp } = connection!;
   const hooks = hook && hooksFile(hook.command, hook.events);
   const servers = mcp && { mcpServers: { [mcp.name]: { command: mcp.command[0]!, args: mcp.command.slice(1) } } };

@@ -9,7 +9,7 @@ import type { UnifiedTool } from "../unified.ts";
  * everything but what is denied. `plan`: nothing is changed.
  */
 export const permissionModes = ["default", "acceptEdits", "force", "bypassPermissions", "plan"] as const;
-export type PermissionMode = (typeof permissionModes)[number];
+export type SdkPermissionMode = (typeof permissionModes)[number];
 
 /** Most that a run, with its repairs, may use up. */
 export type Budget = {
@@ -22,11 +22,11 @@ export type Budget = {
 };
 
 /** What a driver says in the words of its CLI. */
-export type RunRequest = {
+export type DriverRequest = {
   prompt: string;
   cwd: string;
   model?: string;
-  permissionMode: PermissionMode;
+  permissionMode: SdkPermissionMode;
   /** Go on with a session: its id, or `true` for the latest. */
   resume?: string | true;
   /** With `resume`: in a copy, so that the session stays as it is. */
@@ -45,6 +45,8 @@ export type RunRequest = {
   budget?: Budget;
   /** What the CLI calls back to: see connection.ts. */
   connection?: Connection;
+  /** One process for many turns, which come as lines on its input: for CLIs that can. `prompt` is then empty. */
+  live?: boolean;
 };
 
 /** How a CLI reaches this program while it works. Commands are lists of words, for no shell. */
@@ -88,7 +90,9 @@ export type Capabilities = {
   cost: boolean;
   modelList: boolean;
   sessions: boolean;
-  permissionModes: readonly PermissionMode[];
+  /** One process for many turns that can be steered, asked and answered while it works: `hello` and control lines. */
+  live: boolean;
+  permissionModes: readonly SdkPermissionMode[];
 };
 
 /** What is known of the program that was found. `isOurs`: it is this package's own CLI. */
@@ -102,11 +106,13 @@ export interface AgentDriver {
   pathVariable: string;
   capabilities(cli?: CliInfo): Capabilities;
   /** Throws UserError for what must not be left out in silence. */
-  command(request: RunRequest, cli: CliInfo): DriverCommand;
+  command(request: DriverRequest, cli: CliInfo): DriverCommand;
   /** The lines of its stream. Not here: the lines of cursor-agent, which are checked closely. */
   frames?: ReadonlyMap<string, FrameType>;
+  /** The same for a process of many turns, where nothing but its end is the end. */
+  liveFrames?: ReadonlyMap<string, FrameType>;
   /** One for each run. */
-  decoder(request: RunRequest): (line: unknown) => AgentEvent[];
+  decoder(request: DriverRequest): (line: unknown) => AgentEvent[];
   /** What it says on stderr when it fails without a result. */
   failures: readonly { pattern: RegExp; code: ErrorCode }[];
   /** Words that make it list its models, and how the list reads. */
@@ -119,14 +125,14 @@ export type ModelEntry = { id: string; name: string; isDefault?: boolean };
 export const known: FrameType = { check: () => undefined };
 
 /** For CLIs without a flag for pictures whose agents can look at files. */
-export function mentionImages({ prompt, images }: RunRequest, made: DriverCommand): void {
+export function mentionImages({ prompt, images }: DriverRequest, made: DriverCommand): void {
   if (!images?.length) return;
   made.prompt = `${prompt}\n\nLook at these images first:\n${images.join("\n")}`;
   made.losses.push({ option: "images", reason: "There is no flag for images: the agent is told their paths." });
 }
 
 /** A limit that cannot be kept is not left out in silence. */
-export function refuseToolLists({ allowedTools, disallowedTools }: RunRequest, program: string): void {
+export function refuseToolLists({ allowedTools, disallowedTools }: DriverRequest, program: string): void {
   if (!allowedTools && !disallowedTools?.length) return;
   throw new UserError(
     "USAGE",

@@ -3,10 +3,10 @@
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { AgentEvent, Ending } from "../../protocol/event.ts";
 import { carryLine } from "./carry.ts";
-import type { RunRequest } from "./driver.ts";
+import type { DriverRequest } from "./driver.ts";
 import { countOf, ForeignCalls, ForeignText, remark, textOf, timeOf } from "./foreign-calls.ts";
 
-export function geminiDecoder({ cwd, permissionMode }: Pick<RunRequest, "cwd" | "permissionMode">) {
+export function geminiDecoder({ cwd, permissionMode }: Pick<DriverRequest, "cwd" | "permissionMode">) {
   const calls = new ForeignCalls("gemini");
   const text = new ForeignText();
 

@@ -3,11 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
-import type { AgentDriver, DriverCommand, PermissionMode, RunRequest } from "./driver.ts";
+import type { AgentDriver, DriverCommand, DriverRequest, SdkPermissionMode } from "./driver.ts";
 import { known, permissionModes, refuseToolLists } from "./driver.ts";
 import { geminiDecoder } from "./gemini-events.ts";
 
-const modes: Readonly<Record<PermissionMode, string>> = {
+const modes: Readonly<Record<SdkPermissionMode, string>> = {
   default: "default",
   acceptEdits: "auto_edit",
   force: "yolo",
@@ -41,6 +41,7 @@ export const geminiDriver: AgentDriver = {
     cost: false,
     modelList: false,
     sessions: true,
+    live: false,
     permissionModes,
   }),
   command,
@@ -54,7 +55,7 @@ export const geminiDriver: AgentDriver = {
   ],
 };
 
-function command(request: RunRequest): DriverCommand {
+function command(request: DriverRequest): DriverCommand {
   const args = ["--output-format", "stream-json", "--approval-mode", modes[request.permissionMode]];
   // Without words of its own on the line it takes the prompt from stdin, whatever its length.
   const made: DriverCommand = { args, promptVia: "stdin", losses: [] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { imageKind } from "../../src/agent/image.ts";
+import { imageKind } from "../../src/protocol/image.ts";
 
 describe("imageKind", () => {
   it.each([

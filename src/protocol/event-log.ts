@@ -1,12 +1,12 @@
 // EventLog: the events of a run, kept and numbered, then shown to any number of readers. The first reader may hold up the
 // run; the others are never waited for: who falls behind reads on from what was kept.
-import type { AgentEvent } from "../protocol/event.ts";
-import type { Recorded } from "../protocol/run.ts";
+import type { AgentEvent } from "./event.ts";
+import type { Recorded } from "./run.ts";
 
 /** Keeps events: a chat on disk, or the newest ones in memory. */
 export interface EventKeeper {
-  /** The number of what was kept; undefined for what is not. Throws UserError when it cannot. */
-  record(event: AgentEvent): number | undefined;
+  /** The number of what was kept, `known` where it has one; undefined for what is not kept. Throws UserError when it cannot. */
+  record(event: AgentEvent, known?: number): number | undefined;
   events(from: number, most: number): Promise<KeptEvent[]>;
 }
 
@@ -36,9 +36,9 @@ export class EventLog {
     this.#readers.add(this.#first);
   }
 
-  /** Kept before it is shown. */
-  append(event: AgentEvent): void {
-    const number = this.#keeper.record(event);
+  /** Kept before it is shown. `known`: the number that another process gave it. */
+  append(event: AgentEvent, known?: number): void {
+    const number = this.#keeper.record(event, known);
     this.#start ??= number;
     this.#last = number ?? this.#last;
     this.show(number === undefined ? { event } : { number, event });
@@ -158,21 +158,22 @@ class Reader {
 export class MemoryKeeper implements EventKeeper {
   readonly #most: number;
   #kept: KeptEvent[] = [];
-  #count = 0;
+  #last = 0;
 
   constructor(most = 10_000) {
     this.#most = most;
   }
 
-  record(event: AgentEvent): number | undefined {
+  record(event: AgentEvent, known?: number): number | undefined {
     if (event.type === "text" || event.type === "thinking" || event.type === "tool_output") return undefined;
-    this.#kept.push({ sequence: ++this.#count, event });
+    this.#last = Math.max(this.#last + 1, known ?? 0); // numbers never go back, whoever gave them
+    this.#kept.push({ sequence: this.#last, event });
     if (this.#kept.length > this.#most) this.#kept = this.#kept.slice(this.#most / 2);
-    return this.#count;
+    return this.#last;
   }
 
   async events(from: number, most: number): Promise<KeptEvent[]> {
-    const skipped = Math.max(0, from - (this.#kept[0]?.sequence ?? 1));
-    return this.#kept.slice(skipped, skipped + most);
+    const first = this.#kept.findIndex(({ sequence }) => sequence >= from);
+    return first < 0 ? [] : this.#kept.slice(first, first + most);
   }
 }

@@ -1,0 +1,395 @@
+// HostedSession: a run in one process of our CLI, over `hello` and control lines. It does what openRun does in this process.
+import { isObject, type JsonObject } from "../../json/object.ts";
+import { happensWithin } from "../../process/clock.ts";
+import {
+  type ControlLine,
+  type ControlNotice,
+  readControlLine,
+  readControlNotice,
+} from "../../protocol/control-lines.ts";
+import { UserError } from "../../protocol/error-codes.ts";
+import type { AgentEvent } from "../../protocol/event.ts";
+import { EventLog, MemoryKeeper } from "../../protocol/event-log.ts";
+import type {
+  ContextUse,
+  LiveRun,
+  PermissionMode,
+  Prompt,
+  Question,
+  ReasoningEffort,
+  Recorded,
+  Sent,
+  TurnEnding,
+} from "../../protocol/run.ts";
+import { createDecoder, derived, isDerived } from "../../protocol/stream-json.ts";
+import type { CliEnd, RunningCli } from "../child.ts";
+import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
+import { judge } from "../outcome.ts";
+import type { UnifiedTool } from "../unified.ts";
+import { promptFault, promptLine } from "./prompt-line.ts";
+import { failedTurn, type Item, Prompts, sentOf, userError } from "./prompts.ts";
+import type { Questions } from "./questions.ts";
+import { Requests } from "./requests.ts";
+import type { LiveEnd, LiveSession } from "./session.ts";
+
+export type HostedParts = {
+  driver: AgentDriver;
+  child: RunningCli;
+  questions: Questions;
+  losses: readonly RunLoss[];
+  graceMs: number;
+  signal: AbortSignal | undefined;
+};
+
+type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
+
+export class HostedSession implements LiveSession {
+  readonly tool: UnifiedTool;
+  readonly losses: readonly RunLoss[];
+  readonly ended: Promise<LiveEnd>;
+  /** `init` and the answer to `hello` are here. Never resolves for a process that ends before. */
+  readonly greeted: Promise<void>;
+  /** The process speaks: `init` came. */
+  readonly begun: Promise<void>;
+  readonly #parts: HostedParts;
+  readonly #log = new EventLog(new MemoryKeeper());
+  readonly #prompts = new Prompts();
+  readonly #requests = new Requests(() => this.#goOn());
+  readonly #decode = createDecoder();
+  readonly #decoders = new Map<string, ReturnType<typeof createDecoder>>();
+  readonly #openCalls = new Map<string, ToolStart>();
+  readonly #startedAt = Date.now();
+  /** Ends the wait for the first reader. */
+  #goOn: () => void = () => {};
+  #greet: () => void = () => {};
+  #begin: () => void = () => {};
+  #chatId = "";
+  #isGreeted = false;
+  /** What was said before it was known which numbers there are. */
+  #early: AgentEvent[] = [];
+  #lastNumber = 0;
+  #isInTurn = false;
+  #lastEnding: TurnEnding | undefined;
+  /** A result that answers no prompt: why the process gives up. */
+  #fault: TurnEnding | undefined;
+  /** Why nothing is done any more. */
+  #stopped: UserError | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: HostedParts) {
+    const { signal } = parts;
+    this.#parts = parts;
+    this.tool = parts.driver.tool;
+    this.losses = parts.losses;
+    this.greeted = new Promise((resolve) => {
+      this.#greet = resolve;
+    });
+    this.begun = new Promise((resolve) => {
+      this.#begin = resolve;
+    });
+    const abort = () => void this.end(new UserError("INTERRUPTED", "The run was cancelled."));
+    this.ended = this.#follow().finally(() => signal?.removeEventListener("abort", abort));
+    if (signal?.aborted) abort();
+    else signal?.addEventListener("abort", abort, { once: true });
+  }
+
+  get chatId(): string {
+    return this.#chatId;
+  }
+
+  /** Why this side ended it, if it did. */
+  get endReason(): UserError | undefined {
+    return this.#closing && this.#stopped;
+  }
+
+  /** It has nothing to do. */
+  get isIdle(): boolean {
+    return this.#prompts.isEmpty && !this.#requests.isWaiting;
+  }
+
+  send(prompt: Prompt): Sent {
+    return this.#hand("prompt", prompt);
+  }
+
+  steer(text: string): Sent {
+    return this.#hand("steer", { text });
+  }
+
+  interrupt(why?: string): void {
+    this.#say({ type: "interrupt", ...(why && { reason: why }) });
+  }
+
+  async background(callId: string): Promise<boolean> {
+    return (await this.#ask({ type: "background", call: callId })) === true;
+  }
+
+  setMode(mode: PermissionMode): void {
+    this.#say({ type: "mode", mode });
+  }
+
+  async setModel(model: string, effort?: ReasoningEffort): Promise<void> {
+    await this.#ask({ type: "model", model, ...(effort && { effort }) });
+  }
+
+  async compact(): Promise<void> {
+    await this.#ask({ type: "compact" });
+  }
+
+  async rewind(turn: number): Promise<void> {
+    await this.#ask({ type: "rewind", turn });
+  }
+
+  async context(): Promise<ContextUse> {
+    return (await this.#ask({ type: "context" })) as ContextUse;
+  }
+
+  async aside(question: string): Promise<string> {
+    return (await this.#ask({ type: "aside", text: question })) as string;
+  }
+
+  async names(): ReturnType<LiveRun["names"]> {
+    return (await this.#ask({ type: "names" })) as Awaited<ReturnType<LiveRun["names"]>>;
+  }
+
+  events(from?: number): AsyncIterable<Recorded> {
+    return this.#log.events(from);
+  }
+
+  close(): Promise<void> {
+    return this.end(new UserError("INTERRUPTED", "The run was closed."));
+  }
+
+  /** What is open ends with this reason. */
+  end(why: UserError): Promise<void> {
+    this.#closing ??= this.#endProcess(why);
+    return this.#closing;
+  }
+
+  /** Its queue is taken back and its turn interrupted, so that the end of its input is its end. */
+  async #endProcess(why: UserError): Promise<void> {
+    const { child, questions, graceMs } = this.#parts;
+    for (const { id } of this.#prompts.list()) child.write({ type: "withdraw", prompt: id });
+    child.write({ type: "interrupt", reason: why.message });
+    child.endInput();
+    this.#stopped ??= why;
+    this.#goOn();
+    questions.closeAll();
+    this.#requests.failAll(this.#stopped);
+    if (!(await happensWithin(child.ended, graceMs))) child.stop();
+    await this.ended;
+  }
+
+  #hand(kind: Item["kind"], prompt: Prompt): Sent {
+    const item = this.#prompts.add(kind, prompt);
+    const refusal = this.#stopped ?? promptFault(prompt);
+    if (refusal) this.#drop(item, refusal);
+    else if (kind === "steer") this.#say({ type: "steer", text: prompt.text, id: item.id });
+    else this.#parts.child.write(promptLine(item));
+    return sentOf(item, () => this.#withdraw(item));
+  }
+
+  async #withdraw(item: Item): Promise<boolean> {
+    if (!this.#prompts.has(item) || this.#stopped) return false;
+    const isWithdrawn = (await this.#ask({ type: "withdraw", prompt: item.id }).catch(() => false)) === true;
+    if (isWithdrawn) this.#drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
+    return isWithdrawn;
+  }
+
+  #drop(item: Item, why: { message: string; code?: string }): void {
+    this.#prompts.end(item, "dropped", failedTurn(why, this.#startedAt));
+  }
+
+  #say(line: ControlLine): void {
+    check(line);
+    if (!this.#stopped) this.#parts.child.write(line);
+  }
+
+  async #ask(line: ControlLine): Promise<unknown> {
+    check(line);
+    if (this.#stopped) throw this.#stopped;
+    return this.#requests.ask((id) => this.#parts.child.write({ ...line, id }));
+  }
+
+  /** By this side, and not because it was closed: what a process says then is no answer. */
+  get #isBeingEnded(): boolean {
+    return !this.#stopped && this.#parts.child.stopReason() !== undefined;
+  }
+
+  async #follow(): Promise<LiveEnd> {
+    const { child } = this.#parts;
+    for await (const batch of child.batches) {
+      for (const { value } of batch) {
+        this.#take(value);
+        while (this.#isHeldUp()) await this.#room();
+      }
+    }
+    return this.#conclude(await child.ended);
+  }
+
+  /** The first reader has too much to read. Whoever waits for a reply is served first, as it may be that very reader. */
+  #isHeldUp(): boolean {
+    return !this.#stopped && !this.#requests.isWaiting && this.#log.ready() !== undefined;
+  }
+
+  #room(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#goOn = resolve;
+      void this.#log.ready()?.then(resolve);
+    });
+  }
+
+  #take(value: JsonObject): void {
+    if (value.type === "control") {
+      const notice = readControlNotice(value);
+      if (notice) this.#hear(notice);
+      return;
+    }
+    const { event_number: told, agent_id: agent, ...line } = value;
+    const number = typeof told === "number" ? told : undefined;
+    if (typeof agent === "string") {
+      this.#showOf(agent, number, line);
+      return;
+    }
+    const events = this.#decode(line).map(plainFailure);
+    for (const [index, event] of events.entries()) {
+      const next = events[index + 1];
+      if (event.type === "text_end" && isDerived(event) && next) this.#show(cutBy(next, event), this.#before(number));
+      else this.#show(event, isDerived(event) ? undefined : number);
+    }
+  }
+
+  #showOf(agent: string, number: number | undefined, line: JsonObject): void {
+    const decode = this.#decoders.get(agent) ?? createDecoder();
+    this.#decoders.set(agent, decode);
+    for (const event of decode(line)) {
+      const numbered = number === undefined || isDerived(event) ? {} : { number };
+      this.#log.show({ agent, ...numbered, event });
+      if (event.type === "done" || event.type === "fail") this.#decoders.delete(agent);
+    }
+  }
+
+  #show(event: AgentEvent, number: number | undefined): void {
+    if (event.type === "init") this.#begin();
+    if (!this.#isGreeted && number === undefined) {
+      if (event.type === "fail") this.#fault = event;
+      this.#early.push(event);
+      return;
+    }
+    if (!this.#note(event)) return;
+    if (number === undefined) this.#log.show({ event });
+    else this.#log.append(event, number);
+    this.#lastNumber = number ?? this.#lastNumber;
+  }
+
+  /** The number that a text has which was recorded before this one, and has no line of its own. */
+  #before(number: number | undefined): number | undefined {
+    return number !== undefined && number - 1 > this.#lastNumber ? number - 1 : undefined;
+  }
+
+  /** False: it answers nobody, and is no part of the conversation. */
+  #note(event: AgentEvent): boolean {
+    switch (event.type) {
+      case "user": {
+        const item = this.#prompts.nextWaiting();
+        if (item && (!this.#isInTurn || item.kind === "steer")) item.state = "told";
+        this.#isInTurn = true;
+        return true;
+      }
+      case "tool_start":
+        this.#openCalls.set(event.callId, event);
+        return true;
+      case "tool_end":
+        this.#openCalls.delete(event.callId);
+        return true;
+      case "done":
+      case "fail":
+        if (this.#isBeingEnded) return false;
+        this.#isInTurn = false;
+        this.#openCalls.clear();
+        if (this.#prompts.isEmpty) this.#fault = event;
+        else this.#lastEnding = event;
+        return this.#fault !== event;
+      default:
+        return true;
+    }
+  }
+
+  #hear(notice: ControlNotice): void {
+    switch (notice.subtype) {
+      case "hello":
+        this.#chatId = notice.session_id;
+        this.#isGreeted = true;
+        for (const event of this.#early.splice(0))
+          this.#show(event, event.type === "init" ? notice.event_number : undefined);
+        this.#greet();
+        break;
+      case "question":
+        void this.#answer(notice.question);
+        break;
+      case "question_closed":
+        this.#parts.questions.close(notice.question);
+        break;
+      case "ended": {
+        const item = this.#prompts.get(notice.id);
+        if (!item || this.#isBeingEnded) break;
+        const dropped = this.#stopped ?? userError(notice.error_code, notice.error ?? "The prompt was dropped.");
+        if (notice.state === "told" && this.#lastEnding) this.#prompts.end(item, "told", this.#lastEnding);
+        else this.#drop(item, dropped);
+        break;
+      }
+      case "reply":
+        this.#requests.take(notice);
+        break;
+    }
+  }
+
+  async #answer(question: Question): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve)); // readers see first what it is about
+    const answer = await this.#parts.questions.ask(question);
+    if (!answer) return;
+    const line = { type: "answer", question: question.id, hash: question.hash, answer } as const;
+    const isAnswer = isObject(readControlLine(line));
+    const refusal = { type: "no", reason: "The answer could not be understood." } as const;
+    this.#parts.child.write(isAnswer ? line : { ...line, answer: refusal });
+  }
+
+  /** Every call ends, every prompt is settled, and nobody waits for a process that is gone. */
+  #conclude(end: CliEnd): LiveEnd {
+    const { driver, questions } = this.#parts;
+    const error = this.#stopped ? undefined : judge(end, this.#fault, driver);
+    this.#stopped ??= userError(error?.code, error?.message ?? "The process has ended.");
+    questions.closeAll();
+    this.#requests.failAll(this.#stopped);
+    if (this.#isInTurn) this.#failTurn(this.#stopped);
+    for (const item of this.#prompts.list()) {
+      if (item.state === "told" && this.#lastEnding) this.#prompts.end(item, "told", this.#lastEnding);
+      else this.#drop(item, this.#stopped);
+    }
+    this.#log.close();
+    const { exitCode, signal, stderr, stages } = end;
+    return { exitCode, signal, stderr, stages, ...(error && { error }) };
+  }
+
+  #failTurn(why: UserError): void {
+    for (const { callId, tool, args } of this.#openCalls.values())
+      this.#log.append({ type: "tool_end", callId, tool, args, at: Date.now(), carried: derived });
+    this.#lastEnding = { ...failedTurn(why, this.#startedAt), carried: derived };
+    this.#log.append(this.#lastEnding);
+  }
+}
+
+/** A line that the other side could not take would be its end: it is refused here. */
+function check(line: ControlLine): void {
+  const read = readControlLine(line);
+  if (typeof read === "string") throw new UserError("USAGE", `${read}.`);
+}
+
+/** On the wire a failure is a text for people. */
+function plainFailure(event: AgentEvent): AgentEvent {
+  return event.type === "fail" ? { ...event, message: event.message.replace(/^Error: /, "") } : event;
+}
+
+/** A text that the turn did not let end: it was recorded, but a line of the plain stream has no place for it. */
+function cutBy(next: AgentEvent, event: Extract<AgentEvent, { type: "text_end" }>): AgentEvent {
+  return next.type === "fail" ? { ...event, cut: true } : event;
+}

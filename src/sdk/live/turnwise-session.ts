@@ -1,0 +1,262 @@
+// TurnwiseSession: the same for CLIs that cannot be spoken to while they work. Each turn is a process that resumes the
+// session of the one before.
+import { UserError } from "../../protocol/error-codes.ts";
+import type { AgentEvent } from "../../protocol/event.ts";
+import { EventLog, MemoryKeeper } from "../../protocol/event-log.ts";
+import type {
+  ContextUse,
+  LiveRun,
+  PermissionMode,
+  Prompt,
+  ReasoningEffort,
+  Recorded,
+  Sent,
+  TurnEnding,
+} from "../../protocol/run.ts";
+import { derived } from "../../protocol/stream-json.ts";
+import type { AgentDriver, RunLoss, SdkPermissionMode } from "../drivers/driver.ts";
+import type { FoundCli } from "../find-cli.ts";
+import type { RunResult } from "../outcome.ts";
+import { start } from "../run.ts";
+import { checkWords, requestOf } from "../start-options.ts";
+import type { UnifiedTool } from "../unified.ts";
+import { promptFault } from "./prompt-line.ts";
+import { failedTurn, type Item, Prompts, sentOf } from "./prompts.ts";
+import type { LiveEnd, LiveOptions, LiveSession } from "./session.ts";
+import { cannot, modeFor, turnwiseLosses } from "./turnwise-losses.ts";
+
+export type TurnwiseParts = { driver: AgentDriver; cli: FoundCli; options: LiveOptions; losses: readonly RunLoss[] };
+
+export class TurnwiseSession implements LiveSession {
+  readonly tool: UnifiedTool;
+  readonly losses: readonly RunLoss[];
+  readonly ended: Promise<LiveEnd>;
+  readonly #options: LiveOptions;
+  readonly #program: string;
+  readonly #log = new EventLog(new MemoryKeeper());
+  readonly #prompts = new Prompts();
+  readonly #startedAt = Date.now();
+  #sessionId: string | undefined;
+  #initShown: string | undefined;
+  #mode: PermissionMode | undefined;
+  #isModeNew = false;
+  #model: string | undefined;
+  #isModelNew = false;
+  #turn: AbortController | undefined;
+  #working: Promise<void> | undefined;
+  #last: LiveEnd = { exitCode: null, signal: "", stderr: "", stages: [] };
+  #stopped: UserError | undefined;
+  #closing: Promise<void> | undefined;
+  #tellEnd: (end: LiveEnd) => void = () => {};
+
+  /** Throws UserError for options that this CLI must not be run without. */
+  constructor({ driver, cli, options, losses }: TurnwiseParts) {
+    const made = driver.command(requestOf({ ...options, prompt: "" }, undefined, false), cli);
+    this.#options = options;
+    this.#program = driver.programs[0]!;
+    this.tool = driver.tool;
+    this.losses = [...losses, ...turnwiseLosses(options), ...made.losses];
+    if (typeof options.resume === "string" && !options.fork) this.#sessionId = options.resume;
+    this.ended = new Promise((resolve) => {
+      this.#tellEnd = resolve;
+    });
+    const { signal } = options;
+    const abort = () => void this.#end(new UserError("INTERRUPTED", "The run was cancelled."));
+    if (signal?.aborted) abort();
+    else signal?.addEventListener("abort", abort, { once: true });
+    void this.ended.then(() => signal?.removeEventListener("abort", abort));
+  }
+
+  /** Empty until the CLI said it, which is in its first turn. */
+  get chatId(): string {
+    return this.#sessionId ?? "";
+  }
+
+  send(prompt: Prompt): Sent {
+    return this.#hand("prompt", prompt);
+  }
+
+  steer(text: string): Sent {
+    return this.#hand(this.#turn ? "steer" : "prompt", { text });
+  }
+
+  interrupt(why = "The turn was cancelled."): void {
+    if (!this.#turn) return;
+    this.#turn.abort(new UserError("INTERRUPTED", why));
+    const waiting = this.#prompts.list().filter(({ state }) => state === "waiting").length;
+    if (waiting > 0)
+      this.#notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
+  }
+
+  setMode(mode: PermissionMode): void {
+    modeFor(mode, this.#program);
+    this.#isModeNew = true;
+    this.#mode = mode;
+  }
+
+  async setModel(model: string, effort?: ReasoningEffort): Promise<void> {
+    if (effort !== undefined)
+      throw new UserError("NOT_BUILT", `The effort of a model cannot be set for ${this.#program}.`);
+    checkWords({ model });
+    this.#isModelNew = true;
+    this.#model = model;
+  }
+
+  async background(_callId: string): Promise<boolean> {
+    throw cannot("background", this.#program);
+  }
+
+  async compact(): Promise<void> {
+    throw cannot("compact", this.#program);
+  }
+
+  async rewind(_turn: number): Promise<void> {
+    throw cannot("rewind", this.#program);
+  }
+
+  async context(): Promise<ContextUse> {
+    throw cannot("context", this.#program);
+  }
+
+  async aside(_question: string): Promise<string> {
+    throw cannot("aside", this.#program);
+  }
+
+  async names(): ReturnType<LiveRun["names"]> {
+    throw cannot("names", this.#program);
+  }
+
+  events(from?: number): AsyncIterable<Recorded> {
+    return this.#log.events(from);
+  }
+
+  close(): Promise<void> {
+    return this.#end(new UserError("INTERRUPTED", "The run was closed."));
+  }
+
+  #end(why: UserError): Promise<void> {
+    this.#closing ??= this.#endTurns(why);
+    return this.#closing;
+  }
+
+  async #endTurns(why: UserError): Promise<void> {
+    this.#stopped = why;
+    this.#turn?.abort(why);
+    for (const item of this.#prompts.list()) if (item.state === "waiting") this.#drop(item, why);
+    while (this.#working) await this.#working;
+    this.#log.close();
+    this.#tellEnd(this.#last);
+  }
+
+  #hand(kind: Item["kind"], prompt: Prompt): Sent {
+    const item = this.#prompts.add(kind, prompt);
+    const refusal = this.#stopped ?? promptFault(prompt);
+    if (refusal) this.#drop(item, refusal);
+    else this.#work();
+    return sentOf(item, async () => {
+      if (item.state !== "waiting") return false;
+      this.#drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
+      return true;
+    });
+  }
+
+  #drop(item: Item, why: UserError): void {
+    this.#prompts.end(item, "dropped", failedTurn(why, this.#startedAt));
+  }
+
+  #work(): void {
+    this.#working ??= this.#workThrough().finally(() => {
+      this.#working = undefined;
+      if (this.#prompts.nextWaiting() && !this.#stopped) this.#work(); // it came in the moment between the last look and this one
+    });
+  }
+
+  async #workThrough(): Promise<void> {
+    for (let item = this.#prompts.nextWaiting(); item && !this.#stopped; item = this.#prompts.nextWaiting())
+      await this.#runTurn(item);
+  }
+
+  async #runTurn(item: Item): Promise<void> {
+    const abort = new AbortController();
+    this.#turn = abort;
+    item.state = "told";
+    const startedAt = Date.now();
+    let ending: TurnEnding | undefined;
+    try {
+      this.#settle();
+      const run = start(this.#optionsOf(item.prompt, abort.signal));
+      const turn = { text: item.prompt.text, isTold: false };
+      for await (const event of run.events) {
+        if (event.type === "done" || event.type === "fail") ending = event;
+        else this.#show(event, turn);
+        await this.#log.ready();
+      }
+      const result = await run.result;
+      this.#sessionId = result.sessionId ?? this.#sessionId;
+      this.#last = endOf(result);
+      this.#show(undefined, turn);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      ending = failedTurn(error, startedAt);
+    }
+    if (abort.signal.aborted && ending?.type !== "done") {
+      const { message, code } = abort.signal.reason as UserError;
+      ending = { ...(ending ?? failedTurn({ message }, startedAt)), type: "fail", message, code };
+    }
+    ending ??= failedTurn({ code: "NO_RESULT", message: "The turn ended without a result." }, startedAt);
+    this.#turn = undefined;
+    this.#log.append(ending);
+    this.#prompts.end(item, "told", ending);
+  }
+
+  /** One `init`, one `user` for each prompt, whatever a CLI says of them. Without an event: there are no more. */
+  #show(event: AgentEvent | undefined, turn: { text: string; isTold: boolean }): void {
+    if (event?.type === "init") {
+      this.#sessionId = event.sessionId || this.#sessionId;
+      if (this.#initShown === event.sessionId) return;
+      this.#initShown = event.sessionId;
+      this.#log.append(event);
+      return;
+    }
+    if (!turn.isTold && event?.type !== "notice" && event?.type !== "other") {
+      turn.isTold = true;
+      if (event?.type !== "user") this.#log.append({ type: "user", text: turn.text, at: Date.now(), carried: derived });
+    }
+    if (event) this.#log.append(event);
+  }
+
+  #settle(): void {
+    if (this.#isModeNew) this.#notice("mode_change", `The mode is now ${this.#mode}.`, { permissionMode: this.#mode });
+    if (this.#isModelNew) this.#notice("model_change", `The model is now ${this.#model}.`, { model: this.#model });
+    this.#isModeNew = false;
+    this.#isModelNew = false;
+  }
+
+  #notice(kind: string, message: string, fields?: Record<string, unknown>): void {
+    this.#log.append({ type: "notice", kind, message, ...(fields && { fields }), at: Date.now() });
+  }
+
+  #optionsOf({ text, data, images = [] }: Prompt, signal: AbortSignal) {
+    const { human: _human, subagents: _subagents, toolOutput: _output, resume, fork, ...same } = this.#options;
+    const paths = images.map((image) => {
+      if (typeof image === "string") return image;
+      throw new UserError("NOT_BUILT", `${this.#program} takes images by their paths.`);
+    });
+    const mode: SdkPermissionMode | undefined = this.#mode && modeFor(this.#mode, this.#program);
+    const isFollowUp = this.#sessionId !== undefined;
+    return {
+      ...same,
+      prompt: data === undefined ? text : `${text}\n\n${data}`,
+      signal,
+      keepEvents: false,
+      ...(paths.length > 0 && { images: paths }),
+      ...(mode && { permissionMode: mode }),
+      ...(this.#model !== undefined && { model: this.#model }),
+      ...(isFollowUp ? { resume: this.#sessionId } : { resume, fork }),
+    };
+  }
+}
+
+function endOf({ exitCode, signal, stderr, stages }: RunResult<unknown>): LiveEnd {
+  return { exitCode, signal, stderr, stages };
+}
