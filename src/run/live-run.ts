@@ -3,6 +3,7 @@
 import { explainError, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
+import { type OpenPrompt, Prompts, sentOf } from "../protocol/prompts.ts";
 import type {
   ContextUse,
   LiveRun,
@@ -19,7 +20,6 @@ import type { Assembled } from "./assemble.ts";
 import type { RunHost } from "./host.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { OpenedModel } from "./models.ts";
-import { PromptQueue, type QueuedPrompt } from "./prompt-queue.ts";
 import { chatKeeper, findMcp, initOf, lastingModes, openSession, type RunSession } from "./session.ts";
 import { type Setup, setUp } from "./setup.ts";
 
@@ -56,12 +56,14 @@ class OpenRun implements LiveRun {
   readonly chatId: string;
   readonly #parts: OpenParts;
   readonly #log: EventLog;
-  readonly #queue: PromptQueue;
+  readonly #prompts = new Prompts();
+  /** What must not happen beside a turn. */
+  readonly #jobs: (() => Promise<void>)[] = [];
   readonly #startedAt: number;
   #timer: NodeJS.Timeout | undefined;
   /** Since the last call of a tool. */
   #said = "";
-  #turn: { abort: AbortController; item: QueuedPrompt } | undefined;
+  #turn: { abort: AbortController; item: OpenPrompt } | undefined;
   #working: Promise<void> | undefined;
   #assembling: Promise<Assembled> | undefined;
   /** Why nothing is done any more. */
@@ -75,7 +77,6 @@ class OpenRun implements LiveRun {
     this.#parts = parts;
     this.chatId = session.id;
     this.#startedAt = this.#now();
-    this.#queue = new PromptQueue((why) => this.#failure(why));
     this.#log = new EventLog(session.chat ? chatKeeper(session.chat) : new MemoryKeeper());
     this.#log.append(initOf(setup, session, mcp));
     if (signal?.aborted) this.#stop(signal.reason);
@@ -86,19 +87,17 @@ class OpenRun implements LiveRun {
   }
 
   send(prompt: Prompt): Sent {
-    const sent = this.#queue.add(prompt);
-    this.#work();
-    return sent;
+    return this.#hand("prompt", prompt);
   }
 
   steer(text: string): Sent {
-    return this.#turn ? this.#queue.steer({ text }) : this.send({ text });
+    return this.#hand(this.#turn ? "steer" : "prompt", { text });
   }
 
   interrupt(why = "The turn was cancelled."): void {
     if (!this.#turn) return;
     this.#turn.abort.abort(new UserError("INTERRUPTED", why));
-    const waiting = this.#queue.prompts;
+    const waiting = this.#prompts.waiting().length;
     if (waiting > 0)
       this.#notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
   }
@@ -123,7 +122,7 @@ class OpenRun implements LiveRun {
   }
 
   async rewind(turn: number): Promise<void> {
-    if (this.#turn || !this.#queue.isEmpty)
+    if (this.#turn || this.#prompts.nextWaiting())
       throw new UserError("USAGE", "A turn is running. Interrupt it, then rewind.");
     await this.#job(async () => {
       const message = await (await this.#verbs()).rewind(this.#parts, await this.#assembled(), turn);
@@ -173,29 +172,46 @@ class OpenRun implements LiveRun {
     return (this.#parts.setup.host.seams?.now ?? Date.now)();
   }
 
-  /** Something that must not happen beside a turn. */
-  #job(work: () => Promise<void>): Promise<void> {
-    const done = this.#queue.addJob(work);
+  #hand(kind: OpenPrompt["kind"], prompt: Prompt): Sent {
+    const item = this.#prompts.add(kind, prompt);
     this.#work();
-    return done;
+    return sentOf(item, async () => {
+      if (item.state !== "waiting") return false;
+      this.#drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
+      return true;
+    });
+  }
+
+  #drop(item: OpenPrompt, why: UserError): void {
+    this.#prompts.end(item, "dropped", this.#failure(why));
+  }
+
+  #job(work: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#jobs.push(() => work().then(resolve, reject));
+      this.#work();
+    });
   }
 
   #work(): void {
     this.#working ??= this.#workThrough().finally(() => {
       this.#working = undefined;
-      if (!this.#queue.isEmpty) this.#work(); // it came in the moment between the last look and this one
+      if (this.#jobs.length > 0 || this.#prompts.nextWaiting()) this.#work(); // it came in the moment between the last look and this one
     });
   }
 
   async #workThrough(): Promise<void> {
-    for (let next = this.#queue.next(); next; next = this.#queue.next()) {
-      if ("job" in next) await next.job();
-      else if (this.#stopped) this.#queue.drop(next, this.#stopped);
+    while (true) {
+      const job = this.#jobs.shift();
+      const next = job ? undefined : this.#prompts.nextWaiting();
+      if (job) await job();
+      else if (!next) return;
+      else if (this.#stopped) this.#drop(next, this.#stopped);
       else await this.#runTurn(next);
     }
   }
 
-  async #runTurn(item: QueuedPrompt): Promise<void> {
+  async #runTurn(item: OpenPrompt): Promise<void> {
     const abort = new AbortController();
     const startedAt = this.#now();
     item.state = "told";
@@ -214,16 +230,11 @@ class OpenRun implements LiveRun {
     }
     ending ??= this.#emit(this.#failure(new Error("the turn ended without a result"), startedAt))!;
     this.#turn = undefined;
-    this.#afterTurn();
-    item.settle(ending);
-  }
-
-  /** What was meant for the turn and came too late for it is not lost. */
-  #afterTurn(): void {
-    this.#queue.keepSteering();
-    if (!this.#pending.compact) return;
-    this.#pending.compact = false;
-    void this.compact().catch((error: Error) => this.#notice("warning", error.message));
+    if (this.#pending.compact) {
+      this.#pending.compact = false;
+      void this.compact().catch((error: Error) => this.#notice("warning", error.message));
+    }
+    this.#prompts.end(item, "told", ending);
   }
 
   /** Kept, then shown. The ending of the turn comes back, which is a failure where something could not be kept. */
@@ -342,7 +353,11 @@ class OpenRun implements LiveRun {
   }
 
   async #takeSteered({ expand }: Assembled, signal: AbortSignal) {
-    const taken = this.#queue.takeSteering(this.#turn?.item);
+    const taken = this.#prompts.waiting().filter(({ kind }) => kind === "steer");
+    for (const item of taken) {
+      item.state = "told";
+      void this.#turn?.item.ending.then((ending) => this.#prompts.end(item, "told", ending));
+    }
     return Promise.all(taken.map(({ prompt }) => expand(prompt, signal)));
   }
 }

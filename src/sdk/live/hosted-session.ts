@@ -10,6 +10,7 @@ import {
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../../protocol/event-log.ts";
+import { failedTurn, type OpenPrompt, Prompts, sentOf, userError } from "../../protocol/prompts.ts";
 import type {
   ContextUse,
   LiveRun,
@@ -27,7 +28,6 @@ import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
 import { judge } from "../outcome.ts";
 import type { UnifiedTool } from "../unified.ts";
 import { promptFault, promptLine } from "./prompt-line.ts";
-import { failedTurn, type Item, Prompts, sentOf, userError } from "./prompts.ts";
 import type { Questions } from "./questions.ts";
 import { Requests } from "./requests.ts";
 import type { LiveEnd, LiveSession } from "./session.ts";
@@ -179,7 +179,7 @@ export class HostedSession implements LiveSession {
     await this.ended;
   }
 
-  #hand(kind: Item["kind"], prompt: Prompt): Sent {
+  #hand(kind: OpenPrompt["kind"], prompt: Prompt): Sent {
     const item = this.#prompts.add(kind, prompt);
     const refusal = this.#stopped ?? promptFault(prompt);
     if (refusal) this.#drop(item, refusal);
@@ -188,14 +188,14 @@ export class HostedSession implements LiveSession {
     return sentOf(item, () => this.#withdraw(item));
   }
 
-  async #withdraw(item: Item): Promise<boolean> {
+  async #withdraw(item: OpenPrompt): Promise<boolean> {
     if (!this.#prompts.has(item) || this.#stopped) return false;
     const isWithdrawn = (await this.#ask({ type: "withdraw", prompt: item.id }).catch(() => false)) === true;
     if (isWithdrawn) this.#drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
     return isWithdrawn;
   }
 
-  #drop(item: Item, why: { message: string; code?: string }): void {
+  #drop(item: OpenPrompt, why: { message: string; code?: string }): void {
     this.#prompts.end(item, "dropped", failedTurn(why, this.#startedAt));
   }
 

@@ -3,6 +3,7 @@
 import { happensWithin } from "../../process/clock.ts";
 import { controlVersion } from "../../protocol/control-lines.ts";
 import { UserError } from "../../protocol/error-codes.ts";
+import { userError } from "../../protocol/prompts.ts";
 import type { OpenConnection } from "../callbacks/connection.ts";
 import { startCli } from "../child.ts";
 import type { AgentDriver, DriverRequest, RunLoss } from "../drivers/driver.ts";
@@ -10,7 +11,6 @@ import { type FoundCli, findCli } from "../find-cli.ts";
 import { notFound } from "../run.ts";
 import { checkedDriver, requestOf } from "../start-options.ts";
 import { HostedSession } from "./hosted-session.ts";
-import { userError } from "./prompts.ts";
 import { abilitiesOf, Questions } from "./questions.ts";
 import { defaultGraceMs, defaultIdleMs, type LiveOptions, type LiveSession } from "./session.ts";
 import { TurnwiseSession } from "./turnwise-session.ts";

@@ -2,10 +2,10 @@
 import { resolve } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { imageKind, largestImage } from "../../protocol/image.ts";
+import type { OpenPrompt } from "../../protocol/prompts.ts";
 import type { Prompt } from "../../protocol/run.ts";
-import type { Item } from "./prompts.ts";
 
-export function promptLine({ id, prompt: { text, data, images = [] } }: Pick<Item, "id" | "prompt">): object {
+export function promptLine({ id, prompt: { text, data, images = [] } }: Pick<OpenPrompt, "id" | "prompt">): object {
   const pictures = images.map((image) => ({
     type: "image",
     source:

@@ -1,6 +1,6 @@
 // Requests to a run that are answered by a `reply` with their id.
 import type { UserError } from "../../protocol/error-codes.ts";
-import { userError } from "./prompts.ts";
+import { userError } from "../../protocol/prompts.ts";
 
 export class Requests {
   readonly #open = new Map<string, { resolve(value: unknown): void; reject(error: UserError): void }>();

@@ -3,6 +3,7 @@
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../../protocol/event-log.ts";
+import { failedTurn, type OpenPrompt, Prompts, sentOf } from "../../protocol/prompts.ts";
 import type {
   ContextUse,
   LiveRun,
@@ -21,7 +22,6 @@ import { start } from "../run.ts";
 import { checkWords, requestOf } from "../start-options.ts";
 import type { UnifiedTool } from "../unified.ts";
 import { promptFault } from "./prompt-line.ts";
-import { failedTurn, type Item, Prompts, sentOf } from "./prompts.ts";
 import type { LiveEnd, LiveOptions, LiveSession } from "./session.ts";
 import { cannot, modeFor, turnwiseLosses } from "./turnwise-losses.ts";
 
@@ -83,7 +83,7 @@ export class TurnwiseSession implements LiveSession {
   interrupt(why = "The turn was cancelled."): void {
     if (!this.#turn) return;
     this.#turn.abort(new UserError("INTERRUPTED", why));
-    const waiting = this.#prompts.list().filter(({ state }) => state === "waiting").length;
+    const waiting = this.#prompts.waiting().length;
     if (waiting > 0)
       this.#notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
   }
@@ -148,7 +148,7 @@ export class TurnwiseSession implements LiveSession {
     this.#tellEnd(this.#last);
   }
 
-  #hand(kind: Item["kind"], prompt: Prompt): Sent {
+  #hand(kind: OpenPrompt["kind"], prompt: Prompt): Sent {
     const item = this.#prompts.add(kind, prompt);
     const refusal = this.#stopped ?? promptFault(prompt);
     if (refusal) this.#drop(item, refusal);
@@ -160,7 +160,7 @@ export class TurnwiseSession implements LiveSession {
     });
   }
 
-  #drop(item: Item, why: UserError): void {
+  #drop(item: OpenPrompt, why: UserError): void {
     this.#prompts.end(item, "dropped", failedTurn(why, this.#startedAt));
   }
 
@@ -176,7 +176,7 @@ export class TurnwiseSession implements LiveSession {
       await this.#runTurn(item);
   }
 
-  async #runTurn(item: Item): Promise<void> {
+  async #runTurn(item: OpenPrompt): Promise<void> {
     const abort = new AbortController();
     this.#turn = abort;
     item.state = "told";

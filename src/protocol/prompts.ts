@@ -1,9 +1,9 @@
 // Prompts that were handed to a session: which of them wait, which are told, and how each of them ends.
-import { type ErrorCode, errorCodes, UserError } from "../../protocol/error-codes.ts";
-import type { Prompt, Sent, TurnEnding } from "../../protocol/run.ts";
+import { type ErrorCode, errorCodes, UserError } from "./error-codes.ts";
+import type { Prompt, Sent, TurnEnding } from "./run.ts";
 
 /** `steer`: for the turn that runs. `prompt`: a turn of its own. */
-export type Item = {
+export type OpenPrompt = {
   id: string;
   kind: "prompt" | "steer";
   prompt: Prompt;
@@ -14,49 +14,53 @@ export type Item = {
 
 /** Those that are not over. What is over is forgotten here, and lives on in what its sender holds. */
 export class Prompts {
-  readonly #open = new Map<string, Item>();
+  readonly #open = new Map<string, OpenPrompt>();
   #count = 0;
 
   get isEmpty(): boolean {
     return this.#open.size === 0;
   }
 
-  add(kind: Item["kind"], prompt: Prompt): Item {
-    let settle: Item["settle"] = () => {};
+  add(kind: OpenPrompt["kind"], prompt: Prompt): OpenPrompt {
+    let settle: OpenPrompt["settle"] = () => {};
     const ending = new Promise<TurnEnding>((resolve) => {
       settle = resolve;
     });
-    const item: Item = { id: `prompt-${++this.#count}`, kind, prompt, state: "waiting", ending, settle };
+    const item: OpenPrompt = { id: `prompt-${++this.#count}`, kind, prompt, state: "waiting", ending, settle };
     this.#open.set(item.id, item);
     return item;
   }
 
-  get(id: string): Item | undefined {
+  get(id: string): OpenPrompt | undefined {
     return this.#open.get(id);
   }
 
-  has({ id }: Item): boolean {
+  has({ id }: OpenPrompt): boolean {
     return this.#open.has(id);
   }
 
-  list(): Item[] {
+  list(): OpenPrompt[] {
     return [...this.#open.values()];
   }
 
+  waiting(): OpenPrompt[] {
+    return this.list().filter(({ state }) => state === "waiting");
+  }
+
   /** What was meant for a turn comes before what waits for one. */
-  nextWaiting(): Item | undefined {
-    const waiting = this.list().filter(({ state }) => state === "waiting");
+  nextWaiting(): OpenPrompt | undefined {
+    const waiting = this.waiting();
     return waiting.find(({ kind }) => kind === "steer") ?? waiting[0];
   }
 
-  end(item: Item, state: "told" | "dropped", ending: TurnEnding): void {
+  end(item: OpenPrompt, state: "told" | "dropped", ending: TurnEnding): void {
     if (!this.#open.delete(item.id)) return;
     item.state = state;
     item.settle(ending);
   }
 }
 
-export function sentOf(item: Item, withdraw: () => Promise<boolean>): Sent {
+export function sentOf(item: OpenPrompt, withdraw: () => Promise<boolean>): Sent {
   return {
     id: item.id,
     ending: item.ending,
