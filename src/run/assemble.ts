@@ -1,45 +1,33 @@
 // Puts an agent together from a setup. Loaded after `init` is out, so that nobody waits for it.
-import { release, tmpdir } from "node:os";
-import { resolve } from "node:path";
+import { tmpdir } from "node:os";
 import type { Agent, TurnControl } from "../agent/agent.ts";
 import { BackgroundShells } from "../agent/background.ts";
-import {
-  buildSystemPrompt,
-  createPathInstructions,
-  createSkillBook,
-  expandPrompt,
-  listCommands,
-  withSkills,
-} from "../agent/instructions/index.ts";
 import { runTurn } from "../agent/loop.ts";
 import { createProcessRunner } from "../agent/process.ts";
 import { realSeams } from "../agent/seams.ts";
 import { createSnapshots } from "../agent/snapshots/index.ts";
-import { callableSubagents, findSubagents, subagentSection } from "../agent/subagents/definitions.ts";
 import { createSubagents } from "../agent/subagents/index.ts";
 import type { SubagentContext } from "../agent/subagents/run.ts";
 import { askQuestion } from "../agent/tools/ask-question.ts";
 import { type Todo, TodoList, todoWrite } from "../agent/tools/todos.ts";
-import type { Tool } from "../agent/tools/tool.ts";
 import type { TurnPrompt } from "../agent/turn.ts";
 import { UsageBudget } from "../agent/usage-budget.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { LiveRun, Prompt } from "../protocol/run.ts";
 import { hasHookFiles } from "../store/hook-paths.ts";
-import { hasSandboxFile } from "../store/sandbox-files.ts";
 import { trust } from "../store/trust.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { chooseTools } from "./choose-tools.ts";
-import { createAsking, permissionAsker, personOf } from "./human.ts";
+import { personOf } from "./human.ts";
+import { loadInstructions } from "./instructions.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import { agentModel, openProvider } from "./models.ts";
-import { promptParts } from "./prompt-parts.ts";
-import { type Confinement, createConfinement, unconfined } from "./sandbox.ts";
+import { openPermissions } from "./permissions.ts";
 import { codeSearchAccess, serviceKeys, webAccess } from "./services.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./setup.ts";
-import type { RunState } from "./state.ts";
+import { perMode, type RunState } from "./state.ts";
 import { subagentContext } from "./subagents.ts";
 
 export type AssemblyParts = {
@@ -103,59 +91,31 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       ...(person && { person }),
     }));
   const hasServers = mcp !== undefined || browser !== undefined;
-  const builtIn = perMode<readonly Tool[]>(state, (mode) => chooseTools(request, { mode, hasServers }));
-  builtIn(); // wrong names stop the run here
+  const builtIn = perMode(state, (mode) => chooseTools(request, { mode, hasServers })); // wrong names stop the run here
   await opened;
-  const { loadHidden } = await import("../policy/hidden.ts");
-  const isIgnored = await loadHidden({ workspace, roots, home, configDir, rules: setup.rules });
-  const instructions = { workspace, roots, configDir, home, isIgnored };
-  const skills = createSkillBook({ ...instructions, trusted: setup.trusted });
-  const { subagents, warnings: wrong } = findSubagents({ ...instructions, trusted: setup.trusted });
-  const surroundings = {
-    ...instructions,
-    headless: !asking.isAttended,
-    platform: process.platform,
-    osRelease: release(),
-    shell: host.env["SHELL"] ?? "/bin/bash",
-    today: new Date(seams.now()),
-    systemPrompt: request.systemPrompt,
-    appendSystemPrompt: request.appendSystemPrompt,
-    sections: [skills.section, builtIn().some((tool) => tool.wire === "task") ? subagentSection(subagents) : ""],
-  };
-  const append = [request.appendSystemPrompt, answer?.instruction].filter(Boolean).join("\n\n");
-  const first = buildSystemPrompt({ ...surroundings, mode: state.mode, appendSystemPrompt: append });
-  const { loaded } = first;
-  const firstMode = state.mode;
-  const system = perMode(state, (mode) =>
-    mode === firstMode
-      ? first.system
-      : buildSystemPrompt({ ...surroundings, mode, appendSystemPrompt: append }, loaded).system,
-  );
-  for (const warning of [...first.warnings, ...skills.takeWarnings(), ...wrong]) warn(warning);
-
+  const told = await loadInstructions(setup, {
+    state,
+    tools: builtIn(),
+    now: seams.now(),
+    warn,
+    ...(mcp && { mcp }),
+    ...(answer && { answer }),
+  });
   const background = new BackgroundShells(processes, tmpdir());
-  const ask = permissionAsker(
-    asking.can("permission") ? asking : createAsking(await askCommand(setup, { processes, sessionId })),
-  );
-  let confinement = unconfined;
-  let confining: Promise<Confinement> | undefined;
-  const confine = async () => {
-    const unlisted = request.unlistedCommands ?? "sandbox";
-    confining ??= createConfinement(setup, { unlisted, canAsk: ask !== undefined, processes, warn });
-    confinement = await confining;
-    return confinement;
-  };
-  // A broken file stops the run before anything is asked or done.
-  if (request.sandbox === "enabled" || hasSandboxFile(configDir, workspace)) await confine();
+  const permissions = await openPermissions(setup, {
+    state,
+    processes,
+    sessionId,
+    background,
+    moreRules: () => [...told.skills.readRules(), ...(mcp?.rules ?? [])],
+    warn,
+  });
   const hooks =
     (request.hooks ?? []).length > 0 || hasHookFiles({ configDir, workspace, home })
       ? await (await import("./hooks.ts")).openHooks(setup, { session, state, processes, warn })
       : undefined;
   const snapshots = chat && createSnapshots({ configDir, workspace, roots, sessionId, chat });
-  const reviews =
-    request.autoReview || settings.approvalMode === "auto-review" ? await reviewer(setup, state) : undefined;
   const todos = new TodoList((session.state("todos") as Todo[] | undefined) ?? []);
-  const pathInstructions = withSkills(createPathInstructions(instructions, loaded), skills);
   /** What hooks said at the beginning. */
   let begun: string[] | undefined;
   const agent: Agent = {
@@ -170,40 +130,20 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       return state.model;
     },
     get system() {
-      return [system(), ...(begun ?? [])].join("\n\n");
+      return [told.system(), ...(begun ?? [])].join("\n\n");
     },
     get tools() {
       return [...builtIn(), ...(browser?.tools ?? []), ...(mcp?.tools ?? [])];
     },
-    async decide(needs, options) {
-      const { decide } = await import("../policy/decide.ts");
-      // While no command is run, nothing waits for the sandbox.
-      const confined = confining || needs.some((need) => need.kind === "Shell") ? await confine() : unconfined;
-      const decision = await decide(needs, {
-        mode: options?.readOnly && state.mode !== "plan" ? "ask" : state.mode,
-        interactive: ask !== undefined,
-        workspace,
-        // The model is pointed to long outputs by their path: it may read them.
-        roots: background.folder ? [...roots, background.folder] : roots,
-        home,
-        configDir,
-        rules: [...setup.rules, ...skills.readRules(), ...(mcp?.rules ?? [])],
-        sandbox: confined.reach,
-        searchPath: host.env["PATH"] ?? "",
-        acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
-      });
-      return confined.check(decision);
+    decide: permissions.decide,
+    ...(permissions.ask && { ask: permissions.ask }),
+    get review() {
+      return permissions.review;
     },
-    ...(ask && { ask }),
     // The offline model understands instructions, not complaints.
     ...(answer && { answer: model.kind === "offline" ? { ...answer, repairs: 0 } : answer }),
     ...(person ? { person } : { untold: new Set([askQuestion.name]) }),
     ...(hooks && { hooks }),
-    ...(reviews && {
-      get review() {
-        return state.mode === "default" ? reviews : undefined;
-      },
-    }),
     ...(snapshots && {
       async beforeWrite(needs, signal) {
         const note = await snapshots.before(chat!.turn, needs, signal);
@@ -225,7 +165,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       newId: seams.newId,
       buffers: seams.buffers,
       get sandbox() {
-        return confinement.sandbox;
+        return permissions.sandbox;
       },
       // A quarter of the window at most: one result must leave room for the others and the answer.
       resultLimit: Math.max(4000, Math.min(100_000, state.model.contextTokens)),
@@ -233,30 +173,23 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       codeSearch: codeSearchAccess(setup, { isKept: chat !== undefined }),
       compat: request.compat,
     },
-    instructionsFor: (path) => pathInstructions.forPath(resolve(workspace, path)),
+    instructionsFor: told.forPath,
   };
   agent.subagents = createSubagents(
     agent,
-    subagentContext(setup, session, { subagents, state, surroundings, instructions, loaded, watch: parts.watch }),
+    subagentContext(setup, session, { instructions: told, state, watch: parts.watch }),
   );
 
-  const told = new Set<string>();
+  const named = new Set<string>();
   /** A run that leaves something running says so before its result: it ends with the run. */
   const tellOfRunning = () => {
     for (const { taskId, status, command } of background.list()) {
-      if (status !== "running" || told.has(taskId)) continue;
-      told.add(taskId);
+      if (status !== "running" || named.has(taskId)) continue;
+      named.add(taskId);
       warn(`The background command ${taskId} is still running, and ends with the run: ${command}`);
     }
   };
-  const expand = async (prompt: Prompt, signal: AbortSignal): Promise<TurnPrompt> => {
-    const callable = [skills, callableSubagents(subagents)];
-    const expanded =
-      (await mcp?.expand(prompt.text, signal)) ??
-      expandPrompt(prompt.text, { ...instructions, instructions: pathInstructions, callable });
-    for (const warning of expanded.warnings) warn(warning);
-    return { ...promptParts(prompt, expanded), requestId: seams.newId() };
-  };
+  const expand = (prompt: Prompt, signal: AbortSignal) => told.expand(prompt, seams.newId(), signal);
   let last: { event?: AgentEvent; signal?: AbortSignal } = {};
   return {
     agent,
@@ -269,7 +202,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
         if (event.type === "tool_end" && event.tool === todoWrite.wire) session.saveState("todos", todos.all());
         if (event.type === "done" || event.type === "fail") {
           last = { event, signal };
-          for (const warning of pathInstructions.takeWarnings()) warn(warning);
+          for (const warning of told.takeWarnings()) warn(warning);
           tellOfRunning();
         }
         yield event;
@@ -277,29 +210,17 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     },
     reload: () => todos.replace((session.state("todos") as Todo[] | undefined) ?? []),
     background: (callId) => background.takeOver(callId),
-    async names() {
-      const names = subagents.map(({ name }) => name);
-      return { commands: listCommands(instructions), skills: skills.names(), subagents: names };
-    },
+    names: async () => told.names(),
     async end() {
       if (begun) await hooks?.end(sessionEnd(last, asking.isAttended));
       await agent.subagents?.end();
       await background.endAll();
       await browser?.end();
       await mcp?.end();
-      await confinement.sandbox?.end();
+      await permissions.end();
       await processes.endAll();
       await snapshots?.tidy();
     },
-  };
-}
-
-/** Made once for each mode. */
-function perMode<Value>(state: RunState, make: (mode: RunState["mode"]) => Value): () => Value {
-  const made = new Map<RunState["mode"], Value>();
-  return () => {
-    if (!made.has(state.mode)) made.set(state.mode, make(state.mode));
-    return made.get(state.mode)!;
   };
 }
 
@@ -308,16 +229,6 @@ function sessionEnd({ event, signal }: { event?: AgentEvent; signal?: AbortSigna
   const status = event?.type === "done" ? "completed" : signal?.aborted ? "aborted" : "error";
   const error = event?.type === "fail" ? { error: event.message } : {};
   return { status, reason: isAttended && status === "completed" ? "user_close" : status, ...error } as const;
-}
-
-async function askCommand({ request, workspace }: Setup, parts: Pick<Agent["toolContext"], "processes" | "sessionId">) {
-  if (request.askCommand === undefined) return undefined;
-  return (await import("./ask-command.ts")).commandHuman(request.askCommand, { ...parts, workspace });
-}
-
-async function reviewer({ settings, workspace }: Setup, state: RunState) {
-  const { createReviewer } = await import("../agent/auto-review.ts");
-  return createReviewer({ state, instructions: settings.autoRun, workspace });
 }
 
 /** Where nothing can be saved (a container without a home), trust still holds for this run. */

@@ -2,16 +2,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { createSession } from "../agent/agent.ts";
-import {
-  buildSystemPrompt,
-  createPathInstructions,
-  createSkillBook,
-  type SystemPromptInput,
-  withSkills,
-} from "../agent/instructions/index.ts";
-import type { LoadedInstructions } from "../agent/instructions/project.ts";
-import type { SkillContext } from "../agent/instructions/skills.ts";
-import type { Subagent } from "../agent/subagents/definitions.ts";
+import { buildSystemPrompt, createPathInstructions, createSkillBook, withSkills } from "../agent/instructions/index.ts";
 import { createSubagents } from "../agent/subagents/index.ts";
 import type { SubagentChat, SubagentChats, SubagentContext } from "../agent/subagents/run.ts";
 import type { Message } from "../protocol/message.ts";
@@ -19,6 +10,7 @@ import { chatFolder, isChatId, storeFile, transcriptFile } from "../store/chats/
 import { createChat, openChat } from "../store/chats/open-chat.ts";
 import { readState } from "../store/chats/saved-state.ts";
 import { openSubagentOutput } from "../store/subagent-output.ts";
+import type { RunInstructions } from "./instructions.ts";
 import { openNamedModel } from "./models.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./setup.ts";
@@ -28,17 +20,15 @@ import type { RunState } from "./state.ts";
 const levels = 2;
 
 type SubagentParts = {
-  subagents: readonly Subagent[];
   state: RunState;
   /** What their parent is told, and what all of it was made of. */
-  surroundings: Omit<SystemPromptInput, "mode">;
-  instructions: Omit<SkillContext, "trusted">;
-  loaded: LoadedInstructions;
+  instructions: RunInstructions;
   watch: NonNullable<SubagentContext["watch"]>;
 };
 
 export function subagentContext(setup: Setup, session: RunSession, parts: SubagentParts): SubagentContext {
-  const { subagents, state, surroundings, instructions, loaded, watch } = parts;
+  const { state, watch } = parts;
+  const { subagents, surroundings, files, loaded } = parts.instructions;
   const prompts = new Map<string, string>();
   return {
     subagents,
@@ -56,8 +46,8 @@ export function subagentContext(setup: Setup, session: RunSession, parts: Subage
       return system;
     },
     instructionsFor() {
-      const skills = createSkillBook({ ...instructions, trusted: setup.trusted });
-      const own = withSkills(createPathInstructions(instructions, loaded), skills);
+      const skills = createSkillBook({ ...files, trusted: setup.trusted });
+      const own = withSkills(createPathInstructions(files, loaded), skills);
       return (path) => own.forPath(resolve(setup.workspace, path));
     },
     levels,

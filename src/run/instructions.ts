@@ -1,0 +1,85 @@
+// What the agent of a run is told: the system prompt for each mode, skills, subagents, and prompts with their mentions expanded.
+import { release } from "node:os";
+import { resolve } from "node:path";
+import {
+  buildSystemPrompt,
+  createPathInstructions,
+  createSkillBook,
+  expandPrompt,
+  listCommands,
+  withSkills,
+} from "../agent/instructions/index.ts";
+import { callableSubagents, findSubagents, subagentSection } from "../agent/subagents/definitions.ts";
+import type { Tool } from "../agent/tools/tool.ts";
+import type { TurnPrompt } from "../agent/turn.ts";
+import type { Prompt } from "../protocol/run.ts";
+import type { AnswerSchema } from "./answer-schema.ts";
+import type { RunServers } from "./mcp.ts";
+import { promptParts } from "./prompt-parts.ts";
+import type { Setup } from "./setup.ts";
+import { perMode, type RunState } from "./state.ts";
+
+type InstructionParts = {
+  state: RunState;
+  tools: readonly Tool[];
+  mcp?: Pick<RunServers, "expand">;
+  answer?: AnswerSchema;
+  now: number;
+  warn(message: string): void;
+};
+
+export type RunInstructions = Awaited<ReturnType<typeof loadInstructions>>;
+
+export async function loadInstructions(setup: Setup, parts: InstructionParts) {
+  const { workspace, roots, configDir, home, request, host, asking, trusted } = setup;
+  const { state, tools, mcp, answer, warn } = parts;
+  const { loadHidden } = await import("../policy/hidden.ts");
+  const isIgnored = await loadHidden({ workspace, roots, home, configDir, rules: setup.rules });
+  const files = { workspace, roots, configDir, home, isIgnored };
+  const skills = createSkillBook({ ...files, trusted });
+  const { subagents, warnings: wrong } = findSubagents({ ...files, trusted });
+  const surroundings = {
+    ...files,
+    headless: !asking.isAttended,
+    platform: process.platform,
+    osRelease: release(),
+    shell: host.env["SHELL"] ?? "/bin/bash",
+    today: new Date(parts.now),
+    systemPrompt: request.systemPrompt,
+    appendSystemPrompt: request.appendSystemPrompt,
+    sections: [skills.section, tools.some((tool) => tool.wire === "task") ? subagentSection(subagents) : ""],
+  };
+  const appendSystemPrompt = [request.appendSystemPrompt, answer?.instruction].filter(Boolean).join("\n\n");
+  const first = buildSystemPrompt({ ...surroundings, mode: state.mode, appendSystemPrompt });
+  const { loaded } = first;
+  for (const warning of [...first.warnings, ...skills.takeWarnings(), ...wrong]) warn(warning);
+  const byPath = withSkills(createPathInstructions(files, loaded), skills);
+  return {
+    files,
+    loaded,
+    surroundings,
+    skills,
+    subagents,
+    system: perMode(
+      state,
+      (mode) => buildSystemPrompt({ ...surroundings, mode, appendSystemPrompt }, loaded).system,
+      first.system,
+    ),
+    /** Of a path that was touched; each text comes once. */
+    forPath: (path: string) => byPath.forPath(resolve(workspace, path)),
+    takeWarnings: () => byPath.takeWarnings(),
+    async expand(prompt: Prompt, requestId: string, signal: AbortSignal): Promise<TurnPrompt> {
+      const callable = [skills, callableSubagents(subagents)];
+      const expanded =
+        (await mcp?.expand(prompt.text, signal)) ??
+        expandPrompt(prompt.text, { ...files, instructions: byPath, callable });
+      for (const warning of expanded.warnings) warn(warning);
+      return { ...promptParts(prompt, expanded), requestId };
+    },
+    names: () => ({
+      commands: listCommands(files),
+      skills: skills.names(),
+      subagents: subagents.map(({ name }) => name),
+    }),
+  };
+}

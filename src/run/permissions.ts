@@ -1,0 +1,81 @@
+// What a run may do: rules and mode, the sandbox that commands are put into, and who is asked about the rest.
+import type { Agent } from "../agent/agent.ts";
+import type { Sandbox } from "../agent/sandbox/index.ts";
+import type { Rule } from "../protocol/permission-rule.ts";
+import { hasSandboxFile } from "../store/sandbox-files.ts";
+import { createAsking, permissionAsker } from "./human.ts";
+import { type Confinement, createConfinement, unconfined } from "./sandbox.ts";
+import type { Setup } from "./setup.ts";
+import type { RunState } from "./state.ts";
+
+export type RunPermissions = Pick<Agent, "ask" | "decide" | "review"> & {
+  /** Absent until the first command needs one. */
+  readonly sandbox: Sandbox | undefined;
+  end(): Promise<void>;
+};
+
+type PermissionParts = Pick<Agent["toolContext"], "processes" | "sessionId" | "background"> & {
+  state: RunState;
+  /** Rules that are known only while it runs: of skills and servers. */
+  moreRules(): readonly Rule[];
+  warn(message: string): void;
+};
+
+export async function openPermissions(setup: Setup, parts: PermissionParts): Promise<RunPermissions> {
+  const { workspace, roots, home, configDir, request, settings, asking, host } = setup;
+  const { state, background, processes, warn } = parts;
+  const ask = permissionAsker(asking.can("permission") ? asking : createAsking(await askCommand(setup, parts)));
+  const reviews =
+    request.autoReview || settings.approvalMode === "auto-review" ? await reviewer(setup, state) : undefined;
+  let confinement = unconfined;
+  let confining: Promise<Confinement> | undefined;
+  const confine = async () => {
+    const unlisted = request.unlistedCommands ?? "sandbox";
+    confining ??= createConfinement(setup, { unlisted, canAsk: ask !== undefined, processes, warn });
+    confinement = await confining;
+    return confinement;
+  };
+  // A broken file stops the run before anything is asked or done.
+  if (request.sandbox === "enabled" || hasSandboxFile(configDir, workspace)) await confine();
+  return {
+    ...(ask && { ask }),
+    get review() {
+      return state.mode === "default" ? reviews : undefined;
+    },
+    async decide(needs, options) {
+      const { decide } = await import("../policy/decide.ts");
+      // While no command is run, nothing waits for the sandbox.
+      const confined = confining || needs.some((need) => need.kind === "Shell") ? await confine() : unconfined;
+      const decision = await decide(needs, {
+        mode: options?.readOnly && state.mode !== "plan" ? "ask" : state.mode,
+        interactive: ask !== undefined,
+        workspace,
+        // The model is pointed to long outputs by their path: it may read them.
+        roots: background.folder ? [...roots, background.folder] : roots,
+        home,
+        configDir,
+        searchPath: host.env["PATH"] ?? "",
+        rules: [...setup.rules, ...parts.moreRules()],
+        sandbox: confined.reach,
+        acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
+      });
+      return confined.check(decision);
+    },
+    get sandbox() {
+      return confinement.sandbox;
+    },
+    async end() {
+      await confinement.sandbox?.end();
+    },
+  };
+}
+
+async function askCommand({ request, workspace }: Setup, { processes, sessionId }: PermissionParts) {
+  if (request.askCommand === undefined) return undefined;
+  return (await import("./ask-command.ts")).commandHuman(request.askCommand, { processes, sessionId, workspace });
+}
+
+async function reviewer({ settings, workspace }: Setup, state: RunState) {
+  const { createReviewer } = await import("../agent/auto-review.ts");
+  return createReviewer({ state, instructions: settings.autoRun, workspace });
+}
