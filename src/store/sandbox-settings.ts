@@ -2,15 +2,7 @@
 // A project's file may only narrow: what would widen is left out, and the user is told.
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
-import {
-  checkFields,
-  type FieldCheck,
-  isVariableName,
-  type SettingsFile,
-  textList,
-  wholeFrom,
-  wrongField,
-} from "./checked-fields.ts";
+import { type Checked, checkFields, oneOf, textList, truth, variableList, wholeFrom } from "./checked-fields.ts";
 import { readJson, saveJson } from "./json-file.ts";
 import { projectSandboxFile, userSandboxFile } from "./sandbox-files.ts";
 
@@ -44,21 +36,21 @@ export type SandboxSettingsInput = {
   cliConfig: JsonObject;
 };
 
-type FileType = SandboxSettings["type"] | "insecure_none";
+const fields = {
+  type: oneOf("workspace_readwrite", "workspace_readonly", "insecure_none"),
+  additionalReadwritePaths: textList,
+  additionalReadonlyPaths: textList,
+  readBoundary: oneOf("system", "workspace"),
+  additionalReadPaths: textList,
+  disableTmpWrite: truth,
+  enableSharedBuildCache: truth,
+  networkPolicy: { fields: { default: oneOf("allow", "deny"), allow: textList, deny: textList } },
+  environment: variableList,
+  limits: { fields: { memoryMb: wholeFrom(1), processes: wholeFrom(1) } },
+};
 
 /** One file, checked; what it does not say is undefined. */
-type SandboxFile = {
-  type?: FileType;
-  additionalReadwritePaths?: string[];
-  additionalReadonlyPaths?: string[];
-  readBoundary?: SandboxSettings["readBoundary"];
-  additionalReadPaths?: string[];
-  disableTmpWrite?: boolean;
-  enableSharedBuildCache?: boolean;
-  networkPolicy?: { default?: "allow" | "deny"; allow?: string[]; deny?: string[] };
-  environment?: string[];
-  limits?: { memoryMb?: number; processes?: number };
-};
+type SandboxFile = Checked<typeof fields>;
 
 export function loadSandboxSettings({ configDir, workspace, cliConfig }: SandboxSettingsInput): SandboxSettings {
   const warnings: string[] = [];
@@ -196,57 +188,17 @@ function wordOf<Value extends string>(
   return meant;
 }
 
-const checks: Record<keyof SandboxFile, FieldCheck> = {
-  type: oneOf("workspace_readwrite", "workspace_readonly", "insecure_none"),
-  additionalReadwritePaths: textList,
-  additionalReadonlyPaths: textList,
-  readBoundary: oneOf("system", "workspace"),
-  additionalReadPaths: textList,
-  disableTmpWrite: truth,
-  enableSharedBuildCache: truth,
-  networkPolicy: (value) => value,
-  environment: variables,
-  limits: (value) => value,
-};
-const networkChecks = { default: oneOf("allow", "deny"), allow: textList, deny: textList };
-const limitChecks = { memoryMb: wholeFrom(1), processes: wholeFrom(1) };
-
 function readFile(file: string, warnings: string[]): SandboxFile {
   const content = readJson(file);
   if (content === undefined) return {};
-  const settings: SettingsFile = {
+  const settings = {
     file,
     remedy: "Correct it: a guard that is not understood protects nothing.",
     warnings,
     // A field of a later version is kept in silence.
-    adviceOn: ({ meant }) => (meant === undefined ? undefined : `did you mean "${meant}"?`),
+    adviceOn: ({ meant }: { meant?: string }) => (meant === undefined ? undefined : `did you mean "${meant}"?`),
   };
-  const checked = checkFields(settings, "", content, checks) as SandboxFile;
-  const nested = (key: "networkPolicy" | "limits", table: Record<string, FieldCheck>) => {
-    const value: unknown = checked[key];
-    if (value === undefined) return {};
-    if (!isObject(value)) throw wrongField(settings, key, "must be an object");
-    return { [key]: checkFields(settings, `${key}.`, value, table) };
-  };
-  return { ...checked, ...nested("networkPolicy", networkChecks), ...nested("limits", limitChecks) };
-}
-
-function oneOf(...words: readonly string[]): FieldCheck {
-  return (value) => {
-    if (typeof value === "string" && words.includes(value)) return value;
-    throw new Error(`must be one of ${words.join(", ")}`);
-  };
-}
-
-function variables(value: unknown): string[] {
-  const names = textList(value);
-  if (names.every(isVariableName)) return names;
-  throw new Error("must be a list of names of variables");
-}
-
-function truth(value: unknown): boolean {
-  if (typeof value === "boolean") return value;
-  throw new Error("must be true or false");
+  return checkFields(settings, "", content, fields);
 }
 
 /** Undefined: back to saying nothing, for the network as well. */
