@@ -1,27 +1,11 @@
 // Types of the args and results of each tool, as the wire spells them. A result holds exactly one of its outcomes.
-import type {
-  ListMcpResourcesToolCallArgs,
-  ListMcpResourcesToolCallResult,
-  McpToolCallArgs,
-  McpToolCallResult,
-  ReadMcpResourceToolCallArgs,
-  ReadMcpResourceToolCallResult,
-} from "./mcp-shapes.ts";
-import type { ShellToolCallArgs, ShellToolCallResult } from "./shell-shapes.ts";
-
-export type * from "./mcp-shapes.ts";
-export type * from "./shell-shapes.ts";
 
 /** What most tools answer besides success. */
 export type ErrorText = { error: string };
 export type ErrorMessage = { errorMessage: string };
 export type Rejected = { reason: string };
 
-export interface LsToolCallArgs {
-  path: string;
-  ignore: string[];
-  toolCallId: string;
-}
+export type LsToolCallArgs = { path: string; ignore: string[]; toolCallId: string };
 export interface LsToolCallResult {
   success?: { directoryTreeRoot: DirectoryNode };
   error?: { path?: string; error: string } | ErrorMessage;
@@ -35,16 +19,9 @@ export interface DirectoryNode {
   fullSubtreeExtensionCounts: Record<string, number>;
   numFiles: number;
 }
-export interface FileNode {
-  name: string;
-  terminalMetadata?: unknown;
-}
+export type FileNode = { name: string; terminalMetadata?: unknown };
 
-export interface ReadToolCallArgs {
-  path: string;
-  limit?: number;
-  offset?: number;
-}
+export type ReadToolCallArgs = { path: string; limit?: number; offset?: number };
 export interface ReadToolCallResult {
   success?: {
     content: string;
@@ -94,20 +71,13 @@ export interface EditToolCallResult {
 }
 
 /** Old documentation only: a reader takes it, a writer uses edit. */
-export interface WriteToolCallArgs {
-  path: string;
-  fileText: string;
-  toolCallId: string;
-}
+export type WriteToolCallArgs = { path: string; fileText: string; toolCallId: string };
 export interface WriteToolCallResult {
   success?: { path: string; linesCreated: number; fileSize: number };
   error?: ErrorText;
 }
 
-export interface GlobToolCallArgs {
-  targetDirectory?: string;
-  globPattern: string;
-}
+export type GlobToolCallArgs = { targetDirectory?: string; globPattern: string };
 export interface GlobToolCallResult {
   success?: {
     pattern: string;
@@ -145,29 +115,78 @@ export interface WorkspaceResult {
   files?: { files: string[]; totalFiles?: number } & Truncation;
   count?: { counts: FileCount[]; totalFiles?: number; totalMatches?: number } & Truncation;
 }
-export interface Truncation {
-  clientTruncated?: boolean;
-  ripgrepTruncated?: boolean;
+export type Truncation = { clientTruncated?: boolean; ripgrepTruncated?: boolean };
+export type FileCount = { file: string; count: number };
+export type FileMatch = { file: string; matches: LineMatch[] };
+export type LineMatch = { lineNumber: number; content: string; contentTruncated: boolean; isContextLine: boolean };
+
+export interface ShellToolCallArgs {
+  command: string;
+  workingDirectory: string;
+  timeout: number;
+  toolCallId?: string;
+  simpleCommands: string[];
+  hasInputRedirect: boolean;
+  hasOutputRedirect: boolean;
+  parsingResult: ShellParsingResult;
+  /** A 64-bit number, hence a string. */
+  fileOutputThresholdBytes?: string;
+  isBackground?: boolean;
+  skipApproval?: boolean;
+  timeoutBehavior?: string;
+  hardTimeout?: number;
+  description?: string;
+  closeStdin?: boolean;
+  conversationId?: string;
+  requestedSandboxPolicy?: SandboxPolicy;
+  adminCommandDenylist?: string[];
+  requestId?: string;
 }
-export interface FileCount {
-  file: string;
-  count: number;
+export interface ShellParsingResult {
+  parsingFailed: boolean;
+  executableCommands: ExecutableCommand[];
+  hasRedirects: boolean;
+  hasCommandSubstitution: boolean;
+  redirects?: unknown[];
 }
-export interface FileMatch {
-  file: string;
-  matches: LineMatch[];
+export type ExecutableCommand = { name: string; args: CommandArg[]; fullText: string };
+export type CommandArg = { type: "word" | "string" | "raw_string" | "number"; value: string };
+export interface SandboxPolicy {
+  type: string;
+  networkAccess?: boolean;
+  additionalReadwritePaths?: string[];
+  additionalReadonlyPaths?: string[];
+  enableSharedBuildCache?: boolean;
+  readBoundary?: string;
+  additionalReadPaths?: string[];
 }
-export interface LineMatch {
-  lineNumber: number;
-  content: string;
-  contentTruncated: boolean;
-  isContextLine: boolean;
+/** `failure`: the command ran and exited non-zero. */
+export interface ShellToolCallResult {
+  success?: ShellRun;
+  failure?: ShellRun;
+  timeout?: { command: string; workingDirectory: string; timeoutMs?: number } & Partial<ShellRun>;
+  rejected?: { command: string; workingDirectory: string; reason: string; isReadonly: boolean };
+  spawnError?: { command: string; workingDirectory: string; error: string };
+  permissionDenied?: { command: string; workingDirectory: string; error?: string; isReadonly?: boolean };
+  error?: ErrorMessage;
+  isBackground?: boolean;
+  sandboxPolicy?: SandboxPolicy;
+  terminalsFolder?: string;
+  pid?: number;
+}
+export interface ShellRun {
+  command: string;
+  workingDirectory: string;
+  exitCode: number;
+  signal: string;
+  stdout: string;
+  stderr: string;
+  executionTime: number;
+  interleavedOutput?: string;
+  localExecutionTimeMs?: number;
 }
 
-export interface UpdateTodosToolCallArgs {
-  todos: TodoItem[];
-  merge: boolean;
-}
+export type UpdateTodosToolCallArgs = { todos: TodoItem[]; merge: boolean };
 export type TodoStatus =
   | "TODO_STATUS_PENDING"
   | "TODO_STATUS_IN_PROGRESS"
@@ -186,10 +205,7 @@ export interface UpdateTodosToolCallResult {
   error?: ErrorText;
 }
 
-export interface DeleteToolCallArgs {
-  path: string;
-  toolCallId?: string;
-}
+export type DeleteToolCallArgs = { path: string; toolCallId?: string };
 export interface DeleteToolCallResult {
   success?: { path: string; message?: string };
   error?: { path: string; error?: string; clientVisibleError?: string };
@@ -198,31 +214,21 @@ export interface DeleteToolCallResult {
   rejected?: { path?: string; reason: string };
 }
 
-export interface WebFetchToolCallArgs {
-  url: string;
-  toolCallId?: string;
-}
+export type WebFetchToolCallArgs = { url: string; toolCallId?: string };
 export interface WebFetchToolCallResult {
   success?: { url: string; markdown: string };
   error?: { url: string; error: string };
   rejected?: Rejected;
 }
 
-export interface WebSearchToolCallArgs {
-  searchTerm: string;
-  toolCallId?: string;
-}
+export type WebSearchToolCallArgs = { searchTerm: string; toolCallId?: string };
 export interface WebSearchToolCallResult {
   success?: { references: WebReference[] };
   error?: ErrorText;
   rejected?: Rejected;
 }
 
-export interface WebReference {
-  title: string;
-  url: string;
-  chunk: string;
-}
+export type WebReference = { title: string; url: string; chunk: string };
 
 export interface SemSearchToolCallArgs {
   query: string;
@@ -230,10 +236,7 @@ export interface SemSearchToolCallArgs {
   targetDirectories: string[];
   explanation?: string;
 }
-export interface SemSearchToolCallResult {
-  success?: { results: string };
-  error?: ErrorMessage;
-}
+export type SemSearchToolCallResult = { success?: { results: string }; error?: ErrorMessage };
 
 export interface AskQuestionToolCallArgs {
   title: string;
@@ -241,12 +244,7 @@ export interface AskQuestionToolCallArgs {
   runAsync?: boolean;
   asyncOriginalToolCallId?: string;
 }
-export interface Question {
-  id: string;
-  prompt: string;
-  options: { id: string; label: string }[];
-  allowMultiple: boolean;
-}
+export type Question = { id: string; prompt: string; options: { id: string; label: string }[]; allowMultiple: boolean };
 export interface AskQuestionToolCallResult {
   success?: { answers: QuestionAnswer[] };
   error?: ErrorMessage;
@@ -304,20 +302,44 @@ export interface TaskToolCallResult {
   rejected?: Rejected;
 }
 
-export interface AwaitToolCallArgs {
-  taskId: string;
-  blockUntilMs: number;
-}
-export interface AwaitToolCallResult {
-  success?: unknown;
-  error?: ErrorText;
-  notFound?: unknown;
-}
+export type AwaitToolCallArgs = { taskId: string; blockUntilMs: number };
+export type AwaitToolCallResult = { success?: unknown; error?: ErrorText; notFound?: unknown };
 
 export type GetMcpToolsToolCallArgs = Record<string, unknown>;
-export interface GetMcpToolsToolCallResult {
-  success?: unknown;
+export type GetMcpToolsToolCallResult = { success?: unknown; error?: ErrorText };
+
+export type ListMcpResourcesToolCallArgs = { server?: string };
+export type ListMcpResourcesToolCallResult = { success?: { resources: McpResource[] }; error?: ErrorText };
+export type McpResource = { uri: string; name: string; description?: string; mimeType?: string };
+
+export type ReadMcpResourceToolCallArgs = { server: string; uri: string };
+export interface ReadMcpResourceToolCallResult {
+  success?: { uri: string; content: McpContent[] };
+  error?: ErrorText & { uri?: string };
+  rejected?: Rejected;
+}
+
+export interface McpToolCallArgs {
+  /** `<server>-<tool>`. */
+  name: string;
+  args: Record<string, unknown>;
+  toolCallId: string;
+  providerIdentifier: string;
+  toolName: string;
+  serverIdentifier?: string;
+  skipApproval?: boolean;
+  smartModeApprovalOnly?: boolean;
+}
+export interface McpToolCallResult {
+  /** A tool that failed is a success with `isError`. */
+  success?: { content: McpContent[]; isError: boolean };
   error?: ErrorText;
+  rejected?: Rejected;
+}
+export interface McpContent {
+  text?: { text: string };
+  image?: { data: string; mimeType: string };
+  resource?: { uri: string; text?: string };
 }
 
 /** Every tool of the wire by its key; a reader meets others and keeps them. */
