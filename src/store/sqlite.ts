@@ -1,5 +1,5 @@
 // SQLite: where the library is, how a file is opened, what its errors mean to a user.
-import { accessSync, constants, existsSync, rmSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -29,36 +29,38 @@ export interface Database {
   readonly isTransaction: boolean;
 }
 
-export type OpenOptions = {
-  readOnly?: boolean;
-  timeoutMs?: number;
-};
-
 export const longestWaitMs = 5_000;
 
 /** Waits for other programs up to 5 s. What goes wrong, now or later, is told by `storeError`. */
-export function openDatabase(path: string, options: OpenOptions = {}): Database {
-  const timeout = options.timeoutMs ?? longestWaitMs;
+export function openDatabase(path: string, { readOnly = false } = {}): Database {
   const { DatabaseSync } = library();
-  const deadline = Date.now() + timeout;
-  while (true) {
-    let database: Database | undefined;
-    try {
-      database = new DatabaseSync(path, { readOnly: options.readOnly ?? false, timeout });
-      // The file is looked at only now. Some of its first locks ignore the time limit.
-      database.exec("PRAGMA schema_version");
-      return database;
-    } catch (error) {
-      database?.close();
-      if (!isBusy(error) || Date.now() >= deadline) throw storeError(error, path);
-      pause(20);
-    }
+  try {
+    return whenFree(() => {
+      const database = new DatabaseSync(path, { readOnly, timeout: longestWaitMs });
+      try {
+        database.exec("PRAGMA schema_version"); // the file is looked at only now
+        return database;
+      } catch (error) {
+        database.close();
+        throw error;
+      }
+    });
+  } catch (error) {
+    throw storeError(error, path);
   }
 }
 
-/** For what can be made again. */
-export function removeDatabase(file: string): void {
-  for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(file + end, { force: true });
+/** Some of the first locks ignore SQLite's own time limit. */
+export function whenFree<T>(open: () => T): T {
+  const deadline = Date.now() + longestWaitMs;
+  while (true) {
+    try {
+      return open();
+    } catch (error) {
+      if (!isBusy(error) || Date.now() >= deadline) throw error;
+      pause(20);
+    }
+  }
 }
 
 /** An error of SQLite or of the file system as a user may read it. A UserError stays what it is; anything else is a bug, and is thrown. */
