@@ -7,9 +7,9 @@ import { storeError } from "../sqlite.ts";
 import { encodeMessage } from "./blobs.ts";
 import type { ChatMetadata, ChatWriter, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
-import { eventsFrom, modelView, ownState, readHistory, readView, type StoreMeta } from "./history.ts";
+import { eventsFrom, modelView, ownState, readHistory, readView, type StoreMeta, setOwnState } from "./history.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
-import { firstLine } from "./metadata.ts";
+import { firstLine, firstText } from "./metadata.ts";
 import { type RootBuilder, rootOf } from "./root.ts";
 import { sha256 } from "./sha256.ts";
 import { openTranscript, type TranscriptFile, writeMetadata } from "./transcript-files.ts";
@@ -134,7 +134,7 @@ export class Writer implements ChatWriter {
 
   saveState(key: string, value: unknown): void {
     if (key.startsWith(".")) throw new Error(`the store itself uses keys like ${key}`);
-    this.#commit(() => this.#setState(key, this.#chat.turn, value));
+    this.#commit(() => setOwnState(this.#chat.store, key, value, this.#chat.turn));
   }
 
   rename(title: string): void {
@@ -214,7 +214,7 @@ export class Writer implements ChatWriter {
   }
 
   #insertMessage(message: Message, at: number): void {
-    if (isPrompt(message) && this.#running !== "event") this.#beginTurn("message", promptOf(message));
+    if (isPrompt(message) && this.#running !== "event") this.#beginTurn("message", firstText(message));
     this.#learnTools(message);
     const blobs = encodeMessage(message, {
       message: ++this.#chat.lastNumber,
@@ -261,8 +261,8 @@ export class Writer implements ChatWriter {
         this.#chat.store.statement("DELETE FROM blobs WHERE id = ?").run(this.#chat.previousRootId);
       this.#chat.previousRootId = this.#chat.rootId;
       this.#chat.rootId = id;
-      this.#setState(".root", 0, id);
-      this.#setState(".previous_root", 0, this.#chat.previousRootId);
+      setOwnState(this.#chat.store, ".root", id);
+      setOwnState(this.#chat.store, ".previous_root", this.#chat.previousRootId);
     }
     this.#rootIsStale = false;
     this.#writeMeta();
@@ -278,12 +278,6 @@ export class Writer implements ChatWriter {
     if (text === this.#shownMetadata) return;
     writeMetadata(this.#chat.metadata);
     this.#shownMetadata = text;
-  }
-
-  #setState(key: string, turn: number, value: unknown): void {
-    this.#chat.store
-      .statement("INSERT OR REPLACE INTO courser_state (key, turn, value) VALUES (?, ?, ?)")
-      .run(key, turn, JSON.stringify(value ?? null));
   }
 
   /** Roots that name what goes must go with it: some readers take the one that names most. */
@@ -350,9 +344,4 @@ export function metaText(before: StoreMeta, metadata: ChatMetadata, root: string
     ...(metadata.model !== undefined && { lastUsedModel: metadata.model }),
   };
   return Buffer.from(JSON.stringify(meta)).toString("hex");
-}
-
-function promptOf(message: Message): string {
-  const first = message.parts.find((part) => part.type === "text");
-  return first?.text ?? "";
 }
