@@ -19,10 +19,9 @@ import { dirname } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { withFileLock } from "./file-lock.ts";
-import { JsonTextError, parseJsonc } from "./jsonc.ts";
+import { deepest, JsonTextError, parseJsonc } from "./jsonc.ts";
 
 const defaultMaxBytes = 1024 * 1024;
-const deepest = 100;
 
 /** The object in a file; undefined when there is no file. Anything else that is wrong stops the caller: the file may hold deny rules. */
 export function readJson(
