@@ -1,5 +1,5 @@
 // Where hook files may lie, the highest level first. Asked at every start, so it loads nothing.
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 /** In the order of their rank. */
@@ -55,14 +55,5 @@ export function hookFiles({ configDir, workspace, home, platform, enterpriseFile
 
 /** Asked at every start: a look, no reading. */
 export function hasHookFiles(paths: HookPaths): boolean {
-  return hookFiles(paths).some(({ file }) => isThere(file));
-}
-
-export function isThere(file: string): boolean {
-  // A file that cannot be looked at is there: reading it says what is wrong.
-  try {
-    return statSync(file, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return existsSync(file);
-  }
+  return hookFiles(paths).some(({ file }) => existsSync(file));
 }

@@ -71,7 +71,7 @@ function settingsOf(user: SandboxFile, config: JsonObject, configFile: string, w
   const boundary = user.readBoundary ?? wordOf(config, "readBoundary", boundaries, configFile, warnings) ?? "system";
   const none = user.type === "insecure_none";
   return {
-    mode: none ? "disabled" : modeOf(config, configFile, warnings),
+    mode: none ? "disabled" : (wordOf(config, "mode", modeWords, configFile, warnings) ?? "auto"),
     type: user.type === "workspace_readonly" ? "workspace_readonly" : "workspace_readwrite",
     readwritePaths: user.additionalReadwritePaths ?? [],
     readonlyPaths: user.additionalReadonlyPaths ?? [],
@@ -109,10 +109,7 @@ function narrow(settings: SandboxSettings, project: SandboxFile, file: string): 
     tmpWrite: settings.tmpWrite && project.disableTmpWrite !== true,
     sharedBuildCache: settings.sharedBuildCache && project.enableSharedBuildCache !== false,
     network: narrowNetwork(settings.network, project.networkPolicy ?? {}, refuse),
-    limits: {
-      ...least("memoryMb", settings.limits, project.limits ?? {}),
-      ...least("processes", settings.limits, project.limits ?? {}),
-    },
+    limits: least(settings.limits, project.limits ?? {}),
   };
 }
 
@@ -131,13 +128,11 @@ function narrowNetwork(
   return { default: "deny", allow: [...user.allow, ...(project.allow ?? [])], deny };
 }
 
-function least<Key extends "memoryMb" | "processes">(
-  key: Key,
-  user: SandboxSettings["limits"],
-  project: SandboxSettings["limits"],
-): Partial<Record<Key, number>> {
-  const given = [user[key], project[key]].filter((limit) => limit !== undefined);
-  return given.length === 0 ? {} : ({ [key]: Math.min(...given) } as Partial<Record<Key, number>>);
+function least(user: SandboxSettings["limits"], project: SandboxSettings["limits"]): SandboxSettings["limits"] {
+  const limits = { ...user };
+  for (const key of ["memoryMb", "processes"] as const)
+    if (project[key] !== undefined) limits[key] = Math.min(project[key], user[key] ?? project[key]);
+  return limits;
 }
 
 /** Words that mean the same, since the original documents none. */
@@ -158,10 +153,6 @@ const networkWords: Record<string, "none" | "listed" | "all"> = {
   all: "all",
 };
 const boundaries = { system: "system", workspace: "workspace" } as const;
-
-function modeOf(config: JsonObject, file: string, warnings: string[]): SandboxMode {
-  return wordOf(config, "mode", modeWords, file, warnings) ?? "auto";
-}
 
 function networkOf(user: SandboxFile, config: JsonObject, file: string, warnings: string[]): NetworkSettings {
   const policy = user.networkPolicy ?? {};
