@@ -5,12 +5,14 @@ export type ErrorText = { error: string };
 export type ErrorMessage = { errorMessage: string };
 export type Rejected = { reason: string };
 
+type Outcomes<Success, Failure = ErrorText> = { success?: Success; error?: Failure };
+type Refusable<Success, Failure = ErrorText> = Outcomes<Success, Failure> & { rejected?: Rejected };
+
 export type LsToolCallArgs = { path: string; ignore: string[]; toolCallId: string };
-export interface LsToolCallResult {
-  success?: { directoryTreeRoot: DirectoryNode };
-  error?: { path?: string; error: string } | ErrorMessage;
-  rejected?: Rejected;
-}
+export type LsToolCallResult = Refusable<
+  { directoryTreeRoot: DirectoryNode },
+  { path?: string; error: string } | ErrorMessage
+>;
 export interface DirectoryNode {
   absPath: string;
   childrenDirs: DirectoryNode[];
@@ -72,10 +74,7 @@ export interface EditToolCallResult {
 
 /** Old documentation only: a reader takes it, a writer uses edit. */
 export type WriteToolCallArgs = { path: string; fileText: string; toolCallId: string };
-export interface WriteToolCallResult {
-  success?: { path: string; linesCreated: number; fileSize: number };
-  error?: ErrorText;
-}
+export type WriteToolCallResult = Outcomes<{ path: string; linesCreated: number; fileSize: number }>;
 
 export type GlobToolCallArgs = { targetDirectory?: string; globPattern: string };
 export interface GlobToolCallResult {
@@ -200,10 +199,7 @@ export interface TodoItem {
   updatedAt: string;
   dependencies: string[];
 }
-export interface UpdateTodosToolCallResult {
-  success?: { todos: TodoItem[]; totalCount: number; wasMerge: boolean };
-  error?: ErrorText;
-}
+export type UpdateTodosToolCallResult = Outcomes<{ todos: TodoItem[]; totalCount: number; wasMerge: boolean }>;
 
 export type DeleteToolCallArgs = { path: string; toolCallId?: string };
 export interface DeleteToolCallResult {
@@ -215,18 +211,10 @@ export interface DeleteToolCallResult {
 }
 
 export type WebFetchToolCallArgs = { url: string; toolCallId?: string };
-export interface WebFetchToolCallResult {
-  success?: { url: string; markdown: string };
-  error?: { url: string; error: string };
-  rejected?: Rejected;
-}
+export type WebFetchToolCallResult = Refusable<{ url: string; markdown: string }, { url: string; error: string }>;
 
 export type WebSearchToolCallArgs = { searchTerm: string; toolCallId?: string };
-export interface WebSearchToolCallResult {
-  success?: { references: WebReference[] };
-  error?: ErrorText;
-  rejected?: Rejected;
-}
+export type WebSearchToolCallResult = Refusable<{ references: WebReference[] }>;
 
 export type WebReference = { title: string; url: string; chunk: string };
 
@@ -236,7 +224,7 @@ export interface SemSearchToolCallArgs {
   targetDirectories: string[];
   explanation?: string;
 }
-export type SemSearchToolCallResult = { success?: { results: string }; error?: ErrorMessage };
+export type SemSearchToolCallResult = Outcomes<{ results: string }, ErrorMessage>;
 
 export interface AskQuestionToolCallArgs {
   title: string;
@@ -245,12 +233,7 @@ export interface AskQuestionToolCallArgs {
   asyncOriginalToolCallId?: string;
 }
 export type Question = { id: string; prompt: string; options: { id: string; label: string }[]; allowMultiple: boolean };
-export interface AskQuestionToolCallResult {
-  success?: { answers: QuestionAnswer[] };
-  error?: ErrorMessage;
-  rejected?: Rejected;
-  async?: unknown;
-}
+export type AskQuestionToolCallResult = Refusable<{ answers: QuestionAnswer[] }, ErrorMessage> & { async?: unknown };
 export interface QuestionAnswer {
   questionId: string;
   selectedOptionIds: string[];
@@ -265,12 +248,7 @@ export interface CreatePlanToolCallArgs {
   todos?: unknown[];
   [field: string]: unknown;
 }
-export interface CreatePlanToolCallResult {
-  success?: Record<string, unknown>;
-  error?: ErrorText;
-  rejected?: Rejected;
-  planUri?: string;
-}
+export type CreatePlanToolCallResult = Refusable<Record<string, unknown>> & { planUri?: string };
 
 export interface TaskToolCallArgs {
   description?: string;
@@ -303,21 +281,20 @@ export interface TaskToolCallResult {
 }
 
 export type AwaitToolCallArgs = { taskId: string; blockUntilMs: number };
-export type AwaitToolCallResult = { success?: unknown; error?: ErrorText; notFound?: unknown };
+export type AwaitToolCallResult = Outcomes<unknown> & { notFound?: unknown };
 
 export type GetMcpToolsToolCallArgs = Record<string, unknown>;
-export type GetMcpToolsToolCallResult = { success?: unknown; error?: ErrorText };
+export type GetMcpToolsToolCallResult = Outcomes<unknown>;
 
 export type ListMcpResourcesToolCallArgs = { server?: string };
-export type ListMcpResourcesToolCallResult = { success?: { resources: McpResource[] }; error?: ErrorText };
+export type ListMcpResourcesToolCallResult = Outcomes<{ resources: McpResource[] }>;
 export type McpResource = { uri: string; name: string; description?: string; mimeType?: string };
 
 export type ReadMcpResourceToolCallArgs = { server: string; uri: string };
-export interface ReadMcpResourceToolCallResult {
-  success?: { uri: string; content: McpContent[] };
-  error?: ErrorText & { uri?: string };
-  rejected?: Rejected;
-}
+export type ReadMcpResourceToolCallResult = Refusable<
+  { uri: string; content: McpContent[] },
+  ErrorText & { uri?: string }
+>;
 
 export interface McpToolCallArgs {
   /** `<server>-<tool>`. */
@@ -330,12 +307,8 @@ export interface McpToolCallArgs {
   skipApproval?: boolean;
   smartModeApprovalOnly?: boolean;
 }
-export interface McpToolCallResult {
-  /** A tool that failed is a success with `isError`. */
-  success?: { content: McpContent[]; isError: boolean };
-  error?: ErrorText;
-  rejected?: Rejected;
-}
+/** A tool that failed is a success with `isError`. */
+export type McpToolCallResult = Refusable<{ content: McpContent[]; isError: boolean }>;
 export interface McpContent {
   text?: { text: string };
   image?: { data: string; mimeType: string };
