@@ -54,12 +54,12 @@ export function saveJson(file: string, update: (current: JsonObject) => JsonObje
 export function replaceFile(file: string, text: string, mayStillWrite: () => boolean = () => true): void {
   makeFolder(dirname(file));
   const target = realOf(file);
-  const mode = modeOf(target);
   const temporary = `${target}.${process.pid}.${process.hrtime.bigint().toString(36)}.tmp`;
   try {
+    const mode = statSync(target, { throwIfNoEntry: false })?.mode;
     const handle = openSync(temporary, "wx", 0o600);
     try {
-      if (mode !== undefined) fchmodSync(handle, mode);
+      if (mode !== undefined) fchmodSync(handle, mode & 0o777);
       writeFileSync(handle, text); // all of it, also where the system takes it in pieces
       fsyncSync(handle);
     } finally {
@@ -172,14 +172,6 @@ export function realOf(file: string): string {
     return realpathSync(file);
   } catch {
     return file;
-  }
-}
-
-function modeOf(file: string): number | undefined {
-  try {
-    return statSync(file).mode & 0o777;
-  } catch {
-    return undefined;
   }
 }
 

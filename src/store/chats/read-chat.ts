@@ -80,8 +80,7 @@ export function withStore<T>(folder: string, read: (store: StoreConnection) => T
       const result = attempt(() => readThrough(file, "still", read));
       if (before.time === stateOf(file).time) return result();
     }
-    const locked = attempt(() => readThrough(file, "read", read));
-    return needsCopy(locked, file) ? readCopy(file, read) : locked();
+    return readLocked(file, read);
   } catch (error) {
     throw failureOf(error, folder);
   }
@@ -94,6 +93,16 @@ function readThrough<T>(file: string, mode: StoreMode, read: (store: StoreConnec
     return read(store);
   } finally {
     store.close();
+  }
+}
+
+function readLocked<T>(file: string, read: (store: StoreConnection) => T): T {
+  try {
+    return readThrough(file, "read", read);
+  } catch (error) {
+    if (error instanceof UserError || !["STORE_READONLY", "STORE_FAILED"].includes(storeError(error, file).code))
+      throw error;
+    return readCopy(file, read);
   }
 }
 
@@ -118,15 +127,6 @@ function attempt<T>(work: () => T): () => T {
     return () => {
       throw error;
     };
-  }
-}
-
-function needsCopy(locked: () => unknown, file: string): boolean {
-  try {
-    locked();
-    return false;
-  } catch (error) {
-    return !(error instanceof UserError) && ["STORE_READONLY", "STORE_FAILED"].includes(storeError(error, file).code);
   }
 }
 

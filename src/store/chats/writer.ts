@@ -297,13 +297,23 @@ export class Writer implements ChatWriter {
   }
 
   #commit(work: () => void, options: { durable?: boolean } = {}): void {
-    this.#guard(() => {
+    if (this.#failure) throw this.#failure;
+    const { store, metadata } = this.#chat;
+    try {
       if (options.durable) this.#prepareToLast();
-      this.#chat.store.statement("BEGIN IMMEDIATE").run();
+      store.statement("BEGIN IMMEDIATE").run();
       work();
-      this.#chat.store.statement("COMMIT").run();
-      if (options.durable) this.#chat.store.exec("PRAGMA chat.synchronous = NORMAL");
-    });
+      store.statement("COMMIT").run();
+      if (options.durable) store.exec("PRAGMA chat.synchronous = NORMAL");
+    } catch (error) {
+      try {
+        store.rollBack();
+      } catch {
+        // The first error is the one to tell.
+      }
+      this.#failure = storeError(error, storeFile(metadata.folder));
+      throw this.#failure;
+    }
   }
 
   /** The first commit that must last takes the file itself to the disk; from then on the log is emptied in the usual way. */
@@ -314,21 +324,6 @@ export class Writer implements ChatWriter {
       this.#isSettled = true;
     }
     this.#chat.store.exec("PRAGMA chat.synchronous = FULL");
-  }
-
-  #guard(work: () => void): void {
-    if (this.#failure) throw this.#failure;
-    try {
-      work();
-    } catch (error) {
-      try {
-        this.#chat.store.rollBack();
-      } catch {
-        // The first error is the one to tell.
-      }
-      this.#failure = storeError(error, storeFile(this.#chat.metadata.folder));
-      throw this.#failure;
-    }
   }
 }
 
