@@ -32,18 +32,12 @@ const enterpriseFiles: Partial<Record<NodeJS.Platform, string>> = {
 /** All that may be, whether or not they are there. */
 export function hookFiles({ configDir, workspace, home, platform, enterpriseFile }: HookPaths): HookFile[] {
   const enterprise = enterpriseFile ?? enterpriseFiles[platform ?? process.platform] ?? "/etc/cursor/hooks.json";
-  const projectFolder = join(workspace, ".cursor");
+  const cursor = { format: "cursor" as const };
   const claude = { format: "claude" as const, cwd: workspace };
   const files: HookFile[] = [
-    { level: "enterprise", format: "cursor", file: enterprise, cwd: join(enterprise, ".."), ofProject: false },
-    {
-      level: "project",
-      format: "cursor",
-      file: join(projectFolder, "hooks.json"),
-      cwd: workspace,
-      ofProject: true,
-    },
-    { level: "user", format: "cursor", file: join(configDir, "hooks.json"), cwd: configDir, ofProject: false },
+    { ...cursor, level: "enterprise", file: enterprise, cwd: join(enterprise, ".."), ofProject: false },
+    { ...cursor, level: "project", file: join(workspace, ".cursor", "hooks.json"), cwd: workspace, ofProject: true },
+    { ...cursor, level: "user", file: join(configDir, "hooks.json"), cwd: configDir, ofProject: false },
     { ...claude, level: "claude local", file: join(workspace, ".claude", "settings.local.json"), ofProject: true },
     { ...claude, level: "claude project", file: join(workspace, ".claude", "settings.json"), ofProject: true },
     { ...claude, level: "claude user", file: join(home, ".claude", "settings.json"), ofProject: false },

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { getSystemErrorName } from "node:util";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import { pause } from "./file-lock.ts";
 
@@ -121,22 +122,13 @@ const systemCodes: Record<string, StoreCode> = {
   EPERM: "STORE_READONLY",
 };
 
-/** The same by number, as SQLite reports them: Linux, then macOS where it differs. */
-const systemNumbers: Record<number, StoreCode> = {
-  1: "STORE_READONLY",
-  13: "STORE_READONLY",
-  30: "STORE_READONLY",
-  28: "STORE_FULL",
-  122: "STORE_FULL",
-  69: "STORE_FULL",
-};
-
 function codeOf(error: SqliteFailure, path: string): StoreCode {
   const primary = primaryCode(error);
   if (Number.isNaN(primary)) return systemCodes[error.code ?? ""] ?? hindranceOf(path) ?? "STORE_FAILED";
   // What the system said is nearer to the cause than "unable to open" and "I/O error".
   const isVague = primary === 10 || primary === 14;
-  const named = (isVague && systemNumbers[error.systemErrno ?? 0]) || sqliteCodes[primary];
+  const said = isVague && error.systemErrno ? systemCodes[getSystemErrorName(-error.systemErrno)] : undefined;
+  const named = said ?? sqliteCodes[primary];
   return named ?? (isVague ? hindranceOf(path) : undefined) ?? "STORE_FAILED";
 }
 
