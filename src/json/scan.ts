@@ -87,29 +87,15 @@ function scanObject(text: string, from: number): number | "cut" | "broken" {
   return "cut";
 }
 
+const stringPiece = /[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
 function scanString(text: string, from: number): number | "cut" | "broken" {
-  let index = from + 1;
-  while (index < text.length) {
-    const code = text.charCodeAt(index);
-    if (code === 0x22) return index + 1;
-    if (code < 0x20) return "broken";
-    if (code !== 0x5c) {
-      index++;
-      continue;
-    }
-    const escaped = text[index + 1];
-    if (escaped === undefined) return "cut";
-    if (escaped !== "u") {
-      if (!'"\\/bfnrt'.includes(escaped)) return "broken";
-      index += 2;
-      continue;
-    }
-    const digits = text.slice(index + 2, index + 6);
-    if (!/^[0-9a-fA-F]*$/.test(digits)) return "broken";
-    if (digits.length < 4) return "cut";
-    index += 6;
-  }
-  return "cut";
+  let end = from + 1;
+  stringPiece.lastIndex = end;
+  while (stringPiece.test(text)) end = stringPiece.lastIndex;
+  if (text[end] === '"') return end + 1;
+  // Nothing, or the beginning of an escape.
+  return /^(?:\\(?:u[0-9a-fA-F]{0,3})?)?$/.test(text.slice(end, end + 6)) ? "cut" : "broken";
 }
 
 /** A number, `true`, `false` or `null`. At the end of the text it counts as cut: its object is still open. */

@@ -1,6 +1,6 @@
 // A value against a JSON Schema (2020-12, and what draft 7 spelled differently): the first fault as a sentence.
 
-import { isObject, type JsonObject } from "./object.ts";
+import { canonicalJson, isObject, type JsonObject } from "./object.ts";
 import { isFormat } from "./schema-formats.ts";
 
 export type SchemaOptions = {
@@ -261,13 +261,6 @@ function isOfType(value: unknown, type: unknown): boolean {
 
 function sameJson(one: unknown, other: unknown): boolean {
   return one === other || canonicalJson(one) === canonicalJson(other);
-}
-
-/** The order of keys means nothing. */
-function canonicalJson(value: unknown): string | undefined {
-  return JSON.stringify(value, (_key, item: unknown) =>
-    isObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
-  );
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -6,7 +6,7 @@ import { type Connect, createFetch } from "./fetch.ts";
 import type { Headers } from "./headers.ts";
 import { NetError, netErrorKind } from "./net-error.ts";
 import { orAborted } from "./or-aborted.ts";
-import { proxyFor } from "./proxy.ts";
+import { basicLogin, proxyFor } from "./proxy.ts";
 
 export type GuardedRequest = NetworkSituation & {
   /** Origins that somebody has agreed to: they are not asked about again. Denials hold all the same. */
@@ -137,7 +137,7 @@ function refusalOf(from: URL, next: URL, request: GuardedRequest): GuardRefusal 
 /** Nobody is asked about a place that stays closed whatever they say. */
 async function closedBehind(url: URL, request: GuardedRequest, signal: AbortSignal): Promise<void> {
   try {
-    await judgedAddresses(url, request, signal, isProxied(url, request.env ?? process.env));
+    await judgedAddresses(url, request, signal);
   } catch (error) {
     if (error instanceof GuardRefusal || signal.aborted) throw error;
   }
@@ -152,18 +152,8 @@ function withoutSecrets(headers: Record<string, string>): Record<string, string>
   return Object.fromEntries(Object.entries(headers).filter(([name]) => goesAnywhere.has(name.toLowerCase())));
 }
 
-function loginOf({ username, password }: URL): Record<string, string> {
-  if (username === "" && password === "") return {};
-  const pair = `${decoded(username)}:${decoded(password)}`;
-  return { authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // a lone % means itself
-  }
+function loginOf(url: URL): Record<string, string> {
+  return url.username === "" && url.password === "" ? {} : { authorization: basicLogin(url) };
 }
 
 async function askOnce(
@@ -172,9 +162,11 @@ async function askOnce(
   request: GuardedRequest,
   signal: AbortSignal,
 ): Promise<Response> {
-  const env = request.env ?? process.env;
-  const addresses = await judgedAddresses(url, request, signal, isProxied(url, env));
-  const light = createFetch({ env, pinned: { addresses, ...(request.connect && { connect: request.connect }) } });
+  const addresses = await judgedAddresses(url, request, signal);
+  const light = createFetch({
+    ...(request.env && { env: request.env }),
+    pinned: { addresses, ...(request.connect && { connect: request.connect }) },
+  });
   return await light(url, { headers, signal });
 }
 
@@ -182,7 +174,7 @@ async function askOnce(
 export function checkedAddresses(url: URL, request: GuardedRequest): Promise<readonly string[]> {
   const { href } = permittedUrl(url, request);
   const signal = request.signal ?? AbortSignal.timeout(usualLimits.totalMs);
-  return judgedAddresses(new URL(href), request, signal, isProxied(url, request.env ?? process.env));
+  return judgedAddresses(new URL(href), request, signal);
 }
 
 function isProxied(url: URL, env: NodeJS.ProcessEnv): boolean {
@@ -194,14 +186,10 @@ function isProxied(url: URL, env: NodeJS.ProcessEnv): boolean {
 }
 
 /** Through a proxy it is the proxy that looks the name up: ours can only warn of what we see from here. */
-async function judgedAddresses(
-  url: URL,
-  request: GuardedRequest,
-  signal: AbortSignal,
-  proxied: boolean,
-): Promise<readonly string[]> {
+async function judgedAddresses(url: URL, request: GuardedRequest, signal: AbortSignal): Promise<readonly string[]> {
   const literal = /^\[(.*)\]$|^([\d.]+)$/.exec(url.hostname);
   if (literal) return [literal[1] ?? literal[2]!]; // judged with the URL
+  const proxied = isProxied(url, request.env ?? process.env);
   let addresses: readonly string[];
   try {
     const asked = (request.resolve ?? systemResolve)(url.hostname.replace(/\.$/, ""));
@@ -264,14 +252,6 @@ function startDeadline(totalMs: number, signal: AbortSignal | undefined, address
       new NetError("timeout", `${host} did not finish its answer within ${totalMs / 1000} s.`, { host }),
     );
   const timer = setTimeout(late, totalMs);
-  const abort = () => controller.abort(signal!.reason);
-  if (signal?.aborted) abort();
-  signal?.addEventListener("abort", abort, { once: true });
-  return {
-    signal: controller.signal,
-    end() {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
-    },
-  };
+  const either = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
+  return { signal: either, end: () => clearTimeout(timer) };
 }

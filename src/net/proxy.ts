@@ -45,11 +45,12 @@ function parseProxy(value: string, variable: string): ProxyServer {
     hostname: unbracket(url.hostname),
     port: Number(url.port) || (url.protocol === "https:" ? 443 : 80),
   };
-  if (url.username) {
-    const pair = `${decoded(url.username)}:${decoded(url.password)}`;
-    proxy.authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
-  }
+  if (url.username) proxy.authorization = basicLogin(url);
   return proxy;
+}
+
+export function basicLogin({ username, password }: URL): string {
+  return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64")}`;
 }
 
 /** A lone % is itself. */

@@ -23,12 +23,6 @@ export function responseOf(message: IncomingMessage, decoded: Readable, url: str
     headers.delete("content-length");
   }
   const status = message.statusCode ?? 0;
-  const body = bodyOf(message, decoded, limits);
-  const bytes = async (): Promise<Buffer> => {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of body) chunks.push(chunk);
-    return Buffer.concat(chunks);
-  };
   const response = {
     status,
     statusText: message.statusMessage ?? "",
@@ -37,6 +31,19 @@ export function responseOf(message: IncomingMessage, decoded: Readable, url: str
     type: "basic",
     url,
     headers,
+    ...withReaders(bodyOf(message, decoded, limits)),
+  };
+  return response as unknown as Response;
+}
+
+/** A body, and the ways to read it whole. */
+export function withReaders(body: ReadableStream<Uint8Array>) {
+  const bytes = async (): Promise<Buffer> => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  };
+  return {
     body,
     text: async () => (await bytes()).toString("utf8"),
     json: async () => JSON.parse((await bytes()).toString("utf8")) as unknown,
@@ -45,7 +52,6 @@ export function responseOf(message: IncomingMessage, decoded: Readable, url: str
       return all.buffer.slice(all.byteOffset, all.byteOffset + all.byteLength);
     },
   };
-  return response as unknown as Response;
 }
 
 function bodyOf(message: IncomingMessage, decoded: Readable, limits: BodyLimits): ReadableStream<Uint8Array> {

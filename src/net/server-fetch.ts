@@ -3,6 +3,7 @@ import { judgeAddress, parseAddress } from "../policy/network.ts";
 import { createFetch, type Fetch } from "./fetch.ts";
 import { checkedAddresses, GuardRefusal } from "./guarded.ts";
 import { Headers } from "./headers.ts";
+import { withReaders } from "./response.ts";
 
 const longestLine = 16 * 2 ** 20;
 
@@ -69,10 +70,5 @@ function bounded(response: Response): Response {
       },
     }),
   );
-  const text = async () => {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) chunks.push(chunk);
-    return Buffer.concat(chunks).toString("utf8");
-  };
-  return { ...response, body, text, json: async () => JSON.parse(await text()) as unknown } as Response;
+  return { ...response, ...withReaders(body) } as unknown as Response;
 }

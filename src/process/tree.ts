@@ -1,6 +1,7 @@
 // ProcessTree: everything that grew out of one spawned process, found and ended wherever it went.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Name of a variable that is put into the environment of a child and so reaches all its descendants. */
 export function newMark(): string {
@@ -66,7 +67,7 @@ export class ProcessTree {
     if (process.platform === "win32") return killTreeOnWindows(this.pid);
     // First found, then signalled: once the parents are dead the links to them are gone.
     const found = await this.#find();
-    killGroup(this.pid, name);
+    kill(-this.pid, name);
     for (const row of found) kill(row.pid, name);
   }
 
@@ -101,7 +102,7 @@ export class ProcessTree {
     const killed = new Set<number>();
     while (found.length > 0 && Date.now() - startedAt < withinMs) {
       const fresh = found.filter((row) => !killed.has(row.pid));
-      if (fresh.some((row) => row.group === this.pid)) killGroup(this.pid, "SIGKILL");
+      if (fresh.some((row) => row.group === this.pid)) kill(-this.pid, "SIGKILL");
       for (const { pid } of fresh) {
         killed.add(pid);
         kill(pid, "SIGKILL");
@@ -121,7 +122,7 @@ export class ProcessTree {
     const found = () => this.#select(hasProc() ? runToEnd(this.#rows()) : rowsOfPsNow());
     for (let round = 0; round < 50; round++) {
       const rows = found();
-      killGroup(this.pid, "SIGKILL");
+      kill(-this.pid, "SIGKILL");
       kill(this.pid, "SIGKILL");
       for (const row of rows) kill(row.pid, "SIGKILL");
       if (rows.length === 0) return;
@@ -193,10 +194,6 @@ export class ProcessTree {
   }
 }
 
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -205,33 +202,30 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function killGroup(pid: number, signal: NodeJS.Signals): void {
-  kill(-pid, signal);
-}
-
 let procIsThere: boolean | undefined;
 function hasProc(): boolean {
   procIsThere ??= process.platform === "linux" && statRow(process.pid) !== undefined;
   return procIsThere;
 }
 
-/** The number that the system gave out last; 0 where it does not say. */
-function lastPid(): number {
+/** Undefined for what is gone, or not ours to look at. */
+function ifThere<Result>(look: () => Result): Result | undefined {
   try {
-    return Number(readFileSync("/proc/loadavg", "latin1").split(" ")[4]);
-  } catch {
-    return 0;
-  }
-}
-
-/** Undefined for what is gone or only waits for its parent to notice. */
-function statRow(pid: number): Row | undefined {
-  let text: string;
-  try {
-    text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return look();
   } catch {
     return undefined;
   }
+}
+
+/** The number that the system gave out last; 0 where it does not say. */
+function lastPid(): number {
+  return Number(ifThere(() => readFileSync("/proc/loadavg", "latin1"))?.split(" ")[4] ?? 0);
+}
+
+/** Undefined also for what only waits for its parent to notice. */
+function statRow(pid: number): Row | undefined {
+  const text = ifThere(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
+  if (text === undefined) return undefined;
   // The name may hold blanks and brackets; what follows the last bracket does not.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   if (fields[0] === "Z" || fields[0] === "X") return undefined;
@@ -241,29 +235,13 @@ function statRow(pid: number): Row | undefined {
     group: Number(fields[2]),
     session: Number(fields[3]),
     startedAt: fields[19] ?? "",
-    environment: () => environmentOf(pid),
+    environment: () => ifThere(() => readFileSync(`/proc/${pid}/environ`)) ?? "",
     streams: () => streamsOf(pid),
   };
 }
 
-function environmentOf(pid: number): Buffer {
-  try {
-    return readFileSync(`/proc/${pid}/environ`);
-  } catch {
-    return Buffer.alloc(0);
-  }
-}
-
 function streamsOf(pid: number): string[] {
-  const streams: string[] = [];
-  for (const descriptor of [1, 2]) {
-    try {
-      streams.push(readlinkSync(`/proc/${pid}/fd/${descriptor}`));
-    } catch {
-      // Closed, or not ours to look at.
-    }
-  }
-  return streams;
+  return [1, 2].flatMap((descriptor) => ifThere(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`)) ?? []);
 }
 
 /** This process and all above it. */
@@ -277,12 +255,9 @@ function ancestors(): Set<number> {
 function farEnd(output: Readable | null): string[] {
   const descriptor = (output as { _handle?: { fd?: number } } | null)?._handle?.fd;
   if (descriptor === undefined || descriptor < 0 || !hasProc()) return [];
-  try {
-    const number = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${descriptor}`))?.[1];
-    return number === undefined ? [] : [`socket:[${Number(number) + 1}]`];
-  } catch {
-    return [];
-  }
+  const link = ifThere(() => readlinkSync(`/proc/self/fd/${descriptor}`)) ?? "";
+  const number = /^socket:\[(\d+)\]$/.exec(link)?.[1];
+  return number === undefined ? [] : [`socket:[${Number(number) + 1}]`];
 }
 
 function runToEnd<Result>(steps: Generator<void, Result>): Result {

@@ -1,23 +1,16 @@
 // Command lines for Windows, where `.cmd` and `.bat` files start only through a shell that reads every word again.
 
-export type SpawnWords = {
-  program: string;
-  args: readonly string[];
-  /** The words are quoted already: nothing may be added to them. */
-  verbatim: boolean;
-};
-
 /** Windows starts these only through its shell. */
 export function isBatchFile(program: string, platform: NodeJS.Platform = process.platform): boolean {
   return platform === "win32" && /\.(cmd|bat)$/i.test(program);
 }
 
-/** What to spawn so that `program` gets `args` word for word. */
+/** What to spawn so that `program` gets `args` word for word. `verbatim`: they are quoted already, nothing may be added to them. */
 export function spawnWords(
   program: string,
   args: readonly string[],
   { platform = process.platform, shell = "cmd.exe" }: { platform?: NodeJS.Platform; shell?: string } = {},
-): SpawnWords {
+): { program: string; args: readonly string[]; verbatim: boolean } {
   if (!isBatchFile(program, platform)) return { program, args, verbatim: false };
   // A batch file hands its words to a program in a line that the shell reads a second time.
   const words = [escapeMeta(quoted(program)), ...args.map((word) => escapeMeta(escapeMeta(quoted(word))))];

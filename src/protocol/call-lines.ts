@@ -2,7 +2,7 @@
 
 import { compareObject, type Row, type Table, writeObject } from "../json/key-table.ts";
 import { isObject, type JsonObject, put, tryParse } from "../json/object.ts";
-import { clock, constant, field, type LineKind, millisecondsOf, type Of, session, time } from "./line-rows.ts";
+import { clock, constant, field, type LineKind, millisecondsOf, type Of, session, time, timed } from "./line-rows.ts";
 import { keyOfTool, outcomeOf, toolKeyOf, toolOfKey } from "./tool-calls.ts";
 
 type Call = Of<"tool_start"> | Of<"tool_end">;
@@ -70,27 +70,26 @@ function callRow<Event extends Call>(table: Table<Event>): Row<Event> {
   };
 }
 
+function callRows<Event extends Call>(subtype: string, table: Table<Event>): Row<Event>[] {
+  return [
+    constant("type", "tool_call"),
+    constant("subtype", subtype),
+    field("call_id", "callId"),
+    callRow(table),
+    field("model_call_id", "modelCallId", "given"),
+    session(),
+    time("given"),
+  ];
+}
+
 export const toolStart: LineKind<Of<"tool_start">> = {
   start(line) {
     const call = line.tool_call;
     if (typeof line.call_id !== "string" || !isObject(call)) return undefined;
     const { tool, args } = toolOf(call);
-    const event: Of<"tool_start"> = { type: "tool_start", callId: line.call_id, tool, args };
-    if (typeof line.model_call_id === "string") event.modelCallId = line.model_call_id;
-    const startedAt = millisecondsOf(call.startedAtMs);
-    if (startedAt !== undefined) event.startedAt = startedAt;
-    if (typeof line.timestamp_ms === "number") event.at = line.timestamp_ms;
-    return event;
+    return withTimes<Of<"tool_start">>({ type: "tool_start", callId: line.call_id, tool, args }, line, call);
   },
-  rows: [
-    constant("type", "tool_call"),
-    constant("subtype", "started"),
-    field("call_id", "callId"),
-    callRow(startedCall),
-    field("model_call_id", "modelCallId", "given"),
-    session(),
-    time("given"),
-  ],
+  rows: callRows("started", startedCall),
 };
 
 export const toolEnd: LineKind<Of<"tool_end">> = {
@@ -101,24 +100,19 @@ export const toolEnd: LineKind<Of<"tool_end">> = {
     const event: Of<"tool_end"> = { type: "tool_end", callId: line.call_id, tool, args };
     const outcome = outcomeOf(result);
     if (outcome) event.outcome = outcome;
-    if (typeof line.model_call_id === "string") event.modelCallId = line.model_call_id;
-    const startedAt = millisecondsOf(call.startedAtMs);
-    if (startedAt !== undefined) event.startedAt = startedAt;
     const completedAt = millisecondsOf(call.completedAtMs);
     if (completedAt !== undefined) event.completedAt = completedAt;
-    if (typeof line.timestamp_ms === "number") event.at = line.timestamp_ms;
-    return event;
+    return withTimes(event, line, call);
   },
-  rows: [
-    constant("type", "tool_call"),
-    constant("subtype", "completed"),
-    field("call_id", "callId"),
-    callRow(completedCall),
-    field("model_call_id", "modelCallId", "given"),
-    session(),
-    time("given"),
-  ],
+  rows: callRows("completed", completedCall),
 };
+
+function withTimes<Event extends Call>(event: Event, line: JsonObject, call: JsonObject): Event {
+  if (typeof line.model_call_id === "string") event.modelCallId = line.model_call_id;
+  const startedAt = millisecondsOf(call.startedAtMs);
+  if (startedAt !== undefined) event.startedAt = startedAt;
+  return timed(event, line);
+}
 
 type Tool = { tool: string; args: unknown; result: unknown };
 

@@ -1,5 +1,6 @@
 // Which framing a stream has: told beforehand, or seen from its first line and then fixed.
 
+import { ByteBuffer } from "../json/byte-buffer.ts";
 import { JsonLines, type JsonLinesOptions } from "../json/lines.ts";
 import { isBlank } from "../json/scan.ts";
 import { type JsonReader, type Take, withoutBom } from "../json/values.ts";
@@ -24,7 +25,7 @@ const longestFirstLine = 256;
 class SeenFraming implements JsonReader {
   readonly #options: JsonLinesOptions;
   #reader: JsonReader | undefined;
-  #first = new Uint8Array(0);
+  readonly #first = new ByteBuffer();
 
   constructor(options: JsonLinesOptions) {
     this.#options = options;
@@ -39,24 +40,20 @@ class SeenFraming implements JsonReader {
       this.#reader.push(bytes, take);
       return;
     }
-    const first = new Uint8Array(this.#first.length + bytes.length);
-    first.set(this.#first);
-    first.set(bytes, this.#first.length);
-    this.#first = first;
-    const line = firstLine(first);
-    if (line !== undefined) this.#choose(line).push(first, take);
+    this.#first.append(bytes);
+    const line = firstLine(this.#first.view());
+    if (line === undefined) return;
+    this.#choose(line).push(this.#first.view(), take);
+    this.#first.clear();
   }
 
   end(take: Take): void {
-    if (!this.#reader) {
-      const first = this.#first;
-      this.#choose(firstLine(first, { isWhole: true }) ?? "").push(first, take);
-    }
+    const first = this.#first.view();
+    if (!this.#reader) this.#choose(firstLine(first, { isWhole: true }) ?? "").push(first, take);
     this.#reader!.end(take);
   }
 
   #choose(line: string): JsonReader {
-    this.#first = new Uint8Array(0);
     this.#reader = line.trim() === startMark ? new SentinelBlocks(this.#options) : new JsonLines(this.#options);
     return this.#reader;
   }

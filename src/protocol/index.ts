@@ -5,7 +5,6 @@ export { JsonLines, type JsonLinesOptions } from "../json/lines.ts";
 export { type SchemaOptions, valueFault } from "../json/schema.ts";
 export { schemaProblem } from "../json/schema-check.ts";
 export { defaultMaxLineBytes, type JsonReader, type Take } from "../json/values.ts";
-export { schemaFault } from "./argument-schema.ts";
 export type * from "./cursor-lines.ts";
 export * from "./error-codes.ts";
 export type * from "./event.ts";

@@ -137,27 +137,6 @@ const thinkingEnd: LineKind<Of<"thinking_end">> = {
   rows: [constant("type", "thinking"), constant("subtype", "completed"), session(), time("given")],
 };
 
-/** `{id, <name>: value}`, with nothing else, is the event's own; any other form is carried whole. */
-function exchange<Event extends { id: string | number; kind: string }>(
-  key: string,
-  property: keyof Event & string,
-  nameOf: (kind: string) => string,
-): Row<Event> {
-  return {
-    key,
-    when: "always",
-    holds(value, event) {
-      const keys = Object.keys(value as JsonObject);
-      return keys.length === 2 && keys[0] === "id" && keys[1] === nameOf(event.kind);
-    },
-    write(event) {
-      const object: JsonObject = { id: event.id };
-      put(object, nameOf(event.kind), event[property]);
-      return object;
-    },
-  };
-}
-
 type Exchange = { id: string | number; kind: string; body: unknown };
 
 /** What is asked or answered stands under a name that follows from the kind; else under the first that holds an object. */
@@ -170,28 +149,46 @@ function exchangeOf(kind: unknown, value: unknown, nameOf: (kind: string) => str
   return { id, kind, body: found === undefined ? undefined : value[found] };
 }
 
-function queryName(kind: string): string {
-  return kind;
+/** `{id, <name>: value}`, with nothing else, is the event's own; any other form is carried whole. */
+function exchangeRows<Event extends Omit<Exchange, "body"> & { at?: number }>(
+  subtype: string,
+  property: keyof Event & string,
+  nameOf: (kind: string) => string,
+): Row<Event>[] {
+  const body: Row<Event> = {
+    key: property,
+    when: "always",
+    holds(value, event) {
+      const keys = Object.keys(value as JsonObject);
+      return keys.length === 2 && keys[0] === "id" && keys[1] === nameOf(event.kind);
+    },
+    write(event) {
+      const object: JsonObject = { id: event.id };
+      put(object, nameOf(event.kind), event[property]);
+      return object;
+    },
+  };
+  return [
+    constant("type", "interaction_query"),
+    constant("subtype", subtype),
+    field("query_type", "kind"),
+    body,
+    session(),
+    time("given"),
+  ];
 }
 
+const queryName = (kind: string) => kind;
+
 /** webFetchRequestQuery is answered by webFetchRequestResponse. */
-function responseName(kind: string): string {
-  return kind.replace(/Query$/, "Response");
-}
+const responseName = (kind: string) => kind.replace(/Query$/, "Response");
 
 const ask: LineKind<Of<"ask">> = {
   start(line) {
     const asked = exchangeOf(line.query_type, line.query, queryName);
     return asked && timed({ type: "ask", id: asked.id, kind: asked.kind, query: asked.body }, line);
   },
-  rows: [
-    constant("type", "interaction_query"),
-    constant("subtype", "request"),
-    field("query_type", "kind"),
-    exchange("query", "query", queryName),
-    session(),
-    time("given"),
-  ],
+  rows: exchangeRows("request", "query", queryName),
 };
 
 const answer: LineKind<Of<"answer">> = {
@@ -199,14 +196,7 @@ const answer: LineKind<Of<"answer">> = {
     const answered = exchangeOf(line.query_type, line.response, responseName);
     return answered && timed({ type: "answer", id: answered.id, kind: answered.kind, response: answered.body }, line);
   },
-  rows: [
-    constant("type", "interaction_query"),
-    constant("subtype", "response"),
-    field("query_type", "kind"),
-    exchange("response", "response", responseName),
-    session(),
-    time("given"),
-  ],
+  rows: exchangeRows("response", "response", responseName),
 };
 
 const toolOutput: LineKind<Of<"tool_output">> = {

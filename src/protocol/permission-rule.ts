@@ -26,19 +26,11 @@ export const ruleKinds: readonly RuleKind[] = ["Shell", "Read", "Write", "WebFet
 const longestPattern = 2000;
 
 /** Names that other tools have for the same thing. */
-const otherNames: Record<string, RuleKind> = {
-  bash: "Shell",
-  terminal: "Shell",
-  command: "Shell",
-  edit: "Write",
-  multiedit: "Write",
-  delete: "Write",
-  ls: "Read",
-  grep: "Read",
-  glob: "Read",
-  fetch: "WebFetch",
-  web: "WebFetch",
-  websearch: "WebFetch",
+const otherNames: Partial<Record<RuleKind, readonly string[]>> = {
+  Shell: ["bash", "terminal", "command"],
+  Write: ["edit", "multiedit", "delete"],
+  Read: ["ls", "grep", "glob"],
+  WebFetch: ["fetch", "web", "websearch"],
 };
 
 /** A rule, or a sentence that says what is wrong with the text and what was probably meant. */
@@ -99,7 +91,7 @@ function hostIn(pattern: string): string {
 
 function kindMeant(word: string): RuleKind | undefined {
   return (
-    otherNames[word.toLowerCase()] ??
+    ruleKinds.find((kind) => otherNames[kind]?.includes(word.toLowerCase())) ??
     (nearestName(word, ruleKinds) as RuleKind | undefined) ??
     ruleKinds.find((kind) => kind === word)
   );

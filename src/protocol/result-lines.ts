@@ -2,18 +2,37 @@
 
 import type { Row } from "../json/key-table.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
-import type { Denial, Ending, Usage } from "./event.ts";
+import type { Ending, Usage } from "./event.ts";
 import { constant, field, type LineKind, type Of, session, time, timed } from "./line-rows.ts";
 
-const endingRows: readonly Row<Ending & { at?: number }>[] = [
-  session(),
-  field("request_id", "requestId", "given"),
-  field("usage", "usage", "given"),
-  denialsRow(),
-  noticesRow(),
-  field("total_cost_usd", "costUsd", "given"),
-  time("foreign"),
-];
+const areNotices = areAll<NonNullable<Ending["notices"]>[number]>("kind", "message");
+const areDenials = areAll<{ tool: string; call_id: string; reason: string }>("tool", "call_id", "reason");
+
+function resultRows<Event extends Ending & { at?: number }>(subtype: string, own: Row<Event>[]): Row<Event>[] {
+  return [
+    constant("type", "result"),
+    constant("subtype", subtype),
+    field("duration_ms", "durationMs"),
+    field("duration_api_ms", "apiDurationMs"),
+    constant("is_error", subtype === "error"),
+    ...own,
+    session(),
+    field("request_id", "requestId", "given"),
+    field("usage", "usage", "given"),
+    {
+      key: "permission_denials",
+      when: "given",
+      holds: areDenials,
+      write({ denials }) {
+        if (!denials || denials.length === 0) return undefined;
+        return denials.map(({ tool, callId, reason }) => ({ tool, call_id: callId, reason }));
+      },
+    },
+    { key: "notices", when: "given", holds: areNotices, write: ({ notices }) => notices },
+    field("total_cost_usd", "costUsd", "given"),
+    time("foreign"),
+  ];
+}
 
 export const done: LineKind<Of<"done">> = {
   start(line) {
@@ -22,16 +41,7 @@ export const done: LineKind<Of<"done">> = {
     if (line.structured_output !== undefined) event.structured = line.structured_output;
     return timed(event, line);
   },
-  rows: [
-    constant("type", "result"),
-    constant("subtype", "success"),
-    field("duration_ms", "durationMs"),
-    field("duration_api_ms", "apiDurationMs"),
-    constant("is_error", false),
-    field("result", "text"),
-    field("structured_output", "structured", "given"),
-    ...endingRows,
-  ],
+  rows: resultRows("success", [field("result", "text"), field("structured_output", "structured", "given")]),
 };
 
 export const fail: LineKind<Of<"fail">> = {
@@ -41,16 +51,7 @@ export const fail: LineKind<Of<"fail">> = {
     if (typeof line.error_code === "string") event.code = line.error_code;
     return timed(event, line);
   },
-  rows: [
-    constant("type", "result"),
-    constant("subtype", "error"),
-    field("duration_ms", "durationMs"),
-    field("duration_api_ms", "apiDurationMs"),
-    constant("is_error", true),
-    field("result", "message"),
-    field("error_code", "code", "given"),
-    ...endingRows,
-  ],
+  rows: resultRows("error", [field("result", "message"), field("error_code", "code", "given")]),
 };
 
 /** Where one of the two durations is missing they are taken to be equal, as they are in every stream that was seen. */
@@ -63,7 +64,8 @@ function endingOf(line: JsonObject): Ending {
   if (usage) ending.usage = usage;
   if (typeof line.total_cost_usd === "number") ending.costUsd = line.total_cost_usd;
   if (areNotices(line.notices)) ending.notices = line.notices;
-  if (areDenials(line.permission_denials)) ending.denials = line.permission_denials.map(toDenial);
+  if (areDenials(line.permission_denials))
+    ending.denials = line.permission_denials.map(({ tool, call_id, reason }) => ({ tool, callId: call_id, reason }));
   return ending;
 }
 
@@ -83,42 +85,11 @@ function usageOf(value: unknown): Usage | undefined {
   };
 }
 
-type WireDenial = { tool: string; call_id: string; reason: string };
-
-function denialsRow<Event extends { denials?: Denial[] }>(): Row<Event> {
-  return {
-    key: "permission_denials",
-    when: "given",
-    holds: areDenials,
-    write({ denials }) {
-      if (!denials || denials.length === 0) return undefined;
-      return denials.map(({ tool, callId, reason }) => ({ tool, call_id: callId, reason }));
-    },
-  };
-}
-
-function noticesRow<Event extends { notices?: Ending["notices"] }>(): Row<Event> {
-  return { key: "notices", when: "given", holds: areNotices, write: ({ notices }) => notices };
-}
-
-function areNotices(value: unknown): value is NonNullable<Ending["notices"]> {
-  return Array.isArray(value) && value.length > 0 && value.every(isNotice);
-}
-
-function isNotice(value: unknown): boolean {
-  if (!isObject(value) || Object.keys(value).join() !== "kind,message") return false;
-  return Object.values(value).every((item) => typeof item === "string");
-}
-
-function areDenials(value: unknown): value is WireDenial[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isDenial);
-}
-
-function isDenial(value: unknown): boolean {
-  if (!isObject(value) || Object.keys(value).join() !== "tool,call_id,reason") return false;
-  return Object.values(value).every((item) => typeof item === "string");
-}
-
-function toDenial({ tool, call_id, reason }: WireDenial): Denial {
-  return { tool, callId: call_id, reason };
+/** A list of objects that hold texts under these keys, in this order, and nothing else. */
+function areAll<Item>(...keys: (keyof Item & string)[]): (value: unknown) => value is Item[] {
+  const isItem = (value: unknown) =>
+    isObject(value) &&
+    Object.keys(value).join() === keys.join() &&
+    Object.values(value).every((item) => typeof item === "string");
+  return (value): value is Item[] => Array.isArray(value) && value.length > 0 && value.every(isItem);
 }

@@ -74,36 +74,20 @@ export function taskNotice(task: { agentId: string; status: string; title: strin
 /** Characters of results that one call carries: beyond them, calls are told without theirs. */
 const mostResultText = 200_000;
 
-export type StepCollector = {
-  readonly steps: ConversationStep[];
-  /** Started calls, also those that failed. */
-  readonly calls: number;
-  /** Files that were changed. */
-  readonly changed: ReadonlySet<string>;
-  /** What was said last. */
-  readonly lastText: string;
-  add(event: AgentEvent): void;
-};
-
 /** The steps of a conversation, from its events. */
-export function collectSteps(): StepCollector {
-  const steps: ConversationStep[] = [];
-  const changed = new Set<string>();
+export function collectSteps() {
   let thinking = "";
   let thinkingSince = 0;
   let room = mostResultText;
-  let calls = 0;
-  let lastText = "";
   return {
-    steps,
-    changed,
-    get calls() {
-      return calls;
-    },
-    get lastText() {
-      return lastText;
-    },
-    add(event) {
+    steps: [] as ConversationStep[],
+    /** Started calls, also those that failed. */
+    calls: 0,
+    /** Files that were changed. */
+    changed: new Set<string>(),
+    /** What was said last. */
+    lastText: "",
+    add(event: AgentEvent): void {
       switch (event.type) {
         case "thinking":
           if (thinking === "") thinkingSince = event.at ?? 0;
@@ -111,25 +95,25 @@ export function collectSteps(): StepCollector {
           break;
         case "thinking_end":
           if (thinking !== "")
-            steps.push({
+            this.steps.push({
               thinkingMessage: { text: thinking, durationMs: Math.max(0, (event.at ?? 0) - thinkingSince) },
             });
           thinking = "";
           break;
         case "text_end":
-          lastText = event.text;
-          steps.push({ assistantMessage: { text: event.text } });
+          this.lastText = event.text;
+          this.steps.push({ assistantMessage: { text: event.text } });
           break;
         case "tool_end": {
-          calls++;
+          this.calls++;
           const { callId, tool, args, outcome } = event;
           const result = outcome && { [outcome.kind]: outcome.value, ...outcome.siblings };
           room -= JSON.stringify(result ?? null).length;
           const told = { args, ...(result && room > 0 && { result }) };
-          steps.push({ toolCall: { [keyOfTool(tool)]: told, toolCallId: callId } });
+          this.steps.push({ toolCall: { [keyOfTool(tool)]: told, toolCallId: callId } });
           const path = (args as { path?: unknown } | null)?.path;
           if ((tool === "edit" || tool === "delete") && outcome?.kind === "success" && typeof path === "string")
-            changed.add(path);
+            this.changed.add(path);
           break;
         }
         default:

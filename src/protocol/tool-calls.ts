@@ -8,25 +8,12 @@ export type * from "./tool-shapes.ts";
 /** How a finished call is to be judged. No outcome at all is "unknown": success is never invented. */
 export type OutcomeGroup = "ok" | "failed" | "refused" | "unknown";
 
-const outcomeGroups: ReadonlyMap<string, OutcomeGroup> = new Map([
-  ["success", "ok"],
-  ["startSuccess", "ok"],
-  ["saveSuccess", "ok"],
-  ["discardSuccess", "ok"],
-  ["async", "ok"],
-  ["error", "failed"],
-  ["failure", "failed"],
-  ["timeout", "failed"],
-  ["spawnError", "failed"],
-  ["fileNotFound", "failed"],
-  ["notFile", "failed"],
-  ["notFound", "failed"],
-  ["fileBusy", "failed"],
-  ["rejected", "refused"],
-  ["permissionDenied", "refused"],
-  ["readPermissionDenied", "refused"],
-  ["writePermissionDenied", "refused"],
-]);
+const groups: readonly [OutcomeGroup, kinds: string[]][] = [
+  ["ok", ["success", "startSuccess", "saveSuccess", "discardSuccess", "async"]],
+  ["failed", ["error", "failure", "timeout", "spawnError", "fileNotFound", "notFile", "notFound", "fileBusy"]],
+  ["refused", ["rejected", "permissionDenied", "readPermissionDenied", "writePermissionDenied"]],
+];
+const outcomeGroups = new Map(groups.flatMap(([group, kinds]) => kinds.map((kind) => [kind, group])));
 
 export const outcomeKinds: readonly string[] = [...outcomeGroups.keys()];
 
@@ -91,30 +78,15 @@ function textOfContent(content: unknown[]): string {
     .join("");
 }
 
+/** Where a capital is not all. */
 const modelNames: ReadonlyMap<string, string> = new Map([
-  ["read", "Read"],
-  ["edit", "Edit"],
-  ["write", "Write"],
-  ["shell", "Shell"],
   ["ls", "LS"],
-  ["grep", "Grep"],
-  ["glob", "Glob"],
-  ["delete", "Delete"],
   ["updateTodos", "TodoWrite"],
   ["semSearch", "SemanticSearch"],
-  ["webFetch", "WebFetch"],
-  ["webSearch", "WebSearch"],
-  ["askQuestion", "AskQuestion"],
-  ["createPlan", "CreatePlan"],
-  ["task", "Task"],
-  ["await", "Await"],
   ["mcp", "MCP"],
-  ["listMcpResources", "ListMcpResources"],
-  ["readMcpResource", "ReadMcpResource"],
-  ["getMcpTools", "GetMcpTools"],
 ]);
 
-/** The wire's name as a model and a reader know it: read -> Read. A name that nobody knows gets a capital. */
+/** The wire's name as a model and a reader know it: read -> Read. */
 export function displayNameOf(tool: string): string {
   return modelNames.get(tool) ?? tool.charAt(0).toUpperCase() + tool.slice(1);
 }

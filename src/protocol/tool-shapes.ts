@@ -1,32 +1,18 @@
 // Types of the args and results of each tool, as the wire spells them. A result holds exactly one of its outcomes.
-import type {
-  ListMcpResourcesToolCallArgs,
-  ListMcpResourcesToolCallResult,
-  McpToolCallArgs,
-  McpToolCallResult,
-  ReadMcpResourceToolCallArgs,
-  ReadMcpResourceToolCallResult,
-} from "./mcp-shapes.ts";
-import type { ShellToolCallArgs, ShellToolCallResult } from "./shell-shapes.ts";
-
-export type * from "./mcp-shapes.ts";
-export type * from "./shell-shapes.ts";
 
 /** What most tools answer besides success. */
 export type ErrorText = { error: string };
 export type ErrorMessage = { errorMessage: string };
 export type Rejected = { reason: string };
 
-export interface LsToolCallArgs {
-  path: string;
-  ignore: string[];
-  toolCallId: string;
-}
-export interface LsToolCallResult {
-  success?: { directoryTreeRoot: DirectoryNode };
-  error?: { path?: string; error: string } | ErrorMessage;
-  rejected?: Rejected;
-}
+type Outcomes<Success, Failure = ErrorText> = { success?: Success; error?: Failure };
+type Refusable<Success, Failure = ErrorText> = Outcomes<Success, Failure> & { rejected?: Rejected };
+
+export type LsToolCallArgs = { path: string; ignore: string[]; toolCallId: string };
+export type LsToolCallResult = Refusable<
+  { directoryTreeRoot: DirectoryNode },
+  { path?: string; error: string } | ErrorMessage
+>;
 export interface DirectoryNode {
   absPath: string;
   childrenDirs: DirectoryNode[];
@@ -35,16 +21,9 @@ export interface DirectoryNode {
   fullSubtreeExtensionCounts: Record<string, number>;
   numFiles: number;
 }
-export interface FileNode {
-  name: string;
-  terminalMetadata?: unknown;
-}
+export type FileNode = { name: string; terminalMetadata?: unknown };
 
-export interface ReadToolCallArgs {
-  path: string;
-  limit?: number;
-  offset?: number;
-}
+export type ReadToolCallArgs = { path: string; limit?: number; offset?: number };
 export interface ReadToolCallResult {
   success?: {
     content: string;
@@ -94,20 +73,10 @@ export interface EditToolCallResult {
 }
 
 /** Old documentation only: a reader takes it, a writer uses edit. */
-export interface WriteToolCallArgs {
-  path: string;
-  fileText: string;
-  toolCallId: string;
-}
-export interface WriteToolCallResult {
-  success?: { path: string; linesCreated: number; fileSize: number };
-  error?: ErrorText;
-}
+export type WriteToolCallArgs = { path: string; fileText: string; toolCallId: string };
+export type WriteToolCallResult = Outcomes<{ path: string; linesCreated: number; fileSize: number }>;
 
-export interface GlobToolCallArgs {
-  targetDirectory?: string;
-  globPattern: string;
-}
+export type GlobToolCallArgs = { targetDirectory?: string; globPattern: string };
 export interface GlobToolCallResult {
   success?: {
     pattern: string;
@@ -145,29 +114,78 @@ export interface WorkspaceResult {
   files?: { files: string[]; totalFiles?: number } & Truncation;
   count?: { counts: FileCount[]; totalFiles?: number; totalMatches?: number } & Truncation;
 }
-export interface Truncation {
-  clientTruncated?: boolean;
-  ripgrepTruncated?: boolean;
+export type Truncation = { clientTruncated?: boolean; ripgrepTruncated?: boolean };
+export type FileCount = { file: string; count: number };
+export type FileMatch = { file: string; matches: LineMatch[] };
+export type LineMatch = { lineNumber: number; content: string; contentTruncated: boolean; isContextLine: boolean };
+
+export interface ShellToolCallArgs {
+  command: string;
+  workingDirectory: string;
+  timeout: number;
+  toolCallId?: string;
+  simpleCommands: string[];
+  hasInputRedirect: boolean;
+  hasOutputRedirect: boolean;
+  parsingResult: ShellParsingResult;
+  /** A 64-bit number, hence a string. */
+  fileOutputThresholdBytes?: string;
+  isBackground?: boolean;
+  skipApproval?: boolean;
+  timeoutBehavior?: string;
+  hardTimeout?: number;
+  description?: string;
+  closeStdin?: boolean;
+  conversationId?: string;
+  requestedSandboxPolicy?: SandboxPolicy;
+  adminCommandDenylist?: string[];
+  requestId?: string;
 }
-export interface FileCount {
-  file: string;
-  count: number;
+export interface ShellParsingResult {
+  parsingFailed: boolean;
+  executableCommands: ExecutableCommand[];
+  hasRedirects: boolean;
+  hasCommandSubstitution: boolean;
+  redirects?: unknown[];
 }
-export interface FileMatch {
-  file: string;
-  matches: LineMatch[];
+export type ExecutableCommand = { name: string; args: CommandArg[]; fullText: string };
+export type CommandArg = { type: "word" | "string" | "raw_string" | "number"; value: string };
+export interface SandboxPolicy {
+  type: string;
+  networkAccess?: boolean;
+  additionalReadwritePaths?: string[];
+  additionalReadonlyPaths?: string[];
+  enableSharedBuildCache?: boolean;
+  readBoundary?: string;
+  additionalReadPaths?: string[];
 }
-export interface LineMatch {
-  lineNumber: number;
-  content: string;
-  contentTruncated: boolean;
-  isContextLine: boolean;
+/** `failure`: the command ran and exited non-zero. */
+export interface ShellToolCallResult {
+  success?: ShellRun;
+  failure?: ShellRun;
+  timeout?: { command: string; workingDirectory: string; timeoutMs?: number } & Partial<ShellRun>;
+  rejected?: { command: string; workingDirectory: string; reason: string; isReadonly: boolean };
+  spawnError?: { command: string; workingDirectory: string; error: string };
+  permissionDenied?: { command: string; workingDirectory: string; error?: string; isReadonly?: boolean };
+  error?: ErrorMessage;
+  isBackground?: boolean;
+  sandboxPolicy?: SandboxPolicy;
+  terminalsFolder?: string;
+  pid?: number;
+}
+export interface ShellRun {
+  command: string;
+  workingDirectory: string;
+  exitCode: number;
+  signal: string;
+  stdout: string;
+  stderr: string;
+  executionTime: number;
+  interleavedOutput?: string;
+  localExecutionTimeMs?: number;
 }
 
-export interface UpdateTodosToolCallArgs {
-  todos: TodoItem[];
-  merge: boolean;
-}
+export type UpdateTodosToolCallArgs = { todos: TodoItem[]; merge: boolean };
 export type TodoStatus =
   | "TODO_STATUS_PENDING"
   | "TODO_STATUS_IN_PROGRESS"
@@ -181,15 +199,9 @@ export interface TodoItem {
   updatedAt: string;
   dependencies: string[];
 }
-export interface UpdateTodosToolCallResult {
-  success?: { todos: TodoItem[]; totalCount: number; wasMerge: boolean };
-  error?: ErrorText;
-}
+export type UpdateTodosToolCallResult = Outcomes<{ todos: TodoItem[]; totalCount: number; wasMerge: boolean }>;
 
-export interface DeleteToolCallArgs {
-  path: string;
-  toolCallId?: string;
-}
+export type DeleteToolCallArgs = { path: string; toolCallId?: string };
 export interface DeleteToolCallResult {
   success?: { path: string; message?: string };
   error?: { path: string; error?: string; clientVisibleError?: string };
@@ -198,31 +210,13 @@ export interface DeleteToolCallResult {
   rejected?: { path?: string; reason: string };
 }
 
-export interface WebFetchToolCallArgs {
-  url: string;
-  toolCallId?: string;
-}
-export interface WebFetchToolCallResult {
-  success?: { url: string; markdown: string };
-  error?: { url: string; error: string };
-  rejected?: Rejected;
-}
+export type WebFetchToolCallArgs = { url: string; toolCallId?: string };
+export type WebFetchToolCallResult = Refusable<{ url: string; markdown: string }, { url: string; error: string }>;
 
-export interface WebSearchToolCallArgs {
-  searchTerm: string;
-  toolCallId?: string;
-}
-export interface WebSearchToolCallResult {
-  success?: { references: WebReference[] };
-  error?: ErrorText;
-  rejected?: Rejected;
-}
+export type WebSearchToolCallArgs = { searchTerm: string; toolCallId?: string };
+export type WebSearchToolCallResult = Refusable<{ references: WebReference[] }>;
 
-export interface WebReference {
-  title: string;
-  url: string;
-  chunk: string;
-}
+export type WebReference = { title: string; url: string; chunk: string };
 
 export interface SemSearchToolCallArgs {
   query: string;
@@ -230,10 +224,7 @@ export interface SemSearchToolCallArgs {
   targetDirectories: string[];
   explanation?: string;
 }
-export interface SemSearchToolCallResult {
-  success?: { results: string };
-  error?: ErrorMessage;
-}
+export type SemSearchToolCallResult = Outcomes<{ results: string }, ErrorMessage>;
 
 export interface AskQuestionToolCallArgs {
   title: string;
@@ -241,18 +232,8 @@ export interface AskQuestionToolCallArgs {
   runAsync?: boolean;
   asyncOriginalToolCallId?: string;
 }
-export interface Question {
-  id: string;
-  prompt: string;
-  options: { id: string; label: string }[];
-  allowMultiple: boolean;
-}
-export interface AskQuestionToolCallResult {
-  success?: { answers: QuestionAnswer[] };
-  error?: ErrorMessage;
-  rejected?: Rejected;
-  async?: unknown;
-}
+export type Question = { id: string; prompt: string; options: { id: string; label: string }[]; allowMultiple: boolean };
+export type AskQuestionToolCallResult = Refusable<{ answers: QuestionAnswer[] }, ErrorMessage> & { async?: unknown };
 export interface QuestionAnswer {
   questionId: string;
   selectedOptionIds: string[];
@@ -267,12 +248,7 @@ export interface CreatePlanToolCallArgs {
   todos?: unknown[];
   [field: string]: unknown;
 }
-export interface CreatePlanToolCallResult {
-  success?: Record<string, unknown>;
-  error?: ErrorText;
-  rejected?: Rejected;
-  planUri?: string;
-}
+export type CreatePlanToolCallResult = Refusable<Record<string, unknown>> & { planUri?: string };
 
 export interface TaskToolCallArgs {
   description?: string;
@@ -304,20 +280,39 @@ export interface TaskToolCallResult {
   rejected?: Rejected;
 }
 
-export interface AwaitToolCallArgs {
-  taskId: string;
-  blockUntilMs: number;
-}
-export interface AwaitToolCallResult {
-  success?: unknown;
-  error?: ErrorText;
-  notFound?: unknown;
-}
+export type AwaitToolCallArgs = { taskId: string; blockUntilMs: number };
+export type AwaitToolCallResult = Outcomes<unknown> & { notFound?: unknown };
 
 export type GetMcpToolsToolCallArgs = Record<string, unknown>;
-export interface GetMcpToolsToolCallResult {
-  success?: unknown;
-  error?: ErrorText;
+export type GetMcpToolsToolCallResult = Outcomes<unknown>;
+
+export type ListMcpResourcesToolCallArgs = { server?: string };
+export type ListMcpResourcesToolCallResult = Outcomes<{ resources: McpResource[] }>;
+export type McpResource = { uri: string; name: string; description?: string; mimeType?: string };
+
+export type ReadMcpResourceToolCallArgs = { server: string; uri: string };
+export type ReadMcpResourceToolCallResult = Refusable<
+  { uri: string; content: McpContent[] },
+  ErrorText & { uri?: string }
+>;
+
+export interface McpToolCallArgs {
+  /** `<server>-<tool>`. */
+  name: string;
+  args: Record<string, unknown>;
+  toolCallId: string;
+  providerIdentifier: string;
+  toolName: string;
+  serverIdentifier?: string;
+  skipApproval?: boolean;
+  smartModeApprovalOnly?: boolean;
+}
+/** A tool that failed is a success with `isError`. */
+export type McpToolCallResult = Refusable<{ content: McpContent[]; isError: boolean }>;
+export interface McpContent {
+  text?: { text: string };
+  image?: { data: string; mimeType: string };
+  resource?: { uri: string; text?: string };
 }
 
 /** Every tool of the wire by its key; a reader meets others and keeps them. */

@@ -2,7 +2,7 @@
 
 import type { FrameErrorCode } from "../json/frame-error.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
-import { schemaFault } from "./argument-schema.ts";
+import { valueFault } from "../json/schema.ts";
 
 /** What a CLI that speaks the contract reads from stdin: one line. */
 export type Turn = {
@@ -100,6 +100,11 @@ export function callFault(name: unknown, args: unknown, tools: ToolTable | undef
   if (!isObject(args)) return { code: "TOOL_ARGUMENTS", message: `The arguments of ${name} must be an object.` };
   const fault = schemaFault(args, tools?.get(name));
   return fault ? { code: "TOOL_ARGUMENTS", message: `The arguments of ${name} do not fit: ${fault}.` } : undefined;
+}
+
+/** What is wrong, as a sentence with the place in it. Undefined: the value fits. Keywords unknown here do not restrict. */
+export function schemaFault(value: unknown, schema: unknown, place = "arguments"): string | undefined {
+  return valueFault(value, schema, { place });
 }
 
 /** A protocol line without a version says nothing; one with a version that we do not know is refused. */

@@ -12,6 +12,7 @@ const members = {
   word: `${letters}${digits}_-`,
   snake: `${letters}${digits}_`,
   dotted: `${letters}${digits}_-.`,
+  entra: `${letters}${digits}_-.~`,
   base64: `${letters}${digits}+/=`,
   base64Any: `${letters}${digits}+/_-=`,
   bearer: `${letters}${digits}-._~+/=:%`,
@@ -19,15 +20,16 @@ const members = {
 
 export type SetName = keyof typeof members;
 
-const made = new Map<SetName, CharacterSet>();
+const sets = Object.fromEntries(Object.entries(members).map(([name, characters]) => [name, tableOf(characters)]));
+
+function tableOf(characters: string): CharacterSet {
+  const set = new Uint8Array(128);
+  for (const character of characters) set[character.charCodeAt(0)] = 1;
+  return set;
+}
 
 export function setOf(name: SetName): CharacterSet {
-  const known = made.get(name);
-  if (known) return known;
-  const set = new Uint8Array(128);
-  for (const character of members[name]) set[character.charCodeAt(0)] = 1;
-  made.set(name, set);
-  return set;
+  return sets[name]!;
 }
 
 /** Where the run of such characters that begins at `from` ends; no further than `limit`. */

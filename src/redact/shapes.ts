@@ -169,8 +169,8 @@ function webToken(text: string, start: number, end: number): Span | undefined {
 function byTheMiddle(text: string, at: number, middle: string): Span | undefined {
   if (middle !== "." && !/\d/.test(text[at - 1] ?? "")) return undefined;
   if (middle === "Q~") {
-    const end = runEnd(text, at + 2, entraSet(), at + 64);
-    const start = runStart(text, at, entraSet(), 5);
+    const end = runEnd(text, at + 2, setOf("entra"), at + 64);
+    const start = runStart(text, at, setOf("entra"), 5);
     return at - start === 4 && end - at >= 30 && end - at <= 42 ? { start, end } : undefined;
   }
   if (middle === ":AA") {
@@ -181,16 +181,6 @@ function byTheMiddle(text: string, at: number, middle: string): Span | undefined
   const start = runStart(text, at, setOf("word"), 30);
   if (!/^[MNO][\w-]{22,28}$/.test(text.slice(start, at))) return undefined;
   return { start, end: runEnd(text, at, setOf("dotted")) };
-}
-
-let entra: CharacterSet | undefined;
-
-function entraSet(): CharacterSet {
-  if (!entra) {
-    entra = setOf("dotted").slice();
-    entra["~".charCodeAt(0)] = 1;
-  }
-  return entra;
 }
 
 /**

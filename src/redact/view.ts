@@ -23,26 +23,16 @@ const entities: Record<string, string> = { quot: '"', apos: "'", amp: "&", lt: "
 export function decodedText(text: string): DecodedText | undefined {
   if (!/[\x1b\x9b%\\&\u00ad\u200b-\u200d\u2060\ufeff]/.test(text)) return undefined;
   /** For each change: its place in the view, where it began and ended in the original, and how long it is in the view. */
-  let changes = new Int32Array(256);
-  let count = 0;
+  const changes: number[] = [];
   let shorter = 0;
   const changed = text.replace(hidden, (sequence: string, at: number) => {
     const shown = undone(sequence);
     if (shown === sequence) return sequence;
-    if (count === changes.length) {
-      const larger = new Int32Array(count * 2);
-      larger.set(changes);
-      changes = larger;
-    }
-    changes[count] = at - shorter;
-    changes[count + 1] = at;
-    changes[count + 2] = at + sequence.length;
-    changes[count + 3] = shown.length;
-    count += 4;
+    changes.push(at - shorter, at, at + sequence.length, shown.length);
     shorter += sequence.length - shown.length;
     return shown;
   });
-  return count === 0 ? undefined : new ChangedView(changed, changes.subarray(0, count));
+  return changes.length === 0 ? undefined : new ChangedView(changed, changes);
 }
 
 function undone(sequence: string): string {
@@ -66,9 +56,9 @@ function character(code: number, otherwise: string): string {
 
 class ChangedView implements DecodedText {
   readonly text: string;
-  readonly #changes: Int32Array;
+  readonly #changes: readonly number[];
 
-  constructor(text: string, changes: Int32Array) {
+  constructor(text: string, changes: readonly number[]) {
     this.text = text;
     this.#changes = changes;
   }
@@ -86,12 +76,7 @@ class ChangedView implements DecodedText {
   #originalOf(at: number): Span {
     const change = this.#lastUpTo(at);
     if (change < 0) return { start: at, end: at + 1 };
-    const [from, start, end, length] = this.#changes.subarray(change, change + 4) as unknown as [
-      number,
-      number,
-      number,
-      number,
-    ];
+    const [from = 0, start = 0, end = 0, length = 0] = this.#changes.slice(change, change + 4);
     if (at < from + length) return { start, end };
     const next = end + (at - from - length);
     return { start: next, end: next + 1 };

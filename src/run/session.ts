@@ -176,7 +176,6 @@ type WholeChat = { messages: Message[]; state: ReadonlyMap<string, unknown> };
 const nothing: WholeChat = { messages: [], state: new Map() };
 
 async function readWhole(folder: string): Promise<WholeChat> {
-  const { readMessages } = await import("../store/chats/read-chat.ts");
-  const { readState } = await import("../store/chats/saved-state.ts");
+  const { readMessages, readState } = await import("../store/chats/read-chat.ts");
   return { messages: readMessages(folder), state: readState(folder, ["todos", "mode"]) };
 }

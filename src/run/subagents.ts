@@ -8,7 +8,7 @@ import type { SubagentChat, SubagentChats, SubagentContext } from "../agent/suba
 import type { Message } from "../protocol/message.ts";
 import { chatFolder, isChatId, storeFile, transcriptFile } from "../store/chats/layout.ts";
 import { createChat, openChat } from "../store/chats/open-chat.ts";
-import { readState } from "../store/chats/saved-state.ts";
+import { readState } from "../store/chats/read-chat.ts";
 import { openSubagentOutput } from "../store/subagent-output.ts";
 import type { RunInstructions } from "./instructions.ts";
 import { openNamedModel } from "./models.ts";

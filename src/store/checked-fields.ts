@@ -1,11 +1,23 @@
 // The fields of a settings file, checked by a table: a wrong value is an error, an unknown name is told.
 
-import type { JsonObject } from "../json/object.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { nearestName } from "../text/nearest.ts";
 
-/** The value, or a thrown sentence: `must be …`. */
-export type FieldCheck = (value: unknown) => unknown;
+/** What a value must be: the end of `must be …`. */
+export type FieldCheck<Value = unknown> = { what: string; is(value: unknown): value is Value };
+
+/** `fields`: it is an object with fields of its own. */
+export type FieldTable = { readonly [name: string]: FieldCheck | { fields: FieldTable } };
+
+/** The object that a table describes. */
+export type Checked<Table> = {
+  -readonly [Name in keyof Table]?: Table[Name] extends FieldCheck<infer Value>
+    ? Value
+    : Table[Name] extends { fields: infer Inner }
+      ? Checked<Inner>
+      : never;
+};
 
 export type SettingsFile = {
   file: string;
@@ -17,12 +29,12 @@ export type SettingsFile = {
 };
 
 /** `path`: where the object stands, with a dot at its end. */
-export function checkFields(
+export function checkFields<Table extends FieldTable>(
   settings: SettingsFile,
   path: string,
   content: JsonObject,
-  table: Readonly<Record<string, FieldCheck>>,
-): JsonObject {
+  table: Table,
+): Checked<Table> {
   const { file, warnings, adviceOn } = settings;
   const names = Object.keys(table);
   const result: JsonObject = {};
@@ -32,34 +44,61 @@ export function checkFields(
       const near = nearestName(key, names);
       const advice = adviceOn({ key, ...(near !== undefined && { meant: path + near }), names });
       if (advice !== undefined) warnings.push(`${file}: "${path}${key}" is unknown: ${advice}`);
-      continue;
-    }
-    try {
-      result[key] = check(value);
-    } catch (error) {
-      throw wrongField(settings, path + key, (error as Error).message);
-    }
+    } else if ("fields" in check) result[key] = checkObject(settings, path + key, value, check.fields);
+    else if (check.is(value)) result[key] = value;
+    else throw wrongField(settings, path + key, check.what);
   }
-  return result;
+  return result as Checked<Table>;
 }
 
-export function wrongField({ file, remedy }: SettingsFile, path: string, why: string): UserError {
-  return new UserError("CONFIG_INVALID", `${file}: "${path}" ${why}. ${remedy}`);
+export function checkObject<Table extends FieldTable>(
+  settings: SettingsFile,
+  path: string,
+  value: unknown,
+  table: Table,
+): Checked<Table> {
+  if (!isObject(value)) throw wrongField(settings, path, "an object");
+  return checkFields(settings, `${path}.`, value, table);
 }
 
-export function textList(value: unknown): string[] {
-  if (Array.isArray(value) && value.every((each) => typeof each === "string" && each !== "" && !each.includes("\0")))
-    return value as string[];
-  throw new Error("must be a list of strings");
+function wrongField({ file, remedy }: SettingsFile, path: string, what: string): UserError {
+  return new UserError("CONFIG_INVALID", `${file}: "${path}" must be ${what}. ${remedy}`);
 }
 
-export function isVariableName(value: unknown): boolean {
+export function isPlainText(value: unknown): value is string {
+  return typeof value === "string" && !value.includes("\0");
+}
+
+export function isText(value: unknown): value is string {
+  return isPlainText(value) && value !== "";
+}
+
+function isVariableName(value: unknown): value is string {
   return typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value);
 }
 
-export function wholeFrom(least: number): FieldCheck {
-  return (value) => {
-    if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
-    throw new Error(`must be an integer, at least ${least}`);
+export const text = { what: "a string", is: isText };
+export const textList = listOf(isText, "a list of strings");
+// A key pasted here by mistake must not be read as a name, nor shown.
+export const variable = { what: "the name of an environment variable, not a key", is: isVariableName };
+export const variableList = listOf(isVariableName, "a list of names of variables");
+export const truth = { what: "true or false", is: (value: unknown) => typeof value === "boolean" };
+export const namedTexts = {
+  what: "an object of strings",
+  is: (value: unknown): value is Record<string, string> => isObject(value) && Object.values(value).every(isPlainText),
+};
+
+export function listOf<Item>(isItem: (value: unknown) => value is Item, what: string): FieldCheck<Item[]> {
+  return { what, is: (value): value is Item[] => Array.isArray(value) && value.every(isItem) };
+}
+
+export function oneOf<Word extends string>(...words: readonly Word[]): FieldCheck<Word> {
+  return { what: `one of ${words.join(", ")}`, is: (value): value is Word => words.includes(value as Word) };
+}
+
+export function wholeFrom(least: number): FieldCheck<number> {
+  return {
+    what: `an integer, at least ${least}`,
+    is: (value): value is number => Number.isSafeInteger(value) && (value as number) >= least,
   };
 }

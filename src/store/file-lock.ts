@@ -1,5 +1,5 @@
 // A lock between processes: a file that only one of them can create.
-import { closeSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { UserError } from "../protocol/error-codes.ts";
 
 const longestWaitMs = 10_000;
@@ -38,9 +38,9 @@ function take(file: string, token: string): void {
 }
 
 function create(file: string, token: string): boolean {
-  let handle: number;
   try {
-    handle = openSync(file, "wx", 0o600);
+    writeFileSync(file, token, { flag: "wx", mode: 0o600 });
+    return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") return false;
@@ -49,17 +49,12 @@ function create(file: string, token: string): boolean {
       `The lock ${file} could not be created (${code}). Check the folder's owner and free space.`,
     );
   }
-  try {
-    writeSync(handle, token);
-  } finally {
-    closeSync(handle);
-  }
-  return true;
 }
 
 function isStale(file: string, holder: string): boolean {
-  const age = ageOf(file);
-  if (age === undefined) return false;
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat) return false;
+  const age = Date.now() - stat.mtimeMs;
   const pid = Number(holder.split(" ")[0]);
   if (!Number.isInteger(pid) || pid <= 0) return age > namelessMs;
   return age > staleMs || !isAlive(pid);
@@ -80,14 +75,6 @@ function setAside(file: string, holder: string, token: string): void {
 function contentOf(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
-function ageOf(file: string): number | undefined {
-  try {
-    return Date.now() - statSync(file).mtimeMs;
   } catch {
     return undefined;
   }

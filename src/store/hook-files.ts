@@ -1,12 +1,13 @@
 // Hooks as they stand in the files: which may run, and what each says, the highest level first.
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { isObject, type JsonObject, tryParse } from "../json/object.ts";
+import { isObject, tryParse } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { cursorToolNames, renamedTools } from "../protocol/hook-events.ts";
 import { type HookEntry, readClaudeHooks, readCursorHooks } from "./hook-entries.ts";
-import { type HookFile, type HookPaths, hookFiles, isThere } from "./hook-paths.ts";
-import { withoutRepeats } from "./hook-repeats.ts";
-import { approveHooks, isApproved } from "./hook-trust.ts";
-import { readJsonText } from "./json-file.ts";
+import { type HookFile, type HookPaths, hookFiles } from "./hook-paths.ts";
+import { isApproved } from "./hook-trust.ts";
+import { readJson, readJsonText } from "./json-file.ts";
 
 export type Hook = HookEntry & Pick<HookFile, "level" | "file" | "cwd">;
 
@@ -24,7 +25,7 @@ export function loadHooks(place: HookPaths, { trusted }: { trusted: boolean }): 
   const loaded: LoadedHooks = { hooks: [], warnings: [], waiting: [] };
   for (const each of hookFiles(place)) {
     if (each.ofProject && !trusted) {
-      if (isThere(each.file))
+      if (existsSync(each.file))
         loaded.warnings.push(`${each.file}: its hooks do not run until you trust this workspace (--trust).`);
       continue;
     }
@@ -46,26 +47,16 @@ export function withWaiting({ hooks, waiting }: LoadedHooks, place: HookPaths): 
   return withoutRepeats(all).sort((left, right) => rank.indexOf(left.file) - rank.indexOf(right.file));
 }
 
-/** What the user has just seen or written runs from now on: with trust given, and after `hooks install`. */
-export function approveProjectHooks(place: HookPaths): void {
-  approveHooks(place, loadHooks(place, { trusted: true }).waiting);
-}
-
 /** Hooks that the user gave for one run: the JSON itself, or a file with it. Throws for what cannot be understood. */
 export function readGivenHooks(given: string, cwd: string): { hooks: Hook[]; warnings: string[] } {
   const isText = given.trimStart().startsWith("{");
   const file = isText ? "--hooks" : resolve(given);
-  const found = isText ? { value: parseJsonObject(given, file) } : readJsonText(file);
-  if (!found) throw new UserError("FILE_UNREADABLE", `--hooks: ${file} does not exist.`);
+  const content = isText ? tryParse(given) : readJson(file);
+  if (isText && !isObject(content)) throw new UserError("CONFIG_INVALID", `${file}: this is not a JSON object.`);
+  if (!isObject(content)) throw new UserError("FILE_UNREADABLE", `--hooks: ${file} does not exist.`);
   const warnings: string[] = [];
-  const entries = readCursorHooks({ file, content: found.value, warnings });
+  const entries = readCursorHooks({ file, content, warnings });
   return { hooks: entries.map((entry) => ({ ...entry, level: "user", file, cwd })), warnings };
-}
-
-function parseJsonObject(text: string, file: string): JsonObject {
-  const value = tryParse(text);
-  if (!isObject(value)) throw new UserError("CONFIG_INVALID", `${file}: this is not a JSON object.`);
-  return value;
 }
 
 /** What stands in one file, whether or not it may run; undefined where there is none. */
@@ -81,4 +72,35 @@ export function readHookFile({
   const read = format === "claude" ? readClaudeHooks : readCursorHooks;
   const entries = read({ file, content: found.value, warnings });
   return { text: found.text, hooks: entries.map((entry) => ({ ...entry, level, file, cwd })), warnings };
+}
+
+/** A script that was installed for Cursor and for Claude Code stands in both files, and both are read here: it runs once. */
+function withoutRepeats(hooks: readonly Hook[]): Hook[] {
+  return hooks.filter((hook) => !repeatedBy(hook, hooks));
+}
+
+/** The entry of Cursor's that does all that this one of Claude's would do. */
+export function repeatedBy(hook: Hook, running: readonly Hook[]): Hook | undefined {
+  if (hook.format !== "claude") return undefined;
+  const script = scriptOf(hook);
+  if (script === undefined) return undefined;
+  return running.find((other) => other.format === "cursor" && scriptOf(other) === script && covers(other, hook));
+}
+
+/** One that runs less often, or is milder when it fails, takes nobody's place. */
+function covers(other: Hook, hook: Hook): boolean {
+  const hears = other.matcher === undefined || other.matcher === matcherOf(hook);
+  return other.event === hook.event && hears && (other.failClosed || !hook.failClosed);
+}
+
+function matcherOf({ matcher }: Hook): string | undefined {
+  return matcher === undefined ? undefined : renamedTools(matcher, cursorToolNames);
+}
+
+/** `X --host cursor` and `X --host claude` are the same script. Undefined: who calls it was not said. */
+function scriptOf({ command, format, cwd }: Hook): string | undefined {
+  const end = ` --host ${format}`;
+  if (!command?.endsWith(end)) return undefined;
+  const script = command.slice(0, -end.length).replace(/^("\$CLAUDE_PROJECT_DIR"|\$CLAUDE_PROJECT_DIR|\.)\//, "");
+  return /^['"]?\//.test(script) ? script : `${cwd}/${script}`;
 }

@@ -1,5 +1,5 @@
 // Where hook files may lie, the highest level first. Asked at every start, so it loads nothing.
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 /** In the order of their rank. */
@@ -32,18 +32,12 @@ const enterpriseFiles: Partial<Record<NodeJS.Platform, string>> = {
 /** All that may be, whether or not they are there. */
 export function hookFiles({ configDir, workspace, home, platform, enterpriseFile }: HookPaths): HookFile[] {
   const enterprise = enterpriseFile ?? enterpriseFiles[platform ?? process.platform] ?? "/etc/cursor/hooks.json";
-  const projectFolder = join(workspace, ".cursor");
+  const cursor = { format: "cursor" as const };
   const claude = { format: "claude" as const, cwd: workspace };
   const files: HookFile[] = [
-    { level: "enterprise", format: "cursor", file: enterprise, cwd: join(enterprise, ".."), ofProject: false },
-    {
-      level: "project",
-      format: "cursor",
-      file: join(projectFolder, "hooks.json"),
-      cwd: workspace,
-      ofProject: true,
-    },
-    { level: "user", format: "cursor", file: join(configDir, "hooks.json"), cwd: configDir, ofProject: false },
+    { ...cursor, level: "enterprise", file: enterprise, cwd: join(enterprise, ".."), ofProject: false },
+    { ...cursor, level: "project", file: join(workspace, ".cursor", "hooks.json"), cwd: workspace, ofProject: true },
+    { ...cursor, level: "user", file: join(configDir, "hooks.json"), cwd: configDir, ofProject: false },
     { ...claude, level: "claude local", file: join(workspace, ".claude", "settings.local.json"), ofProject: true },
     { ...claude, level: "claude project", file: join(workspace, ".claude", "settings.json"), ofProject: true },
     { ...claude, level: "claude user", file: join(home, ".claude", "settings.json"), ofProject: false },
@@ -55,14 +49,5 @@ export function hookFiles({ configDir, workspace, home, platform, enterpriseFile
 
 /** Asked at every start: a look, no reading. */
 export function hasHookFiles(paths: HookPaths): boolean {
-  return hookFiles(paths).some(({ file }) => isThere(file));
-}
-
-export function isThere(file: string): boolean {
-  // A file that cannot be looked at is there: reading it says what is wrong.
-  try {
-    return statSync(file, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return existsSync(file);
-  }
+  return hookFiles(paths).some(({ file }) => existsSync(file));
 }

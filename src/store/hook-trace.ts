@@ -1,9 +1,10 @@
 // The trace of the last run's hook calls, a line for each: what `hooks trace` shows.
 import { appendFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
 import { shortened } from "../text/one-line.ts";
 import { replaceFile } from "./json-file.ts";
-import { hookTraceFile } from "./project.ts";
+import { projectDir } from "./project.ts";
 
 export type HookTraceLine = {
   /** ISO time of its start. */
@@ -29,8 +30,8 @@ const longestText = 2000;
 export type HookTrace = (line: HookTraceLine) => void;
 
 /** Takes the place of the last run's with its first line. A trace that cannot be written is no reason to stop. */
-export function openHookTrace({ configDir, workspace }: TracePaths, redact: (text: string) => string): HookTrace {
-  const file = hookTraceFile(configDir, workspace);
+export function openHookTrace(paths: TracePaths, redact: (text: string) => string): HookTrace {
+  const file = traceFile(paths);
   let lines = 0;
   // First redacted, then cut: half a secret looks like nothing.
   const short = (text: string) => shortened(redact(text.slice(0, 10 * longestText)), longestText);
@@ -49,10 +50,10 @@ export function openHookTrace({ configDir, workspace }: TracePaths, redact: (tex
 }
 
 /** Empty where no run had hooks yet. Lines of another version are left out. */
-export function readHookTrace({ configDir, workspace }: TracePaths): HookTraceLine[] {
+export function readHookTrace(paths: TracePaths): HookTraceLine[] {
   let text: string;
   try {
-    text = readFileSync(hookTraceFile(configDir, workspace), "utf8");
+    text = readFileSync(traceFile(paths), "utf8");
   } catch {
     return [];
   }
@@ -60,4 +61,8 @@ export function readHookTrace({ configDir, workspace }: TracePaths): HookTraceLi
     const value = tryParse(line);
     return isObject(value) && typeof value["event"] === "string" ? [value as HookTraceLine] : [];
   });
+}
+
+function traceFile({ configDir, workspace }: TracePaths): string {
+  return join(projectDir(configDir, workspace), "hooks-trace.jsonl");
 }

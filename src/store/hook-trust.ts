@@ -1,9 +1,9 @@
 // Which hooks of a project the user has approved: a hash of each file as it stood, beside the marker of trust.
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { isObject } from "../json/object.ts";
 import { sha256 } from "./chats/sha256.ts";
 import { readJson, replaceFile } from "./json-file.ts";
-import { approvedHooksFile } from "./project.ts";
+import { projectDir } from "./project.ts";
 
 type TrustPaths = { configDir: string; workspace: string };
 
@@ -18,18 +18,22 @@ export function approveHooks(place: TrustPaths, files: readonly { file: string; 
   const approved = { ...approvedIn(place) };
   for (const { file, text } of files) approved[nameOf(place, file)] = sha256(text);
   const record = { workspacePath: place.workspace, files: approved };
-  replaceFile(approvedHooksFile(place.configDir, place.workspace), `${JSON.stringify(record, null, 2)}\n`);
+  replaceFile(recordFile(place), `${JSON.stringify(record, null, 2)}\n`);
 }
 
-function approvedIn({ configDir, workspace }: TrustPaths): Record<string, unknown> {
+function approvedIn(place: TrustPaths): Record<string, unknown> {
   try {
-    const record = readJson(approvedHooksFile(configDir, workspace)) ?? {};
+    const record = readJson(recordFile(place)) ?? {};
     // Two workspaces can share the folder; the path inside tells them apart.
-    if (record["workspacePath"] !== workspace || !isObject(record["files"])) return {};
+    if (record["workspacePath"] !== place.workspace || !isObject(record["files"])) return {};
     return record["files"];
   } catch {
     return {}; // what cannot be read approves nothing
   }
+}
+
+function recordFile({ configDir, workspace }: TrustPaths): string {
+  return join(projectDir(configDir, workspace), "hooks-approved.json");
 }
 
 function nameOf({ workspace }: TrustPaths, file: string): string {

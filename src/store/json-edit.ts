@@ -1,7 +1,7 @@
 // Changes a JSON text that people edit: comments, order and every other field stay as they are.
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../json/object.ts";
-import { type JsonRange, parseJsonc, rangesIn } from "./jsonc.ts";
+import { type JsonRange, parseJsonc, pastBlanks, rangesIn } from "./jsonc.ts";
 
 type JsonPath = readonly (string | number)[];
 
@@ -115,12 +115,6 @@ function childrenOf(places: Map<string, JsonRange>, holder: JsonRange): JsonRang
     if (isInside && place.start >= (children.at(-1)?.end ?? 0)) children.push(place);
   }
   return children;
-}
-
-function pastBlanks(text: string, at: number): number {
-  const blanks = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
-  blanks.lastIndex = at;
-  return at + blanks.exec(text)![0].length;
 }
 
 function nameOf(path: JsonPath): string {

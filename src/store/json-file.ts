@@ -19,25 +19,18 @@ import { dirname } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { withFileLock } from "./file-lock.ts";
-import { JsonTextError, parseJsonc } from "./jsonc.ts";
+import { deepest, JsonTextError, parseJsonc } from "./jsonc.ts";
 
-const defaultMaxBytes = 1024 * 1024;
-const deepest = 100;
+const mostBytes = 1024 * 1024;
 
 /** The object in a file; undefined when there is no file. Anything else that is wrong stops the caller: the file may hold deny rules. */
-export function readJson(
-  file: string,
-  { maxBytes = defaultMaxBytes }: { maxBytes?: number } = {},
-): JsonObject | undefined {
-  return readJsonText(file, maxBytes)?.value;
+export function readJson(file: string): JsonObject | undefined {
+  return readJsonText(file)?.value;
 }
 
 /** The same, with the text that it was read from: for whoever keeps a hash of it. */
-export function readJsonText(
-  file: string,
-  maxBytes = defaultMaxBytes,
-): { value: JsonObject; text: string } | undefined {
-  const bytes = readBytes(file, maxBytes);
+export function readJsonText(file: string): { value: JsonObject; text: string } | undefined {
+  const bytes = readBytes(file);
   if (bytes === undefined) return undefined;
   const text = decode(file, bytes);
   const value = parseText(file, text);
@@ -61,12 +54,12 @@ export function saveJson(file: string, update: (current: JsonObject) => JsonObje
 export function replaceFile(file: string, text: string, mayStillWrite: () => boolean = () => true): void {
   makeFolder(dirname(file));
   const target = realOf(file);
-  const mode = modeOf(target);
   const temporary = `${target}.${process.pid}.${process.hrtime.bigint().toString(36)}.tmp`;
   try {
+    const mode = statSync(target, { throwIfNoEntry: false })?.mode;
     const handle = openSync(temporary, "wx", 0o600);
     try {
-      if (mode !== undefined) fchmodSync(handle, mode);
+      if (mode !== undefined) fchmodSync(handle, mode & 0o777);
       writeFileSync(handle, text); // all of it, also where the system takes it in pieces
       fsyncSync(handle);
     } finally {
@@ -93,7 +86,7 @@ export function makeFolder(folder: string, mode = 0o700): void {
   }
 }
 
-function readBytes(file: string, maxBytes: number): Buffer | undefined {
+function readBytes(file: string): Buffer | undefined {
   try {
     // Asked without an exception: most of these files are missing, and a stack trace costs more than the question.
     const stat = statSync(file, { throwIfNoEntry: false });
@@ -102,10 +95,10 @@ function readBytes(file: string, maxBytes: number): Buffer | undefined {
       return undefined;
     }
     if (!stat.isFile()) throw unreadable(file, "it is not a regular file");
-    if (stat.size > maxBytes) {
+    if (stat.size > mostBytes) {
       throw new UserError(
         "CONFIG_TOO_LARGE",
-        `${file} has ${stat.size} bytes; the limit is ${maxBytes}. Make it shorter.`,
+        `${file} has ${stat.size} bytes; the limit is ${mostBytes}. Make it shorter.`,
       );
     }
     // Also for root, who could: whoever takes the owner's right to read away does not want it read.
@@ -179,14 +172,6 @@ export function realOf(file: string): string {
     return realpathSync(file);
   } catch {
     return file;
-  }
-}
-
-function modeOf(file: string): number | undefined {
-  try {
-    return statSync(file).mode & 0o777;
-  } catch {
-    return undefined;
   }
 }
 

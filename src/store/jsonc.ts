@@ -1,5 +1,7 @@
 // JSON with comments and trailing commas, and nothing else: the slow, exact reader behind the fast one.
 
+import { put, tryParse } from "../json/object.ts";
+
 export class JsonTextError extends Error {
   readonly line: number;
   readonly column: number;
@@ -13,8 +15,23 @@ export class JsonTextError extends Error {
   }
 }
 
-const deepest = 100;
-const escapes: Record<string, string> = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+export const deepest = 100;
+
+const blanks = /(?:[ \t\r\n]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
+/** What may stand in a string, up to its end or the first fault. */
+const inString = /(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y;
+const word = /[^\s,\]}:"/[{]*/y;
+
+/** Where the run of a sticky pattern that begins at `at` ends. */
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return at + pattern.exec(text)![0].length;
+}
+
+/** Behind blanks and comments. */
+export function pastBlanks(text: string, at: number): number {
+  return endOf(blanks, text, at);
+}
 
 /** Throws JsonTextError. Duplicate keys are an error: which of two deny lists is meant cannot be known. */
 export function parseJsonc(text: string): unknown {
@@ -52,21 +69,14 @@ class Reader {
     throw new JsonTextError(message, this.text, at);
   }
 
-  /** Past blanks and comments. */
+  /** The text may end where something else should stand. */
+  miss(what: string): never {
+    return this.fail(this.at >= this.text.length ? "unexpected end of the text" : what);
+  }
+
   skip(): void {
-    const { text } = this;
-    while (this.at < text.length) {
-      const code = text.charCodeAt(this.at);
-      if (code === 32 || code === 9 || code === 10 || code === 13) this.at++;
-      else if (code === 47 && text[this.at + 1] === "/") {
-        const end = text.indexOf("\n", this.at);
-        this.at = end === -1 ? text.length : end;
-      } else if (code === 47 && text[this.at + 1] === "*") {
-        const end = text.indexOf("*/", this.at + 2);
-        if (end === -1) this.fail("this comment is never closed");
-        this.at = end + 2;
-      } else return;
-    }
+    this.at = pastBlanks(this.text, this.at);
+    if (this.text.startsWith("/*", this.at)) this.fail("this comment is never closed");
   }
 
   value(depth: number, path: string): unknown {
@@ -83,116 +93,74 @@ class Reader {
     const character = this.text[this.at];
     if (character === "{") return this.object(depth, path, range);
     if (character === "[") return this.array(depth, path, range);
-    if (character === '"') return this.string();
-    if (character === undefined) this.fail("unexpected end of the text");
-    return this.scalar();
+    return character === '"' ? this.string() : this.scalar();
   }
 
   object(depth: number, path: string, range: JsonRange): Record<string, unknown> {
     const result: Record<string, unknown> = {};
-    this.at++;
-    while (true) {
-      this.skip();
-      if (this.take("}")) return result;
+    this.items("}", range, () => {
       const start = this.at;
-      if (this.text[start] !== '"') this.fail(this.ended() ?? "expected a key in double quotes or }");
+      if (this.text[start] !== '"') this.miss("expected a key in double quotes or }");
       const key = this.string();
       if (Object.hasOwn(result, key)) this.fail(`the key ${JSON.stringify(key)} is there twice`, start);
       this.skip();
-      if (!this.take(":")) this.fail(this.ended() ?? "expected a :");
-      const value = this.value(depth + 1, this.ranges ? (path === "" ? key : `${path}.${key}`) : "");
-      range.lastChild = this.at;
-      // Not an assignment: the key may be __proto__, and is data.
-      Object.defineProperty(result, key, { value, writable: true, enumerable: true, configurable: true });
-      this.skip();
-      if (this.take(",")) continue;
-      if (this.take("}")) return result;
-      this.fail(this.ended() ?? "expected a , or }");
-    }
+      if (!this.take(":")) this.miss("expected a :");
+      put(result, key, this.value(depth + 1, this.ranges ? (path === "" ? key : `${path}.${key}`) : ""));
+    });
+    return result;
   }
 
   array(depth: number, path: string, range: JsonRange): unknown[] {
     const result: unknown[] = [];
+    this.items("]", range, () => {
+      result.push(this.value(depth + 1, this.ranges ? `${path}[${result.length}]` : ""));
+    });
+    return result;
+  }
+
+  /** All between two brackets. The last one may have a comma behind it. */
+  items(close: string, range: JsonRange, readItem: () => void): void {
     this.at++;
     while (true) {
       this.skip();
-      if (this.take("]")) return result;
-      result.push(this.value(depth + 1, this.ranges ? `${path}[${result.length}]` : ""));
+      if (this.take(close)) return;
+      readItem();
       range.lastChild = this.at;
       this.skip();
       if (this.take(",")) continue;
-      if (this.take("]")) return result;
-      this.fail(this.ended() ?? "expected a , or ]");
+      if (this.take(close)) return;
+      this.miss(`expected a , or ${close}`);
     }
   }
 
   string(): string {
-    const { text } = this;
-    const start = this.at;
-    let result = "";
-    let from = ++this.at;
-    while (true) {
-      const code = text.charCodeAt(this.at);
-      if (code === 34) {
-        result += text.slice(from, this.at++);
-        return result;
-      }
-      // NaN: the end of the text.
-      if (!(code >= 32)) {
-        this.fail(
-          this.at >= text.length
-            ? "this string is never closed"
-            : "a string may not hold a line break or a control character",
-          this.at >= text.length ? start : this.at,
-        );
-      }
-      if (code === 92) {
-        result += text.slice(from, this.at) + this.escape();
-        from = this.at;
-      } else this.at++;
-    }
-  }
-
-  escape(): string {
-    const letter = this.text[this.at + 1] ?? "";
-    if (letter === "u") {
-      const hex = this.text.slice(this.at + 2, this.at + 6);
-      if (!/^[0-9a-fA-F]{4}$/.test(hex)) this.fail("\\u needs four hexadecimal digits");
-      this.at += 6;
-      return String.fromCharCode(Number.parseInt(hex, 16));
-    }
-    const meant = Object.hasOwn(escapes, letter) ? escapes[letter] : undefined;
-    if (meant === undefined) this.fail("this escape is unknown to JSON; a backslash is written \\\\");
-    this.at += 2;
-    return meant!;
+    const { text, at: start } = this;
+    this.at = endOf(inString, text, start + 1);
+    const stop = text[this.at];
+    if (stop === '"') return JSON.parse(text.slice(start, ++this.at)) as string;
+    if (stop === undefined) this.fail("this string is never closed", start);
+    if (stop !== "\\") this.fail("a string may not hold a line break or a control character");
+    if (text[this.at + 1] === "u") this.fail("\\u needs four hexadecimal digits");
+    return this.fail("this escape is unknown to JSON; a backslash is written \\\\");
   }
 
   scalar(): unknown {
-    const word = /[^\s,\]}:"/[{]*/y;
-    word.lastIndex = this.at;
-    const found = word.exec(this.text)![0];
-    if (found === "true" || found === "false" || found === "null") {
-      this.at += found.length;
-      return found === "null" ? null : found === "true";
-    }
-    if (/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(found)) {
-      this.at += found.length;
-      return Number(found);
-    }
-    return this.fail(
-      found === "" || found.startsWith("'")
-        ? "expected a JSON value"
-        : `${JSON.stringify(found.slice(0, 40))} is not a JSON value`,
-    );
+    const end = endOf(word, this.text, this.at);
+    const found = this.text.slice(this.at, end);
+    const value = tryParse(found);
+    if (value === undefined)
+      this.miss(
+        found === "" || found.startsWith("'")
+          ? "expected a JSON value"
+          : `${JSON.stringify(found.slice(0, 40))} is not a JSON value`,
+      );
+    this.at = end;
+    return value;
   }
 
   take(character: string): boolean {
     if (this.text[this.at] !== character) return false;
     this.at++;
     return true;
-  }
-
-  ended(): string | undefined {
-    return this.at >= this.text.length ? "unexpected end of the text" : undefined;
   }
 }

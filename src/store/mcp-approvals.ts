@@ -1,7 +1,7 @@
 // Which MCP servers and tools the user has approved: hashes of what was seen, kept where no agent writes.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isObject, type JsonObject } from "../json/object.ts";
+import { canonicalJson, isObject, type JsonObject } from "../json/object.ts";
 import { sha256 } from "./chats/sha256.ts";
 import { readJson, saveJson } from "./json-file.ts";
 import type { McpServer } from "./mcp-servers.ts";
@@ -14,7 +14,7 @@ export type ApprovalContext = VariableContext & { configDir: string };
 export function isApprovedServer(server: McpServer, context: ApprovalContext): boolean {
   const saved = objectAt(recordOf(context), "servers", keyOf(server));
   if (saved["hash"] === definitionHash(server))
-    return canonical(saved["files"] ?? {}) === canonical(fileHashes(server, context));
+    return canonicalJson(saved["files"] ?? {}) === canonicalJson(fileHashes(server, context));
   return isApprovedByOriginal(server, context);
 }
 
@@ -140,11 +140,11 @@ function keyOf({ scope, file, name }: McpServer): string {
 /** Everything that decides what is started or connected to; how it is written down does not. */
 function definitionHash({ definition }: McpServer): string {
   const { disabled: _disabled, alwaysAllow: _allowed, ...decisive } = definition;
-  return sha256(canonical(decisive));
+  return sha256(canonicalJson(decisive));
 }
 
 function toolHash({ name, description, schema }: ToolDescription): string {
-  return sha256(canonical({ name, description: description ?? "", schema }));
+  return sha256(canonicalJson({ name, description: description ?? "", schema }));
 }
 
 const largestHashed = 32 * 1024 * 1024;
@@ -171,15 +171,4 @@ function isApprovedByOriginal({ name, definition, file, scope }: McpServer, cont
   } catch {
     return false; // what cannot be read approves nothing
   }
-}
-
-/** The same text for the same value, whatever the order of its keys. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? "null";
-  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
-  return `{${keys
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`)
-    .join(",")}}`;
 }

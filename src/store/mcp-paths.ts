@@ -1,6 +1,6 @@
 // Where MCP servers may be configured, the nearest first. Asked at every start, so it loads nothing.
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isThere } from "./hook-paths.ts";
 
 /** `flag`: given for one run by --mcp-config. */
 export type McpScope = "flag" | "project" | "user";
@@ -21,7 +21,7 @@ export function mcpFiles({ configDir, workspace, home }: McpPaths): McpFile[] {
 }
 
 export function hasMcpFiles(paths: McpPaths): boolean {
-  return mcpFiles(paths).some(({ file }) => isThere(file));
+  return mcpFiles(paths).some(({ file }) => existsSync(file));
 }
 
 export function projectMcpFile(workspace: string): string {
@@ -40,7 +40,7 @@ export function mcpLoginFile(configDir: string): string {
 /** Up to the root of the repository; where there is none, up to the home directory or the root of all. */
 function foldersUp(workspace: string, home: string): string[] {
   const folders = [workspace];
-  for (let folder = workspace; folder !== home && !isThere(join(folder, ".git")); ) {
+  for (let folder = workspace; folder !== home && !existsSync(join(folder, ".git")); ) {
     const parent = dirname(folder);
     if (parent === folder || parent === home) break;
     folders.push(parent);

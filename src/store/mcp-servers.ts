@@ -3,24 +3,29 @@
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { nearestName } from "../text/nearest.ts";
+import { type Checked, isPlainText, isText, listOf, namedTexts, text, truth } from "./checked-fields.ts";
 import { readJson } from "./json-file.ts";
 import { type McpFile, type McpPaths, mcpFiles } from "./mcp-paths.ts";
 
-export type McpDefinition = {
-  type?: string;
-  command?: string;
-  args?: readonly string[];
-  env?: Readonly<Record<string, string>>;
-  envFile?: string;
-  cwd?: string;
-  url?: string;
-  headers?: Readonly<Record<string, string>>;
+const words = listOf<string>(isPlainText, "a list of strings");
+
+const fields = {
+  type: text,
+  command: text,
+  args: words,
+  env: namedTexts,
+  envFile: text,
+  cwd: text,
+  url: text,
+  headers: namedTexts,
   /** An OAuth application that was registered by hand. */
-  auth?: { CLIENT_ID: string; CLIENT_SECRET?: string; scopes?: readonly string[] };
+  auth: { what: 'an object with a "CLIENT_ID"', is: isAuth },
   /** Tools that need no further permission. Only where the user wrote it: projects permit themselves nothing. */
-  alwaysAllow?: readonly string[];
-  disabled?: boolean;
+  alwaysAllow: words,
+  disabled: truth,
 };
+
+export type McpDefinition = Checked<typeof fields>;
 
 /** `auto`: streamable HTTP, and where the server knows only the older way, that. */
 export type McpTransport = "stdio" | "http" | "sse" | "auto";
@@ -104,38 +109,8 @@ function transportOf({ type, command, url }: McpDefinition): { transport: McpTra
   return { transport: named };
 }
 
-const text = { what: "a string", is: isText };
-const texts = { what: "a list of strings", is: (value: unknown) => Array.isArray(value) && value.every(isPlainText) };
-const named = { what: "an object of strings", is: (value: unknown) => isObject(value) && hasPlainTexts(value) };
-
-const fields: Record<keyof McpDefinition, { what: string; is(value: unknown): boolean }> = {
-  type: text,
-  command: text,
-  args: texts,
-  env: named,
-  envFile: text,
-  cwd: text,
-  url: text,
-  headers: named,
-  auth: { what: 'an object with a "CLIENT_ID"', is: isAuth },
-  alwaysAllow: texts,
-  disabled: { what: "true or false", is: (value) => typeof value === "boolean" },
-};
-
-function isText(value: unknown): value is string {
-  return isPlainText(value) && value !== "";
-}
-
-function isPlainText(value: unknown): value is string {
-  return typeof value === "string" && !value.includes("\0");
-}
-
-function hasPlainTexts(value: JsonObject): boolean {
-  return Object.values(value).every(isPlainText);
-}
-
-function isAuth(value: unknown): boolean {
+function isAuth(value: unknown): value is { CLIENT_ID: string; CLIENT_SECRET?: string; scopes?: string[] } {
   if (!isObject(value) || !isText(value["CLIENT_ID"])) return false;
   const { CLIENT_SECRET, scopes } = value;
-  return (CLIENT_SECRET === undefined || isText(CLIENT_SECRET)) && (scopes === undefined || texts.is(scopes));
+  return (CLIENT_SECRET === undefined || isText(CLIENT_SECRET)) && (scopes === undefined || words.is(scopes));
 }

@@ -13,7 +13,8 @@ export type ResolvedServer =
 /** Why a definition cannot be filled in: a sentence without its end. */
 export class VariableProblem extends Error {}
 
-export function resolveServer({ definition, folder }: McpServer, context: VariableContext): ResolvedServer {
+export function resolveServer(server: McpServer, context: VariableContext): ResolvedServer {
+  const { definition } = server;
   const fill = (text: string) => substitute(text, context);
   if (definition.url !== undefined) {
     const address = fill(definition.url);
@@ -27,8 +28,8 @@ export function resolveServer({ definition, folder }: McpServer, context: Variab
       ...(definition.auth && { auth: resolvedAuth(definition.auth, fill) }),
     };
   }
-  const cwd = definition.cwd === undefined ? folder : resolve(folder, fill(definition.cwd));
-  const fromFile = definition.envFile === undefined ? {} : variablesIn(envFileOf(definition, folder, context)!);
+  const cwd = workingFolder(server, context);
+  const fromFile = definition.envFile === undefined ? {} : variablesIn(resolve(cwd, fill(definition.envFile)));
   return {
     kind: "command",
     command: [programOf(fill(definition.command!), cwd), ...(definition.args ?? []).map(fill)],
@@ -38,20 +39,24 @@ export function resolveServer({ definition, folder }: McpServer, context: Variab
 }
 
 /** The files that decide what a definition does, beyond what it says: an agent that may edit them could change it. */
-export function filesBehind({ definition, folder }: McpServer, context: VariableContext): string[] {
+export function filesBehind(server: McpServer, context: VariableContext): string[] {
+  const { definition, folder } = server;
   const roots = [context.workspace, folder];
   const words = [definition.command, ...(definition.args ?? []), definition.envFile];
   const paths = words.flatMap((word) => {
     if (word === undefined) return [];
     try {
-      const base = definition.cwd === undefined ? folder : resolve(folder, substitute(definition.cwd, context));
-      return [resolve(base, substitute(word, context).replace(/^--?[\w-]+=/, ""))];
+      return [resolve(workingFolder(server, context), substitute(word, context).replace(/^--?[\w-]+=/, ""))];
     } catch {
       return [];
     }
   });
   const isWithin = (path: string) => roots.some((root) => path.startsWith(root.endsWith(sep) ? root : root + sep));
   return [...new Set(paths)].filter(isWithin).sort();
+}
+
+function workingFolder({ definition: { cwd }, folder }: McpServer, context: VariableContext): string {
+  return cwd === undefined ? folder : resolve(folder, substitute(cwd, context));
 }
 
 /** A path stays relative to where the server runs; a name is looked up in PATH. */
@@ -106,11 +111,6 @@ function smallEnvironment(env: VariableContext["env"]): Record<string, string> {
 }
 
 const largestEnvFile = 64 * 1024;
-
-function envFileOf({ envFile, cwd }: McpDefinition, folder: string, context: VariableContext): string | undefined {
-  if (envFile === undefined) return undefined;
-  return resolve(cwd === undefined ? folder : resolve(folder, substitute(cwd, context)), substitute(envFile, context));
-}
 
 function variablesIn(file: string): Record<string, string> {
   let text: string;

@@ -1,7 +1,6 @@
 // Plans: what plan mode ended with, as Markdown files in the configuration directory.
-import { closeSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { makeFolder, openPrivate } from "./chats/private-files.ts";
+import { makeFolder, writePrivate } from "./chats/private-files.ts";
 import { randomUuid } from "./chats/random-uuid.ts";
 import { storeError } from "./sqlite.ts";
 
@@ -35,12 +34,7 @@ export function keepPlan(file: string, { name, overview, text, todos }: SavedPla
   ];
   try {
     makeFolder(dirname(file));
-    const handle = openPrivate(file, "wx");
-    try {
-      writeSync(handle, `${fields.join("\n")}\n\n${text.trim()}\n`);
-    } finally {
-      closeSync(handle);
-    }
+    writePrivate(file, "wx", `${fields.join("\n")}\n\n${text.trim()}\n`);
   } catch (error) {
     throw storeError(error, file);
   }

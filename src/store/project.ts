@@ -9,13 +9,3 @@ export function projectSlug(workspace: string): string {
 export function projectDir(configDir: string, workspace: string): string {
   return join(configDir, "projects", projectSlug(workspace) || "root");
 }
-
-/** Hashes of the project's hook files as the user approved them. */
-export function approvedHooksFile(configDir: string, workspace: string): string {
-  return join(projectDir(configDir, workspace), "hooks-approved.json");
-}
-
-/** What the hooks of the last run were asked and said. */
-export function hookTraceFile(configDir: string, workspace: string): string {
-  return join(projectDir(configDir, workspace), "hooks-trace.jsonl");
-}

@@ -11,7 +11,7 @@ export function addRule(file: string, { list, rule, scope }: RuleAddition): bool
   return editConfig({ file, scope }, (current) =>
     listIn(file, current?.content ?? {}, list).includes(rule)
       ? undefined
-      : withRule(current?.text ?? newFile(scope), list, rule),
+      : editJson(current?.text ?? newFile(scope), [{ type: "append", path: ["permissions", list], value: rule }]),
   );
 }
 
@@ -31,9 +31,4 @@ function listIn(file: string, content: JsonObject, list: string): unknown[] {
 
 function unfit(file: string, why: string): UserError {
   return new UserError("CONFIG_INVALID", `${file}: ${why}. Correct it first; it was left as it is.`);
-}
-
-/** The text with one more entry at the end of a list. */
-export function withRule(text: string, list: "allow" | "deny", rule: string): string {
-  return editJson(text, [{ type: "append", path: ["permissions", list], value: rule }]);
 }

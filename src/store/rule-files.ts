@@ -85,7 +85,7 @@ function readPermissions(file: string, content: JsonObject, scope: Rule["scope"]
       found.warnings.push(`${file}: "permissions.${key}" is unknown: only "allow" and "deny" count here.`);
   for (const verdict of ["deny", "allow"] as const) {
     const origin: RuleOrigin = { verdict, scope, source: file, entry: `permissions.${verdict}` };
-    readList(listed(permissions, verdict), origin, (entry) => entry, found);
+    readList(permissions[verdict], origin, (entry) => entry, found);
   }
 }
 
@@ -108,11 +108,11 @@ function readShared(
   reportUnplaced(file, content, found.warnings);
   readPermissions(file, content, scope, found);
   const origin: RuleOrigin = { verdict: "allow", scope, source: file };
-  const shell = listed(content, "terminalAllowlist");
-  const mcp = listed(content, "mcpAllowlist");
+  const shell = content["terminalAllowlist"];
+  const mcp = content["mcpAllowlist"];
   readList(shell, { ...origin, entry: "terminalAllowlist" }, (entry) => `Shell(${entry})`, found);
   readList(mcp, { ...origin, entry: "mcpAllowlist", fold: true }, (entry) => `Mcp(${entry})`, found);
-  readAutoRun(file, listed(content, "autoRun"), counts(origin, trusted), found);
+  readAutoRun(file, content["autoRun"], counts(origin, trusted), found);
 }
 
 function readAutoRun(file: string, autoRun: unknown, mayWiden: boolean, { autoRun: all, warnings }: RuleFiles): void {
@@ -124,7 +124,7 @@ function readAutoRun(file: string, autoRun: unknown, mayWiden: boolean, { autoRu
   reportMisspelt(file, autoRun, ["allow_instructions", "block_instructions"], warnings, "autoRun.");
   const lists = { allow_instructions: mayWiden ? all.allow : [], block_instructions: all.block };
   for (const [key, list] of Object.entries(lists)) {
-    const sentences = listed(autoRun, key) ?? [];
+    const sentences = autoRun[key] ?? [];
     if (!Array.isArray(sentences) || !sentences.every((each) => typeof each === "string"))
       warnings.push(`${file}: "autoRun.${key}" must be a list of sentences; it is ignored.`);
     else list.push(...(sentences as string[]).filter((sentence) => sentence.trim() !== ""));
@@ -182,10 +182,6 @@ export function reportMisspelt(
     warnings.push(`${file}: "${path}${key}" is unknown: did you mean "${path}${meant}"?`);
   }
   return misspelt;
-}
-
-function listed(content: JsonObject, key: string): unknown {
-  return Object.hasOwn(content, key) ? content[key] : undefined;
 }
 
 /** The line of each entry of a file, from 1. */

@@ -2,15 +2,7 @@
 // A project's file may only narrow: what would widen is left out, and the user is told.
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
-import {
-  checkFields,
-  type FieldCheck,
-  isVariableName,
-  type SettingsFile,
-  textList,
-  wholeFrom,
-  wrongField,
-} from "./checked-fields.ts";
+import { type Checked, checkFields, oneOf, textList, truth, variableList, wholeFrom } from "./checked-fields.ts";
 import { readJson, saveJson } from "./json-file.ts";
 import { projectSandboxFile, userSandboxFile } from "./sandbox-files.ts";
 
@@ -44,21 +36,21 @@ export type SandboxSettingsInput = {
   cliConfig: JsonObject;
 };
 
-type FileType = SandboxSettings["type"] | "insecure_none";
+const fields = {
+  type: oneOf("workspace_readwrite", "workspace_readonly", "insecure_none"),
+  additionalReadwritePaths: textList,
+  additionalReadonlyPaths: textList,
+  readBoundary: oneOf("system", "workspace"),
+  additionalReadPaths: textList,
+  disableTmpWrite: truth,
+  enableSharedBuildCache: truth,
+  networkPolicy: { fields: { default: oneOf("allow", "deny"), allow: textList, deny: textList } },
+  environment: variableList,
+  limits: { fields: { memoryMb: wholeFrom(1), processes: wholeFrom(1) } },
+};
 
 /** One file, checked; what it does not say is undefined. */
-type SandboxFile = {
-  type?: FileType;
-  additionalReadwritePaths?: string[];
-  additionalReadonlyPaths?: string[];
-  readBoundary?: SandboxSettings["readBoundary"];
-  additionalReadPaths?: string[];
-  disableTmpWrite?: boolean;
-  enableSharedBuildCache?: boolean;
-  networkPolicy?: { default?: "allow" | "deny"; allow?: string[]; deny?: string[] };
-  environment?: string[];
-  limits?: { memoryMb?: number; processes?: number };
-};
+type SandboxFile = Checked<typeof fields>;
 
 export function loadSandboxSettings({ configDir, workspace, cliConfig }: SandboxSettingsInput): SandboxSettings {
   const warnings: string[] = [];
@@ -79,7 +71,7 @@ function settingsOf(user: SandboxFile, config: JsonObject, configFile: string, w
   const boundary = user.readBoundary ?? wordOf(config, "readBoundary", boundaries, configFile, warnings) ?? "system";
   const none = user.type === "insecure_none";
   return {
-    mode: none ? "disabled" : modeOf(config, configFile, warnings),
+    mode: none ? "disabled" : (wordOf(config, "mode", modeWords, configFile, warnings) ?? "auto"),
     type: user.type === "workspace_readonly" ? "workspace_readonly" : "workspace_readwrite",
     readwritePaths: user.additionalReadwritePaths ?? [],
     readonlyPaths: user.additionalReadonlyPaths ?? [],
@@ -117,10 +109,7 @@ function narrow(settings: SandboxSettings, project: SandboxFile, file: string): 
     tmpWrite: settings.tmpWrite && project.disableTmpWrite !== true,
     sharedBuildCache: settings.sharedBuildCache && project.enableSharedBuildCache !== false,
     network: narrowNetwork(settings.network, project.networkPolicy ?? {}, refuse),
-    limits: {
-      ...least("memoryMb", settings.limits, project.limits ?? {}),
-      ...least("processes", settings.limits, project.limits ?? {}),
-    },
+    limits: least(settings.limits, project.limits ?? {}),
   };
 }
 
@@ -139,13 +128,11 @@ function narrowNetwork(
   return { default: "deny", allow: [...user.allow, ...(project.allow ?? [])], deny };
 }
 
-function least<Key extends "memoryMb" | "processes">(
-  key: Key,
-  user: SandboxSettings["limits"],
-  project: SandboxSettings["limits"],
-): Partial<Record<Key, number>> {
-  const given = [user[key], project[key]].filter((limit) => limit !== undefined);
-  return given.length === 0 ? {} : ({ [key]: Math.min(...given) } as Partial<Record<Key, number>>);
+function least(user: SandboxSettings["limits"], project: SandboxSettings["limits"]): SandboxSettings["limits"] {
+  const limits = { ...user };
+  for (const key of ["memoryMb", "processes"] as const)
+    if (project[key] !== undefined) limits[key] = Math.min(project[key], user[key] ?? project[key]);
+  return limits;
 }
 
 /** Words that mean the same, since the original documents none. */
@@ -166,10 +153,6 @@ const networkWords: Record<string, "none" | "listed" | "all"> = {
   all: "all",
 };
 const boundaries = { system: "system", workspace: "workspace" } as const;
-
-function modeOf(config: JsonObject, file: string, warnings: string[]): SandboxMode {
-  return wordOf(config, "mode", modeWords, file, warnings) ?? "auto";
-}
 
 function networkOf(user: SandboxFile, config: JsonObject, file: string, warnings: string[]): NetworkSettings {
   const policy = user.networkPolicy ?? {};
@@ -196,57 +179,17 @@ function wordOf<Value extends string>(
   return meant;
 }
 
-const checks: Record<keyof SandboxFile, FieldCheck> = {
-  type: oneOf("workspace_readwrite", "workspace_readonly", "insecure_none"),
-  additionalReadwritePaths: textList,
-  additionalReadonlyPaths: textList,
-  readBoundary: oneOf("system", "workspace"),
-  additionalReadPaths: textList,
-  disableTmpWrite: truth,
-  enableSharedBuildCache: truth,
-  networkPolicy: (value) => value,
-  environment: variables,
-  limits: (value) => value,
-};
-const networkChecks = { default: oneOf("allow", "deny"), allow: textList, deny: textList };
-const limitChecks = { memoryMb: wholeFrom(1), processes: wholeFrom(1) };
-
 function readFile(file: string, warnings: string[]): SandboxFile {
   const content = readJson(file);
   if (content === undefined) return {};
-  const settings: SettingsFile = {
+  const settings = {
     file,
     remedy: "Correct it: a guard that is not understood protects nothing.",
     warnings,
     // A field of a later version is kept in silence.
-    adviceOn: ({ meant }) => (meant === undefined ? undefined : `did you mean "${meant}"?`),
+    adviceOn: ({ meant }: { meant?: string }) => (meant === undefined ? undefined : `did you mean "${meant}"?`),
   };
-  const checked = checkFields(settings, "", content, checks) as SandboxFile;
-  const nested = (key: "networkPolicy" | "limits", table: Record<string, FieldCheck>) => {
-    const value: unknown = checked[key];
-    if (value === undefined) return {};
-    if (!isObject(value)) throw wrongField(settings, key, "must be an object");
-    return { [key]: checkFields(settings, `${key}.`, value, table) };
-  };
-  return { ...checked, ...nested("networkPolicy", networkChecks), ...nested("limits", limitChecks) };
-}
-
-function oneOf(...words: readonly string[]): FieldCheck {
-  return (value) => {
-    if (typeof value === "string" && words.includes(value)) return value;
-    throw new Error(`must be one of ${words.join(", ")}`);
-  };
-}
-
-function variables(value: unknown): string[] {
-  const names = textList(value);
-  if (names.every(isVariableName)) return names;
-  throw new Error("must be a list of names of variables");
-}
-
-function truth(value: unknown): boolean {
-  if (typeof value === "boolean") return value;
-  throw new Error("must be true or false");
+  return checkFields(settings, "", content, fields);
 }
 
 /** Undefined: back to saying nothing, for the network as well. */

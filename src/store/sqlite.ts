@@ -1,8 +1,9 @@
 // SQLite: where the library is, how a file is opened, what its errors mean to a user.
-import { accessSync, constants, existsSync, rmSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { getSystemErrorName } from "node:util";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import { pause } from "./file-lock.ts";
 
@@ -29,36 +30,38 @@ export interface Database {
   readonly isTransaction: boolean;
 }
 
-export type OpenOptions = {
-  readOnly?: boolean;
-  timeoutMs?: number;
-};
-
 export const longestWaitMs = 5_000;
 
 /** Waits for other programs up to 5 s. What goes wrong, now or later, is told by `storeError`. */
-export function openDatabase(path: string, options: OpenOptions = {}): Database {
-  const timeout = options.timeoutMs ?? longestWaitMs;
+export function openDatabase(path: string, { readOnly = false } = {}): Database {
   const { DatabaseSync } = library();
-  const deadline = Date.now() + timeout;
-  while (true) {
-    let database: Database | undefined;
-    try {
-      database = new DatabaseSync(path, { readOnly: options.readOnly ?? false, timeout });
-      // The file is looked at only now. Some of its first locks ignore the time limit.
-      database.exec("PRAGMA schema_version");
-      return database;
-    } catch (error) {
-      database?.close();
-      if (!isBusy(error) || Date.now() >= deadline) throw storeError(error, path);
-      pause(20);
-    }
+  try {
+    return whenFree(() => {
+      const database = new DatabaseSync(path, { readOnly, timeout: longestWaitMs });
+      try {
+        database.exec("PRAGMA schema_version"); // the file is looked at only now
+        return database;
+      } catch (error) {
+        database.close();
+        throw error;
+      }
+    });
+  } catch (error) {
+    throw storeError(error, path);
   }
 }
 
-/** For what can be made again. */
-export function removeDatabase(file: string): void {
-  for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(file + end, { force: true });
+/** Some of the first locks ignore SQLite's own time limit. */
+export function whenFree<T>(open: () => T): T {
+  const deadline = Date.now() + longestWaitMs;
+  while (true) {
+    try {
+      return open();
+    } catch (error) {
+      if (!isBusy(error) || Date.now() >= deadline) throw error;
+      pause(20);
+    }
+  }
 }
 
 /** An error of SQLite or of the file system as a user may read it. A UserError stays what it is; anything else is a bug, and is thrown. */
@@ -119,22 +122,13 @@ const systemCodes: Record<string, StoreCode> = {
   EPERM: "STORE_READONLY",
 };
 
-/** The same by number, as SQLite reports them: Linux, then macOS where it differs. */
-const systemNumbers: Record<number, StoreCode> = {
-  1: "STORE_READONLY",
-  13: "STORE_READONLY",
-  30: "STORE_READONLY",
-  28: "STORE_FULL",
-  122: "STORE_FULL",
-  69: "STORE_FULL",
-};
-
 function codeOf(error: SqliteFailure, path: string): StoreCode {
   const primary = primaryCode(error);
   if (Number.isNaN(primary)) return systemCodes[error.code ?? ""] ?? hindranceOf(path) ?? "STORE_FAILED";
   // What the system said is nearer to the cause than "unable to open" and "I/O error".
   const isVague = primary === 10 || primary === 14;
-  const named = (isVague && systemNumbers[error.systemErrno ?? 0]) || sqliteCodes[primary];
+  const said = isVague && error.systemErrno ? systemCodes[getSystemErrorName(-error.systemErrno)] : undefined;
+  const named = said ?? sqliteCodes[primary];
   return named ?? (isVague ? hindranceOf(path) : undefined) ?? "STORE_FAILED";
 }
 

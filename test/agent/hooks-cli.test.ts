@@ -6,6 +6,7 @@ import { hookEvents } from "../../src/protocol/hook-events.ts";
 import { startModelServer } from "../support/model-server.ts";
 import { createWorkspace, type Workspace } from "../support/run-cli.ts";
 import { converse, hasScript } from "../support/terminal.ts";
+import { hookPayloads } from "./hook-payloads.ts";
 
 let workspace: Workspace;
 let told: string;
@@ -98,7 +99,7 @@ describe("in print mode", () => {
     expect(run.stderr).toBe("");
     const lines = toldLines();
     const first = lines.find(({ hook_event_name }) => hook_event_name === "preToolUse")!;
-    expect(Object.keys(hookEvents.preToolUse.input).every((key) => key in first)).toBe(true);
+    expect(Object.keys(hookPayloads.preToolUse).every((key) => key in first)).toBe(true);
     expect(first).toMatchObject({ tool_input: { command: "echo out" }, agent_message: "first", cwd: workspace.path });
     expect(lines.find(({ tool_name }) => tool_name === "Read")!["tool_input"]).toEqual({
       file_path: join(workspace.path, "a.txt"),
@@ -113,7 +114,7 @@ describe("in print mode", () => {
     noteEverything();
     await workspace.play(everyKind);
     for (const line of toldLines()) {
-      const { input } = hookEvents[line["hook_event_name"] as keyof typeof hookEvents];
+      const input = hookPayloads[line["hook_event_name"] as keyof typeof hookPayloads];
       const missing = Object.entries(input).filter(([key, kind]) => !kind.endsWith("?") && !(key in line));
       expect(missing, String(line["hook_event_name"])).toEqual([]);
       for (const [key, kind] of Object.entries(input)) {
@@ -214,8 +215,7 @@ describe("in print mode", () => {
     const run = await workspace.play([{ calls: [{ name: "LS" }] }, overflow, { text: "ok" }]);
     expect(run.exit, run.stderr).toBe(0);
     expect(toldLines()).toMatchObject([{ trigger: "auto", message_count: 3, is_first_compaction: true }]);
-    const { input } = hookEvents.preCompact;
-    expect(Object.keys(input).filter((key) => !(key in toldLines()[0]!))).toEqual([]);
+    expect(Object.keys(hookPayloads.preCompact).filter((key) => !(key in toldLines()[0]!))).toEqual([]);
     expect(run.notices()).toContain("shortening");
   });
 

@@ -4,9 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { commonFields, hookEvents } from "../../src/protocol/hook-events.ts";
+import { type HookEventName, hookEvents } from "../../src/protocol/hook-events.ts";
 import { readBlocks } from "../support/doc-examples.ts";
 import { repository } from "../support/run-cli.ts";
+import { commonFields, hookPayloads } from "./hook-payloads.ts";
 
 const page = readFileSync(join(repository, "docs/hooks.md"), "utf8");
 
@@ -17,9 +18,9 @@ it("names every event, with what it is told and may answer", () => {
       .join(", ");
   const expected = Object.entries(hookEvents)
     .filter(([, { editorOnly }]) => !editorOnly)
-    .map(([name, { subject, input, answer }]) => {
+    .map(([name, { subject, answer }]) => {
       const matched = !subject ? "" : "word" in subject ? `\`${subject.word}\`` : `its \`${subject.field}\``;
-      return [`\`${name}\``, matched, fields(input), fields(answer)];
+      return [`\`${name}\``, matched, fields(hookPayloads[name as HookEventName]), fields(answer)];
     });
   const table = page.slice(page.indexOf("| event | matcher |")).split("\n\n")[0]!;
   const rows = table.split("\n").slice(2);

@@ -2,7 +2,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UserError } from "../../src/protocol/error-codes.ts";
-import { approveProjectHooks } from "../../src/store/hook-files.ts";
+import { loadHooks } from "../../src/store/hook-files.ts";
+import type { HookPaths } from "../../src/store/hook-paths.ts";
+import { approveHooks } from "../../src/store/hook-trust.ts";
 import { trust } from "../../src/store/trust.ts";
 import type { Fixture } from "../policy/fixture.ts";
 import type { Case } from "../support/case.ts";
@@ -143,4 +145,9 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** As after a look at them: what stands in the project's files runs from now on. */
+export function approveProjectHooks(place: HookPaths): void {
+  approveHooks(place, loadHooks(place, { trusted: true }).waiting);
 }

@@ -14,9 +14,10 @@ import type { Tool } from "../../src/agent/tools/tool.ts";
 import type { ModelChunk, ModelRequest } from "../../src/model/provider.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { HookEventName } from "../../src/protocol/hook-events.ts";
-import { approveProjectHooks, type Hook, loadHooks, withWaiting } from "../../src/store/hook-files.ts";
+import { type Hook, loadHooks, withWaiting } from "../../src/store/hook-files.ts";
 import { hasHookFiles, hookFiles } from "../../src/store/hook-paths.ts";
 import { openHookTrace, readHookTrace } from "../../src/store/hook-trace.ts";
+import { approveProjectHooks } from "./hooks-fixture.ts";
 
 let base: string;
 let place: { configDir: string; workspace: string; home: string; enterpriseFile: string };

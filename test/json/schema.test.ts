@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { jsonIn } from "../../src/json/find-in-text.ts";
 import { valueFault } from "../../src/json/schema.ts";
 import { schemaProblem } from "../../src/json/schema-check.ts";
-import { schemaFault } from "../../src/protocol/argument-schema.ts";
+import { schemaFault } from "../../src/protocol/turn-contract.ts";
 
 const fault = (schema: unknown, value: unknown) => valueFault(value, schema, { place: "answer", strict: true });
 

@@ -4,9 +4,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Message } from "../../src/protocol/message.ts";
+import { forkChat } from "../../src/store/chats/fork-chat.ts";
 import { projectId, transcriptFile } from "../../src/store/chats/layout.ts";
 import { openChat } from "../../src/store/chats/open-chat.ts";
-import { copyStore, readChat, readMessages, readMetadata } from "../../src/store/chats/read-chat.ts";
+import { readChat, readMessages, readMetadata } from "../../src/store/chats/read-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import {
   addThreeTurns,
@@ -213,9 +214,9 @@ describe("a store of the original", () => {
 
   it("is copied as it is", () => {
     const folder = writeOriginal();
-    const file = join(place.base, "copy.db");
-    expect(copyStore(folder, file)).toMatchObject({ isOurs: false, meta: { mode: "auto-run" } });
-    const database = openDatabase(file, { readOnly: true });
+    const copy = forkChat(place.configDir, folder);
+    expect(copy).toMatchObject({ mode: "auto-run" });
+    const database = openDatabase(join(copy.folder, "store.db"), { readOnly: true });
     expect(database.prepare("SELECT count(*) AS n FROM blobs").get()).toEqual({ n: blobs.length + 1 });
     database.close();
   });

@@ -3,14 +3,20 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { UserError } from "../../src/protocol/error-codes.ts";
+import { editJson } from "../../src/store/json-edit.ts";
 import { parseJsonc, rangesIn } from "../../src/store/jsonc.ts";
-import { addRule, withRule } from "../../src/store/rule-edit.ts";
+import { addRule } from "../../src/store/rule-edit.ts";
 
 let base: string;
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), "courser-rules-"));
 });
 afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+/** The text with one more entry at the end of a list. */
+function withRule(text: string, list: "allow" | "deny", rule: string): string {
+  return editJson(text, [{ type: "append", path: ["permissions", list], value: rule }]);
+}
 
 describe("withRule", () => {
   it.each([

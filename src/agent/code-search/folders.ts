@@ -1,7 +1,8 @@
 // Searches one or more folders: opens their indexes, brings them up to date, asks, and puts the answers together.
 import { join } from "node:path";
 import { CodeIndex, codeIndexFile } from "../../store/code-index/code-index.ts";
-import { removeDatabase, storeError } from "../../store/sqlite.ts";
+import { removeDatabase } from "../../store/index-database.ts";
+import { storeError } from "../../store/sqlite.ts";
 import type { EmbeddingEndpoint } from "./rerank.ts";
 import { type CodeHit, createSearch } from "./search.ts";
 

@@ -1,4 +1,5 @@
 // A message as blobs: JSON in the style of the AI SDK, which readers of such stores know, and back without loss.
+import { isObject, tryParse } from "../../json/object.ts";
 import type { Message, Part } from "../../protocol/message.ts";
 
 /** What we keep of a message beside its content; readers of others pass it over. */
@@ -119,13 +120,8 @@ function opaqueOf(part: { opaque?: unknown }): object {
 
 /** The message in JSON, or undefined: something else that is not a message. */
 export function parseBlob(text: string): BlobMessage | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isMessage = typeof value === "object" && value !== null && "role" in value;
-    return isMessage ? (value as BlobMessage) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryParse(text);
+  return isObject(value) && "role" in value ? value : undefined;
 }
 
 /** Blobs that belong to one message: by our number, else results that follow each other. */

@@ -1,6 +1,5 @@
 // A connection to one store, which can really be closed.
-import { pause } from "../file-lock.ts";
-import { type Database, isBusy, longestWaitMs, openDatabase, type SqlValue, type Statement } from "../sqlite.ts";
+import { type Database, openDatabase, type SqlValue, type Statement, whenFree } from "../sqlite.ts";
 
 /** `write`: must exist. `still`: nobody changes it now; read without locks and without files beside it. */
 export type StoreMode = "write" | "read" | "still";
@@ -17,20 +16,12 @@ const idle: StoreConnection[] = [];
 export function openStore(file: string, mode: StoreMode): StoreConnection {
   const connection = idle.pop() ?? new StoreConnection();
   const address = `${fileUri(file)}?${parameters[mode]}`;
-  const deadline = Date.now() + longestWaitMs;
-  while (true) {
-    try {
-      connection.attach(address);
-      return connection;
-    } catch (error) {
-      // Some of the first locks ignore the time limit.
-      if (isBusy(error) && Date.now() < deadline) {
-        pause(20);
-        continue;
-      }
-      idle.push(connection);
-      throw error;
-    }
+  try {
+    whenFree(() => connection.attach(address));
+    return connection;
+  } catch (error) {
+    idle.push(connection);
+    throw error;
   }
 }
 

@@ -7,18 +7,16 @@ import { chatIdentity, storeFile } from "./layout.ts";
 
 /** Throws when there is no store, or an empty file in its place. */
 export function checkStore(folder: string): void {
-  const stat = statOf(storeFile(folder));
-  if (!stat?.isFile())
-    throw new UserError("SESSION_NOT_FOUND", `Session not found: no chat in ${folder}. List them with: ls --all`);
-  if (stat.size === 0) throw damaged(folder, "the file is empty");
-}
-
-function statOf(file: string): Stats | undefined {
+  const file = storeFile(folder);
+  let stat: Stats | undefined;
   try {
-    return statSync(file, { throwIfNoEntry: false });
+    stat = statSync(file, { throwIfNoEntry: false });
   } catch (error) {
     throw storeError(error, file);
   }
+  if (!stat?.isFile())
+    throw new UserError("SESSION_NOT_FOUND", `Session not found: no chat in ${folder}. List them with: ls --all`);
+  if (stat.size === 0) throw damaged(folder, "the file is empty");
 }
 
 /** What went wrong with a store that was being opened: as `storeError` tells it, but damage by its name. */

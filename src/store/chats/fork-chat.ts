@@ -6,7 +6,7 @@ import { storeError } from "../sqlite.ts";
 import type { ChatMetadata, ChatRecord, ChatWriter } from "./chat.ts";
 import { openStore } from "./connection.ts";
 import { notWhole } from "./damage.ts";
-import { hasOwnTables, readMeta } from "./history.ts";
+import { hasOwnTables, readMeta, setOwnState } from "./history.ts";
 import { isChatId, storeFile } from "./layout.ts";
 import { createChat, openChat } from "./open-chat.ts";
 import { makeFolder } from "./private-files.ts";
@@ -15,6 +15,7 @@ import { readChat, withStore } from "./read-chat.ts";
 import { quoted } from "./tables.ts";
 import { writeMetadata } from "./transcript-files.ts";
 import { metaText } from "./writer.ts";
+import { lockHolder } from "./writer-lock.ts";
 
 export type ForkOptions = {
   /** The id of the copy; a new one where none is given. */
@@ -92,9 +93,7 @@ function makeOwn(file: string, metadata: ChatMetadata): void {
     // As a run leaves it that was cut off: whoever opens it writes the transcript anew.
     if (hasOwnTables(store)) {
       store.statement("DELETE FROM courser_state WHERE key = '.parent'").run();
-      store
-        .statement("INSERT OR REPLACE INTO courser_state (key, turn, value) VALUES ('.writer', 0, ?)")
-        .run(JSON.stringify({ pid: process.pid, since: Date.now() }));
+      setOwnState(store, ".writer", lockHolder());
     }
     store.exec("COMMIT; PRAGMA chat.journal_mode = WAL");
   } finally {

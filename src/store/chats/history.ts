@@ -1,5 +1,6 @@
 // The history of a chat out of its store: every message in order, and by name what is missing or altered.
 
+import { isObject, tryParse } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
 import { type BlobMessage, belongTogether, decodeMessage, numberOf, parseBlob } from "./blobs.ts";
@@ -42,12 +43,8 @@ export function readMeta(store: StoreConnection): StoreMeta {
   const text = typeof value === "string" ? value : value instanceof Uint8Array ? Buffer.from(value).toString() : "";
   // The original writes hexadecimal digits; other programs have been seen to write the JSON itself.
   const json = text.startsWith("{") ? text : Buffer.from(text, "hex").toString("utf8");
-  try {
-    const parsed: unknown = JSON.parse(json);
-    return typeof parsed === "object" && parsed !== null ? parsed : {};
-  } catch {
-    return {};
-  }
+  const parsed = tryParse(json);
+  return isObject(parsed) ? parsed : {};
 }
 
 export function hasOwnTables(store: StoreConnection): boolean {
@@ -60,7 +57,12 @@ export function ownState(store: StoreConnection, key: string): unknown {
   return row === undefined ? undefined : parseStored(row["value"]);
 }
 
-/** JSON that was whole when it was stored. The code of a damaged database, because that is what it is otherwise. */
+export function setOwnState(store: StoreConnection, key: string, value: unknown, turn = 0): void {
+  store
+    .statement("INSERT OR REPLACE INTO courser_state (key, turn, value) VALUES (?, ?, ?)")
+    .run(key, turn, JSON.stringify(value ?? null));
+}
+
 export function eventsFrom(store: StoreConnection, from: number, most: number): StoredEvent[] {
   const rows = store
     .statement("SELECT sequence, turn, at, body FROM courser_events WHERE sequence >= ? ORDER BY sequence LIMIT ?")
@@ -73,6 +75,7 @@ export function eventsFrom(store: StoreConnection, from: number, most: number): 
   }));
 }
 
+/** JSON that was whole when it was stored. The code of a damaged database, because that is what it is otherwise. */
 export function parseStored(text: unknown): unknown {
   try {
     return JSON.parse(String(text));

@@ -1,13 +1,12 @@
 // Which chats there are, told without opening their stores wherever that can be done.
-import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, join, sep } from "node:path";
-import { isObject, type JsonObject } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { storeError } from "../sqlite.ts";
 import type { ChatMetadata } from "./chat.ts";
-import { chatsDir, isChatId, metadataFile, projectId, storeFile } from "./layout.ts";
-import { readMetadata } from "./read-chat.ts";
-import { readMetadataFile } from "./transcript-files.ts";
+import { chatsDir, isChatId, projectId, storeFile } from "./layout.ts";
+import { changedAt, readMetadata } from "./read-chat.ts";
+import { metadataFields, readMetadataFile } from "./transcript-files.ts";
 
 /** Newest first; those of one workspace, or all. Chats of subagents only where their parent is asked for. */
 export function listChats(
@@ -29,14 +28,14 @@ export function listChats(
 export function projects(configDir: string, workspace?: string): string[] {
   const chats = chatsDir(configDir);
   if (workspace !== undefined) return [join(chats, projectId(workspace))];
-  return entriesOf(chats, { withFileTypes: true })
+  return unlessMissing(chats, () => readdirSync(chats, { withFileTypes: true }))
     .filter((entry) => entry.isDirectory()) // links are not followed
     .map((entry) => join(chats, entry.name));
 }
 
 /** The names of chats in one of them. What else lies there is passed over: other programs keep things there too. */
 export function idsIn(project: string): string[] {
-  return entriesOf(project).filter(isChatId);
+  return unlessMissing(project, () => readdirSync(project)).filter(isChatId);
 }
 
 /** Every folder with the name of a chat. Put together by hand: `join` takes longer than looking at the disk. */
@@ -82,30 +81,17 @@ export function ageAtAGlance(folder: string): ChatAge {
     const createdAt = typeof createdAtMs === "number" ? createdAtMs : updatedAtMs;
     return { folder, createdAt, updatedAt: updatedAtMs, hasConversation: hasConversation !== false, ...kind };
   }
-  const store = storeFile(folder);
-  const times = [store, `${store}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-  const updatedAt = Math.floor(Math.max(...times));
+  const updatedAt = changedAt(folder);
   return { folder, createdAt: updatedAt, updatedAt, hasConversation: true, ...kind };
-}
-
-function metadataFields(folder: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(readFileSync(metadataFile(folder), "utf8"));
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
 
 export function newestFirst(one: ChatAge, other: ChatAge): number {
   return other.updatedAt - one.updatedAt || other.createdAt - one.createdAt || (one.folder < other.folder ? -1 : 1);
 }
 
-function entriesOf(folder: string): string[];
-function entriesOf(folder: string, options: { withFileTypes: true }): Dirent[];
-function entriesOf(folder: string, options?: { withFileTypes: true }): string[] | Dirent[] {
+function unlessMissing<Entry>(folder: string, list: () => Entry[]): Entry[] {
   try {
-    return options ? readdirSync(folder, options) : readdirSync(folder);
+    return list();
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
     throw storeError(error, folder);

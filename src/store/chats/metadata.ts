@@ -1,12 +1,12 @@
 // What a chat is: its id, its folder, its title, when it was written to.
 
-import { isPrompt } from "../../protocol/message.ts";
+import { isPrompt, type Message } from "../../protocol/message.ts";
 import { decodeMessage, parseBlob } from "./blobs.ts";
 import type { ChatMetadata } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { hasOwnTables, ownState, type StoreMeta } from "./history.ts";
 import { chatIdentity } from "./layout.ts";
-import { workspaceBeside } from "./transcript-files.ts";
+import { metadataFields } from "./transcript-files.ts";
 
 /** So far into a store a first prompt is looked for: the original puts its surroundings before it. */
 const mostBlobs = 8;
@@ -14,8 +14,8 @@ const longestPrompt = 200;
 
 export function metadataOf(store: StoreConnection, folder: string, meta: StoreMeta, changedAt = 0): ChatMetadata {
   const isOurs = hasOwnTables(store);
-  const workspace =
-    (isOurs ? (ownState(store, ".workspace") as string | undefined) : undefined) ?? workspaceBeside(folder);
+  const { cwd } = metadataFields(folder); // as others name it
+  const workspace = (isOurs ? ownState(store, ".workspace") : undefined) ?? cwd;
   const parent = isOurs ? ownState(store, ".parent") : undefined;
   const prompt = firstPrompt(store);
   const createdAt = meta.createdAt ?? changedAt;
@@ -23,7 +23,7 @@ export function metadataOf(store: StoreConnection, folder: string, meta: StoreMe
   return {
     id: chatIdentity(folder).id,
     folder,
-    ...(workspace !== undefined && { workspace }),
+    ...(typeof workspace === "string" && { workspace }),
     title: meta.name || "New Agent",
     mode: meta.mode ?? "default",
     createdAt,
@@ -33,6 +33,10 @@ export function metadataOf(store: StoreConnection, folder: string, meta: StoreMe
     hasConversation: prompt !== undefined,
     ...(typeof parent === "string" && { parent }),
   };
+}
+
+export function firstText(message: Message): string {
+  return message.parts.find((part) => part.type === "text")?.text ?? "";
 }
 
 /** As listings show it. */
@@ -51,8 +55,8 @@ function firstPrompt(store: StoreConnection): string | undefined {
   for (const row of rows) {
     const blob = parseBlob(String(row["text"]));
     const message = blob && decodeMessage([blob]);
-    const text = message && isPrompt(message) ? message.parts.find((part) => part.type === "text") : undefined;
-    if (text) return firstLine(text.text);
+    if (message && isPrompt(message) && message.parts.some((part) => part.type === "text"))
+      return firstLine(firstText(message));
   }
   return undefined;
 }

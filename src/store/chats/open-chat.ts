@@ -16,6 +16,7 @@ import {
   readMeta,
   readView,
   type StoreMeta,
+  setOwnState,
 } from "./history.ts";
 import { findInterruptedTurn, owedEvents, owedResults, withEveryResult } from "./interrupted.ts";
 import { chatFolder, chatsDir, storeFile } from "./layout.ts";
@@ -25,7 +26,7 @@ import { emptyRoot, RootBuilder, rootOf } from "./root.ts";
 import { addOwnTables, makeStore, quoted } from "./tables.ts";
 import { readTail } from "./tail.ts";
 import { metaText, Writer } from "./writer.ts";
-import { type LockHolder, takeWriterLock, type WriterLock } from "./writer-lock.ts";
+import { lockHolder, takeWriterLock, type WriterLock } from "./writer-lock.ts";
 
 /** `workspace`: its real path. */
 export type ChatPaths = { configDir: string; workspace: string };
@@ -102,7 +103,7 @@ export function openChat(folder: string, changes: { mode?: string; model?: strin
     if (!found.isUsual) checkSoundness(store);
     const { history, meta, cut, results } = found;
     if (history && !history.isOurs) takeOver(store, history, meta);
-    setOwnState(store, ".writer", holder());
+    setOwnState(store, ".writer", lockHolder());
 
     const writer = new Writer({ ...found, store, lock, metadata: { ...found.metadata, ...changes } });
     if (cut || results) writer.mend(cut?.turn ?? writer.turn, cut ? owedEvents(cut) : [], results);
@@ -189,7 +190,7 @@ function firstRows(metadata: ChatMetadata): string {
     ".root": emptyRoot.id,
     ".workspace": workspace,
     ...(parent !== undefined && { ".parent": parent }),
-    ".writer": holder(),
+    ".writer": lockHolder(),
   };
   const rows = Object.entries(state).map(([key, value]) => `(${quoted(key)}, 0, ${quoted(JSON.stringify(value))})`);
   return `
@@ -208,16 +209,6 @@ function takeOver(store: StoreConnection, history: History, meta: StoreMeta): vo
   for (const { sequence, turn, at, blob } of history.rows) insert.run(sequence, turn, at ?? null, blob);
   setOwnState(store, ".root", meta.latestRootBlobId);
   store.exec("COMMIT");
-}
-
-function setOwnState(store: StoreConnection, key: string, value: unknown): void {
-  store
-    .statement("INSERT OR REPLACE INTO courser_state (key, turn, value) VALUES (?, ?, ?)")
-    .run(key, 0, JSON.stringify(value ?? null));
-}
-
-function holder(): LockHolder {
-  return { pid: process.pid, since: Date.now() };
 }
 
 function lastEvent(store: StoreConnection, column: "turn" | "sequence", where = ""): number {

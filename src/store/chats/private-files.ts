@@ -1,5 +1,5 @@
 // Files and folders that only their owner can read, whatever the umask.
-import { chmodSync, fchmodSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 export function makeFolder(folder: string): void {
@@ -13,4 +13,13 @@ export function openPrivate(file: string, flags: "wx" | "a"): number {
   const handle = openSync(file, flags, 0o600);
   fchmodSync(handle, 0o600);
   return handle;
+}
+
+export function writePrivate(file: string, flags: "wx" | "a", text: string): void {
+  const handle = openPrivate(file, flags);
+  try {
+    writeFileSync(handle, text);
+  } finally {
+    closeSync(handle);
+  }
 }

@@ -1,7 +1,8 @@
 // Reading a chat without touching it: ours, and those that the original wrote.
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isObject, tryParse } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
@@ -9,20 +10,10 @@ import { storeError } from "../sqlite.ts";
 import type { ChatMetadata, ChatProblem, ChatRecord, ChatTurn, StoredEvent, StoredMessage } from "./chat.ts";
 import { openStore, type StoreConnection, type StoreMode } from "./connection.ts";
 import { checkStore, failureOf, notWhole } from "./damage.ts";
-import {
-  eventsFrom,
-  hasOwnTables,
-  modelView,
-  noView,
-  readHistory,
-  readMeta,
-  readView,
-  type StoreMeta,
-} from "./history.ts";
+import { eventsFrom, hasOwnTables, modelView, noView, ownState, readHistory, readMeta, readView } from "./history.ts";
 import { findInterruptedTurn, owedResults, withEveryResult } from "./interrupted.ts";
 import { storeFile } from "./layout.ts";
-import { metadataOf } from "./metadata.ts";
-import { quoted } from "./tables.ts";
+import { firstText, metadataOf } from "./metadata.ts";
 import { readMetadataFile } from "./transcript-files.ts";
 
 /** Everything that is kept. `events`: also what happened; left out where only the conversation is wanted. */
@@ -59,6 +50,14 @@ export function readEventsFrom(folder: string, from: number, most: number): Stor
   return withStore(folder, (store) => eventsFrom(store, from, most));
 }
 
+/** The values of `ChatWriter.state`, by their keys. Chats of others have none. */
+export function readState(folder: string, keys: readonly string[]): Map<string, unknown> {
+  return withStore(folder, (store) => {
+    if (!hasOwnTables(store)) return new Map();
+    return new Map(keys.map((key) => [key, ownState(store, key)]));
+  });
+}
+
 /** For listings. Takes the file beside the store where it is ours: a store is opened only for chats of others. */
 export function readMetadata(folder: string): ChatMetadata {
   checkStore(folder);
@@ -66,20 +65,6 @@ export function readMetadata(folder: string): ChatMetadata {
     readMetadataFile(folder) ??
     withStore(folder, (store) => metadataOf(store, folder, readMeta(store), changedAt(folder)))
   );
-}
-
-/**
- * Copies the whole store, as it is at this moment, into `file`, which is made here or is empty. What the copy says of itself
- * is still what the chat says.
- */
-export function copyStore(folder: string, file: string): { meta: StoreMeta; isOurs: boolean } {
-  return withStore(folder, (store) => {
-    const found = { meta: readMeta(store), isOurs: hasOwnTables(store) };
-    if (existsSync(file)) truncateSync(file);
-    store.exec("COMMIT");
-    store.exec(`VACUUM chat INTO ${quoted(file)}`);
-    return found;
-  });
 }
 
 /**
@@ -95,8 +80,7 @@ export function withStore<T>(folder: string, read: (store: StoreConnection) => T
       const result = attempt(() => readThrough(file, "still", read));
       if (before.time === stateOf(file).time) return result();
     }
-    const locked = attempt(() => readThrough(file, "read", read));
-    return needsCopy(locked, file) ? readCopy(file, read) : locked();
+    return readLocked(file, read);
   } catch (error) {
     throw failureOf(error, folder);
   }
@@ -109,6 +93,16 @@ function readThrough<T>(file: string, mode: StoreMode, read: (store: StoreConnec
     return read(store);
   } finally {
     store.close();
+  }
+}
+
+function readLocked<T>(file: string, read: (store: StoreConnection) => T): T {
+  try {
+    return readThrough(file, "read", read);
+  } catch (error) {
+    if (error instanceof UserError || !["STORE_READONLY", "STORE_FAILED"].includes(storeError(error, file).code))
+      throw error;
+    return readCopy(file, read);
   }
 }
 
@@ -136,15 +130,6 @@ function attempt<T>(work: () => T): () => T {
   }
 }
 
-function needsCopy(locked: () => unknown, file: string): boolean {
-  try {
-    locked();
-    return false;
-  } catch (error) {
-    return !(error instanceof UserError) && ["STORE_READONLY", "STORE_FAILED"].includes(storeError(error, file).code);
-  }
-}
-
 function stateOf(file: string): { isStill: boolean; time: bigint } {
   const hasLog = ["-wal", "-journal"].some((suffix) => {
     const log = statSync(`${file}${suffix}`, { throwIfNoEntry: false });
@@ -155,7 +140,7 @@ function stateOf(file: string): { isStill: boolean; time: bigint } {
 }
 
 /** The newer of the store and its log. */
-function changedAt(folder: string): number {
+export function changedAt(folder: string): number {
   const file = storeFile(folder);
   const times = [file, `${file}-wal`].map((each) => statSync(each, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return Math.round(Math.max(...times));
@@ -171,22 +156,13 @@ function readEvents(store: StoreConnection, all: boolean): ReadEvents {
   const events: StoredEvent[] = [];
   const broken: number[] = [];
   for (const [sequence, turn, at, body] of rows as [number, number, number, string][]) {
-    const event = parsed(body);
-    if (event) events.push({ sequence, turn, at, event });
+    const event = tryParse(body);
+    if (isObject(event) && "type" in event) events.push({ sequence, turn, at, event: event as AgentEvent });
     else broken.push(sequence);
   }
   if (broken.length === 0) return { events, problems: [] };
   const message = `Some events of this chat are no longer readable: ${broken.slice(0, 5).join(", ")}.`;
   return { events, problems: [{ code: "STORE_CORRUPT", message }] };
-}
-
-function parsed(body: string): AgentEvent | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === "object" && value !== null && "type" in value ? (value as AgentEvent) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** From the events; for turns that have none, from the messages. */
@@ -203,8 +179,7 @@ function turnsOf(events: readonly StoredEvent[], messages: readonly StoredMessag
   for (const { turn, at, message } of messages) {
     if (withEvents.has(turn)) continue;
     if (isPrompt(message) && !turns.has(turn)) {
-      const text = message.parts.find((part) => part.type === "text")?.text ?? "";
-      turns.set(turn, { number: turn, prompt: text, startedAt: at ?? 0, status: "interrupted" });
+      turns.set(turn, { number: turn, prompt: firstText(message), startedAt: at ?? 0, status: "interrupted" });
     }
     const running = turns.get(turn);
     const isAnswer = message.role === "assistant" && !message.parts.some((part) => part.type === "tool_call");

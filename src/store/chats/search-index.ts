@@ -1,8 +1,9 @@
 // The index behind the search: a database of its own that can be thrown away. What is stale in it is read again.
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
-import { basename, dirname, join, sep } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { basename, join, sep } from "node:path";
 import { type ErrorCode, UserError } from "../../protocol/error-codes.ts";
-import { type Database, openDatabase, removeDatabase, storeError } from "../sqlite.ts";
+import { type IndexTables, inMemory, openIndex, removeDatabase, transact } from "../index-database.ts";
+import { type Database, storeError } from "../sqlite.ts";
 import type { ChatMetadata } from "./chat.ts";
 import { idsIn, isChat, metadataAtAGlance, projects } from "./list-chats.ts";
 import { type SearchText, searchTextOf } from "./search-text.ts";
@@ -14,21 +15,23 @@ export type IndexWatch = {
   onNotice?(notice: string): void;
 };
 
-/** Counted up when the tables change: an older index is made anew. */
-const version = 1;
-
-const tables = `
+const tables: IndexTables = {
+  version: 1,
+  names: ["chats", "texts"],
+  // What a crash of the machine takes away is read again.
+  settings: "PRAGMA synchronous = OFF; PRAGMA secure_delete = ON",
+  create: `
 CREATE TABLE chats (row INTEGER PRIMARY KEY, place TEXT UNIQUE, stamp TEXT, facts TEXT);
 CREATE VIRTUAL TABLE texts USING fts5(title, body, parts, tokenize = "unicode61 remove_diacritics 2");
-INSERT INTO texts (texts, rank) VALUES ('secure-delete', 1);
-PRAGMA user_version = ${version};`;
+INSERT INTO texts (texts, rank) VALUES ('secure-delete', 1);`,
+};
 
 /** Its words must not be left in the index: what is deleted is deleted there too, down to the bytes. */
 export function forgetChat(configDir: string, chatPath: string): void {
   const file = indexFile(configDir);
   if (!existsSync(file)) return;
   try {
-    const database = openIndex(file);
+    const database = openIndex(file, tables);
     try {
       transact(database, () => remove(database, [chatPath]));
     } finally {
@@ -67,7 +70,7 @@ export function withIndex<T>(configDir: string, watch: IndexWatch, work: (databa
 function upToDate(path: string, configDir: string, watch: IndexWatch): Database {
   let database: Database | undefined;
   try {
-    database = openIndex(path);
+    database = openIndex(path, tables);
     refresh(database, configDir, watch);
     return database;
   } catch (error) {
@@ -80,49 +83,7 @@ function upToDate(path: string, configDir: string, watch: IndexWatch): Database 
   }
 }
 
-const inMemory = ":memory:";
 const notKept: ErrorCode[] = ["STORE_READONLY", "STORE_FULL", "STORE_IO", "STORE_LOCKED", "STORE_FAILED"];
-
-function openIndex(path: string): Database {
-  if (path !== inMemory) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Made here because SQLite would make it readable for all.
-    closeSync(openSync(path, "a", 0o600));
-  }
-  const database = openDatabase(path);
-  try {
-    // What a crash of the machine takes away is read again.
-    database.exec("PRAGMA synchronous = OFF; PRAGMA secure_delete = ON");
-    if (!isCurrent(database)) {
-      transact(database, () => {
-        // Another process may have been quicker.
-        if (isCurrent(database)) return;
-        database.exec(`DROP TABLE IF EXISTS chats; DROP TABLE IF EXISTS texts; ${tables}`);
-      });
-    }
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
-
-function isCurrent(database: Database): boolean {
-  const made = database.prepare("PRAGMA user_version").get()?.["user_version"];
-  const names = database.prepare("SELECT 1 FROM sqlite_master WHERE name IN ('chats', 'texts')").all();
-  return made === version && names.length === 2;
-}
-
-function transact(database: Database, work: () => void): void {
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    work();
-    database.exec("COMMIT");
-  } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
-}
 
 type StaleChat = { chatPath: string; folder: string; stamp: string };
 

@@ -2,13 +2,14 @@
 // A run never fails because of them, except when the disk is full.
 import { closeSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { isObject } from "../../json/object.ts";
 import type { Message } from "../../protocol/message.ts";
 import { projectDir } from "../project.ts";
 import { storeError } from "../sqlite.ts";
 import { asQuery } from "./blobs.ts";
 import type { ChatMetadata, StoredMessage } from "./chat.ts";
 import { metadataFile, transcriptFile } from "./layout.ts";
-import { makeFolder, openPrivate } from "./private-files.ts";
+import { makeFolder, openPrivate, writePrivate } from "./private-files.ts";
 
 const schemaVersion = 1;
 
@@ -17,6 +18,7 @@ type MetadataFields = {
   createdAtMs?: number;
   updatedAtMs?: number;
   hasConversation?: boolean;
+  title?: string;
   cwd?: string;
   isSubagent?: boolean;
   courser?: { title?: string; mode?: string; model?: string; prompt?: string; parent?: string };
@@ -48,38 +50,33 @@ export function writeMetadata(metadata: ChatMetadata): void {
 /** Made once: with the encoding as a word, Node makes such an object for each file. */
 const asText = { encoding: "utf8", flag: "r" } as const;
 
-/** From the file beside the store; undefined where it is not there, or not ours. */
-export function readMetadataFile(folder: string): ChatMetadata | undefined {
+/** What the file beside a store says, whoever wrote it. */
+export function metadataFields(folder: string): MetadataFields {
   try {
-    const found = JSON.parse(readFileSync(metadataFile(folder), asText)) as MetadataFields;
-    const { createdAtMs, updatedAtMs, hasConversation, cwd, courser } = found;
-    if (!courser || createdAtMs === undefined || updatedAtMs === undefined) return undefined;
-    return {
-      id: basename(folder),
-      folder,
-      ...(cwd !== undefined && { workspace: cwd }),
-      title: courser.title ?? "New Agent",
-      mode: courser.mode ?? "default",
-      createdAt: createdAtMs,
-      updatedAt: updatedAtMs,
-      ...(courser.model !== undefined && { model: courser.model }),
-      ...(courser.prompt !== undefined && { prompt: courser.prompt }),
-      hasConversation: hasConversation === true,
-      ...(courser.parent !== undefined && { parent: courser.parent }),
-    };
+    const found: unknown = JSON.parse(readFileSync(metadataFile(folder), asText));
+    return isObject(found) ? found : {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 
-/** The workspace that a file written by somebody else names. */
-export function workspaceBeside(folder: string): string | undefined {
-  try {
-    const { cwd } = JSON.parse(readFileSync(metadataFile(folder), "utf8")) as MetadataFields;
-    return typeof cwd === "string" ? cwd : undefined;
-  } catch {
-    return undefined;
-  }
+/** The same of a chat of ours; undefined where it is not there, or not ours. */
+export function readMetadataFile(folder: string): ChatMetadata | undefined {
+  const { createdAtMs, updatedAtMs, hasConversation, cwd, courser } = metadataFields(folder);
+  if (!courser || createdAtMs === undefined || updatedAtMs === undefined) return undefined;
+  return {
+    id: basename(folder),
+    folder,
+    ...(cwd !== undefined && { workspace: cwd }),
+    title: courser.title ?? "New Agent",
+    mode: courser.mode ?? "default",
+    createdAt: createdAtMs,
+    updatedAt: updatedAtMs,
+    ...(courser.model !== undefined && { model: courser.model }),
+    ...(courser.prompt !== undefined && { prompt: courser.prompt }),
+    hasConversation: hasConversation === true,
+    ...(courser.parent !== undefined && { parent: courser.parent }),
+  };
 }
 
 export interface TranscriptFile {
@@ -98,13 +95,20 @@ export function openTranscript(configDir: string, { workspace, id, parent }: Cha
   const guarded = (work: () => void) => {
     if (isUsable && !withoutFailing(file, work)) isUsable = false;
   };
+  const makePlace = () => {
+    makeFolder(dirname(file));
+    nameWorkspace(projectDir(configDir, workspace), workspace);
+  };
   const writeLine = (line: object) => {
     if (handle === undefined) {
-      makeFolder(dirname(file));
-      nameWorkspace(projectDir(configDir, workspace), workspace);
+      makePlace();
       handle = openPrivate(file, "a");
     }
     writeSync(handle, `${JSON.stringify(line)}\n`);
+  };
+  const close = () => {
+    if (handle !== undefined) closeSync(handle);
+    handle = undefined;
   };
   return {
     add(message, at) {
@@ -114,17 +118,11 @@ export function openTranscript(configDir: string, { workspace, id, parent }: Cha
     endTurn: (status) => guarded(() => writeLine({ type: "turn_ended", status })),
     rewrite: (messages, endings) =>
       guarded(() => {
-        if (handle !== undefined) closeSync(handle);
-        handle = undefined;
-        makeFolder(dirname(file));
-        nameWorkspace(projectDir(configDir, workspace), workspace);
+        close();
+        makePlace();
         replace(file, textOf(messages, endings));
       }),
-    close: () =>
-      guarded(() => {
-        if (handle !== undefined) closeSync(handle);
-        handle = undefined;
-      }),
+    close: () => guarded(close),
   };
 }
 
@@ -164,26 +162,18 @@ function nameWorkspace(folder: string, workspace: string): void {
   try {
     text = readFileSync(file, "utf8");
   } catch {}
-  if (!text.includes(line)) write(openPrivate(file, "a"), line);
+  if (!text.includes(line)) writePrivate(file, "a", line);
 }
 
 /** Whole or not at all for anyone who reads it. Not forced to the disk: it can be made again from the store. */
 function replace(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
-    write(openPrivate(temporary, "wx"), text);
+    writePrivate(temporary, "wx", text);
     renameSync(temporary, file);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
-  }
-}
-
-function write(handle: number, text: string): void {
-  try {
-    writeSync(handle, text);
-  } finally {
-    closeSync(handle);
   }
 }
 

@@ -1,12 +1,12 @@
 // One writer for a chat: a lock that the system frees when its holder dies, while readers stay free to read.
-import { closeSync, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { type Database, isBusy, longestWaitMs, openDatabase, storeError } from "../sqlite.ts";
 import { openStore } from "./connection.ts";
 import { ownState } from "./history.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
-import { openPrivate } from "./private-files.ts";
+import { writePrivate } from "./private-files.ts";
 
 export interface WriterLock {
   free(): void;
@@ -34,7 +34,7 @@ export function takeWriterLock(folder: string): WriterLock {
 function makePrivate(file: string): void {
   if (existsSync(file)) return;
   try {
-    closeSync(openPrivate(file, "wx"));
+    writePrivate(file, "wx", "");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
@@ -49,13 +49,16 @@ function inUse(folder: string): UserError {
   );
 }
 
-export type LockHolder = { pid: number; since: number };
+/** What an open store says of its writer. */
+export function lockHolder() {
+  return { pid: process.pid, since: Date.now() };
+}
 
 function holderOf(folder: string): string {
   try {
     const store = openStore(storeFile(folder), "read");
     try {
-      const { pid, since } = ownState(store, ".writer") as LockHolder;
+      const { pid, since } = ownState(store, ".writer") as ReturnType<typeof lockHolder>;
       return `process ${pid} since ${new Date(since).toISOString()}`;
     } finally {
       store.close();

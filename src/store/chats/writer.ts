@@ -7,9 +7,9 @@ import { storeError } from "../sqlite.ts";
 import { encodeMessage } from "./blobs.ts";
 import type { ChatMetadata, ChatWriter, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
-import { eventsFrom, modelView, ownState, readHistory, readView, type StoreMeta } from "./history.ts";
+import { eventsFrom, modelView, ownState, readHistory, readView, type StoreMeta, setOwnState } from "./history.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
-import { firstLine } from "./metadata.ts";
+import { firstLine, firstText } from "./metadata.ts";
 import { type RootBuilder, rootOf } from "./root.ts";
 import { sha256 } from "./sha256.ts";
 import { openTranscript, type TranscriptFile, writeMetadata } from "./transcript-files.ts";
@@ -43,24 +43,12 @@ const durable = new Set<AgentEvent["type"]>(["tool_start", "done", "fail"]);
 
 export class Writer implements ChatWriter {
   readonly interrupted: { callId: string; tool: string }[] = [];
-  readonly #store: StoreConnection;
-  readonly #handle: number | undefined;
-  readonly #lock: WriterLock;
-  readonly #metadata: ChatMetadata;
-  readonly #meta: StoreMeta;
+  readonly #chat: OpenedChat;
   readonly #transcript: TranscriptFile;
   readonly #toolNames = new Map<string, string>();
-  #messages: Message[];
-  #root: RootBuilder;
-  #rootId: string;
-  #previousRootId: string | undefined;
   #rootIsStale = false;
-  #turn: number;
   /** Who began the turn that runs: without events, the next prompt begins the next. */
   #running: "event" | "message" | undefined;
-  #lastSequence: number;
-  #lastNumber: number;
-  #lastEvent: number;
   /** After a failure nothing is taken any more: what follows would stand after a hole. */
   #failure: UserError | undefined;
   #isClosed = false;
@@ -69,34 +57,22 @@ export class Writer implements ChatWriter {
   #shownMetadata = "";
 
   constructor(opened: OpenedChat) {
-    this.#store = opened.store;
-    this.#handle = opened.handle;
-    this.#lock = opened.lock;
-    this.#metadata = opened.metadata;
-    this.#meta = opened.meta;
-    this.#messages = opened.messages;
-    this.#root = opened.root;
-    this.#rootId = opened.rootId;
-    this.#previousRootId = opened.previousRootId;
-    this.#turn = opened.turn;
-    this.#lastSequence = opened.lastSequence;
-    this.#lastNumber = opened.lastNumber;
-    this.#lastEvent = opened.lastEvent;
+    this.#chat = opened;
     const { configDir } = chatIdentity(opened.metadata.folder);
     this.#transcript = openTranscript(configDir, opened.metadata);
     for (const message of opened.messages.slice(-2)) this.#learnTools(message);
   }
 
   get metadata(): ChatMetadata {
-    return { ...this.#metadata };
+    return { ...this.#chat.metadata };
   }
 
   get messages(): readonly Message[] {
-    return this.#messages;
+    return this.#chat.messages;
   }
 
   get turn(): number {
-    return this.#turn;
+    return this.#chat.turn;
   }
 
   get isClosed(): boolean {
@@ -109,9 +85,9 @@ export class Writer implements ChatWriter {
     this.#commit(() => {
       for (const message of messages) this.#insertMessage(message, at);
     });
-    this.#metadata.hasConversation = true;
-    this.#metadata.updatedAt = at;
-    this.#messages.push(...messages);
+    this.#chat.metadata.hasConversation = true;
+    this.#chat.metadata.updatedAt = at;
+    this.#chat.messages.push(...messages);
     for (const message of messages) this.#transcript.add(message, at);
   }
 
@@ -119,11 +95,11 @@ export class Writer implements ChatWriter {
     const body = JSON.stringify(messages);
     const hash = sha256(body);
     this.#commit(() => {
-      this.#store
+      this.#chat.store
         .statement("INSERT INTO courser_views (turn, after, hash, body) VALUES (?, ?, ?, ?)")
-        .run(this.#turn, this.#lastSequence, hash, body);
+        .run(this.#chat.turn, this.#chat.lastSequence, hash, body);
     });
-    this.#messages = [...messages];
+    this.#chat.messages = [...messages];
   }
 
   record(event: AgentEvent): number | undefined {
@@ -131,46 +107,46 @@ export class Writer implements ChatWriter {
     const at = event.at ?? Date.now();
     const isEnd = event.type === "done" || event.type === "fail";
     if (event.type === "user") this.#beginTurn("event", event.text);
-    const turn = this.#running ? this.#turn : this.#turn + 1;
+    const turn = this.#running ? this.#chat.turn : this.#chat.turn + 1;
     this.#commit(
       () => {
-        this.#insertEvent(++this.#lastEvent, turn, at, event);
+        this.#insertEvent(++this.#chat.lastEvent, turn, at, event);
         if (isEnd) this.#writeRoot();
       },
       { durable: durable.has(event.type) },
     );
-    this.#metadata.updatedAt = at;
+    this.#chat.metadata.updatedAt = at;
     if (isEnd) {
       this.#running = undefined;
       this.#transcript.endTurn(turnStatus[event.type]);
     }
     if (isEnd || event.type === "user") this.#writeMetadata();
-    return this.#lastEvent;
+    return this.#chat.lastEvent;
   }
 
   events(from: number, most: number): StoredEvent[] {
-    return eventsFrom(this.#store, from, most);
+    return eventsFrom(this.#chat.store, from, most);
   }
 
   state(key: string): unknown {
-    return ownState(this.#store, key);
+    return ownState(this.#chat.store, key);
   }
 
   saveState(key: string, value: unknown): void {
     if (key.startsWith(".")) throw new Error(`the store itself uses keys like ${key}`);
-    this.#commit(() => this.#setState(key, this.#turn, value));
+    this.#commit(() => setOwnState(this.#chat.store, key, value, this.#chat.turn));
   }
 
   rename(title: string): void {
-    this.#metadata.title = title;
+    this.#chat.metadata.title = title;
     this.#commit(() => this.#writeMeta());
     this.#writeMetadata();
   }
 
   rewindTo(number: number): void {
-    if (!Number.isInteger(number) || number < 1 || number > this.#turn) {
-      const turns = this.#turn === 0 ? "it has no turns" : `its turns are 1 to ${this.#turn}`;
-      throw new UserError("USAGE", `The chat ${this.#metadata.id} has no turn ${number}: ${turns}.`);
+    if (!Number.isInteger(number) || number < 1 || number > this.#chat.turn) {
+      const turns = this.#chat.turn === 0 ? "it has no turns" : `its turns are 1 to ${this.#chat.turn}`;
+      throw new UserError("USAGE", `The chat ${this.#chat.metadata.id} has no turn ${number}: ${turns}.`);
     }
     this.#commit(
       () => {
@@ -181,11 +157,11 @@ export class Writer implements ChatWriter {
       { durable: true },
     );
     this.#running = undefined;
-    this.#turn = number - 1;
-    const { messages } = readHistory(this.#store);
-    this.#messages = modelView(readView(this.#store), messages);
-    this.#metadata.hasConversation = messages.length > 0;
-    if (number === 1) delete this.#metadata.prompt;
+    this.#chat.turn = number - 1;
+    const { messages } = readHistory(this.#chat.store);
+    this.#chat.messages = modelView(readView(this.#chat.store), messages);
+    this.#chat.metadata.hasConversation = messages.length > 0;
+    if (number === 1) delete this.#chat.metadata.prompt;
     this.rewriteTranscript(messages);
     this.#writeMetadata();
   }
@@ -197,7 +173,7 @@ export class Writer implements ChatWriter {
         this.#commit(
           () => {
             this.#writeRoot();
-            this.#store.statement("DELETE FROM courser_state WHERE key = '.writer'").run();
+            this.#chat.store.statement("DELETE FROM courser_state WHERE key = '.writer'").run();
           },
           { durable: this.#rootIsStale || !this.#isSettled },
         );
@@ -205,11 +181,11 @@ export class Writer implements ChatWriter {
       }
     } finally {
       this.#isClosed = true;
-      this.#failure ??= new UserError("STORE_FAILED", `The chat ${this.#metadata.id} is closed.`);
+      this.#failure ??= new UserError("STORE_FAILED", `The chat ${this.#chat.metadata.id} is closed.`);
       this.#transcript.close();
-      this.#store.close();
-      if (this.#handle !== undefined) closeSync(this.#handle);
-      this.#lock.free();
+      this.#chat.store.close();
+      if (this.#chat.handle !== undefined) closeSync(this.#chat.handle);
+      this.#chat.lock.free();
     }
   }
 
@@ -219,18 +195,18 @@ export class Writer implements ChatWriter {
     this.#commit(() => {
       for (const event of events) {
         if (event.type === "tool_end") this.interrupted.push({ callId: event.callId, tool: event.tool });
-        this.#insertEvent(++this.#lastEvent, turn, at, event);
+        this.#insertEvent(++this.#chat.lastEvent, turn, at, event);
       }
       if (result) this.#insertMessage(result, at);
       if (events.length > 0 || result) this.#writeRoot();
     });
-    if (result) this.#messages.push(result);
+    if (result) this.#chat.messages.push(result);
     if (events.length > 0) this.#transcript.endTurn(turnStatus.fail);
   }
 
   /** The transcript is brought up to the store: the run that wrote it may have been cut off between the two. */
   rewriteTranscript(messages: readonly StoredMessage[]): void {
-    const rows = this.#store.rows(
+    const rows = this.#chat.store.rows(
       "SELECT turn, kind FROM courser_events WHERE kind IN ('done', 'fail') ORDER BY sequence",
     );
     const endings = rows.map(([turn, kind]) => [Number(turn), turnStatus[kind as keyof typeof turnStatus]] as const);
@@ -238,20 +214,20 @@ export class Writer implements ChatWriter {
   }
 
   #insertMessage(message: Message, at: number): void {
-    if (isPrompt(message) && this.#running !== "event") this.#beginTurn("message", promptOf(message));
+    if (isPrompt(message) && this.#running !== "event") this.#beginTurn("message", firstText(message));
     this.#learnTools(message);
     const blobs = encodeMessage(message, {
-      message: ++this.#lastNumber,
-      firstSequence: this.#lastSequence + 1,
+      message: ++this.#chat.lastNumber,
+      firstSequence: this.#chat.lastSequence + 1,
       toolName: (callId) => this.#toolNames.get(callId) ?? "",
     });
     for (const data of blobs) {
       const id = sha256(data);
-      this.#store.statement("INSERT INTO blobs (id, data) VALUES (?, ?)").run(id, data);
-      this.#store
+      this.#chat.store.statement("INSERT INTO blobs (id, data) VALUES (?, ?)").run(id, data);
+      this.#chat.store
         .statement("INSERT INTO courser_messages (sequence, turn, at, blob) VALUES (?, ?, ?, ?)")
-        .run(++this.#lastSequence, this.#turn, at, id);
-      this.#root.add(id);
+        .run(++this.#chat.lastSequence, this.#chat.turn, at, id);
+      this.#chat.root.add(id);
     }
     this.#rootIsStale = true;
   }
@@ -264,13 +240,13 @@ export class Writer implements ChatWriter {
   }
 
   #beginTurn(by: "event" | "message", prompt: string): void {
-    this.#turn++;
+    this.#chat.turn++;
     this.#running = by;
-    this.#metadata.prompt ??= firstLine(prompt);
+    this.#chat.metadata.prompt ??= firstLine(prompt);
   }
 
   #insertEvent(sequence: number, turn: number, at: number, event: AgentEvent): void {
-    this.#store
+    this.#chat.store
       .statement("INSERT INTO courser_events (sequence, turn, at, kind, body) VALUES (?, ?, ?, ?, ?)")
       .run(sequence, turn, at, event.type, JSON.stringify(event));
   }
@@ -278,87 +254,76 @@ export class Writer implements ChatWriter {
   /** The newest root and the one before it are kept, should the newest be lost. */
   #writeRoot(): void {
     if (!this.#rootIsStale) return;
-    const { id, data } = this.#root.build();
-    if (id !== this.#rootId) {
-      this.#store.statement("INSERT OR IGNORE INTO blobs (id, data) VALUES (?, ?)").run(id, data);
-      if (this.#previousRootId !== undefined && this.#previousRootId !== id)
-        this.#store.statement("DELETE FROM blobs WHERE id = ?").run(this.#previousRootId);
-      this.#previousRootId = this.#rootId;
-      this.#rootId = id;
-      this.#setState(".root", 0, id);
-      this.#setState(".previous_root", 0, this.#previousRootId);
+    const { id, data } = this.#chat.root.build();
+    if (id !== this.#chat.rootId) {
+      this.#chat.store.statement("INSERT OR IGNORE INTO blobs (id, data) VALUES (?, ?)").run(id, data);
+      if (this.#chat.previousRootId !== undefined && this.#chat.previousRootId !== id)
+        this.#chat.store.statement("DELETE FROM blobs WHERE id = ?").run(this.#chat.previousRootId);
+      this.#chat.previousRootId = this.#chat.rootId;
+      this.#chat.rootId = id;
+      setOwnState(this.#chat.store, ".root", id);
+      setOwnState(this.#chat.store, ".previous_root", this.#chat.previousRootId);
     }
     this.#rootIsStale = false;
     this.#writeMeta();
   }
 
   #writeMeta(): void {
-    const text = metaText(this.#meta, this.#metadata, this.#rootId);
-    this.#store.statement("INSERT OR REPLACE INTO meta (key, value) VALUES ('0', ?)").run(text);
+    const text = metaText(this.#chat.meta, this.#chat.metadata, this.#chat.rootId);
+    this.#chat.store.statement("INSERT OR REPLACE INTO meta (key, value) VALUES ('0', ?)").run(text);
   }
 
   #writeMetadata(): void {
-    const text = JSON.stringify(this.#metadata);
+    const text = JSON.stringify(this.#chat.metadata);
     if (text === this.#shownMetadata) return;
-    writeMetadata(this.#metadata);
+    writeMetadata(this.#chat.metadata);
     this.#shownMetadata = text;
-  }
-
-  #setState(key: string, turn: number, value: unknown): void {
-    this.#store
-      .statement("INSERT OR REPLACE INTO courser_state (key, turn, value) VALUES (?, ?, ?)")
-      .run(key, turn, JSON.stringify(value ?? null));
   }
 
   /** Roots that name what goes must go with it: some readers take the one that names most. */
   #deleteFrom(turn: number): void {
-    const gone = this.#store.statement("SELECT blob FROM courser_messages WHERE turn >= ?").all(turn);
+    const gone = this.#chat.store.statement("SELECT blob FROM courser_messages WHERE turn >= ?").all(turn);
     for (const table of ["messages", "events", "views", "state"])
-      this.#store.statement(`DELETE FROM courser_${table} WHERE turn >= ?`).run(turn);
-    const left = this.#store.statement("SELECT sequence, blob FROM courser_messages ORDER BY sequence").all();
+      this.#chat.store.statement(`DELETE FROM courser_${table} WHERE turn >= ?`).run(turn);
+    const left = this.#chat.store.statement("SELECT sequence, blob FROM courser_messages ORDER BY sequence").all();
     const kept = new Set(left.map(({ blob }) => blob));
-    const remove = this.#store.statement("DELETE FROM blobs WHERE id = ?");
+    const remove = this.#chat.store.statement("DELETE FROM blobs WHERE id = ?");
     for (const { blob } of gone) if (!kept.has(blob)) remove.run(blob!);
-    for (const id of [this.#rootId, this.#previousRootId]) if (id !== undefined) remove.run(id);
-    this.#previousRootId = undefined;
-    this.#rootId = "";
-    this.#root = rootOf(left.map(({ blob }) => String(blob)));
-    this.#lastSequence = Number(left.at(-1)?.["sequence"] ?? 0);
+    for (const id of [this.#chat.rootId, this.#chat.previousRootId]) if (id !== undefined) remove.run(id);
+    this.#chat.previousRootId = undefined;
+    this.#chat.rootId = "";
+    this.#chat.root = rootOf(left.map(({ blob }) => String(blob)));
+    this.#chat.lastSequence = Number(left.at(-1)?.["sequence"] ?? 0);
   }
 
   #commit(work: () => void, options: { durable?: boolean } = {}): void {
-    this.#guard(() => {
+    if (this.#failure) throw this.#failure;
+    const { store, metadata } = this.#chat;
+    try {
       if (options.durable) this.#prepareToLast();
-      this.#store.statement("BEGIN IMMEDIATE").run();
+      store.statement("BEGIN IMMEDIATE").run();
       work();
-      this.#store.statement("COMMIT").run();
-      if (options.durable) this.#store.exec("PRAGMA chat.synchronous = NORMAL");
-    });
+      store.statement("COMMIT").run();
+      if (options.durable) store.exec("PRAGMA chat.synchronous = NORMAL");
+    } catch (error) {
+      try {
+        store.rollBack();
+      } catch {
+        // The first error is the one to tell.
+      }
+      this.#failure = storeError(error, storeFile(metadata.folder));
+      throw this.#failure;
+    }
   }
 
   /** The first commit that must last takes the file itself to the disk; from then on the log is emptied in the usual way. */
   #prepareToLast(): void {
     if (!this.#isSettled) {
-      if (this.#handle !== undefined) fsyncSync(this.#handle);
-      this.#store.exec("PRAGMA wal_autocheckpoint = 1000");
+      if (this.#chat.handle !== undefined) fsyncSync(this.#chat.handle);
+      this.#chat.store.exec("PRAGMA wal_autocheckpoint = 1000");
       this.#isSettled = true;
     }
-    this.#store.exec("PRAGMA chat.synchronous = FULL");
-  }
-
-  #guard(work: () => void): void {
-    if (this.#failure) throw this.#failure;
-    try {
-      work();
-    } catch (error) {
-      try {
-        this.#store.rollBack();
-      } catch {
-        // The first error is the one to tell.
-      }
-      this.#failure = storeError(error, storeFile(this.#metadata.folder));
-      throw this.#failure;
-    }
+    this.#chat.store.exec("PRAGMA chat.synchronous = FULL");
   }
 }
 
@@ -374,9 +339,4 @@ export function metaText(before: StoreMeta, metadata: ChatMetadata, root: string
     ...(metadata.model !== undefined && { lastUsedModel: metadata.model }),
   };
   return Buffer.from(JSON.stringify(meta)).toString("hex");
-}
-
-function promptOf(message: Message): string {
-  const first = message.parts.find((part) => part.type === "text");
-  return first?.text ?? "";
 }

@@ -1,10 +1,10 @@
 // The index of a workspace's files: which terms stand in which file, in SQLite FTS5. It holds no text of theirs, and can be
 // thrown away: what is missing is made again.
 import { createHash } from "node:crypto";
-import { closeSync, mkdirSync, openSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { type IndexTables, inMemory, openIndex, removeDatabase, transact } from "../index-database.ts";
 import { projectDir } from "../project.ts";
-import { type Database, openDatabase, removeDatabase, type SqlRow, type Statement, storeError } from "../sqlite.ts";
+import { type Database, type SqlRow, type Statement, storeError } from "../sqlite.ts";
 
 /** What is known of a file without reading it. */
 export type FileStamp = { size: number; mtimeMs: number; ctimeMs: number };
@@ -20,19 +20,22 @@ export type FieldWeights = { path: number; symbols: number; comments: number; bo
 /** A file and what the term is worth in it, as a pair: there are thousands of them. */
 export type Posting = [file: number, score: number];
 
-/** Counted up when tables or terms change: an older index is made anew. */
-const version = 1;
-
 /** The oldest go first. */
 const mostVectors = 5_000;
 
-const tables = `
+const tables: IndexTables = {
+  // Counted up when terms change as well.
+  version: 1,
+  names: ["vocabulary", "terms", "files", "vectors"],
+  // Nothing is lost with it, so nothing waits for the disk.
+  settings: "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000;",
+  create: `
 CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INTEGER, mtime REAL, ctime REAL, hash TEXT);
 CREATE VIRTUAL TABLE terms USING fts5(path, symbols, comments, body, content = '', contentless_delete = 1, tokenize = 'ascii');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(terms, 'row');
 CREATE TABLE vectors (key TEXT PRIMARY KEY, vector BLOB);
-INSERT INTO terms (terms, rank) VALUES ('hashsize', 33554432);
-PRAGMA user_version = ${version};`;
+INSERT INTO terms (terms, rank) VALUES ('hashsize', 33554432);`,
+};
 
 export function codeIndexFile(configDir: string, folder: string): string {
   const name = createHash("sha256").update(folder).digest("hex").slice(0, 12);
@@ -46,7 +49,7 @@ export class CodeIndex {
   #totals: SqlRow | undefined;
 
   constructor(file: string | undefined) {
-    this.#database = openIndex(file);
+    this.#database = open(file ?? inMemory);
   }
 
   files(): IndexedFile[] {
@@ -126,15 +129,7 @@ export class CodeIndex {
 
   /** All of it or nothing. */
   transact<T>(work: () => T): T {
-    this.#database.exec("BEGIN IMMEDIATE");
-    try {
-      const result = work();
-      this.#database.exec("COMMIT");
-      return result;
-    } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-      throw error;
-    }
+    return transact(this.#database, work);
   }
 
   close(): void {
@@ -148,33 +143,14 @@ export class CodeIndex {
   }
 }
 
-/** A file of an older version, or one that is damaged, is made anew. */
-function openIndex(file: string | undefined): Database {
-  if (file === undefined) return prepared(openDatabase(":memory:"));
+/** A file that is damaged is made anew. */
+function open(file: string): Database {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    closeSync(openSync(file, "a", 0o600)); // SQLite's own would be readable by others
-    return prepared(openDatabase(file));
+    return openIndex(file, tables);
   } catch (error) {
-    if (storeError(error, file).code !== "STORE_CORRUPT") throw storeError(error, file);
+    const failure = storeError(error, file);
+    if (failure.code !== "STORE_CORRUPT") throw failure;
     removeDatabase(file);
-    return prepared(openDatabase(file));
+    return openIndex(file, tables);
   }
-}
-
-function prepared(database: Database): Database {
-  // Nothing is lost with it, so nothing waits for the disk.
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000;");
-  const made = database.prepare("PRAGMA user_version").get()?.["user_version"];
-  if (made === version) return database;
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    for (const name of ["vocabulary", "terms", "files", "vectors"]) database.exec(`DROP TABLE IF EXISTS ${name}`);
-    database.exec(tables);
-    database.exec("COMMIT");
-  } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
-  return database;
 }

@@ -1,6 +1,5 @@
 // All hooks of all levels: where they stand, what they match, whether they run.
-import type { Hook } from "../../../store/hook-files.ts";
-import { repeatedBy } from "../../../store/hook-repeats.ts";
+import { type Hook, repeatedBy } from "../../../store/hook-files.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";

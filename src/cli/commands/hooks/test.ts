@@ -6,8 +6,7 @@ import { createProcessRunner, type ProcessEnd, type ProcessRunner } from "../../
 import { isObject, type JsonObject, tryParse } from "../../../json/object.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { type HookEventName, hookEvents, isHookEvent } from "../../../protocol/hook-events.ts";
-import type { Hook } from "../../../store/hook-files.ts";
-import { repeatedBy } from "../../../store/hook-repeats.ts";
+import { type Hook, repeatedBy } from "../../../store/hook-files.ts";
 import type { HookTraceLine } from "../../../store/hook-trace.ts";
 import { nearestName } from "../../../text/nearest.ts";
 import { flagText } from "../../flags.ts";

@@ -1,0 +1,55 @@
+// Databases that can be thrown away, because what they hold can be made again: indexes.
+import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Database, openDatabase } from "./sqlite.ts";
+
+export const inMemory = ":memory:";
+
+/** `version`: counted up when the tables change. `settings`: pragmas. */
+export type IndexTables = { version: number; names: readonly string[]; create: string; settings: string };
+
+/** An index of another version is made anew. */
+export function openIndex(path: string, { version, names, create, settings }: IndexTables): Database {
+  if (path !== inMemory) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // Made here because SQLite would make it readable for all.
+    closeSync(openSync(path, "a", 0o600));
+  }
+  const database = openDatabase(path);
+  const isCurrent = () => {
+    const made = database.prepare("PRAGMA user_version").get()?.["user_version"];
+    const found = database.prepare("SELECT name FROM sqlite_master").all();
+    return made === version && names.every((name) => found.some((row) => row["name"] === name));
+  };
+  try {
+    database.exec(settings);
+    if (isCurrent()) return database;
+    transact(database, () => {
+      // Another process may have been quicker.
+      if (isCurrent()) return;
+      for (const name of names) database.exec(`DROP TABLE IF EXISTS ${name}`);
+      database.exec(`${create} PRAGMA user_version = ${version}`);
+    });
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** All of it or nothing. */
+export function transact<T>(database: Database, work: () => T): T {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    database.exec("COMMIT");
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+export function removeDatabase(file: string): void {
+  for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(file + end, { force: true });
+}
