@@ -134,7 +134,7 @@ describe("loadMessages", () => {
   });
 
   it("of two with the same beginning, and of two copies, the one of this workspace is meant", async () => {
-    await expect(loadMessages({ tool: "codex", sessionId: "01a1e27", env })).rejects.toThrow(/2 sessions of codex/);
+    await expect(loadMessages({ tool: "codex", sessionId: "01a1e27", env })).rejects.toThrow(/2 session ids of codex/);
     const copy = join(home, ".claude/projects/-other", `${ids.claude}.jsonl`);
     cpSync(join(home, ".claude/projects/-home-user-project", `${ids.claude}.jsonl`), copy);
     utimesSync(copy, 1, 1);
