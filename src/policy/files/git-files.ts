@@ -1,7 +1,7 @@
 // The files that git writes by name: in the working tree, elsewhere, and its own settings.
 
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
-import { own } from "../programs/command-names.ts";
+import { each, list, own } from "../programs/command-names.ts";
 import { onlyReadsConfig, subcommandAt } from "../programs/git-options.ts";
 import { longIn, type OptionNames, optionOperands, valuesOf } from "../programs/read-options.ts";
 import { asPattern } from "./named-files.ts";
@@ -22,10 +22,7 @@ const after =
 
 /** What each subcommand is for. */
 const purposes: Record<string, (sub: GitArguments) => readonly ShellWord[]> = {
-  mv: ({ plain }) => plain,
-  rm: ({ plain }) => plain,
-  restore: ({ plain }) => plain,
-  clean: ({ plain }) => plain,
+  ...each("mv rm restore clean", ({ plain }: GitArguments) => plain),
   checkout: checkedOut,
   clone: ({ plain }) => plain.slice(1, 2),
   init: ({ plain }) => plain.slice(0, 1),
@@ -39,22 +36,9 @@ const purposes: Record<string, (sub: GitArguments) => readonly ShellWord[]> = {
 const valued: Record<string, OptionNames> = {
   clone: {
     short: "bojcu",
-    long: [
-      "branch",
-      "depth",
-      "origin",
-      "reference",
-      "jobs",
-      "filter",
-      "shallow-since",
-      "shallow-exclude",
-      "server-option",
-      "bundle-uri",
-      "separate-git-dir",
-      "template",
-      "config",
-      "upload-pack",
-    ],
+    long: list(`
+      branch depth origin reference jobs filter shallow-since shallow-exclude server-option bundle-uri separate-git-dir
+      template config upload-pack`),
   },
   checkout: { short: "bB", long: ["orphan", "conflict", "pathspec-from-file"] },
   worktree: { short: "bB", long: ["reason"] },

@@ -1,7 +1,7 @@
 // The files whose content a command shows or copies, as far as its words may say.
 
 import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
-import { baseName, own, words } from "../programs/command-names.ts";
+import { baseName, each, own, words } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
 import { showsNoContent } from "../programs/program-kinds.ts";
 import { isOption, type OptionNames, valuesOf } from "../programs/read-options.ts";
@@ -16,9 +16,7 @@ const givesPatternAttached = /^-[ef]./s;
 const readingOptions: Record<string, OptionNames> = {
   touch: { short: "r", values: "dt", long: ["reference"] },
   truncate: { short: "r", values: "s", long: ["reference"] },
-  chmod: { long: ["reference"] },
-  chown: { long: ["reference"] },
-  chgrp: { long: ["reference"] },
+  ...each("chmod chown chgrp", { long: ["reference"] }),
   setfacl: { short: "M", long: ["restore", "modify-file"] },
   du: { short: "X", long: ["files0-from", "exclude-from"] },
   find: { exact: /^-(([acB]?newer|newer[acmB][acmtB]|samefile)|files0-from)$/ },

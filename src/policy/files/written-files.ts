@@ -1,7 +1,7 @@
 // The files that a command makes, changes or removes, as far as its words say.
 
 import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
-import { baseName, own, words } from "../programs/command-names.ts";
+import { baseName, each, own, words } from "../programs/command-names.ts";
 import { optionOutputs } from "../programs/output-options.ts";
 import { type OptionNames, operands, optionOperands, valuesOf } from "../programs/read-options.ts";
 import { sedFiles, sedInPlace } from "../programs/sed-awk-code.ts";
@@ -45,20 +45,20 @@ const writers: Record<string, Writer> = {
   cp: (given) => (has(given.args, /^(-[a-zA-Z]*[ls]|--(symbolic-)?link$)/) ? given.plain : target(given)),
   ...each("chmod chown chgrp setfacl chattr", late),
   ...each("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd compress uncompress lz4", compressed),
-  ...each("tar gtar bsdtar", ({ args }) => tarFiles(args)),
-  ...each("docker podman nerdctl", (given) => [
+  ...each("tar gtar bsdtar", ({ args }: WriterArguments) => tarFiles(args)),
+  ...each("docker podman nerdctl", (given: WriterArguments) => [
     ...dockerMounts(given.args),
     ...containerCopy(given),
     // `-o type=local,dest=folder`
     ...valuesOf(given.args, { short: "o", values: "vpeuwnlhfmc", long: ["output"] }).flatMap(pathsIn),
   ]),
   ...each("kubectl oc gsutil", containerCopy),
-  ...each("sed gsed", ({ args }) => (has(args, sedInPlace) ? sedFiles(args) : [])),
-  ...each("split csplit", ({ args }) => optionOperands(args, splitValues).slice(1, 2)),
+  ...each("sed gsed", ({ args }: WriterArguments) => (has(args, sedInPlace) ? sedFiles(args) : [])),
+  ...each("split csplit", ({ args }: WriterArguments) => optionOperands(args, splitValues).slice(1, 2)),
   uniq: second({ short: "fsw", long: ["skip-fields", "skip-chars", "check-chars"] }),
   xxd: second({ exact: /^-(c|cols|g|groupsize|l|len|n|name|o|s|seek|R)$/ }),
   ...each("zip flock", first),
-  ...each("npm pnpm", ({ plain }) =>
+  ...each("npm pnpm", ({ plain }: WriterArguments) =>
     plain[0]?.value === "pkg" && /^(set|delete|fix)$/.test(plain[1]?.value ?? "") ? [literalWord("package.json")] : [],
   ),
   install: (given) => (has(given.args, /^(-[a-zA-Z]*d|--directory$)/) ? given.plain : target(given)),
@@ -92,10 +92,6 @@ export function writesOf({ name, args }: CommandWords): WrittenWord[] {
   const found = own(writers, base)?.({ args, plain: operands(args) }) ?? [];
   const named = found.map((word) => ({ ...word, isPurpose: !filters.has(base) }));
   return [...named, ...optionOutputs(base, args), ...settings];
-}
-
-function each(names: string, writer: Writer): Record<string, Writer> {
-  return Object.fromEntries([...words(names)].map((name) => [name, writer]));
 }
 
 function has(args: readonly ShellWord[], option: RegExp): boolean {

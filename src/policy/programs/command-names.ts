@@ -16,8 +16,22 @@ export function isInterpreter(name: string): boolean {
   return interpreters.test(baseName(name));
 }
 
-export function words(list: string): ReadonlySet<string> {
-  return new Set(list.split(/\s+/).filter(Boolean));
+export function words(text: string): ReadonlySet<string> {
+  return new Set(list(text));
+}
+
+export function list(text: string): string[] {
+  return text.trim().split(/\s+/);
+}
+
+/** Rows of a table that say the same. */
+export function each<const Row>(names: string, row: Row): Record<string, Row> {
+  return Object.fromEntries(list(names).map((name) => [name, row]));
+}
+
+/** By each of its other names, the program that they stand for. */
+export function otherNames(namesOf: Record<string, string>): Record<string, string> {
+  return Object.assign({}, ...Object.entries(namesOf).map(([program, names]) => each(names, program)));
 }
 
 /** The names are the command's: `constructor` is one too. */

@@ -1,7 +1,7 @@
 // Options that make an everyday command run programs, load code or reach further: a rule for the command does not cover them.
 
 import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
-import { baseName, isInterpreter, own } from "./command-names.ts";
+import { baseName, isInterpreter, list, otherNames, own } from "./command-names.ts";
 import { dangerousGit } from "./git-options.ts";
 import { longIn, type OptionNames, optionValue, parseOptions, shortIn } from "./read-options.ts";
 import { dangerousAwk, dangerousSed } from "./sed-awk-code.ts";
@@ -39,17 +39,9 @@ const dangerous: Record<string, DangerousOptions> = {
   tar: {
     short: "IFGgP",
     values: "fCbHKLNTVX",
-    long: [
-      "use-compress-program",
-      "checkpoint-action",
-      "to-command",
-      "rmt-command",
-      "rsh-command",
-      "info-script",
-      "new-volume-script",
-      "listed-incremental",
-      "absolute-names",
-    ],
+    long: list(`
+      use-compress-program checkpoint-action to-command rmt-command rsh-command info-script new-volume-script
+      listed-incremental absolute-names`),
     // The flag e of sed, in the names of members.
     valued: [{ long: ["transform", "xform"], value: /^(?!s(.)(?:(?!\1).)*\1(?:(?!\1).)*\1[gixrSH\d]*$)/s }],
   },
@@ -165,32 +157,21 @@ const dangerous: Record<string, DangerousOptions> = {
 /** Interpreters that have no row: what gives them code. */
 const otherInterpreter: DangerousOptions = { exact: /^(-[ceg]|--eval)/, leads: /^-q$/ };
 
-const sameTable: Record<string, string> = {
-  pypy: "python",
-  ipython: "python",
-  vi: "vim",
-  nvim: "vim",
-  ex: "vim",
-  view: "vim",
-  vimdiff: "vim",
-  rview: "vim",
-  nodejs: "node",
-  gmake: "make",
-  cc: "gcc",
-  "g++": "gcc",
-  "c++": "gcc",
-  clang: "gcc",
-  "clang++": "gcc",
-  gfind: "find",
-  gsort: "sort",
-  gtar: "tar",
-  bsdtar: "tar",
-  luajit: "lua",
-  zipcloak: "zip",
-  "[": "test",
-  podman: "docker",
-  powershell: "pwsh",
-};
+const sameTable = otherNames({
+  python: "pypy ipython",
+  vim: "vi nvim ex view vimdiff rview",
+  node: "nodejs",
+  make: "gmake",
+  gcc: "cc g++ c++ clang clang++",
+  find: "gfind",
+  sort: "gsort",
+  tar: "gtar bsdtar",
+  lua: "luajit",
+  zip: "zipcloak",
+  test: "[",
+  docker: "podman",
+  pwsh: "powershell",
+});
 
 /** Every argument that does more than its command is known for. */
 export function dangerousArguments({ name, args }: CommandWords): DangerousArgument[] {

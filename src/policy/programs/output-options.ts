@@ -1,7 +1,7 @@
 // Options whose value is a file or folder to write, program by program.
 
 import type { ShellWord } from "../parse/shell-word.ts";
-import { own, words } from "./command-names.ts";
+import { each, list, otherNames, own, words } from "./command-names.ts";
 import { type OptionNames, valuesOf } from "./read-options.ts";
 
 /** Options whose value is a file or folder to write. */
@@ -9,53 +9,22 @@ const tables: Record<string, OptionNames> = {
   curl: {
     short: "oDc",
     values: "XHduAbeEmxrwUzQtyYCPFKT",
-    long: [
-      "output",
-      "output-dir",
-      "dump-header",
-      "cookie-jar",
-      "trace",
-      "trace-ascii",
-      "stderr",
-      "etag-save",
-      "hsts",
-      "alt-svc",
-      "libcurl",
-    ],
+    long: list("output output-dir dump-header cookie-jar trace trace-ascii stderr etag-save hsts alt-svc libcurl"),
   },
   wget: {
     short: "OPoa",
     values: "UtTwQlADIRXBei",
-    long: [
-      "output-document",
-      "directory-prefix",
-      "output-file",
-      "append-output",
-      "save-cookies",
-      "warc-file",
-      "hsts-file",
-    ],
+    long: list("output-document directory-prefix output-file append-output save-cookies warc-file hsts-file"),
   },
   sort: { short: "oT", values: "kSt", long: ["output", "temporary-directory"] },
   tar: { short: "C", values: "fbgHKLNTVXIF", long: ["directory", "index-file", "volno-file", "one-top-level"] },
   unzip: { short: "d" },
   csplit: { short: "f", values: "bn", long: ["prefix"] },
-  cp: { short: "t", long: ["target-directory"] },
-  mv: { short: "t", long: ["target-directory"] },
-  ln: { short: "t", long: ["target-directory"] },
-  install: { short: "t", long: ["target-directory"] },
-  gcc: { short: "o", alone: true },
-  ld: { short: "o", alone: true },
-  ghc: { short: "o", alone: true },
-  as: { short: "o", alone: true },
-  go: { short: "o", alone: true },
+  ...each("cp mv ln install", { short: "t", long: ["target-directory"] }),
+  ...each("gcc ld ghc as go", { short: "o", alone: true }),
   rustc: { short: "o", alone: true, long: ["out-dir"] },
   cargo: { long: ["target-dir", "out-dir", "root"] },
-  time: { short: "o", long: ["output"] },
-  strace: { short: "o", long: ["output"] },
-  ltrace: { short: "o", long: ["output"] },
-  iconv: { short: "o", long: ["output"] },
-  gpg: { short: "o", long: ["output"] },
+  ...each("time strace ltrace iconv gpg shuf bison", { short: "o", long: ["output"] }),
   openssl: { exact: /^-(out|keyout)$/ },
   find: { exact: /^-f(print0?|printf|ls)$/ },
   "ssh-keygen": { short: "f" },
@@ -63,24 +32,13 @@ const tables: Record<string, OptionNames> = {
   rsync: { long: ["log-file", "write-batch", "only-write-batch", "temp-dir", "backup-dir", "partial-dir"] },
   less: { short: "oO", long: ["log-file"] },
   pandoc: { short: "o", long: ["output", "extract-media"] },
-  shuf: { short: "o", long: ["output"] },
-  bison: { short: "o", long: ["output"] },
   flex: { short: "o", long: ["outfile"] },
   pip: { short: "t", long: ["target", "prefix", "root", "src", "cache-dir", "log"] },
   npm: { long: ["pack-destination", "cache"] },
   node: {
-    long: [
-      "redirect-warnings",
-      "diagnostic-dir",
-      "report-dir",
-      "cpu-prof-dir",
-      "heap-prof-dir",
-      "trace-event-file-pattern",
-      "report-filename",
-      "localstorage-file",
-      "cpu-prof-name",
-      "heap-prof-name",
-    ],
+    long: list(`
+      redirect-warnings diagnostic-dir report-dir cpu-prof-dir heap-prof-dir trace-event-file-pattern report-filename
+      localstorage-file cpu-prof-name heap-prof-name`),
   },
   vim: { long: ["startuptime"] },
   protoc: { long: ["cpp_out", "python_out", "java_out", "js_out", "go_out", "descriptor_set_out"] },
@@ -92,17 +50,7 @@ const tables: Record<string, OptionNames> = {
   mysqldump: { short: "r", long: ["result-file", "tab"] },
   tsc: { exact: /^--?(outFile|outDir|declarationDir|tsBuildInfoFile)$/i },
 };
-const sameTable: Record<string, string> = {
-  cc: "gcc",
-  "g++": "gcc",
-  "c++": "gcc",
-  clang: "gcc",
-  "clang++": "gcc",
-  pip3: "pip",
-  gsort: "sort",
-  gtar: "tar",
-  bsdtar: "tar",
-};
+const sameTable = otherNames({ gcc: "cc g++ c++ clang clang++", pip: "pip3", sort: "gsort", tar: "gtar bsdtar" });
 /** Where the command's own purpose is to put something there. */
 const purposeful = words("csplit cp mv ln install tar unzip gcc ld ghc as go rustc cargo tsc protoc patch");
 

@@ -1,5 +1,5 @@
 // What programs do with the words that they are given. A program that stands in none of these lists may do anything with them.
-import { baseName, words } from "./command-names.ts";
+import { baseName, each, words } from "./command-names.ts";
 
 /** They speak of files, and neither write them nor show what is in them. */
 const speakers = words(`
@@ -57,8 +57,7 @@ export function startsNothing(name: string): boolean {
 /** Checkers and formatters that change files only when they are told to. */
 const changingOptions: Record<string, RegExp> = {
   prettier: /^(-w|--write)/,
-  eslint: /^(--fix|-o|--output-file)/,
-  stylelint: /^(--fix|-o|--output-file)/,
+  ...each("eslint stylelint", /^(--fix|-o|--output-file)/),
   biome: /^--(write|fix|apply)/,
   gofmt: /^-w/,
   shfmt: /^(-[a-z]*w|--write)/,

@@ -1,31 +1,23 @@
 // Build tools and package managers run what a file of the project says, without being told its name.
 
 import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
-import { baseName, own, words } from "./command-names.ts";
+import { baseName, each, own } from "./command-names.ts";
 import { valuesOf } from "./read-options.ts";
 
-const packages = words("package.json");
-
-const scriptFiles: Record<string, ReadonlySet<string>> = {
-  make: words("Makefile makefile GNUmakefile"),
-  gmake: words("Makefile makefile GNUmakefile"),
-  npm: packages,
-  pnpm: packages,
-  yarn: packages,
-  bun: packages,
-  just: words("justfile Justfile .justfile"),
-  rake: words("Rakefile rakefile"),
-  task: words("Taskfile.yml Taskfile.yaml"),
-  ant: words("build.xml"),
-  gradle: words("build.gradle build.gradle.kts settings.gradle"),
-  gradlew: words("build.gradle build.gradle.kts settings.gradle"),
-  mvn: words("pom.xml"),
-  mvnw: words("pom.xml"),
-  cmake: words("CMakeLists.txt"),
-  ninja: words("build.ninja"),
-  scons: words("SConstruct"),
-  invoke: words("tasks.py"),
-  cargo: words("build.rs Cargo.toml"),
+const scriptFiles: Record<string, readonly string[]> = {
+  ...each("make gmake", ["Makefile", "makefile", "GNUmakefile"]),
+  ...each("npm pnpm yarn bun", ["package.json"]),
+  just: ["justfile", "Justfile", ".justfile"],
+  rake: ["Rakefile", "rakefile"],
+  task: ["Taskfile.yml", "Taskfile.yaml"],
+  ant: ["build.xml"],
+  ...each("gradle gradlew", ["build.gradle", "build.gradle.kts", "settings.gradle"]),
+  ...each("mvn mvnw", ["pom.xml"]),
+  cmake: ["CMakeLists.txt"],
+  ninja: ["build.ninja"],
+  scons: ["SConstruct"],
+  invoke: ["tasks.py"],
+  cargo: ["build.rs", "Cargo.toml"],
 };
 
 /** Subcommands that run nothing of it. */
@@ -38,6 +30,5 @@ export function scriptsOf({ name, args }: CommandWords): ShellWord[] {
   const files = own(scriptFiles, base);
   if (!files || idle.test(args[0]?.value ?? "")) return [];
   const named = /^g?make$/.test(base) ? valuesOf(args, { short: "f", long: ["file", "makefile"] }) : [];
-  const usual = [...files].map(literalWord);
-  return [...named, ...usual];
+  return [...named, ...files.map(literalWord)];
 }

@@ -1,7 +1,7 @@
 // What is known about the shell's own commands and variables, and about folders that programs are told to work in.
 
 import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
-import { baseName, own, words } from "./command-names.ts";
+import { baseName, each, own, words } from "./command-names.ts";
 import { type OptionNames, valuesOf } from "./read-options.ts";
 
 export { own, words } from "./command-names.ts";
@@ -22,17 +22,12 @@ export const directoryChangers = words("cd pushd chdir");
 
 /** Options whose value is the folder that the command works in. */
 const folderOptions: Record<string, OptionNames> = {
-  git: { short: "C" },
-  make: { short: "C", long: ["directory"] },
+  ...each("git cargo go ninja", { short: "C" }),
+  ...each("make poetry", { short: "C", long: ["directory"] }),
   npm: { short: "C", long: ["prefix"] },
   pnpm: { short: "C", long: ["dir", "prefix"] },
-  yarn: { long: ["cwd"] },
-  bun: { long: ["cwd"] },
-  cargo: { short: "C" },
-  go: { short: "C" },
+  ...each("yarn bun", { long: ["cwd"] }),
   uv: { long: ["directory", "project"] },
-  poetry: { short: "C", long: ["directory"] },
-  ninja: { short: "C" },
   cmake: { short: "B" },
 };
 

@@ -1,7 +1,7 @@
 // Programs that words may name: a program that nobody knows may start what it is told. For deny rules only.
 import type { Rule } from "../../protocol/permission-rule.ts";
 import type { ShellWord } from "../parse/shell-word.ts";
-import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
+import { baseName, each, isInterpreter, isShell, own } from "../programs/command-names.ts";
 import { inlineCode } from "../programs/executing-options.ts";
 import { startsNothing } from "../programs/program-kinds.ts";
 import { runners, wrappers } from "../programs/wrapper-table.ts";
@@ -10,26 +10,22 @@ import type { ProgramStart } from "./started-programs.ts";
 
 /** Programs that start a command in a container, on another machine or in another environment; after which subcommand. */
 const starters: Record<string, RegExp | undefined> = {
-  docker: /^(run|exec|create)$/,
-  podman: /^(run|exec|create)$/,
-  nerdctl: /^(run|exec|create)$/,
-  "docker-compose": /^(run|exec)$/,
-  "podman-compose": /^(run|exec)$/,
+  ...each("docker podman nerdctl", /^(run|exec|create)$/),
+  ...each("docker-compose podman-compose", /^(run|exec)$/),
   kubectl: /^(exec|run|debug)$/,
   oc: /^(exec|run|debug|rsh)$/,
   lxc: /^exec$/,
-  machinectl: /^shell$/,
-  flatpak: /^run$/,
+  ...each("machinectl adb", /^shell$/),
+  ...each("flatpak toolbox", /^run$/),
   distrobox: /^enter$/,
-  toolbox: /^run$/,
-  vagrant: /^ssh$/,
-  adb: /^shell$/,
-  gcloud: /^ssh$/,
+  ...each("vagrant gcloud", /^ssh$/),
   nix: /^(shell|develop|run)$/,
-  ...anywhere(`
-    ssh rsh mosh sshpass autossh wsl lxc-attach pssh parallel-ssh pdsh dsh ansible salt fab chokidar watchman-make nix-shell
+  ...each(
+    `ssh rsh mosh sshpass autossh wsl lxc-attach pssh parallel-ssh pdsh dsh ansible salt fab chokidar watchman-make nix-shell
     guix gpg-agent socat nc ncat netcat xterm gnome-terminal konsole x-terminal-emulator alacritty kitty lldb ninja bind
-    lftp ftp pwsh powershell`),
+    lftp ftp pwsh powershell`,
+    undefined,
+  ),
 };
 
 /** Where what it starts runs among other files. */
@@ -125,13 +121,4 @@ function deniedNameIn(rule: Rule, texts: readonly string[]): string | undefined 
 /** With one blank where there are many: looking back over them again and again would take for ever. */
 function onOneLine(text: string): string {
   return text.replaceAll("\n", ";").replace(/\s+/g, " ").trim();
-}
-
-function anywhere(names: string): Record<string, undefined> {
-  return Object.fromEntries(
-    names
-      .split(/\s+/)
-      .filter(Boolean)
-      .map((name) => [name, undefined]),
-  );
 }
