@@ -1,7 +1,7 @@
 // Commands of this program that change what the agent may do. A person types them; the agent never gets to by itself.
 
 import type { ShellWord } from "./parse/shell.ts";
-import { own, words } from "./programs/shell-builtins.ts";
+import { each, own, words } from "./programs/command-names.ts";
 import { baseName, isInterpreter, type ProgramStart } from "./starts/wrappers.ts";
 
 /** The names it is installed under, and its file and package. */
@@ -12,14 +12,7 @@ const changing: Record<string, ReadonlySet<string> | "*"> = {
   permissions: words("allow deny"),
   sandbox: words("enable disable reset"),
   mcp: words("enable disable add remove"),
-  login: "*",
-  logout: "*",
-  install: "*",
-  uninstall: "*",
-  update: "*",
-  upgrade: "*",
-  "install-shell-integration": "*",
-  "uninstall-shell-integration": "*",
+  ...each("login logout install uninstall update upgrade install-shell-integration uninstall-shell-integration", "*"),
 };
 
 /** Flags that give a run more than its caller has. */

@@ -1,5 +1,6 @@
 // The names that make a path protected: one table, for the policy that judges what there is and for the sandbox, which has to name
 // what must not come to be.
+import { list } from "../text/words.ts";
 
 /** Everything below these, at any depth. */
 export const protectedFolders = [".vscode", ".idea", ".claude", ".codex", ".gemini", ".devcontainer"];
@@ -9,56 +10,20 @@ export const protectedFiles = [".mcp.json", ".envrc", ".cursorignore", ".cursori
 export const openInCursor = ["rules", "commands", "skills", "agents"];
 
 /** Files in the home directory. */
-export const homeFiles = [
-  ".bashrc",
-  ".bash_profile",
-  ".bash_login",
-  ".bash_logout",
-  ".bash_aliases",
-  ".profile",
-  ".zshrc",
-  ".zshenv",
-  ".zprofile",
-  ".zlogin",
-  ".zlogout",
-  ".kshrc",
-  ".cshrc",
-  ".tcshrc",
-  ".login",
-  ".logout",
-  ".inputrc",
-  ".xprofile",
-  ".xinitrc",
-  ".xsessionrc",
-  ".pam_environment",
-  ".gitconfig",
-];
+export const homeFiles = list(`
+  .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
+  .cshrc .tcshrc .login .logout .inputrc .xprofile .xinitrc .xsessionrc .pam_environment .gitconfig`);
 
 /** Folders in the home directory. `~/.cursor` is the agent's own configuration. */
-export const homeFolders = [
-  ".ssh",
-  ".config/fish",
-  ".config/git",
-  ".config/environment.d",
-  ".config/autostart",
-  ".config/systemd",
-];
+export const homeFolders = list(`
+  .ssh .config/fish .config/git .config/environment.d .config/autostart .config/systemd`);
 
 /** All of them, as the sandbox names them one by one. */
 export const homeSettings = [...homeFiles, ".cursor", ...homeFolders];
 
-export const systemFiles = [
-  "/etc/profile",
-  "/etc/profile.d",
-  "/etc/bash.bashrc",
-  "/etc/bashrc",
-  "/etc/zsh",
-  "/etc/zshrc",
-  "/etc/zshenv",
-  "/etc/zprofile",
-  "/etc/environment",
-  "/etc/fish",
-];
+export const systemFiles = list(`
+  /etc/profile /etc/profile.d /etc/bash.bashrc /etc/bashrc /etc/zsh /etc/zshrc /etc/zshenv /etc/zprofile /etc/environment
+  /etc/fish`);
 
 /** Folders at the top of a repository that hold settings, or other repositories with settings of their own. */
 export const gitFolders = ["hooks", "info", "modules", "worktrees"];

@@ -6,7 +6,7 @@ import { hasWildcard } from "./glob.ts";
 import { lint } from "./lint/index.ts";
 import type { Need } from "./need.ts";
 import { absolutePath, shownPath } from "./paths.ts";
-import { words } from "./programs/shell-builtins.ts";
+import { words } from "./programs/command-names.ts";
 
 /** Programs whose first word says what they do: `git push` is named rather than `git`. */
 const withSubcommands = words(`

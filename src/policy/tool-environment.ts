@@ -1,25 +1,14 @@
 // The environment that commands run in: the user's own, without what could be stolen or could change what a command means.
 import { isSecretName, isWord } from "../redact/secret-names.ts";
+import { words } from "../text/words.ts";
 
 /**
  * Variables that make the shell run code at its start, or make a permitted name mean something else. The descriptors
  * and the parent watch belong to this process alone.
  */
-const notInherited = new Set([
-  "BASH_ENV",
-  "ENV",
-  "SHELLOPTS",
-  "BASHOPTS",
-  "PS4",
-  "PROMPT_COMMAND",
-  "CDPATH",
-  "GLOBIGNORE",
-  "OLDPWD",
-  "_",
-  "NODE_CHANNEL_FD",
-  "NODE_CHANNEL_SERIALIZATION_MODE",
-  "COURSER_EXIT_WITH_PARENT",
-]);
+const notInherited = words(`
+  BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND CDPATH GLOBIGNORE OLDPWD _ NODE_CHANNEL_FD
+  NODE_CHANNEL_SERIALIZATION_MODE COURSER_EXIT_WITH_PARENT`);
 
 /**
  * Everything passes that is not on a list, because a build must work here as it does in the user's own shell, and no list

@@ -1,4 +1,5 @@
 // English words without their endings, by Porter's rules: "retries", "retried" and "retrying" are one word.
+import { list } from "../../text/words.ts";
 
 const vowelRun = "(?:[aeiou]|(?<=[^aeiou])y)[aeiouy]*";
 const consonantRun = "[^aeiou][^aeiouy]*";
@@ -9,39 +10,12 @@ const hasOneMeasure = new RegExp(`^(?:${consonantRun})?${vowelRun}${consonantRun
 const hasVowel = new RegExp(`^(?:${consonantRun})?(?:[aeiou]|(?<=[^aeiou])y)`);
 const endsShort = new RegExp(`^${consonantRun}[aeiouy][^aeiouwxy]$`);
 
-const longEndings: readonly [ending: string, short: string][] = [
-  ["ational", "ate"],
-  ["ization", "ize"],
-  ["fulness", "ful"],
-  ["ousness", "ous"],
-  ["iveness", "ive"],
-  ["tional", "tion"],
-  ["biliti", "ble"],
-  ["entli", "ent"],
-  ["ousli", "ous"],
-  ["ation", "ate"],
-  ["alism", "al"],
-  ["aliti", "al"],
-  ["iviti", "ive"],
-  ["enci", "ence"],
-  ["anci", "ance"],
-  ["izer", "ize"],
-  ["alli", "al"],
-  ["ator", "ate"],
-  ["logi", "log"],
-  ["bli", "ble"],
-  ["eli", "e"],
-];
+/** Each with what takes its place. */
+const longEndings = endings(`
+  ational:ate ization:ize fulness:ful ousness:ous iveness:ive tional:tion biliti:ble entli:ent ousli:ous ation:ate
+  alism:al aliti:al iviti:ive enci:ence anci:ance izer:ize alli:al ator:ate logi:log bli:ble eli:e`);
 
-const middleEndings: readonly [ending: string, short: string][] = [
-  ["icate", "ic"],
-  ["ative", ""],
-  ["alize", "al"],
-  ["iciti", "ic"],
-  ["ical", "ic"],
-  ["ness", ""],
-  ["ful", ""],
-];
+const middleEndings = endings("icate:ic ative: alize:al iciti:ic ical:ic ness: ful:");
 
 const lastEndings =
   /^(.+?)(?:(?<=[st])ion|al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|ou|ism|ate|iti|ous|ive|ize)$/;
@@ -103,6 +77,10 @@ function withoutPast(text: string): string {
   if (/(?:at|bl|iz)$/.test(base)) return `${base}e`;
   if (/([^aeiouylsz])\1$/.test(base)) return base.slice(0, -1);
   return endsShort.test(base) ? `${base}e` : base;
+}
+
+function endings(pairs: string): [ending: string, short: string][] {
+  return list(pairs).map((pair) => pair.split(":") as [string, string]);
 }
 
 function shortened(text: string, endings: readonly [string, string][]): string {

@@ -1,6 +1,7 @@
 // Instructions that wait for a path: nested AGENTS.md, nested rules, rules with patterns. Each is given once in a session.
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
+import { words } from "../../text/words.ts";
 import { type PathMatcher, pathMatcher } from "./glob.ts";
 import {
   describedRules,
@@ -25,16 +26,7 @@ export type PathInstructions = {
 };
 
 /** Text of others that lies in a project: what its authors tell agents is not what the user tells this one. */
-const foreignFolders = new Set([
-  ".git",
-  "node_modules",
-  "bower_components",
-  "vendor",
-  "third_party",
-  "site-packages",
-  ".venv",
-  "venv",
-]);
+const foreignFolders = words(".git node_modules bower_components vendor third_party site-packages .venv venv");
 
 /** `loaded`: what the system prompt already holds; without it, it is read at the first question. */
 export function createPathInstructions(context: InstructionContext, loaded?: LoadedInstructions): PathInstructions {

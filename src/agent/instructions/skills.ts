@@ -2,6 +2,7 @@
 import { basename, join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { oneLine } from "../../text/one-line.ts";
+import { list } from "../../text/words.ts";
 import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "./frontmatter.ts";
 import { entriesIn, readText } from "./read-text.ts";
 import { largestInstruction } from "./rules.ts";
@@ -39,20 +40,9 @@ type SkillList = { skills: Skill[]; warnings: string[] };
 /** The more specific folder comes first: of two skills with one name, the first counts. */
 const folderNames = [".cursor", ".agents", ".claude", ".codex"];
 
-const fieldNames = [
-  "name",
-  "description",
-  "paths",
-  "globs",
-  "disable-model-invocation",
-  "user-invocable",
-  "license",
-  "metadata",
-  "icon",
-  "color",
-  "allowed-tools",
-  "compatibility",
-];
+const fieldNames = list(`
+  name description paths globs disable-model-invocation user-invocable license metadata icon color allowed-tools
+  compatibility`);
 
 const deepest = 6;
 const mostSkills = 300;

@@ -2,6 +2,7 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
+import { list } from "../../text/words.ts";
 import type { Layout, Mount } from "./layout.ts";
 import { relayCommand } from "./relay.ts";
 
@@ -33,18 +34,9 @@ export const kernelPaths = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", 
 );
 
 /** Its own user, processes, names, messages and network; no terminal, no rights, and an end with its parent. */
-const isolation = [
-  "--unshare-user",
-  "--unshare-ipc",
-  "--unshare-pid",
-  "--unshare-net",
-  "--unshare-uts",
-  "--unshare-cgroup-try",
-  "--new-session",
-  "--die-with-parent",
-  "--cap-drop",
-  "ALL",
-];
+const isolation = list(`
+  --unshare-user --unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup-try --new-session
+  --die-with-parent --cap-drop ALL`);
 
 /** Pure: the same words for the same question. */
 export function bubblewrapCommand(

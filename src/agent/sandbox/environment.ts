@@ -1,64 +1,14 @@
 // The variables that commands in the sandbox are given: a list of what may pass, nothing else.
+import { words } from "../../text/words.ts";
 
 /** Who and where one is, the language, and how programs find themselves. */
-const names = new Set([
-  "PATH",
-  "PWD",
-  "HOME",
-  "USER",
-  "LOGNAME",
-  "SHELL",
-  "LANG",
-  "LANGUAGE",
-  "TZ",
-  "TERM",
-  "COLORTERM",
-  "COLUMNS",
-  "LINES",
-  "NO_COLOR",
-  "FORCE_COLOR",
-  "CLICOLOR",
-  "CI",
-  "EDITOR",
-  "VISUAL",
-  "PAGER",
-  "CURSOR_AGENT",
-  "HOSTNAME",
-  "MAKEFLAGS",
-  "CC",
-  "CXX",
-  "CFLAGS",
-  "CXXFLAGS",
-  "CPPFLAGS",
-  "LDFLAGS",
-  "PKG_CONFIG_PATH",
-  "RUSTFLAGS",
-  "VIRTUAL_ENV",
-  "PIPENV_VENV_IN_PROJECT",
-  "POETRY_HOME",
-  "PNPM_HOME",
-  "BUN_INSTALL",
-  "DENO_DIR",
-  "VOLTA_HOME",
-  "FNM_DIR",
-  "FNM_MULTISHELL_PATH",
-  "ASDF_DIR",
-  "ASDF_DATA_DIR",
-  "SDKMAN_DIR",
-  "DOTNET_ROOT",
-  "ANDROID_HOME",
-  "ANDROID_SDK_ROOT",
-  "NIX_PROFILES",
-  "NIX_SSL_CERT_FILE",
-  "SSL_CERT_FILE",
-  "SSL_CERT_DIR",
-  "NODE_EXTRA_CA_CERTS",
-  "XDG_CONFIG_HOME",
-  "XDG_DATA_HOME",
-  "XDG_STATE_HOME",
-  "XDG_DATA_DIRS",
-  "XDG_CONFIG_DIRS",
-]);
+const names = words(`
+  PATH PWD HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM COLORTERM COLUMNS LINES NO_COLOR FORCE_COLOR CLICOLOR CI EDITOR
+  VISUAL PAGER CURSOR_AGENT HOSTNAME MAKEFLAGS CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG_PATH RUSTFLAGS
+  VIRTUAL_ENV PIPENV_VENV_IN_PROJECT POETRY_HOME PNPM_HOME BUN_INSTALL DENO_DIR VOLTA_HOME FNM_DIR FNM_MULTISHELL_PATH
+  ASDF_DIR ASDF_DATA_DIR SDKMAN_DIR DOTNET_ROOT ANDROID_HOME ANDROID_SDK_ROOT NIX_PROFILES NIX_SSL_CERT_FILE
+  SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_DATA_DIRS
+  XDG_CONFIG_DIRS`);
 /** `_VERSION`, `_ROOT`, `_HOME` and the like of tool managers, the parts of the language, and git's names of people. */
 const patterns = [
   /^LC_[A-Z]+$/,

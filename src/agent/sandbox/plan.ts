@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { absolutePath, isInside, realOrSame, type WorkspacePaths } from "../../policy/paths.ts";
 import type { Rule } from "../../protocol/permission-rule.ts";
 import type { NetworkSettings, SandboxSettings } from "../../store/sandbox-settings.ts";
+import { list } from "../../text/words.ts";
 
 export type SandboxPlan = WorkspacePaths & {
   /** Real paths, the workspace among them; none where everything is read-only. */
@@ -71,21 +72,9 @@ function networkPlan(network: NetworkSettings): NetworkPlan {
 }
 
 /** What package managers and compilers keep between builds, below the home folder. */
-const buildCaches = [
-  ".npm",
-  ".cache/go-build",
-  ".cache/pip",
-  ".cache/uv",
-  ".cache/yarn",
-  ".cache/pnpm",
-  ".local/share/pnpm/store",
-  ".cargo/registry",
-  ".cargo/git",
-  "go/pkg/mod",
-  ".m2/repository",
-  ".gradle/caches",
-  ".nuget/packages",
-];
+const buildCaches = list(`
+  .npm .cache/go-build .cache/pip .cache/uv .cache/yarn .cache/pnpm .local/share/pnpm/store .cargo/registry .cargo/git
+  go/pkg/mod .m2/repository .gradle/caches .nuget/packages`);
 
 /** Nothing could be kept from a command that may write the folder that holds the system. */
 export function planProblem({ writable }: SandboxPlan): string | undefined {

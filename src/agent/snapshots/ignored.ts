@@ -1,24 +1,12 @@
 // Is a folder one that the repository ignores? Asked only of folders that grew large.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
+import { words } from "../../text/words.ts";
 
 /** They hold what a command brings back, whether or not a list says so. */
-const usual = new Set([
-  "node_modules",
-  "bower_components",
-  ".venv",
-  "venv",
-  ".tox",
-  ".nox",
-  "__pycache__",
-  ".gradle",
-  ".next",
-  ".nuxt",
-  ".turbo",
-  ".parcel-cache",
-  ".pnpm-store",
-  ".cache",
-]);
+const usual = words(`
+  node_modules bower_components .venv venv .tox .nox __pycache__ .gradle .next .nuxt .turbo .parcel-cache .pnpm-store
+  .cache`);
 const longestList = 1024 * 1024;
 
 /** By the lists of every folder above it, from the top of its repository on; the nearest one decides. */

@@ -1,10 +1,10 @@
 // Does a command line only read? Only then it may run without a snapshot, so every doubt is a no.
-
 import { writesOf } from "../../policy/files/written-files.ts";
 import type { ShellLine, ShellRedirect, ShellWord } from "../../policy/parse/shell.ts";
 import { dangerousArgument } from "../../policy/programs/dangerous-options.ts";
-import { harmlessVariables, words } from "../../policy/programs/shell-builtins.ts";
+import { harmlessVariables } from "../../policy/programs/shell-builtins.ts";
 import { type ProgramStart, startedPrograms } from "../../policy/starts/wrappers.ts";
+import { words } from "../../text/words.ts";
 
 /** They write nothing but their output, whatever they are given. */
 const readers = words(`

@@ -1,4 +1,7 @@
 // How programs are called: base names, shells and interpreters. Small things that every part of the shell's judgement needs.
+import { each, words } from "../../text/words.ts";
+
+export { each, list, words } from "../../text/words.ts";
 
 const shells = words("sh bash zsh dash ksh mksh ash fish rbash csh tcsh posh yash xonsh nu");
 const interpreters =
@@ -14,19 +17,6 @@ export function isShell(name: string): boolean {
 
 export function isInterpreter(name: string): boolean {
   return interpreters.test(baseName(name));
-}
-
-export function words(text: string): ReadonlySet<string> {
-  return new Set(list(text));
-}
-
-export function list(text: string): string[] {
-  return text.trim().split(/\s+/);
-}
-
-/** Rows of a table that say the same. */
-export function each<const Row>(names: string, row: Row): Record<string, Row> {
-  return Object.fromEntries(list(names).map((name) => [name, row]));
 }
 
 /** By each of its other names, the program that they stand for. */

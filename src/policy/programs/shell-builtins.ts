@@ -4,8 +4,6 @@ import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
 import { baseName, each, own, words } from "./command-names.ts";
 import { type OptionNames, valuesOf } from "./read-options.ts";
 
-export { own, words } from "./command-names.ts";
-
 /** Built-ins that change the shell itself: what later words mean. No rule for another command implies them. */
 export const stateChangers = words(`
   eval source . export declare typeset local readonly alias unalias trap exec set shopt enable hash let

@@ -1,7 +1,7 @@
 // What commands print, as far as it can be foreseen: a number or a date, names that exist, or anything at all.
 
 import type { CommandWords, ShellWord, WordOrigin } from "../parse/shell-word.ts";
-import { own } from "../programs/shell-builtins.ts";
+import { own } from "../programs/command-names.ts";
 
 /** `token`: one word that is neither an option nor a path. `mentions`: what names may come from. `isAlways`: there is some. */
 export type PredictedOutput = { gives: "token" | WordOrigin; mentions: readonly ShellWord[]; isAlways?: true };
