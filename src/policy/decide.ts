@@ -1,8 +1,7 @@
 // The answer to a call: allow, ask or deny, and why. The strictest of its needs decides.
 import type { Rule } from "../protocol/permission-rule.ts";
-import { hiddenBy } from "./hidden.ts";
-import { type IgnoreCheck, loadIgnore } from "./ignore.ts";
-import type { Decision, Judgement, Need, Verdict } from "./need.ts";
+import { hiddenBy, type IgnoreCheck, loadIgnore } from "./hidden.ts";
+import { allow, ask, type Decision, deny, type Judgement, type Need, type Verdict } from "./need.ts";
 import {
   floorOf,
   holdsProtected,
@@ -80,9 +79,8 @@ async function judge(need: Need, situation: Situation, ignored: IgnoreCheck): Pr
     case "Shell":
       return judgeShell(need, situation);
     case "WebFetch":
-      return judgeWeb(need.target, situation);
     case "WebSearch":
-      return judgeSearch(need.target, situation);
+      return judgeWeb(need, situation);
     case "Mcp":
       return judgeMcp(need, situation);
   }
@@ -188,15 +186,9 @@ async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgeme
   return { verdict: "allow", reasons, confined: true, ...(mode === "force" && { forced: true }), ...personOnly };
 }
 
-async function judgeWeb(target: string, situation: Situation): Promise<NeedJudgement> {
-  const { judgeUrl } = await import("./network.ts");
-  const answer = judgeUrl(target, situation);
-  return { ...answer, ...(answer.verdict === "allow" && situation.mode === "force" && { forced: true }) };
-}
-
-async function judgeSearch(target: string, situation: Situation): Promise<NeedJudgement> {
-  const { judgeSearchUrl } = await import("./network.ts");
-  const answer = judgeSearchUrl(target, situation);
+async function judgeWeb({ kind, target }: Need, situation: Situation): Promise<NeedJudgement> {
+  const { judgeUrl, judgeSearchUrl } = await import("./network.ts");
+  const answer = kind === "WebSearch" ? judgeSearchUrl(target, situation) : judgeUrl(target, situation);
   return { ...answer, ...(answer.verdict === "allow" && situation.mode === "force" && { forced: true }) };
 }
 
@@ -223,22 +215,10 @@ function isReadOnly({ mode }: Situation): boolean {
   return mode === "plan" || mode === "ask";
 }
 
-function allow(reason: string): NeedJudgement {
-  return { verdict: "allow", reasons: [reason] };
-}
-
 function forced(): NeedJudgement {
   return { ...allow("--force allows it."), forced: true };
 }
 
-function ask(reason: string): NeedJudgement {
-  return { verdict: "ask", reasons: [reason] };
-}
-
 function onlyPerson(reason: string): NeedJudgement {
   return { ...ask(reason), personOnly: true };
-}
-
-function deny(reason: string): NeedJudgement {
-  return { verdict: "deny", reasons: [reason] };
 }

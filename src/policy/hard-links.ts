@@ -66,7 +66,7 @@ function linkedFile(path: string): { dev: number; ino: number } | undefined {
   }
 }
 
-function namesIn(folder: string): string[] {
+export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {

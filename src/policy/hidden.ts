@@ -1,7 +1,8 @@
-// What is hidden from the agent wherever it looks: paths that a Read deny rule or an ignore file names.
+// What is hidden from the agent wherever it looks: paths that a Read deny rule or .cursorignore names.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
-import { type IgnoreCheck, loadIgnore } from "./ignore.ts";
-import type { WorkspacePaths } from "./paths.ts";
+import { isDirectory, isInside, type ResolvedPath, type WorkspacePaths } from "./paths.ts";
 import { coversPath } from "./rules.ts";
 
 type RulesAndPaths = WorkspacePaths & { rules: readonly Rule[] };
@@ -17,4 +18,57 @@ export function hiddenBy(situation: RulesAndPaths, ignored: IgnoreCheck): (path:
 
 export async function loadHidden(situation: RulesAndPaths): Promise<(path: string) => boolean> {
   return hiddenBy(situation, await loadIgnore([situation.workspace, ...situation.roots]));
+}
+
+/** The file that hides a path; undefined when nothing does. */
+export type IgnoreCheck = (path: ResolvedPath) => string | undefined;
+
+/** The package that knows the syntax is loaded only where there is such a file. */
+export async function loadIgnore(roots: readonly string[]): Promise<IgnoreCheck> {
+  const checks: IgnoreCheck[] = [];
+  for (const root of roots) {
+    const file = join(root, ".cursorignore");
+    const patterns = read(file);
+    if (patterns === undefined) continue;
+    // A list that cannot be read hides everything: what it was made to hide is not known.
+    if (patterns === "unreadable") checks.push(({ real }) => (isInside(real, root) ? file : undefined));
+    else if (/^\s*[^#\s]/m.test(patterns)) checks.push(await checkOf(root, file, patterns));
+  }
+  return (path) => {
+    for (const check of checks) {
+      const file = check(path);
+      if (file) return file;
+    }
+    return undefined;
+  };
+}
+
+async function checkOf(root: string, file: string, patterns: string): Promise<IgnoreCheck> {
+  const { default: ignore } = await import("ignore");
+  const list = ignore().add(patterns);
+  const isIgnored = (path: string): boolean => {
+    if (!isInside(path, root) || path === root) return false;
+    const inside = relative(root, path).split(sep).join("/");
+    return list.ignores(inside) || (isDirectory(path) && list.ignores(`${inside}/`));
+  };
+  return ({ given, real }) => (isIgnored(given) || isIgnored(real) ? file : undefined);
+}
+
+function read(file: string): string | "unreadable" | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    const isMissing = ["ENOENT", "ENOTDIR"].includes(code) || (code === "EISDIR" && isEmptyFolder(file));
+    return isMissing ? undefined : "unreadable";
+  }
+}
+
+/** The sandbox holds the name with one while a command runs. There is nothing in it that could have been meant. */
+function isEmptyFolder(path: string): boolean {
+  try {
+    return readdirSync(path).length === 0;
+  } catch {
+    return false;
+  }
 }

@@ -14,21 +14,20 @@ import {
   isSink,
   type LineDirectories,
   mostDirectories,
-  namesIn,
   nestedRepository,
   type ShellSituation,
   type Touch,
   touchOf,
 } from "./files/shell-paths.ts";
 import { madeUpReads, namedFiles, readFiles, writtenFiles } from "./files/touched-files.ts";
+import { namesIn } from "./hard-links.ts";
 import type { Judgement } from "./need.ts";
 import type { ShellLine, ShellWord } from "./parse/shell.ts";
 import { literalWord } from "./parse/shell-word.ts";
 import { floorOf, holdsProtected, isInside, type ResolvedPath, rootOf } from "./paths.ts";
 import { hasDangerousOptions } from "./programs/dangerous-options.ts";
 import { harmlessVariables } from "./programs/shell-builtins.ts";
-import { rulesFor } from "./rule-lists.ts";
-import { coversPath, nameOf, namesPath } from "./rules.ts";
+import { coversPath, nameOf, namesPath, rulesFor } from "./rules.ts";
 import { capital, show } from "./show.ts";
 import { isNumeric, type VariableScope } from "./starts/expand-words.ts";
 import { suspiciousText } from "./starts/suspicious-text.ts";

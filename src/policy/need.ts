@@ -39,3 +39,15 @@ export type Decision = {
 
 /** The answer for one need. */
 export type Judgement = Pick<Decision, "verdict" | "reasons" | "confined" | "forced" | "personOnly">;
+
+export function allow(reason: string): Judgement {
+  return { verdict: "allow", reasons: [reason] };
+}
+
+export function ask(reason: string): Judgement {
+  return { verdict: "ask", reasons: [reason] };
+}
+
+export function deny(reason: string): Judgement {
+  return { verdict: "deny", reasons: [reason] };
+}

@@ -2,20 +2,18 @@
 import type { Rule } from "../protocol/permission-rule.ts";
 import { judgeAddress, parseAddress, plainAddress } from "./addresses.ts";
 import { matchesText } from "./glob.ts";
-import type { Verdict } from "./need.ts";
+import { allow, ask, deny, type Judgement } from "./need.ts";
 import { nameOf } from "./rules.ts";
 
 export { type AddressKind, type AddressVerdict, judgeAddress, parseAddress } from "./addresses.ts";
 
 export type NetworkSituation = { mode: "default" | "force" | "plan" | "ask"; rules: readonly Rule[] };
 
-export type UrlVerdict = { verdict: Verdict; reasons: string[] };
-
 /** Ports that a rule without a port covers. */
 const usualPorts = new Set(["80", "443"]);
 
 /** Before any name is looked up. What the name leads to is judged by `judgeAddresses`. */
-export function judgeUrl(address: string | URL, situation: NetworkSituation): UrlVerdict {
+export function judgeUrl(address: string | URL, situation: NetworkSituation): Judgement {
   const url = parseUrl(String(address));
   if (!url) return deny(`${JSON.stringify(String(address).slice(0, 200))} is not a URL.`);
   if (url.protocol !== "http:" && url.protocol !== "https:")
@@ -53,7 +51,7 @@ export function judgeUrl(address: string | URL, situation: NetworkSituation): Ur
 export function judgeSearchUrl(
   address: string,
   { mode, rules, acceptsSearches }: NetworkSituation & { acceptsSearches?: boolean },
-): UrlVerdict {
+): Judgement {
   const url = parseUrl(address);
   if (!url) return deny("The address of the search engine is not a URL.");
   const covering = rules.filter((rule) => rule.kind === "WebFetch" && coversUrl(rule, url));
@@ -69,7 +67,7 @@ export function judgeSearchUrl(
 }
 
 /** All addresses of a name: one that is closed closes the whole. */
-export function judgeAddresses(url: URL, addresses: readonly string[], { rules }: NetworkSituation): UrlVerdict {
+export function judgeAddresses(url: URL, addresses: readonly string[], { rules }: NetworkSituation): Judgement {
   for (const address of addresses) {
     const denying = rules.find(
       (rule) => rule.kind === "WebFetch" && rule.verdict === "deny" && coversHost(rule, plain(address), portOf(url)),
@@ -152,16 +150,4 @@ function hostOf(url: URL): string {
 
 function portOf(url: URL): string {
   return url.port || (url.protocol === "https:" ? "443" : "80");
-}
-
-function allow(reason: string): UrlVerdict {
-  return { verdict: "allow", reasons: [reason] };
-}
-
-function ask(reason: string): UrlVerdict {
-  return { verdict: "ask", reasons: [reason] };
-}
-
-function deny(reason: string): UrlVerdict {
-  return { verdict: "deny", reasons: [reason] };
 }

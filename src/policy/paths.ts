@@ -259,7 +259,7 @@ export function protectedBelow(folder: string, paths: WorkspacePaths): string | 
   return undefined;
 }
 
-function entriesIn(folder: string) {
+export function entriesIn(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {

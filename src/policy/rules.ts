@@ -1,6 +1,6 @@
 // What a rule covers. Deny rules are matched generously, allow rules to the letter.
 import { dirname, join, resolve } from "node:path";
-import type { Rule } from "../protocol/permission-rule.ts";
+import type { Rule, RuleKind } from "../protocol/permission-rule.ts";
 import { compilePath, hasWildcard, matchesText } from "./glob.ts";
 import { hasDeniedName } from "./hard-links.ts";
 import { type ResolvedPath, realTarget, type WorkspacePaths } from "./paths.ts";
@@ -178,6 +178,19 @@ function startsAfterOptions(args: readonly string[]): number[] {
     starts.push(index + 1);
   }
   return starts;
+}
+
+/** Made once for a list: a decision asks for them often, and lists can be long. */
+const lists = new WeakMap<readonly Rule[], Map<string, readonly Rule[]>>();
+
+/** The rules of one kind and verdict. */
+export function rulesFor(rules: readonly Rule[], kind: RuleKind, verdict: Rule["verdict"]): readonly Rule[] {
+  const known = lists.get(rules) ?? new Map<string, readonly Rule[]>();
+  lists.set(rules, known);
+  const key = `${kind} ${verdict}`;
+  const found = known.get(key) ?? rules.filter((rule) => rule.kind === kind && rule.verdict === verdict);
+  known.set(key, found);
+  return found;
 }
 
 /** For reasons: the rule and the file that holds it. */

@@ -2,8 +2,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadHidden } from "../../src/policy/hidden.ts";
-import { loadIgnore } from "../../src/policy/ignore.ts";
+import { loadHidden, loadIgnore } from "../../src/policy/hidden.ts";
 import { type Fixture, makeFixture, removeFixture, rulesOf, situationOf } from "./fixture.ts";
 
 let fixture: Fixture;

@@ -2,7 +2,6 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { coversUrl } from "../../src/policy/network.ts";
-import { rulesFor } from "../../src/policy/rule-lists.ts";
 import {
   allowsCommand,
   coversFile,
@@ -13,6 +12,7 @@ import {
   namesPath,
   parseRule,
   type Rule,
+  rulesFor,
 } from "../../src/policy/rules.ts";
 import { makeFixture, removeFixture } from "./fixture.ts";
 

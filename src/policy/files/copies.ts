@@ -1,15 +1,15 @@
 // What copying and moving puts into a folder: the names of the sources, and what folders among them hold.
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { ShellWord } from "../parse/shell-word.ts";
-import { isInside, type ResolvedPath } from "../paths.ts";
+import { entriesIn, isDirectory, isInside, type ResolvedPath } from "../paths.ts";
 import { words } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
 import { optionOperands, valuesOf } from "../programs/read-options.ts";
 import { baseName, type ProgramStart } from "../starts/wrappers.ts";
 import { isValueOf, leavingOut } from "./named-files.ts";
-import { isFolder, type ShellSituation, touchOf } from "./shell-paths.ts";
+import { type ShellSituation, touchOf } from "./shell-paths.ts";
 import { targetOptions } from "./written-files.ts";
 
 const copiers = words("cp mv install rsync scp sftp ditto ln");
@@ -39,7 +39,7 @@ export function copiedPaths(
     target.dynamic ||
     target.glob ||
     /(^|\/)\.{0,2}$/.test(target.value) ||
-    targets.some(({ real }) => isFolder(real) || (makesFolders && !existsSync(real)));
+    targets.some(({ real }) => isDirectory(real) || (makesFolders && !existsSync(real)));
   const from = sources.flatMap((source) => touchOf(source, directories, situation).paths);
   const names = new Set(isInto ? from.map(({ given }) => basename(given)) : []);
   for (const { real, given } of from) {
@@ -72,19 +72,11 @@ function namesBelow(folder: string, most: number): string[] {
   const found: string[] = [];
   const open = [""];
   for (let next = open.shift(); next !== undefined && found.length < most; next = open.shift()) {
-    for (const entry of entriesOf(join(folder, next))) {
+    for (const entry of entriesIn(join(folder, next))) {
       const below = join(next, entry.name);
       found.push(below);
       if (entry.isDirectory() && entry.name !== "node_modules") open.push(below);
     }
   }
   return found;
-}
-
-function entriesOf(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }

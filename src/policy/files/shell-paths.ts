@@ -1,10 +1,11 @@
 // Where the words of a command line lead: files in every directory that it may be in, patterns as the disk answers them.
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import type { Rule } from "../../protocol/permission-rule.ts";
 import { compilePath } from "../glob.ts";
+import { namesIn } from "../hard-links.ts";
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
-import { isInside, type ResolvedPath, resolvePath, rootOf, type WorkspacePaths } from "../paths.ts";
+import { isDirectory, isInside, type ResolvedPath, resolvePath, rootOf, type WorkspacePaths } from "../paths.ts";
 import { directoryChangers, foldersOf } from "../programs/shell-builtins.ts";
 import { baseName, type ProgramStart, type StartedPrograms } from "../starts/wrappers.ts";
 
@@ -81,7 +82,7 @@ class Walk {
     const from = this.directoriesFor(run);
     const { statement, position } = run.command.chain!;
     const next = this.#inStatement?.statement === statement ? this.#inStatement.next : 0;
-    const isSure = position === next && targets.length > 0 && targets.every(isFolder);
+    const isSure = position === next && targets.length > 0 && targets.every(isDirectory);
     this.#previous = [...new Set([...this.#previous, ...this.#directories, ...from])];
     // Of a place that nobody knows, names are looked at from where the line was.
     const directories = targets.length > 0 ? targets : from;
@@ -227,14 +228,6 @@ function oddMatches({ given }: ResolvedPath, situation: ShellSituation): string[
   return odd.map((each) => each.real);
 }
 
-export function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
 /** The nearest folder at or above this one that is a repository. */
 function repositoryOf(folder: string): string | undefined {
   if (existsSync(join(folder, ".git"))) return folder;
@@ -252,14 +245,6 @@ export function nestedRepository(folder: string, { workspace }: ShellSituation):
 
 function isBareRepository(folder: string): boolean {
   return ["HEAD", "objects", "refs"].every((name) => existsSync(join(folder, name)));
-}
-
-export function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
 }
 
 export function isOutside(path: ResolvedPath, situation: ShellSituation): boolean {

@@ -2,8 +2,8 @@
 
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName } from "../programs/command-names.ts";
-import { isMade } from "../programs/evaluating-builtins.ts";
 import { opensFiles, writesAsKnown } from "../programs/program-kinds.ts";
+import { isMade } from "../programs/shell-builtins.ts";
 import { expandWord } from "../starts/expand-words.ts";
 import type { ProgramStart, StartedPrograms } from "../starts/started-programs.ts";
 import { mayBeWritten, mayNameProtected, pathsIn, pathsInCode } from "./named-files.ts";

@@ -19,66 +19,60 @@ type OutputRule = {
 };
 
 const revision = /^[A-Za-z@][\w./~^@{}-]*$/;
-const outputRules: Record<string, readonly OutputRule[]> = {
-  date: [{ gives: "token", flags: /^(-u|--utc|-I\w*)$/, operands: /^\+(?!.*%[nt])[A-Za-z0-9%][\w%:.+-]*$/ }],
-  nproc: [{ gives: "token", flags: /^--all$/ }],
-  id: [{ gives: "token", flags: /^-[ugn]{1,2}$/ }],
-  whoami: [{ gives: "token" }],
-  hostname: [{ gives: "token", flags: /^-s$/ }],
-  uname: [{ gives: "token", flags: /^-[mrsn]$/ }],
-  arch: [{ gives: "token" }],
-  tput: [{ gives: "token", operands: /^(cols|lines)$/ }],
-  seq: [{ gives: "names", operands: /^\d+$/ }],
-  pgrep: [{ gives: "names", flags: /^-[fnoxu]+$/, operands: /^[^-]/ }],
-  pidof: [{ gives: "names", operands: /^\w/ }],
-  lsof: [
-    {
-      gives: "names",
-      flags: /^(-[tinP]+((tcp|udp)?:\d+)?|-sTCP:LISTEN)$/i,
-      operands: /^(tcp|udp)?:\d+$/,
-      needs: /^-\w*t/,
-    },
-  ],
-  pwd: [{ gives: "environment", flags: /^-[PL]$/, isAlways: true }],
-  mktemp: [{ gives: "environment", flags: /^-d$/ }],
-  which: [{ gives: "environment", operands: /^\w/ }],
-  command: [{ gives: "environment", flags: /^-v$/, operands: /^\w/, needs: /^-v$/ }],
-  node: [{ gives: "token", flags: /^(-v|--version)$/ }],
-  npm: [{ gives: "environment", flags: /^-g$/, operands: /^(bin|prefix|root)$/ }],
+const outputRules: Record<string, OutputRule | readonly OutputRule[]> = {
+  date: { gives: "token", flags: /^(-u|--utc|-I\w*)$/, operands: /^\+(?!.*%[nt])[A-Za-z0-9%][\w%:.+-]*$/ },
+  nproc: { gives: "token", flags: /^--all$/ },
+  id: { gives: "token", flags: /^-[ugn]{1,2}$/ },
+  whoami: { gives: "token" },
+  hostname: { gives: "token", flags: /^-s$/ },
+  uname: { gives: "token", flags: /^-[mrsn]$/ },
+  arch: { gives: "token" },
+  tput: { gives: "token", operands: /^(cols|lines)$/ },
+  seq: { gives: "names", operands: /^\d+$/ },
+  pgrep: { gives: "names", flags: /^-[fnoxu]+$/, operands: /^[^-]/ },
+  pidof: { gives: "names", operands: /^\w/ },
+  lsof: {
+    gives: "names",
+    flags: /^(-[tinP]+((tcp|udp)?:\d+)?|-sTCP:LISTEN)$/i,
+    operands: /^(tcp|udp)?:\d+$/,
+    needs: /^-\w*t/,
+  },
+  pwd: { gives: "environment", flags: /^-[PL]$/, isAlways: true },
+  mktemp: { gives: "environment", flags: /^-d$/ },
+  which: { gives: "environment", operands: /^\w/ },
+  command: { gives: "environment", flags: /^-v$/, operands: /^\w/, needs: /^-v$/ },
+  node: { gives: "token", flags: /^(-v|--version)$/ },
+  npm: { gives: "environment", flags: /^-g$/, operands: /^(bin|prefix|root)$/ },
   go: [
     { gives: "environment", first: "env", operands: /^[A-Z]\w*$/ },
     { gives: "names", first: "list", operands: /^\.\/\.\.\.$/ },
   ],
-  brew: [{ gives: "environment", flags: /^--prefix$/, operands: /^\w/, needs: /^--prefix$/ }],
-  ls: [{ gives: "names", flags: /^-[1AadtrSR]+$/, operands: /^[^-]/ }],
-  find: [
-    {
-      gives: "names",
-      flags:
-        /^-(maxdepth|mindepth|type|i?name|i?path|newer|[acm]time|[acm]min|size|not|or?|and?|prune|print0?|empty|executable|L|H)$|^-\d+$/,
-      operands: /^[^-]/,
-    },
-  ],
-  fd: [
-    { gives: "names", flags: /^(-[eHIatu0d]+|--(hidden|no-ignore|type|extension|max-depth|glob))$/, operands: /^[^-]/ },
-  ],
-  rg: [
-    {
-      gives: "names",
-      flags:
-        /^(-[liwFSUgtTe0]+|--(files|files-with(out)?-match(es)?|hidden|no-ignore|ignore-case|type|glob|sort)(=.*)?)$/s,
-      operands: /^[^-]/,
-      needs: /^(-\w*l\w*|--files.*)$/,
-    },
-  ],
-  grep: [
-    {
-      gives: "names",
-      flags: /^(-[rRiwxEFPlLsIeZ]+|--(include|exclude|exclude-dir)=.*|--files-with(out)?-match(es)?|--recursive)$/s,
-      operands: /^[^-]/,
-      needs: /^(-\w*[lL]\w*|--files.*)$/,
-    },
-  ],
+  brew: { gives: "environment", flags: /^--prefix$/, operands: /^\w/, needs: /^--prefix$/ },
+  ls: { gives: "names", flags: /^-[1AadtrSR]+$/, operands: /^[^-]/ },
+  find: {
+    gives: "names",
+    flags:
+      /^-(maxdepth|mindepth|type|i?name|i?path|newer|[acm]time|[acm]min|size|not|or?|and?|prune|print0?|empty|executable|L|H)$|^-\d+$/,
+    operands: /^[^-]/,
+  },
+  fd: {
+    gives: "names",
+    flags: /^(-[eHIatu0d]+|--(hidden|no-ignore|type|extension|max-depth|glob))$/,
+    operands: /^[^-]/,
+  },
+  rg: {
+    gives: "names",
+    flags:
+      /^(-[liwFSUgtTe0]+|--(files|files-with(out)?-match(es)?|hidden|no-ignore|ignore-case|type|glob|sort)(=.*)?)$/s,
+    operands: /^[^-]/,
+    needs: /^(-\w*l\w*|--files.*)$/,
+  },
+  grep: {
+    gives: "names",
+    flags: /^(-[rRiwxEFPlLsIeZ]+|--(include|exclude|exclude-dir)=.*|--files-with(out)?-match(es)?|--recursive)$/s,
+    operands: /^[^-]/,
+    needs: /^(-\w*[lL]\w*|--files.*)$/,
+  },
   docker: ["ps", "images", "container", "compose", "volume", "network", "image"].map((first) => ({
     gives: "names",
     first,
@@ -93,12 +87,7 @@ const outputRules: Record<string, readonly OutputRule[]> = {
       flags: /^(--short(=\d+)?|--verify|-q|--quiet)$/,
       operands: /^[A-Za-z@][\w@~^]*$/,
     },
-    {
-      gives: "names",
-      first: "rev-parse",
-      flags: /^--abbrev-ref$/,
-      operands: /^(HEAD|@|@\{u\})$/,
-    },
+    { gives: "names", first: "rev-parse", flags: /^--abbrev-ref$/, operands: /^(HEAD|@|@\{u\})$/ },
     { gives: "environment", first: "rev-parse", flags: /^--show-toplevel$/, isAlways: true },
     { gives: "environment", first: "rev-parse", flags: /^--(git-dir|show-cdup|git-common-dir)$/ },
     { gives: "names", first: "branch", flags: /^(-[ar]|--(merged|no-merged|list|show-current))$/, operands: revision },
@@ -155,7 +144,7 @@ function outputOfFirst({ name, args }: CommandWords): PredictedOutput {
   if (name.value === "echo" || name.value === "printf") return { ...made, mentions: args.flatMap(spokenWords) };
   if (name.value === "basename" || name.value === "dirname") return partOfPath(args);
   if (!isKnown(args) || args.some((arg) => /[\n\r]/.test(arg.value))) return made;
-  const rule = own(outputRules, name.value)?.find((each) => fits(each, args));
+  const rule = [own(outputRules, name.value) ?? []].flat().find((each) => fits(each, args));
   if (!rule) return made;
   const { gives, isAlways } = rule;
   return { gives, mentions: args.filter((arg) => !arg.value.startsWith("-")), ...(isAlways && { isAlways }) };

@@ -21,54 +21,38 @@ export type ProgramStart = {
   depth: number;
 };
 
-export type StartedPrograms = {
-  runs: ProgramStart[];
-  /** Lines that are parsed: the command itself, and every literal script inside it. */
-  lines: ShellLine[];
-  /** The text of each of the lines. */
-  sources: string[];
-  /** What the variables of each of the lines may hold. */
-  scopes: VariableScope[];
-  /** Why part of what would run cannot be seen. */
-  opaque: string[];
-  /** Code of another language than the shell's, which no rule for a program covers. */
-  inline: string[];
-  /** Names of programs that change who runs the rest. */
-  privileged: string[];
-  /** Files that are run by a shell or an interpreter, or by their own name. `isUsual`: nobody names them. */
-  files: { word: ShellWord; by: string; isUsual?: true }[];
-  /** Variables that are set for a program by another way than the shell's own. */
-  assigned: { text: string; name: string; isKnown: boolean; by: string }[];
-  /** Scripts and values of options that cannot be read for sure. */
-  unreadable: string[];
-  /** One of them is for the plain shell, which may read it differently than bash does. */
-  isMisread: boolean;
-  /** Texts that programs take as code of their own: the files that they name may be read and written. */
-  code: { text: string; by: string }[];
-  /** Where commands in the values of options would write. */
-  guessedTargets: ShellWord[];
-  /** Folders that programs are started in. */
-  folders: ShellWord[];
-  /** How many starts are only guesses. */
-  guesses: number;
-};
+export type StartedPrograms = ReturnType<typeof nothingStarted>;
 
-export function nothingStarted(): StartedPrograms {
+export function nothingStarted() {
   return {
-    runs: [],
-    lines: [],
-    sources: [],
-    scopes: [],
-    opaque: [],
-    inline: [],
-    privileged: [],
-    files: [],
-    assigned: [],
-    unreadable: [],
+    runs: [] as ProgramStart[],
+    /** Lines that are parsed: the command itself, and every literal script inside it. */
+    lines: [] as ShellLine[],
+    /** The text of each of the lines. */
+    sources: [] as string[],
+    /** What the variables of each of the lines may hold. */
+    scopes: [] as VariableScope[],
+    /** Why part of what would run cannot be seen. */
+    opaque: [] as string[],
+    /** Code of another language than the shell's, which no rule for a program covers. */
+    inline: [] as string[],
+    /** Names of programs that change who runs the rest. */
+    privileged: [] as string[],
+    /** Files that are run by a shell or an interpreter, or by their own name. `isUsual`: nobody names them. */
+    files: [] as { word: ShellWord; by: string; isUsual?: true }[],
+    /** Variables that are set for a program by another way than the shell's own. */
+    assigned: [] as { text: string; name: string; isKnown: boolean; by: string }[],
+    /** Scripts and values of options that cannot be read for sure. */
+    unreadable: [] as string[],
+    /** One of them is for the plain shell, which may read it differently than bash does. */
     isMisread: false,
-    code: [],
-    guessedTargets: [],
-    folders: [],
+    /** Texts that programs take as code of their own: the files that they name may be read and written. */
+    code: [] as { text: string; by: string }[],
+    /** Where commands in the values of options would write. */
+    guessedTargets: [] as ShellWord[],
+    /** Folders that programs are started in. */
+    folders: [] as ShellWord[],
+    /** How many starts are only guesses. */
     guesses: 0,
   };
 }

@@ -4,11 +4,17 @@ import { readsAlike } from "../parse/portable-script.ts";
 import { parseShell, type ShellCommand, type ShellWord } from "../parse/shell.ts";
 import { baseName, isInterpreter, isShell, own, words } from "../programs/command-names.ts";
 import { dangerousArguments } from "../programs/dangerous-options.ts";
-import { computedWords, hidesCode, isMade } from "../programs/evaluating-builtins.ts";
 import { commandsInOptions, inlineCode, mayStartPrograms } from "../programs/executing-options.ts";
-import { commandsInVariable, firstFile, renamingLists } from "../programs/program-variables.ts";
 import { isOption, parseOptions } from "../programs/read-options.ts";
 import { scriptsOf } from "../programs/script-files.ts";
+import {
+  commandsInVariable,
+  computedWords,
+  firstFile,
+  hidesCode,
+  isMade,
+  renamingLists,
+} from "../programs/shell-builtins.ts";
 import { loaderName, runnerOptions, runners, type WrapperSyntax, wrappers } from "../programs/wrapper-table.ts";
 import { show } from "../show.ts";
 import { expandWord, isNumeric, unsetReading, type VariableScope } from "./expand-words.ts";
