@@ -23,7 +23,8 @@ export function makeControlGroup(limits: GroupLimits): ControlGroup | undefined 
         const own = join(folder, name);
         mkdirSync(own);
         made.push(own);
-        for (const [file, value] of files(limits)) writeFileSync(join(own, file), value);
+        if (files.memory) writeFileSync(join(own, files.memory), String(limits.memoryMb * 1024 * 1024));
+        if (files.processes) writeFileSync(join(own, files.processes), String(limits.processes));
       }
       return { folders: made, remove: () => removeSoon(made) };
     } catch {
@@ -33,11 +34,8 @@ export function makeControlGroup(limits: GroupLimits): ControlGroup | undefined 
   return undefined;
 }
 
-type ParentGroup = { folder: string; files(limits: GroupLimits): [file: string, value: string][] };
-
-const memoryFile = (name: string) => (limits: GroupLimits) =>
-  [name, String(limits.memoryMb * 1024 * 1024)] as [string, string];
-const processFile = (limits: GroupLimits) => ["pids.max", String(limits.processes)] as [string, string];
+/** `files`: which hold the limits. */
+type ParentGroup = { folder: string; files: { memory?: string; processes?: string } };
 
 /** Each a set of folders to make a group in, the best first. */
 function candidates(): ParentGroup[][] {
@@ -56,13 +54,13 @@ function candidates(): ParentGroup[][] {
   if (memory !== undefined && pids !== undefined) {
     return [
       [
-        { folder: join(base, "memory", memory), files: (limits) => [memoryFile("memory.limit_in_bytes")(limits)] },
-        { folder: join(base, "pids", pids), files: (limits) => [processFile(limits)] },
+        { folder: join(base, "memory", memory), files: { memory: "memory.limit_in_bytes" } },
+        { folder: join(base, "pids", pids), files: { processes: "pids.max" } },
       ],
     ];
   }
   if (unified === undefined) return [];
-  const files: ParentGroup["files"] = (limits) => [memoryFile("memory.max")(limits), processFile(limits)];
+  const files = { memory: "memory.max", processes: "pids.max" };
   // A group that holds processes hands nothing on; its parent may.
   return [join(base, unified), join(base, dirname(unified))].map((folder) => [{ folder, files }]);
 }

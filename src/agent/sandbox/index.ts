@@ -58,7 +58,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     async problem() {
       opening ??= open(options);
       const opened = await opening;
-      if ("unavailable" in opened) return opened.unavailable;
+      if ("unavailable" in opened) return `The sandbox is not available: ${opened.unavailable}.`;
       backend = opened;
       return undefined;
     },
@@ -78,17 +78,15 @@ async function open(options: SandboxOptions): Promise<SandboxBackend | { unavail
   const platform = options.platform ?? process.platform;
   const { planProblem } = await import("./plan.ts");
   const problem = planProblem(options.plan);
-  if (problem) return unavailable(problem);
+  if (problem) return { unavailable: problem };
   switch (platform) {
     case "linux":
       return (await import("./linux.ts")).openLinux(options);
     case "darwin":
       return (await import("./macos.ts")).openMacos(options);
     default:
-      return unavailable(`there is none for ${platform === "win32" ? "Windows" : platform}. Use WSL or a container`);
+      return {
+        unavailable: `there is none for ${platform === "win32" ? "Windows" : platform}. Use WSL or a container`,
+      };
   }
-}
-
-function unavailable(why: string): { unavailable: string } {
-  return { unavailable: `The sandbox is not available: ${why}.` };
 }

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { loadHidden } from "../../policy/hidden.ts";
 import { isInside, realOrSame } from "../../policy/paths.ts";
 import type { HostProxy } from "../host-proxy.ts";
 import { outputFolder } from "../output-folder.ts";
@@ -17,22 +16,21 @@ import {
 } from "./bubblewrap.ts";
 import { type ControlGroup, makeControlGroup, removeLeftGroups } from "./control-groups.ts";
 import { confinedEnvironment, privateCaches } from "./environment.ts";
-import { excludeReserved } from "./git-exclude.ts";
 import { judgeByPolicy } from "./hosts.ts";
 import type { EnterRequest, SandboxBackend, SandboxedCommand, SandboxOptions } from "./index.ts";
 import { signalInside, watchInside } from "./inside.ts";
 import type { Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
+import { newTopLevelPaths } from "./protected-paths.ts";
 import { proxyVariables, relayPort } from "./relay.ts";
-import { putBack, reserveNames } from "./reserved-names.ts";
-import { type HiddenFiles, newRuledPaths } from "./ruled-paths.ts";
+import { excludeReserved, putBack, reserveNames } from "./reserved-names.ts";
+import { type HiddenFiles, loadHiding, newRuledPaths } from "./ruled-paths.ts";
 import { scanLayout } from "./scan-layout.ts";
 import { seccompFilter } from "./seccomp.ts";
-import { newTopLevelPaths } from "./top-level-watch.ts";
 
 export async function openLinux(options: SandboxOptions): Promise<SandboxBackend | { unavailable: string }> {
   const { plan, processes, env = process.env } = options;
-  const refuse = (why: string) => ({ unavailable: `The sandbox is not available: ${why}.` });
+  const refuse = (unavailable: string) => ({ unavailable });
   const program = (name: string) => systemProgram(name, env, [plan.workspace, ...plan.roots, ...plan.writable]);
   const bwrap = program("bwrap");
   if (bwrap === undefined)
@@ -67,8 +65,6 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
       await end();
       return refuse(bubblewrapProblem(trial.stderr));
     }
-    const isHidden = await loadHidden({ ...plan, rules: plan.rules });
-    const hasIgnoreFile = [plan.workspace, ...plan.roots].some((root) => existsSync(join(root, ".cursorignore")));
     const socket = join(folder, "net", "proxy");
     if (plan.network.type === "proxy") {
       const { startHostProxy } = await import("../host-proxy.ts");
@@ -81,7 +77,7 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
       plan,
       parts,
       folder,
-      hiding: { isHidden, hasIgnoreFile },
+      hiding: await loadHiding(plan),
       canGroup,
       removals,
       registry,
@@ -214,11 +210,9 @@ function temporaryBases({ writable }: SandboxPlan): string[] {
 }
 
 function furnish(folder: string): Pick<BubblewrapParts, "emptyFile" | "emptyFolder" | "filter"> {
-  const [emptyFile, emptyFolder, filter] = ["nothing", "none", "filter"].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const emptyFile = join(folder, "nothing");
+  const emptyFolder = join(folder, "none");
+  const filter = join(folder, "filter");
   writeFileSync(emptyFile, "", { mode: 0o000 });
   mkdirSync(emptyFolder, { mode: 0o000 });
   mkdirSync(join(folder, "net"), { mode: 0o700 });

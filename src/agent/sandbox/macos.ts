@@ -3,13 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { loadHidden } from "../../policy/hidden.ts";
 import { realOrSame } from "../../policy/paths.ts";
 import { confinedEnvironment, privateCaches } from "./environment.ts";
 import { judgeByPolicy } from "./hosts.ts";
 import type { SandboxBackend, SandboxOptions } from "./index.ts";
 import { proxyVariables } from "./relay.ts";
-import { ruledPaths } from "./ruled-paths.ts";
+import { loadHiding, ruledPaths } from "./ruled-paths.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 
 /** Part of the system, and never looked for elsewhere. */
@@ -21,7 +20,7 @@ export async function openMacos({
   env: own = process.env,
   network,
 }: SandboxOptions): Promise<SandboxBackend | { unavailable: string }> {
-  const refuse = (why: string) => ({ unavailable: `The sandbox is not available: ${why}.` });
+  const refuse = (unavailable: string) => ({ unavailable });
   if (!existsSync(sandboxExec)) return refuse(`${sandboxExec} is missing`);
   const trial = await processes.run({
     command: [sandboxExec, "-p", "(version 1)(allow default)", "/usr/bin/true"],
@@ -37,8 +36,7 @@ export async function openMacos({
   const folder = realOrSame(mkdtempSync(join(tmpdir(), "courser-sandbox-")));
   const temporary = join(folder, "tmp");
   mkdirSync(temporary, { mode: 0o700 });
-  const isHidden = await loadHidden(plan);
-  const hasIgnoreFile = [plan.workspace, ...plan.roots].some((root) => existsSync(join(root, ".cursorignore")));
+  const hiding = await loadHiding(plan);
   const proxy =
     plan.network.type === "proxy"
       ? await (await import("../host-proxy.ts")).startHostProxy({
@@ -50,7 +48,7 @@ export async function openMacos({
 
   return {
     enter({ command, env, readable = [] }) {
-      const { mounts, notes } = ruledPaths(plan, { isHidden, hasIgnoreFile });
+      const { mounts, notes } = ruledPaths(plan, hiding);
       const programs = (env["PATH"] ?? "").split(":").filter(isAbsolute).map(realOrSame);
       const needed = [...programs.flatMap((each) => [each, dirname(each)]), ...readable];
       const profile = seatbeltProfile(plan, { temporary, ruled: mounts, needed, proxyPort: proxy?.port });

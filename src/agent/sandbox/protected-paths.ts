@@ -1,6 +1,6 @@
 // Protected paths of a folder that commands may write: read-only where they are, kept from coming to be where they are not.
-import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { hasWildcard } from "../../policy/glob.ts";
 import { floorOf, isInside, realOrSame } from "../../policy/paths.ts";
 import {
@@ -13,7 +13,6 @@ import {
 } from "../../policy/protected-names.ts";
 import { absolutePattern, namesPath } from "../../policy/rules.ts";
 import type { Mount } from "./layout.ts";
-import { linksOnTheWay } from "./links.ts";
 import type { SandboxPlan } from "./plan.ts";
 
 export type GuardedPaths = {
@@ -43,7 +42,7 @@ export function guardFolder(root: string, plan: SandboxPlan): GuardedPaths {
 }
 
 /** Those there are, in whatever spelling. */
-export function protectedAtTop(root: string, plan: SandboxPlan): string[] {
+function protectedAtTop(root: string, plan: SandboxPlan): string[] {
   const paths = entriesOf(root).flatMap(({ name }) => (mayBeProtected(name) ? [join(root, name)] : []));
   return paths.filter((path) => floorOf({ given: path, real: path }, plan) && !isLifted(path, plan));
 }
@@ -107,6 +106,42 @@ function guardLink(path: string, plan: SandboxPlan, guarded: GuardedPaths): void
   if (statOf(target)) guarded.mounts.push({ at: target, as: "readOnly" });
   else guardAbsent(target, guarded);
   pinWay(target, root, guarded);
+}
+
+const mostLinks = 40;
+
+/** The links that a path leads through: where each is, by its real folder, and what it says. */
+function linksOnTheWay(path: string): Map<string, string> {
+  const links = new Map<string, string>();
+  let at: string = sep;
+  let followed = 0;
+  const names = path.split(sep).filter(Boolean);
+  while (names.length > 0) {
+    const name = names.shift()!;
+    if (name === "..") {
+      at = dirname(at);
+      continue;
+    }
+    const next = join(at, name);
+    const value = linkAt(next);
+    if (value === undefined) {
+      at = next;
+      continue;
+    }
+    if (++followed > mostLinks) return links; // round in circles
+    links.set(next, value);
+    names.unshift(...resolve(at, value).split(sep).filter(Boolean));
+    at = sep;
+  }
+  return links;
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined; // no link, or a folder that may not be searched
+  }
 }
 
 /** A file in the place of `.git` names the folder that stands for it, and that another one; either may be one that commands can write. */
@@ -213,9 +248,29 @@ function worktreeOf(pointer: string): { own: string; common: string } | undefine
  * Where there is no `.git`, git looks for its own files in the folder itself, and obeys a configuration that lies beside
  * them, with the programs it names.
  */
-export function isRepository(folder: string): boolean {
+function isRepository(folder: string): boolean {
   const has = (name: string) => statOf(join(folder, name)) !== undefined;
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
+}
+
+/** By folder: the protected names that there are, and whether git takes the folder itself for a repository. */
+export type TopLevelNames = ReadonlyMap<string, { names: ReadonlySet<string>; isRepository: boolean }>;
+
+export function topLevelNames(plan: SandboxPlan): TopLevelNames {
+  return new Map(
+    plan.writable.map((root) => [
+      root,
+      { names: new Set(protectedAtTop(root, plan)), isRepository: isRepository(root) },
+    ]),
+  );
+}
+
+/** Names that cannot be known before, such as `x.code-workspace`, or other spellings of those that are held. */
+export function newTopLevelPaths(plan: SandboxPlan, before: TopLevelNames): string[] {
+  return [...before].flatMap(([root, { names, isRepository: was }]) => {
+    const fresh = protectedAtTop(root, plan).filter((path) => !names.has(path));
+    return was || !isRepository(root) ? fresh : [...fresh, join(root, "HEAD")];
+  });
 }
 
 /** So many folders are looked into. */

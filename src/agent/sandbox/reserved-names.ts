@@ -12,9 +12,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { isInside } from "../../policy/paths.ts";
+import { protectedFiles, protectedFolders } from "../../policy/protected-names.ts";
 import { isAlive, withFileLock } from "../../store/file-lock.ts";
+import type { Mount } from "./layout.ts";
+import { entriesOf, statOf } from "./protected-paths.ts";
 
 type Reservation = { pid: number; folders: readonly string[]; blanks: readonly string[] };
 
@@ -116,6 +119,29 @@ function readReservation(file: string): Reservation | undefined {
 
 function writeReservation(file: string, reservation: Reservation): void {
   writeFileSync(file, JSON.stringify(reservation), { mode: 0o600 });
+}
+
+/**
+ * Keeps them from git: `git clean` and `git stash -u` would try to remove them and fail. `copy`: where a list of what git passes
+ * over may be written, to be laid over the one of the repository.
+ */
+export function excludeReserved(root: string, held: readonly string[], copy: string): Mount | undefined {
+  const list = join(root, ".git", "info", "exclude");
+  const isPlain = statOf(join(root, ".git"))?.isDirectory() && statOf(join(root, ".git", "info"))?.isDirectory();
+  if (!isPlain || !statOf(list)?.isFile()) return undefined;
+  // Other commands that run here may have made them: they are known by being empty.
+  const names = [".cursor", ...protectedFolders, ...protectedFiles].map((name) => join(root, name));
+  const reserved = [...new Set([...names, ...held.filter((path) => isInside(path, root))])].filter(
+    (path) => statOf(path)?.isDirectory() && entriesOf(path).length === 0,
+  );
+  if (reserved.length === 0) return undefined;
+  const lines = reserved.map((path) => `/${relative(root, path).replace(/[*?[\\ #!]/g, "\\$&")}/`);
+  try {
+    writeFileSync(copy, `${readFileSync(list, "utf8")}\n${lines.join("\n")}\n`, { mode: 0o600 });
+  } catch {
+    return undefined; // git is a little louder then
+  }
+  return { at: list, as: "private", from: copy };
 }
 
 /** What was watched is put back as it was; what stands there instead is moved aside, and named. */

@@ -1,6 +1,8 @@
 // What deny rules and ignore files name, for what exists: hidden where reading is denied, read-only where writing is.
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { hasWildcard } from "../../policy/glob.ts";
+import { loadHidden } from "../../policy/hidden.ts";
 import { isInside, realOrSame } from "../../policy/paths.ts";
 import { absolutePattern, coversPath } from "../../policy/rules.ts";
 import type { Rule } from "../../protocol/permission-rule.ts";
@@ -13,6 +15,11 @@ export type HiddenFiles = {
   isHidden(path: string): boolean;
   hasIgnoreFile: boolean;
 };
+
+export async function loadHiding(plan: SandboxPlan): Promise<HiddenFiles> {
+  const hasIgnoreFile = [plan.workspace, ...plan.roots].some((root) => existsSync(join(root, ".cursorignore")));
+  return { isHidden: await loadHidden(plan), hasIgnoreFile };
+}
 
 const mostMounts = 2000;
 const mostFiles = { inside: 100_000, outside: 5_000 };

@@ -2,12 +2,20 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { floorOf, isInside, realOrSame } from "../../policy/paths.ts";
-import { hardLinksTo } from "./hard-links.ts";
 import { arrange, type Layout, type Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
-import { type GuardedPaths, guardFolder, guardNested, linkedGit, nestedIn, statOf } from "./protected-paths.ts";
+import {
+  entriesOf,
+  type GuardedPaths,
+  guardFolder,
+  guardNested,
+  linkedGit,
+  nestedIn,
+  statOf,
+  type TopLevelNames,
+  topLevelNames,
+} from "./protected-paths.ts";
 import { type HiddenFiles, ruledPaths } from "./ruled-paths.ts";
-import { type TopLevelNames, topLevelNames } from "./top-level-watch.ts";
 
 export type ScanLayoutRequest = {
   plan: SandboxPlan;
@@ -69,6 +77,42 @@ export function scanLayout({ plan, hiding, temporary, needed, alone, socket }: S
   blanks.push(...ruled.absent.filter((path) => canBeMade(path, plan, mounts)));
   for (const at of blanks) mounts.push({ at, as: "readOnly" });
   return { layout: arrange(mounts), blanks, watched, topLevel: topLevelNames(plan), notes: ruled.notes };
+}
+
+const mostEntries = 20_000;
+
+/**
+ * Other names of protected files: a file with two names is one file, and writing it by either changes both. `mounts`: what is protected so far. Nearly always nothing in there has a second name, and nothing is
+ * searched.
+ */
+function hardLinksTo(mounts: readonly Mount[], writable: readonly string[]): Mount[] {
+  const closed = mounts.filter(({ as }) => as === "readOnly").map(({ at }) => at);
+  const wanted = new Set(closed.flatMap(filesOf).flatMap((path) => linkedFile(path) ?? []));
+  if (wanted.size === 0) return [];
+  const found: Mount[] = [];
+  const open = [...writable];
+  let left = mostEntries;
+  for (let next = 0; next < open.length; next++) {
+    for (const entry of entriesOf(open[next]!)) {
+      if (left-- <= 0) return found;
+      const path = join(open[next]!, entry.name);
+      if (closed.some((at) => isInside(path, at))) continue;
+      if (entry.isDirectory()) open.push(path);
+      else if (wanted.has(linkedFile(path) ?? "")) found.push({ at: path, as: "readOnly" });
+    }
+  }
+  return found;
+}
+
+/** A file, or those right in a folder. */
+function filesOf(path: string): string[] {
+  return statOf(path)?.isDirectory() ? entriesOf(path).map(({ name }) => join(path, name)) : [path];
+}
+
+/** What tells a file that has several names from all others. */
+function linkedFile(path: string): string | undefined {
+  const stat = statOf(path);
+  return stat?.isFile() && stat.nlink > 1 ? `${stat.dev}:${stat.ino}` : undefined;
 }
 
 /** Is there a folder for it that a command may write? */

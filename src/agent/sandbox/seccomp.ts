@@ -1,28 +1,8 @@
 // The filter of system calls that commands in the sandbox run under, as the bytes that the kernel reads.
 
-/** Where a kind of machine keeps its calls. Only these two are known; others go without a filter. */
-type MachineCalls = { audit: number; calls: Record<keyof typeof refusals | keyof typeof judged, number> };
-
 const EPERM = 1;
 const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
-
-/** Calls that no build needs and that reach past namespaces or into the kernel's own machinery, and the error each gives. */
-const refusals = {
-  add_key: EPERM,
-  request_key: EPERM,
-  keyctl: EPERM,
-  bpf: EPERM,
-  perf_event_open: EPERM,
-  userfaultfd: EPERM,
-  setns: EPERM,
-  // A ring carries calls past every filter; programs that know it can do without.
-  io_uring_setup: ENOSYS,
-  io_uring_enter: ENOSYS,
-  io_uring_register: ENOSYS,
-  // Its flags lie in memory, where a filter cannot look; libraries fall back to clone.
-  clone3: ENOSYS,
-};
 
 const newUserNamespace = 0x10000000;
 /** Typing into the terminal that the user's shell reads. */
@@ -33,62 +13,42 @@ const families = [1, 2, 10, 16];
 /** Bubblewrap itself, as commands see it: it ends them with their parent and collects what they leave. */
 const keeper = [1];
 
-/** Calls that depend on an argument: which one, and which values give an error. */
-const judged = {
-  unshare: { argument: 0, bits: newUserNamespace, error: EPERM },
-  clone: { argument: 0, bits: newUserNamespace, error: EPERM },
-  ioctl: { argument: 1, among: terminalInput, error: EPERM },
-  socket: { argument: 0, notAmong: families, error: EAFNOSUPPORT },
-  ptrace: { argument: 1, among: keeper, error: EPERM },
-  process_vm_writev: { argument: 0, among: keeper, error: EPERM },
+/** `x64`, `arm64`: its number there. With an `argument`, only some values of that give the error. */
+type RefusedCall = {
+  x64: number;
+  arm64: number;
+  error: number;
+  argument?: number;
+  bits?: number;
+  among?: number[];
+  notAmong?: number[];
 };
 
-const machines: Record<string, MachineCalls> = {
-  x64: {
-    audit: 0xc000003e,
-    calls: {
-      add_key: 248,
-      request_key: 249,
-      keyctl: 250,
-      bpf: 321,
-      perf_event_open: 298,
-      userfaultfd: 323,
-      setns: 308,
-      io_uring_setup: 425,
-      io_uring_enter: 426,
-      io_uring_register: 427,
-      clone3: 435,
-      unshare: 272,
-      clone: 56,
-      ioctl: 16,
-      socket: 41,
-      ptrace: 101,
-      process_vm_writev: 311,
-    },
-  },
-  arm64: {
-    audit: 0xc00000b7,
-    calls: {
-      add_key: 217,
-      request_key: 218,
-      keyctl: 219,
-      bpf: 280,
-      perf_event_open: 241,
-      userfaultfd: 282,
-      setns: 268,
-      io_uring_setup: 425,
-      io_uring_enter: 426,
-      io_uring_register: 427,
-      clone3: 435,
-      unshare: 97,
-      clone: 220,
-      ioctl: 29,
-      socket: 198,
-      ptrace: 117,
-      process_vm_writev: 271,
-    },
-  },
+/** Calls that no build needs and that reach past namespaces or into the kernel's own machinery. */
+const calls: Record<string, RefusedCall> = {
+  add_key: { x64: 248, arm64: 217, error: EPERM },
+  request_key: { x64: 249, arm64: 218, error: EPERM },
+  keyctl: { x64: 250, arm64: 219, error: EPERM },
+  bpf: { x64: 321, arm64: 280, error: EPERM },
+  perf_event_open: { x64: 298, arm64: 241, error: EPERM },
+  userfaultfd: { x64: 323, arm64: 282, error: EPERM },
+  setns: { x64: 308, arm64: 268, error: EPERM },
+  // A ring carries calls past every filter; programs that know it can do without.
+  io_uring_setup: { x64: 425, arm64: 425, error: ENOSYS },
+  io_uring_enter: { x64: 426, arm64: 426, error: ENOSYS },
+  io_uring_register: { x64: 427, arm64: 427, error: ENOSYS },
+  // Its flags lie in memory, where a filter cannot look; libraries fall back to clone.
+  clone3: { x64: 435, arm64: 435, error: ENOSYS },
+  unshare: { x64: 272, arm64: 97, error: EPERM, argument: 0, bits: newUserNamespace },
+  clone: { x64: 56, arm64: 220, error: EPERM, argument: 0, bits: newUserNamespace },
+  ioctl: { x64: 16, arm64: 29, error: EPERM, argument: 1, among: terminalInput },
+  socket: { x64: 41, arm64: 198, error: EAFNOSUPPORT, argument: 0, notAmong: families },
+  ptrace: { x64: 101, arm64: 117, error: EPERM, argument: 1, among: keeper },
+  process_vm_writev: { x64: 311, arm64: 271, error: EPERM, argument: 0, among: keeper },
 };
+
+/** What the kernel calls a kind of machine. Only these two are known; others go without a filter. */
+const machines = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
 // Classic BPF: load a word, jump if equal, jump if any bit is set, jump if greater or equal, return.
 const LOAD = 0x20;
@@ -111,36 +71,30 @@ type FilterInstruction = { code: number; value: number; ifTrue?: number; ifFalse
 
 /** Undefined for machines that are not known. */
 export function seccompFilter(machine: string): Buffer | undefined {
-  const known = machines[machine];
-  if (!known) return undefined;
+  if (machine !== "x64" && machine !== "arm64") return undefined;
   const instructions: FilterInstruction[] = [
     { code: LOAD, value: machineOffset },
     // Programs of another kind (32 bits) number their calls otherwise.
-    { code: EQUAL, value: known.audit, ifTrue: 1 },
+    { code: EQUAL, value: machines[machine], ifTrue: 1 },
     { code: RETURN, value: kill },
     { code: LOAD, value: numberOffset },
   ];
   if (machine === "x64")
     instructions.push({ code: AT_LEAST, value: secondTable, ifFalse: 1 }, { code: RETURN, value: fail(ENOSYS) });
-  for (const [name, error] of Object.entries(refusals)) {
-    instructions.push({ code: EQUAL, value: known.calls[name as keyof typeof refusals], ifFalse: 1 });
-    instructions.push({ code: RETURN, value: fail(error) });
-  }
-  for (const [name, rule] of Object.entries(judged)) {
-    const body = judgement(rule);
-    instructions.push({ code: EQUAL, value: known.calls[name as keyof typeof judged], ifFalse: body.length }, ...body);
+  for (const call of Object.values(calls)) {
+    const body = judgement(call);
+    instructions.push({ code: EQUAL, value: call[machine], ifFalse: body.length }, ...body);
   }
   instructions.push({ code: RETURN, value: allow });
   return bytesOf(instructions);
 }
 
 /** Ends in an answer, whatever the argument is. */
-function judgement(
-  rule: { argument: number; error: number } & { bits?: number; among?: number[]; notAmong?: number[] },
-): FilterInstruction[] {
-  const load: FilterInstruction = { code: LOAD, value: argumentOffset(rule.argument) };
+function judgement(rule: RefusedCall): FilterInstruction[] {
   const refuse: FilterInstruction = { code: RETURN, value: fail(rule.error) };
   const pass: FilterInstruction = { code: RETURN, value: allow };
+  if (rule.argument === undefined) return [refuse];
+  const load: FilterInstruction = { code: LOAD, value: argumentOffset(rule.argument) };
   if (rule.bits !== undefined) return [load, { code: ANY, value: rule.bits, ifFalse: 1 }, refuse, pass];
   const values = rule.among ?? rule.notAmong ?? [];
   const [hit, miss] = rule.among ? [refuse, pass] : [pass, refuse];
