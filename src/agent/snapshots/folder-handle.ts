@@ -1,9 +1,12 @@
 // A folder held open: what happens to the names above it leads nobody elsewhere. No link is followed on the way to it.
 import { closeSync, constants, lstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
-import { sep } from "node:path";
+import { relative, sep } from "node:path";
 
 // Windows has no such flags.
-const onlyFolder = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
+export const noFollow = constants.O_NOFOLLOW ?? 0;
+const onlyFolder = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | noFollow;
+/** To read a file, and nothing that only looks like one: no link, and no pipe that waits for a writer. */
+export const readOnly = constants.O_RDONLY | noFollow | (constants.O_NONBLOCK ?? 0);
 
 export type FolderHandle = {
   /** How an entry is spelled to the system: through the handle where that is possible (Linux), else by its path. */
@@ -35,34 +38,35 @@ function heldByPath(path: string): FolderHandle {
   return { at: (name) => inFolder(path, name), child: (name) => heldByPath(inFolder(path, name)), close: () => {} };
 }
 
-/** Folders below one root, one after the other: what two paths share is opened once. */
+/** Folders below roots, one after the other: what two paths share is opened once. */
 export class FolderTrail {
-  readonly #root: FolderHandle;
   #open: { name: string; folder: FolderHandle }[] = [];
 
-  constructor(root: string) {
-    this.#root = openFolder(root);
-  }
-
-  /** The folder at a path relative to the root. It is closed by the next call. */
-  to(path: readonly string[]): FolderHandle {
+  /** The folder at a path relative to a root. It is closed by the next call. */
+  to(root: string, path: readonly string[]): FolderHandle {
+    const names = [root, ...path];
     let shared = 0;
-    while (shared < path.length && this.#open[shared]?.name === path[shared]) shared++;
+    while (shared < names.length && this.#open[shared]?.name === names[shared]) shared++;
     this.#closeFrom(shared);
-    for (const name of path.slice(shared)) {
-      this.#open.push({ name, folder: (this.#open.at(-1)?.folder ?? this.#root).child(name) });
+    for (const name of names.slice(shared)) {
+      const above = this.#open.at(-1)?.folder;
+      this.#open.push({ name, folder: above ? above.child(name) : openFolder(name) });
     }
-    return this.#open.at(-1)?.folder ?? this.#root;
+    return this.#open.at(-1)!.folder;
   }
 
   close(): void {
     this.#closeFrom(0);
-    this.#root.close();
   }
 
   #closeFrom(index: number): void {
     for (const { folder } of this.#open.splice(index)) folder.close();
   }
+}
+
+/** The names on the way from a root. */
+export function namesFrom(root: string, path: string): string[] {
+  return path === root ? [] : relative(root, path).split(sep);
 }
 
 /** As `join` does for one plain name, at a tenth of its price. */

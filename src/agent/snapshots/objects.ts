@@ -1,33 +1,29 @@
 // Contents by their hash, in git's own formats, so that `git --git-dir` can read them. Written without git.
+import { createHash } from "node:crypto";
 import {
-  closeSync,
-  constants,
   createReadStream,
   createWriteStream,
   fstatSync,
   mkdirSync,
-  openSync,
   readFileSync,
   readSync,
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { createDeflate, createInflate, deflateSync, inflateSync } from "node:zlib";
 import { Packs, PackWriter } from "./packs.ts";
-import { newHash, sha1 } from "./sha1.ts";
-import { deflated, inflated, zlib } from "./zlib-format.ts";
 
 const largestAtOnce = 16 * 1024 * 1024;
-const exclusive = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
-export type SavedContent = { object: string; size: number };
+type SavedContent = { object: string; size: number };
 
 export type ObjectStore = {
   /** The id of a content, which is kept from then on. */
-  put(content: Uint8Array): string;
-  /** The same for an open file of any size. */
+  put(content: Buffer): string;
+  /** The same for an open file of any size, from its beginning. */
   putFile(handle: number, size: number): Promise<SavedContent>;
   /** Throws when there is none, or when it is not what its name says. */
   get(id: string): Buffer;
@@ -45,51 +41,43 @@ export function openObjects(folder: string): ObjectStore {
   const sizeOf = (id: string) => statSync(pathOf(id), { throwIfNoEntry: false })?.size ?? 0;
   const newFile = () => join(folder, `new-${process.pid}-${Math.random().toString(36).slice(2)}`);
 
-  function put(content: Uint8Array): string {
-    const header = headerOf(content.length);
-    const id = sha1(header, content);
+  function put(content: Buffer): string {
+    const id = idOf(content);
     if (packs.has(id) || together?.has(id)) return id;
     if (together) {
       if (together.isFull) {
         together.finish();
         together = new PackWriter(join(folder, "pack"));
       }
-      together.add(id, Buffer.from(content.buffer, content.byteOffset, content.length));
+      together.add(id, content);
       return id;
     }
     // One that is empty was lost when the machine went down.
     if (sizeOf(id) > 0) return id;
     const temporary = newFile();
-    const handle = openSync(temporary, exclusive, 0o600);
     try {
-      writeAll(handle, deflated(Buffer.concat([header, content])));
+      const packed = deflateSync(Buffer.concat([headerOf(content.length), content]), { level: 1 });
+      writeFileSync(temporary, packed, { mode: 0o600, flag: "wx" });
+      moveIn(temporary, id);
     } catch (error) {
       rmSync(temporary, { force: true });
       throw error;
-    } finally {
-      closeSync(handle);
     }
-    moveIn(temporary, id);
     return id;
   }
 
   function moveIn(temporary: string, id: string): void {
-    try {
-      renameSync(temporary, pathOf(id));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-      mkdirSync(join(folder, id.slice(0, 2)), { recursive: true, mode: 0o700 });
-      renameSync(temporary, pathOf(id));
-    }
+    mkdirSync(join(folder, id.slice(0, 2)), { recursive: true, mode: 0o700 });
+    renameSync(temporary, pathOf(id));
   }
 
   async function putFile(handle: number, size: number): Promise<SavedContent> {
     if (size <= largestAtOnce) {
-      const content = readAll(handle, size);
+      const content = readFileSync(handle);
       return { object: put(content), size: content.length };
     }
     const { pipeline } = await import("node:stream/promises");
-    const hash = newHash();
+    const hash = createHash("sha1");
     const source = async function* () {
       for (const piece of wholePieces(handle, size)) {
         hash.update(piece);
@@ -99,7 +87,7 @@ export function openObjects(folder: string): ObjectStore {
     const temporary = newFile();
     try {
       const file = createWriteStream(temporary, { flags: "wx", mode: 0o600 });
-      await pipeline(source, zlib().createDeflate({ level: 1 }), file);
+      await pipeline(source, createDeflate({ level: 1 }), file);
       const object = hash.digest("hex");
       moveIn(temporary, object);
       return { object, size };
@@ -110,14 +98,9 @@ export function openObjects(folder: string): ObjectStore {
   }
 
   function get(id: string): Buffer {
-    const packed = packs.get(id);
-    if (packed) {
-      if (sha1(headerOf(packed.length), packed) !== id) throw damaged(id);
-      return packed;
-    }
-    const whole = inflated(readFileSync(pathOf(id)));
-    if (sha1(whole) !== id) throw damaged(id);
-    return whole.subarray(whole.indexOf(0) + 1);
+    const content = packs.get(id) ?? withoutHeader(inflateSync(readFileSync(pathOf(id))));
+    if (idOf(content) !== id) throw damaged(id);
+    return content;
   }
 
   async function* pieces(id: string): AsyncGenerator<Buffer> {
@@ -125,15 +108,15 @@ export function openObjects(folder: string): ObjectStore {
       yield get(id);
       return;
     }
-    const hash = newHash();
+    const hash = createHash("sha1");
     const source = createReadStream(pathOf(id));
-    const inflated = zlib().createInflate();
+    const inflated = createInflate();
     source.on("error", (error) => inflated.destroy(error));
     let begun = false;
     for await (const piece of source.pipe(inflated) as AsyncIterable<Buffer>) {
       hash.update(piece);
       // The header is far shorter than a piece.
-      yield begun ? piece : piece.subarray(piece.indexOf(0) + 1);
+      yield begun ? piece : withoutHeader(piece);
       begun = true;
     }
     if (hash.digest("hex") !== id) throw damaged(id);
@@ -162,26 +145,16 @@ export function openObjects(folder: string): ObjectStore {
   };
 }
 
-/** What the id of a content would be, without keeping it. */
+/** What the id of an open file would be, without keeping it. */
 export function hashFile(handle: number, size: number): string {
-  if (size <= largestAtOnce) {
-    const content = readAll(handle, size);
-    return sha1(headerOf(content.length), content);
-  }
-  const hash = newHash();
+  if (size <= largestAtOnce) return idOf(readFileSync(handle));
+  const hash = createHash("sha1");
   for (const piece of wholePieces(handle, size)) hash.update(piece);
   return hash.digest("hex");
 }
 
-function readAll(handle: number, size: number): Buffer {
-  const content = Buffer.allocUnsafe(size);
-  let length = 0;
-  while (length < size) {
-    const count = readSync(handle, content, length, size - length, length);
-    if (count === 0) break;
-    length += count;
-  }
-  return content.subarray(0, length);
+function idOf(content: Buffer): string {
+  return createHash("sha1").update(headerOf(content.length)).update(content).digest("hex");
 }
 
 /** The header, then the content. The header says the size, so the file must keep it. */
@@ -201,8 +174,8 @@ function headerOf(size: number): Buffer {
   return Buffer.from(`blob ${size}\0`, "latin1");
 }
 
-function writeAll(handle: number, content: Uint8Array): void {
-  for (let at = 0; at < content.length; ) at += writeSync(handle, content, at, content.length - at);
+function withoutHeader(bytes: Buffer): Buffer {
+  return bytes.subarray(bytes.indexOf(0) + 1);
 }
 
 function damaged(id: string): Error {

@@ -1,8 +1,7 @@
 // Many contents in one file, in git's pack format: making thousands of small files is what costs the most.
+import { createHash } from "node:crypto";
 import {
   closeSync,
-  constants,
-  fstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -15,11 +14,8 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { newHash } from "./sha1.ts";
-import { deflated, inflated, zlib } from "./zlib-format.ts";
+import { crc32, deflateSync, inflateSync } from "node:zlib";
 
-/** So much is gathered before it is written. */
-const bufferBytes = 1024 * 1024;
 /** An index holds 31 bits of an offset. */
 const largestPack = 2 ** 31 - 64 * 1024 * 1024;
 
@@ -66,7 +62,6 @@ export class PackIndex {
   /** Without its ending. */
   readonly path: string;
   #loaded: { bytes: Buffer; count: number } | undefined;
-  #ends: number[] | undefined;
 
   constructor(path: string) {
     this.path = path;
@@ -97,15 +92,17 @@ export class PackIndex {
   }
 
   read(index: number): Buffer {
-    const start = this.#offset(index);
-    const handle = openSync(`${this.path}.pack`, constants.O_RDONLY);
+    const { bytes, count } = this.#load();
+    const start = bytes.readUInt32BE(namesAt + count * 24 + index * 4);
+    const handle = openSync(`${this.path}.pack`, "r");
     try {
-      this.#ends ??= this.#allOffsets(fstatSync(handle).size - 20);
-      const entry = Buffer.allocUnsafe(nextAfter(this.#ends, start) - start);
-      readSync(handle, entry, 0, entry.length, start);
-      let at = 0;
-      while (entry[at]! >= 0x80) at++;
-      return inflated(entry.subarray(at + 1));
+      const head = Buffer.alloc(16);
+      readSync(handle, head, 0, head.length, start);
+      const { size, length } = readEntryHeader(head);
+      // What does not get smaller gets little larger. Unpacking ends where the content ends, whatever follows.
+      const packed = Buffer.alloc(size + Math.ceil(size / 100) + 100);
+      const read = readSync(handle, packed, 0, packed.length, start + length);
+      return inflateSync(packed.subarray(0, read));
     } finally {
       closeSync(handle);
     }
@@ -124,31 +121,10 @@ export class PackIndex {
     this.#loaded = { bytes, count: bytes.length === namesAt + count * 28 + 40 ? count : 0 };
     return this.#loaded;
   }
-
-  #offset(index: number): number {
-    const { bytes, count } = this.#load();
-    return bytes.readUInt32BE(namesAt + count * 24 + index * 4);
-  }
-
-  #allOffsets(end: number): number[] {
-    const { count } = this.#load();
-    return [...Array.from({ length: count }, (_, index) => this.#offset(index)), end].sort((a, b) => a - b);
-  }
 }
 
 /** Behind the magic, the version, and the counts by first byte. */
 const namesAt = 8 + 256 * 4;
-
-function nextAfter(sorted: readonly number[], value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle]! <= value) low = middle + 1;
-    else high = middle;
-  }
-  return sorted[low]!;
-}
 
 type PackedObject = { id: string; offset: number; crc: number };
 
@@ -158,8 +134,6 @@ export class PackWriter {
   readonly #file: string;
   readonly #handle: number;
   readonly #entries = new Map<string, PackedObject>();
-  #waiting: Buffer[] = [];
-  #waitingBytes = 0;
   #offset = 0;
   #isOpen = true;
 
@@ -180,18 +154,17 @@ export class PackWriter {
   }
 
   add(id: string, content: Buffer): void {
-    const entry = Buffer.concat([entryHeader(content.length), deflated(content)]);
-    this.#entries.set(id, { id, offset: this.#offset, crc: zlib().crc32(entry) });
+    const entry = Buffer.concat([entryHeader(content.length), deflateSync(content, { level: 1 })]);
+    this.#entries.set(id, { id, offset: this.#offset, crc: crc32(entry) });
     this.#append(entry);
   }
 
   finish(): void {
     try {
       if (this.#entries.size === 0) return;
-      this.#flush();
-      writeAll(this.#handle, packHeader(this.#entries.size), 0);
+      writeSync(this.#handle, packHeader(this.#entries.size), 0, undefined, 0);
       const sum = this.#sum();
-      writeAll(this.#handle, sum, this.#offset);
+      this.#append(sum);
       const sorted = [...this.#entries.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
       const path = join(this.#folder, `pack-${sum.toString("hex")}`);
       renameSync(this.#file, `${path}.pack`);
@@ -211,22 +184,14 @@ export class PackWriter {
   }
 
   #append(bytes: Buffer): void {
-    this.#waiting.push(bytes);
-    this.#waitingBytes += bytes.length;
+    writeFileSync(this.#handle, bytes);
     this.#offset += bytes.length;
-    if (this.#waitingBytes > bufferBytes) this.#flush();
-  }
-
-  #flush(): void {
-    writeAll(this.#handle, Buffer.concat(this.#waiting), this.#offset - this.#waitingBytes);
-    this.#waiting = [];
-    this.#waitingBytes = 0;
   }
 
   /** Of the whole file, whose beginning is written last. */
   #sum(): Buffer {
-    const hash = newHash();
-    const piece = Buffer.allocUnsafe(bufferBytes);
+    const hash = createHash("sha1");
+    const piece = Buffer.allocUnsafe(1024 * 1024);
     for (let at = 0; at < this.#offset; ) {
       const count = readSync(this.#handle, piece, 0, piece.length, at);
       if (count === 0) break;
@@ -253,27 +218,27 @@ function entryHeader(size: number): Buffer {
   return Buffer.from(bytes);
 }
 
+function readEntryHeader(bytes: Buffer): { size: number; length: number } {
+  let size = bytes[0]! & 15;
+  let length = 1;
+  for (let unit = 16; bytes[length - 1]! >= 0x80; unit *= 128) size += (bytes[length++]! & 127) * unit;
+  return { size, length };
+}
+
 /** Version 2: how many names begin with which byte, the names, checksums and offsets in their order. */
 function indexOf(sorted: readonly PackedObject[], packSum: Buffer): Buffer {
   const bytes = Buffer.alloc(namesAt + sorted.length * 28);
   bytes.writeUInt32BE(0xff744f63, 0);
   bytes.writeUInt32BE(2, 4);
-  const counts = new Array<number>(256).fill(0);
   for (const [index, { id, crc, offset }] of sorted.entries()) {
-    counts[Number.parseInt(id.slice(0, 2), 16)]!++;
     bytes.write(id, namesAt + index * 20, "hex");
     bytes.writeUInt32BE(crc, namesAt + sorted.length * 20 + index * 4);
     bytes.writeUInt32BE(offset, namesAt + sorted.length * 24 + index * 4);
   }
-  let sum = 0;
-  for (const [first, count] of counts.entries()) {
-    sum += count;
-    bytes.writeUInt32BE(sum, 8 + first * 4);
+  for (let first = 0, count = 0; first < 256; first++) {
+    while (count < sorted.length && bytes[namesAt + count * 20]! <= first) count++;
+    bytes.writeUInt32BE(count, 8 + first * 4);
   }
   const whole = Buffer.concat([bytes, packSum]);
-  return Buffer.concat([whole, newHash().update(whole).digest()]);
-}
-
-function writeAll(handle: number, content: Uint8Array, position: number): void {
-  for (let at = 0; at < content.length; ) at += writeSync(handle, content, at, content.length - at, position + at);
+  return Buffer.concat([whole, createHash("sha1").update(whole).digest()]);
 }

@@ -1,8 +1,8 @@
 // What must change so that the files are again as they were: the present compared with the state to go back to.
-import { closeSync, constants, openSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { closeSync, openSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
-import { FolderTrail, inFolder } from "./folder-handle.ts";
+import { FolderTrail, inFolder, namesFrom, readOnly } from "./folder-handle.ts";
 import type { SnapshotEntry } from "./manifest.ts";
 import { hashFile } from "./objects.ts";
 import { reasons } from "./reasons.ts";
@@ -33,7 +33,7 @@ export type PlanOptions = { closed: ReadonlySet<string>; pauses: Pauses };
 
 type Planning = {
   store: SnapshotStore;
-  trails: Map<string, FolderTrail>;
+  trail: FolderTrail;
   plan: RestorePlan;
   /** What is there and stays, though it may not have been there. */
   kept: string[];
@@ -44,7 +44,7 @@ export async function planRestore(
   target: RestoreTarget,
   options: PlanOptions,
 ): Promise<RestorePlan> {
-  const planning: Planning = { store, trails: new Map(), plan: { steps: [], left: [] }, kept: [] };
+  const planning: Planning = { store, trail: new FolderTrail(), plan: { steps: [], left: [] }, kept: [] };
   try {
     const present = await presentNodes(planning, target, options);
     store.cache.begin();
@@ -53,7 +53,7 @@ export async function planRestore(
       compare(planning, { path, root: rootOf(path, target), node: present.get(path), entry: target.entries.get(path) });
     }
   } finally {
-    for (const trail of planning.trails.values()) trail.close();
+    planning.trail.close();
   }
   return withoutKept(planning.plan, planning.kept);
 }
@@ -94,7 +94,7 @@ async function presentNodes(
 function isSeen(path: string, { trees }: RestoreTarget, found: ReadonlyMap<string, TreeNode>): boolean {
   const tree = trees.find((root) => isInside(path, root));
   if (tree === undefined) return false;
-  const names = relative(tree, path).split(sep);
+  const names = namesFrom(tree, path);
   return !names.some((_, index) => found.get(join(tree, ...names.slice(0, index)))?.kind === "unsaved");
 }
 
@@ -105,9 +105,9 @@ function flatten(path: string, node: TreeNode, found: Map<string, TreeNode>): vo
 
 function nodeOfPath(planning: Planning, path: string, target: RestoreTarget): TreeNode | undefined {
   const root = rootOf(path, target);
-  const names = relative(root, path).split(sep);
+  const names = namesFrom(root, path);
   try {
-    return nodeAt(trailOf(planning, root).to(names.slice(0, -1)), names.at(-1)!);
+    return nodeAt(planning.trail.to(root, names.slice(0, -1)), names.at(-1)!);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
@@ -162,14 +162,11 @@ function changeOf(
 function objectOf(planning: Planning, { root, path, node }: { root: string; path: string; node: FileNode }) {
   const known = planning.store.cache.find(path, node.stamp);
   if (known !== undefined) return known;
-  const names = relative(root, path).split(sep);
+  const names = namesFrom(root, path);
   let handle: number | undefined;
   try {
-    const folder = trailOf(planning, root).to(names.slice(0, -1));
-    handle = openSync(
-      folder.at(names.at(-1)!),
-      constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
-    );
+    const folder = planning.trail.to(root, names.slice(0, -1));
+    handle = openSync(folder.at(names.at(-1)!), readOnly);
     return hashFile(handle, node.size);
   } catch {
     return undefined;
@@ -195,10 +192,4 @@ function rootOf(path: string, { trees, roots }: RestoreTarget): string {
   const root = [...trees, ...roots].find((each) => isInside(path, each));
   if (root === undefined) throw new Error(`${path} lies in no root of its snapshot`);
   return root;
-}
-
-function trailOf({ trails }: Planning, root: string): FolderTrail {
-  const trail = trails.get(root) ?? new FolderTrail(root);
-  trails.set(root, trail);
-  return trail;
 }

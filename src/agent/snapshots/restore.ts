@@ -5,7 +5,6 @@ import {
   constants,
   fchmodSync,
   fchownSync,
-  ftruncateSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -14,23 +13,19 @@ import {
   rmSync,
   symlinkSync,
   unlinkSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
-import { relative, sep } from "node:path";
-import { type FolderHandle, FolderTrail } from "./folder-handle.ts";
+import { join } from "node:path";
+import { type FolderHandle, FolderTrail, namesFrom, noFollow } from "./folder-handle.ts";
 import type { SnapshotEntry } from "./manifest.ts";
 import type { ObjectStore } from "./objects.ts";
-import type { LeftPath, RestoreStep } from "./plan.ts";
+import type { RestoreStep } from "./plan.ts";
 import type { Pauses } from "./scan.ts";
-
-const noFollow = constants.O_NOFOLLOW ?? 0;
-
-export type CarriedOut = { done: RestoreStep[]; failed: LeftPath[] };
 
 type Restoring = {
   objects: ObjectStore;
   pauses: Pauses;
-  trails: Map<string, FolderTrail>;
+  trail: FolderTrail;
   failed: Map<string, string>;
   /** Folders that are not empty after all. */
   kept: Set<string>;
@@ -40,12 +35,12 @@ type Restoring = {
 export async function carryOutPlan(
   steps: readonly RestoreStep[],
   { objects, pauses }: { objects: ObjectStore; pauses: Pauses },
-): Promise<CarriedOut> {
-  const restoring: Restoring = { objects, pauses, trails: new Map(), failed: new Map(), kept: new Set() };
+) {
+  const restoring: Restoring = { objects, pauses, trail: new FolderTrail(), failed: new Map(), kept: new Set() };
   const attempt = async (step: RestoreStep, work: (folder: FolderHandle, name: string) => unknown): Promise<void> => {
     if (pauses.due) await pauses.take();
     try {
-      const names = namesOf(step);
+      const names = namesFrom(step.root, step.path);
       await work(folderOf(restoring, step.root, names.slice(0, -1)), names.at(-1) ?? ".");
     } catch (error) {
       restoring.failed.set(step.path, sentenceOf(error));
@@ -68,7 +63,7 @@ export async function carryOutPlan(
     }
     lock(restoring, locked);
   } finally {
-    for (const trail of restoring.trails.values()) trail.close();
+    restoring.trail.close();
   }
   const done = steps.filter(({ path }) => !restoring.failed.has(path) && !restoring.kept.has(path));
   return { done, failed: [...restoring.failed].map(([path, why]) => ({ path, why })) };
@@ -93,35 +88,27 @@ async function write(restoring: Restoring, entry: SnapshotEntry, folder: FolderH
   const temporary = folder.at(`.courser-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
   try {
     if (entry.kind === "link") symlinkSync(restoring.objects.get(entry.object), temporary);
-    else if (entry.kind === "file") await writeNew(restoring, entry, temporary, folder.at(name));
+    else if (entry.kind === "file") {
+      const handle = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, 0o600);
+      await fill(restoring, entry, handle, folder.at(name));
+    }
     renameSync(temporary, folder.at(name));
   } catch (error) {
     rmSync(temporary, { force: true });
     // A file that is a mount point of its own cannot be replaced, but it can be written.
     if (entry.kind !== "file" || (error as NodeJS.ErrnoException).code !== "EBUSY") throw error;
-    await writeInPlace(restoring, entry, folder.at(name));
+    const handle = openSync(folder.at(name), constants.O_WRONLY | constants.O_TRUNC | noFollow);
+    await fill(restoring, entry, handle);
   }
 }
 
 type FileEntry = Extract<SnapshotEntry, { kind: "file" }>;
 
-async function writeNew(restoring: Restoring, entry: FileEntry, temporary: string, old: string): Promise<void> {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
-  const handle = openSync(temporary, flags, 0o600);
+/** `old`: the file whose place it takes. */
+async function fill({ objects }: Restoring, entry: FileEntry, handle: number, old?: string): Promise<void> {
   try {
-    for await (const piece of restoring.objects.pieces(entry.object)) writeAll(handle, piece);
-    keepOwner(handle, old);
-    fchmodSync(handle, entry.mode);
-  } finally {
-    closeSync(handle);
-  }
-}
-
-async function writeInPlace(restoring: Restoring, entry: FileEntry, path: string): Promise<void> {
-  const handle = openSync(path, constants.O_WRONLY | noFollow);
-  try {
-    ftruncateSync(handle, 0);
-    for await (const piece of restoring.objects.pieces(entry.object)) writeAll(handle, piece);
+    for await (const piece of objects.pieces(entry.object)) writeFileSync(handle, piece);
+    if (old !== undefined) keepOwner(handle, old);
     fchmodSync(handle, entry.mode);
   } finally {
     closeSync(handle);
@@ -152,12 +139,12 @@ function unlock(restoring: Restoring, steps: readonly RestoreStep[]): LockedFold
   const locked: LockedFolder[] = [];
   const seen = new Set<string>();
   for (const step of steps) {
-    const names = namesOf(step).slice(0, -1);
-    const key = [step.root, ...names].join(sep);
+    const names = namesFrom(step.root, step.path).slice(0, -1);
+    const key = join(step.root, ...names);
     if (seen.has(key)) continue;
     seen.add(key);
     try {
-      const path = trailOf(restoring, step.root).to(names).at(".");
+      const path = restoring.trail.to(step.root, names).at(".");
       const mode = lstatSync(path).mode & 0o7777;
       if ((mode & 0o700) === 0o700) continue;
       chmodSync(path, mode | 0o700);
@@ -167,7 +154,7 @@ function unlock(restoring: Restoring, steps: readonly RestoreStep[]): LockedFold
     }
   }
   const own = new Set(steps.filter((step) => step.change !== "write").map((step) => step.path));
-  return locked.filter(({ root, names }) => !own.has([root, ...names].join(sep)));
+  return locked.filter(({ root, names }) => !own.has(join(root, ...names)));
 }
 
 function lock(restoring: Restoring, locked: readonly LockedFolder[]): void {
@@ -180,32 +167,17 @@ function lock(restoring: Restoring, locked: readonly LockedFolder[]): void {
   }
 }
 
-function folderOf(restoring: Restoring, root: string, names: readonly string[]): FolderHandle {
-  const trail = trailOf(restoring, root);
+function folderOf({ trail }: Restoring, root: string, names: readonly string[]): FolderHandle {
   for (let depth = 0; depth < names.length; depth++) {
     try {
-      trail.to(names.slice(0, depth + 1));
+      trail.to(root, names.slice(0, depth + 1));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       // A folder above a single path went since, by a hand that left no record.
-      mkdirSync(trail.to(names.slice(0, depth)).at(names[depth]!));
+      mkdirSync(trail.to(root, names.slice(0, depth)).at(names[depth]!));
     }
   }
-  return trail.to(names);
-}
-
-function trailOf({ trails }: Restoring, root: string): FolderTrail {
-  const trail = trails.get(root) ?? new FolderTrail(root);
-  trails.set(root, trail);
-  return trail;
-}
-
-function namesOf({ root, path }: RestoreStep): string[] {
-  return path === root ? [] : relative(root, path).split(sep);
-}
-
-function writeAll(handle: number, content: Uint8Array): void {
-  for (let at = 0; at < content.length; ) at += writeSync(handle, content, at, content.length - at);
+  return trail.to(root, names);
 }
 
 const sentences: Record<string, string> = {

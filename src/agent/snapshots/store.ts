@@ -17,8 +17,6 @@ export class SnapshotStore {
   readonly chats: string;
   readonly objects: ObjectStore;
   readonly cache: StatCache;
-  #marks = 0;
-
   readonly #workspace: string;
 
   constructor({ configDir, workspace }: SnapshotPaths) {
@@ -37,7 +35,7 @@ export class SnapshotStore {
   /** Runs `work` while nothing is swept away. What it makes must be kept by `keep` before it ends. */
   async use<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#make();
-    const mark = join(this.folder, "busy", `${process.pid}-${this.#marks++}-${Math.random().toString(36).slice(2)}`);
+    const mark = join(this.folder, "busy", `${process.pid}-${Math.random().toString(36).slice(2)}`);
     while (true) {
       writeFileSync(mark, "", { mode: 0o600 });
       if (!this.#isSwept()) break;

@@ -1,7 +1,7 @@
 // Takes snapshots: of whole trees before anything may happen, of single paths before one of them is changed.
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import { join, relative, sep } from "node:path";
-import { type FolderHandle, FolderTrail, inFolder, openFolder } from "./folder-handle.ts";
+import { closeSync, fstatSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { type FolderHandle, FolderTrail, inFolder, namesFrom, openFolder, readOnly } from "./folder-handle.ts";
 import { isIgnoredFolder } from "./ignored.ts";
 import { encodeFolder, encodeSnapshot, type SnapshotEntry } from "./manifest.ts";
 import type { UnsavedPath, UnsavedReason } from "./reasons.ts";
@@ -22,8 +22,6 @@ import type { SnapshotStore } from "./store.ts";
 export type TakenSnapshot = { object: string; unsaved: UnsavedPath[] };
 
 export type TakeOptions = { limits?: SnapshotLimits; closed: ReadonlySet<string>; pauses: Pauses };
-
-const readOnly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 type Saving = {
   store: SnapshotStore;
@@ -100,22 +98,20 @@ export async function takePresentPaths(
 ): Promise<TakenSnapshot> {
   const saving: Saving = { store, options, unsaved: [] };
   const entries = new Map<string, SnapshotEntry>();
-  const trails = new Map<string, FolderTrail>();
+  const trail = new FolderTrail();
   try {
     for (const { root, path, node, becomes } of list) {
       if (options.pauses.due) await options.pauses.take();
       if (!node) entries.set(path, { kind: becomes === "folder" ? "unmade" : "absent" });
       else if (node.kind === "folder") entries.set(path, { kind: "folder", mode: node.mode });
       else {
-        const trail = trails.get(root) ?? new FolderTrail(root);
-        trails.set(root, trail);
-        const names = relative(root, path).split(sep);
-        const folder = () => trail.to(names.slice(0, -1));
+        const names = namesFrom(root, path);
+        const folder = () => trail.to(root, names.slice(0, -1));
         entries.set(path, (await saveChild(saving, names.at(-1)!, { node, path, folder })) ?? { kind: "absent" });
       }
     }
   } finally {
-    for (const trail of trails.values()) trail.close();
+    trail.close();
   }
   return {
     object: store.objects.put(encodeSnapshot({ kind: "paths", roots: rootsOf(list), entries })),
@@ -207,18 +203,18 @@ async function savePath(
   entries: Map<string, SnapshotEntry>,
 ): Promise<void> {
   const { closed } = saving.options;
-  const names = relative(root, path).split(sep);
+  const names = namesFrom(root, path);
   const git = names.findIndex((name) => name.toLowerCase() === ".git");
   const own = names.findIndex((_, index) => closed.has(join(root, ...names.slice(0, index + 1))));
   if (git !== -1 || own !== -1) {
     saving.unsaved.push({ path, why: own === -1 ? "repository" : "own" });
     return;
   }
-  const trail = new FolderTrail(root);
+  const trail = new FolderTrail();
   try {
     for (let depth = 1; depth < names.length; depth++) {
       try {
-        trail.to(names.slice(0, depth));
+        trail.to(root, names.slice(0, depth));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
         for (; depth < names.length; depth++) entries.set(join(root, ...names.slice(0, depth)), { kind: "unmade" });
@@ -226,7 +222,7 @@ async function savePath(
         return;
       }
     }
-    const folder = trail.to(names.slice(0, -1));
+    const folder = trail.to(root, names.slice(0, -1));
     const node = nodeAt(folder, names.at(-1)!);
     if (node?.kind === "folder") {
       const whole = await scanTree(path, scanOptions(saving.options));
