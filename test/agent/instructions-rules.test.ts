@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { booleanOf, listOf, parseFrontmatter, textOf } from "../../src/agent/instructions/frontmatter.ts";
-import { pathMatcher } from "../../src/agent/instructions/glob.ts";
 import { buildSystemPrompt, createPathInstructions } from "../../src/agent/instructions/index.ts";
+import { pathMatcher } from "../../src/agent/instructions/path-instructions.ts";
 import { parseRule } from "../../src/agent/instructions/rules.ts";
 import { fixture as make } from "./instructions-support.ts";
 

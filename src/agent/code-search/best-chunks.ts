@@ -1,9 +1,10 @@
 // The part of a file that answers a question best.
 import { type Chunk, cutIntoChunks } from "./chunks.ts";
 import type { Concept } from "./question.ts";
+import { combined } from "./rank.ts";
 import type { Scanner } from "./scanner.ts";
 
-export type ScoredChunk = Chunk & { score: number };
+type ScoredChunk = Chunk & { score: number };
 
 /** Which concepts a term speaks for, by the term's number, and what it is worth to each. */
 type WantedTerms = { concept: number; value: number }[][];
@@ -31,13 +32,7 @@ export function createChunkScorer(
       for (const { concept, value } of wanted[id] ?? [])
         parts[concept] = Math.max(parts[concept]!, value * (times / (times + 1.2)));
     }
-    let sum = 0;
-    let known = 0;
-    for (const part of parts) {
-      sum += part;
-      if (part > 0) known += 1;
-    }
-    return sum * (0.5 + 0.5 * (known / parts.length));
+    return combined(parts, 0.5);
   };
   return {
     best: (bytes, path) =>

@@ -1,8 +1,8 @@
 // Which files answer a question: each concept counts once in a file, by its best term; files that know more of the
 // concepts win over files that know one of them well. Then the best chunk of each of the first ones is looked for.
 import type { CodeIndex, FieldWeights } from "../../store/code-index/code-index.ts";
-import { pathTerms } from "./path-terms.ts";
 import type { Concept } from "./question.ts";
+import { pathTerms } from "./words.ts";
 
 export type RankedFile = { id: number; path: string; score: number };
 
@@ -108,14 +108,15 @@ function addNames(
   }
 }
 
-function combined(parts: Float64Array): number {
+/** The sum of what a place is worth to each concept; `share` of it depends on how many of them it knows. */
+export function combined(parts: Float64Array, share = coverage): number {
   let sum = 0;
   let known = 0;
   for (const part of parts) {
     sum += part;
     if (part > 0) known += 1;
   }
-  return sum * (1 - coverage + coverage * (known / parts.length));
+  return sum * (1 - share + share * (known / parts.length));
 }
 
 /** A long file knows a little of everything: what a short one says weighs more. */

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { CodeIndex, FileStamp, FileTerms, IndexedFile } from "../../store/code-index/code-index.ts";
-import { pathText } from "./path-terms.ts";
 import { createScanner, type Scanner } from "./scanner.ts";
+import { pathText } from "./words.ts";
 
 export type Update = { read: number; removed: number; files: number };
 

@@ -49,26 +49,34 @@ export function refusalOf(found: MentionTarget, context: AttachContext): string 
 }
 
 export function attach(found: MentionTarget, context: AttachContext): Attachment {
-  if (found.kind === "folder") return attachFolder(found, context);
-  return /\.(?:png|jpe?g|gif|webp)$/i.test(found.path) && !found.lines
-    ? attachImage(found, context)
-    : attachFile(found, context);
+  const { path, kind } = found;
+  const shown = shownPath(path, context.workspace);
+  const type = kind === "file" && !found.lines && /\.(?:png|jpe?g|gif|webp)$/i.test(path) ? "image" : kind;
+  const made = makers[type](found, shown, context);
+  if (typeof made !== "string") return { type, path, warnings: [], ...made };
+  return { type, path, parts: [], bytes: 0, warnings: [`${shown} was not attached: ${made}.`] };
 }
 
-function attachFile(found: MentionTarget, context: AttachContext): Attachment {
-  const shown = shownPath(found.path, context.workspace);
+/** What comes along, or why nothing does. */
+type Made = Pick<Attachment, "parts" | "bytes"> & { warnings?: string[] };
+
+const makers: Record<
+  Attachment["type"],
+  (found: MentionTarget, shown: string, context: AttachContext) => Made | string
+> = {
+  file: attachFile,
+  folder: attachFolder,
+  image: attachImage,
+};
+
+function attachFile(found: MentionTarget, shown: string): Made | string {
   const limit = found.lines ? furthestLine : largestAttachment;
   const read = readText(found.real, { limit });
-  if (read.type !== "text")
-    return nothing(
-      "file",
-      found,
-      `${shown} was not attached: ${read.type === "problem" ? read.reason : "it is gone"}.`,
-    );
+  if (read.type !== "text") return reasonOf(read);
   const picked = found.lines
     ? pickLines(read.text, found.lines)
     : { text: read.text, range: undefined, isCut: read.isCut };
-  if (!picked) return nothing("file", found, `${shown} was not attached: it has no line ${found.lines!.first}.`);
+  if (!picked) return `it has no line ${found.lines!.first}`;
   const parts = [block("file", { path: shown, lines: picked.range }, picked.text)];
   const warnings: string[] = [];
   if (picked.isCut) {
@@ -80,8 +88,15 @@ function attachFile(found: MentionTarget, context: AttachContext): Attachment {
       `${shown} is larger than ${largestAttachment} bytes; only its start was attached. Mention lines, as in @${shown}:${next}-${next + 99}, for another part.`,
     );
   }
-  const text = parts.join("\n");
-  return { type: "file", path: found.path, parts: [{ type: "text", text }], bytes: Buffer.byteLength(text), warnings };
+  return { ...textPart(parts.join("\n")), warnings };
+}
+
+function textPart(text: string): Made {
+  return { parts: [{ type: "text", text }], bytes: Buffer.byteLength(text) };
+}
+
+function reasonOf(read: { type: string; reason?: string }): string {
+  return read.reason ?? "it is gone";
 }
 
 function pickLines(text: string, lines: LineRange): { text: string; range: string; isCut: boolean } | undefined {
@@ -102,8 +117,7 @@ function pickLines(text: string, lines: LineRange): { text: string; range: strin
   return { text: `${picked}\n`, range: `${lines.first}-${end}`, isCut: end < last };
 }
 
-function attachFolder(found: MentionTarget, context: AttachContext): Attachment {
-  const shown = shownPath(found.path, context.workspace);
+function attachFolder(found: MentionTarget, shown: string, context: AttachContext): Made | string {
   let names: string[];
   try {
     names = readdirSync(found.real, { withFileTypes: true })
@@ -111,50 +125,22 @@ function attachFolder(found: MentionTarget, context: AttachContext): Attachment 
       .map((entry) => oneLine(entry.name) + (entry.isDirectory() ? "/" : ""))
       .sort();
   } catch (error) {
-    const problem = problemOf(error);
-    return nothing(
-      "folder",
-      found,
-      `${shown} was not attached: ${problem.type === "problem" ? problem.reason : "it is gone"}.`,
-    );
+    return reasonOf(problemOf(error));
   }
   const left = names.length - mostNames;
   const more = left > 0 ? `\n[${left} more; use LS or Glob.]` : "";
-  const text = block("folder", { path: shown }, names.slice(0, mostNames).join("\n") + more);
-  return {
-    type: "folder",
-    path: found.path,
-    parts: [{ type: "text", text }],
-    bytes: Buffer.byteLength(text),
-    warnings: [],
-  };
+  return textPart(block("folder", { path: shown }, names.slice(0, mostNames).join("\n") + more));
 }
 
-function attachImage(found: MentionTarget, context: AttachContext): Attachment {
-  const shown = shownPath(found.path, context.workspace);
+function attachImage(found: MentionTarget, shown: string): Made | string {
   const read = readBytes(found.real, { limit: largestImage + 1 });
-  if (read.type !== "bytes")
-    return nothing(
-      "image",
-      found,
-      `${shown} was not attached: ${read.type === "problem" ? read.reason : "it is gone"}.`,
-    );
-  if (read.size > largestImage) {
-    return nothing("image", found, `${shown} was not attached: images may be at most 5 MB. Resize it first.`);
-  }
+  if (read.type !== "bytes") return reasonOf(read);
+  if (read.size > largestImage) return "images may be at most 5 MB. Resize it first";
   const mime = imageKind(read.bytes);
-  if (!mime)
-    return nothing(
-      "image",
-      found,
-      `${shown} was not attached: it is not a PNG, JPEG, GIF or WebP image, whatever its name says.`,
-    );
+  if (!mime) return "it is not a PNG, JPEG, GIF or WebP image, whatever its name says";
   const label = `<image path="${oneLine(shown).replaceAll('"', "&quot;")}"/>`;
-  const parts: Part[] = [
-    { type: "text", text: label },
-    { type: "image", mime, base64: read.bytes.toString("base64") },
-  ];
-  return { type: "image", path: found.path, parts, bytes: label.length, warnings: [] };
+  const image = { type: "image" as const, mime, base64: read.bytes.toString("base64") };
+  return { parts: [{ type: "text", text: label }, image], bytes: label.length };
 }
 
 function lookUp(target: string, bases: readonly string[]): MentionTarget | undefined {
@@ -169,8 +155,4 @@ function lookUp(target: string, bases: readonly string[]): MentionTarget | undef
 
 function withLines(found: MentionTarget | undefined, lines: LineRange): MentionTarget | undefined {
   return found?.kind === "file" ? { ...found, lines } : undefined;
-}
-
-function nothing(type: Attachment["type"], found: MentionTarget, warning: string): Attachment {
-  return { type, path: found.path, parts: [], bytes: 0, warnings: [warning] };
 }

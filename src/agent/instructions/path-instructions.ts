@@ -1,8 +1,8 @@
 // Instructions that wait for a path: nested AGENTS.md, nested rules, rules with patterns. Each is given once in a session.
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { compilePath, expandBraces } from "../../policy/glob.ts";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { words } from "../../text/words.ts";
-import { type PathMatcher, pathMatcher } from "./glob.ts";
 import {
   describedRules,
   type Instruction,
@@ -151,4 +151,26 @@ function isFolder(path: string): boolean {
 export function slashed(from: string, to: string): string {
   const way = relative(from, to);
   return sep === "/" ? way : way.replaceAll(sep, "/");
+}
+
+type PathMatcher = (path: string) => boolean;
+
+/** Patterns of rules: the name of a folder means all below it, one with `!` takes away. Paths are relative, with slashes. */
+export function pathMatcher(patterns: readonly string[]): PathMatcher {
+  const wanted = patterns.filter((pattern) => !pattern.startsWith("!")).flatMap(testsOf);
+  const unwanted = patterns.flatMap((pattern) => (pattern.startsWith("!") ? testsOf(pattern.slice(1)) : []));
+  return (path) => wanted.some((test) => test(path)) && !unwanted.some((test) => test(path));
+}
+
+/** A pattern with too many alternatives matches nothing. */
+function testsOf(pattern: string): PathMatcher[] {
+  // One choice is a choice too: `*.{ts}`.
+  const alternatives = expandBraces(pattern.replace(/\{([^{},]*)\}/g, "$1")) ?? [];
+  return alternatives.map((each) => compilePath(whole(each), { brackets: true }));
+}
+
+function whole(pattern: string): string {
+  const plain = pattern.replace(/^(?:\.?\/)+/, "").replace(/\/$/, "");
+  const last = plain.slice(plain.lastIndexOf("/") + 1);
+  return /[*?[]/.test(last) ? plain : `${plain}/**`;
 }

@@ -15,15 +15,9 @@ import { isInside, shownPath } from "../../policy/paths.ts";
 import { wholeLength } from "../../process/bounded-bytes.ts";
 import { decodeText } from "../text-file.ts";
 
-type TextRead =
-  | { type: "text"; text: string; real: string; size: number; isCut: boolean }
-  | { type: "missing" }
-  | { type: "problem"; reason: string };
-
-type BytesRead =
-  | { type: "bytes"; bytes: Buffer; real: string; size: number }
-  | { type: "missing" }
-  | { type: "problem"; reason: string };
+type NotRead = { type: "missing" } | { type: "problem"; reason: string };
+type TextRead = NotRead | { type: "text"; text: string; real: string; size: number; isCut: boolean };
+type BytesRead = NotRead | { type: "bytes"; bytes: Buffer; real: string; size: number };
 
 // Windows has no such flags.
 const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -97,7 +91,7 @@ export function statOrNothing(path: string): Stats | undefined {
   }
 }
 
-export function problemOf(error: unknown): { type: "missing" } | { type: "problem"; reason: string } {
+export function problemOf(error: unknown): NotRead {
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (code === "ENOENT" || code === "ENOTDIR") return { type: "missing" };
   if (code === "EACCES" || code === "EPERM")
