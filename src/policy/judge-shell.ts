@@ -4,9 +4,8 @@ import { basename } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { isNamedByWrapper, uncoveredRun } from "./allow-rules.ts";
 import { deniedArguments, deniedRuns, deniedTouches, unseenArguments } from "./deny-rules.ts";
-import { copiedPaths } from "./files/copies.ts";
+import { copiedPaths, removedPaths } from "./files/copies.ts";
 import { mayLeadToProtected } from "./files/named-files.ts";
-import { removedPaths } from "./files/removed-folders.ts";
 import { selfWrittenCode } from "./files/self-written-code.ts";
 import {
   directoriesOf,
@@ -32,9 +31,6 @@ import { capital, show } from "./show.ts";
 import { isNumeric, type VariableScope } from "./starts/expand-words.ts";
 import { suspiciousText } from "./starts/suspicious-text.ts";
 import { baseName, type ProgramStart, type StartedPrograms, startedPrograms } from "./starts/wrappers.ts";
-
-export { uncoveredRun } from "./allow-rules.ts";
-export type { ShellSituation } from "./files/shell-paths.ts";
 
 /** `isPurpose`: writing it is what the command is for; a redirect needs a Write rule of its own. */
 export type FileWrite = Touch & { isPurpose: boolean };

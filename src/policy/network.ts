@@ -5,7 +5,7 @@ import { matchesText } from "./glob.ts";
 import { allow, ask, deny, type Judgement } from "./need.ts";
 import { nameOf } from "./rules.ts";
 
-export { type AddressKind, type AddressVerdict, judgeAddress, parseAddress } from "./addresses.ts";
+export { judgeAddress, parseAddress } from "./addresses.ts";
 
 export type NetworkSituation = { mode: "default" | "force" | "plan" | "ask"; rules: readonly Rule[] };
 

@@ -1,5 +1,6 @@
 // One pass over the bytes of a file: how often each term stands in comments, in names of definitions and elsewhere. Words
 // are recognised by a number, so that text is made only of those that were never seen.
+import { words as listed } from "../../text/words.ts";
 import { isEmptyWord, termsOfWord } from "./words.ts";
 
 /** How often a term stands in the text that was scanned last, by field. One object for each term, used again. */
@@ -23,18 +24,16 @@ type Word = Counts & {
   modifies: boolean;
 };
 
-const definers = new Set(
-  "function class interface type enum struct trait impl def fn func module namespace record protocol object mod sub macro proc".split(
-    " ",
-  ),
+const definers = listed(
+  "function class interface type enum struct trait impl def fn func module namespace record protocol object mod sub macro proc",
 );
 /** Every variable inside of functions is not a name that somebody would look for. */
-const topDefiners = new Set("const let var exports static val public private protected void int".split(" "));
-const controls = new Set(
-  "if for while switch catch return await throw typeof new else do with super assert except elif".split(" "),
+const topDefiners = listed("const let var exports static val public private protected void int");
+const controls = listed(
+  "if for while switch catch return await throw typeof new else do with super assert except elif",
 );
-const modifiers = new Set(
-  "async static public private protected get set export default override readonly abstract final".split(" "),
+const modifiers = listed(
+  "async static public private protected get set export default override readonly abstract final",
 );
 
 /** Names that the tables of languages use for comments; others have none. */

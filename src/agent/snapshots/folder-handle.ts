@@ -64,9 +64,9 @@ export class FolderTrail {
   }
 }
 
-/** The names on the way from a root. */
+/** The names on the way from a root; of the root itself an empty one. */
 export function namesFrom(root: string, path: string): string[] {
-  return path === root ? [] : relative(root, path).split(sep);
+  return relative(root, path).split(sep);
 }
 
 /** As `join` does for one plain name, at a tenth of its price. */

@@ -6,9 +6,8 @@ import { FolderTrail, inFolder, namesFrom, readOnly } from "./folder-handle.ts";
 import type { SnapshotEntry } from "./manifest.ts";
 import { hashFile } from "./objects.ts";
 import { reasons } from "./reasons.ts";
-import { type FileNode, nodeAt, type Pauses, scanTree, type TreeNode } from "./scan.ts";
+import { type FileNode, nodeAt, type ScanOptions, scanTree, type TreeNode } from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
-import { scanOptions } from "./take-snapshot.ts";
 import type { RestoreTarget } from "./target.ts";
 
 /** `make`: a folder. `write`: a file or a link. `mode`: only the mode bits. */
@@ -29,8 +28,6 @@ export type LeftPath = { path: string; why: string };
 
 export type RestorePlan = { steps: RestoreStep[]; left: LeftPath[] };
 
-export type PlanOptions = { closed: ReadonlySet<string>; pauses: Pauses };
-
 type Planning = {
   store: SnapshotStore;
   trail: FolderTrail;
@@ -42,7 +39,7 @@ type Planning = {
 export async function planRestore(
   store: SnapshotStore,
   target: RestoreTarget,
-  options: PlanOptions,
+  options: ScanOptions,
 ): Promise<RestorePlan> {
   const planning: Planning = { store, trail: new FolderTrail(), plan: { steps: [], left: [] }, kept: [] };
   try {
@@ -72,14 +69,14 @@ function withoutKept({ steps, left }: RestorePlan, kept: readonly string[]): Res
 async function presentNodes(
   planning: Planning,
   target: RestoreTarget,
-  options: PlanOptions,
+  options: ScanOptions,
 ): Promise<Map<string, TreeNode>> {
   const found = new Map<string, TreeNode>();
   const closed = new Set(options.closed);
   for (const [path, entry] of target.entries)
     if (entry.kind === "unsaved" && entry.why !== "large" && entry.why !== "special") closed.add(path);
   for (const tree of target.trees) {
-    const node = await scanTree(tree, scanOptions({ closed, pauses: options.pauses }));
+    const node = await scanTree(tree, { closed, pauses: options.pauses });
     flatten(tree, node, found);
   }
   for (const path of target.entries.keys()) {

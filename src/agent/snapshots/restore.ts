@@ -41,7 +41,7 @@ export async function carryOutPlan(
     if (pauses.due) await pauses.take();
     try {
       const names = namesFrom(step.root, step.path);
-      await work(folderOf(restoring, step.root, names.slice(0, -1)), names.at(-1) ?? ".");
+      await work(folderOf(restoring, step.root, names.slice(0, -1)), names.at(-1) || ".");
     } catch (error) {
       restoring.failed.set(step.path, sentenceOf(error));
     }

@@ -1,6 +1,7 @@
 // A tree as it is: what every entry is, without reading a single content. Limits say what is left out, by name.
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
 import { type FolderHandle, inFolder, openFolder } from "./folder-handle.ts";
+import { isIgnoredFolder } from "./ignored.ts";
 import type { UnsavedReason } from "./reasons.ts";
 
 export type FileNode = { kind: "file"; mode: number; size: number; stamp: string; changedAt: number };
@@ -36,7 +37,6 @@ export type ScanOptions = {
   limits?: SnapshotLimits;
   /** Folders that are not entered: our own configuration, and what was not saved either. */
   closed: ReadonlySet<string>;
-  isIgnored(path: string, root: string): Promise<boolean>;
   pauses: Pauses;
 };
 
@@ -190,7 +190,7 @@ function countIn(counts: readonly FolderCount[], limits: SnapshotLimits, bytes: 
 async function judge(scan: TreeScan, large: FolderCount): Promise<void> {
   const { counts } = scan;
   large.judged = true;
-  if (!(await scan.isIgnored(large.path, counts[0]!.path))) return;
+  if (!(await isIgnoredFolder(large.path, counts[0]!.path))) return;
   scan.dropped = large;
   for (const outer of counts.slice(0, counts.indexOf(large))) {
     outer.files -= large.files;

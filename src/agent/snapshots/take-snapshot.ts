@@ -2,30 +2,17 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { type FolderHandle, FolderTrail, inFolder, namesFrom, openFolder, readOnly } from "./folder-handle.ts";
-import { isIgnoredFolder } from "./ignored.ts";
 import { encodeFolder, encodeSnapshot, type SnapshotEntry } from "./manifest.ts";
 import type { UnsavedPath, UnsavedReason } from "./reasons.ts";
-import {
-  type FileNode,
-  type FolderNode,
-  nodeAt,
-  type Pauses,
-  type ScanOptions,
-  type SnapshotLimits,
-  scanTree,
-  stampOf,
-  type TreeNode,
-} from "./scan.ts";
+import { type FileNode, type FolderNode, nodeAt, type ScanOptions, scanTree, stampOf, type TreeNode } from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
 
 /** `unsaved`: what the snapshot does not hold, and why. */
 export type TakenSnapshot = { object: string; unsaved: UnsavedPath[] };
 
-export type TakeOptions = { limits?: SnapshotLimits; closed: ReadonlySet<string>; pauses: Pauses };
-
 type Saving = {
   store: SnapshotStore;
-  options: TakeOptions;
+  options: ScanOptions;
   unsaved: UnsavedPath[];
   /** Only for whole trees: single files are simply read. */
   cache?: SnapshotStore["cache"];
@@ -35,11 +22,11 @@ type Saving = {
 export async function takeTrees(
   store: SnapshotStore,
   roots: readonly string[],
-  options: TakeOptions,
+  options: ScanOptions,
 ): Promise<TakenSnapshot> {
   const saving: Saving = { store, options, unsaved: [], cache: store.cache };
   const nodes: [string, FolderNode][] = [];
-  for (const root of roots) nodes.push([root, await scanTree(root, scanOptions(options))]);
+  for (const root of roots) nodes.push([root, await scanTree(root, options)]);
   store.cache.begin();
   const save = async (): Promise<TakenSnapshot> => {
     const entries = new Map<string, SnapshotEntry>();
@@ -76,7 +63,7 @@ export type PathInRoot = { root: string; path: string };
 export async function takePaths(
   store: SnapshotStore,
   paths: readonly PathInRoot[],
-  options: TakeOptions,
+  options: ScanOptions,
 ): Promise<TakenSnapshot> {
   const saving: Saving = { store, options, unsaved: [] };
   const entries = new Map<string, SnapshotEntry>();
@@ -94,7 +81,7 @@ export type PresentPath = PathInRoot & { node: TreeNode | undefined; becomes: Sn
 export async function takePresentPaths(
   store: SnapshotStore,
   list: readonly PresentPath[],
-  options: Omit<TakeOptions, "limits">,
+  options: ScanOptions,
 ): Promise<TakenSnapshot> {
   const saving: Saving = { store, options, unsaved: [] };
   const entries = new Map<string, SnapshotEntry>();
@@ -121,10 +108,6 @@ export async function takePresentPaths(
 
 function rootsOf(paths: readonly PathInRoot[]): string[] {
   return [...new Set(paths.map(({ root }) => root))];
-}
-
-export function scanOptions({ limits, closed, pauses }: TakeOptions): ScanOptions {
-  return { ...(limits && { limits }), closed, pauses, isIgnored: isIgnoredFolder };
 }
 
 type NodeAt<Kind extends TreeNode = TreeNode> = { node: Kind; path: string; folder: () => FolderHandle };
@@ -225,7 +208,7 @@ async function savePath(
     const folder = trail.to(root, names.slice(0, -1));
     const node = nodeAt(folder, names.at(-1)!);
     if (node?.kind === "folder") {
-      const whole = await scanTree(path, scanOptions(saving.options));
+      const whole = await scanTree(path, saving.options);
       await saveAll(saving, { node: whole, path, folder: () => openFolder(path) }, entries);
     } else {
       const entry = node && (await saveChild(saving, names.at(-1)!, { node, path, folder: () => folder }));

@@ -17,10 +17,9 @@ import {
 } from "../programs/shell-builtins.ts";
 import { loaderName, runnerOptions, runners, type WrapperSyntax, wrappers } from "../programs/wrapper-table.ts";
 import { show } from "../show.ts";
-import { expandWord, isNumeric, unsetReading, type VariableScope } from "./expand-words.ts";
+import { expandWord, isNumeric, scopeOf, unsetReading, type VariableScope } from "./expand-words.ts";
 import { withFound, withInput } from "./piped-arguments.ts";
 import { nothingStarted, type ProgramStart, type StartedPrograms } from "./started-programs.ts";
-import { scopeOf } from "./variables.ts";
 
 export { baseName, isInterpreter, isShell } from "../programs/command-names.ts";
 export type { ProgramStart, StartedPrograms } from "./started-programs.ts";
