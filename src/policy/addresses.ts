@@ -1,26 +1,6 @@
 // Which addresses lie outside the public internet. The number is judged, never its spelling.
 
-/** `unreadable`: no address at all. Everything but `public` is closed. */
-export type AddressKind =
-  | "public"
-  | "loopback"
-  | "private"
-  | "link-local"
-  | "shared"
-  | "metadata"
-  | "benchmark"
-  | "documentation"
-  | "multicast"
-  | "reserved"
-  | "unreadable";
-
-export type AddressVerdict =
-  | { kind: "public"; why?: undefined }
-  | { kind: Exclude<AddressKind, "public">; why: string };
-
-type ClosedKind = Exclude<AddressKind, "public" | "unreadable">;
-
-const words: Record<ClosedKind, string> = {
+const words = {
   loopback: "this machine",
   private: "a private network",
   "link-local": "this network segment, where clouds keep their metadata",
@@ -31,6 +11,11 @@ const words: Record<ClosedKind, string> = {
   multicast: "a group, not a machine",
   reserved: "reserved",
 };
+
+type ClosedKind = keyof typeof words;
+
+/** `unreadable`: no address at all. Everything but `public` is closed. */
+export type AddressVerdict = { kind: "public"; why?: undefined } | { kind: ClosedKind | "unreadable"; why: string };
 
 /**
  * From the registries of special-purpose addresses, and one public address that clouds answer themselves. What lies in two
@@ -111,19 +96,21 @@ function refused(name: string, kind: ClosedKind): AddressVerdict {
   return { kind, why: `${name} is ${words[kind]}` };
 }
 
-let known:
-  | { blocks: [ClosedKind, AddressBlock][]; wraps: [EmbeddedAddress, AddressBlock][]; public6: AddressBlock }
-  | undefined;
+let known: ReturnType<typeof parseTables> | undefined;
 
 function tables() {
-  known ??= {
+  known ??= parseTables();
+  return known;
+}
+
+function parseTables() {
+  return {
     blocks: (Object.keys(closed) as ClosedKind[]).flatMap((kind) =>
       closed[kind].map((text): [ClosedKind, AddressBlock] => [kind, parseBlock(text)]),
     ),
     wraps: wrappings.map((wrap): [EmbeddedAddress, AddressBlock] => [wrap, parseBlock(wrap.prefix)]),
     public6: parseBlock(public6),
   };
-  return known;
 }
 
 function parseBlock(text: string): AddressBlock {

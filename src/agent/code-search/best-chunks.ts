@@ -9,17 +9,12 @@ type ScoredChunk = Chunk & { score: number };
 /** Which concepts a term speaks for, by the term's number, and what it is worth to each. */
 type WantedTerms = { concept: number; value: number }[][];
 
-export interface ChunkScorer {
-  /** Best first. Scores are what the concepts of the question are worth in the chunk. */
-  best(bytes: Uint8Array, path: string): ScoredChunk[];
-}
-
-/** `worth`: of each term that is in the index, how much it tells. */
+/** Gives the chunks of a file, best first. Scores are what the concepts of the question are worth in each. `worth`: of each term that is in the index, how much it tells. */
 export function createChunkScorer(
   scanner: Scanner,
   concepts: readonly Concept[],
   worth: ReadonlyMap<string, number>,
-): ChunkScorer {
+): (bytes: Uint8Array, path: string) => ScoredChunk[] {
   let wanted = wantedTerms(scanner, concepts, worth);
   const parts = new Float64Array(concepts.length);
   const scoreOf = (bytes: Uint8Array, path: string, chunk: Chunk): number => {
@@ -34,12 +29,10 @@ export function createChunkScorer(
     }
     return combined(parts, 0.5);
   };
-  return {
-    best: (bytes, path) =>
-      cutIntoChunks(bytes, path)
-        .map((chunk) => ({ ...chunk, score: scoreOf(bytes, path, chunk) }))
-        .sort((left, right) => right.score - left.score || left.startLine - right.startLine),
-  };
+  return (bytes, path) =>
+    cutIntoChunks(bytes, path)
+      .map((chunk) => ({ ...chunk, score: scoreOf(bytes, path, chunk) }))
+      .sort((left, right) => right.score - left.score || left.startLine - right.startLine);
 }
 
 function wantedTerms(scanner: Scanner, concepts: readonly Concept[], worth: ReadonlyMap<string, number>): WantedTerms {

@@ -38,12 +38,12 @@ export function createSearch({ index, folder }: { index: CodeIndex; folder: stri
       const { files, worth } = rankFiles(index, concepts, { most: most + spare, isWanted });
       if (concepts.length === 0) return [];
       scanner ??= createScanner();
-      const scorer = createChunkScorer(scanner, concepts, worth);
+      const bestChunks = createChunkScorer(scanner, concepts, worth);
       const hits: (CodeHit & { local: number })[] = [];
       for (const { path, score } of files) {
         const bytes = await read(path);
         if (!bytes) continue;
-        const chunks = scorer.best(bytes, path);
+        const chunks = bestChunks(bytes, path);
         const [best, second] = chunks;
         if (!best) continue;
         const isNear = second !== undefined && second.score > best.score * 0.85 && second.score > 0;

@@ -73,16 +73,8 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
     const way = proxy && { socket, proxy };
     // The same folder for all runs of a user, wherever each of them keeps its temporary files.
     const registry = outputFolder("sandbox", temporaryBases(plan)[0]);
-    const sandbox: LinuxSandbox = {
-      plan,
-      parts,
-      folder,
-      hiding: await loadHiding(plan),
-      canGroup,
-      removals,
-      registry,
-      way,
-    };
+    const hiding = await loadHiding(plan);
+    const sandbox: LinuxSandbox = { plan, parts, folder, hiding, canGroup, removals, registry, way };
     return { enter: (request) => enter(sandbox, request), end };
   } catch (error) {
     await end();
@@ -114,7 +106,7 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
     : new Map<string, string>();
   const node = realOrSame(process.execPath);
   const needed = [...programFolders(plan, env["PATH"] ?? "", node), ...readable, ...(way ? [dirname(way.socket)] : [])];
-  const { reserved, prepared } = reserveNames(sandbox.registry, plan.writable, (alone) =>
+  const { release, prepared } = reserveNames(sandbox.registry, plan.writable, (alone) =>
     scanLayout({ plan, hiding, temporary, needed, alone, socket: way?.socket }),
   );
   let group: ControlGroup | undefined;
@@ -153,7 +145,7 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
         const notes = watch?.hasEnded ? [`it was killed: it had more than ${plan.limits.processes} processes`] : [];
         notes.push(...prepared.notes, ...putBack(prepared.watched), ...(way?.proxy.takeRefusals() ?? []));
         try {
-          reserved.release();
+          release();
         } catch (error) {
           notes.push(`empty folders that held protected names may be left behind (${(error as Error).message})`);
         }
@@ -162,7 +154,7 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
     };
   } catch (error) {
     void group?.remove();
-    reserved.release();
+    release();
     throw error;
   }
 }

@@ -21,11 +21,6 @@ import { entriesOf, statOf } from "./protected-paths.ts";
 
 type Reservation = { pid: number; folders: readonly string[]; blanks: readonly string[] };
 
-/** One command that runs in some folders. */
-export interface ReservedNames {
-  release(): void;
-}
-
 /**
  * `prepare` is told whether anybody else runs a command in these folders, and says which names are to be held. What it
  * says and what is made of it happens with every other run locked out.
@@ -34,7 +29,7 @@ export function reserveNames<Prepared extends { blanks: readonly string[] }>(
   registry: string,
   folders: readonly string[],
   prepare: (alone: boolean) => Prepared,
-): { reserved: ReservedNames; prepared: Prepared } {
+): { prepared: Prepared; release(): void } {
   const file = join(registry, `${process.pid}-${Math.random().toString(36).slice(2, 10)}.json`);
   const lock = join(registry, "lock");
   const prepared = withFileLock(lock, () => {
@@ -47,12 +42,10 @@ export function reserveNames<Prepared extends { blanks: readonly string[] }>(
   let isHeld = true;
   return {
     prepared,
-    reserved: {
-      release() {
-        if (!isHeld) return;
-        isHeld = false;
-        withFileLock(lock, () => free(registry, file));
-      },
+    release() {
+      if (!isHeld) return;
+      isHeld = false;
+      withFileLock(lock, () => free(registry, file));
     },
   };
 }

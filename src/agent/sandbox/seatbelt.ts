@@ -46,8 +46,8 @@ export function seatbeltProfile(plan: SandboxPlan, { temporary, ruled, needed, p
     rule("allow", "file-write-data file-ioctl", devices.map(literal)),
     ...plan.writable.flatMap((root) => protectedRules(root)),
     rule("deny", "file-write*", ownPaths(plan).map(subpath)),
-    rule("deny", "file-write*", [...plan.readOnly, ...closed(ruled)].map(subpath)),
-    rule("deny", "file-read* file-write*", hidden(ruled).map(subpath)),
+    rule("deny", "file-write*", [...plan.readOnly, ...pathsOf(ruled, "readOnly")].map(subpath)),
+    rule("deny", "file-read* file-write*", pathsOf(ruled, "hidden").map(subpath)),
     "; the network stays shut",
     ...(proxyPort === undefined ? [] : [`(allow network-outbound (remote ip "localhost:${proxyPort}"))`]),
   ];
@@ -104,12 +104,8 @@ function ownPaths({ writable, workspace, home, configDir }: SandboxPlan): string
   return own.filter((path) => !isInside(workspace, path) && writable.some((root) => isInside(path, root)));
 }
 
-function hidden(ruled: readonly Mount[]): string[] {
-  return ruled.filter(({ as }) => as === "hidden").map(({ at }) => at);
-}
-
-function closed(ruled: readonly Mount[]): string[] {
-  return ruled.filter(({ as }) => as === "readOnly").map(({ at }) => at);
+function pathsOf(ruled: readonly Mount[], kind: Mount["as"]): string[] {
+  return ruled.filter(({ as }) => as === kind).map(({ at }) => at);
 }
 
 /** Nothing to name: no rule, since a rule without a filter would hold for everything. */

@@ -1,6 +1,6 @@
 // A folder held open: what happens to the names above it leads nobody elsewhere. No link is followed on the way to it.
 import { closeSync, constants, lstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
-import { relative, sep } from "node:path";
+import { dirname, relative, sep } from "node:path";
 
 // Windows has no such flags.
 export const noFollow = constants.O_NOFOLLOW ?? 0;
@@ -67,6 +67,15 @@ export class FolderTrail {
 /** The names on the way from a root; of the root itself an empty one. */
 export function namesFrom(root: string, path: string): string[] {
   return relative(root, path).split(sep);
+}
+
+/** All that the paths lie in. */
+export function foldersAbove(paths: Iterable<string>): Set<string> {
+  const folders = new Set<string>();
+  for (const path of paths)
+    for (let folder = dirname(path); !folders.has(folder) && folder !== dirname(folder); folder = dirname(folder))
+      folders.add(folder);
+  return folders;
 }
 
 /** As `join` does for one plain name, at a tenth of its price. */

@@ -1,8 +1,8 @@
 // What must change so that the files are again as they were: the present compared with the state to go back to.
 import { closeSync, openSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
-import { FolderTrail, inFolder, namesFrom, readOnly } from "./folder-handle.ts";
+import { FolderTrail, foldersAbove, inFolder, namesFrom, readOnly } from "./folder-handle.ts";
 import type { SnapshotEntry } from "./manifest.ts";
 import { hashFile } from "./objects.ts";
 import { reasons } from "./reasons.ts";
@@ -57,11 +57,7 @@ export async function planRestore(
 
 /** A folder that holds something which stays, stays as well. */
 function withoutKept({ steps, left }: RestorePlan, kept: readonly string[]): RestorePlan {
-  const folders = new Set<string>();
-  for (const path of kept) {
-    for (let folder = dirname(path); !folders.has(folder) && folder !== dirname(folder); folder = dirname(folder))
-      folders.add(folder);
-  }
+  const folders = foldersAbove(kept);
   return { steps: steps.filter(({ change, path }) => change !== "remove" || !folders.has(path)), left };
 }
 

@@ -16,7 +16,6 @@ export class StatCache {
   #known = new Map<string, CachedFile>();
   #loaded: string | undefined;
   #round = 0;
-  #seen = 0;
   #changed = false;
 
   constructor(file: string) {
@@ -26,7 +25,6 @@ export class StatCache {
   /** Begins a round. Another process may have written the file since the last one. */
   begin(): void {
     this.#round++;
-    this.#seen = 0;
     this.#changed = false;
     const identity = identityOf(statSync(this.#file, { throwIfNoEntry: false }));
     if (identity === this.#loaded) return;
@@ -38,7 +36,6 @@ export class StatCache {
   find(path: string, stamp: string): string | undefined {
     const known = this.#known.get(path);
     if (known === undefined || known.text.length !== stamp.length + 41 || !known.text.endsWith(stamp)) return undefined;
-    if (known.round !== this.#round) this.#seen++;
     known.round = this.#round;
     return known.text.slice(0, 40);
   }
@@ -52,16 +49,17 @@ export class StatCache {
 
   /** Ends a round over the whole tree: what was neither found nor noted in it is gone. */
   save(): void {
-    if (!this.#changed && this.#seen === this.#known.size) return;
-    for (const [path, { round }] of this.#known) if (round !== this.#round) this.#known.delete(path);
-    this.#write();
+    this.#keep(({ round }) => round === this.#round);
   }
 
   /** After these objects were removed. */
   drop(objects: ReadonlySet<string>): void {
-    const before = this.#known.size;
-    for (const [path, { text }] of this.#known) if (objects.has(text.slice(0, 40))) this.#known.delete(path);
-    if (this.#known.size !== before) this.#write();
+    this.#keep(({ text }) => !objects.has(text.slice(0, 40)));
+  }
+
+  #keep(isKept: (file: CachedFile) => boolean): void {
+    for (const [path, file] of this.#known) if (!isKept(file)) this.#changed = this.#known.delete(path);
+    if (this.#changed) this.#write();
   }
 
   #write(): void {

@@ -1,7 +1,7 @@
 // The state to go back to: several snapshots laid on each other. For each path the earliest one that speaks of it counts.
 import { dirname } from "node:path";
 import { isInside } from "../../policy/paths.ts";
-import { inFolder } from "./folder-handle.ts";
+import { foldersAbove, inFolder } from "./folder-handle.ts";
 import { decodeFolder, type Snapshot, type SnapshotEntry } from "./manifest.ts";
 import type { ObjectStore } from "./objects.ts";
 
@@ -62,12 +62,8 @@ function addTree(target: RestoreTarget, path: string, entry: SnapshotEntry, know
 
 /** A folder that was not there stays away, unless something in it was there after all. */
 function settleUnmade({ entries }: RestoreTarget, folders: ReadonlyMap<string, SnapshotEntry>): void {
-  const needed = new Set<string>();
-  for (const [path, entry] of entries) {
-    if (entry.kind === "absent" || entry.kind === "unmade") continue;
-    for (let folder = dirname(path); !needed.has(folder) && folder !== dirname(folder); folder = dirname(folder))
-      needed.add(folder);
-  }
+  const there = [...entries].filter(([, { kind }]) => kind !== "absent" && kind !== "unmade");
+  const needed = foldersAbove(there.map(([path]) => path));
   for (const [path, entry] of entries) {
     if (entry.kind !== "unmade" || !needed.has(path)) continue;
     const folder = folders.get(path);

@@ -6,7 +6,7 @@ import type { ShellWord } from "../parse/shell-word.ts";
 import { entriesIn, isDirectory, isInside, type ResolvedPath } from "../paths.ts";
 import { words } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
-import { operands, optionOperands, valuesOf } from "../programs/read-options.ts";
+import { operands, valuesOf } from "../programs/read-options.ts";
 import { baseName, type ProgramStart } from "../starts/wrappers.ts";
 import { isValueOf, leavingOut } from "./named-files.ts";
 import { type ShellSituation, touchOf } from "./shell-paths.ts";
@@ -28,7 +28,7 @@ export function copiedPaths(
   if (!args) return [];
   const options = targetOptions(baseName(run.name.value));
   const named = valuesOf(args, options)[0];
-  const plain = optionOperands(args, options).filter((arg) => !isValueOf(args, args.indexOf(arg), leavingOut));
+  const plain = operands(args, options).filter((arg) => !isValueOf(args, args.indexOf(arg), leavingOut));
   const target = named ?? plain.at(-1);
   if (!target) return [];
   const sources = named ? plain : plain.slice(0, -1);

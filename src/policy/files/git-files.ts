@@ -3,7 +3,7 @@
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { each, list, own } from "../programs/command-names.ts";
 import { onlyReadsConfig, subcommandAt } from "../programs/git-options.ts";
-import { longIn, type OptionNames, optionOperands, valuesOf } from "../programs/read-options.ts";
+import { longIn, type OptionNames, operands, valuesOf } from "../programs/read-options.ts";
 import { asPattern } from "./named-files.ts";
 import type { WrittenWord } from "./written-files.ts";
 
@@ -55,7 +55,7 @@ export function gitWrites(args: readonly ShellWord[]): WrittenWord[] {
     long: ["output", "output-directory", ...(sub === "checkout-index" ? ["prefix"] : [])],
     ...(sub === "archive" || sub === "format-patch" ? { short: "o" } : {}),
   }).map((word) => ({ ...word, isPurpose: false }));
-  const plain = optionOperands(rest, own(valued, sub) ?? {});
+  const plain = operands(rest, own(valued, sub) ?? {});
   const purpose = own(purposes, sub)?.({ rest, plain }) ?? [];
   const settings = /^(init|clone)$/.test(sub) ? newRepository(args.slice(0, at), rest, purpose[0]) : [];
   return [...outputs, ...[...purpose.map(asPattern), ...settings].map((word) => ({ ...word, isPurpose: true }))];

@@ -3,7 +3,7 @@
 import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName, each, own, words } from "../programs/command-names.ts";
 import { optionOutputs } from "../programs/output-options.ts";
-import { type OptionNames, operands, optionOperands, valuesOf } from "../programs/read-options.ts";
+import { type OptionNames, operands, valuesOf } from "../programs/read-options.ts";
 import { sedFiles, sedInPlace } from "../programs/sed-awk-code.ts";
 import { gitWrites } from "./git-files.ts";
 import { pathsIn } from "./named-files.ts";
@@ -18,7 +18,7 @@ const all: Writer = ({ plain }) => plain;
 const second =
   (values: OptionNames): Writer =>
   ({ args }) =>
-    optionOperands(args, values).slice(1, 2);
+    operands(args, values).slice(1, 2);
 const first: Writer = ({ plain }) => plain.slice(0, 1);
 const last: Writer = ({ plain }) => plain.slice(-1);
 /** `chmod MODE file…`, unless the mode comes from another file. */
@@ -53,7 +53,7 @@ const writers: Record<string, Writer> = {
   ]),
   ...each("kubectl oc gsutil", containerCopy),
   ...each("sed gsed", ({ args }: WriterArguments) => (has(args, sedInPlace) ? sedFiles(args) : [])),
-  ...each("split csplit", ({ args }: WriterArguments) => optionOperands(args, splitValues).slice(1, 2)),
+  ...each("split csplit", ({ args }: WriterArguments) => operands(args, splitValues).slice(1, 2)),
   uniq: second({ short: "fsw", long: ["skip-fields", "skip-chars", "check-chars"] }),
   xxd: second({ exact: /^-(c|cols|g|groupsize|l|len|n|name|o|s|seek|R)$/ }),
   ...each("zip flock", first),
@@ -64,7 +64,7 @@ const writers: Record<string, Writer> = {
   dd: ({ plain }) =>
     plain.filter((word) => word.value.startsWith("of=")).map((word) => changed(word, (value) => value.slice(3))),
   // The archive is read; what follows it names what is taken out.
-  unzip: ({ args }) => optionOperands(args, { short: "dxP" }).slice(1),
+  unzip: ({ args }) => operands(args, { short: "dxP" }).slice(1),
   find: ({ args }) => (has(args, /^-delete$/) ? removedByFind(args) : []),
   curl: ({ args, plain }) => (has(args, /^-[a-zA-Z]*[OJ]|^--remote-(name|header)/) ? remoteNames(plain) : []),
   wget: ({ args, plain }) => (has(args, /^-[a-zA-Z]*O|^--output-document|^--spider/) ? [] : remoteNames(plain)),
@@ -119,7 +119,7 @@ function tarFiles(args: readonly ShellWord[]): ShellWord[] {
   }
   if (!isMode(/^-[a-zA-Z]*x/, /^--(extract|get)/)) return [];
   const folder = valueLetters.includes("C") ? rest.slice(valueLetters.indexOf("C")).slice(0, 1) : [];
-  const members = optionOperands(rest.slice(valueLetters.length), { short: `f${values}`, long: ["file", "directory"] });
+  const members = operands(rest.slice(valueLetters.length), { short: `f${values}`, long: ["file", "directory"] });
   return [...folder, ...members];
 }
 

@@ -142,13 +142,8 @@ export function valuesOf(args: readonly ShellWord[], options: OptionNames): Shel
   return found;
 }
 
-/** The words that are not options. */
-export function operands(args: readonly ShellWord[]): ShellWord[] {
-  return optionOperands(args, {});
-}
-
-/** The operands, without the values of these options. */
-export function optionOperands(args: readonly ShellWord[], options: OptionNames): ShellWord[] {
+/** The words that are neither options nor values of these. */
+export function operands(args: readonly ShellWord[], options: OptionNames = {}): ShellWord[] {
   const end = args.findIndex((arg) => arg.value === "--");
   const mixed = end === -1 ? args : args.slice(0, end);
   const isValue = (arg: ShellWord, before: ShellWord | undefined) =>

@@ -264,7 +264,7 @@ export function scopeOf(line: ShellLine, outer: VariableScope | undefined): Vari
   return { variables, isNested, isOpen, budget: outer?.budget ?? { left: mostLookUps }, open: new Set() };
 }
 
-/** `builtin -- read x` is `read x`; what is not known before may be `eval`. */
+/** `builtin -- read x` is `read x`; what is not known in advance may be `eval`. */
 function builtinOf({ name, args }: ShellCommand): { base: string; args: readonly ShellWord[] } {
   if (name?.dynamic) return { base: "eval", args };
   if (name?.value !== "command" && name?.value !== "builtin") return { base: name?.value ?? "", args };
