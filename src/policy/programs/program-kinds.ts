@@ -30,6 +30,15 @@ const neverRun = words(`
   git gh glab hub pip pip3 gem brew sed gsed awk gawk mawk nawk http xh aws az systemctl journalctl
   yq pandoc`);
 
+/** Programs with a language of their own: what their options run is not the shell's. */
+export const otherLanguages = words(`
+  make gmake vim vi nvim ex view emacs nano less more gdb lldb expect osascript sqlite3 psql mysql ed tcpdump hyperfine
+  nodemon crontab sed gsed awk gawk mawk nawk dc m4 gnuplot tclsh wish pwsh powershell`);
+/** Programs that are told by what they read which files to write. */
+export const instructed = words("patch curl sftp ftp lftp cpio at batch aria2c wget");
+/** Shells of data bases: they read statements, and their operands are not scripts. */
+export const databaseShells = words("sqlite3 psql mysql mariadb");
+
 /** Is what it is given nothing that it opens and shows? */
 export function showsNoContent(name: string): boolean {
   const base = baseName(name);

@@ -10,6 +10,9 @@ export const stateChangers = words(`
   mapfile readarray read unset getopts builtin complete compgen compopt bind ulimit umask history fc dirs popd
   wait disown suspend caller shift`);
 
+/** Built-ins that give a name another meaning: later words of the line are not what they look like. */
+export const renamers = words("alias hash enable");
+
 /** Built-ins that only say where the line goes on. */
 export const controlFlow = words("break continue exit return");
 

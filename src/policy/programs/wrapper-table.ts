@@ -1,5 +1,6 @@
 // Programs whose operands are a command: which options stand before it, and which of those have a value.
-import { each, list } from "./command-names.ts";
+import type { ShellWord } from "../parse/shell-word.ts";
+import { each, list, own } from "./command-names.ts";
 
 /** Short options are letters, long ones names. What is in neither list may or may not have a value. */
 export type WrapperSyntax = {
@@ -195,3 +196,26 @@ export const runnerOptions: WrapperSyntax = {
   longValues: list("call package name prefix with extra group python workspace"),
   scripts: ["c", "call"],
 };
+
+/** Given to a shell, or a command as it stands: `watch -x`, `entr -s`. */
+export function isJoined({ joinedBy }: WrapperSyntax, args: readonly ShellWord[]): boolean {
+  if (joinedBy) return args.some((arg) => joinedBy.test(arg.value));
+  return !args.some((arg) => /^(-[a-zA-Z]*x|--exec)$/.test(arg.value));
+}
+
+export function isPackageRunner(base: string): boolean {
+  return /^(npx|bunx|pnpx|uvx)$/.test(base) || own(runners, base) !== undefined;
+}
+
+/** `vitest@2` is vitest; a version that is an address is not. `hatch run test:pytest`: in the environment `test`. */
+export function withoutVersion(word: ShellWord, base: string): ShellWord {
+  const bare = base === "hatch" ? word.value.replace(/^[^:/]*:/, "") : word.value;
+  const value = bare.replace(/^([\w.-]+)@(\d[\w.]*|latest|next)$/, "$1");
+  return value === word.value ? word : { ...word, value };
+}
+
+/** Where the subcommand of a runner stands. `npm --prefix x exec`: the first operand may be the value of an option. */
+export function subcommandOf(base: string, args: readonly ShellWord[]): number {
+  const subcommands = own(runners, base);
+  return subcommands ? args.slice(0, 8).findIndex((arg) => subcommands.includes(arg.value)) : -1;
+}

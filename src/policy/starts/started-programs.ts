@@ -1,6 +1,7 @@
 // What a command line would start: every program, however deep it is wrapped, and what could not be seen on the way.
 
 import type { ShellCommand, ShellLine, ShellWord } from "../parse/shell.ts";
+import { show } from "../show.ts";
 import type { VariableScope } from "./expand-words.ts";
 
 /** One program start, however deep it is wrapped. */
@@ -55,4 +56,17 @@ export function nothingStarted() {
     /** How many starts are only guesses. */
     guesses: 0,
   };
+}
+
+export function noteMisread(text: string, shell: string, found: StartedPrograms): void {
+  found.opaque.push(`${shell} may read ${show(text)} differently than bash`);
+  found.unreadable.push(text);
+  // The languages of other shells are no secret to those who use them; the plain shell passes for bash.
+  if (!/^(zsh|fish|csh|tcsh|xonsh|nu)$/.test(shell)) found.isMisread = true;
+}
+
+/** What is not followed any more may do anything: a long line must not be a way past the floor. */
+export function tooMuch(what: string, found: StartedPrograms): void {
+  found.opaque.push(what);
+  found.isMisread = true;
 }

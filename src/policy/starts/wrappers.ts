@@ -2,9 +2,10 @@
 
 import { readsAlike } from "../parse/portable-script.ts";
 import { parseShell, type ShellCommand, type ShellWord } from "../parse/shell.ts";
-import { baseName, isInterpreter, isShell, own, words } from "../programs/command-names.ts";
+import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
 import { dangerousArguments } from "../programs/dangerous-options.ts";
 import { commandsInOptions, inlineCode, mayStartPrograms } from "../programs/executing-options.ts";
+import { databaseShells, instructed, otherLanguages } from "../programs/program-kinds.ts";
 import { isOption, parseOptions } from "../programs/read-options.ts";
 import { scriptsOf } from "../programs/script-files.ts";
 import {
@@ -13,13 +14,23 @@ import {
   firstFile,
   hidesCode,
   isMade,
+  renamers,
   renamingLists,
 } from "../programs/shell-builtins.ts";
-import { loaderName, runnerOptions, runners, type WrapperSyntax, wrappers } from "../programs/wrapper-table.ts";
+import {
+  isJoined,
+  isPackageRunner,
+  loaderName,
+  runnerOptions,
+  subcommandOf,
+  type WrapperSyntax,
+  withoutVersion,
+  wrappers,
+} from "../programs/wrapper-table.ts";
 import { show } from "../show.ts";
 import { expandWord, isNumeric, scopeOf, unsetReading, type VariableScope } from "./expand-words.ts";
 import { withFound, withInput } from "./piped-arguments.ts";
-import { nothingStarted, type ProgramStart, type StartedPrograms } from "./started-programs.ts";
+import { noteMisread, nothingStarted, type ProgramStart, type StartedPrograms, tooMuch } from "./started-programs.ts";
 
 export { baseName, isInterpreter, isShell } from "../programs/command-names.ts";
 export type { ProgramStart, StartedPrograms } from "./started-programs.ts";
@@ -112,21 +123,11 @@ function followTrap(args: readonly ShellWord[], trail: Trail): void {
   if (commands) script([commands], trail, "trap");
 }
 
-/** Built-ins that give a name another meaning: later words of the line are not what they look like. */
-const renamers = words("alias hash enable");
-
 function followRenaming(base: string, args: readonly ShellWord[], trail: Trail): void {
   if (!args.some((arg) => arg.value.includes("=") || /^-[a-z]*[pf]/.test(arg.value))) return;
   trail.found.opaque.push(`${base} redefines a name`);
   for (const arg of args) guessScript(arg.value.replace(/^[^=]*=/s, ""), trail);
 }
-
-/** Programs with a language of their own: what their options run is not the shell's. */
-const otherLanguages = words(`
-  make gmake vim vi nvim ex view emacs nano less more gdb lldb expect osascript sqlite3 psql mysql ed tcpdump hyperfine
-  nodemon crontab sed gsed awk gawk mawk nawk dc m4 gnuplot tclsh wish pwsh powershell`);
-/** Programs that are told by what they read which files to write. */
-const instructed = words("patch curl sftp ftp lftp cpio at batch aria2c wget");
 
 /** Options that name a program, and programs that are themselves a language. */
 function followOptions(run: ProgramStart, trail: Trail): void {
@@ -232,23 +233,6 @@ function followWrapper(base: string, table: WrapperSyntax, args: ShellWord[], tr
   else follow(operands[0]!, operands.slice(1), next);
 }
 
-/** Given to a shell, or a command as it stands: `watch -x`, `entr -s`. */
-function isJoined({ joinedBy }: WrapperSyntax, args: readonly ShellWord[]): boolean {
-  if (joinedBy) return args.some((arg) => joinedBy.test(arg.value));
-  return !args.some((arg) => /^(-[a-zA-Z]*x|--exec)$/.test(arg.value));
-}
-
-function isPackageRunner(base: string): boolean {
-  return /^(npx|bunx|pnpx|uvx)$/.test(base) || own(runners, base) !== undefined;
-}
-
-/** `vitest@2` is vitest; a version that is an address is not. `hatch run test:pytest`: in the environment `test`. */
-function withoutVersion(word: ShellWord, base: string): ShellWord {
-  const bare = base === "hatch" ? word.value.replace(/^[^:/]*:/, "") : word.value;
-  const value = bare.replace(/^([\w.-]+)@(\d[\w.]*|latest|next)$/, "$1");
-  return value === word.value ? word : { ...word, value };
-}
-
 /** Variables decide what a program loads. */
 function withoutAssignments(operands: readonly ShellWord[], by: string, trail: Trail): ShellWord[] {
   const { found } = trail;
@@ -271,12 +255,6 @@ function guess(operands: readonly ShellWord[], trail: Trail): void {
     }
     follow(operands[at]!, operands.slice(at + 1), { ...trail, certain: false });
   }
-}
-
-/** Where the subcommand of a runner stands. `npm --prefix x exec`: the first operand may be the value of an option. */
-function subcommandOf(base: string, args: readonly ShellWord[]): number {
-  const subcommands = own(runners, base);
-  return subcommands ? args.slice(0, 8).findIndex((arg) => subcommands.includes(arg.value)) : -1;
 }
 
 function followRunner(base: string, args: ShellWord[], trail: Trail): void {
@@ -341,9 +319,6 @@ function followFile(file: ShellWord | undefined, base: string, { found }: Trail)
     found.opaque.push(`${base} runs something that is not known in advance`);
 }
 
-/** Shells of data bases: they read statements, and their operands are not scripts. */
-const databaseShells = words("sqlite3 psql mysql mariadb");
-
 function followDatabase(base: string, name: ShellWord, trail: Trail): void {
   const { found, command } = trail;
   const texts = command.redirects.filter((redirect) => redirect.direction === "text").map(({ body }) => body);
@@ -398,19 +373,6 @@ function script(words: readonly ShellWord[], trail: Trail, base: string): void {
 function descendIn(shell: string, source: string, trail: Trail): void {
   if (!readsAlike(source, shell)) noteMisread(source, shell, trail.found);
   descend(source, { ...trail, depth: trail.depth + 1 });
-}
-
-function noteMisread(text: string, shell: string, found: StartedPrograms): void {
-  found.opaque.push(`${shell} may read ${show(text)} differently than bash`);
-  found.unreadable.push(text);
-  // The languages of other shells are no secret to those who use them; the plain shell passes for bash.
-  if (!/^(zsh|fish|csh|tcsh|xonsh|nu)$/.test(shell)) found.isMisread = true;
-}
-
-/** What is not followed any more may do anything: a long line must not be a way past the floor. */
-function tooMuch(what: string, found: StartedPrograms): void {
-  found.opaque.push(what);
-  found.isMisread = true;
 }
 
 /** A text that may be a command: what it would start counts against the line, never for it. */
