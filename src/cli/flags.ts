@@ -25,9 +25,11 @@ export function flag(
   help: string,
   more: Pick<Flag, "choices" | "notBuilt" | "hidden"> = {},
 ): Flag {
-  const [, short, name = "", value, repeat] =
-    /^(?:-(\w), )?--([\w-]+)(?: ([<[][^>\]]+[>\]]))?(\.\.\.)?$/.exec(spelling) ?? [];
-  return { name, short, value, ...(repeat && { repeat: true }), group, help, ...more };
+  const words = spelling.split(" ");
+  const short = words[0]!.startsWith("--") ? undefined : words.shift()![1];
+  const [name, value] = words;
+  const repeat = value?.endsWith("...") ? ({ repeat: true } as const) : {};
+  return { name: name!.slice(2), short, value: value?.replace("...", ""), ...repeat, group, help, ...more };
 }
 
 export const flags: readonly Flag[] = [

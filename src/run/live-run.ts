@@ -73,17 +73,12 @@ class OpenRun implements LiveRun {
 
   constructor(parts: OpenParts) {
     const { setup, session, mcp } = parts;
-    const { signal } = setup.host;
     this.#parts = parts;
     this.chatId = session.id;
     this.#startedAt = this.#now();
     this.#log = new EventLog(session.chat ? chatKeeper(session.chat) : new MemoryKeeper());
     this.#log.append(initOf(setup, session, mcp));
-    if (signal?.aborted) this.#stop(signal.reason);
-    signal?.addEventListener("abort", () => this.#stop(signal.reason), { once: true });
-    this.#limitTime(setup);
-    // Whoever waits for `init` is served first.
-    setImmediate(() => void this.#assembled().catch(() => {}));
+    this.#assembled().catch(() => {}); // told by the first turn
   }
 
   send(prompt: Prompt): Sent {
@@ -287,7 +282,10 @@ class OpenRun implements LiveRun {
     this.#turn?.abort.abort(this.#stopped);
   }
 
-  #limitTime({ limits: { maxTimeMs } }: Setup): void {
+  /** In time, and by whoever started it. */
+  #limit({ limits: { maxTimeMs }, host: { signal } }: Setup): void {
+    if (signal?.aborted) this.#stop(signal.reason);
+    signal?.addEventListener("abort", () => this.#stop(signal.reason), { once: true });
     if (maxTimeMs === undefined) return;
     const spent = new UserError(
       "MAX_TIME",
@@ -305,6 +303,8 @@ class OpenRun implements LiveRun {
 
   async #assemble(): Promise<Assembled> {
     const { setup, session, mcp, answer } = this.#parts;
+    await new Promise(setImmediate); // whoever waits for `init` is served first
+    this.#limit(setup);
     await setup.host.ready;
     const { assemble } = await import("./assemble.ts");
     const assembled = await assemble(setup, {
