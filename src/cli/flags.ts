@@ -32,6 +32,9 @@ export function flag(
   return { name: name!.slice(2), short, value: value?.replace("...", ""), ...repeat, group, help, ...more };
 }
 
+/** Of every command that prints: for people, or for programs. */
+export const textOrJson = flag("Output", "--format <format>", "text (default) or json", { choices: ["text", "json"] });
+
 export const flags: readonly Flag[] = [
   flag(
     "Run",

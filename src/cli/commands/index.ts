@@ -1,26 +1,17 @@
 // The table of commands. One with neither `load` nor `commands` is known, but not built yet: it says so.
-import { type Flag, flag } from "../flags.ts";
+import { flag, textOrJson } from "../flags.ts";
 import type { Invocation } from "../main.ts";
-import { adapterCommands, adapterFlags } from "./adapter/index.ts";
-import { hookCommands, hookFlags } from "./hooks/index.ts";
+import { adapterCommands } from "./adapter/index.ts";
+import { hookCommands } from "./hooks/index.ts";
 import type { InnerCommand } from "./inner-command.ts";
-import { mcpCommands, mcpFlags } from "./mcp/index.ts";
-import { permissionCommands, permissionFlags } from "./permissions/index.ts";
-import { sandboxCommands, sandboxFlags } from "./sandbox/index.ts";
-import { exportCommand, listFlags, sessionCommands, sessionFlags } from "./sessions/index.ts";
-import { textOrJson } from "./text-or-json.ts";
+import { mcpCommands } from "./mcp/index.ts";
+import { permissionCommands } from "./permissions/index.ts";
+import { sandboxCommands } from "./sandbox/index.ts";
+import { anyFormat, exportCommand, listFlags, sessionCommands } from "./sessions/index.ts";
 
-export type Command = {
-  name: string;
+export type Command = Omit<InnerCommand, "load"> & {
   aliases?: readonly string[];
-  summary: string;
-  /** What may follow it; none: nothing. */
-  operands?: string;
-  flags?: readonly Flag[];
   verbatimAfter?: string;
-  /** General flags that it heeds. */
-  uses?: readonly string[];
-  examples?: readonly string[];
   /** Commands of its own, the first word behind it. */
   commands?: readonly InnerCommand[];
   /** Which of them is meant where none is named. */
@@ -114,15 +105,14 @@ export const commands: readonly Command[] = [
     summary: "Resume the latest chat session",
     load: async () => (await import("./resume.ts")).resume,
   },
-  {
+  outer({
     name: "sessions",
-    operands: "[command]",
     summary: "Show, export, import, fork, rename, rewind and delete chats",
-    flags: sessionFlags,
+    flags: [anyFormat],
     examples: ["sessions show 0bae", "sessions export 0bae > chat.md", "sessions delete 0bae --yes"],
     commands: sessionCommands,
     inner: "list",
-  },
+  }),
   {
     ...exportCommand,
     load: async () => {
@@ -130,24 +120,20 @@ export const commands: readonly Command[] = [
       return async (invocation) => exportSession(invocation, invocation.line.words);
     },
   },
-  {
+  outer({
     name: "permissions",
-    operands: "[command]",
     summary: "Check, explain, list, lint and change what the agent may do",
-    flags: permissionFlags,
     examples: ["permissions check 'Shell: git push -f'", "permissions lint", "permissions allow 'Shell(npm test)'"],
     commands: permissionCommands,
     inner: "list",
-  },
-  {
+  }),
+  outer({
     name: "hooks",
-    operands: "[command]",
     summary: "Write, install, check and try hooks, for Cursor, Claude Code and Codex",
-    flags: hookFlags,
     examples: ["hooks init", "hooks install --dry-run", "hooks test preToolUse"],
     commands: hookCommands,
     inner: "list",
-  },
+  }),
   {
     name: "auto",
     uses: ["model", "effort", "api-key", "endpoint", "header"],
@@ -156,34 +142,35 @@ export const commands: readonly Command[] = [
     examples: [`echo '{"type":"turn","messages":[{"role":"user","content":"hi"}]}' | courser auto --stream-json`],
     load: async () => (await import("./auto.ts")).auto,
   },
-  {
+  outer({
     name: "adapter",
-    operands: "[command]",
     summary: "Check a CLI that is to answer behind the turn contract",
-    flags: adapterFlags,
     verbatimAfter: "doctor",
     examples: ["adapter doctor -- agent auto --stream-json", "adapter doctor -- agent -p --output-format stream-json"],
     commands: adapterCommands,
-  },
+  }),
   { name: "acp", summary: "Serve the Agent Client Protocol on stdio" },
-  {
+  outer({
     name: "mcp",
-    operands: "[command]",
     summary: "List, approve, add and log in to MCP servers, or be one",
-    flags: mcpFlags,
     examples: ["mcp list", "mcp enable docs", "mcp add docs -- npx -y docs-server"],
     commands: mcpCommands,
     inner: "list",
-  },
-  {
+  }),
+  outer({
     name: "sandbox",
-    operands: "[command]",
     summary: "Configure the sandbox, or run a command in it",
-    flags: sandboxFlags,
     verbatimAfter: "run",
     examples: ["sandbox status", "sandbox run npm test --silent", 'sandbox run "ls -l | wc -l"'],
     commands: sandboxCommands,
-  },
+  }),
   { name: "install-shell-integration", summary: "Install shell integration to ~/.zshrc" },
   { name: "uninstall-shell-integration", summary: "Remove shell integration from ~/.zshrc" },
 ];
+
+/** The parser reads a line before it is known which of its commands is meant: it takes the flags of all, each name once. */
+function outer(command: Command & { commands: readonly InnerCommand[] }): Command {
+  const all = [command, ...command.commands].flatMap(({ flags = [] }) => flags);
+  const flags = all.filter((flag, index) => all.findIndex((other) => other.name === flag.name) === index);
+  return { ...command, operands: "[command]", flags };
+}

@@ -39,7 +39,7 @@ export async function runInner(
 
 type InnerCall = { outer: OuterCommand; invocation: Invocation; words: readonly string[] };
 
-export async function runCommand(command: InnerCommand, { outer, invocation, words }: InnerCall): Promise<number> {
+async function runCommand(command: InnerCommand, { outer, invocation, words }: InnerCall): Promise<number> {
   checkFlags(command, outer, invocation);
   checkWords(command, { outer, invocation, words });
   return (await command.load())(invocation, words);

@@ -1,9 +1,8 @@
 // The table of `adapter` commands. Help, the parser and the dispatcher read it.
-import { type Flag, flag } from "../../flags.ts";
+import { flag, textOrJson } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
-import { textOrJson } from "../text-or-json.ts";
 
-const ofDoctor: readonly Flag[] = [
+const ofDoctor = [
   textOrJson,
   flag(
     "Run",
@@ -29,5 +28,3 @@ export const adapterCommands: readonly InnerCommand[] = [
     load: async () => (await import("./doctor.ts")).doctor,
   },
 ];
-
-export const adapterFlags: readonly Flag[] = ofDoctor;

@@ -1,17 +1,15 @@
 // The table of `hooks` commands. Help, the parser and the dispatcher read it.
-import { type Flag, flag } from "../../flags.ts";
+import { flag, textOrJson } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
-import { textOrJson } from "../text-or-json.ts";
 
-const hosts: Flag = flag(
-  "Run",
-  "--hosts <names>",
-  "cursor, claude, codex, comma-separated (default: those in use here)",
-);
-const events: Flag = flag("Run", "--events <names>", "Events, comma-separated (default: the five that every host has)");
-const matcher: Flag = flag("Run", "--matcher <pattern>", "Only for tools whose name matches, such as 'Bash|Edit'");
-const global: Flag = flag("Run", "--global", "In your home directory instead of the project");
-const dryRun: Flag = flag("Run", "--dry-run", "Only show what would change");
+const hosts = flag("Run", "--hosts <names>", "cursor, claude, codex, comma-separated (default: those in use here)");
+const events = flag("Run", "--events <names>", "Events, comma-separated (default: the five that every host has)");
+const matcher = flag("Run", "--matcher <pattern>", "Only for tools whose name matches, such as 'Bash|Edit'");
+const global = flag("Run", "--global", "In your home directory instead of the project");
+const dryRun = flag("Run", "--dry-run", "Only show what would change");
+
+/** What those that look take. */
+const printed = { flags: [textOrJson], uses: ["trust", "workspace"] };
 
 export const hookCommands: readonly InnerCommand[] = [
   {
@@ -48,15 +46,13 @@ export const hookCommands: readonly InnerCommand[] = [
   {
     name: "list",
     summary: "List the hooks of all levels, and whether they run",
-    flags: [textOrJson],
-    uses: ["trust", "workspace"],
+    ...printed,
     load: async () => (await import("./list.ts")).listHooks,
   },
   {
     name: "doctor",
     summary: "Find problems with the hooks here, and how to fix them; exit code 1 if there are any",
-    flags: [textOrJson],
-    uses: ["trust", "workspace"],
+    ...printed,
     load: async () => (await import("./doctor.ts")).checkHooks,
   },
   {
@@ -82,8 +78,3 @@ export const hookCommands: readonly InnerCommand[] = [
     load: async () => (await import("./trace.ts")).traceHooks,
   },
 ];
-
-/** Every flag of theirs, each name once: the parser reads a line before it is known whose it is. */
-export const hookFlags: readonly Flag[] = hookCommands
-  .flatMap((command) => command.flags ?? [])
-  .filter((flag, index, all) => all.findIndex((other) => other.name === flag.name) === index);

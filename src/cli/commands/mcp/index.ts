@@ -1,11 +1,10 @@
 // The table of `mcp` commands. Help, the parser and the dispatcher read it.
-import { type Flag, flag } from "../../flags.ts";
+import { flag, textOrJson } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
-import { textOrJson } from "../text-or-json.ts";
 
-const project: Flag = flag("Permissions", "--project", "In the project's .cursor/mcp.json instead of your own");
+const project = flag("Permissions", "--project", "In the project's .cursor/mcp.json instead of your own");
 
-const ofAdd: readonly Flag[] = [
+const ofAdd = [
   flag("Run", "--url <url>", "Connect to this address instead of starting a command"),
   flag("Run", "--transport <kind>", "Transport for the --url; without it, what the server supports", {
     choices: ["http", "sse"],
@@ -13,38 +12,37 @@ const ofAdd: readonly Flag[] = [
   flag("Run", "--env <pair>...", "An environment variable for it, NAME=VALUE (repeatable)"),
 ];
 
-const port: Flag = flag("Run", "--port <port>", "Local port for the browser's callback");
+const port = flag("Run", "--port <port>", "Local port for the browser's callback");
+
+/** What most of them take. */
+const printed = { flags: [textOrJson], uses: ["workspace"] };
 
 export const mcpCommands: readonly InnerCommand[] = [
   {
     name: "list",
     summary: "List the servers configured here, with their status",
-    flags: [textOrJson],
-    uses: ["workspace"],
+    ...printed,
     load: async () => (await import("./list.ts")).listServers,
   },
   {
     name: "list-tools",
     summary: "List the tools of a server, with their parameters",
     operands: "<name...>",
-    flags: [textOrJson],
-    uses: ["workspace"],
+    ...printed,
     load: async () => (await import("./list-tools.ts")).listTools,
   },
   {
     name: "enable",
     summary: "Approve a server of the project as it is now, and start it from now on",
     operands: "<name...>",
-    flags: [textOrJson],
-    uses: ["workspace"],
+    ...printed,
     load: async () => (await import("./switch.ts")).enable,
   },
   {
     name: "disable",
     summary: "Do not start or ask about a server in this workspace",
     operands: "<name...>",
-    flags: [textOrJson],
-    uses: ["workspace"],
+    ...printed,
     load: async () => (await import("./switch.ts")).disable,
   },
   {
@@ -59,8 +57,7 @@ export const mcpCommands: readonly InnerCommand[] = [
     name: "logout",
     summary: "Forget the login",
     operands: "<name...>",
-    flags: [textOrJson],
-    uses: ["workspace"],
+    ...printed,
     load: async () => (await import("./login.ts")).logout,
   },
   {
@@ -88,6 +85,3 @@ export const mcpCommands: readonly InnerCommand[] = [
     load: async () => (await import("./serve.ts")).serve,
   },
 ];
-
-/** What the parser must take; which of the commands takes what is checked later. */
-export const mcpFlags: readonly Flag[] = [...ofAdd, project, port, textOrJson];

@@ -1,13 +1,8 @@
 // The table of `permissions` commands. Help, the parser and the dispatcher read it.
-import { type Flag, flag } from "../../flags.ts";
+import { flag, textOrJson } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
-import { textOrJson } from "../text-or-json.ts";
 
-const project: Flag = flag(
-  "Permissions",
-  "--project",
-  "In the project's .cursor/cli.json instead of your own configuration",
-);
+const project = flag("Permissions", "--project", "In the project's .cursor/cli.json instead of your own configuration");
 
 /** Flags of a run that change the answer. */
 const ofRun = ["print", "force", "mode", "sandbox", "trust", "workspace", "add-dir"];
@@ -64,6 +59,3 @@ export const permissionCommands: readonly InnerCommand[] = [
     load: async () => (await import("./change.ts")).denyRules,
   },
 ];
-
-/** What the parser must take; which of the commands takes what is checked later. */
-export const permissionFlags: readonly Flag[] = [project, textOrJson];

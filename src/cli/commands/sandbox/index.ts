@@ -1,9 +1,8 @@
 // The table of `sandbox` commands. Help, the parser and the dispatcher read it.
-import { type Flag, flag } from "../../flags.ts";
+import { flag, textOrJson } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
-import { textOrJson } from "../text-or-json.ts";
 
-const ofRun: readonly Flag[] = [
+const ofRun = [
   flag("Permissions", "--allow-paths <paths>", "Also writable (comma-separated)"),
   flag("Permissions", "--readonly-paths <paths>", "Not writable (comma-separated)"),
   flag("Permissions", "--blocked-patterns <globs>", "Neither read nor written (comma-separated)"),
@@ -44,5 +43,3 @@ export const sandboxCommands: readonly InnerCommand[] = [
     load: async () => (await import("./run.ts")).runInSandbox,
   },
 ];
-
-export const sandboxFlags: readonly Flag[] = [textOrJson, ...ofRun];

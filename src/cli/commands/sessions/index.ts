@@ -1,15 +1,17 @@
 // The table of `sessions` commands. Help, the parser and the dispatcher read it.
-import { type Flag, flag } from "../../flags.ts";
+import { flag, textOrJson } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
-import { textOrJson } from "../text-or-json.ts";
 
-const yes: Flag = flag("Sessions", "-y, --yes", "Do not ask for confirmation");
+const yes = flag("Sessions", "-y, --yes", "Do not ask for confirmation");
 
-export const listFlags: readonly Flag[] = [
+export const listFlags = [
   flag("Sessions", "-a, --all", "The chats of all workspaces"),
   flag("Sessions", "--search <text>", 'Chats in all workspaces with these words, "…" a phrase'),
   textOrJson,
 ];
+
+/** What it may be is checked later: each takes its own. */
+export const anyFormat = flag("Output", "--format <format>", "Output format: text, json, …");
 
 /** Also a command of its own. */
 export const exportCommand: InnerCommand = {
@@ -100,11 +102,3 @@ export const sessionCommands: readonly InnerCommand[] = [
     load: async () => (await import("./delete.ts")).deleteSessions,
   },
 ];
-
-const anyFormat: Flag = flag("Output", "--format <format>", "Output format: text, json, …");
-
-/** Every flag of theirs, each name once: the parser reads a line before it is known whose it is. Choices are checked later. */
-export const sessionFlags: readonly Flag[] = [
-  anyFormat,
-  ...sessionCommands.flatMap((command) => command.flags ?? []),
-].filter((flag, index, all) => all.findIndex((other) => other.name === flag.name) === index);
