@@ -30,9 +30,9 @@ export function readSum(words: string): Sum | undefined {
   if (tokens.length === 2 && tokens[0]!.type === "-") return undefined;
   const shown = show(tokens);
   try {
-    const value = evaluate(tokens);
-    return value && { shown, ...rational.format(value) };
+    return { shown, ...rational.format(evaluate(tokens)) };
   } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
     if (error instanceof rational.ArithmeticError) return { shown, problem: error.message };
     throw error;
   }
@@ -227,17 +227,11 @@ function isOperator(type: Token["type"]): boolean {
   return ["+", "-", "*", "/", "^", "%", "mod", "of"].includes(type);
 }
 
-/** The usual precedence; `^` binds from the right and closer than a minus before it. */
-function evaluate(tokens: Token[]): Rational | undefined {
+/** The usual precedence; `^` binds from the right and closer than a minus before it. Throws a SyntaxError where it is no sum. */
+function evaluate(tokens: Token[]): Rational {
   let at = 0;
-  let broken = false;
-  const take = (...types: Token["type"][]): Token | undefined => {
-    const token = tokens[at];
-    if (!token || !types.includes(token.type)) return undefined;
-    at += 1;
-    return token;
-  };
-  const nothing: Rational = { exact: true, over: 0n, under: 1n };
+  const take = (...types: Token["type"][]): Token | undefined =>
+    at < tokens.length && types.includes(tokens[at]!.type) ? tokens[at++] : undefined;
 
   function sum(): Rational {
     let value = product();
@@ -251,7 +245,6 @@ function evaluate(tokens: Token[]): Rational | undefined {
     let value = signed();
     for (let sign = take("*", "/", "%", "mod", "of"); sign; sign = take("*", "/", "%", "mod", "of")) {
       const right = signed();
-      if (broken) return nothing;
       if (sign.type === "/") value = rational.divide(value, right);
       else if (sign.type === "*" || sign.type === "of") value = rational.multiply(value, right);
       else value = rational.remainder(value, right);
@@ -261,28 +254,26 @@ function evaluate(tokens: Token[]): Rational | undefined {
   function signed(): Rational {
     if (take("-")) return rational.negate(signed());
     if (take("+")) return signed();
-    return raised();
-  }
-  function raised(): Rational {
     const base = single();
     return take("^") ? rational.power(base, signed()) : base;
   }
   function single(): Rational {
-    let value = nothing;
-    const number = take("number");
-    const root = number ? undefined : take("sqrt");
-    if (number) value = rational.parseNumber(number.text);
-    else if (take("(")) {
-      value = sum();
-      if (!take(")")) broken = true;
-    } else broken = true;
-    if (root && !broken) value = rational.squareRoot(value);
-    for (let mark = take("!", "percent"); mark && !broken; mark = take("!", "percent")) {
+    const isRoot = take("sqrt") !== undefined;
+    const number = isRoot ? undefined : take("number");
+    let value = number ? rational.parseNumber(number.text) : bracketed();
+    if (isRoot) value = rational.squareRoot(value);
+    for (let mark = take("!", "percent"); mark; mark = take("!", "percent")) {
       value = mark.type === "!" ? rational.factorial(value) : rational.divide(value, rational.parseNumber("100"));
     }
     return value;
   }
+  function bracketed(): Rational {
+    const value = take("(") && sum();
+    if (!value || !take(")")) throw new SyntaxError("a number or a bracket is missing");
+    return value;
+  }
 
   const value = sum();
-  return broken || at < tokens.length ? undefined : value;
+  if (at < tokens.length) throw new SyntaxError("something is left");
+  return value;
 }
