@@ -1,14 +1,14 @@
 // Carry out: steps -> tool calls one after another, and the answer in words at the end.
 import type { ToolSpec } from "../provider.ts";
 import { sayings } from "./arithmetic.ts";
-import type { Content, Lines, Step, Todo } from "./steps.ts";
+import type { Content, Step, StepOf, Todo } from "./steps.ts";
 import { afterCall } from "./todos.ts";
 
 export type ToolUse = { name: string; args: Record<string, unknown> };
 export type ToolOutcome = { text: string; isError: boolean };
 
 /** A program that is replayed against the calls already made: it keeps no state between replies. */
-export type StepProgram = Generator<ToolUse, string, ToolOutcome>;
+type Program<Result = string> = Generator<ToolUse, Result, ToolOutcome>;
 
 type StepContext = {
   tools: readonly ToolSpec[];
@@ -18,10 +18,7 @@ type StepContext = {
   shown: string;
 };
 
-export function* carryOut(
-  steps: readonly Step[],
-  given: { tools: readonly ToolSpec[]; todos: Todo[]; bare: boolean },
-): StepProgram {
+export function* carryOut(steps: readonly Step[], given: Omit<StepContext, "shown">): Program {
   const desk: StepContext = { ...given, shown: "" };
   let answer = "";
   let before: Step["do"] | undefined;
@@ -44,7 +41,7 @@ function isOneLine(text: string): boolean {
   return !text.includes("\n");
 }
 
-function* perform(step: Step, desk: StepContext): Generator<ToolUse, string, ToolOutcome> {
+function* perform(step: Step, desk: StepContext): Program {
   switch (step.do) {
     case "say":
       desk.shown = step.text;
@@ -65,23 +62,17 @@ function* perform(step: Step, desk: StepContext): Generator<ToolUse, string, Too
       return result.isError ? failed(`delete ${step.path}`, result) : `Deleted ${step.path}.`;
     }
     case "list": {
-      const result = yield* use(desk, "LS", step.path === undefined ? {} : { path: step.path });
+      const result = yield* use(desk, "LS", { path: step.path });
       if (result.isError) return failed(`list ${step.path ?? "the folder"}`, result);
       return shows(desk, result.text, step.path === undefined ? "Files here:" : `Files in ${step.path}:`);
     }
     case "find": {
-      const result = yield* use(desk, "Glob", {
-        pattern: step.pattern,
-        ...(step.path !== undefined && { path: step.path }),
-      });
-      if (result.isError) return failed(`find ${step.pattern}`, result);
-      if (/^(?:no (?:files|matches)\b.*)?$/i.test(result.text.trim()))
-        return `No files match ${step.pattern}${step.path === undefined ? "" : ` in ${step.path}`}.`;
-      return shows(
-        desk,
-        result.text,
-        `Files that match ${step.pattern}${step.path === undefined ? "" : ` in ${step.path}`}:`,
-      );
+      const { pattern, path } = step;
+      const result = yield* use(desk, "Glob", { pattern, path });
+      if (result.isError) return failed(`find ${pattern}`, result);
+      const sought = path === undefined ? pattern : `${pattern} in ${path}`;
+      if (isNothing(result)) return `No files match ${sought}.`;
+      return shows(desk, result.text, `Files that match ${sought}:`);
     }
     case "search":
       return yield* search(step, desk);
@@ -108,16 +99,17 @@ function* perform(step: Step, desk: StepContext): Generator<ToolUse, string, Too
 }
 
 /** One call, if the run has such a tool. */
-function* use(
-  desk: StepContext,
-  name: string,
-  args: Record<string, unknown>,
-): Generator<ToolUse, ToolOutcome, ToolOutcome> {
+function* use(desk: StepContext, name: string, args: Record<string, unknown>): Program<ToolOutcome> {
   const tool =
     desk.tools.find((one) => one.name === name) ??
     desk.tools.find((one) => one.name.toLowerCase() === name.toLowerCase());
   if (!tool) return { text: `the tool ${name} is not available in this run`, isError: true };
-  return yield { name: tool.name, args };
+  const given = Object.entries(args).filter(([, value]) => value !== undefined);
+  return yield { name: tool.name, args: Object.fromEntries(given) };
+}
+
+function isNothing({ text }: ToolOutcome): boolean {
+  return /^(?:no (?:files|matches)\b.*)?$/i.test(text.trim());
 }
 
 function failed(what: string, result: ToolOutcome): string {
@@ -147,15 +139,11 @@ function shows(desk: StepContext, text: string, heading: string): string {
   return `${heading}\n${fence}\n${kept}\n${fence}${hidden > 0 ? `\n(${hidden} more lines)` : ""}`;
 }
 
-function* read(step: { path: string; lines?: Lines }, desk: StepContext): Generator<ToolUse, string, ToolOutcome> {
+function* read(step: StepOf<"read">, desk: StepContext): Program {
   const { first, last, from, to } = step.lines ?? {};
   const start = from ?? 1;
   const limit = first ?? (to === undefined ? undefined : Math.max(1, to - start + 1));
-  const result = yield* use(desk, "Read", {
-    path: step.path,
-    ...(from !== undefined && { offset: from }),
-    ...(limit !== undefined && { limit }),
-  });
+  const result = yield* use(desk, "Read", { path: step.path, offset: from, limit });
   if (result.isError) return failed(`read ${step.path}`, result);
   let { text, note } = contentIn(result.text);
   if (last !== undefined && note?.isMore) {
@@ -211,10 +199,7 @@ function withoutNumbers(text: string): string {
   return body.map((match) => match![2]).join("\n") + (lines.at(-1) === "" ? "\n" : "");
 }
 
-function* write(
-  step: { path?: string; content: Content; isNew?: boolean },
-  desk: StepContext,
-): Generator<ToolUse, string, ToolOutcome> {
+function* write(step: StepOf<"write">, desk: StepContext): Program {
   const content = textOf(step.content, desk);
   const path = step.path ?? (yield* freeName(desk));
   const result = yield* use(desk, "Write", { path, content });
@@ -223,7 +208,7 @@ function* write(
 }
 
 /** A file without a name gets one that no file has yet. */
-function* freeName(desk: StepContext): Generator<ToolUse, string, ToolOutcome> {
+function* freeName(desk: StepContext): Program {
   const result = yield* use(desk, "Glob", { pattern: "new-file*.txt" });
   const taken = result.isError ? "" : result.text;
   for (let number = 1; ; number += 1) {
@@ -240,10 +225,7 @@ function textOf(content: Content, desk: StepContext): string {
  * Read, then an edit that finds the edge of the file by its own words: were they not what the file holds (cut off,
  * decorated by the Read tool), the edit would fail, never harm.
  */
-function* append(
-  step: { path: string; content: Content; at: "start" | "end" },
-  desk: StepContext,
-): Generator<ToolUse, string, ToolOutcome> {
+function* append(step: StepOf<"append">, desk: StepContext): Program {
   const added = textOf(step.content, desk).replace(/\n$/, "");
   const present = yield* use(desk, "Read", { path: step.path });
   if (present.isError && !/not found|no such file|does not exist|doesn't exist|ENOENT/i.test(present.text))
@@ -286,15 +268,8 @@ function uniqueStart(text: string): string {
   return text;
 }
 
-function* replace(
-  step: { path: string; oldText: string; newText: string; first?: boolean },
-  desk: StepContext,
-): Generator<ToolUse, string, ToolOutcome> {
-  const { path, oldText, newText } = step;
-  if (!step.first) {
-    const result = yield* use(desk, "Edit", { path, edits: [{ oldText, newText, replaceAll: true }] });
-    return result.isError ? failed(`change ${path}`, result) : `Updated ${path}.`;
-  }
+function* replace({ path, oldText, newText, first }: StepOf<"replace">, desk: StepContext): Program {
+  if (!first) return yield* edit(desk, path, { oldText, newText, replaceAll: true });
   const present = yield* use(desk, "Read", { path });
   if (present.isError) return failed(`read ${path}`, present);
   const { text } = contentIn(present.text);
@@ -305,54 +280,42 @@ function* replace(
   while (end < text.length && text.indexOf(text.slice(0, end), 1) >= 0) end += 1;
   const before = text.slice(0, at);
   const behind = text.slice(at + oldText.length, end);
-  const edits = [{ oldText: before + oldText + behind, newText: before + newText + behind }];
-  const result = yield* use(desk, "Edit", { path, edits });
+  return yield* edit(desk, path, { oldText: before + oldText + behind, newText: before + newText + behind });
+}
+
+function* edit(desk: StepContext, path: string, change: object): Program {
+  const result = yield* use(desk, "Edit", { path, edits: [change] });
   return result.isError ? failed(`change ${path}`, result) : `Updated ${path}.`;
 }
 
-function* search(step: Extract<Step, { do: "search" }>, desk: StepContext): Generator<ToolUse, string, ToolOutcome> {
-  const result = yield* use(desk, "Grep", {
-    pattern: step.pattern,
-    ...(step.path !== undefined && { path: step.path }),
-    ...(step.glob !== undefined && { glob: step.glob }),
-    outputMode: step.mode,
-    ...(step.anyCase && { caseInsensitive: true }),
-  });
-  const term = step.pattern.replace(/\\(?=[\\^$.*+?()[\]{}|])/g, "");
+const found: Record<StepOf<"search">["mode"], string> = {
+  files_with_matches: "Files that contain",
+  count: "Matches of",
+  content: "Lines that contain",
+};
+
+function* search({ pattern, path, glob, mode, anyCase }: StepOf<"search">, desk: StepContext): Program {
+  const result = yield* use(desk, "Grep", { pattern, path, glob, outputMode: mode, caseInsensitive: anyCase });
+  const term = pattern.replace(/\\(?=[\\^$.*+?()[\]{}|])/g, "");
   if (result.isError) return failed(`search for ${term}`, result);
-  const place = step.path ?? step.glob;
-  if (/^(?:no (?:files|matches)\b.*)?$/i.test(result.text.trim()))
-    return `Nothing contains "${term}"${place === undefined ? "" : ` in ${place}`}.`;
-  const heading =
-    step.mode === "files_with_matches"
-      ? `Files that contain "${term}":`
-      : step.mode === "count"
-        ? `Matches of "${term}":`
-        : `Lines that contain "${term}":`;
-  return shows(desk, result.text, heading);
+  const place = path ?? glob;
+  if (isNothing(result)) return `Nothing contains "${term}"${place === undefined ? "" : ` in ${place}`}.`;
+  return shows(desk, result.text, `${found[mode]} "${term}":`);
 }
 
-function* run(
-  step: { command: string; directory?: string; done?: string },
-  desk: StepContext,
-): Generator<ToolUse, string, ToolOutcome> {
-  const result = yield* use(desk, "Shell", {
-    command: step.command,
-    ...(step.directory !== undefined && { workingDirectory: step.directory }),
-  });
+function* run({ command, directory, done }: StepOf<"run">, desk: StepContext): Program {
+  const result = yield* use(desk, "Shell", { command, workingDirectory: directory });
   const text = result.text.replace(/\s+$/, "").replace(/^\(no output\)\n?/, "");
   // Said on a line of its own, after or before what the command printed.
   const code = /(?:^|\n)\[?exit(?:ed with)? code:? (\d+)\]?(?=\n|$)/i.exec(text)?.[1];
-  if (result.isError && code === undefined) return failed(`run ${step.command}`, result);
-  if (step.done !== undefined && (code === undefined || code === "0")) return step.done;
+  if (result.isError && code === undefined) return failed(`run ${command}`, result);
+  if (done !== undefined && (code === undefined || code === "0")) return done;
   if (code === undefined || code === "0") {
     const output = text.replace(/^exit code: 0\n*/i, "");
-    return output === "" && !desk.bare
-      ? `${step.command} printed nothing.`
-      : shows(desk, output, `Output of ${step.command}:`);
+    return output === "" && !desk.bare ? `${command} printed nothing.` : shows(desk, output, `Output of ${command}:`);
   }
   const output = text.replace(/(?:^|\n)\[?exit(?:ed with)? code:? \d+\]?(?=\n|$)/i, "");
-  const ended = `${step.command} ended with exit code ${code}`;
+  const ended = `${command} ended with exit code ${code}`;
   return output.trim() === ""
     ? `${ended}.`
     : desk.bare

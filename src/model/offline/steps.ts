@@ -13,14 +13,14 @@ export type Todo = { id: string; content: string; status: string };
 export type Step =
   | { do: "say"; text: string }
   | { do: "sum"; sum: Sum }
-  | { do: "read"; path: string; lines?: Lines }
+  | { do: "read"; path: string; lines?: Lines | undefined }
   /** Without a path the file gets a free name. */
   | { do: "write"; path?: string; content: Content; isNew?: boolean }
   | { do: "append"; path: string; content: Content; at: "start" | "end" }
   | { do: "replace"; path: string; oldText: string; newText: string; first?: boolean }
   | { do: "delete"; path: string }
-  | { do: "list"; path?: string }
-  | { do: "find"; pattern: string; path?: string }
+  | { do: "list"; path?: string | undefined }
+  | { do: "find"; pattern: string; path?: string | undefined }
   | {
       do: "search";
       pattern: string;
@@ -29,7 +29,7 @@ export type Step =
       glob?: string;
       anyCase?: boolean;
     }
-  | { do: "run"; command: string; directory?: string; done?: string }
+  | { do: "run"; command: string; directory?: string | undefined; done?: string }
   | { do: "fetch"; url: string }
   | { do: "todos"; todos: Todo[]; merge: boolean }
   | { do: "show todos" }
@@ -54,6 +54,9 @@ export type PromptContext = {
 
 /** Undefined: not understood. An empty list: understood, and nothing to do. */
 export type ParsedSteps = Step[] | undefined;
+
+/** The one step of its kind. */
+export type StepOf<Kind extends Step["do"]> = Extract<Step, { do: Kind }>;
 
 export type Intent = (rest: string, scene: PromptContext, verb: string) => ParsedSteps;
 
