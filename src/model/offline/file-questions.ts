@@ -1,6 +1,6 @@
 // File questions: "which files mention x?", "where is a.txt?", "are there any .md files?"
 import { find, list } from "./finding.ts";
-import { isSpent, takeFile } from "./phrases.ts";
+import { onlyFile } from "./phrases.ts";
 import { HAS, isAboutNames, search } from "./searching.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 
@@ -88,8 +88,7 @@ export function fileQuestion(words: string, scene: PromptContext): ParsedSteps {
     if (holds && !isAboutNames(holds[2]!, object) && !/^(?:called|named)\b/i.test(holds[2]!))
       return search(`files containing ${holds[2]}`, scene, "search");
     const inFile = /^(.+?)\s+(?:contain|mention|include|have|use|reference)\s+(.+)$/i.exec(object);
-    const file = inFile && takeFile(inFile[1]!, scene);
-    if (inFile && file && isSpent(file.rest)) return search(`${inFile[2]} in ${inFile[1]}`, scene, "search for");
+    if (inFile && onlyFile(inFile[1]!, scene)) return search(`${inFile[2]} in ${inFile[1]}`, scene, "search for");
     const inText =
       /^(?:the\s+)?(?:(?:word|text|string|phrase|term)\s+)([\uE000-\uF8FF]|\S+)(?:\s+(?:anywhere|somewhere))?\s+(?:in|inside)\s+(.+)$/i.exec(
         object,

@@ -1,5 +1,5 @@
 // Finding: listing folders, and finding files by name.
-import { isSpent, looksLikePath, splitAt, takeFile, takeFolder, termOf } from "./phrases.ts";
+import { isSpent, looksLikePath, onlyFile, onlyPlainFile, splitAt, takeFolder, termOf, trimSlash } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
 import { isFileName, type ParsedSteps, type PromptContext } from "./steps.ts";
 
@@ -29,21 +29,19 @@ export function list(rest: string, scene: PromptContext, verb = "list"): ParsedS
       );
     if (isSpent(after)) return [{ do: "list" }];
     const place = takeFolder(after, scene);
-    if (place && isSpent(place.rest))
-      return [{ do: "list", ...(place.folder !== undefined && { path: place.folder }) }];
+    if (place && isSpent(place.rest)) return [{ do: "list", path: place.folder }];
     const of = /^\s+(?:of|in|inside|under|from|at|within)\s+/i.exec(after);
-    const inside = of && takeFile(after.slice(of[0].length), scene, { bare: true });
-    if (inside && isSpent(inside.rest) && (inside.folder || !/\.\w+$/.test(inside.path)))
-      return [{ do: "list", path: trimSlash(inside.path) }];
-    return undefined;
+    const inside = of && onlyFile(after.slice(of[0].length), scene, { bare: true });
+    const isFolder = inside && (inside.folder || !/\.\w+$/.test(inside.path));
+    return isFolder ? [{ do: "list", path: trimSlash(inside.path) }] : undefined;
   }
   const here = takeFolder(words, scene) ?? takeFolder(`in ${words}`, scene);
   if (here && here.folder === undefined && isSpent(here.rest)) return [{ do: "list" }];
   // "list src", "show the docs folder"
-  const direct = takeFile(words, scene, {
+  const direct = onlyFile(words, scene, {
     bare: /^(?:list|list out|list up|ls|dir|enumerate)$/.test(verb) || isUsualFolder(words),
   });
-  if (direct && isSpent(direct.rest) && !/\.\w{1,6}$/.test(direct.path) && !isTakenForText(words, direct.folder))
+  if (direct && !/\.\w{1,6}$/.test(direct.path) && !isTakenForText(words, direct.folder))
     return [{ do: "list", path: trimSlash(direct.path) }];
   return undefined;
 }
@@ -69,7 +67,7 @@ export function find(rest: string, scene: PromptContext, verb: string): ParsedSt
   const placed = placeBehind(words.replace(/\s+(?:in|over|right)\s+here\b/i, " here"), scene);
   const pattern = patternOf(placed.words, scene, verb);
   if (pattern === undefined) return undefined;
-  return [{ do: "find", pattern: anywhere(pattern), ...(placed.path !== undefined && { path: placed.path }) }];
+  return [{ do: "find", pattern: anywhere(pattern), path: placed.path }];
 }
 
 function anywhere(pattern: string): string {
@@ -78,7 +76,7 @@ function anywhere(pattern: string): string {
 }
 
 /** Cuts "… in src" off the end. */
-function placeBehind(words: string, scene: PromptContext): { words: string; path?: string } {
+function placeBehind(words: string, scene: PromptContext): { words: string; path?: string | undefined } {
   const split = splitAt(
     words,
     /\s+(?=(?:in|inside|within|under|from|below|here|across|throughout|on|at|there)\b)/,
@@ -90,50 +88,22 @@ function placeBehind(words: string, scene: PromptContext): { words: string; path
   // "files ending in ts": what follows is not a path.
   if (!split || /\b(?:end(?:s|ing)?|begin(?:s|ning)?|start(?:s|ing)?|with .* )$/i.test(split.left.trim()))
     return { words };
-  return { words: split.left, ...(split.right.folder !== undefined && { path: split.right.folder }) };
+  return { words: split.left, path: split.right.folder };
 }
 
-export const KINDS: Record<string, string> = {
+/** Names of kinds that are not their ending. */
+const KINDS: Record<string, string> = {
   markdown: "*.md",
-  md: "*.md",
   typescript: "*.ts",
-  ts: "*.ts",
-  tsx: "*.tsx",
   javascript: "*.js",
-  js: "*.js",
-  jsx: "*.jsx",
-  mjs: "*.mjs",
   python: "*.py",
-  py: "*.py",
-  json: "*.json",
-  jsonl: "*.jsonl",
   yaml: "*.{yml,yaml}",
-  yml: "*.yml",
   text: "*.txt",
-  txt: "*.txt",
-  html: "*.html",
-  css: "*.css",
-  scss: "*.scss",
   rust: "*.rs",
-  rs: "*.rs",
   golang: "*.go",
-  go: "*.go",
-  java: "*.java",
   ruby: "*.rb",
-  rb: "*.rb",
   shell: "*.sh",
   bash: "*.sh",
-  sh: "*.sh",
-  toml: "*.toml",
-  log: "*.log",
-  csv: "*.csv",
-  xml: "*.xml",
-  sql: "*.sql",
-  php: "*.php",
-  svg: "*.svg",
-  png: "*.png",
-  jpg: "*.jpg",
-  pdf: "*.pdf",
   image: "*.{png,jpg,jpeg,gif,svg,webp}",
   lock: "*lock*",
   test: "*test*",
@@ -145,12 +115,19 @@ export const KINDS: Record<string, string> = {
   hidden: ".*",
   dot: ".*",
   source: "*.{ts,tsx,js,jsx,py,go,rs,java,rb,c,h,cpp}",
-  c: "*.c",
-  cpp: "*.cpp",
   "c++": "*.cpp",
   env: ".env*",
-  ini: "*.ini",
 };
+
+const ENDING =
+  /^(?:md|[jt]sx?|mjs|py|jsonl?|yml|txt|html|s?css|rs|go|java|rb|sh|toml|log|csv|xml|sql|php|svg|png|jpg|pdf|c|cpp|ini)$/;
+
+/** "markdown", "ts", ".ts" -> "*.md", "*.ts", "*.ts". */
+export function kindOf(word: string): string | undefined {
+  const name = word.toLowerCase().replace(/^\./, "");
+  if (Object.hasOwn(KINDS, name)) return KINDS[name];
+  return ENDING.test(name) ? `*.${name}` : undefined;
+}
 
 /** The glob that the words ask for; undefined when they name no kind of file. */
 function patternOf(words: string, scene: PromptContext, verb: string): string | undefined {
@@ -161,8 +138,7 @@ function patternOf(words: string, scene: PromptContext, verb: string): string | 
     .trim();
   const word = "([\\uE000-\\uF8FF]|[^\\s\\uE000-\\uF8FF]+)";
   const value = (token: string): string => termOf(token, scene);
-  const kind = (token: string): string | undefined =>
-    literalOf(scene.masked, token) ? undefined : KINDS[token.toLowerCase().replace(/^\./, "")];
+  const kind = (token: string): string | undefined => (literalOf(scene.masked, token) ? undefined : kindOf(token));
   const files = "(?:files?|documents?|scripts?|things?|ones?|modules?|file names?|names?)";
   const that =
     "(?:\\s+(?:that|which|whose (?:file)?names?|where the (?:file)?name|with (?:a |the )?(?:file)?names?(?: that)?|having names?(?: that)?))?(?:\\s+(?:are|is|have|has))?";
@@ -173,7 +149,7 @@ function patternOf(words: string, scene: PromptContext, verb: string): string | 
         "i",
       ),
       (token) =>
-        `*${/^[.*]/.test(value(token)) ? value(token).replace(/^\*/, "") : KINDS[value(token)] ? `.${value(token)}` : value(token)}`,
+        `*${/^[.*]/.test(value(token)) ? value(token).replace(/^\*/, "") : kindOf(value(token)) ? `.${value(token)}` : value(token)}`,
     ],
     [
       new RegExp(
@@ -244,8 +220,7 @@ function patternOf(words: string, scene: PromptContext, verb: string): string | 
     const found = match && glob(match[1]!.replace(/[,;]+$/, ""));
     if (found) return found;
   }
-  const file = takeFile(text, scene);
-  return file && isSpent(file.rest) && !file.folder && !/^(?:it|that|this)\b/i.test(text) ? file.path : undefined;
+  return /^(?:it|that|this)\b/i.test(text) ? undefined : onlyPlainFile(text, scene)?.path;
 }
 
 function single(token: string, scene: PromptContext, verb: string): string | undefined {
@@ -257,8 +232,4 @@ function single(token: string, scene: PromptContext, verb: string): string | und
   if (/^\.\w{1,5}$/.test(value)) return `*${value}`;
   // "locate config": locating is about names.
   return !literal && verb === "locate" && /^[\w-]+$/.test(value) ? `*${value}*` : undefined;
-}
-
-export function trimSlash(path: string): string {
-  return path.replace(/(?<=.)\/+$/, "");
 }

@@ -1,5 +1,5 @@
 // Moving: renaming, copying, making folders, and asking whether a file is there.
-import { type FileMention, isSpent, looksLikePath, takeFile, takeFiles, takeFolder } from "./phrases.ts";
+import { folderNamed, isSpent, looksLikePath, onlyFile, takeFile, takeFiles } from "./phrases.ts";
 import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
 
 export function move(rest: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -7,7 +7,7 @@ export function move(rest: string, scene: PromptContext, verb: string): ParsedSt
   const to = from && /^\s*(?:to|into|as|->|=>|→|over to)\s*/i.exec(from.rest);
   if (!from || !to) return undefined;
   const target = from.rest.slice(to[0].length);
-  const file = takeFile(target, scene, { bare: true }) ?? folderTarget(target, scene);
+  const file = takeFile(target, scene, { bare: true }) ?? folderNamed(target, scene);
   if (!file || !isSpent(file.rest)) return undefined;
   const copies = /^(?:copy|duplicate|cp|clone)$/.test(verb);
   const command = `${copies ? (from.folder ? "cp -r" : "cp") : "mv"} -- ${shellWord(from.path)} ${shellWord(file.path)}`;
@@ -18,11 +18,6 @@ export function move(rest: string, scene: PromptContext, verb: string): ParsedSt
       done: `${copies ? "Copied" : verb === "rename" ? "Renamed" : "Moved"} ${from.path} to ${file.path}.`,
     },
   ];
-}
-
-function folderTarget(words: string, scene: PromptContext): FileMention | undefined {
-  const place = takeFolder(`in ${words}`, scene, { bare: true });
-  return place?.folder === undefined ? undefined : { path: place.folder, rest: place.rest, folder: true };
 }
 
 export function folder(rest: string, scene: PromptContext): ParsedSteps {
@@ -50,8 +45,8 @@ export function exists(rest: string, scene: PromptContext): ParsedSteps {
       rest,
     );
   if (!match || !/\bexists?\b|\bthere\b|\bpresent\b/i.test(rest)) return undefined;
-  const file = takeFile(match[1]!, scene);
-  if (!file || !isSpent(file.rest) || !looksLikePath(file.path)) return undefined;
+  const file = onlyFile(match[1]!, scene);
+  if (!file || !looksLikePath(file.path)) return undefined;
   return [{ do: "find", pattern: file.path.includes("/") ? file.path.replace(/^\.\//, "") : `**/${file.path}` }];
 }
 

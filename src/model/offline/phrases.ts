@@ -39,6 +39,22 @@ export function takeFile(
   return named(words, scene, options) ?? referred(words, scene);
 }
 
+/** The same, where nothing but filler follows. */
+export function onlyFile(
+  words: string,
+  scene: PromptContext,
+  options: { bare?: boolean } = {},
+): FileMention | undefined {
+  const file = takeFile(words, scene, options);
+  return file && isSpent(file.rest) ? file : undefined;
+}
+
+/** What can be written: a file, no folder, and nothing but filler behind it. */
+export function onlyPlainFile(words: string, scene: PromptContext): FileMention | undefined {
+  const file = onlyFile(words, scene);
+  return file?.folder ? undefined : file;
+}
+
 function named(given: string, scene: PromptContext, options: { bare?: boolean }): FileMention | undefined {
   const pattern = new RegExp(
     `^(${DETERMINERS})(?:(${FILE_NOUNS})\\s*,?\\s*|(${FOLDER_NOUNS})\\s*,?\\s*)?(?:(${NAMED})\\s*(?=\\S))?([\\uE000-\\uF8FF]|[^\\s\\uE000-\\uF8FF]+)`,
@@ -61,16 +77,8 @@ function named(given: string, scene: PromptContext, options: { bare?: boolean })
     return { path: "README.md", rest: rest.replace(/^\s+file\b/i, ""), folder };
   if (literal) {
     if (!isFileName(literal) || literal.text.trim() === "" || literal.text.length > 300) return undefined;
-    if (
-      !fileNoun &&
-      !folderNoun &&
-      !marker &&
-      /\s/.test(literal.text) &&
-      !looksLikePath(literal.text.replaceAll(" ", "_"))
-    )
-      return undefined;
-    if (!fileNoun && !folderNoun && !marker && !looksLikePath(literal.text.replaceAll(" ", "_")) && !options.bare)
-      return undefined;
+    const isPlain = !fileNoun && !folderNoun && !marker && !looksLikePath(literal.text.replaceAll(" ", "_"));
+    if (isPlain && (/\s/.test(literal.text) || !options.bare)) return undefined;
   } else if (!looksLikePath(bareToken)) {
     const marked = fileNoun !== undefined || folderNoun !== undefined || (marker !== undefined && marker !== "-");
     const called = /^(?:called|named|titled|entitled)$/i.test(marker ?? "");
@@ -163,6 +171,16 @@ function severalReferred(words: string, scene: PromptContext): { files: FileMent
   };
 }
 
+/** A folder that is named without a word before it: "docs". */
+export function folderNamed(words: string, scene: PromptContext): FileMention | undefined {
+  const place = takeFolder(`in ${words}`, scene, { bare: true });
+  return place?.folder === undefined ? undefined : { path: place.folder, rest: place.rest, folder: true };
+}
+
+export function trimSlash(path: string): string {
+  return path.replace(/(?<=.)\/+$/, "");
+}
+
 /** `folder` is absent for "here" and "in this project". */
 export type FolderPhrase = { folder?: string; rest: string };
 
@@ -177,13 +195,13 @@ export function takeFolder(
     /^\s*,?\s*(?:(?:that (?:are|is|exist)|located|stored|found|present)\s+)?(?:(?:in|inside|within|from|under|of|at|on|for|across|throughout|to|into|through|over|around)\s+)?(?:here|there|disk|(?:(?:all (?:of )?)?(?:the|this|my|our|your|its)\s+)?(?:(?:current|present|working|whole|entire|same|project|root|workspace|top|repo(?:sitory)?'?s?|project'?s)\s+)*(?:working\s+)?(?:director(?:y|ies)|folder|dir|workspace|project|repo|repository|root|codebase|code base|code|source code|cwd|place|tree|source|sources|files))(?![\w./'-])/i.exec(
       words,
     );
-  const folderNamed = new RegExp(
+  const isNamed = new RegExp(
     `^\\s*,?\\s*(?:in|inside|into|within|under|from|of|to)\\s+(?:the\\s+|a\\s+|my\\s+|our\\s+)?(?:new\\s+)?${FOLDER_NOUNS}\\s+(?:(?:called|named)\\s+)?(?!(?:with|containing|in|into|and|to|that|which|for|from|of|please|now|here|then|recursively|as|is|are|structure|tree|listing|contents?)\\b)[\\w.@~\\uE000-\\uF8FF]`,
     "i",
   ).test(words);
   if (
     here &&
-    !folderNamed &&
+    !isNamed &&
     (/^\s*,?\s*(?:in|inside|within|from|under|of|at|on|for|across|throughout|to|into|that|located|stored|found|present|through|over|around)\b/i.test(
       here[0],
     ) ||
@@ -202,7 +220,7 @@ export function takeFolder(
   if (
     literal
       ? !isFileName(literal)
-      : (STOP.test(folder) && !folderNamed && !(behind && folder === "out")) ||
+      : (STOP.test(folder) && !isNamed && !(behind && folder === "out")) ||
         !/^[\w.@~+\-/\\]+$/.test(folder) ||
         /^\d+$/.test(folder)
   )
@@ -228,7 +246,7 @@ export function takeFolder(
     if (options.nested && !literal && !looksLikePath(folder) && !/^[a-z][\w-]*$/.test(folder)) return undefined;
   }
   return {
-    folder: folder.replace(/(?<=.)\/+$/, ""),
+    folder: trimSlash(folder),
     rest: words.slice(whole.length - (literal || behind ? 0 : token.length - folder.length)),
   };
 }

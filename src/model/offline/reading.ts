@@ -1,6 +1,5 @@
 // Reading: "show me the first five lines of a.txt", "what does notes.md say?"
-
-import { countOf, isSpent, looksLikePath, takeFile, takeFiles, takeFolder } from "./phrases.ts";
+import { countOf, folderNamed, isSpent, looksLikePath, takeFile, takeFiles, takeFolder, trimSlash } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
 import type { Lines, ParsedSteps, PromptContext, Step } from "./steps.ts";
 
@@ -22,8 +21,7 @@ export function read(rest: string, scene: PromptContext, verb: string): ParsedSt
   );
   if (!isSpent(left.replace(/^\s*(?:'s\s+)?(?:contents?|text|source|code)\b/i, ""))) return undefined;
   return found.files.map(
-    (file): Step =>
-      file.folder || isFolder(file.path) ? listOf(file.path) : { do: "read", path: file.path, ...(lines && { lines }) },
+    (file): Step => (file.folder || isFolder(file.path) ? listOf(file.path) : { do: "read", path: file.path, lines }),
   );
 }
 
@@ -45,11 +43,11 @@ function itsContents(rest: string, scene: PromptContext, lines: Lines | undefine
   ) {
     if (!lines || !/(?:of|from|in) (?:it|the file|that file)[\s.!?]*$/i.test(rest)) return undefined;
   }
-  return [{ do: "read", path: scene.lastPath, ...(lines && { lines }) }];
+  return [{ do: "read", path: scene.lastPath, lines }];
 }
 
 function listOf(path: string): Step {
-  return path === "." ? { do: "list" } : { do: "list", path: path.replace(/(?<=.)\/+$/, "") };
+  return path === "." ? { do: "list" } : { do: "list", path: trimSlash(path) };
 }
 
 function isFolder(path: string): boolean {
@@ -155,21 +153,16 @@ export function readQuestion(words: string, scene: PromptContext): ParsedSteps {
   if (object === undefined) return undefined;
   const found =
     takeFile(object, scene) ??
-    (/^(?:it|there|the file|that file)\b/i.test(object) ? undefined : folderOf(object, scene));
+    (/^(?:it|there|the file|that file)\b/i.test(object) ? undefined : folderNamed(object, scene));
   if (!found || !isSpent(found.rest)) {
     const here = takeFolder(`in ${object}`, scene);
     return here && here.folder === undefined && isSpent(here.rest) ? [{ do: "list" }] : undefined;
   }
   return [
     found.folder || isFolder(found.path) || !looksLikeFile(found.path, scene)
-      ? { do: "list", path: found.path.replace(/(?<=.)\/$/, "") }
+      ? { do: "list", path: trimSlash(found.path) }
       : { do: "read", path: found.path },
   ];
-}
-
-function folderOf(words: string, scene: PromptContext): { path: string; rest: string; folder: boolean } | undefined {
-  const place = takeFolder(`in ${words}`, scene, { bare: true });
-  return place?.folder === undefined ? undefined : { path: place.folder, rest: place.rest, folder: true };
 }
 
 /** "src/app" may be either; a name without an ending is taken for a folder unless it is known as a file. */

@@ -1,5 +1,5 @@
 // Replacing: text in a file, as people ask for it to be changed or taken out.
-import { contentOf, isCode, isSpent, splitAt, takeFile, termOf } from "./phrases.ts";
+import { contentOf, isCode, isSpent, onlyPlainFile, splitAt, takeFile, termOf } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 import { whole } from "./writing.ts";
@@ -145,10 +145,7 @@ function replaceIn(words: string, scene: PromptContext, verb: string): ParsedSte
 
 /** "remove 'x' from a.txt". */
 function removeText(rest: string, scene: PromptContext): ParsedSteps {
-  const split = splitAt(rest, /\s+(?:from|in|inside|out of)\s+/, (right) => {
-    const file = takeFile(right, scene);
-    return file && !file.folder && isSpent(file.rest) ? file : undefined;
-  });
+  const split = splitAt(rest, /\s+(?:from|in|inside|out of)\s+/, (right) => onlyPlainFile(right, scene));
   if (!split) return undefined;
   const before = split.left.replace(OLD_LEAD, "");
   if (

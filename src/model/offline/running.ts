@@ -1,8 +1,9 @@
 // Running: shell commands, addresses on the web, and tools called by their name.
+import { isObject, tryParse } from "../../json/object.ts";
 import { readSum } from "./arithmetic.ts";
 import { isProgram } from "./clauses.ts";
 import { shellWord } from "./moving.ts";
-import { isSpent, looksLikePath, takeFile, takeFolder, termOf } from "./phrases.ts";
+import { isSpent, looksLikePath, onlyFile, takeFile, takeFolder, termOf } from "./phrases.ts";
 import { literalOf, type Masked, restore } from "./quotes.ts";
 import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
 
@@ -49,12 +50,11 @@ export function run(rest: string, scene: PromptContext, verb: string): ParsedSte
   const first = words.charAt(0);
   const literal = literalOf(scene.masked, first);
   if (literal && literal.kind !== "url" && literal.kind !== "json") {
-    const after = words.slice(1);
-    const place = takeFolder(after.replace(/^\s*(?:command|script)\b/i, ""), scene, { bare: true });
+    const after = words.slice(1).replace(/^\s*(?:command|script)\b/i, "");
+    const place = takeFolder(after, scene, { bare: true });
     const command = literal.text.trim();
-    if (isSpent(after.replace(/^\s*(?:command|script)\b/i, "")) && command !== "") return [{ do: "run", command }];
-    if (place && isSpent(place.rest))
-      return [{ do: "run", command, ...(place.folder !== undefined && { directory: place.folder }) }];
+    if (isSpent(after) && command !== "") return [{ do: "run", command }];
+    if (place && isSpent(place.rest)) return [{ do: "run", command, directory: place.folder }];
   }
   const script = !told && takeScript(words, scene);
   if (script) return [script];
@@ -72,14 +72,8 @@ export function run(rest: string, scene: PromptContext, verb: string): ParsedSte
       (/^[\w-]+(?:\s+-\S+)*$/.test(placed[1]!) && looksLikePath(`${placed[2]}/`)))
   ) {
     const command = typed(scene.masked, placed[1]!);
-    if (isCommand(command, told))
-      return [
-        {
-          do: "run",
-          command,
-          ...(/^(?:current|this|working|same|the)$/i.test(placed[2]!) ? {} : { directory: placed[2]! }),
-        },
-      ];
+    const directory = /^(?:current|this|working|same|the)$/i.test(placed[2]!) ? undefined : placed[2];
+    if (isCommand(command, told)) return [{ do: "run", command, directory }];
   }
   const command = typed(scene.masked, words);
   return isCommand(command, told) ? [{ do: "run", command }] : undefined;
@@ -182,19 +176,13 @@ export function outputOf(words: string, scene: PromptContext): ParsedSteps {
     )?.[1];
   if (command === undefined) return undefined;
   const literal = literalOf(scene.masked, command);
-  if (
-    literal
-      ? literal.kind !== "code" && !isProgram(literal.text) && !/^(?:ls|cat|echo)\b/.test(literal.text)
-      : !isProgram(command) && !/^(?:ls|cat|echo)\b/.test(command)
-  )
-    return undefined;
-  return run(command, scene, "run");
+  return literal?.kind === "code" || isProgramText(literal?.text ?? command) ? run(command, scene, "run") : undefined;
 }
 
 /** "cd src, then run ls": where commands run from here on. */
 export function enter(rest: string, scene: PromptContext): ParsedSteps {
-  const file = takeFile(rest.replace(/^(?:to|into)\s+/i, ""), scene, { bare: true });
-  if (!file || !isSpent(file.rest) || /\.\w{1,5}$/.test(file.path)) return undefined;
+  const file = onlyFile(rest.replace(/^(?:to|into)\s+/i, ""), scene, { bare: true });
+  if (!file || /\.\w{1,5}$/.test(file.path)) return undefined;
   scene.directory = file.path;
   return [];
 }
@@ -267,27 +255,21 @@ export function callWith(words: string, scene: PromptContext): ParsedSteps {
     );
   if (!match) return undefined;
   const named = nameAt(words.slice(match[0].length), scene, { short: true });
-  if (
-    !named?.tool.name
-      .toLowerCase()
-      .split(/[-_./:]/)
-      .includes(match[1]!.toLowerCase())
-  )
-    return undefined;
+  if (!named || !isInName(match[1]!, named.tool.name)) return undefined;
   return callTool(words.slice(match[0].length), scene, "call");
+}
+
+function isInName(word: string, tool: string): boolean {
+  return tool
+    .toLowerCase()
+    .split(/[-_./:]/)
+    .includes(word.toLowerCase());
 }
 
 /** "to create an issue with title x" after a tool named create_issue says nothing new. */
 function withoutPurpose(words: string, name: string): string {
   const purpose = /^to\s+(\w+)\s+(?:[\w-]+\s+){0,4}?(?=(?:with|using|titled|saying)\s|[\uE000-\uF8FF])/i.exec(words);
-  if (
-    !purpose ||
-    !name
-      .toLowerCase()
-      .split(/[-_./:]/)
-      .includes(purpose[1]!.toLowerCase())
-  )
-    return words;
+  if (!purpose || !isInName(purpose[1]!, name)) return words;
   return words.slice(purpose[0].length).replace(/^(?:titled|saying)\s+/i, "");
 }
 
@@ -317,7 +299,10 @@ function argumentsOf(
   tool: PromptContext["tools"][number],
   scene: PromptContext,
 ): Record<string, unknown> | undefined {
-  const properties = propertiesOf(tool.parameters);
+  const { properties = {}, required = [] } = tool.parameters as {
+    properties?: Record<string, unknown>;
+    required?: string[];
+  };
   const text = words
     .replace(
       /^[\s(,:]*(?:(?:(?:and )?(?:pass|give|send|provide|passing|giving)(?: it)?|with|using|and|on|for)\s+)?(?:(?:the|these|this|following|json|it)\s+)*(?:(?:arguments?|args|parameters?|params?|inputs?|values?|options?)\s*)?[:=]?\s*/i,
@@ -326,7 +311,10 @@ function argumentsOf(
     .replace(/[)\s.]+$/, "");
   if (text === "" || /^(?:no|without|empty)(?:\s+(?:arguments?|args|parameters?|any))*$/i.test(text)) return {};
   const literal = literalOf(scene.masked, text);
-  if (literal?.kind === "json" || (literal && /^\s*\{/.test(literal.text))) return parsedObject(literal.text);
+  if (literal?.kind === "json" || (literal && /^\s*\{/.test(literal.text))) {
+    const object = tryParse(literal.text);
+    return isObject(object) ? object : undefined;
+  }
   const args: Record<string, unknown> = {};
   let rest = text;
   while (rest !== "") {
@@ -344,12 +332,7 @@ function argumentsOf(
   if (rest === "") return args;
   // One value for the only parameter there is, or the only one that is required.
   const names = Object.keys(properties);
-  const only =
-    names.length === 1
-      ? names[0]
-      : requiredOf(tool.parameters).length === 1
-        ? requiredOf(tool.parameters)[0]
-        : undefined;
+  const [only] = [names, required].find((each) => each.length === 1) ?? [];
   if (only === undefined || Object.keys(args).length > 0 || !(literal || /^\S+$/.test(text))) return undefined;
   return { [only]: typedValue(text, properties[only], scene) };
 }
@@ -361,30 +344,8 @@ function typedValue(words: string, schema: unknown, scene: PromptContext): unkno
   if (type === "string" || (literal && literal.kind !== "json" && type === undefined)) return text;
   if (type === "array" && !/^\s*\[/.test(text)) return [text];
   if (!/^(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|true|false|null|[[{].*)$/is.test(text.trim())) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-function propertiesOf(parameters: object): Record<string, unknown> {
-  return (parameters as { properties?: Record<string, unknown> }).properties ?? {};
-}
-
-function requiredOf(parameters: object): string[] {
-  return (parameters as { required?: string[] }).required ?? [];
-}
-
-function parsedObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value !== null && typeof value === "object" && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryParse(text);
+  return value === undefined ? text : value;
 }
 
 export function sum(words: string): ParsedSteps {

@@ -1,6 +1,6 @@
 // Searching: for text in files.
-import { ALL, find, KINDS, trimSlash } from "./finding.ts";
-import { isSpent, looksLikePath, splitAt, takeFile, termOf } from "./phrases.ts";
+import { ALL, find, kindOf } from "./finding.ts";
+import { looksLikePath, onlyFile, splitAt, termOf, trimSlash } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 
@@ -126,7 +126,7 @@ export function search(rest: string, scene: PromptContext, verb: string): Parsed
   if (/\b(?:files?|folders?|directories)$/i.test(placed.term) && !/[\uE000-\uF8FF]/.test(placed.term)) return undefined;
   if (
     /^(?:find|find me|locate|spot|identify|track down|look up|look|query|seek|scan|find out|hunt down)$/.test(verb) &&
-    !isPlainTerm(placed, scene)
+    !isPlainTerm(placed)
   )
     return undefined;
   return shape(stripLead(placed.term), "content", placed.where);
@@ -161,7 +161,7 @@ function isTextSearch(placed: { term: string; where: SearchScope }, scene: Promp
 }
 
 /** "find" means many things: only a quoted or single term, or one with a place, is taken for text. */
-function isPlainTerm(placed: { term: string; where: SearchScope }, _scene: PromptContext): boolean {
+function isPlainTerm(placed: { term: string }): boolean {
   const term = termOnly(stripLead(placed.term));
   if (/[\uE000-\uF8FF]/.test(term)) return /^[\uE000-\uF8FF]$/.test(term.replace(/[.!?,]+$/, ""));
   if (
@@ -230,9 +230,8 @@ function whereOf(words: string, scene: PromptContext): SearchScope | undefined {
   }
   const direct = globOf(text, scene);
   if (direct && /[*?]/.test(termOf(text.split(/\s+/).at(-1) ?? "", scene))) return { glob: direct };
-  const file = takeFile(text.replace(/^the contents? of\s+/i, ""), scene, { bare: true });
-  if (!file || !isSpent(file.rest) || STOP_WHERE.test(file.path)) return undefined;
-  return { path: trimSlash(file.path) };
+  const file = onlyFile(text.replace(/^the contents? of\s+/i, ""), scene, { bare: true });
+  return !file || STOP_WHERE.test(file.path) ? undefined : { path: trimSlash(file.path) };
 }
 
 const STOP_WHERE =
@@ -247,8 +246,7 @@ function globOf(words: string, scene: PromptContext): string | undefined {
   const value = termOf(token, scene);
   if (/\s/.test(value)) return undefined;
   if (/[*?]/.test(value)) return value;
-  const kind = KINDS[value.toLowerCase().replace(/^\./, "")];
-  return kind ?? (/^\.\w{1,6}$/.test(value) ? `*${value}` : undefined);
+  return kindOf(value) ?? (/^\.\w{1,6}$/.test(value) ? `*${value}` : undefined);
 }
 
 function isKind(words: string, scene: PromptContext): boolean {

@@ -260,8 +260,7 @@ function statement(words: string, scene: PromptContext): ParsedSteps {
   if (kept?.[0]?.do === "todos") return kept;
   if (/^open (?:a|the|your|up a) (?:new )?(?:terminal|shell|console)$/i.test(words)) return [];
   const code = literalOf(scene.masked, words);
-  if (code?.kind === "code" && (isProgram(code.text) || /^(?:ls|cat|echo)\b/.test(code.text)))
-    return run(words, scene, "run");
+  if (code?.kind === "code" && isProgramText(code.text)) return run(words, scene, "run");
   // A thing without a verb is shown: "the contents of a.txt", "all markdown files", "files containing x".
   const thing = verbAt(words) || /^(?:it|this|that|its|the file)\b/i.test(words) ? undefined : shownThing(words, scene);
   if (thing) return thing;

@@ -3,10 +3,11 @@
 import { shellWord } from "./moving.ts";
 import {
   contentOf,
-  type FileMention,
   isSpent,
   isWishForCode,
   joinPath,
+  onlyFile,
+  onlyPlainFile,
   splitAt,
   takeFile,
   takeFiles,
@@ -51,10 +52,7 @@ export function whole(words: string, scene: PromptContext, verb: string): Parsed
 
 /** "the output of ls to a.txt". */
 function outputInto(words: string, scene: PromptContext): ParsedSteps {
-  const split = splitAt(words, /\s+(?:to|into|in|as)\s+/, (right) => {
-    const file = takeFile(right, scene);
-    return file && isSpent(file.rest) && !file.folder ? file : undefined;
-  });
+  const split = splitAt(words, /\s+(?:to|into|in|as)\s+/, (right) => onlyPlainFile(right, scene));
   const shown =
     split && /^the (?:output|results?) (?:of|from)\s/i.test(split.left) ? outputOf(split.left, scene) : undefined;
   return shown && [...shown, { do: "write", path: split!.right.path, content: { previous: true } }];
@@ -120,10 +118,7 @@ function touch(path: string): Step {
 }
 
 function contentFirst(words: string, scene: PromptContext, verb: string): ParsedSteps {
-  const split = splitAt(words, CONNECTOR, (right): FileMention | undefined => {
-    const file = takeFile(right, scene, { bare: false });
-    return file && isSpent(file.rest) && !file.folder ? file : undefined;
-  });
+  const split = splitAt(words, CONNECTOR, (right) => onlyPlainFile(right, scene));
   if (!split) return undefined;
   const left = split.left.trim();
   if (/^(?:a|an|the)?\s*(?:new\s+)?(?:folder|directory)\b/i.test(left)) return undefined;
@@ -154,10 +149,7 @@ export function hold(rest: string, scene: PromptContext, verb: string): ParsedSt
 
 /** "print 'x' to a.txt": quoted text, or what was shown before, and nothing else. */
 export function output(rest: string, scene: PromptContext, verb: string): ParsedSteps {
-  const split = splitAt(rest, /\s+(?:to|into)\s+/, (right) => {
-    const file = takeFile(right, scene);
-    return file && isSpent(file.rest) && !file.folder ? file : undefined;
-  });
+  const split = splitAt(rest, /\s+(?:to|into)\s+/, (right) => onlyPlainFile(right, scene));
   if (!split || /^(?:show|show me|display|present)$/.test(verb)) return undefined;
   const left = split.left.replace(/^(?:the )?(?:words?|text|string|line|phrase|message)\s+/i, "");
   const content =
@@ -183,10 +175,7 @@ function unnamed(words: string, scene: PromptContext, verb: string): ParsedSteps
   const called = splitAt(
     body,
     /\s*,?\s+(?:(?:and\s+)?(?:called|named|titled)|and (?:name|call) it|at|as|under the name)\s+/,
-    (right) => {
-      const file = takeFile(`file ${right}`, scene);
-      return file && isSpent(file.rest) ? file : undefined;
-    },
+    (right) => onlyFile(`file ${right}`, scene),
   );
   const content = contentOf(called ? called.left : body, scene, { marked: !/^with$/i.test(introduced[1] ?? "") });
   if (content === undefined) return undefined;
@@ -198,8 +187,8 @@ export function naming(rest: string, scene: PromptContext): ParsedSteps {
   const match = /^(?:it|this|that|the file|the new file)\s+/i.exec(rest);
   const last = scene.steps.at(-1);
   if (!match || last?.do !== "write" || last.path !== undefined) return undefined;
-  const file = takeFile(`file ${rest.slice(match[0].length)}`, scene);
-  if (!file || !isSpent(file.rest)) return undefined;
+  const file = onlyFile(`file ${rest.slice(match[0].length)}`, scene);
+  if (!file) return undefined;
   scene.steps.pop();
   return [{ ...last, path: file.path }];
 }
