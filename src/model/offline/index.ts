@@ -1,4 +1,5 @@
 // The offline model: follows direct instructions in plain English, deterministically, without a network. The default when there is no key.
+import { isObject } from "../../json/object.ts";
 import type { Message } from "../../protocol/message.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "../provider.ts";
 import { carryOut, type ToolOutcome, type ToolUse } from "./carry-out.ts";
@@ -70,15 +71,12 @@ function replay(
 }
 
 function callsIn(messages: readonly Message[]): { name: string; result: ToolOutcome }[] {
-  const results = new Map<string, ToolOutcome>();
-  for (const message of messages)
-    for (const part of message.parts) if (part.type === "tool_result") results.set(part.id, part);
-  return messages.flatMap((message) =>
-    message.parts.flatMap((part) => {
-      const result = part.type === "tool_call" ? results.get(part.id) : undefined;
-      return part.type === "tool_call" && result ? [{ name: part.name, result }] : [];
-    }),
-  );
+  const parts = messages.flatMap((message) => message.parts);
+  const results = new Map(parts.flatMap((part) => (part.type === "tool_result" ? [[part.id, part]] : [])));
+  return parts.flatMap((part) => {
+    const result = part.type === "tool_call" && results.get(part.id);
+    return result ? [{ name: part.name, result }] : [];
+  });
 }
 
 /** What the user typed, without what a harness puts around it: context in angle brackets. */
@@ -102,25 +100,20 @@ function answersIn(messages: readonly Message[]): string[] {
 
 /** The file that was worked on last in earlier turns: what "it" means in this one. */
 function lastPathIn(messages: readonly Message[]): string | undefined {
-  for (const message of messages.toReversed()) {
-    for (const part of message.parts.toReversed()) {
-      if (part.type !== "tool_call" || !/^(?:Read|Write|Edit)$/.test(part.name)) continue;
-      const path = (part.args as { path?: unknown } | null)?.path;
-      if (typeof path === "string") return path;
-    }
-  }
-  return undefined;
+  const paths = messages
+    .flatMap((message) => message.parts)
+    .map(
+      (part) =>
+        part.type === "tool_call" && /^(?:Read|Write|Edit)$/.test(part.name) && isObject(part.args) && part.args.path,
+    );
+  return paths.findLast((path) => typeof path === "string");
 }
 
 function nextId(messages: readonly Message[]): string {
-  let highest = 0;
-  for (const message of messages) {
-    for (const part of message.parts) {
-      const number = part.type === "tool_call" ? /^call_offline_(\d+)$/.exec(part.id)?.[1] : undefined;
-      highest = Math.max(highest, Number(number ?? 0));
-    }
-  }
-  return `call_offline_${highest + 1}`;
+  const numbers = messages
+    .flatMap((message) => message.parts)
+    .map((part) => Number((part.type === "tool_call" && /^call_offline_(\d+)$/.exec(part.id)?.[1]) || 0));
+  return `call_offline_${Math.max(0, ...numbers) + 1}`;
 }
 
 /** A dozen pieces at most, cut between words. */
@@ -133,14 +126,13 @@ function inChunks(text: string): string[] {
 }
 
 function lengthOf(messages: readonly Message[]): number {
-  let length = 0;
-  for (const message of messages) {
-    for (const part of message.parts) {
-      if (part.type === "tool_call") length += part.name.length + (JSON.stringify(part.args) ?? "").length;
-      else if (part.type !== "image") length += part.text.length;
-    }
-  }
-  return length;
+  const lengths = messages
+    .flatMap((message) => message.parts)
+    .map((part) => {
+      if (part.type === "tool_call") return part.name.length + (JSON.stringify(part.args) ?? "").length;
+      return part.type === "image" ? 0 : part.text.length;
+    });
+  return lengths.reduce((sum, length) => sum + length, 0);
 }
 
 /** A common rule of thumb: four characters a token. */

@@ -22,71 +22,52 @@ const browsing =
 const possible = "(?:is it possible|are you able|would it be possible|is there a way)(?: for you)? to\\s+";
 
 /** What may be taken off the front, by its first word: a large pattern for all of them would cost every start. */
-const leads: Record<string, string> = {
-  can: modal,
-  could: modal,
-  will: modal,
-  "won't": modal,
-  "can't": modal,
-  "couldn't": modal,
-  would: `${possible}|${modal}`,
-  i: `i wonder\\s+(?=\\w)|${wish}`,
-  "i'd": wish,
-  "i'll": wish,
-  "i'm": `i'm curious(?: to know| about)?,?\\s+(?=what|which|where|how)|${wish}`,
-  we: wish,
-  "we'd": wish,
-  after: "after (?:that|this)\\b[,:]?\\s+",
-  when: "when done\\b[,:]?\\s+",
-  once: "once done\\b[,:]?\\s+",
-  to: "to (?:start|begin)(?: with)?\\b(?:\\s*[,:!.]+\\s*|\\s+)|to\\s+(?=(?:read|list|show|create|run|write|find|search|delete|see|know|open)\\b)",
-  step: "step \\d+\\b(?:\\s*[,:!.]+\\s*|\\s+)(?=\\S)",
-  start: "start(?:\\s+off|\\s+out)?\\s+(?:by|with)\\s+(?=\\w+ing\\b)",
-  begin: "begin(?:\\s+off|\\s+out)?\\s+(?:by|with)\\s+(?=\\w+ing\\b)",
-  need: "need(?: to| you to)?\\s+",
-  know: wondering,
-  learn: wondering,
-  tell: wondering,
-  check: wondering,
-  see: wondering,
-  ask: wondering,
-  wondering,
-  find: `${wondering}|${whereabouts}`,
-  show: whereabouts,
-  locate: whereabouts,
-  figure: whereabouts,
-  in: "in (?:the|a|your|my) (?:shell|terminal|console|command line)[,:]?\\s+(?=\\w)",
-  remind: "remind me\\s*[,:]\\s*(?=\\S)",
-  look: browsing,
-  go: `go ahead(?:\\s+and|,)?\\s+|go and\\s+|${browsing}`,
-  let: `let us\\s+|let me\\s+(?=(?:(?:have|take|get) a (?:quick )?look|look at|read|view|peek|inspect|open)\\b)|lets?\\s+(?=\\w+ing\\b)|${wondering}`,
-  "let's": "let's\\s+",
-  lets: "lets\\s+",
-  open: "open(?: up)? and\\s+(?=(?:read|show|print|display|view)\\b)",
-  come: "come and\\s+",
-  try: `try\\s+(?=\\w+ing\\b)|${purpose}`,
-  attempt: purpose,
-  remember: purpose,
-  make: purpose,
-  be: purpose,
-  continue: purpose,
-  proceed: purpose,
-  help: "help me(?: to)?\\s+",
-  do: "do me a favou?r(?:\\s+and|,|:)?\\s+|do an?\\s+(?=(?:find|search)\\b)",
-  your: "your (?:task|job|goal|mission) is to\\s+",
-  the: "the task(?: is)?(?: to|:)\\s+",
-  task: "task:\\s*",
-  you: "you (?:should|must|need to|have to|can|are to|will|may)\\s+(?:now\\s+|then\\s+|also\\s+)?",
-  is: possible,
-  are: possible,
-  how: "how about\\s+",
-  what: "what about\\s+(?=\\w+ing\\b)|what i (?:want|need)(?: you to do)? is(?: to| for you to)?\\s+",
-  it: "it would be (?:great|nice|good) if you (?:could|would)\\s+",
-  mind: "mind\\s+(?=\\w+ing\\b)",
-  use: instrument,
-  using: instrument,
-};
+const leads: readonly [firstWords: string, lead: string][] = [
+  ["can|could|will|won't|can't|couldn't", modal],
+  ["would", `${possible}|${modal}`],
+  ["i", `i wonder\\s+(?=\\w)|${wish}`],
+  ["i'd|i'll|we|we'd", wish],
+  ["i'm", `i'm curious(?: to know| about)?,?\\s+(?=what|which|where|how)|${wish}`],
+  ["after", "after (?:that|this)\\b[,:]?\\s+"],
+  ["when|once", "\\w+ done\\b[,:]?\\s+"],
+  [
+    "to",
+    "to (?:start|begin)(?: with)?\\b(?:\\s*[,:!.]+\\s*|\\s+)|to\\s+(?=(?:read|list|show|create|run|write|find|search|delete|see|know|open)\\b)",
+  ],
+  ["step", "step \\d+\\b(?:\\s*[,:!.]+\\s*|\\s+)(?=\\S)"],
+  ["start|begin", "\\w+(?:\\s+off|\\s+out)?\\s+(?:by|with)\\s+(?=\\w+ing\\b)"],
+  ["need", "need(?: to| you to)?\\s+"],
+  ["know|learn|tell|check|see|ask|wondering", wondering],
+  ["find", `${wondering}|${whereabouts}`],
+  ["show|locate|figure", whereabouts],
+  ["in", "in (?:the|a|your|my) (?:shell|terminal|console|command line)[,:]?\\s+(?=\\w)"],
+  ["remind", "remind me\\s*[,:]\\s*(?=\\S)"],
+  ["look", browsing],
+  ["go", `go ahead(?:\\s+and|,)?\\s+|go and\\s+|${browsing}`],
+  [
+    "let",
+    `let us\\s+|let me\\s+(?=(?:(?:have|take|get) a (?:quick )?look|look at|read|view|peek|inspect|open)\\b)|lets?\\s+(?=\\w+ing\\b)|${wondering}`,
+  ],
+  ["let's|lets", "let'?s\\s+"],
+  ["open", "open(?: up)? and\\s+(?=(?:read|show|print|display|view)\\b)"],
+  ["come", "come and\\s+"],
+  ["try", `try\\s+(?=\\w+ing\\b)|${purpose}`],
+  ["attempt|remember|make|be|continue|proceed", purpose],
+  ["help", "help me(?: to)?\\s+"],
+  ["do", "do me a favou?r(?:\\s+and|,|:)?\\s+|do an?\\s+(?=(?:find|search)\\b)"],
+  ["your", "your (?:task|job|goal|mission) is to\\s+"],
+  ["the", "the task(?: is)?(?: to|:)\\s+"],
+  ["task", "task:\\s*"],
+  ["you", "you (?:should|must|need to|have to|can|are to|will|may)\\s+(?:now\\s+|then\\s+|also\\s+)?"],
+  ["is|are", possible],
+  ["how", "how about\\s+"],
+  ["what", "what about\\s+(?=\\w+ing\\b)|what i (?:want|need)(?: you to do)? is(?: to| for you to)?\\s+"],
+  ["it", "it would be (?:great|nice|good) if you (?:could|would)\\s+"],
+  ["mind", "mind\\s+(?=\\w+ing\\b)"],
+  ["use|using", instrument],
+];
 
+const leadOf = new Map(leads.flatMap(([words, lead]) => words.split("|").map((word) => [word, lead])));
 const patterns = new Map<string, RegExp>();
 
 /** Takes off "could you please …", at the front only. */
@@ -112,12 +93,10 @@ function withoutLead(text: string): string | undefined {
     const adverb = /^\w+(?: of all)?\b(?:\s*[,:!.]+\s*|\s+)(?=\S)/i.exec(text);
     return adverb ? text.slice(adverb[0].length) : undefined;
   }
-  if (!Object.hasOwn(leads, word)) return undefined;
-  let pattern = patterns.get(word);
-  if (!pattern) {
-    pattern = new RegExp(`^(?:${leads[word]})`, "i");
-    patterns.set(word, pattern);
-  }
+  const lead = leadOf.get(word);
+  if (lead === undefined) return undefined;
+  const pattern = patterns.get(lead) ?? new RegExp(`^(?:${lead})`, "i");
+  patterns.set(lead, pattern);
   const found = pattern.exec(text.replace("’", "'"));
   return found ? text.slice(found[0].length) : undefined;
 }

@@ -21,17 +21,18 @@ export function todo(rest: string, scene: PromptContext, verb: string): ParsedSt
   );
 }
 
+/** All of the words, from the first to the last. */
+function matched(pattern: string, words: string): RegExpExecArray | null {
+  return new RegExp(`^(?:${pattern})$`, "i").exec(words);
+}
+
 function shown(rest: string, verb: string): ParsedSteps {
   if (
     !/^(?:show|show me|display|print|print out|list|list out|give me|tell me|output|what|type|present|ls)$/.test(verb)
   )
     return undefined;
-  return new RegExp(
-    `^(?:(?:me|us|all|of|out|the|my|our|your|current|open|remaining|what(?:'s| is| are)|is|are|on|left|still|open|full|whole|status of|in)\\s+)*${LIST}(?:\\s+(?:look like|again|now|contain|so far|status|left))*[\\s.!?]*$`,
-    "i",
-  ).test(rest)
-    ? [{ do: "show todos" }]
-    : undefined;
+  const list = `(?:(?:me|us|all|of|out|the|my|our|your|current|open|remaining|what(?:'s| is| are)|is|are|on|left|still|open|full|whole|status of|in)\\s+)*${LIST}(?:\\s+(?:look like|again|now|contain|so far|status|left))*[\\s.!?]*`;
+  return matched(list, rest) ? [{ do: "show todos" }] : undefined;
 }
 
 function made(rest: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -51,13 +52,7 @@ function made(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   // "a todo list for the release" is to be thought up.
   const told = /[\uE000-\uF8FF]|[:,-]\s*$/.test(`${rest.slice(match[0].length)}\n${match[0]}`);
   if (items.length === 0 || (items.length === 1 && !told && /\b(?:from|for|of)\s/i.test(match[0]))) return undefined;
-  return [
-    {
-      do: "todos",
-      merge: false,
-      todos: items.map((content, index) => ({ id: String(index + 1), content, status: "pending" })),
-    },
-  ];
+  return [{ do: "todos", merge: false, todos: numbered(items, 1) }];
 }
 
 function added(rest: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -67,20 +62,20 @@ function added(rest: string, scene: PromptContext, verb: string): ParsedSteps {
     )
   )
     return undefined;
-  const onto = new RegExp(
-    `^(.+?)\\s+(?:to|on|onto|in|into|as)\\s+(?:(?:my|the|our|a|an|new|current|your)\\s+)*${LIST}(?:\\s+(?:please|as well|too))?[\\s.!?]*$`,
-    "i",
-  ).exec(rest);
-  const direct = new RegExp(
-    `^(?:(?:a|an|another|one|the|two|new|more|following)\\s+)*(?:${LIST}|to-?do|task)\\s*(?:[:,-]|to|called|named|saying|that says|for|with(?: the text)?|items?:)?\\s+(?:the\\s+)?(.+)$`,
-    "i",
-  ).exec(rest);
+  const onto = matched(
+    `(.+?)\\s+(?:to|on|onto|in|into|as)\\s+(?:(?:my|the|our|a|an|new|current|your)\\s+)*${LIST}(?:\\s+(?:please|as well|too))?[\\s.!?]*`,
+    rest,
+  );
+  const direct = matched(
+    `(?:(?:a|an|another|one|the|two|new|more|following)\\s+)*(?:${LIST}|to-?do|task)\\s*(?:[:,-]|to|called|named|saying|that says|for|with(?: the text)?|items?:)?\\s+(?:the\\s+)?(.+)`,
+    rest,
+  );
   // "a todo list from the comments" is to be thought up.
   const isWish = /\bfile\b/i.test(rest) || /^(?:from|about|based on|of)\b/i.test(direct?.[1] ?? "");
-  const listed = new RegExp(
-    `^(?:(?:the|these|two|three|four|some|following|\\d+)\\s+)*(?:(?:items?|things|entries)\\s+)?(?:to|on|onto)\\s+(?:(?:my|the|our)\\s+)*${LIST}\\s*:\\s*(.+)$`,
-    "i",
-  ).exec(rest);
+  const listed = matched(
+    `(?:(?:the|these|two|three|four|some|following|\\d+)\\s+)*(?:(?:items?|things|entries)\\s+)?(?:to|on|onto)\\s+(?:(?:my|the|our)\\s+)*${LIST}\\s*:\\s*(.+)`,
+    rest,
+  );
   const words = listed?.[1] ?? onto?.[1] ?? (direct && !isWish ? direct[1] : undefined);
   if (words === undefined) return undefined;
   const items = itemsOf(
@@ -89,13 +84,11 @@ function added(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   );
   if (items.length === 0) return undefined;
   const first = Math.max(0, ...scene.todos.map((one) => Number(one.id) || 0)) + 1;
-  return [
-    {
-      do: "todos",
-      merge: true,
-      todos: items.map((content, index) => ({ id: String(first + index), content, status: "pending" })),
-    },
-  ];
+  return [{ do: "todos", merge: true, todos: numbered(items, first) }];
+}
+
+function numbered(items: readonly string[], first: number): Todo[] {
+  return items.map((content, index) => ({ id: String(first + index), content, status: "pending" }));
 }
 
 function marked(rest: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -109,15 +102,14 @@ function marked(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   let words = rest;
   if (/^(?:mark|set|change|update|make|tick|check|flag|put)$/.test(verb)) {
     for (const [names, name] of states) {
-      const match = new RegExp(
-        `^(.+?)\\s*(?:\\s+(?:as|to|to be|is|off as|=>|->)\\s+|\\s+)(?:being\\s+)?(?:${names})[\\s.!?]*$`,
-        "i",
-      ).exec(rest);
-      if (match) {
-        status = name;
-        words = match[1]!;
-        break;
-      }
+      const match = matched(
+        `(.+?)\\s*(?:\\s+(?:as|to|to be|is|off as|=>|->)\\s+|\\s+)(?:being\\s+)?(?:${names})[\\s.!?]*`,
+        rest,
+      );
+      if (!match) continue;
+      status = name;
+      words = match[1]!;
+      break;
     }
     status ??= /^(?:tick|check)$/.test(verb) && /\boff\b/i.test(rest) ? "completed" : undefined;
     if (
@@ -128,47 +120,36 @@ function marked(rest: string, scene: PromptContext, verb: string): ParsedSteps {
       return undefined;
   } else if (/^(?:tick off|check off|cross off|complete|finish)$/.test(verb)) status = "completed";
   else if (/^(?:start working on|start)$/.test(verb)) status = "in_progress";
-  else if (/^(?:cancel)$/.test(verb)) status = "cancelled";
+  else if (verb === "cancel") status = "cancelled";
   if (status === undefined) return undefined;
+  const found = targets(words, scene);
   if (
     /^(?:start|complete|finish|cancel)$/.test(verb) &&
     (verb === "start" || !isAboutTodos(words)) &&
-    targets(words, scene).length === 0
+    found.length === 0
   )
     return undefined;
-  const found = targets(words, scene);
   if (found.length > 0) return [{ do: "todos", merge: true, todos: found.map((one) => ({ ...one, status })) }];
   const wanted = unquote(scene.masked, words).trim();
-  return [
-    {
-      do: "say",
-      text:
-        scene.todos.length === 0
-          ? "There are no todos yet, so there is nothing to mark."
-          : `There is no todo ${wanted}. The list has ${scene.todos.map((one) => one.id).join(", ")}.`,
-    },
-  ];
+  const text =
+    scene.todos.length === 0
+      ? "There are no todos yet, so there is nothing to mark."
+      : `There is no todo ${wanted}. The list has ${scene.todos.map((one) => one.id).join(", ")}.`;
+  return [{ do: "say", text }];
 }
 
 function removed(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   if (!/^(?:remove|delete|drop|clear|clear out|erase|get rid of|empty|wipe|discard|reset|cancel)$/.test(verb))
     return undefined;
-  if (
-    new RegExp(
-      `^(?:(?:all|of|the|my|our|every|everything|whole|entire|from|out|items|on)\\s+)*${LIST}[\\s.!?]*$`,
-      "i",
-    ).test(rest)
-  )
-    return [{ do: "todos", merge: false, todos: [] }];
+  const all = `(?:(?:all|of|the|my|our|every|everything|whole|entire|from|out|items|on)\\s+)*${LIST}[\\s.!?]*`;
+  if (matched(all, rest)) return [{ do: "todos", merge: false, todos: [] }];
   if (!isAboutTodos(rest)) return undefined;
   const gone = targets(
     rest.replace(new RegExp(`\\s+(?:from|off|in|on)\\s+(?:(?:my|the|our)\\s+)*${LIST}[\\s.!?]*$`, "i"), ""),
     scene,
   );
   if (gone.length === 0) return undefined;
-  return [
-    { do: "todos", merge: false, todos: scene.todos.filter((one) => !gone.some((other) => other.id === one.id)) },
-  ];
+  return [{ do: "todos", merge: false, todos: scene.todos.filter((one) => !gone.includes(one)) }];
 }
 
 function isAboutTodos(words: string): boolean {
@@ -181,13 +162,8 @@ function targets(words: string, scene: PromptContext): Todo[] {
     .trim()
     .replace(/[.!?,]+$/, "")
     .replace(new RegExp(`\\s+(?:on|in|of|from)\\s+(?:(?:my|the|our)\\s+)*${LIST}$`, "i"), "");
-  if (
-    new RegExp(
-      `^(?:all|everything|all (?:of )?(?:the|my|our)?\\s*(?:${LIST}|items?|tasks?|of them|them)|every (?:todo|task|item)|them all|(?:my|the) whole ${LIST})$`,
-      "i",
-    ).test(text)
-  )
-    return scene.todos;
+  const all = `all|everything|all (?:of )?(?:the|my|our)?\\s*(?:${LIST}|items?|tasks?|of them|them)|every (?:todo|task|item)|them all|(?:my|the) whole ${LIST}`;
+  if (matched(all, text)) return scene.todos;
   const bare = text
     .replace(
       /^(?:(?:the|my|our|off)\s+)*(?:(?:to-?dos?|to do|tasks?|items?|numbers?|no\.?|entry|entries|#)\s*)*(?:numbers?\s+|no\.?\s+|#\s*)?/i,
@@ -233,16 +209,12 @@ function itemsOf(words: string, scene: PromptContext): string[] {
 
 /** The list as the conversation left it: every successful TodoWrite in order. */
 export function todosIn(messages: readonly Message[]): Todo[] {
-  const failed = new Set<string>();
-  for (const message of messages)
-    for (const part of message.parts) if (part.type === "tool_result" && part.isError) failed.add(part.id);
+  const parts = messages.flatMap((message) => message.parts);
+  const failed = new Set(parts.map((part) => part.type === "tool_result" && part.isError && part.id));
   let todos: Todo[] = [];
-  for (const message of messages) {
-    for (const part of message.parts) {
-      if (part.type === "tool_call" && /^(?:TodoWrite|update_?todos)$/i.test(part.name) && !failed.has(part.id))
-        todos = afterCall(todos, part.args);
-    }
-  }
+  for (const part of parts)
+    if (part.type === "tool_call" && /^(?:TodoWrite|update_?todos)$/i.test(part.name) && !failed.has(part.id))
+      todos = afterCall(todos, part.args);
   return todos;
 }
 
