@@ -139,84 +139,56 @@ function patternOf(words: string, scene: PromptContext, verb: string): string | 
   const word = "([\\uE000-\\uF8FF]|[^\\s\\uE000-\\uF8FF]+)";
   const value = (token: string): string => termOf(token, scene);
   const kind = (token: string): string | undefined => (literalOf(scene.masked, token) ? undefined : kindOf(token));
+  const byEnding = (token: string): string => kind(token) ?? `*.${value(token).replace(/^\*?\./, "")}`;
   const files = "(?:files?|documents?|scripts?|things?|ones?|modules?|file names?|names?)";
   const that =
     "(?:\\s+(?:that|which|whose (?:file)?names?|where the (?:file)?name|with (?:a |the )?(?:file)?names?(?: that)?|having names?(?: that)?))?(?:\\s+(?:are|is|have|has))?";
-  const rules: [RegExp, (token: string) => string | undefined][] = [
+  const rules: [string, (token: string) => string | undefined][] = [
     [
-      new RegExp(
-        `^${files}${that}\\s+(?:end(?:s|ing)?)\\s+(?:in|with|on)\\s+(?:the\\s+)?(?:(?:extension|suffix|letters?)\\s+)?${word}$`,
-        "i",
-      ),
-      (token) =>
-        `*${/^[.*]/.test(value(token)) ? value(token).replace(/^\*/, "") : kindOf(value(token)) ? `.${value(token)}` : value(token)}`,
+      `${files}${that}\\s+(?:end(?:s|ing)?)\\s+(?:in|with|on)\\s+(?:the\\s+)?(?:(?:extension|suffix|letters?)\\s+)?${word}`,
+      (token) => {
+        const ending = value(token).replace(/^\*/, "");
+        return !/^[.*]/.test(value(token)) && kindOf(ending) ? `*.${ending}` : `*${ending}`;
+      },
     ],
     [
-      new RegExp(
-        `^${files}${that}\\s+(?:start(?:s|ing)?|begin(?:s|ning)?)\\s+(?:with|in|by)\\s+(?:the\\s+)?(?:(?:prefix|letters?|word)\\s+)?${word}$`,
-        "i",
-      ),
+      `${files}${that}\\s+(?:start(?:s|ing)?|begin(?:s|ning)?)\\s+(?:with|in|by)\\s+(?:the\\s+)?(?:(?:prefix|letters?|word)\\s+)?${word}`,
       (token) => `${value(token).replace(/\*$/, "")}*`,
     ],
     [
-      new RegExp(
-        `^${files}\\s+(?:with|having|have|has|of|that have|which have|using)\\s+(?:the\\s+|an?\\s+)?(?:file\\s+)?(?:extension|ext|suffix|ending|type)\\s+(?:of\\s+)?${word}$`,
-        "i",
-      ),
-      (token) => kind(token) ?? `*.${value(token).replace(/^\*?\./, "")}`,
+      `${files}\\s+(?:with|having|have|has|of|that have|which have|using)\\s+(?:the\\s+|an?\\s+)?(?:file\\s+)?(?:extension|ext|suffix|ending|type)\\s+(?:of\\s+)?${word}`,
+      byEnding,
     ],
     [
-      new RegExp(
-        `^${files}\\s+(?:with|having)\\s+(?:the\\s+|an?\\s+)?${word}\\s+(?:file\\s+)?(?:extension|ext|suffix|ending)$`,
-        "i",
-      ),
-      (token) => kind(token) ?? `*.${value(token).replace(/^\*?\./, "")}`,
+      `${files}\\s+(?:with|having)\\s+(?:the\\s+|an?\\s+)?${word}\\s+(?:file\\s+)?(?:extension|ext|suffix|ending)`,
+      byEnding,
     ],
+    [`${files}\\s+(?:of|with)\\s+(?:the\\s+)?(?:type|kind)\\s+${word}`, byEnding],
     [
-      new RegExp(`^${files}\\s+(?:of|with)\\s+(?:the\\s+)?(?:type|kind)\\s+${word}$`, "i"),
-      (token) => kind(token) ?? `*.${value(token).replace(/^\*?\./, "")}`,
-    ],
-    [
-      new RegExp(
-        `^${files}\\s+(?:with|having|that have|which have|containing)\\s+(?:the\\s+(?:word|text|string)\\s+)?${word}\\s+in\\s+(?:the|their|its)\\s+(?:file ?)?names?$`,
-        "i",
-      ),
+      `${files}\\s+(?:with|having|that have|which have|containing)\\s+(?:the\\s+(?:word|text|string)\\s+)?${word}\\s+in\\s+(?:the|their|its)\\s+(?:file ?)?names?`,
       (token) => `*${value(token)}*`,
     ],
     [
-      new RegExp(
-        `^${files}\\s+(?:whose|where the|with a|with the)\\s+(?:file ?)?names?\\s+(?:contain(?:s|ing)?|include(?:s)?|including|match(?:es|ing)?|(?:is|are) like|has|have)\\s+(?:the\\s+(?:word|text|string)\\s+)?${word}$`,
-        "i",
-      ),
+      `${files}\\s+(?:whose|where the|with a|with the)\\s+(?:file ?)?names?\\s+(?:contain(?:s|ing)?|include(?:s)?|including|match(?:es|ing)?|(?:is|are) like|has|have)\\s+(?:the\\s+(?:word|text|string)\\s+)?${word}`,
       (token) => (/[*?]/.test(value(token)) ? value(token) : `*${value(token)}*`),
     ],
     [
-      new RegExp(
-        `^${files}${that}\\s+(?:called|named|with (?:the )?(?:file ?)?name(?: of)?|by the name(?: of)?|name is|like|match(?:es|ing)?(?: the (?:pattern|glob))?|titled)\\s+(?:the\\s+(?:pattern|glob)\\s+)?(?:like\\s+)?${word}$`,
-        "i",
-      ),
+      `${files}${that}\\s+(?:called|named|with (?:the )?(?:file ?)?name(?: of)?|by the name(?: of)?|name is|like|match(?:es|ing)?(?: the (?:pattern|glob))?|titled)\\s+(?:the\\s+(?:pattern|glob)\\s+)?(?:like\\s+)?${word}`,
       (token) => value(token),
     ],
-    [new RegExp(`^(?:pattern|glob)\\s+${word}$`, "i"), (token) => value(token)],
+    [`(?:pattern|glob)\\s+${word}`, (token) => value(token)],
     [
-      new RegExp(
-        `^${word}\\s+(?:source\\s+|code\\s+)?${files}(?:\\s+(?:are there|exist|there are|do we have|do i have|we have|i have))?$`,
-        "i",
-      ),
-      (token) =>
-        /[*?]/.test(value(token))
-          ? value(token)
-          : (kind(token) ??
-            (/^\.\w+$/.test(token) && !looksLikePath(token)
-              ? `*${token}`
-              : /^\.\w{1,5}$/.test(value(token))
-                ? `*${value(token)}`
-                : undefined)),
+      `${word}\\s+(?:source\\s+|code\\s+)?${files}(?:\\s+(?:are there|exist|there are|do we have|do i have|we have|i have))?`,
+      (token) => {
+        if (/[*?]/.test(value(token))) return value(token);
+        const isEnding = (/^\.\w+$/.test(token) && !looksLikePath(token)) || /^\.\w{1,5}$/.test(value(token));
+        return kind(token) ?? (isEnding ? `*${value(token)}` : undefined);
+      },
     ],
-    [new RegExp(`^${word}$`, "i"), (token) => single(token, scene, verb)],
+    [`${word}`, (token) => single(token, scene, verb)],
   ];
   for (const [rule, glob] of rules) {
-    const match = rule.exec(text);
+    const match = new RegExp(`^${rule}$`, "i").exec(text);
     const found = match && glob(match[1]!.replace(/[,;]+$/, ""));
     if (found) return found;
   }

@@ -56,50 +56,29 @@ function isFolder(path: string): boolean {
 
 function takeLines(words: string, verb: string): { lines?: Lines; rest: string } {
   if (!/\blines?\b|^-/i.test(words) && verb !== "head" && verb !== "tail") return { rest: words };
-  const patterns: [RegExp, (first: number, second: number) => Lines][] = [
+  const only = "(?:,?\\s*(?:only|just)\\s+)?(?:the\\s+)?";
+  const of = "(?:\\s+(?:of|from|in))?\\s*";
+  const nth = "second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\\d+(?:st|nd|rd|th)";
+  const patterns: [string, (first: number, second: number) => Lines][] = [
+    [`${only}(?:first|top|initial|opening)\\s+${NUMBER}\\s+lines?${of}`, (first) => ({ first })],
+    [`${only}(?:last|bottom|final)\\s+${NUMBER}\\s+lines?${of}`, (last) => ({ last })],
+    [`${only}(?:first|top) line${of}`, () => ({ first: 1 })],
+    [`${only}last line${of}`, () => ({ last: 1 })],
     [
-      new RegExp(
-        `(?:,?\\s*(?:only|just)\\s+)?(?:the\\s+)?(?:first|top|initial|opening)\\s+${NUMBER}\\s+lines?(?:\\s+(?:of|from|in))?\\s*`,
-        "i",
-      ),
-      (first) => ({ first }),
-    ],
-    [
-      new RegExp(
-        `(?:,?\\s*(?:only|just)\\s+)?(?:the\\s+)?(?:last|bottom|final)\\s+${NUMBER}\\s+lines?(?:\\s+(?:of|from|in))?\\s*`,
-        "i",
-      ),
-      (last) => ({ last }),
-    ],
-    [/(?:,?\s*(?:only|just)\s+)?(?:the\s+)?(?:first|top) line(?:\s+(?:of|from|in))?\s*/i, () => ({ first: 1 })],
-    [/(?:,?\s*(?:only|just)\s+)?(?:the\s+)?last line(?:\s+(?:of|from|in))?\s*/i, () => ({ last: 1 })],
-    [
-      new RegExp(
-        `(?:,?\\s*(?:only|just)\\s+)?(?:(?:from|between|the)\\s+)?lines?\\s+${NUMBER}\\s*(?:-|–|to|through|until|till|and|up to)\\s*(?:line\\s+)?${NUMBER}(?![\\w])(?:\\s+(?:of|from|in))?\\s*`,
-        "i",
-      ),
+      `${only}(?:(?:from|between)\\s+)?lines?\\s+${NUMBER}\\s*(?:-|–|to|through|until|till|and|up to)\\s*(?:line\\s+)?${NUMBER}(?![\\w])${of}`,
       (from, to) => ({ from, to }),
     ],
     [
-      new RegExp(
-        `(?:starting\\s+)?(?:from|at|after)\\s+line\\s+${NUMBER}(?:\\s+(?:on|onwards?|of|in|to the end))*\\s*`,
-        "i",
-      ),
+      `(?:starting\\s+)?(?:from|at|after)\\s+line\\s+${NUMBER}(?:\\s+(?:on|onwards?|of|in|to the end))*\\s*`,
       (from) => ({ from }),
     ],
-    [
-      /(?:,?\s*(?:only|just)\s+)?(?:the\s+)?line\s+(?:number\s+)?(\d+)(?:\s+(?:of|from|in))?\s*/i,
-      (from) => ({ from, to: from }),
-    ],
-    [
-      /(?:,?\s*(?:only|just)\s+)?(?:the\s+)?(second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d+(?:st|nd|rd|th))\s+line(?:\s+(?:of|from|in))?\s*/i,
-      (from) => ({ from, to: from }),
-    ],
-    [/^(\d+) lines (?:of|from)\s*/i, (first) => ({ first })],
-    [/^-n?\s*(\d+)\s+/i, (count) => (verb === "tail" ? { last: count } : { first: count })],
+    [`${only}line\\s+(?:number\\s+)?(\\d+)${of}`, (from) => ({ from, to: from })],
+    [`${only}(${nth})\\s+line${of}`, (from) => ({ from, to: from })],
+    ["^(\\d+) lines (?:of|from)\\s*", (first) => ({ first })],
+    ["^-n?\\s*(\\d+)\\s+", (count) => (verb === "tail" ? { last: count } : { first: count })],
   ];
   for (const [pattern, lines] of patterns) {
-    const match = pattern.exec(words);
+    const match = new RegExp(pattern, "i").exec(words);
     if (!match) continue;
     const first = match[1] === undefined ? 1 : (countOf(match[1]) ?? ordinal(match[1]));
     const second = match[2] === undefined ? 1 : countOf(match[2]);

@@ -6,6 +6,7 @@ import { shellWord } from "./moving.ts";
 import { isSpent, looksLikePath, onlyFile, takeFile, takeFolder, termOf } from "./phrases.ts";
 import { literalOf, type Masked, restore } from "./quotes.ts";
 import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
+import { plainly } from "./talk.ts";
 
 export function run(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   let words = rest.trim();
@@ -95,10 +96,7 @@ export function isProgramText(text: string): boolean {
 
 /** Questions that a command answers. */
 export function fact(words: string): ParsedSteps {
-  const text = words
-    .toLowerCase()
-    .replace(/[’]/g, "'")
-    .replace(/[\s.?!]+$/, "");
+  const text = plainly(words);
   if (
     /^(?:where am i|(?:print|show|show me|tell me|what(?:'s| is)|which is) (?:the |my )?(?:path of the )?(?:current )?(?:working |current )(?:directory|folder|dir)(?: path| name)?|what (?:directory|folder) (?:am i|are we) in|which (?:directory|folder) (?:am i|are we) in)$/.test(
       text,

@@ -29,28 +29,20 @@ export function search(rest: string, scene: PromptContext, verb: string): Parsed
     const several = /^[\uE000-\uF8FF](?:\s*(?:,\s*(?:and|or)|,|\band\b|\bor\b)\s*[\uE000-\uF8FF])+$/i.test(
       termOnly(term),
     );
+    const options = { mode, ...where, ...(isAnyCase && { anyCase: true }) };
     if (several) {
-      const terms = termOnly(term)
-        .match(/[\uE000-\uF8FF]/g)!
-        .map((mark) => pattern(termOf(mark, scene), false));
-      return [{ do: "search", pattern: terms.join("|"), mode, ...where, ...(isAnyCase && { anyCase: true }) }];
+      const terms = termOnly(term).match(/[\uE000-\uF8FF]/g)!;
+      const patterns = terms.map((mark) => pattern(termOf(mark, scene), false));
+      return [{ do: "search", pattern: patterns.join("|"), ...options }];
     }
     const found = termOf(termOnly(term), scene).trim();
     if (found === "" || (!/[\uE000-\uF8FF]/.test(term) && isVague(found))) return undefined;
     // "foo but not in src": leaving places out is not understood, so it must not become the term.
     if (/\s(?:but not|except|excluding|other than)$/i.test(term.trim())) return undefined;
     const quoted = literalOf(scene.masked, termOnly(term));
+    const isGrep = verb.startsWith("grep") || verb === "rg";
     return [
-      {
-        do: "search",
-        pattern: pattern(
-          found,
-          isRegex || (verb.startsWith("grep") || verb === "rg" ? !quoted || isRegexLike(found) : false),
-        ),
-        mode,
-        ...where,
-        ...(isAnyCase && { anyCase: true }),
-      },
+      { do: "search", pattern: pattern(found, isRegex || (isGrep && (!quoted || isRegexLike(found)))), ...options },
     ];
   };
 

@@ -4,7 +4,7 @@ import { looksLikePath } from "./phrases.ts";
 import { literalOf, restore } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 
-export const ABLE =
+const ABLE =
   "arithmetic; reading, creating, appending to, changing and deleting files; listing folders; finding files; searching text; running commands; a todo list; calling a tool by name, such as one that fetches pages";
 
 const WHAT_IT_IS =
@@ -27,13 +27,18 @@ function says(text: string): ParsedSteps {
   return [{ do: "say", text }];
 }
 
-/** Whole clauses that are small talk or ask about the model itself. */
-export function talk(words: string, scene: PromptContext): ParsedSteps {
-  const text = words
+/** As it would be said: no capitals, no mark at the end. */
+export function plainly(words: string): string {
+  return words
     .toLowerCase()
     .replace(/[’]/g, "'")
     .replace(/[\s.,!?]+$/, "")
     .trim();
+}
+
+/** Whole clauses that are small talk or ask about the model itself. */
+export function talk(words: string, scene: PromptContext): ParsedSteps {
+  const text = plainly(words);
   // All of it is short, or asks: most instructions need not be compared at all.
   if (
     text.length > 120 ||
@@ -146,15 +151,10 @@ export function recall(words: string, scene: PromptContext): ParsedSteps {
     )
   )
     return undefined;
-  const text = words
-    .toLowerCase()
-    .replace(/[’]/g, "'")
-    .replace(/[\s.,!?]+$/, "")
-    .trim()
-    .replace(
-      /^(?:(?:can|could|do|would|will) you (?:still )?(?:please )?)?(?:(?:remember|recall|tell me|remind me(?: of)?|repeat|show me|show|say|know|give me|print|tell us|quote|restate|me)(?: again)?\s+)*/,
-      "",
-    );
+  const text = plainly(words).replace(
+    /^(?:(?:can|could|do|would|will) you (?:still )?(?:please )?)?(?:(?:remember|recall|tell me|remind me(?: of)?|repeat|show me|show|say|know|give me|print|tell us|quote|restate|me)(?: again)?\s+)*/,
+    "",
+  );
   const noun =
     "(questions?|prompts?|messages?|requests?|instructions?|commands?|inputs?|query|queries|words?|tasks?|thing i (?:asked|said|wrote|typed))";
   const when = "(last|previous|prior|preceding|most recent|latest|earlier|first|initial|very first|original|former)";
@@ -165,13 +165,11 @@ export function recall(words: string, scene: PromptContext): ParsedSteps {
     new RegExp(
       `^(?:what(?:'s| was| is)?\\s+)(?:the\\s+)?${noun}(?:\\s+(?:that )?(?:i|did i)(?: just)? (?:asked|ask|said|say|gave|give|sent|send))(?:\\s+you)?\\s*(before|last|previously|earlier|first)?(?: this(?: one)?)?$`,
     ).exec(text);
-  if (mine)
-    return saidBefore(scene, {
-      noun:
-        mine.find((group, index) => index > 0 && group !== undefined && new RegExp(`^${noun}$`).test(group)) ??
-        "question",
-      first: /\b(?:first|initial|original)\b/.test(text),
-    });
+  if (mine) {
+    const [, ...groups] = mine;
+    const named = groups.find((group) => group !== undefined && new RegExp(`^${noun}$`).test(group)) ?? "question";
+    return saidBefore(scene, { noun: named, first: /\b(?:first|initial|original)\b/.test(text) });
+  }
   const asked = new RegExp(
     `^(?:what|which) ${noun} (?:did|have) i (?:just |last )?(?:ask|asked|say|give|given|send|sent|type|typed|write|wrote)(?: you)?(?:\\s+(?:last|before|first|earlier|previously|just now)(?: this(?: one)?| that)?)?$`,
   ).exec(text);
@@ -216,17 +214,17 @@ export function recall(words: string, scene: PromptContext): ParsedSteps {
   return undefined;
 }
 
+const NOTHING_ASKED = "You have not asked anything before this: it is the first message of this conversation.";
+
 function saidBefore(scene: PromptContext, which: { noun: string; first: boolean }): ParsedSteps {
   const text = which.first ? scene.asked[0] : scene.asked.at(-1);
-  if (text === undefined)
-    return says("You have not asked anything before this: it is the first message of this conversation.");
+  if (text === undefined) return says(NOTHING_ASKED);
   const noun = /^thing|^words?$/.test(which.noun) ? "message" : which.noun.replace(/ies$/, "y").replace(/s$/, "");
   return says(`Your ${which.first ? "first" : "last"} ${noun} was "${text}"`);
 }
 
 function everything(scene: PromptContext): ParsedSteps {
-  if (scene.asked.length === 0)
-    return says("You have not asked anything before this: it is the first message of this conversation.");
+  if (scene.asked.length === 0) return says(NOTHING_ASKED);
   return says(`You have asked:\n${scene.asked.map((text, index) => `${index + 1}. ${text}`).join("\n")}`);
 }
 
@@ -239,14 +237,9 @@ export function say(rest: string, scene: PromptContext, verb: string): ParsedSte
   const quoted = /[\uE000-\uF8FF]/.test(words);
   // Words that lead to the text: only the marked ones may be taken off when the text is not quoted.
   const after = words.slice(match.length);
-  if (after !== "")
-    words =
-      quoted ||
-      /\b(?:with|exactly|only|just|word|words|phrase|text|string|message|sentence|after me|back|simply|line|verbatim)\b|:/i.test(
-        match,
-      )
-        ? after
-        : words;
+  const isMarked =
+    /\b(?:with|exactly|only|just|word|words|phrase|text|string|message|sentence|after me|back|simply|line|verbatim)\b|:/i;
+  if (after !== "" && (quoted || isMarked.test(match))) words = after;
   if (words === "") return undefined;
   words = words.replace(
     /[\s,]+(?:and nothing (?:else|more)|nothing else|only|verbatim|exactly|out loud|to me|back to me|back|please|without quotes|and that's it)[\s.!]*$/i,

@@ -30,7 +30,7 @@ export type Plan = { steps: Step[]; bare: boolean } | { refused: string };
 
 const intents: Record<string, Intent> = {
   todo,
-  recall: (rest, scene) => recall(rest, scene),
+  recall,
   talk: (rest, scene, verb) => talk(`${verb} ${rest}`.trim(), scene),
   quoted,
   read,
@@ -80,17 +80,14 @@ export function understand(prompt: string, known: Omit<PromptContext, "masked" |
       understandClause(words, scene) ??
       (clause.joined === "start" ? undefined : inherited(words, scene, previous));
     if (!understood) return { refused: refusal({ part: asTyped(masked, words), several: orders.length > 1 }) };
-    for (const step of understood)
-      if (!isSaidAgain(step, scene.steps.at(-1)))
-        scene.steps.push(
-          step.do === "write" && isCreation(words)
-            ? { ...step, isNew: true }
-            : step.do === "run" && scene.directory !== undefined
-              ? { directory: scene.directory, ...step }
-              : step,
-        );
+    for (const step of understood) {
+      if (isSaidAgain(step, scene.steps.at(-1))) continue;
+      if (step.do === "write" && isCreation(words)) step.isNew = true;
+      if (step.do === "run") step.directory ??= scene.directory;
+      if (step.do === "todos") scene.todos = afterCall(scene.todos, step);
+      scene.steps.push(step);
+    }
     scene.lastPath = lastPathOf(understood) ?? scene.lastPath;
-    for (const step of understood) if (step.do === "todos") scene.todos = afterCall(scene.todos, step);
     previous = verbAt(withoutPoliteness(words)) ?? previous;
   }
   if (scene.steps.length === 0) return { refused: refusal({ part: prompt.trim(), several: false }) };
@@ -142,14 +139,9 @@ function understandClause(words: string, scene: PromptContext): ParsedSteps {
   const polite = withoutPoliteness(words);
   const trimmed = withoutTail(polite);
   // Words to be said are taken as they are: "say thank you".
-  const forms = [
-    ...new Set(
-      verbAt(polite)?.intents.at(-1) === "say" && verbAt(polite)?.intents[0] === "recall"
-        ? [polite, trimmed]
-        : [trimmed, polite],
-    ),
-  ];
-  for (const form of forms) {
+  const intents = verbAt(polite)?.intents;
+  const isSaid = intents?.[0] === "recall" && intents.at(-1) === "say";
+  for (const form of new Set(isSaid ? [polite, trimmed] : [trimmed, polite])) {
     const found = form === words ? instruction(form, scene) : oneForm(form, scene);
     if (found) return found;
   }

@@ -66,15 +66,14 @@ const rows: [words: string, intents: string][] = [
 type VerbEntry = { verb: string; intents: readonly string[] };
 
 let table: Map<string, VerbEntry> | undefined;
-/** Verbs of several words, by their first word, the longest first: "look for" before "look". */
-let several: Map<string, string[]> | undefined;
+/** Verbs of several words, the longest first: "look for" before "look". */
+let several: string[] | undefined;
 
 /** The verb that the words begin with. */
 export function verbAt(words: string): Verb | undefined {
   const known = (table ??= build());
-  several ??= grouped([...known.keys()].filter((verb) => verb.includes(" ")));
-  const first = /^[a-z]+/i.exec(words)?.[0].toLowerCase() ?? "";
-  const long = several.get(first)?.find((verb) => begins(words, verb));
+  several ??= [...known.keys()].filter((verb) => verb.includes(" ")).sort((a, b) => b.length - a.length);
+  const long = several.find((verb) => begins(words, verb));
   if (long !== undefined)
     return { ...known.get(long)!, rest: words.slice(long.length).replace(/^\s*[:,]\s*|^\s+/, "") };
   const one = /^[a-z]+(?![\w'/.-]|\.\w)/i.exec(words)?.[0];
@@ -98,15 +97,6 @@ function build(): Map<string, VerbEntry> {
     }
   }
   return known;
-}
-
-function grouped(verbs: readonly string[]): Map<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const verb of [...verbs].sort((a, b) => b.length - a.length)) {
-    const first = verb.slice(0, verb.indexOf(" "));
-    groups.set(first, [...(groups.get(first) ?? []), verb]);
-  }
-  return groups;
 }
 
 /** "would you mind reading …" */
