@@ -19,11 +19,13 @@ export function clausesOf(prompt: Masked): { masked: Masked; clauses: Clause[] }
   return { masked, clauses };
 }
 
+const VERBATIM = /\b(?:exactly|verbatim|word for word)(?:\s+(?:this|the following))?\s*:\s*(?=\S)/i;
+const INTRODUCES_TEXT =
+  /\b(?:with|containing|contains?|contents?|text|lines?|say(?:s|ing)?|following|this|body|to|into|in)\b[^\n]*$/i;
+
 /** "create a.txt with:" and lines below it: the lines are content, not instructions. */
 function protectContent(masked: Masked): Masked {
-  const literally = /\b(?:exactly|verbatim|word for word)(?:\s+(?:this|the following))?\s*:\s*(?=\S)/i.exec(
-    masked.text,
-  );
+  const literally = VERBATIM.exec(masked.text);
   if (
     literally &&
     /\b(?:reply|respond|answer|say|output|print|return|echo)\b/i.test(masked.text.slice(0, literally.index))
@@ -36,9 +38,7 @@ function protectContent(masked: Masked): Masked {
   const start = opening.index + opening[0].length;
   const isWriting =
     /\b(?:create|write|make|save|put|store|append|add|insert|overwrite|fill|generate|set)\b/i.test(head) &&
-    /\b(?:with|containing|contains?|contents?|text|lines?|say(?:s|ing)?|following|this|body|to|into|in)\b[^\n]*$/i.test(
-      head,
-    ) &&
+    INTRODUCES_TEXT.test(head) &&
     /[\w-]\.\w{1,10}\b|[\uE000-\uF8FF]|\bfile\b/.test(head) &&
     !isTodoHead(head) &&
     !/\b(?:steps|tasks|instructions)\b/i.test(head);
@@ -76,18 +76,18 @@ function inlineNumbers(text: string): string {
     .replace(/(?:[,;]|,?\s+(?:and|then|and then))\s*(?=\n\d)/g, "");
 }
 
+const HEADING =
+  /^(?:[\w\s',]*\b(?:following|steps?|tasks?|things|instructions|to-?do|this|these|in (?:this )?order)\b[\w\s',]*):$/i;
+
 function isHeading(item: string): boolean {
-  return (
-    /^(?:[\w\s',]*\b(?:following|steps?|tasks?|things|instructions|to-?do|this|these|in (?:this )?order)\b[\w\s',]*):$/i.test(
-      item,
-    ) && !/[\uE000-\uF8FF]/.test(item)
-  );
+  return HEADING.test(item) && !/[\uE000-\uF8FF]/.test(item);
 }
 
+const TODO_HEAD =
+  /\b(?:to-?dos?|to do|tasks?)(?:[- ]?lists?)?(?:\s+(?:items?|entries))?\b[^:\n]*(?::|\b(?:with|for|containing|of|from)\b)/i;
+
 export function isTodoHead(text: string): boolean {
-  return /\b(?:to-?dos?|to do|tasks?)(?:[- ]?lists?)?(?:\s+(?:items?|entries))?\b[^:\n]*(?::|\b(?:with|for|containing|of|from)\b)/i.test(
-    text,
-  );
+  return TODO_HEAD.test(text);
 }
 
 function splitItem(source: string): Clause[] {
@@ -128,6 +128,9 @@ function foundAndReplaced(source: string): string {
   );
 }
 
+const FILE_WITH_TEXT =
+  /^(?:(?:a|an|another|the)\s+(?:file\s+)?(?:called\s+|named\s+)?)?(?:[\uE000-\uF8FF]|[\w./~-]+\.\w{1,10})\s+(?:with|containing|saying|that says)\s/i;
+
 /** Is what stands right of a joiner an instruction of its own? */
 function parts(place: { left: string; right: string; hard: boolean; mark: string }): boolean {
   const left = withoutPoliteness(place.left);
@@ -165,29 +168,19 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
     /^[\uE000-\uF8FF]\s+(?:to|into|in)\s+(?:[\uE000-\uF8FF]|[\w./~-]+\.\w{1,10})/i.test(right)
   )
     return true;
-  if (
-    verbAt(left) &&
-    /[\uE000-\uF8FF]|\.\w/.test(left) &&
-    /^(?:(?:a|an|another|the)\s+(?:file\s+)?(?:called\s+|named\s+)?)?(?:[\uE000-\uF8FF]|[\w./~-]+\.\w{1,10})\s+(?:with|containing|saying|that says)\s/i.test(
-      right,
-    )
-  )
-    return true;
+  if (verbAt(left) && /[\uE000-\uF8FF]|\.\w/.test(left) && FILE_WITH_TEXT.test(right)) return true;
   if (!startsInstruction(right)) return false;
   // "search for read and write": a verb with nothing after it is a word like any other.
   return right.trim().split(/\s+/).length > 1 || readSum(right) !== undefined || /^(?:ls|pwd|help)\W*$/i.test(right);
 }
 
+const SHELL_VERB =
+  /^(?:run|execute|exec|launch|issue|perform|use|do|try|echo|cat|ls|cd|rm|mv|cp|touch|grep|rg|head|tail|curl|test)$/;
+
 /** Words of English, not of a shell. */
 function isOrder(words: string): boolean {
   const verb = verbAt(words)?.verb;
-  return (
-    verb !== undefined &&
-    !/^(?:run|execute|exec|launch|issue|perform|use|do|try|echo|cat|ls|cd|rm|mv|cp|touch|grep|rg|head|tail|curl|test)$/.test(
-      verb,
-    ) &&
-    !isProgram(words)
-  );
+  return verb !== undefined && !SHELL_VERB.test(verb) && !isProgram(words);
 }
 
 /** "read a.txt, then b.txt": the verb carries over. */
@@ -199,38 +192,30 @@ function inherits(left: string, right: string): boolean {
   );
 }
 
+const QUESTION_WORD =
+  /^(?:what|what's|whats|which|where|where's|who|how|is|are|does|do|did|remind|repeat|why|when|should|explain)$/;
+const PLACE_THEN_VERB =
+  /^(?:in|inside|within|using|with|at|to)\s.*[,\s](?:replace|add|append|change|run|search|find|create|write|insert)\b/i;
+
 export function startsInstruction(text: string): boolean {
   const bare = withoutPoliteness(text);
   const first = /^[a-z']+/i.exec(bare)?.[0].toLowerCase() ?? "";
   if (verbAt(bare)) return true;
-  if (
-    /^(?:what|what's|whats|which|where|where's|who|how|is|are|does|do|did|remind|repeat|why|when|should|explain)$/.test(
-      first,
-    )
-  )
-    return true;
-  if (
-    /^(?:in|inside|within|using|with|at|to)\s.*[,\s](?:replace|add|append|change|run|search|find|create|write|insert)\b/i.test(
-      bare,
-    )
-  )
-    return true;
+  if (QUESTION_WORD.test(first)) return true;
+  if (PLACE_THEN_VERB.test(bare)) return true;
   return isProgram(bare) || readSum(bare) !== undefined;
 }
+
+const SHORT_CONTENT =
+  /^(?:with\s+)?(?:(?:its|the|the file's)\s+)?(?:contents?|text|body)\s*(?::|\s(?:is|are|reads?|says?))\s*(\S.*)$/is;
+const CONTENT =
+  /^(?:and\s+)?(?:it|the file|that file|(?:its|the|the file's)\s+(?:contents?|text|body)(?:\s+of (?:it|the file))?)\s+(?:should|must|shall|needs to|has to|will|is to|ought to)\s+(?:be(?!\s+(?:called|named|titled))|contain|say|read|have|hold|include)\s*(?:the\s+(?:following\s+)?(?:text|contents?|words?|lines?)\s*)?:?\s+(.+)$/is;
 
 /** "It should contain 'x'": what the file just created is to hold. `short`: "Content: x" will do. */
 export function contentSentence(text: string, options: { short: boolean } = { short: true }): string | undefined {
   if (!/^(?:and|it|its|the|that|with|contents?|text|body)\b/i.test(text.trim())) return undefined;
-  const short = options.short
-    ? /^(?:with\s+)?(?:(?:its|the|the file's)\s+)?(?:contents?|text|body)\s*(?::|\s(?:is|are|reads?|says?))\s*(\S.*)$/is.exec(
-        text.trim(),
-      )
-    : null;
-  const match =
-    short ??
-    /^(?:and\s+)?(?:it|the file|that file|(?:its|the|the file's)\s+(?:contents?|text|body)(?:\s+of (?:it|the file))?)\s+(?:should|must|shall|needs to|has to|will|is to|ought to)\s+(?:be(?!\s+(?:called|named|titled))|contain|say|read|have|hold|include)\s*(?:the\s+(?:following\s+)?(?:text|contents?|words?|lines?)\s*)?:?\s+(.+)$/is.exec(
-      text.trim(),
-    );
+  const short = options.short ? SHORT_CONTENT.exec(text.trim()) : null;
+  const match = short ?? CONTENT.exec(text.trim());
   // "It should be short" is not text.
   const wish =
     /^(?:and\s+)?(?:it|the file|that file)\s+[\w\s]+?\sbe\s/i.test(text.trim()) && !/[\uE000-\uF8FF]/.test(text);
@@ -267,17 +252,19 @@ export function isRemark(text: string): boolean {
   ].some((pattern) => pattern.test(bare));
 }
 
+const BARE_ANSWER =
+  /\b(?:only|just|nothing but)\s+(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+|numeric\s+|numerical\s+)*(?:number|result|answer|digits?|value|output|contents?|text)\b|\bthe (?:final |resulting |raw |plain |bare )?(?:number|result|answer|value|output) (?:only|alone|and nothing (?:else|more))\b/i;
+
 export function wantsBareAnswer(text: string): boolean {
   if (!/only|just|nothing|alone/i.test(text)) return false;
-  return /\b(?:only|just|nothing but)\s+(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+|numeric\s+|numerical\s+)*(?:number|result|answer|digits?|value|output|contents?|text)\b|\bthe (?:final |resulting |raw |plain |bare )?(?:number|result|answer|value|output) (?:only|alone|and nothing (?:else|more))\b/i.test(
-    text,
-  );
+  return BARE_ANSWER.test(text);
 }
 
+const GREETING =
+  /^(?:hi|hello|hey|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day)|hallo|sup)(?:\s+(?:there|courser|cursor|agent|again|everyone|all|offline|model|friend|buddy|bot|assistant|you))*[\s.,!?]*$/i;
+
 export function isGreeting(text: string): boolean {
-  return /^(?:hi|hello|hey|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day)|hallo|sup)(?:\s+(?:there|courser|cursor|agent|again|everyone|all|offline|model|friend|buddy|bot|assistant|you))*[\s.,!?]*$/i.test(
-    text.trim(),
-  );
+  return GREETING.test(text.trim());
 }
 
 export function asTyped(masked: Masked, words: string): string {

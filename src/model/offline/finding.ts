@@ -46,20 +46,19 @@ export function list(rest: string, scene: PromptContext, verb = "list"): ParsedS
   return undefined;
 }
 
+const USUAL_FOLDER =
+  /^(?:src|docs?|tests?|lib|libs|bin|dist|build|scripts|examples|public|assets|config|packages|apps?|out|node_modules|vendor|tools|data|include|spec|pkg|cmd|internal|logs|tmp)$/i;
+
 function isUsualFolder(words: string): boolean {
-  return /^(?:src|docs?|tests?|lib|libs|bin|dist|build|scripts|examples|public|assets|config|packages|apps?|out|node_modules|vendor|tools|data|include|spec|pkg|cmd|internal|logs|tmp)$/i.test(
-    words,
-  );
+  return USUAL_FOLDER.test(words);
 }
+
+const NO_FOLDER =
+  /^(?:help|todos?|hello|hi|me|you|us|tools?|models?|commands?|options|features|errors?|bugs?|tests?|functions?|classes|methods|variables|issues?|problems?|examples?|ideas?|reasons|things|branches|commits|processes|dependencies|packages|users|names|lines|words)$/i;
 
 /** "show hello" is not a folder; "show src/" is one, and so is "list hello". */
 function isTakenForText(words: string, folder: boolean): boolean {
-  return (
-    !folder &&
-    /^(?:help|todos?|hello|hi|me|you|us|tools?|models?|commands?|options|features|errors?|bugs?|tests?|functions?|classes|methods|variables|issues?|problems?|examples?|ideas?|reasons|things|branches|commits|processes|dependencies|packages|users|names|lines|words)$/i.test(
-      words.replace(/^(?:the|all|my|some|a)\s+/i, ""),
-    )
-  );
+  return !folder && NO_FOLDER.test(words.replace(/^(?:the|all|my|some|a)\s+/i, ""));
 }
 
 export function find(rest: string, scene: PromptContext, verb: string): ParsedSteps {

@@ -20,13 +20,11 @@ export function move(rest: string, scene: PromptContext, verb: string): ParsedSt
   ];
 }
 
+const NEW_FOLDER =
+  /^(?:(?:me|a|an|the|new|empty|another)\s+)*(?:folders?|director(?:y|ies)|subfolders?|subdirector(?:y|ies)|dirs?)\b/i;
+
 export function folder(rest: string, scene: PromptContext): ParsedSteps {
-  if (
-    !/^(?:(?:me|a|an|the|new|empty|another)\s+)*(?:folders?|director(?:y|ies)|subfolders?|subdirector(?:y|ies)|dirs?)\b/i.test(
-      rest,
-    )
-  )
-    return undefined;
+  if (!NEW_FOLDER.test(rest)) return undefined;
   const found = takeFiles(rest.replace(/^me\s+/i, ""), scene);
   if (!found || !isSpent(found.rest)) return undefined;
   return found.files.map(
@@ -38,12 +36,12 @@ export function folder(rest: string, scene: PromptContext): ParsedSteps {
   );
 }
 
+const WHETHER_THERE =
+  /^(?:for me\s+)?(?:if|whether|that)?\s*(?:there(?:'s| is| exists)\s+)?(.+?)(?:\s+(?:exists?|is there|is present|is here|is in (?:this|the) (?:folder|directory|project)))?[\s?.!]*$/i;
+
 /** "check whether a.txt exists". */
 export function exists(rest: string, scene: PromptContext): ParsedSteps {
-  const match =
-    /^(?:for me\s+)?(?:if|whether|that)?\s*(?:there(?:'s| is| exists)\s+)?(.+?)(?:\s+(?:exists?|is there|is present|is here|is in (?:this|the) (?:folder|directory|project)))?[\s?.!]*$/i.exec(
-      rest,
-    );
+  const match = WHETHER_THERE.exec(rest);
   if (!match || !/\bexists?\b|\bthere\b|\bpresent\b/i.test(rest)) return undefined;
   const file = onlyFile(match[1]!, scene);
   if (!file || !looksLikePath(file.path)) return undefined;

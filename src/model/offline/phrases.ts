@@ -14,20 +14,19 @@ const STOP =
 
 export type FileMention = { path: string; rest: string; folder: boolean };
 
+const BARE_ENDING = /^\.(?:[jt]sx?|md|json|py|txt|css|html?|ya?ml|rs|go|java|rb|sh|toml|log|csv|xml|sql|c|h|cpp|php)$/i;
+const WELL_KNOWN_FILE =
+  /^(?:(?:README|LICENSE|LICENCE|CHANGELOG|CONTRIBUTING|AUTHORS|CODEOWNERS)|(?:Make|Docker|Gem|Rake|Proc|Jenkins|Brew|Vagrant|Pip|Just|make|docker)file)$/;
+
 /** A word that has the shape of a path. */
 export function looksLikePath(word: string): boolean {
   if (/^(?:\.{1,2}|~|\/)$/.test(word)) return true;
   if (!/^[\w.@~+\-/\\#%=()[\],]*[\w)\]/]$/.test(word) || /^[\d.,]+$/.test(word) || /\/\//.test(word)) return false;
   if (/^(?:e\.g|i\.e|etc|vs|and\/or|either\/or|yes\/no|a\.m|p\.m)\.?$/i.test(word)) return false;
   if (/\//.test(word)) return true;
-  if (/^\.[A-Za-z][\w.-]*$/.test(word))
-    return !/^\.(?:[jt]sx?|md|json|py|txt|css|html?|ya?ml|rs|go|java|rb|sh|toml|log|csv|xml|sql|c|h|cpp|php)$/i.test(
-      word,
-    );
+  if (/^\.[A-Za-z][\w.-]*$/.test(word)) return !BARE_ENDING.test(word);
   if (/^[\w@][\w@.+-]*\.[A-Za-z_][\w-]{0,11}$/.test(word)) return true;
-  return /^(?:(?:README|LICENSE|LICENCE|CHANGELOG|CONTRIBUTING|AUTHORS|CODEOWNERS)|(?:Make|Docker|Gem|Rake|Proc|Jenkins|Brew|Vagrant|Pip|Just|make|docker)file)$/.test(
-    word,
-  );
+  return WELL_KNOWN_FILE.test(word);
 }
 
 /** A file at the very front of the words: "the file called a.txt in the src folder …". */
@@ -115,16 +114,18 @@ function withNameFirst(words: string): string {
     );
 }
 
+const THIS_FILE =
+  /^(?:it|them|this|that|the|this one|that one|the same)(?:\s+(?:(?:new|created|same|resulting|above|updated|whole|last)\s+)?(?:file|one|document))?(?=$|[\s.,;:!?])/i;
+
 /** "it", "that file": the one last spoken of. */
 function referred(words: string, scene: PromptContext): FileMention | undefined {
-  const match =
-    /^(?:it|them|this|that|the|this one|that one|the same)(?:\s+(?:(?:new|created|same|resulting|above|updated|whole|last)\s+)?(?:file|one|document))?(?=$|[\s.,;:!?])/i.exec(
-      words,
-    );
+  const match = THIS_FILE.exec(words);
   if (!match || (/^(?:the|this|that)$/i.test(match[0]) && words.trim().length > match[0].length)) return undefined;
   if (/^the$/i.test(match[0]) || scene.lastPath === undefined) return undefined;
   return { path: scene.lastPath, rest: words.slice(match[0].length), folder: false };
 }
+
+const NEXT_FILE = /^\s*(?:,\s*(?:and\s+(?:also\s+)?|then\s+)?|\s+and\s+(?:also\s+|then\s+)?|\s*&\s*|\s+then\s+)/i;
 
 export function takeFiles(
   words: string,
@@ -143,21 +144,19 @@ export function takeFiles(
     if (!file) return files.length > 0 ? { files, rest: rest } : undefined;
     files.push(file);
     rest = file.rest;
-    const joiner = /^\s*(?:,\s*(?:and\s+(?:also\s+)?|then\s+)?|\s+and\s+(?:also\s+|then\s+)?|\s*&\s*|\s+then\s+)/i.exec(
-      rest,
-    );
+    const joiner = NEXT_FILE.exec(rest);
     if (!joiner || !takeFile(rest.slice(joiner[0].length), scene, {})) return { files, rest };
     rest = rest.slice(joiner[0].length);
   }
 }
 
+const THESE_FILES =
+  /^(both|them|all of them|these|those|the two)(?: of (?:them|these|those)| both| all)?(?: files)?(?=$|[\s.,;:!?])/i;
+
 /** "both", "them": the files that the steps before this one were about. */
 function severalReferred(words: string, scene: PromptContext): { files: FileMention[]; rest: string } | undefined {
   if (scene.steps.length < 2) return undefined;
-  const match =
-    /^(both|them|all of them|these|those|the two)(?: of (?:them|these|those)| both| all)?(?: files)?(?=$|[\s.,;:!?])/i.exec(
-      words,
-    );
+  const match = THESE_FILES.exec(words);
   if (!match) return undefined;
   const paths = new Set<string>();
   for (const step of scene.steps.toReversed()) {
@@ -184,6 +183,13 @@ export function trimSlash(path: string): string {
 /** `folder` is absent for "here" and "in this project". */
 export type FolderPhrase = { folder?: string; rest: string };
 
+const HERE =
+  /^\s*,?\s*(?:(?:that (?:are|is|exist)|located|stored|found|present)\s+)?(?:(?:in|inside|within|from|under|of|at|on|for|across|throughout|to|into|through|over|around)\s+)?(?:here|there|disk|(?:(?:all (?:of )?)?(?:the|this|my|our|your|its)\s+)?(?:(?:current|present|working|whole|entire|same|project|root|workspace|top|repo(?:sitory)?'?s?|project'?s)\s+)*(?:working\s+)?(?:director(?:y|ies)|folder|dir|workspace|project|repo|repository|root|codebase|code base|code|source code|cwd|place|tree|source|sources|files))(?![\w./'-])/i;
+const PLACE_WORD =
+  /^\s*,?\s*(?:in|inside|within|from|under|of|at|on|for|across|throughout|to|into|that|located|stored|found|present|through|over|around)\b/i;
+const NO_PLACE =
+  /^(?:(?:file)?names?|titles?|order|general|total|full|case|alphabetical|particular|case-insensitive|detail|english|french|german|spanish)$/i;
+
 /** "in the src folder", "under docs/", "here", "in the current directory". */
 export function takeFolder(
   words: string,
@@ -191,10 +197,7 @@ export function takeFolder(
   options: { nested?: boolean; bare?: boolean } = {},
 ): FolderPhrase | undefined {
   if (words.trim() === "") return undefined;
-  const here =
-    /^\s*,?\s*(?:(?:that (?:are|is|exist)|located|stored|found|present)\s+)?(?:(?:in|inside|within|from|under|of|at|on|for|across|throughout|to|into|through|over|around)\s+)?(?:here|there|disk|(?:(?:all (?:of )?)?(?:the|this|my|our|your|its)\s+)?(?:(?:current|present|working|whole|entire|same|project|root|workspace|top|repo(?:sitory)?'?s?|project'?s)\s+)*(?:working\s+)?(?:director(?:y|ies)|folder|dir|workspace|project|repo|repository|root|codebase|code base|code|source code|cwd|place|tree|source|sources|files))(?![\w./'-])/i.exec(
-      words,
-    );
+  const here = HERE.exec(words);
   const isNamed = new RegExp(
     `^\\s*,?\\s*(?:in|inside|into|within|under|from|of|to)\\s+(?:the\\s+|a\\s+|my\\s+|our\\s+)?(?:new\\s+)?${FOLDER_NOUNS}\\s+(?:(?:called|named)\\s+)?(?!(?:with|containing|in|into|and|to|that|which|for|from|of|please|now|here|then|recursively|as|is|are|structure|tree|listing|contents?)\\b)[\\w.@~\\uE000-\\uF8FF]`,
     "i",
@@ -202,10 +205,7 @@ export function takeFolder(
   if (
     here &&
     !isNamed &&
-    (/^\s*,?\s*(?:in|inside|within|from|under|of|at|on|for|across|throughout|to|into|that|located|stored|found|present|through|over|around)\b/i.test(
-      here[0],
-    ) ||
-      /here|there|^\s*(?:the|this) (?:current|working)/i.test(here[0]))
+    (PLACE_WORD.test(here[0]) || /here|there|^\s*(?:the|this) (?:current|working)/i.test(here[0]))
   ) {
     return { rest: words.slice(here[0].length) };
   }
@@ -237,12 +237,7 @@ export function takeFolder(
       return undefined;
     if (/\.\w{1,6}$/.test(folder) && !/^\.{1,2}\//.test(folder)) return undefined;
     if (literal && !looksLikePath(folder)) return undefined;
-    if (
-      /^(?:(?:file)?names?|titles?|order|general|total|full|case|alphabetical|particular|case-insensitive|detail|english|french|german|spanish)$/i.test(
-        folder,
-      )
-    )
-      return undefined;
+    if (NO_PLACE.test(folder)) return undefined;
     if (options.nested && !literal && !looksLikePath(folder) && !/^[a-z][\w-]*$/.test(folder)) return undefined;
   }
   return {
@@ -256,32 +251,34 @@ export function joinPath(folder: string, name: string): string {
   return `${folder.replace(/\/+$/, "")}/${name.replace(/^\.\//, "")}`;
 }
 
+const FILLER =
+  /^(?:[\s.,;:!?]|(?:please|for me|to me|for us|out loud|aloud|printed|shown|displayed|afterwards?|after that|right after|here|now|file|files|again|back|out|too|as well|on (?:the )?(?:screen|console|terminal|stdout)|to (?:the )?(?:screen|console|terminal|stdout)|in (?:the )?(?:chat|terminal|console)|in full|completely|entirely|from disk|permanently|if it exists)(?![\w-]))*$/i;
+
 /** Nothing but filler is left. */
 export function isSpent(rest: string): boolean {
   if (rest === "") return true;
-  return /^(?:[\s.,;:!?]|(?:please|for me|to me|for us|out loud|aloud|printed|shown|displayed|afterwards?|after that|right after|here|now|file|files|again|back|out|too|as well|on (?:the )?(?:screen|console|terminal|stdout)|to (?:the )?(?:screen|console|terminal|stdout)|in (?:the )?(?:chat|terminal|console)|in full|completely|entirely|from disk|permanently|if it exists)(?![\w-]))*$/i.test(
-    rest,
-  );
+  return FILLER.test(rest);
 }
+
+const VAGUE_OPENING =
+  /^(?:everything|all|what|whatever|how|which|something|anything|some|any|random|sample|dummy|various|appropriate|suitable|useful|interesting)\b/i;
+const TO_BE_MADE_UP =
+  /\b(?:tests?|docs|documentation|code|functions?|class|classes|program|script|poem|haiku|story|essay|summary|report|explanation|component|module|implementation|article|blog|joke|lyrics|song|letter|description|comments?|boilerplate|template|api|server|app|application|website|algorithm|readme|instructions|sections?|tables?|chapter|heading|license|badge|examples?|content that|text that|about)\b/i;
 
 /** Unquoted words that describe a text to be made up are not text. */
 function describes(words: string): boolean {
   const bare = words.trim();
-  if (
-    /^(?:everything|all|what|whatever|how|which|something|anything|some|any|random|sample|dummy|various|appropriate|suitable|useful|interesting)\b/i.test(
-      bare,
-    )
-  )
-    return true;
+  if (VAGUE_OPENING.test(bare)) return true;
   if (/^(?:an?|the|your|my|our|more|better|new)\s+\w+/i.test(bare)) return true;
   if (
     /^(?:changes?|work|progress|data|settings|results?|output|answers?|files?|contents?|edits?|updates?)$/i.test(bare)
   )
     return true;
-  return /\b(?:tests?|docs|documentation|code|functions?|class|classes|program|script|poem|haiku|story|essay|summary|report|explanation|component|module|implementation|article|blog|joke|lyrics|song|letter|description|comments?|boilerplate|template|api|server|app|application|website|algorithm|readme|instructions|sections?|tables?|chapter|heading|license|badge|examples?|content that|text that|about)\b/i.test(
-    bare,
-  );
+  return TO_BE_MADE_UP.test(bare);
 }
+
+const WHAT_WAS_SHOWN =
+  /^(?:the |its |that |this |these |those |your )?(?:results?|output|answers?|sum|it|that|this|contents?|text|listing|list|value|number|findings|matches|file list|files|response|product|total)(?: (?:of|from) (?:that|it|the command|this|the calculation))?$/i;
 
 /** The text to be written. `marked`: a word like "text" or "saying" stood before it, so it is meant literally. */
 export function contentOf(
@@ -312,12 +309,7 @@ export function contentOf(
   const literal = literalOf(scene.masked, text.replace(/[.!?,;]+$/, ""));
   if (literal) return literal.kind === "quote" ? withLineBreaks(literal.text) : literal.text;
   if (text === "") return undefined;
-  if (
-    scene.steps.length > 0 &&
-    /^(?:the |its |that |this |these |those |your )?(?:results?|output|answers?|sum|it|that|this|contents?|text|listing|list|value|number|findings|matches|file list|files|response|product|total)(?: (?:of|from) (?:that|it|the command|this|the calculation))?$/i.test(
-      text,
-    )
-  ) {
+  if (scene.steps.length > 0 && WHAT_WAS_SHOWN.test(text)) {
     return { previous: true };
   }
   if (/^(?:it|that|this|them|nothing)$/i.test(text)) return undefined;
@@ -342,10 +334,11 @@ export function isWishForCode(words: string, content: Content, path: string): bo
   return isCode(path) && !/[(){};=<>#"']/.test(content);
 }
 
+const CODE_ENDING =
+  /\.(?:[cm]?[jt]sx?|py|go|rs|java|rb|php|c|h|cc|cpp|cs|swift|kt|vue|svelte|sh|sql|json|ya?ml|toml|html?|xml|s?css)$/i;
+
 export function isCode(path: string): boolean {
-  return /\.(?:[cm]?[jt]sx?|py|go|rs|java|rb|php|c|h|cc|cpp|cs|swift|kt|vue|svelte|sh|sql|json|ya?ml|toml|html?|xml|s?css)$/i.test(
-    path,
-  );
+  return CODE_ENDING.test(path);
 }
 
 /** "\n" typed in a prompt means a new line, except inside a nested quote, where it is likely code. */

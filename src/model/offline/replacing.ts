@@ -7,6 +7,9 @@ import { whole } from "./writing.ts";
 const OLD_LEAD =
   /^(?:(?:only|just|any|all|each|every|the|a|of|(?:first|1st)(?= )|occurrences?|instances?|mentions?|appearances?|uses?|usages?|words?|texts?|strings?|phrase|typo|name|variable|function|term|value|number|letter|identifier|line(?=\s+[\uE000-\uF8FF])|spelling|misspelling)\s+)*/i;
 
+const CHANGE_INSIDE =
+  /^\s*(?:,|:|-|and|to|by|so that|such that|so)*\s*(?:replac(?:e|ing)|chang(?:e|ing)|swap(?:ping)?|renam(?:e|ing)|substitut(?:e|ing)|turn(?:ing)?)\s+(.+)$/i;
+
 export function replace(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const overwritten = /^(?:replace|change|update|modify|edit|set)$/.test(verb)
     ? (whole(rest, scene, verb) ?? toSay(rest, scene))
@@ -20,10 +23,7 @@ export function replace(rest: string, scene: PromptContext, verb: string): Parse
   // "edit a.txt: replace x with y", "update a.txt, changing x to y", "modify a.txt so that x becomes y"
   const inside = /^(?:edit|update|modify|change|fix|correct)$/.test(verb) ? takeFile(rest, scene) : undefined;
   if (inside) {
-    const order =
-      /^\s*(?:,|:|-|and|to|by|so that|such that|so)*\s*(?:replac(?:e|ing)|chang(?:e|ing)|swap(?:ping)?|renam(?:e|ing)|substitut(?:e|ing)|turn(?:ing)?)\s+(.+)$/i.exec(
-        inside.rest,
-      );
+    const order = CHANGE_INSIDE.exec(inside.rest);
     if (order) return replaceIn(order[1]!, { ...scene, lastPath: inside.path }, "change");
     const becomes = /^\s*(?:,|:)?\s*(?:so that|such that|so)\s+(.+?)\s+becomes\s+(.+)$/i.exec(inside.rest);
     if (becomes) return replaceIn(`${becomes[1]} to ${becomes[2]}`, { ...scene, lastPath: inside.path }, "change");
@@ -33,26 +33,25 @@ export function replace(rest: string, scene: PromptContext, verb: string): Parse
   return fromTo(rest, scene, verb) ?? replaceIn(rest, scene, verb);
 }
 
+const FROM_TO =
+  /^(?:the\s+)?[\w\s-]+?(?:\s+(?:number|value))?(?:\s+(?:in|of|inside)\s+(\S+))?\s+from\s+([\uE000-\uF8FF]|[\w.-]*\d[\w.-]*)\s+to\s+([\uE000-\uF8FF]|[\w.-]+?)(?:\s+(?:in|inside)\s+(.+?))?[.!]?$/i;
+
 /** "update the port in a.ts from 3000 to 4000": a value that is unlikely to stand for anything else. */
 function fromTo(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   if (!/^(?:change|update|set|bump|modify|edit|switch)$/.test(verb)) return undefined;
-  const match =
-    /^(?:the\s+)?[\w\s-]+?(?:\s+(?:number|value))?(?:\s+(?:in|of|inside)\s+(\S+))?\s+from\s+([\uE000-\uF8FF]|[\w.-]*\d[\w.-]*)\s+to\s+([\uE000-\uF8FF]|[\w.-]+?)(?:\s+(?:in|inside)\s+(.+?))?[.!]?$/i.exec(
-      rest,
-    );
+  const match = FROM_TO.exec(rest);
   if (!match || (match[1] === undefined) === (match[4] === undefined)) return undefined;
   if (!/[\uE000-\uF8FF]/.test(match[2]!) && match[2]!.length < 3) return undefined;
   return replaceIn(`${match[2]} to ${match[3]} in ${match[1] ?? match[4]}`, scene, "change");
 }
 
+const TO_SAY =
+  /^\s*(?:to\s+(?:say|contain|read|be)|so (?:that )?it (?:says|contains|reads)|with(?: the)? (?:text|contents?)|to)\s*:?\s+(?=[\uE000-\uF8FF]|the (?:text|content)|just|only|say|contain|\S)/i;
+
 /** "change a.txt to say 'x'". */
 function toSay(rest: string, scene: PromptContext): ParsedSteps {
   const file = takeFile(rest, scene);
-  const introduced =
-    file &&
-    /^\s*(?:to\s+(?:say|contain|read|be)|so (?:that )?it (?:says|contains|reads)|with(?: the)? (?:text|contents?)|to)\s*:?\s+(?=[\uE000-\uF8FF]|the (?:text|content)|just|only|say|contain|\S)/i.exec(
-      file.rest,
-    );
+  const introduced = file && TO_SAY.exec(file.rest);
   if (!file || !introduced) return undefined;
   // "change a.txt to b.txt" may mean a new name.
   if (/^\s*to\s*$/i.test(introduced[0].trim()) && !literalOf(scene.masked, file.rest.slice(introduced[0].length)))
@@ -64,6 +63,11 @@ function toSay(rest: string, scene: PromptContext): ParsedSteps {
   const content = contentOf(given, scene);
   return content === undefined ? undefined : [{ do: "write", path: file.path, content }];
 }
+
+const NO_PLAIN_TERM =
+  /^(?:line|lines|everything|anything|all|it|them|code|function|functions|contents?|files?|something|better|a|an|the|use|be)\b(?:\s|$)/i;
+const NAME_OF_A_VALUE =
+  /^(?:version|title|name|port|colou?r|value|author|description|license|size|width|height|font|background|timeout|url|path|date|year|email|password|username|key|limit|level|mode|status|indentation|style|format|language|type|default|config|configuration)$/i;
 
 function replaceIn(words: string, scene: PromptContext, verb: string): ParsedSteps {
   let body = words;
@@ -124,19 +128,12 @@ function replaceIn(words: string, scene: PromptContext, verb: string): ParsedSte
   const newText = /^(?:nothing|an empty string|empty string)$/i.test(after) ? "" : termOf(after, scene);
   // What is not quoted must be a plain term: "line 3", "everything" and whole sentences are wishes.
   const plain = (text: string): boolean =>
-    /[\uE000-\uF8FF]/.test(text) ||
-    (/^\S+(?:\s+\S+){0,5}$/.test(text) &&
-      !/^(?:line|lines|everything|anything|all|it|them|code|function|functions|contents?|files?|something|better|a|an|the|use|be)\b(?:\s|$)/i.test(
-        text,
-      ));
+    /[\uE000-\uF8FF]/.test(text) || (/^\S+(?:\s+\S+){0,5}$/.test(text) && !NO_PLAIN_TERM.test(text));
   if (oldText === "" || !plain(before) || (newText !== "" && !plain(after))) return undefined;
   // "update version to 2 in package.json" speaks of a value, not of the word.
   if (
     /^(?:tabs?|spaces?|newlines?|line endings|whitespace|(?:single|double) quotes|semicolons|commas)$/i.test(before) ||
-    (!/^(?:replace|swap|substitute|rename|exchange)/.test(verb) &&
-      /^(?:version|title|name|port|colou?r|value|author|description|license|size|width|height|font|background|timeout|url|path|date|year|email|password|username|key|limit|level|mode|status|indentation|style|format|language|type|default|config|configuration)$/i.test(
-        before,
-      ))
+    (!/^(?:replace|swap|substitute|rename|exchange)/.test(verb) && NAME_OF_A_VALUE.test(before))
   )
     return undefined;
   if (/^(?:line|lines)\s+\d/i.test(`${lead}${before}`.replace(/^the\s+/i, ""))) return undefined;

@@ -8,6 +8,11 @@ import { literalOf, type Masked, restore } from "./quotes.ts";
 import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
 import { plainly } from "./talk.ts";
 
+const SEVERAL_COMMANDS =
+  /^[\uE000-\uF8FF](?:\s*(?:,\s*(?:and\s+)?(?:then\s+)?|\s+and\s+(?:then\s+)?|\s+then\s+|;\s*)[\uE000-\uF8FF])+$/i;
+const COMMAND_IN_FOLDER =
+  /^(.+?)\s+(?:in|inside|from|within)\s+(?:the\s+)?(?:(?:folder|directory)\s+)?([\w./@-]+?)(\s+(?:folder|directory|dir))?[.!?]*$/i;
+
 export function run(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   let words = rest.trim();
   let told = false;
@@ -41,11 +46,7 @@ export function run(rest: string, scene: PromptContext, verb: string): ParsedSte
   )
     return undefined;
 
-  if (
-    /^[\uE000-\uF8FF](?:\s*(?:,\s*(?:and\s+)?(?:then\s+)?|\s+and\s+(?:then\s+)?|\s+then\s+|;\s*)[\uE000-\uF8FF])+$/i.test(
-      words,
-    )
-  ) {
+  if (SEVERAL_COMMANDS.test(words)) {
     return words.match(/[\uE000-\uF8FF]/g)!.map((mark): Step => ({ do: "run", command: termOf(mark, scene).trim() }));
   }
   const first = words.charAt(0);
@@ -62,10 +63,7 @@ export function run(rest: string, scene: PromptContext, verb: string): ParsedSte
   // "run a.py with care": English, no command.
   if (!told && /^[\w./-]+\.\w+\s+(?:with|using|and|for|from|via)\s/i.test(words)) return undefined;
   // "ls -la in src": a program with flags alone takes no word "in".
-  const placed =
-    /^(.+?)\s+(?:in|inside|from|within)\s+(?:the\s+)?(?:(?:folder|directory)\s+)?([\w./@-]+?)(\s+(?:folder|directory|dir))?[.!?]*$/i.exec(
-      words,
-    );
+  const placed = COMMAND_IN_FOLDER.exec(words);
   if (
     placed &&
     (placed[3] ||
@@ -94,36 +92,27 @@ export function isProgramText(text: string): boolean {
   return isProgram(text.trim()) || /^(?:ls|cat|echo|cd)(?=\s|$)/.test(text.trim());
 }
 
+const WHERE_AM_I =
+  /^(?:where am i|(?:print|show|show me|tell me|what(?:'s| is)|which is) (?:the |my )?(?:path of the )?(?:current )?(?:working |current )(?:directory|folder|dir)(?: path| name)?|what (?:directory|folder) (?:am i|are we) in|which (?:directory|folder) (?:am i|are we) in)$/;
+const WHAT_TIME_IS_IT =
+  /^what(?:'s| is)? (?:the )?(?:current )?(?:date|time|day)(?: and time)?(?: is it| is today| today| now| right now)*$/;
+
 /** Questions that a command answers. */
 export function fact(words: string): ParsedSteps {
   const text = plainly(words);
-  if (
-    /^(?:where am i|(?:print|show|show me|tell me|what(?:'s| is)|which is) (?:the |my )?(?:path of the )?(?:current )?(?:working |current )(?:directory|folder|dir)(?: path| name)?|what (?:directory|folder) (?:am i|are we) in|which (?:directory|folder) (?:am i|are we) in)$/.test(
-      text,
-    ) &&
-    /\bworking\b|what|where|which/.test(text)
-  ) {
+  if (WHERE_AM_I.test(text) && /\bworking\b|what|where|which/.test(text)) {
     return [{ do: "run", command: "pwd" }];
   }
-  if (
-    /^what(?:'s| is)? (?:the )?(?:current )?(?:date|time|day)(?: and time)?(?: is it| is today| today| now| right now)*$/.test(
-      text,
-    )
-  )
-    return [{ do: "run", command: "date" }];
+  if (WHAT_TIME_IS_IT.test(text)) return [{ do: "run", command: "date" }];
   return undefined;
 }
 
+const NO_COMMAND =
+  /^(?:it|this|that|them|all|the|a|an|my|our|your|these|those|some|every|any|me|and|or|to|on|for(?! \w+ in )|with|in|of|up|as|again|everything|something|tests|build|linter|project|app|server|script|program|code|suite|unit|integration)(?![\w./-])/i;
+
 /** "run the tests" names no command. */
 function isCommand(command: string, told: boolean): boolean {
-  if (
-    command === "" ||
-    (!told &&
-      /^(?:it|this|that|them|all|the|a|an|my|our|your|these|those|some|every|any|me|and|or|to|on|for(?! \w+ in )|with|in|of|up|as|again|everything|something|tests|build|linter|project|app|server|script|program|code|suite|unit|integration)(?![\w./-])/i.test(
-        command,
-      ))
-  )
-    return false;
+  if (command === "" || (!told && NO_COMMAND.test(command))) return false;
   return (
     !(told && /^(?:it|this|that|them|again|to|for|that|which|you|i)\b/i.test(command)) && !/^(?:in|of)\b/.test(command)
   );
@@ -154,6 +143,9 @@ function takeScript(words: string, scene: PromptContext): Step | undefined {
   };
 }
 
+const WHAT_IF_RUN =
+  /^what (?:happens|comes out|do (?:you|i|we) (?:get|see)) (?:if|when) (?:you|i|we) (?:run|execute)\s+(?:the command\s+)?(.+)$/i;
+
 /** "what is the output of `pwd`?", "show me the result of running pwd". */
 export function outputOf(words: string, scene: PromptContext): ParsedSteps {
   const text = words.trim().replace(/[\s?.!]+$/, "");
@@ -167,11 +159,7 @@ export function outputOf(words: string, scene: PromptContext): ParsedSteps {
       `^what (?:does|would|will|do you get (?:if|when) you (?:run|execute))\\s+${lead}(.+?)(?:\\s+(?:print|output|return|show|say|give|produce|do)(?:\\s+(?:here|now|out))?)?$`,
       "i",
     ).exec(text);
-  const command =
-    match?.[1] ??
-    /^what (?:happens|comes out|do (?:you|i|we) (?:get|see)) (?:if|when) (?:you|i|we) (?:run|execute)\s+(?:the command\s+)?(.+)$/i.exec(
-      text,
-    )?.[1];
+  const command = match?.[1] ?? WHAT_IF_RUN.exec(text)?.[1];
   if (command === undefined) return undefined;
   const literal = literalOf(scene.masked, command);
   return literal?.kind === "code" || isProgramText(literal?.text ?? command) ? run(command, scene, "run") : undefined;
@@ -185,12 +173,12 @@ export function enter(rest: string, scene: PromptContext): ParsedSteps {
   return [];
 }
 
+const PAGE =
+  /^(?:(?:me|the|a|to|at|from|page|web ?page|website|site|url|address|link|contents?|content|of|document|text|this|up|html|out|data|what(?:'s| is)|on)(?:\s*:)?\s+)*:?\s*([\uE000-\uF8FF]|(?:www\.[^\s\uE000-\uF8FF]+|[\w-]+\.(?:com|org|net|io|dev)(?:\/[^\s\uE000-\uF8FF]*)?))(.*)$/i;
+
 export function fetchPage(rest: string, scene: PromptContext): ParsedSteps {
   if (!/[\uE000-\uF8FF]|www\.|\.(?:com|org|net|io|dev)\b/.test(rest)) return undefined;
-  const match =
-    /^(?:(?:me|the|a|to|at|from|page|web ?page|website|site|url|address|link|contents?|content|of|document|text|this|up|html|out|data|what(?:'s| is)|on)(?:\s*:)?\s+)*:?\s*([\uE000-\uF8FF]|(?:www\.[^\s\uE000-\uF8FF]+|[\w-]+\.(?:com|org|net|io|dev)(?:\/[^\s\uE000-\uF8FF]*)?))(.*)$/i.exec(
-      rest,
-    );
+  const match = PAGE.exec(rest);
   if (!match) return undefined;
   const others = /^(?:\s*(?:,|,?\s+and)\s+[\uE000-\uF8FF])+[\s.!]*$/i.test(match[2]!)
     ? match[2]!.match(/[\uE000-\uF8FF]/g)!
@@ -245,12 +233,12 @@ export function callTool(rest: string, scene: PromptContext, verb: string): Pars
   return [{ do: "call", tool: named.tool.name, args }];
 }
 
+const BY_MEANS_OF =
+  /^(\w+)\s[\w\s-]*?(?:with|using|via|through)\s+(?:the\s+)?(?:mcp\s+)?(?:tool\s+)?(?=[\w.]+[-_]\w|[\uE000-\uF8FF])/i;
+
 /** "create an issue with linear-create_issue, title x": the tool does what the verb says. */
 export function callWith(words: string, scene: PromptContext): ParsedSteps {
-  const match =
-    /^(\w+)\s[\w\s-]*?(?:with|using|via|through)\s+(?:the\s+)?(?:mcp\s+)?(?:tool\s+)?(?=[\w.]+[-_]\w|[\uE000-\uF8FF])/i.exec(
-      words,
-    );
+  const match = BY_MEANS_OF.exec(words);
   if (!match) return undefined;
   const named = nameAt(words.slice(match[0].length), scene, { short: true });
   if (!named || !isInName(match[1]!, named.tool.name)) return undefined;
@@ -292,6 +280,9 @@ function nameAt(words: string, scene: PromptContext, options: { short: boolean }
   return short.length === 1 ? { tool: short[0]!, rest: text.slice(word.length) } : undefined;
 }
 
+const ARGUMENT =
+  /^["']?([A-Za-z_][\w.-]*)["']?\s*(?:=|:|\s+is\s+|\s+set to\s+|\s+as\s+|\s+of\s+|\s+to\s+|\s+)\s*([\uE000-\uF8FF]|(?:(?!\s*,|\s+and\s+[A-Za-z_]|\s+[A-Za-z_][\w.-]*\s*[=:]).)+)\s*(?:,\s*(?:and\s+)?|\s+and\s+|\s+|$)/i;
+
 function argumentsOf(
   words: string,
   tool: PromptContext["tools"][number],
@@ -316,10 +307,7 @@ function argumentsOf(
   const args: Record<string, unknown> = {};
   let rest = text;
   while (rest !== "") {
-    const pair =
-      /^["']?([A-Za-z_][\w.-]*)["']?\s*(?:=|:|\s+is\s+|\s+set to\s+|\s+as\s+|\s+of\s+|\s+to\s+|\s+)\s*([\uE000-\uF8FF]|(?:(?!\s*,|\s+and\s+[A-Za-z_]|\s+[A-Za-z_][\w.-]*\s*[=:]).)+)\s*(?:,\s*(?:and\s+)?|\s+and\s+|\s+|$)/i.exec(
-        rest,
-      );
+    const pair = ARGUMENT.exec(rest);
     if (!pair) break;
     const [whole, key = "", value = ""] = pair;
     // Without a sign between them, the word must be a parameter of the tool.

@@ -9,6 +9,12 @@ const TERM_LEAD =
 export const HAS =
   "(?:contain(?:s|ing)?|mention(?:s|ing)?|includ(?:e|es|ing)|have|has|having|with|referenc(?:e|es|ing)|us(?:e|es|ing)|refer(?:s|ring)? to|import(?:s|ing)?|call(?:s|ing)?|defin(?:e|es|ing)|match(?:es|ing)?|hold(?:s|ing)?|say(?:s|ing)?|talk(?:s|ing)? about)";
 
+const SEVERAL_TERMS = /^[\uE000-\uF8FF](?:\s*(?:,\s*(?:and|or)|,|\band\b|\bor\b)\s*[\uE000-\uF8FF])+$/i;
+const FINDS_NAMES =
+  /^(?:find|locate|find me|look for|search for|look up|hunt for|search|track down|hunt down|spot|identify|look)$/;
+const OCCURRENCES =
+  /^(?:me\s+|us\s+|all\s+|the\s+|every\s+|any\s+)*(?:occurrences?|instances?|usages?|uses|references?|mentions?|matches|lines?|places)\s+(?:of|to|for|containing|with|that|which|where|matching|including|mentioning)\s/i;
+
 export function search(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const web = /^(?:(?:on|in)\s+)?(?:the\s+)?(?:web|internet)\s+(?:for|about)\s+(\S.*?)[.?!]*$/i.exec(rest);
   if (web) return [{ do: "call", tool: "WebSearch", args: { query: termOf(web[1]!, scene) } }];
@@ -26,9 +32,7 @@ export function search(rest: string, scene: PromptContext, verb: string): Parsed
   if (byName) return find(`files named ${byName[1]}`, scene, "find");
   words = words.replace(/^(?:-rn?|-n|-r|-l)\s+/, "").replace(/^recursively\s+|\s+recursively(?=\s|$)/i, "");
   const shape = (term: string, mode: "content" | "files_with_matches", where: SearchScope): ParsedSteps => {
-    const several = /^[\uE000-\uF8FF](?:\s*(?:,\s*(?:and|or)|,|\band\b|\bor\b)\s*[\uE000-\uF8FF])+$/i.test(
-      termOnly(term),
-    );
+    const several = SEVERAL_TERMS.test(termOnly(term));
     const options = { mode, ...where, ...(isAnyCase && { anyCase: true }) };
     if (several) {
       const terms = termOnly(term).match(/[\uE000-\uF8FF]/g)!;
@@ -98,21 +102,12 @@ export function search(rest: string, scene: PromptContext, verb: string): Parsed
     !/^(?:for|in)$/i.test(shellLike[1]!)
   )
     return shape(shellLike[1]!, "content", shellLike[2] === "." ? {} : { path: trimSlash(shellLike[2]!) });
-  const names =
-    /^(?:find|locate|find me|look for|search for|look up|hunt for|search|track down|hunt down|spot|identify|look)$/.test(
-      verb,
-    );
+  const names = FINDS_NAMES.test(verb);
   const bare = words.replace(/^for\s+/i, "");
   if (/^(?:me\s+)?(?:all\s+|the\s+|every\s+)*(?:files?|folders?|director)/i.test(bare)) return undefined;
   const placed = termAndWhere(bare, scene);
   const seeks = /^(?:find|locate|search|look|grep|rg|scan|seek|hunt|track|spot|identify|query)/.test(verb);
-  if (
-    !seeks &&
-    !/^(?:me\s+|us\s+|all\s+|the\s+|every\s+|any\s+)*(?:occurrences?|instances?|usages?|uses|references?|mentions?|matches|lines?|places)\s+(?:of|to|for|containing|with|that|which|where|matching|including|mentioning)\s/i.test(
-      bare,
-    )
-  )
-    return undefined;
+  if (!seeks && !OCCURRENCES.test(bare)) return undefined;
   // "find a.txt", "find *.ts in src", "find all markdown files": by name.
   if (names && find(bare, scene, verb) && !isTextSearch(placed, scene)) return undefined;
   if (/\b(?:files?|folders?|directories)$/i.test(placed.term) && !/[\uE000-\uF8FF]/.test(placed.term)) return undefined;
@@ -152,24 +147,22 @@ function isTextSearch(placed: { term: string; where: SearchScope }, scene: Promp
   return literal !== undefined && !looksLikePath(literal.text) && !/[*?]/.test(literal.text);
 }
 
+const TEXT_NOUN =
+  /\b(?:occurrence|instance|usage|use|reference|mention|match|appearance|line|word|string|text|phrase|place)s?\b/i;
+
 /** "find" means many things: only a quoted or single term, or one with a place, is taken for text. */
 function isPlainTerm(placed: { term: string }): boolean {
   const term = termOnly(stripLead(placed.term));
   if (/[\uE000-\uF8FF]/.test(term)) return /^[\uE000-\uF8FF]$/.test(term.replace(/[.!?,]+$/, ""));
-  if (
-    term !== placed.term.trim() &&
-    /\b(?:occurrence|instance|usage|use|reference|mention|match|appearance|line|word|string|text|phrase|place)s?\b/i.test(
-      placed.term,
-    )
-  )
-    return true;
+  if (term !== placed.term.trim() && TEXT_NOUN.test(placed.term)) return true;
   return /^[\w$.:#@-]+$/.test(term) && !isVague(term);
 }
 
+const VAGUE =
+  /^(?:(?:the )?(?:web|internet|google|online) for .*|bugs?|errors?|issues?|problems?|it|them|something|anything|everything|this|that|out|typos?|mistakes?|vulnerabilit(?:y|ies)|files?|folders?|dead code|a way|ways|the (?:bug|problem|issue|error|answer|cause).*|unused .*|duplicates?|duplicate .*|good .*|a .*|an .*|how .*|why .*|what .*|me|answers?|information.*|help|memory leaks?)$/i;
+
 function isVague(term: string): boolean {
-  return /^(?:(?:the )?(?:web|internet|google|online) for .*|bugs?|errors?|issues?|problems?|it|them|something|anything|everything|this|that|out|typos?|mistakes?|vulnerabilit(?:y|ies)|files?|folders?|dead code|a way|ways|the (?:bug|problem|issue|error|answer|cause).*|unused .*|duplicates?|duplicate .*|good .*|a .*|an .*|how .*|why .*|what .*|me|answers?|information.*|help|memory leaks?)$/i.test(
-    term,
-  );
+  return VAGUE.test(term);
 }
 
 function isRegexLike(text: string): boolean {
@@ -200,18 +193,16 @@ function termAndWhere(words: string, scene: PromptContext): { term: string; wher
   return { term: trimmed, where: {} };
 }
 
+const EVERYWHERE =
+  /^(?:(?:all|any|every|each|the|this|my|our|of|these|whole|entire|current|other|single|files in|text of)\s+)*(?:(?:source|code|text|project) files|files?|codebase|code base|code|project|repo|repository|workspace|source|sources|source code|directory|folder|tree|contents?|here|documents?|everything|them|cwd)(?:\s+(?:here|there|recursively|please|in (?:this|the|the current|the whole|my|our) (?:project|folder|directory|repo|repository|workspace|codebase|code|tree)))?$/i;
+
 /** Where to search: a file, a folder, a kind of file, or everywhere. */
 function whereOf(words: string, scene: PromptContext): SearchScope | undefined {
   const text = words
     .trim()
     .replace(/[.!?,;]+$/, "")
     .replace(/^(?:in|inside|within|through|across|under)\s+/i, "");
-  if (
-    /^(?:(?:all|any|every|each|the|this|my|our|of|these|whole|entire|current|other|single|files in|text of)\s+)*(?:(?:source|code|text|project) files|files?|codebase|code base|code|project|repo|repository|workspace|source|sources|source code|directory|folder|tree|contents?|here|documents?|everything|them|cwd)(?:\s+(?:here|there|recursively|please|in (?:this|the|the current|the whole|my|our) (?:project|folder|directory|repo|repository|workspace|codebase|code|tree)))?$/i.test(
-      text,
-    )
-  )
-    return {};
+  if (EVERYWHERE.test(text)) return {};
   if (/^(?:here|everywhere|anywhere)$/i.test(text)) return {};
   const kind = /^(.*?)\s*(?:source\s+)?files?(?:\s+(?:in|under|inside|of|within|from)\s+(.+))?$/i.exec(text);
   if (kind) {
@@ -257,16 +248,15 @@ export function isAboutNames(term: string, words: string): boolean {
   );
 }
 
+const HOW_OFTEN =
+  /^(?:how\s+(?:many\s+times|often)\s+(?:(?:does|do|is|are)\s+)?(?:the\s+(?:word|string|text|phrase)\s+)?(.+?)\s+(?:appear|occur|show up|used|mentioned|come up|exist|present|found)s?(?:\s+(?:in|inside|across|within)\s+(.+))?)$/i;
+const HOW_MANY =
+  /^(?:how many\s+)?(?:the\s+)?(?:number of\s+)?(?:times|occurrences?|instances?|matches|mentions|uses|lines)\s+(?:of|for|that contain|containing|with|matching|that mention)\s+(?:the\s+(?:word|string|text|phrase)\s+)?(.+?)(?:\s+(?:are (?:there\s+)?|is\s+|there are\s+)?(?:in|inside|across|within)\s+(.+))?$/i;
+
 /** "how many times does x appear in a.txt", "count the TODOs in src". */
 export function count(rest: string, scene: PromptContext): ParsedSteps {
   const text = rest.replace(/[\s?.!]+$/, "");
-  const match =
-    /^(?:how\s+(?:many\s+times|often)\s+(?:(?:does|do|is|are)\s+)?(?:the\s+(?:word|string|text|phrase)\s+)?(.+?)\s+(?:appear|occur|show up|used|mentioned|come up|exist|present|found)s?(?:\s+(?:in|inside|across|within)\s+(.+))?)$/i.exec(
-      text,
-    ) ??
-    /^(?:how many\s+)?(?:the\s+)?(?:number of\s+)?(?:times|occurrences?|instances?|matches|mentions|uses|lines)\s+(?:of|for|that contain|containing|with|matching|that mention)\s+(?:the\s+(?:word|string|text|phrase)\s+)?(.+?)(?:\s+(?:are (?:there\s+)?|is\s+|there are\s+)?(?:in|inside|across|within)\s+(.+))?$/i.exec(
-      text,
-    );
+  const match = HOW_OFTEN.exec(text) ?? HOW_MANY.exec(text);
   if (!match) return undefined;
   const where = match[2] === undefined ? {} : whereOf(match[2], scene);
   const term = termOf(match[1]!, scene);

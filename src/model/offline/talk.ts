@@ -36,35 +36,29 @@ export function plainly(words: string): string {
     .trim();
 }
 
+const MAY_BE_TALK =
+  /^(?:\S+(?:\s+\S+){0,2}$|(?:who|what|which|how|are|is|do|does|can|tell|list|show|describe|explain|help|hi|hello|hey|good|thanks?|continue|resume|this|please|so|say|i|let's|introduce|anyone|carry|keep|go)\b)/;
+const THANKS =
+  /^(?:thanks?|thank you|thx|cheers|great|nice|ok|okay|cool|good job|well done|perfect)(?:\s+(?:a lot|so much|very much|you|job|work|all|model|for (?:that|your help)))*$/;
+const ARE_YOU_THERE =
+  /^(?:test|testing|test prompt|this is a test|just testing|are you (?:there|alive|working|awake|online|ready|ok)|do you work|does this work|is this (?:thing )?(?:on|working)|can you hear me|you there|anyone there)$/;
+const GO_ON =
+  /^(?:continue|go on|proceed|carry on|keep going|resume|continue (?:the |our |this |with the |with our )?(?:conversation|chat|session|work|task)|resume (?:the |our |this )?(?:conversation|chat|session)|let's continue|next|go ahead)(?:\s+(?:please|where (?:we|you) left off|from (?:where we left off|there|here)))?$/;
+
 /** Whole clauses that are small talk or ask about the model itself. */
 export function talk(words: string, scene: PromptContext): ParsedSteps {
   const text = plainly(words);
   // All of it is short, or asks: most instructions need not be compared at all.
-  if (
-    text.length > 120 ||
-    !openings.has(text.split(/\s/, 1)[0]!) ||
-    !/^(?:\S+(?:\s+\S+){0,2}$|(?:who|what|which|how|are|is|do|does|can|tell|list|show|describe|explain|help|hi|hello|hey|good|thanks?|continue|resume|this|please|so|say|i|let's|introduce|anyone|carry|keep|go)\b)/.test(
-      text,
-    )
-  ) {
+  if (text.length > 120 || !openings.has(text.split(/\s/, 1)[0]!) || !MAY_BE_TALK.test(text)) {
     return undefined;
   }
   if (isGreeting(text)) return says(`Hello! I am ${WHAT_IT_IS}. Say "help" to see what I can do.`);
   if (/^(?:how are you(?: doing)?(?: today)?|how is it going|how's it going|what's up)$/.test(text))
     return says(`I am fine, thank you. I am ${WHAT_IT_IS}.`);
   if (/^(?:bye|goodbye|good bye|good night|see you(?: later)?|exit|quit)$/.test(text)) return says("Goodbye!");
-  if (
-    /^(?:thanks?|thank you|thx|cheers|great|nice|ok|okay|cool|good job|well done|perfect)(?:\s+(?:a lot|so much|very much|you|job|work|all|model|for (?:that|your help)))*$/.test(
-      text,
-    )
-  )
-    return says("You are welcome.");
+  if (THANKS.test(text)) return says("You are welcome.");
   if (/^ping$/.test(text)) return says("pong");
-  if (
-    /^(?:test|testing|test prompt|this is a test|just testing|are you (?:there|alive|working|awake|online|ready|ok)|do you work|does this work|is this (?:thing )?(?:on|working)|can you hear me|you there|anyone there)$/.test(
-      text,
-    )
-  ) {
+  if (ARE_YOU_THERE.test(text)) {
     return says(`Yes, I am here. I am ${WHAT_IT_IS}.`);
   }
   if (isAboutAbilities(text)) return says(help(scene));
@@ -72,11 +66,7 @@ export function talk(words: string, scene: PromptContext): ParsedSteps {
     return says(
       `I am ${WHAT_IT_IS}. I run inside Courser, without a network and without an account. To use a real model, set a key such as ANTHROPIC_API_KEY or run 'courser login'.`,
     );
-  if (
-    /^(?:continue|go on|proceed|carry on|keep going|resume|continue (?:the |our |this |with the |with our )?(?:conversation|chat|session|work|task)|resume (?:the |our |this )?(?:conversation|chat|session)|let's continue|next|go ahead)(?:\s+(?:please|where (?:we|you) left off|from (?:where we left off|there|here)))?$/.test(
-      text,
-    )
-  ) {
+  if (GO_ON.test(text)) {
     const last = scene.asked.at(-1);
     return says(
       last === undefined
@@ -143,14 +133,24 @@ function help(scene: PromptContext): string {
   );
 }
 
+const MAY_BE_RECALL =
+  /ask|said|say|question|prompt|message|request|instruction|input|quer|wrote|typed|told|answer|repl|respon|talk|discuss|conversation|repeat|recall|remember/i;
+const WHAT_DID_I_SAY =
+  /^what (?:did|have|had|was it that|was) i (?:just |last |previously |already )?(ask|asked|say|said|type|typed|write|written|wrote|tell you|told you|request|requested|want|asking|saying)(?: you)?(?: to do)?(?:\s+(?:about|for))?(?:\s+(?:you))?(?:\s+(?:before|just now|last|previously|earlier|a moment ago|just|so far|until now|in my last (?:message|prompt)|the last time|last time|just before|first|at first|in the beginning|before (?:this|that|now)))*$/;
+const WHAT_I_SAID =
+  /^what (?:i|i've|i have) (?:just |last |previously )?(asked|said|told you|wrote|typed)(?: you)?(?:\s+(?:before|last|just now|previously|earlier|first|so far|to do))*$/;
+const MY_QUESTIONS =
+  /^(?:all (?:of )?)?(?:my|the) (?:previous |earlier |prior |last )?(?:questions|messages|prompts)(?: so far| again)?$/;
+const WHAT_WE_DISCUSSED =
+  /^what (?:have we|did we) (?:talked|talk|discussed|discuss|spoken|been talking)(?: about)?(?: so far| before| earlier)?$/;
+const YOUR_LAST_ANSWER =
+  /^(?:what(?:'s| was| is| were)?\s+)?(?:your|the)\s+(?:last|previous|prior|latest|most recent|earlier)\s+(?:answers?|repl(?:y|ies)|responses?|messages?|outputs?|results?|statement)(?:\s+(?:again|before|to me|you gave))*$/;
+const WHAT_DID_YOU_SAY =
+  /^what (?:did|have|had) you (?:just |previously )?(?:say|said|answer|answered|reply|replied|tell me|respond|write)(?:\s+(?:before|just now|last|previously|earlier|last time|to that))*$/;
+
 /** "what was my last question?", "repeat your last answer". */
 export function recall(words: string, scene: PromptContext): ParsedSteps {
-  if (
-    !/ask|said|say|question|prompt|message|request|instruction|input|quer|wrote|typed|told|answer|repl|respon|talk|discuss|conversation|repeat|recall|remember/i.test(
-      words,
-    )
-  )
-    return undefined;
+  if (!MAY_BE_RECALL.test(words)) return undefined;
   const text = plainly(words).replace(
     /^(?:(?:can|could|do|would|will) you (?:still )?(?:please )?)?(?:(?:remember|recall|tell me|remind me(?: of)?|repeat|show me|show|say|know|give me|print|tell us|quote|restate|me)(?: again)?\s+)*/,
     "",
@@ -174,13 +174,7 @@ export function recall(words: string, scene: PromptContext): ParsedSteps {
     `^(?:what|which) ${noun} (?:did|have) i (?:just |last )?(?:ask|asked|say|give|given|send|sent|type|typed|write|wrote)(?: you)?(?:\\s+(?:last|before|first|earlier|previously|just now)(?: this(?: one)?| that)?)?$`,
   ).exec(text);
   if (asked) return saidBefore(scene, { noun: asked[1]!, first: /\bfirst\b/.test(text) });
-  const did =
-    /^what (?:did|have|had|was it that|was) i (?:just |last |previously |already )?(ask|asked|say|said|type|typed|write|written|wrote|tell you|told you|request|requested|want|asking|saying)(?: you)?(?: to do)?(?:\s+(?:about|for))?(?:\s+(?:you))?(?:\s+(?:before|just now|last|previously|earlier|a moment ago|just|so far|until now|in my last (?:message|prompt)|the last time|last time|just before|first|at first|in the beginning|before (?:this|that|now)))*$/.exec(
-      text,
-    ) ??
-    /^what (?:i|i've|i have) (?:just |last |previously )?(asked|said|told you|wrote|typed)(?: you)?(?:\s+(?:before|last|just now|previously|earlier|first|so far|to do))*$/.exec(
-      text,
-    );
+  const did = WHAT_DID_I_SAY.exec(text) ?? WHAT_I_SAID.exec(text);
   if (did) {
     if (/so far|until now|\bhave i\b/.test(text) && !/just|last|before/.test(text)) return everything(scene);
     return saidBefore(scene, {
@@ -189,23 +183,15 @@ export function recall(words: string, scene: PromptContext): ParsedSteps {
     });
   }
   if (
-    /^(?:all (?:of )?)?(?:my|the) (?:previous |earlier |prior |last )?(?:questions|messages|prompts)(?: so far| again)?$/.test(
-      text,
-    ) ||
-    /^what (?:have we|did we) (?:talked|talk|discussed|discuss|spoken|been talking)(?: about)?(?: so far| before| earlier)?$/.test(
-      text,
-    ) ||
+    MY_QUESTIONS.test(text) ||
+    WHAT_WE_DISCUSSED.test(text) ||
     /^(?:our|the|this) conversation(?: so far| history)?$/.test(text)
   ) {
     return everything(scene);
   }
   if (
-    /^(?:what(?:'s| was| is| were)?\s+)?(?:your|the)\s+(?:last|previous|prior|latest|most recent|earlier)\s+(?:answers?|repl(?:y|ies)|responses?|messages?|outputs?|results?|statement)(?:\s+(?:again|before|to me|you gave))*$/.test(
-      text,
-    ) ||
-    /^what (?:did|have|had) you (?:just |previously )?(?:say|said|answer|answered|reply|replied|tell me|respond|write)(?:\s+(?:before|just now|last|previously|earlier|last time|to that))*$/.test(
-      text,
-    ) ||
+    YOUR_LAST_ANSWER.test(text) ||
+    WHAT_DID_YOU_SAY.test(text) ||
     (/^(?:that|yourself|what you (?:just )?said)(?: again)?$/.test(text) && /repeat|again|say/.test(words))
   ) {
     const last = scene.answered.at(-1);
@@ -227,6 +213,11 @@ function everything(scene: PromptContext): ParsedSteps {
   if (scene.asked.length === 0) return says(NOTHING_ASKED);
   return says(`You have asked:\n${scene.asked.map((text, index) => `${index + 1}. ${text}`).join("\n")}`);
 }
+
+const NO_PLAIN_WORDS =
+  /^(?:the|all|a|an|my|our|your|its|every|each|out|it|that|this|them|me|what|which|where|how|why|some|file|files|todo|numbers?)\b|\.\w+$|\b(?:of|from|in|to)\b/i;
+const SHOWS_OR_WRITES =
+  /^(?:print|print out|output|type|type out|show|show me|display|dump|tell me|give me|write|write down|tell us|return|let me know|present|put|save|store|record|place|enter|log|jot down|note down|utter|state)$/;
 
 /** "say hello", "reply with exactly: ok", "echo X". */
 export function say(rest: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -252,14 +243,10 @@ export function say(rest: string, scene: PromptContext, verb: string): ParsedSte
   const plainly =
     /^(?:print|print out|output|type|type out)$/.test(verb) &&
     /^[\w',!?.-]+(?: [\w',!?.-]+){0,7}$/.test(words) &&
-    !/^(?:the|all|a|an|my|our|your|its|every|each|out|it|that|this|them|me|what|which|where|how|why|some|file|files|todo|numbers?)\b|\.\w+$|\b(?:of|from|in|to)\b/i.test(
-      words,
-    );
+    !NO_PLAIN_WORDS.test(words);
   if (
     !plainly &&
-    /^(?:print|print out|output|type|type out|show|show me|display|dump|tell me|give me|write|write down|tell us|return|let me know|present|put|save|store|record|place|enter|log|jot down|note down|utter|state)$/.test(
-      verb,
-    ) &&
+    SHOWS_OR_WRITES.test(verb) &&
     !/\b(?:exactly|only|the words?|the text|the string|the phrase)\b/i.test(match)
   )
     return undefined;
@@ -276,14 +263,12 @@ export function quoted(rest: string, scene: PromptContext): ParsedSteps {
   return literal?.kind === "quote" && !looksLikePath(literal.text) ? says(literal.text) : undefined;
 }
 
+const WISH =
+  /^(?:something|anything|a |an |my |your |the (?:question|following question|problem|answer)|how|why|what|whether|if|about|to my|in (?:english|french|german|spanish|italian|one|two|three|a )|for|as if|like|me|it|that|this|question)/i;
+const IN_A_LANGUAGE =
+  /\bin (?:french|german|spanish|italian|japanese|chinese|latin|portuguese|dutch|russian|korean|another language|\w+ languages)\b/i;
+
 /** "say something funny", "answer my question": only a real model could. */
 function isWish(words: string): boolean {
-  return (
-    /^(?:something|anything|a |an |my |your |the (?:question|following question|problem|answer)|how|why|what|whether|if|about|to my|in (?:english|french|german|spanish|italian|one|two|three|a )|for|as if|like|me|it|that|this|question)/i.test(
-      words,
-    ) ||
-    /\bin (?:french|german|spanish|italian|japanese|chinese|latin|portuguese|dutch|russian|korean|another language|\w+ languages)\b/i.test(
-      words,
-    )
-  );
+  return WISH.test(words) || IN_A_LANGUAGE.test(words);
 }

@@ -118,11 +118,11 @@ function isAside(clause: Clause, index: number, clauses: Clause[]): boolean {
   );
 }
 
+const SHELL_PROMPT =
+  /^(?:[$!>]\s*|(?:(?:use|with|in)\s+)?(?:the\s+)?(?:shell|bash|sh|cmd|terminal|command|run|exec|execute)\s*:\s*)(?=\S)/i;
+
 function understandClause(words: string, scene: PromptContext): ParsedSteps {
-  const typed =
-    /^(?:[$!>]\s*|(?:(?:use|with|in)\s+)?(?:the\s+)?(?:shell|bash|sh|cmd|terminal|command|run|exec|execute)\s*:\s*)(?=\S)/i.exec(
-      words,
-    );
+  const typed = SHELL_PROMPT.exec(words);
   if (typed) return run(`command: ${words.slice(typed[0].length)}`, scene, "run");
   const filling = contentSentence(words);
   const last = scene.steps.at(-1);
@@ -183,6 +183,9 @@ function mayAsk(words: string): boolean {
   return /^(?:what|which|where|how|is|are|do|does|did|in\s+(?:which|what))(?![\w-])|^(?:whats|wheres)\b/i.test(words);
 }
 
+const PLACE_FIRST =
+  /^(?:(?:in|inside|within|under|from)\s+|(at|to)\s+(?:the\s+)?(?:(?:end|bottom|top|start|beginning)\s+of\s+)?)/i;
+
 /** "in a.txt, replace x with y" -> "replace x with y in a.txt". */
 function placeLast(words: string, scene: PromptContext): string | undefined {
   const titled = /^(?:(?:the )?file\s+)?([\w./~-]+\.\w+|[\uE000-\uF8FF]):\s+(?=\S)/i.exec(words);
@@ -193,10 +196,7 @@ function placeLast(words: string, scene: PromptContext): string | undefined {
     scene.lastPath = file.path;
     return order;
   }
-  const start =
-    /^(?:(?:in|inside|within|under|from)\s+|(at|to)\s+(?:the\s+)?(?:(?:end|bottom|top|start|beginning)\s+of\s+)?)/i.exec(
-      words,
-    );
+  const start = PLACE_FIRST.exec(words);
   if (!start) return undefined;
   const file = takeFile(words.slice(start[0].length), scene, { bare: true });
   const order = file && /^\s*[,:]?\s*(?:please\s+|then\s+)?(?=\S)/i.exec(file.rest);
@@ -206,25 +206,20 @@ function placeLast(words: string, scene: PromptContext): string | undefined {
   return `${rest} ${words.slice(0, words.length - file.rest.length).trim()}`;
 }
 
+const WHAT_IS_LEFT =
+  /^what (?:else )?(?:do i|should i|is|'s) (?:still )?(?:(?:have|need|got) to do|left(?: to do)?|to do|to be done)(?: next)?[\s?.!]*$/i;
+const WHAT_PAGE_SAYS =
+  /^what does\s+(.*[\uE000-\uF8FF])\s+(?:say|contain|return|show|have|look like|hold|serve|give)[\s?.!]*$/i;
+
 function question(words: string, scene: PromptContext): ParsedSteps {
-  if (
-    scene.todos.length > 0 &&
-    /^what (?:else )?(?:do i|should i|is|'s) (?:still )?(?:(?:have|need|got) to do|left(?: to do)?|to do|to be done)(?: next)?[\s?.!]*$/i.test(
-      words,
-    )
-  )
-    return [{ do: "show todos" }];
+  if (scene.todos.length > 0 && WHAT_IS_LEFT.test(words)) return [{ do: "show todos" }];
   const what = /^(?:what(?=\W|s\b)|which(?= (?:text|contents?|data)\b))(.*)$/is.exec(words);
   const found = what && (todo(what[1]!.replace(/^(?:'s|s)?\s+/, ""), scene, "what") ?? readQuestion(what[1]!, scene));
   if (found) return found;
   const things = /^what(?:'s|s| is| are)\s+((?:all\s+|the\s+|names\s+of\s+)+.+)$/i.exec(words);
   const shown = things && (list(things[1]!, scene, "show") ?? find(things[1]!, scene, "show"));
   if (shown) return shown;
-  const web =
-    /^what(?:'s|s| is)\s+(?:at|on|behind)\s+(.+)$/i.exec(words) ??
-    /^what does\s+(.*[\uE000-\uF8FF])\s+(?:say|contain|return|show|have|look like|hold|serve|give)[\s?.!]*$/i.exec(
-      words,
-    );
+  const web = /^what(?:'s|s| is)\s+(?:at|on|behind)\s+(.+)$/i.exec(words) ?? WHAT_PAGE_SAYS.exec(words);
   if (web) return fetchPage(web[1]!, scene);
   const look = /^how (?:does|do)\s+(.+?)\s+look(?: like)?[\s?.!]*$/i.exec(words);
   if (look) return read(look[1]!, scene, "read");
@@ -232,12 +227,12 @@ function question(words: string, scene: PromptContext): ParsedSteps {
   return fileQuestion(words, scene);
 }
 
+const THERE_IS =
+  /^(?:there(?:'s| is)|i have|we have|i've got|consider|take|given|edit|modify|update|change|open|use|work on|go to|do you see|do you know|you see|i (?:don't|do not|no longer) (?:need|want))\s+(.+)$/i;
+
 /** "a new file a.txt with 'x'", "TODO in src" say nothing of what to do; "there is a file a.txt" only names it. */
 function statement(words: string, scene: PromptContext): ParsedSteps {
-  const there =
-    /^(?:there(?:'s| is)|i have|we have|i've got|consider|take|given|edit|modify|update|change|open|use|work on|go to|do you see|do you know|you see|i (?:don't|do not|no longer) (?:need|want))\s+(.+)$/i.exec(
-      words,
-    );
+  const there = THERE_IS.exec(words);
   const file = there && takeFile(there[1]!, scene);
   if (file && /^(?:\s*any ?(?:more|longer))?[\s.,?]*$/i.test(file.rest)) {
     scene.lastPath = file.path;
@@ -262,17 +257,16 @@ function statement(words: string, scene: PromptContext): ParsedSteps {
     : undefined;
 }
 
+const IS_DONE =
+  /^(.+?)\s+(?:is|are|has been|was)\s+(?:now\s+|already\s+)?(done|completed?|finished|started|in progress|cancell?ed)[\s.!]*$/i;
+const HAVE_DONE =
+  /^(?:i|we)(?:'ve| have)?\s+(?:just\s+|already\s+)?(?:finished|completed|done|did)\s+(?:with\s+)?(.+?)[\s.!]*$/i;
+
 /** "the second one is done", "I have finished the docs" -> "the docs as done". */
 function todoState(words: string): string | undefined {
-  const is =
-    /^(.+?)\s+(?:is|are|has been|was)\s+(?:now\s+|already\s+)?(done|completed?|finished|started|in progress|cancell?ed)[\s.!]*$/i.exec(
-      words,
-    );
+  const is = IS_DONE.exec(words);
   if (is) return `${is[1]} as ${is[2]}`;
-  const did =
-    /^(?:i|we)(?:'ve| have)?\s+(?:just\s+|already\s+)?(?:finished|completed|done|did)\s+(?:with\s+)?(.+?)[\s.!]*$/i.exec(
-      words,
-    );
+  const did = HAVE_DONE.exec(words);
   return did ? `${did[1]} as done` : undefined;
 }
 

@@ -36,12 +36,12 @@ export function write(rest: string, scene: PromptContext, verb: string): ParsedS
   );
 }
 
+const ALL_CONTENTS =
+  /^(?:all (?:of )?)?(?:the\s+)?(?:(?:whole|entire|full|complete|current)\s+)?(?:contents?|text|body|everything)\s+(?:of|in|inside)\s+/i;
+
 /** "replace the contents of a.txt with 'x'", "set the content of a.txt to 'x'". */
 export function whole(words: string, scene: PromptContext, verb: string): ParsedSteps {
-  const match =
-    /^(?:all (?:of )?)?(?:the\s+)?(?:(?:whole|entire|full|complete|current)\s+)?(?:contents?|text|body|everything)\s+(?:of|in|inside)\s+/i.exec(
-      words,
-    );
+  const match = ALL_CONTENTS.exec(words);
   if (!match) return undefined;
   const file = takeFile(words.slice(match[0].length), scene);
   const introduced = file && /^\s*(?:with|by|to(?: be| say)?|so (?:that )?it (?:says|reads))\s+/i.exec(file.rest);
@@ -58,18 +58,21 @@ function outputInto(words: string, scene: PromptContext): ParsedSteps {
   return shown && [...shown, { do: "write", path: split!.right.path, content: { previous: true } }];
 }
 
+const INTO_FIRST =
+  /^(?:(?:the following|this|these lines?|the text below)(?:\s+(?:text|lines?|contents?))?\s+)?(?:in|into|to|inside)\s+/i;
+
 /** "in a.txt the text 'x'", "to a.txt: x". */
 function into(words: string, scene: PromptContext): ParsedSteps {
-  const start =
-    /^(?:(?:the following|this|these lines?|the text below)(?:\s+(?:text|lines?|contents?))?\s+)?(?:in|into|to|inside)\s+/i.exec(
-      words,
-    );
+  const start = INTO_FIRST.exec(words);
   const file = start && takeFile(words.slice(start[0].length), scene);
   if (!file || file.folder || !/^\s*(?:[:,]|the (?:text|words?|line|string|content)|[\uE000-\uF8FF])/i.test(file.rest))
     return undefined;
   const content = contentOf(file.rest.replace(/^\s*[:,]\s*/, ""), scene, { marked: /^\s*:/.test(file.rest) });
   return content === undefined ? undefined : [{ do: "write", path: file.path, content }];
 }
+
+const MAY_DESCRIBE =
+  /^(?:with|including|having|has|that has|which has|holding|holds|containing|contains?|that contains|which contains|consisting of|to (?:be|have))$/i;
 
 function fileFirst(words: string, scene: PromptContext, verb: string): ParsedSteps {
   const creates =
@@ -97,10 +100,7 @@ function fileFirst(words: string, scene: PromptContext, verb: string): ParsedSte
   const behind = /^(.*[\uE000-\uF8FF])(?:\s+(?:in it|inside(?: it)?))?(\s+(?:in|inside|under|into)\s.+)$/i.exec(left);
   const place = behind && takeFolder(behind[2]!, scene);
   const folderBehind = place && isSpent(place.rest) ? place : undefined;
-  const marked =
-    !/^(?:with|including|having|has|that has|which has|holding|holds|containing|contains?|that contains|which contains|consisting of|to (?:be|have))$/i.test(
-      introduced[1] ?? "",
-    );
+  const marked = !MAY_DESCRIBE.test(introduced[1] ?? "");
   const content = contentOf(folderBehind ? behind![1]! : left, scene, { marked });
   if (content === undefined) return undefined;
   const folderName = folderBehind?.folder;
@@ -159,13 +159,13 @@ export function output(rest: string, scene: PromptContext, verb: string): Parsed
   return content === undefined ? undefined : [{ do: "write", path: split.right.path, content }];
 }
 
+const UNNAMED_FILE =
+  /^(?:(?:a|an|one|some|the|new|empty|blank|text|plain|simple|small|random|test|sample)\s+)*(?:text\s*)?file(?![\w.-])/i;
+
 /** "create a file", "create a file with 'x'", "create a file with 'x' and call it a.txt". */
 function unnamed(words: string, scene: PromptContext, verb: string): ParsedSteps {
   if (!/^(?:create|make|generate|start|add|new|produce|write|save)$/.test(verb)) return undefined;
-  const match =
-    /^(?:(?:a|an|one|some|the|new|empty|blank|text|plain|simple|small|random|test|sample)\s+)*(?:text\s*)?file(?![\w.-])/i.exec(
-      words,
-    );
+  const match = UNNAMED_FILE.exec(words);
   if (!match) return undefined;
   const rest = words.slice(match[0].length);
   if (isSpent(rest)) return /^(?:write|save)$/.test(verb) ? undefined : [{ do: "write", content: "" }];
@@ -193,6 +193,11 @@ export function naming(rest: string, scene: PromptContext): ParsedSteps {
   return [{ ...last, path: file.path }];
 }
 
+const SAYING =
+  /^\s*,?\s*(?:that (?:says|reads|contains)|which (?:says|reads)|saying|reading|with(?: the (?:text|contents?))?|containing|:)\s*/i;
+const NEW_LINE =
+  /^(?:(?:a|another|one|the|new|extra|following|single|more|additional|last|final)\s+)*(?:line|text|entry|sentence|item|note|content)$/i;
+
 export function append(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const words = rest
     .replace(/^(?:on|in|down)\s+(?=[\uE000-\uF8FF])/i, "")
@@ -212,10 +217,7 @@ export function append(rest: string, scene: PromptContext, verb: string): Parsed
     const file = takeFile(right.slice(place?.[0].length ?? 0), scene);
     if (!file || file.folder) return undefined;
     const behind = /^\s*,?\s*(?:at|to)\s+(?:the\s+)?(?:very\s+)?(end|bottom|start|top|beginning)\s*$/i.exec(file.rest);
-    const saying =
-      /^\s*,?\s*(?:that (?:says|reads|contains)|which (?:says|reads)|saying|reading|with(?: the (?:text|contents?))?|containing|:)\s*/i.exec(
-        file.rest,
-      );
+    const saying = SAYING.exec(file.rest);
     if (!place && !behind && !always) return undefined;
     if (!behind && !saying && !isSpent(file.rest)) return undefined;
     return {
@@ -230,10 +232,7 @@ export function append(rest: string, scene: PromptContext, verb: string): Parsed
     const edgeBefore = /\s+(?:at|to)\s+the\s+(?:very\s+)?(end|bottom|start|top|beginning)\s*$/i.exec(split.left);
     const at = edgeBefore ? whereOf(edgeBefore[1]) : split.right.at;
     if (edgeBefore) split.left = split.left.slice(0, edgeBefore.index);
-    const isLine =
-      /^(?:(?:a|another|one|the|new|extra|following|single|more|additional|last|final)\s+)*(?:line|text|entry|sentence|item|note|content)$/i.test(
-        split.left.trim(),
-      );
+    const isLine = NEW_LINE.test(split.left.trim());
     const content =
       later !== undefined && isLine
         ? contentOf(later, scene, { marked: true })
