@@ -5,7 +5,7 @@ import { secretValues } from "../redact/secret-names.ts";
 import { cliInput } from "./cli-input.ts";
 import { type Finding, findings, type Trials } from "./findings.ts";
 
-export type DoctorRequest = {
+type DoctorRequest = {
   /** The CLI with its arguments, without a prompt. */
   command: readonly string[];
   /** How it gets a turn; without it, by `-p` or `--print` among its arguments. */
@@ -36,7 +36,7 @@ export type DoctorReport = {
 };
 
 /** The least that is a turn. */
-export const minimalTurn = {
+const minimalTurn = {
   type: "turn" as const,
   turnId: "t1",
   messages: [{ role: "user", content: "hi" }],
@@ -71,13 +71,8 @@ export async function examine(request: DoctorRequest): Promise<DoctorReport> {
       trials.open = await run({ input: line, keepOpen: true, timeoutMs: limit });
     }
     const terminal = atTerminal(words);
-    if (terminal)
-      trials.terminal = await run({
-        command: terminal,
-        input: "",
-        keepOpen: true,
-        timeoutMs: Math.min(timeoutMs, terminalMs),
-      });
+    const limit = Math.min(timeoutMs, terminalMs);
+    if (terminal) trials.terminal = await run({ command: terminal, input: "", keepOpen: true, timeoutMs: limit });
   }
   const { redact } = createRedactor({ values: secretValues(env) });
   const found = findings(trials, { style, command, headlessFlags }).map((finding) => ({

@@ -15,12 +15,10 @@ export type Finding = {
   remedy?: string;
 };
 
-export type Trial = ProgramEnd;
-
 /** `pipe`: its stdin ends after the turn. `open`: it does not. `terminal`: it has one. */
-export type Trials = { pipe: Trial; open?: Trial; terminal?: Trial };
+export type Trials = { pipe: ProgramEnd; open?: ProgramEnd; terminal?: ProgramEnd };
 
-export type DoctorCase = { style: "argument" | "stdin"; command: readonly string[]; headlessFlags: readonly string[] };
+type DoctorCase = { style: "argument" | "stdin"; command: readonly string[]; headlessFlags: readonly string[] };
 
 export function findings(trials: Trials, given: DoctorCase): Finding[] {
   const { pipe } = trials;
@@ -49,7 +47,7 @@ type OutputSummary = {
   isBlank: boolean;
 };
 
-function summariseOutput({ stdout, exitCode, signal }: Trial): OutputSummary {
+function summariseOutput({ stdout, exitCode, signal }: ProgramEnd): OutputSummary {
   const parser = new FrameParser({ framing: "auto" });
   const frames = parser.push(stdout);
   const ending = parser.end({ exit: exitCode, signal: signal || null });
@@ -87,19 +85,17 @@ function versionIn(stdout: Buffer): unknown {
 }
 
 function exitFinding(
-  { exitCode, signal, timedOut, durationMs }: Trial,
+  { exitCode, signal, timedOut, durationMs }: ProgramEnd,
   output: OutputSummary,
   { style }: DoctorCase,
 ): Finding {
   const check = "exit code";
-  if (timedOut && output.end) {
-    return {
+  if (timedOut && output.end)
+    return warning(
       check,
-      status: "warning",
-      message: "It answers, but does not exit.",
-      remedy: "It is killed after its result, which delays every turn: make it exit.",
-    };
-  }
+      "It answers, but does not exit.",
+      "It is killed after its result, which delays every turn: make it exit.",
+    );
   if (timedOut)
     return problem(
       check,
@@ -114,7 +110,7 @@ function exitFinding(
     );
   if (exitCode === 0) return ok(check, "It exits with code 0.");
   if (output.end !== undefined && output.end !== "exit")
-    return { check, status: "warning", message: `It exits with code ${exitCode} after its result; the result counts.` };
+    return warning(check, `It exits with code ${exitCode} after its result; the result counts.`);
   const why =
     style === "stdin"
       ? "Either it does not work without a terminal, or it fails before it reads stdin: a missing variable, the wrong folder, or a wrapper that does not pass stdin on."
@@ -126,28 +122,20 @@ function exitFinding(
   );
 }
 
-function stderrFinding({ stderr, exitCode }: Trial): Finding[] {
+const logIn = "Log in with the CLI, or set its key in the environment or in a profile.";
+
+function stderrFinding({ stderr, exitCode }: ProgramEnd): Finding[] {
   const text = stderr.trim();
-  if (text === "")
-    return exitCode === 0
-      ? []
-      : [{ check: "stderr", status: "warning", message: "It prints nothing on stderr either." }];
-  const meant = codeOfWords(text);
-  const remedy =
-    meant === "MODEL_AUTH_ERROR"
-      ? "Log in with the CLI, or set its key in the environment or in a profile."
-      : undefined;
-  return [
-    {
-      check: "stderr",
-      status: exitCode === 0 ? "ok" : "warning",
-      message: `It says: ${shortened(text, 400)}`,
-      ...(remedy && { remedy }),
-    },
-  ];
+  if (text === "") return exitCode === 0 ? [] : [warning("stderr", "It prints nothing on stderr either.")];
+  const finding = warning(
+    "stderr",
+    `It says: ${shortened(text, 400)}`,
+    codeOfWords(text) === "MODEL_AUTH_ERROR" ? logIn : undefined,
+  );
+  return [exitCode === 0 ? { ...finding, status: "ok" } : finding];
 }
 
-function outputFindings(pipe: Trial, output: OutputSummary, given: DoctorCase): Finding[] {
+function outputFindings(pipe: ProgramEnd, output: OutputSummary, given: DoctorCase): Finding[] {
   const flag = given.style === "argument" ? refusedFlag(pipe.stderr, given.headlessFlags) : undefined;
   if (flag !== undefined)
     return [
@@ -191,34 +179,27 @@ function endFinding({ end, failure, text }: OutputSummary): Finding {
   if (failure) {
     const isAuth =
       codeOfWords(`${failure.code} ${failure.message}`) === "MODEL_AUTH_ERROR" || /AUTH/.test(failure.code);
-    const remedy = isAuth
-      ? "Log in with the CLI, or set its key in the environment or in a profile."
-      : "Fix what it reports, and try again.";
-    return problem(
-      check,
-      `The turn ends in an error: ${shortened(failure.message, 400)}${failure.code ? ` [${failure.code}]` : ""}`,
-      remedy,
-    );
+    const code = failure.code ? ` [${failure.code}]` : "";
+    const message = `The turn ends in an error: ${shortened(failure.message, 400)}${code}`;
+    return problem(check, message, isAuth ? logIn : "Fix what it reports, and try again.");
   }
   if (end === undefined)
     return problem(check, "The turn never ends.", "It must write done or result, or exit with code 0 after an answer.");
   const what = end === "exit" ? "exit code 0 after an answer, without done or result" : end;
-  if (text === "") return { check, status: "warning", message: `The turn ends with ${what}, but there was no text.` };
+  if (text === "") return warning(check, `The turn ends with ${what}, but there was no text.`);
   return ok(check, `The turn ends with ${what}; the answer begins: ${shortened(text, 60)}`);
 }
 
-function openFinding(open: Trial, inPipe: OutputSummary): Finding {
+function openFinding(open: ProgramEnd, inPipe: OutputSummary): Finding {
   const check = "open stdin";
   const output = summariseOutput(open);
   if (output.end) return ok(check, "It answers while its stdin stays open, so it can be told to cancel.");
   if (!inPipe.end) return { check, status: "skipped", message: "It does not answer with a closed stdin either." };
-  return {
+  return warning(
     check,
-    status: "warning",
-    message: "It answers only after its stdin is closed.",
-    remedy:
-      'It waits in every turn until its stdin is closed ("closeStdinAfterMs", 2000 unless set), and cannot be cancelled: make it read a single line.',
-  };
+    "It answers only after its stdin is closed.",
+    'It waits in every turn until its stdin is closed ("closeStdinAfterMs", 2000 unless set), and cannot be cancelled: make it read a single line.',
+  );
 }
 
 function terminalFinding({ pipe, terminal }: Trials, inPipe: OutputSummary): Finding {
@@ -243,6 +224,10 @@ function terminalFinding({ pipe, terminal }: Trials, inPipe: OutputSummary): Fin
 
 function ok(check: string, message: string): Finding {
   return { check, status: "ok", message };
+}
+
+function warning(check: string, message: string, remedy?: string): Finding {
+  return { check, status: "warning", message, ...(remedy !== undefined && { remedy }) };
 }
 
 function problem(check: string, message: string, remedy: string): Finding {

@@ -19,6 +19,9 @@ export const furtherHookNames = [
 export const hookNames = [...commonHookNames, ...furtherHookNames] as const;
 export type HookName = (typeof hookNames)[number];
 
+/** Codex is not told of calls that fail. */
+export const codexHookNames = hookNames.filter((name) => name !== "PostToolUseFailure");
+
 /** What every event says. */
 type Base<Name extends HookName> = {
   event: Name;

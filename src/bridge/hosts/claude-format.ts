@@ -15,7 +15,7 @@ import { BridgeError, type Host, numberOf, payloadOf, requiredText, textOf } fro
 import { callFields } from "../tool-call.ts";
 
 /** What sets one host apart from the other. */
-export type Dialect = {
+type Dialect = {
   name: HostName;
   /** The events that it has, by the name that is also ours. */
   events: readonly HookName[];
@@ -98,7 +98,7 @@ export function claudeFormat(dialect: Dialect): Host {
         _native: payload,
       });
     },
-    serialize: (answer, event) => new Writer(answer, event, dialect).reply(),
+    serialize: (answer, event) => serialize(answer, event, dialect),
   };
 }
 
@@ -116,71 +116,63 @@ function saidOr(text: string | undefined, otherwise: string): string {
   return text === undefined || text.trim() === "" ? otherwise : text;
 }
 
-class Writer {
-  readonly #answer: HookAnswer;
-  readonly #event: BridgeEvent;
-  readonly #dialect: Dialect;
-  readonly #losses: Loss[] = [];
-  #stderr = "";
+function serialize(
+  answer: HookAnswer,
+  { event, nativeEvent }: BridgeEvent,
+  { name, asks, allows }: Dialect,
+): HookReply {
+  const { decision, reason, user_message, modified_input, additional_context } = answer;
+  const losses: Loss[] = [];
+  let stderr = "";
+  const lose = (field: AnswerField, instead?: Decision) =>
+    losses.push({ field, host: name, event: nativeEvent, ...(instead && { instead }) });
+  const drop = (field: AnswerField) => {
+    lose(field);
+    stderr += warning(`${name}: '${field}' is not supported on ${nativeEvent}; dropped.`);
+  };
+  const carries = (field: AnswerField) => carriedBy[event].includes(field);
 
-  constructor(answer: HookAnswer, event: BridgeEvent, dialect: Dialect) {
-    this.#answer = answer;
-    this.#event = event;
-    this.#dialect = dialect;
-  }
+  const dropped = answerFields.filter((field) => answer[field] !== undefined && !carries(field));
+  if (event === "SessionEnd" && dropped.length > 0) {
+    for (const field of dropped) lose(field);
+    const list = dropped.map((field) => `'${field}'`).join(", ");
+    stderr += warning(`${name}: ${nativeEvent} only observes; dropped ${list}.`);
+  } else dropped.forEach(drop);
+  const specific: JsonObject = event === "PreToolUse" ? permission() : {};
+  if (carries("additional_context") && additional_context !== undefined)
+    specific["additionalContext"] = additional_context;
+  const block = event !== "PreToolUse" && carries("decision") ? blocked() : {};
+  // Where it stands for the reason it has been said.
+  const shown = carries("user_message") && block["reason"] !== user_message ? user_message : undefined;
+  const wire = {
+    ...block,
+    ...(shown !== undefined && { systemMessage: shown }),
+    ...(Object.keys(specific).length > 0 && { hookSpecificOutput: { hookEventName: event, ...specific } }),
+  };
+  const stdout = Object.keys(wire).length > 0 ? `${JSON.stringify(wire)}\n` : "";
+  // A refusal is in the JSON, which is not read with any other exit code.
+  return { stdout, stderr, exit_code: 0, losses };
 
-  reply(): HookReply {
-    const { event } = this.#event;
-    const carried = carriedBy[event];
-    const dropped = answerFields.filter((field) => this.#answer[field] !== undefined && !carried.includes(field));
-    if (event === "SessionEnd" && dropped.length > 0) this.#dropAll(dropped);
-    else for (const field of dropped) this.#drop(field);
-    const wire = this.#wire();
-    const stdout = Object.keys(wire).length > 0 ? `${JSON.stringify(wire)}\n` : "";
-    // A refusal is in the JSON, which is not read with any other exit code.
-    return { stdout, stderr: this.#stderr, exit_code: 0, losses: this.#losses };
-  }
-
-  #wire(): JsonObject {
-    const { event } = this.#event;
-    const { user_message, additional_context } = this.#answer;
-    const carries = (field: AnswerField) => carriedBy[event].includes(field);
-    const specific: JsonObject = event === "PreToolUse" ? this.#permission() : {};
-    if (carries("additional_context") && additional_context !== undefined)
-      specific["additionalContext"] = additional_context;
-    const block = event !== "PreToolUse" && carries("decision") ? this.#block() : {};
-    // Where it stands for the reason it has been said.
-    const shown = carries("user_message") && block["reason"] !== user_message ? user_message : undefined;
-    return {
-      ...block,
-      ...(shown !== undefined && { systemMessage: shown }),
-      ...(Object.keys(specific).length > 0 && { hookSpecificOutput: { hookEventName: event, ...specific } }),
-    };
-  }
-
-  #permission(): JsonObject {
-    const { reason, modified_input } = this.#answer;
-    const decision = this.#settled();
-    if (decision === "deny") {
-      if (modified_input) this.#losses.push(this.#loss("modified_input"));
+  function permission(): JsonObject {
+    const settled = settledDecision();
+    if (settled === "deny") {
+      if (modified_input) lose("modified_input");
       return { permissionDecision: "deny", permissionDecisionReason: saidOr(reason, noReason) };
     }
-    const says = decision !== undefined && (this.#dialect.allows || modified_input !== undefined);
-    if (decision !== undefined && !says) this.#losses.push(this.#loss("decision"));
-    if (reason !== undefined && !says) this.#drop("reason");
+    const says = settled !== undefined && (allows || modified_input !== undefined);
+    if (settled !== undefined && !says) lose("decision");
+    if (reason !== undefined && !says) drop("reason");
     return {
-      ...(says && { permissionDecision: decision }),
+      ...(says && { permissionDecision: settled }),
       ...(says && reason !== undefined && { permissionDecisionReason: reason }),
       ...(modified_input && { updatedInput: modified_input }),
     };
   }
 
-  #settled(): Decision | undefined {
-    const { decision, modified_input } = this.#answer;
-    const { name, asks, allows } = this.#dialect;
+  function settledDecision(): Decision | undefined {
     if (decision === "ask" && !asks) {
-      this.#losses.push({ ...this.#loss("decision"), instead: "deny" });
-      this.#stderr += warning(`${name}: 'decision: "ask"' is not supported on PreToolUse; downgrading to 'deny'.`);
+      lose("decision", "deny");
+      stderr += warning(`${name}: 'decision: "ask"' is not supported on PreToolUse; downgrading to 'deny'.`);
       return "deny";
     }
     // A change is only taken together with a decision where nothing can be allowed as it is.
@@ -188,37 +180,17 @@ class Writer {
   }
 
   /** After a tool and on a prompt: a refusal and why. At a stop: what to do next. */
-  #block(): JsonObject {
-    const { event } = this.#event;
-    const { decision, reason, user_message } = this.#answer;
+  function blocked(): JsonObject {
     if (event === "Stop" || event === "SubagentStop") {
       const next = saidOr(reason, "");
-      if (decision !== undefined && (decision !== "deny" || next === "")) this.#drop("decision");
+      if (decision !== undefined && (decision !== "deny" || next === "")) drop("decision");
       return next === "" ? {} : { decision: "block", reason: next };
     }
-    if (event === "UserPromptSubmit" && decision === "ask")
-      this.#losses.push({ ...this.#loss("decision"), instead: "deny" });
-    if (event === "PostToolUse" && decision === "ask") this.#drop("decision");
+    if (event === "UserPromptSubmit" && decision === "ask") lose("decision", "deny");
+    if (event === "PostToolUse" && decision === "ask") drop("decision");
     const blocks = decision === "deny" || (decision === "ask" && event === "UserPromptSubmit");
     if (blocks) return { decision: "block", reason: saidOr(reason, saidOr(user_message, noReason)) };
-    if (reason !== undefined) this.#drop("reason");
+    if (reason !== undefined) drop("reason");
     return {};
-  }
-
-  #drop(field: AnswerField): void {
-    this.#losses.push(this.#loss(field));
-    this.#stderr += warning(
-      `${this.#dialect.name}: '${field}' is not supported on ${this.#event.nativeEvent}; dropped.`,
-    );
-  }
-
-  #dropAll(fields: readonly AnswerField[]): void {
-    for (const field of fields) this.#losses.push(this.#loss(field));
-    const list = fields.map((field) => `'${field}'`).join(", ");
-    this.#stderr += warning(`${this.#dialect.name}: ${this.#event.nativeEvent} only observes; dropped ${list}.`);
-  }
-
-  #loss(field: AnswerField): Loss {
-    return { field, host: this.#dialect.name, event: this.#event.nativeEvent };
   }
 }

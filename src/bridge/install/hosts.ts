@@ -1,6 +1,6 @@
 // Where each host keeps its hooks, and what an entry there looks like. A new host is a row.
 import { cursorToolNames, renamedTools } from "../../protocol/hook-events.ts";
-import type { HookName, HostName } from "../event.ts";
+import { codexHookNames, type HookName, type HostName, hookNames } from "../event.ts";
 
 export type InstallHost = {
   name: HostName;
@@ -25,17 +25,10 @@ export type InstallHost = {
   tools: Readonly<Record<string, string>>;
 };
 
-const claudeEvents = {
-  SessionStart: "SessionStart",
-  PreToolUse: "PreToolUse",
-  PostToolUse: "PostToolUse",
-  UserPromptSubmit: "UserPromptSubmit",
-  Stop: "Stop",
-  SessionEnd: "SessionEnd",
-  PreCompact: "PreCompact",
-  SubagentStart: "SubagentStart",
-  SubagentStop: "SubagentStop",
-} as const;
+/** The names of the bridge are Claude's. */
+function asTheyAre(names: readonly HookName[]): InstallHost["events"] {
+  return Object.fromEntries(names.map((name) => [name, name]));
+}
 
 export const installHosts: readonly InstallHost[] = [
   {
@@ -77,7 +70,7 @@ export const installHosts: readonly InstallHost[] = [
     head: {},
     grouped: true,
     programs: ["claude"],
-    events: { ...claudeEvents, PostToolUseFailure: "PostToolUseFailure" },
+    events: asTheyAre(hookNames),
     further: [],
     root: '"$CLAUDE_PROJECT_DIR"',
     tools: { Shell: "Bash" },
@@ -90,7 +83,7 @@ export const installHosts: readonly InstallHost[] = [
     head: {},
     grouped: true,
     programs: ["codex"],
-    events: claudeEvents,
+    events: asTheyAre(codexHookNames),
     further: [],
     // It tells its hooks nothing of the project, and runs them where the session was started.
     root: '"$(git rev-parse --show-toplevel 2>/dev/null || pwd)"',
