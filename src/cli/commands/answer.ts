@@ -22,6 +22,7 @@ export async function answer(text: string): Promise<number> {
   return exitCode;
 }
 
+/** What is undefined is left out. */
 export function answerJson(value: object): Promise<number> {
   return answer(`${JSON.stringify(value, null, 2)}\n`);
 }

@@ -108,41 +108,34 @@ type ItemTaker = (to: CodexConversation, item: JsonObject, facts: ItemInfo) => v
 /** Items that carry nothing of the conversation. */
 const silent = /^(ghost_snapshot|tool_search_output|other)$/;
 
-const takers: ReadonlyMap<string, ItemTaker> = new Map<string, ItemTaker>([
-  ["message", takeMessage],
-  ["reasoning", takeReasoning],
-  [
-    "function_call",
-    (to, item, facts) => {
+const takers = new Map<string, ItemTaker>(
+  Object.entries({
+    message: takeMessage,
+    reasoning: takeReasoning,
+    function_call(to, item, facts) {
       const given = textAt(item, "arguments") ?? "{}";
-      const input = tryParse(given) ?? given;
-      to.say("assistant", [to.call(callIdOf(item), String(item.name), input)], { item, facts });
+      takeCall(to, item, facts, { name: String(item.name), input: tryParse(given) ?? given });
     },
-  ],
-  [
-    "custom_tool_call",
-    (to, item, facts) => {
-      to.say("assistant", [to.call(callIdOf(item), String(item.name), { input: item.input })], { item, facts });
-    },
-  ],
-  [
-    "local_shell_call",
-    (to, item, facts) => {
-      to.say("assistant", [to.call(callIdOf(item), "local_shell", item.action ?? {})], { item, facts });
-    },
-  ],
-  ["function_call_output", takeOutput],
-  ["custom_tool_call_output", takeOutput],
-  ["web_search_call", loseHostedCall],
-  ["image_generation_call", loseHostedCall],
-  ["tool_search_call", loseHostedCall],
-  ["compaction", takeEncryptedSummary],
-  ["compaction_summary", takeEncryptedSummary],
-  ["context_compaction", takeEncryptedSummary],
-]);
+    custom_tool_call: (to, item, facts) =>
+      takeCall(to, item, facts, { name: String(item.name), input: { input: item.input } }),
+    local_shell_call: (to, item, facts) => takeCall(to, item, facts, { name: "local_shell", input: item.action ?? {} }),
+    function_call_output: takeOutput,
+    custom_tool_call_output: takeOutput,
+    web_search_call: loseHostedCall,
+    image_generation_call: loseHostedCall,
+    tool_search_call: loseHostedCall,
+    compaction: takeEncryptedSummary,
+    compaction_summary: takeEncryptedSummary,
+    context_compaction: takeEncryptedSummary,
+  } satisfies Record<string, ItemTaker>),
+);
 
 function callIdOf(item: JsonObject): string {
   return textAt(item, "call_id") ?? textAt(item, "id") ?? "";
+}
+
+function takeCall(...[to, item, facts, call]: [...Parameters<ItemTaker>, { name: string; input: unknown }]): void {
+  to.say("assistant", [to.call(callIdOf(item), call.name, call.input)], { item, facts });
 }
 
 function loseHostedCall(to: CodexConversation): void {

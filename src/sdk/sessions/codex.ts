@@ -64,27 +64,23 @@ function read(path: string): ReadSession {
 
 type LineTaker = (state: ReadState, payload: JsonObject, metadata: unknown) => void;
 
-const takers: ReadonlyMap<unknown, LineTaker> = new Map<unknown, LineTaker>([
-  ["session_meta", takeMeta],
-  [
-    "response_item",
-    (state, payload, metadata) => {
+const takers = new Map<unknown, LineTaker>(
+  Object.entries({
+    session_meta: takeMeta,
+    response_item(state, payload, metadata) {
       // The summary that the model was asked for is not part of the conversation: it comes again with `compacted`.
       const isSummary = isObject(metadata) && metadata.compaction_output === true;
       if (!isSummary) takeItem(state, payload);
     },
-  ],
-  [
-    "turn_context",
-    (state, payload) => {
+    turn_context(state, payload) {
       state.model = textAt(payload, "model") ?? state.model;
       state.workspace ??= textAt(payload, "cwd");
     },
-  ],
-  ["compacted", takeCompacted],
-  ["token_usage_record", (state, payload) => state.history.addUsage(payload.usage)],
-  ["event_msg", takeEvent],
-]);
+    compacted: takeCompacted,
+    token_usage_record: (state, payload) => state.history.addUsage(payload.usage),
+    event_msg: takeEvent,
+  } satisfies Record<string, LineTaker>),
+);
 
 /** A fork repeats the lines of the session it comes from, its head included. */
 function takeMeta(state: ReadState, meta: JsonObject): void {

@@ -51,57 +51,31 @@ export type SessionReader = {
   read(path: string): ReadSession;
 };
 
+/** `#` is how many; of `one/many` the first is said of one. */
 const lossSentences = {
-  bad_line: (count: number) => `${lines(count)} could not be read and ${are(count)} missing.`,
-  branch: (count: number) =>
-    `${messages(count)} ${are(count)} on branches that were abandoned (rewound, edited or retried) and ${are(count)} left out.`,
-  subagent: (count: number) =>
-    `${messages(count)} of sub-agents ${are(count)} left out; what they reported is in the results.`,
-  context: (count: number) =>
-    `${count} note${s(count)} that the CLI itself gave its model (environment, instructions, reminders) ${are(count)} left out.`,
-  command: (count: number) => `${count} command${s(count)} of the CLI itself, such as /clear, ${are(count)} left out.`,
-  notice: (count: number) =>
-    `${count} notice${s(count)} of the CLI (errors, warnings, information) ${are(count)} left out.`,
-  thinking: (count: number) => `${count} thought${s(count)} that only the vendor can read ${are(count)} left out.`,
-  signature: (count: number) =>
-    `${count} thought${s(count)} ${are(count)} kept to be read, but not handed back to a model: the vendor's signature holds for its own CLI.`,
-  attachment: (count: number) =>
-    `${count} attachment${s(count)} that ${count === 1 ? "is" : "are"} neither text nor a picture with its data ${are(count)} left out.`,
-  hosted_call: (count: number) =>
-    `${count} call${s(count)} that the vendor's servers ran ${are(count)} left out; what came of ${them(count)} is in the answers.`,
-  orphan_result: (count: number) => `${count} result${s(count)} without a call ${are(count)} left out.`,
-  open_call: (count: number) => `${count} call${s(count)} ${have(count)} no result: the session was cut off there.`,
-  answers_missing: (count: number) =>
-    `Only what was typed is on record, ${count} prompt${s(count)}: the answers are not in this file.`,
-  compaction: (count: number) =>
-    `${count} summary of the vendor's own making ${are(count)} encrypted: the model is told the whole history instead.`,
-  unknown: (count: number) => `${count} entr${count === 1 ? "y" : "ies"} of an unknown kind ${are(count)} left out.`,
+  bad_line: "# line/lines could not be read and is/are missing.",
+  branch: "# message/messages is/are on branches that were abandoned (rewound, edited or retried) and is/are left out.",
+  subagent: "# message/messages of sub-agents is/are left out; what they reported is in the results.",
+  context: "# note/notes that the CLI itself gave its model (environment, instructions, reminders) is/are left out.",
+  command: "# command/commands of the CLI itself, such as /clear, is/are left out.",
+  notice: "# notice/notices of the CLI (errors, warnings, information) is/are left out.",
+  thinking: "# thought/thoughts that only the vendor can read is/are left out.",
+  signature:
+    "# thought/thoughts is/are kept to be read, but not handed back to a model: the vendor's signature holds for its own CLI.",
+  attachment: "# attachment/attachments that is/are neither text nor a picture with its data is/are left out.",
+  hosted_call: "# call/calls that the vendor's servers ran is/are left out; what came of it/them is in the answers.",
+  orphan_result: "# result/results without a call is/are left out.",
+  open_call: "# call/calls has/have no result: the session was cut off there.",
+  answers_missing: "Only what was typed is on record, # prompt/prompts: the answers are not in this file.",
+  compaction: "# summary of the vendor's own making is/are encrypted: the model is told the whole history instead.",
+  unknown: "# entry/entries of an unknown kind is/are left out.",
 };
 
 export type LossKind = keyof typeof lossSentences;
 
-function s(count: number): string {
-  return count === 1 ? "" : "s";
-}
-
-function are(count: number): string {
-  return count === 1 ? "is" : "are";
-}
-
-function have(count: number): string {
-  return count === 1 ? "has" : "have";
-}
-
-function them(count: number): string {
-  return count === 1 ? "it" : "them";
-}
-
-function lines(count: number): string {
-  return `${count} line${s(count)}`;
-}
-
-function messages(count: number): string {
-  return `${count} message${s(count)}`;
+function lossSentence(kind: LossKind, count: number): string {
+  const chosen = lossSentences[kind].replace(/(\w+)\/(\w+)/g, count === 1 ? "$1" : "$2");
+  return chosen.replace("#", String(count));
 }
 
 /** Counts losses by kind while a session is read. */
@@ -113,7 +87,7 @@ export class Losses {
   }
 
   list(): Loss[] {
-    return [...this.#counts].map(([kind, count]) => ({ kind, count, message: lossSentences[kind](count) }));
+    return [...this.#counts].map(([kind, count]) => ({ kind, count, message: lossSentence(kind, count) }));
   }
 }
 
@@ -184,7 +158,7 @@ function titleFrom(messages: readonly UnifiedMessage[]): string {
 }
 
 /** The first line with something in it, cut at a word. */
-export function shortTitle(text: string, most = 60): string {
+function shortTitle(text: string, most = 60): string {
   const line = collapsed(text.split("\n").find((each) => each.trim() !== "") ?? "");
   if (line.length <= most) return line;
   const cut = line.slice(0, most);

@@ -3,9 +3,9 @@ import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { findProgram, isProgram } from "../../../process/find-program.ts";
 import type { HooksContext } from "./context.ts";
-import { findLauncher } from "./launcher.ts";
+import { findLauncher } from "./template.ts";
 
-export type CommandProblem = { message: string; advice: string };
+type CommandProblem = { message: string; advice: string };
 
 /** What a shell does by itself. */
 const ofShell = new Set(
@@ -25,29 +25,26 @@ export function commandProblems(
   if (program === undefined || /[$`*?]/.test(program) || ofShell.has(program)) return [];
   if (!program.includes("/")) {
     if (!findProgram(program, context.env))
-      return [{ message: `${program} is not in PATH.`, advice: "Install it, or write the whole path." }];
+      return problem(`${program} is not in PATH.`, "Install it, or write the whole path.");
     const isScript = operand !== undefined && interpreters.test(program) && /^[^-$`][^$`]*\.\w+$/.test(operand);
     if (isScript && !existsSync(resolve(cwd, operand)))
-      return [
-        { message: `${operand}, which ${program} should run, does not exist in ${cwd}.`, advice: "Correct the path." },
-      ];
+      return problem(`${operand}, which ${program} should run, does not exist in ${cwd}.`, "Correct the path.");
     return [];
   }
   const file = isAbsolute(program) ? program : resolve(cwd, program);
   return fileProblems(file, program, context);
 }
 
+function problem(message: string, advice: string): CommandProblem[] {
+  return [{ message, advice }];
+}
+
 function fileProblems(file: string, shown: string, context: HooksContext): CommandProblem[] {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (!stat)
-    return [
-      {
-        message: `${shown} does not exist.`,
-        advice: "Correct the path, or remove the entry: courser hooks uninstall",
-      },
-    ];
-  if (!stat.isFile()) return [{ message: `${shown} is not a file.`, advice: "Correct the path." }];
-  if (!isProgram(file)) return [{ message: `${shown} is not executable.`, advice: `Type: chmod +x ${shown}` }];
+    return problem(`${shown} does not exist.`, "Correct the path, or remove the entry: courser hooks uninstall");
+  if (!stat.isFile()) return problem(`${shown} is not a file.`, "Correct the path.");
+  if (!isProgram(file)) return problem(`${shown} is not executable.`, `Type: chmod +x ${shown}`);
   return shebangProblems(file, shown, context);
 }
 
@@ -56,30 +53,22 @@ function shebangProblems(file: string, shown: string, context: HooksContext): Co
   const head = headOf(file);
   if (/^(\x7fELF|MZ|[\xcf\xce\xca\xfe])/.test(head)) return [];
   const [first = "", second = ""] = head.split("\n");
-  if (!first.startsWith("#!"))
-    return /\.(ts|js|mjs|cjs|py|rb)$/.test(file)
-      ? [
-          {
-            message: `${shown} has no #! line.`,
-            advice: "Start it with #!/usr/bin/env and the program's name.",
-          },
-        ]
-      : [];
-  if (first.endsWith("\r"))
-    return [
-      {
-        message: `${shown} has Windows line endings, and so does the program name in its first line.`,
-        advice: "Save it with Unix line endings.",
-      },
-    ];
+  if (!first.startsWith("#!")) {
+    if (!/\.(ts|js|mjs|cjs|py|rb)$/.test(file)) return [];
+    return problem(`${shown} has no #! line.`, "Start it with #!/usr/bin/env and the program's name.");
+  }
+  if (first.endsWith("\r")) {
+    const message = `${shown} has Windows line endings, and so does the program name in its first line.`;
+    return problem(message, "Save it with Unix line endings.");
+  }
   const [program = "", ...rest] = first.slice(2).trim().split(/\s+/);
   if (!isProgram(program))
-    return [{ message: `${program}, which should run ${shown}, does not exist.`, advice: "Correct its first line." }];
+    return problem(`${program}, which should run ${shown}, does not exist.`, "Correct its first line.");
   const asked = rest.filter((word) => !word.startsWith("-"));
   if (/\/env$/.test(program) && asked[0] !== undefined && !findProgram(asked[0], context.env))
-    return [{ message: `${asked[0]}, which should run ${shown}, is not in PATH.`, advice: adviceOn(asked[0]) }];
+    return problem(`${asked[0]}, which should run ${shown}, is not in PATH.`, adviceOn(asked[0]));
   if (second.includes("courser-hook") && !findLauncher(file, context))
-    return [{ message: `courser-hook, which should run ${shown}, was not found.`, advice: adviceOn("courser-hook") }];
+    return problem(`courser-hook, which should run ${shown}, was not found.`, adviceOn("courser-hook"));
   return [];
 }
 

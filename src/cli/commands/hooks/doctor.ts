@@ -29,27 +29,15 @@ export async function checkHooks(invocation: Invocation): Promise<number> {
 
 function stateFindings({ file, state, problem, warnings }: FoundFile, name: string): HookFinding[] {
   const found: HookFinding[] = [];
+  const add = (message: string, advice: string) => found.push({ kind: "problem", file, message, advice });
   if (problem !== undefined) {
-    const advice = "Runs stop here until the file is correct, because it may contain guards.";
-    found.push({ kind: "problem", file, message: problem.replace(`${file} `, "").replace(`${file}: `, ""), advice });
+    const message = problem.replace(`${file} `, "").replace(`${file}: `, "");
+    add(message, "Runs stop here until the file is correct, because it may contain guards.");
   }
-  for (const warning of warnings)
-    found.push({ kind: "problem", file, message: warning.replace(`${file}: `, ""), advice: "Correct it in the file." });
+  for (const warning of warnings) add(warning.replace(`${file}: `, ""), "Correct it in the file.");
   const look = `Look at the file, then type: ${name} --trust`;
-  if (state === "untrusted")
-    found.push({
-      kind: "problem",
-      file,
-      message: "Its hooks do not run: this workspace is not trusted.",
-      advice: look,
-    });
-  if (state === "not approved")
-    found.push({
-      kind: "problem",
-      file,
-      message: "Its hooks do not run: it is new, or has changed since it was approved.",
-      advice: look,
-    });
+  if (state === "untrusted") add("Its hooks do not run: this workspace is not trusted.", look);
+  if (state === "not approved") add("Its hooks do not run: it is new, or has changed since it was approved.", look);
   return found;
 }
 

@@ -5,9 +5,8 @@ import { UserError } from "../../../protocol/error-codes.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { hooksContext, onlyWord, shownFile } from "./context.ts";
-import { findLauncher } from "./launcher.ts";
 import { isFile, scriptFolder } from "./script.ts";
-import { scriptText } from "./template.ts";
+import { findLauncher, scriptText } from "./template.ts";
 
 export async function initHook(invocation: Invocation, words: readonly string[]): Promise<number> {
   const word = onlyWord(words, "init") ?? "format";

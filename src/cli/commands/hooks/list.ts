@@ -28,20 +28,11 @@ function jsonOf({ level, file, host, state, hooks, warnings, problem }: FoundFil
     hooks: hooks.map((hook) => {
       const { event, entry, command, prompt, matcher, timeoutMs, failClosed, loopLimit } = hook;
       const instead = repeatedBy(hook, running);
-      return {
-        event,
-        entry,
-        ...(command !== undefined && { command }),
-        ...(prompt !== undefined && { prompt }),
-        ...(matcher !== undefined && { matcher }),
-        ...(timeoutMs !== undefined && { timeoutMs }),
-        failClosed,
-        loopLimit,
-        ...(instead && { repeats: `${instead.file} ${instead.entry}` }),
-      };
+      const repeats = instead && `${instead.file} ${instead.entry}`;
+      return { event, entry, command, prompt, matcher, timeoutMs, failClosed, loopLimit, repeats };
     }),
     warnings,
-    ...(problem !== undefined && { problem }),
+    problem,
   };
 }
 

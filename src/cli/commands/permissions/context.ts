@@ -1,11 +1,10 @@
 // What the permission commands judge by: the same files, folders and flags as a run, without a model.
-import { realpathSync } from "node:fs";
-import { resolve } from "node:path";
 import { parseNeed } from "../../../policy/check.ts";
 import type { Situation } from "../../../policy/decide.ts";
 import type { Need } from "../../../policy/need.ts";
 import type { WorkspacePaths } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
+import { realDirectory } from "../../../run/real-directory.ts";
 import type { ConfinementSetup } from "../../../run/sandbox.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
 import { builtInRules, loadSettings, type Settings } from "../../../store/settings.ts";
@@ -18,8 +17,8 @@ export type PermissionContext = WorkspacePaths & { trusted: boolean };
 
 export function contextOf({ env, line: { flags } }: Invocation): PermissionContext {
   const config = configDir(env);
-  const workspace = realFolder(flagText(flags, "workspace") ?? ".", "--workspace");
-  const roots = flagList(flags, "add-dir").map((path) => realFolder(path, "--add-dir"));
+  const workspace = realDirectory(flagText(flags, "workspace") ?? ".", "--workspace");
+  const roots = flagList(flags, "add-dir").map((path) => realDirectory(path, "--add-dir"));
   const trusted = flags.has("trust") || isTrusted(config, workspace);
   return { workspace, roots, home: homeDir(env), configDir: config, trusted };
 }
@@ -87,12 +86,4 @@ export function needOf(words: readonly string[], { name }: Invocation): Need {
 /** A word that a shell takes as it is. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
-
-function realFolder(path: string, flag: string): string {
-  try {
-    return realpathSync(resolve(path));
-  } catch {
-    throw new UserError("CWD_MISSING", `The directory ${path} does not exist. Give another with ${flag} <path>.`);
-  }
 }

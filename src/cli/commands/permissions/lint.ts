@@ -1,7 +1,7 @@
 // Rules that do not do what they seem to do: each with its place, and what to do about it.
-import { statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type LintContext, type LintEntry, type LintProblem, lint } from "../../../policy/lint/index.ts";
+import { findProgram } from "../../../process/find-program.ts";
 import { linesOf, type RuleEntry, readRuleFiles } from "../../../store/rule-files.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
@@ -25,7 +25,7 @@ export function lintContext(invocation: Invocation): LintContext {
   const context = contextOf(invocation);
   // Programs of the project are found by npx and in scripts.
   const folders = [...(invocation.env["PATH"] ?? "").split(delimiter), join(context.workspace, "node_modules/.bin")];
-  return { ...context, hasProgram: (name) => folders.some((folder) => folder !== "" && isFile(join(folder, name))) };
+  return { ...context, hasProgram: (name) => findProgram(name, { PATH: folders.join(delimiter) }) !== undefined };
 }
 
 export function withLines(entries: readonly RuleEntry[]): LintEntry[] {
@@ -45,12 +45,4 @@ function textOf(problems: readonly LintProblem[], rules: number): string {
 export function problemText({ kind, verdict, rule, file, line, message, advice }: LintProblem): string {
   const context = `${file}${line === undefined ? "" : `:${line}`}`;
   return printable(`${context}: ${kind}: ${verdict} ${rule}\n  ${message} ${advice}`);
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

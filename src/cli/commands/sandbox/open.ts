@@ -1,11 +1,12 @@
 // The sandbox as a run in this folder would have it, with what the flags of `sandbox run` add.
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { createProcessRunner, type ProcessRunner } from "../../../agent/process.ts";
 import { createSandbox, planSandbox, type Sandbox } from "../../../agent/sandbox/index.ts";
 import { absolutePath } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Rule } from "../../../protocol/permission-rule.ts";
+import { realDirectory } from "../../../run/real-directory.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
 import { loadSandboxSettings, type SandboxSettings } from "../../../store/sandbox-settings.ts";
 import { builtInRules, loadSettings } from "../../../store/settings.ts";
@@ -26,8 +27,8 @@ export type OpenForUser = {
 export async function openForUser({ env, line: { flags } }: Invocation): Promise<OpenForUser> {
   const list = (name: string) => (flagText(flags, name) ?? "").split(",").filter((each) => each.trim() !== "");
   const folder = configDir(env);
-  const workspace = realFolder(flagText(flags, "workspace") ?? ".");
-  const roots = flagList(flags, "add-dir").map(realFolder);
+  const workspace = realDirectory(flagText(flags, "workspace") ?? ".", "--workspace");
+  const roots = flagList(flags, "add-dir").map((path) => realDirectory(path, "--add-dir"));
   const trusted = isTrusted(folder, workspace);
   const general = loadSettings({ configDir: folder, workspace, trusted });
   const saved = loadSandboxSettings({ configDir: folder, workspace, cliConfig: general.raw });
@@ -61,12 +62,4 @@ function blockingRules(pattern: string): Rule[] {
     scope: "user",
     source: "--blocked-patterns",
   }));
-}
-
-function realFolder(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    throw new UserError("CWD_MISSING", `The directory ${path} does not exist or cannot be read.`);
-  }
 }
