@@ -101,7 +101,7 @@ export function createHooks({ hooks, session, processes, env, askModel, warn, tr
 
   async function one(hook: Hook, payload: string, loopCount: number, signal: AbortSignal): Promise<HookReply> {
     const at = new Date().toISOString();
-    const run = await runHook(hook, payload, context, signal);
+    const run = await runHook(hook, { payload, context, signal });
     const reply = settled(hook, run.reply, loopCount);
     for (const warning of reply.warnings) warnOnce(`The hook ${nameOf(hook)}: ${warning}.`);
     trace?.({ at, ...traced(hook, run, reply) });

@@ -14,7 +14,7 @@ export type AskModel = (
   signal: AbortSignal,
 ) => Promise<string>;
 
-export type HookRunContext = {
+type HookRunContext = {
   processes: ProcessRunner;
   env: Record<string, string>;
   askModel?: AskModel;
@@ -31,15 +31,9 @@ const defaultTimeoutMs = 60_000;
 /** Nobody waits long for what can change nothing any more. */
 const defaultEndTimeoutMs = 10_000;
 
-export async function runHook(
-  hook: Hook,
-  payload: string,
-  context: HookRunContext,
-  signal: AbortSignal,
-): Promise<HookRun> {
+export async function runHook(hook: Hook, call: HookCall): Promise<HookRun> {
   const startedAt = milliseconds();
-  const run = hook.prompt === undefined ? runCommand : runPrompt;
-  const { reply, exit } = await run(hook, payload, context, signal);
+  const { reply, exit } = await (hook.prompt === undefined ? runCommand : runPrompt)(hook, call);
   return { reply, exit, ms: Math.round(milliseconds() - startedAt) };
 }
 
@@ -47,14 +41,9 @@ function timeoutOf({ timeoutMs, event }: Hook): number {
   return timeoutMs ?? (event === "sessionEnd" ? defaultEndTimeoutMs : defaultTimeoutMs);
 }
 
-type HookResult = Omit<HookRun, "ms">;
+type HookCall = { payload: string; context: HookRunContext; signal: AbortSignal };
 
-async function runCommand(
-  hook: Hook,
-  payload: string,
-  context: HookRunContext,
-  signal: AbortSignal,
-): Promise<HookResult> {
+async function runCommand(hook: Hook, { payload, context, signal }: HookCall): Promise<Omit<HookRun, "ms">> {
   const { cwd, command } = hook;
   let floods = false;
   let printed = 0;
@@ -116,12 +105,7 @@ function blocked(hook: Hook, stdout: string, said: string): HookReply {
   return { warnings: [`exit code 2 cannot refuse ${event}, and its output is ignored`] };
 }
 
-async function runPrompt(
-  hook: Hook,
-  payload: string,
-  context: HookRunContext,
-  signal: AbortSignal,
-): Promise<HookResult> {
+async function runPrompt(hook: Hook, { payload, context, signal }: HookCall): Promise<Omit<HookRun, "ms">> {
   if (!context.askModel) return { reply: failed("no model is available"), exit: null };
   const seconds = timeoutOf(hook) / 1000;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutOf(hook))]);

@@ -88,7 +88,7 @@ export const commands: readonly Command[] = [
     name: "create-chat",
     uses: ["workspace"],
     summary: "Create an empty chat and print its id",
-    load: async () => (await import("./create-chat.ts")).createEmptyChat,
+    load: async () => (await import("./sessions/new-chat.ts")).createEmptyChat,
   },
   {
     name: "ls",

@@ -37,26 +37,15 @@ function loginOf(invocation: Invocation): LoginStatus {
 }
 
 function statusJson(login: LoginStatus): object {
-  if (!login.loggedIn) {
-    return {
-      status: "unauthenticated",
-      isAuthenticated: false,
-      hasAccessToken: false,
-      hasRefreshToken: false,
-      message: login.message,
-      vendor: null,
-      source: null,
-      model: login.model,
-    };
-  }
+  const { loggedIn, model } = login;
   return {
-    status: "authenticated",
-    isAuthenticated: true,
-    hasAccessToken: login.hasKey,
+    status: loggedIn ? "authenticated" : "unauthenticated",
+    isAuthenticated: loggedIn,
+    hasAccessToken: loggedIn && login.hasKey,
     hasRefreshToken: false,
-    userInfo: { userId: login.who },
-    vendor: login.who,
-    source: login.source,
-    model: login.model,
+    ...(loggedIn ? { userInfo: { userId: login.who } } : { message: login.message }),
+    vendor: loggedIn ? login.who : null,
+    source: loggedIn ? login.source : null,
+    model,
   };
 }

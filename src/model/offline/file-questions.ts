@@ -64,11 +64,11 @@ export function fileQuestion(words: string, scene: PromptContext): ParsedSteps {
     return list(`${noun} ${place}`.trim(), scene);
   }
   const whereUsed = WHERE_USED.exec(text);
-  if (whereUsed) return search(`${whereUsed[1]}${whereUsed[2] ? ` in ${whereUsed[2]}` : ""}`, scene, "search for");
+  if (whereUsed) return searchFor(whereUsed, scene);
   const where = /^where(?:'s|s|\s+(?:is|are|do|does|did|can))\s+(.+)$/i.exec(text);
   if (where) {
     const used = SOMETHING_USED.exec(where[1]!) ?? WE_USE.exec(where[1]!);
-    if (used) return search(`${used[1]}${used[2] ? ` in ${used[2]}` : ""}`, scene, "search for");
+    if (used) return searchFor(used, scene);
     return find(where[1]!.replace(/^(?:we|i|you) find\s+/i, ""), scene, "find");
   }
   const any = /^(?:is|are|do|does)\s+(?:there\s+)?(?:(?:we|i|you)\s+have\s+)?(.+)$/i.exec(text);
@@ -85,14 +85,9 @@ export function fileQuestion(words: string, scene: PromptContext): ParsedSteps {
     const inText =
       WORD_IN_PLACE.exec(object) ??
       /^([\uE000-\uF8FF]|[^\s.]+)\s+(?:anywhere|somewhere)\s+(?:in|inside)\s+(.+)$/i.exec(object);
-    if (inText) return search(`${inText[1]} in ${inText[2]}`, scene, "search for");
+    if (inText) return searchFor(inText, scene);
     const mentioned = MENTIONED.exec(object);
-    if (mentioned)
-      return search(
-        `${mentioned[1]}${mentioned[2]?.trim() ? ` in ${mentioned[2].replace(/^in\s+/i, "")}` : ""}`,
-        scene,
-        "search for",
-      );
+    if (mentioned) return searchFor([mentioned[0], mentioned[1]!, mentioned[2]?.replace(/^in\s+/i, "")], scene);
     const exists = object.replace(
       /\s+(?:exist|there|(?:in\s+)?here|present|in (?:this|the) (?:folder|directory|project|repo))$/i,
       "",
@@ -100,4 +95,9 @@ export function fileQuestion(words: string, scene: PromptContext): ParsedSteps {
     return find(exists, scene, "find");
   }
   return undefined;
+}
+
+/** A term, and the place to look for it in. */
+function searchFor([, term, place]: readonly (string | undefined)[], scene: PromptContext): ParsedSteps {
+  return search(place?.trim() ? `${term} in ${place}` : `${term}`, scene, "search for");
 }

@@ -4,7 +4,7 @@ import { hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
 import { shellLine } from "../shell-line.ts";
 import { claudeDecoder } from "./claude-events.ts";
 import type { AgentDriver, DriverCommand, DriverRequest, SdkPermissionMode } from "./driver.ts";
-import { known, mentionImages, permissionModes } from "./driver.ts";
+import { known, mentionImages, usualCapabilities } from "./driver.ts";
 
 const modes: Readonly<Record<SdkPermissionMode, string | undefined>> = {
   default: undefined,
@@ -26,22 +26,7 @@ export const claudeDriver: AgentDriver = {
   tool: "claude",
   programs: ["claude"],
   pathVariable: "CLAUDE_CODE_PATH",
-  capabilities: () => ({
-    partialText: true,
-    thinking: true,
-    resume: true,
-    fork: true,
-    images: true,
-    systemPrompt: true,
-    permissionCallback: true,
-    tools: true,
-    usage: true,
-    cost: true,
-    modelList: false,
-    sessions: true,
-    live: false,
-    permissionModes,
-  }),
+  capabilities: () => ({ ...usualCapabilities, cost: true }),
   command,
   frames,
   decoder: claudeDecoder,

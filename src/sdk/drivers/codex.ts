@@ -2,7 +2,7 @@
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import { codexDecoder } from "./codex-events.ts";
 import type { AgentDriver, DriverCommand, DriverRequest } from "./driver.ts";
-import { known, permissionModes, refuseToolLists } from "./driver.ts";
+import { known, losePrompts, refuseToolLists, usualCapabilities } from "./driver.ts";
 
 const frames = new Map<string, FrameType>([
   ["thread.started", known],
@@ -19,22 +19,7 @@ export const codexDriver: AgentDriver = {
   tool: "codex",
   programs: ["codex"],
   pathVariable: "CODEX_PATH",
-  capabilities: () => ({
-    partialText: false,
-    thinking: true,
-    resume: true,
-    fork: true,
-    images: true,
-    systemPrompt: false,
-    permissionCallback: false,
-    tools: true,
-    usage: true,
-    cost: false,
-    modelList: false,
-    sessions: true,
-    live: false,
-    permissionModes,
-  }),
+  capabilities: () => ({ ...usualCapabilities, partialText: false, systemPrompt: false, permissionCallback: false }),
   command,
   frames,
   decoder: codexDecoder,
@@ -70,11 +55,7 @@ function command(request: DriverRequest): DriverCommand {
     set(`mcp_servers.${name}.default_tools_approval_mode`, "approve");
   }
   refuseToolLists(request, "codex");
-  for (const option of ["systemPrompt", "appendSystemPrompt"] as const) {
-    if (request[option] !== undefined) {
-      made.losses.push({ option, reason: "codex exec has no flag for it: write it into AGENTS.md." });
-    }
-  }
+  losePrompts(request, made, "codex exec has no flag for it: write it into AGENTS.md.");
   if (request.partial)
     made.losses.push({ option: "partial", reason: "codex exec reports texts only when they are complete." });
   if (resume === true) args.push("--last");

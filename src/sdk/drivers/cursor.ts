@@ -12,8 +12,9 @@ import {
   type DriverCommand,
   type DriverRequest,
   known,
-  permissionModes,
+  losePrompts,
   refuseToolLists,
+  usualCapabilities,
 } from "./driver.ts";
 
 // Without the frames of the turn contract: here a line of such a name is one that nobody knows.
@@ -48,22 +49,7 @@ export const cursorDriver: AgentDriver = {
 
 function capabilities(cli?: CliInfo): Capabilities {
   const isOurs = cli?.isOurs ?? true;
-  return {
-    partialText: true,
-    thinking: true,
-    resume: true,
-    fork: isOurs,
-    images: true,
-    systemPrompt: isOurs,
-    permissionCallback: true,
-    tools: true,
-    usage: true,
-    cost: false,
-    modelList: true,
-    sessions: true,
-    live: isOurs,
-    permissionModes,
-  };
+  return { ...usualCapabilities, fork: isOurs, systemPrompt: isOurs, modelList: true, live: isOurs };
 }
 
 function command(request: DriverRequest, cli: CliInfo): DriverCommand {
@@ -108,12 +94,10 @@ function addOurs(request: DriverRequest, args: string[]): void {
   if (request.budget?.turns !== undefined) args.push("--max-turns", String(request.budget.turns));
 }
 
-function leaveOut(request: DriverRequest, { losses }: DriverCommand): void {
+function leaveOut(request: DriverRequest, made: DriverCommand): void {
   if (request.fork) throw new UserError("USAGE", "cursor-agent cannot fork a chat by a flag. Drive courser for this.");
   refuseToolLists(request, "cursor-agent");
-  for (const option of ["systemPrompt", "appendSystemPrompt"] as const) {
-    if (request[option] !== undefined) losses.push({ option, reason: "cursor-agent has no flag for it." });
-  }
+  losePrompts(request, made, "cursor-agent has no flag for it.");
 }
 
 function connect({ connection }: DriverRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {

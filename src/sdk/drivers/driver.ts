@@ -95,6 +95,24 @@ export type Capabilities = {
   permissionModes: readonly SdkPermissionMode[];
 };
 
+/** What most of them can; a driver names what is otherwise. */
+export const usualCapabilities: Capabilities = {
+  partialText: true,
+  thinking: true,
+  resume: true,
+  fork: true,
+  images: true,
+  systemPrompt: true,
+  permissionCallback: true,
+  tools: true,
+  usage: true,
+  cost: false,
+  modelList: false,
+  sessions: true,
+  live: false,
+  permissionModes,
+};
+
 /** What is known of the program that was found. `isOurs`: it is this package's own CLI. */
 export type CliInfo = { path: string; isOurs: boolean };
 
@@ -129,6 +147,12 @@ export function mentionImages({ prompt, images }: DriverRequest, made: DriverCom
   if (!images?.length) return;
   made.prompt = `${prompt}\n\nLook at these images first:\n${images.join("\n")}`;
   made.losses.push({ option: "images", reason: "There is no flag for images: the agent is told their paths." });
+}
+
+/** For CLIs that take instructions from a file of the project only. */
+export function losePrompts(request: DriverRequest, { losses }: DriverCommand, reason: string): void {
+  for (const option of ["systemPrompt", "appendSystemPrompt"] as const)
+    if (request[option] !== undefined) losses.push({ option, reason });
 }
 
 /** A limit that cannot be kept is not left out in silence. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import type { AgentDriver, DriverCommand, DriverRequest, SdkPermissionMode } from "./driver.ts";
-import { known, permissionModes, refuseToolLists } from "./driver.ts";
+import { known, losePrompts, refuseToolLists, usualCapabilities } from "./driver.ts";
 import { geminiDecoder } from "./gemini-events.ts";
 
 const modes: Readonly<Record<SdkPermissionMode, string>> = {
@@ -29,20 +29,11 @@ export const geminiDriver: AgentDriver = {
   programs: ["gemini"],
   pathVariable: "GEMINI_CLI_PATH",
   capabilities: () => ({
-    partialText: true,
+    ...usualCapabilities,
     thinking: false,
-    resume: true,
     fork: false,
-    images: true,
     systemPrompt: false,
     permissionCallback: false,
-    tools: true,
-    usage: true,
-    cost: false,
-    modelList: false,
-    sessions: true,
-    live: false,
-    permissionModes,
   }),
   command,
   frames,
@@ -68,10 +59,7 @@ function command(request: DriverRequest): DriverCommand {
   // A path after an at sign is a file to look at.
   if (request.images?.length)
     made.prompt = `${request.prompt}\n\n${request.images.map((path) => `@${path}`).join("\n")}`;
-  for (const option of ["systemPrompt", "appendSystemPrompt"] as const) {
-    if (request[option] !== undefined)
-      made.losses.push({ option, reason: "gemini has no flag for it: write it into GEMINI.md." });
-  }
+  losePrompts(request, made, "gemini has no flag for it: write it into GEMINI.md.");
   const mcp = request.connection?.mcp;
   if (mcp) {
     const server = { command: mcp.command[0], args: mcp.command.slice(1), trust: true };

@@ -83,7 +83,7 @@ function takeLine(log: SessionLog, line: unknown, losses: Losses): void {
     Object.assign(log.facts, facts);
     if (Array.isArray(messages)) replaceAll(log, messages);
   } else if (typeof line.id === "string") {
-    put(log, { ...line, id: line.id }, log.current);
+    put(log, { ...line, id: line.id });
   } else if (isHead(line)) {
     // A resumed session begins with a head again; the first knows when it all began.
     const { startTime, messages, ...facts } = line;
@@ -94,8 +94,8 @@ function takeLine(log: SessionLog, line: unknown, losses: Losses): void {
   }
 }
 
-function put(log: SessionLog, record: MessageRecord, order: string[]): void {
-  if (!order.includes(record.id)) order.push(record.id);
+function put(log: SessionLog, record: MessageRecord): void {
+  if (!log.current.includes(record.id)) log.current.push(record.id);
   log.all.set(record.id, { ...log.all.get(record.id), ...record });
 }
 
@@ -106,7 +106,7 @@ function replaceAll(log: SessionLog, messages: readonly unknown[]): void {
     if (!isObject(message) || typeof message.id !== "string") continue;
     const { id } = message;
     const known = log.all.get(id);
-    put(log, known?.type === message.type ? known! : { ...message, id }, log.current);
+    put(log, known?.type === message.type ? known! : { ...message, id });
   }
 }
 
@@ -123,18 +123,14 @@ function takeWhole(log: SessionLog, value: unknown, losses: Losses): void {
   if (isContents(contents)) {
     for (const [index, content] of contents.entries()) {
       const type = content.role === "model" ? "gemini" : "user";
-      put(log, { id: `content-${index + 1}`, type, content: content.parts }, log.current);
+      put(log, { id: `content-${index + 1}`, type, content: content.parts });
     }
   } else if (isPromptLog(value)) {
     const last = value.at(-1)!.sessionId;
     const prompts = value.filter((each) => each.sessionId === last && each.type === "user");
     log.facts = { sessionId: last };
     for (const each of prompts) {
-      put(
-        log,
-        { id: String(each.messageId), type: "user", content: each.message, timestamp: each.timestamp },
-        log.current,
-      );
+      put(log, { id: String(each.messageId), type: "user", content: each.message, timestamp: each.timestamp });
     }
     losses.add("answers_missing", prompts.length);
   } else {

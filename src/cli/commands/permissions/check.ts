@@ -1,18 +1,21 @@
-// May this be done? The answer, its reasons, and an exit code for scripts.
+// May this be done? The answer, its reasons, and an exit code for scripts; or taken apart, as a tree.
 import { decide } from "../../../policy/decide.ts";
+import { type ExplainedCommand, type ExplainedPath, type Explanation, explain } from "../../../policy/explain.ts";
 import type { Decision, Verdict } from "../../../policy/need.ts";
+import { remedyFor } from "../../../policy/remedy.ts";
+import type { Rule } from "../../../policy/rules.ts";
+import { linesOf } from "../../../store/rule-files.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { needOf, quoted, situationOf } from "./context.ts";
 
-export const exitCodes: Record<Verdict, number> = { allow: 0, ask: 3, deny: 4 };
+const exitCodes: Record<Verdict, number> = { allow: 0, ask: 3, deny: 4 };
 
 export async function checkPermission(invocation: Invocation, words: readonly string[]): Promise<number> {
   const need = needOf(words, invocation);
   const situation = await situationOf(invocation, need);
   const decision = await decide([need], situation);
-  const { remedyFor } = await import("../../../policy/remedy.ts");
   const remedy = await remedyFor(need, situation);
   const code = wantsJson(invocation)
     ? await answerJson({ ...need, ...plainDecision(decision), ...(remedy.length > 0 && { remedy }) })
@@ -25,11 +28,11 @@ function plainDecision({ approved: _approved, mayRead: _mayRead, ...decision }: 
   return decision;
 }
 
-export function verdictLine({ verdict, confined }: Pick<Decision, "verdict" | "confined">): string {
+function verdictLine({ verdict, confined }: Pick<Decision, "verdict" | "confined">): string {
   return confined ? `${verdict}, in the sandbox` : verdict;
 }
 
-export function reasonLines(
+function reasonLines(
   { reasons, confined }: Pick<Decision, "reasons" | "confined">,
   remedy: readonly string[],
   name: string,
@@ -38,4 +41,73 @@ export function reasonLines(
   const aim = confined ? "To run it unconfined" : "To allow it";
   if (remedy.length > 0) lines.push(`  ${aim}: ${name} permissions allow ${remedy.map(quoted).join(" ")}`);
   return `${lines.join("\n")}\n`;
+}
+
+export async function explainPermission(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const need = needOf(words, invocation);
+  const situation = await situationOf(invocation, need);
+  const explanation = await explain(need, situation);
+  const remedy = await remedyFor(need, situation);
+  const code = wantsJson(invocation)
+    ? await answerJson({ ...withLines(explanation), ...(remedy.length > 0 && { remedy }) })
+    : await answer(textOf(explanation, remedy, invocation.name));
+  return code === 0 ? exitCodes[explanation.verdict] : code;
+}
+
+function textOf(explanation: Explanation, remedy: readonly string[], name: string): string {
+  const { need, commands = [], writes = [], unseen = [], path, rules } = explanation;
+  const parts = [`${printable(`${need.kind}: ${need.target}`)}\n${commands.flatMap(treeLines(commands)).join("\n")}`];
+  if (path) parts.push(pathLine(path));
+  if (writes.length > 0) parts.push(["Writes:", ...writes.map((each) => `  ${pathLine(each)}`)].join("\n"));
+  if (unseen.length > 0)
+    parts.push(["Not known before it runs:", ...unseen.map((each) => `  ${printable(each)}`)].join("\n"));
+  if (rules.length > 0)
+    parts.push(["Rules that mention it:", ...rules.map((rule) => `  ${ruleLine(rule)}`)].join("\n"));
+  parts.push(`${verdictLine(explanation)}\n${reasonLines(explanation, remedy, name)}`);
+  return parts
+    .map((part) => part.trimEnd())
+    .join("\n\n")
+    .concat("\n");
+}
+
+function treeLines(siblings: readonly ExplainedCommand[], indent = ""): (node: ExplainedCommand) => string[] {
+  return (node) => {
+    const isLast = node === siblings.at(-1);
+    const { command, verdict, where, redirects, reason, runs } = node;
+    const shown = [command, ...(redirects.length > 0 && !/^[<>]/.test(command) ? redirects : [])].join(" ");
+    const context = where.length > 0 ? `  (${where.join(", ")})` : "";
+    const head = `${indent}${isLast ? "└─" : "├─"} `;
+    const below = `${indent}${isLast ? "   " : "│  "}`;
+    return [
+      `${head}${verdict.padEnd(5)} ${withMarkedBreaks(shown)}${context}`,
+      `${below}${runs.length > 0 ? "│" : " "}     ${withMarkedBreaks(reason)}`,
+      ...runs.flatMap(treeLines(runs, below)),
+    ];
+  };
+}
+
+function pathLine({ given, real, inWorkspace, floor, rule }: ExplainedPath): string {
+  if (real === undefined) return `${printable(given)}: only the shell knows where it leads`;
+  const facts = [inWorkspace ? "in the workspace" : "outside the workspace", floor, rule && ruleLine(rule)];
+  const leads = real === given ? given : `${given} → ${real}`;
+  return printable(`${leads}: ${facts.filter(Boolean).join("; ")}`);
+}
+
+function ruleLine(rule: Rule): string {
+  const line = linesOf(rule.source)(rule.entry);
+  return `${rule.verdict} ${rule.text}  ${rule.source}${line === undefined ? "" : `, line ${line}`}`;
+}
+
+function withMarkedBreaks(text: string): string {
+  return printable(text).replace(/\n/g, "⏎");
+}
+
+/** Rules get the line where they stand. */
+function withLines(explanation: Explanation): Explanation {
+  return JSON.parse(JSON.stringify(explanation), (_, value: unknown) => {
+    const { source, entry } = (value ?? {}) as Partial<Rule>;
+    if (source === undefined || entry === undefined) return value;
+    const line = linesOf(source)(entry);
+    return { ...(value as Rule), ...(line !== undefined && { line }) };
+  }) as Explanation;
 }

@@ -24,7 +24,7 @@ export const permissionCommands: readonly InnerCommand[] = [
     flags: [textOrJson],
     uses: ofRun,
     examples: ["permissions explain 'Shell: cd src && make | tee log'"],
-    load: async () => (await import("./explain.ts")).explainPermission,
+    load: async () => (await import("./check.ts")).explainPermission,
   },
   {
     name: "list",

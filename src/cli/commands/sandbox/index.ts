@@ -31,7 +31,7 @@ export const sandboxCommands: readonly InnerCommand[] = [
     summary: "Show whether it is on, whether it works here, and what it allows",
     flags: [textOrJson],
     uses: ["workspace"],
-    load: async () => (await import("./status.ts")).sandboxStatus,
+    load: async () => (await import("./switch.ts")).sandboxStatus,
   },
   {
     name: "run",

@@ -67,7 +67,7 @@ export const sessionCommands: readonly InnerCommand[] = [
     operands: "<id>",
     flags: [flag("Sessions", "--at <turn>", "Leave out what came after this turn")],
     examples: ["sessions fork 0bae --at 3"],
-    load: async () => (await import("./fork.ts")).forkSession,
+    load: async () => (await import("./new-chat.ts")).forkSession,
   },
   {
     name: "rename",

@@ -1,12 +1,22 @@
-// Copies a chat into a new one. Prints the new id and nothing else, as create-chat does.
+// A new chat: empty, or a copy of another. Prints its id and nothing else: programs want to know it before they send a prompt.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { forkChat } from "../../../store/chats/fork-chat.ts";
+import { createChat } from "../../../store/chats/open-chat.ts";
+import { randomUuid } from "../../../store/chats/random-uuid.ts";
 import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
 import { chatOf, contextOf } from "./context.ts";
+
+export async function createEmptyChat(invocation: Invocation): Promise<number> {
+  const { flags } = invocation.line;
+  const id = randomUuid();
+  const mode = flags.has("force") || flags.has("yolo") ? "auto-run" : "default";
+  createChat(contextOf(invocation), { id, mode }).close();
+  return answer(`${id}\n`);
+}
 
 export async function forkSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const at = flagText(invocation.line.flags, "at");
