@@ -159,7 +159,8 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
   )
     return false;
   if (isRemark(place.right)) return true;
-  if (isGreeting(left) || contentSentence(place.right, { short: place.hard || /;/.test(place.mark) })) return true;
+  if (GREETING.test(left.trim()) || contentSentence(place.right, { short: place.hard || /;/.test(place.mark) }))
+    return true;
   if (place.hard) return startsInstruction(right) || inherits(left, right);
   // "create a.txt with 'a' and b.txt with 'b'": the verb carries over.
   if (
@@ -260,12 +261,9 @@ export function wantsBareAnswer(text: string): boolean {
   return BARE_ANSWER.test(text);
 }
 
-const GREETING =
+/** A greeting and nothing else. */
+export const GREETING =
   /^(?:hi|hello|hey|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day)|hallo|sup)(?:\s+(?:there|courser|cursor|agent|again|everyone|all|offline|model|friend|buddy|bot|assistant|you))*[\s.,!?]*$/i;
-
-export function isGreeting(text: string): boolean {
-  return GREETING.test(text.trim());
-}
 
 export function asTyped(masked: Masked, words: string): string {
   return restore(masked, words).trim();

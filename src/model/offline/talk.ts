@@ -1,5 +1,5 @@
 // Talk: what is answered in words alone, from the conversation or from what the offline model is.
-import { isGreeting } from "./clauses.ts";
+import { GREETING } from "./clauses.ts";
 import { looksLikePath } from "./phrases.ts";
 import { literalOf, restore } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
@@ -36,31 +36,33 @@ export function plainly(words: string): string {
     .trim();
 }
 
-const MAY_BE_TALK =
-  /^(?:\S+(?:\s+\S+){0,2}$|(?:who|what|which|how|are|is|do|does|can|tell|list|show|describe|explain|help|hi|hello|hey|good|thanks?|continue|resume|this|please|so|say|i|let's|introduce|anyone|carry|keep|go)\b)/;
-const THANKS =
-  /^(?:thanks?|thank you|thx|cheers|great|nice|ok|okay|cool|good job|well done|perfect)(?:\s+(?:a lot|so much|very much|you|job|work|all|model|for (?:that|your help)))*$/;
-const ARE_YOU_THERE =
-  /^(?:test|testing|test prompt|this is a test|just testing|are you (?:there|alive|working|awake|online|ready|ok)|do you work|does this work|is this (?:thing )?(?:on|working)|can you hear me|you there|anyone there)$/;
+const SMALL_TALK: readonly [RegExp, answer: string][] = [
+  [GREETING, `Hello! I am ${WHAT_IT_IS}. Say "help" to see what I can do.`],
+  [
+    /^(?:how are you(?: doing)?(?: today)?|how is it going|how's it going|what's up)$/,
+    `I am fine, thank you. I am ${WHAT_IT_IS}.`,
+  ],
+  [/^(?:bye|goodbye|good bye|good night|see you(?: later)?|exit|quit)$/, "Goodbye!"],
+  [
+    /^(?:thanks?|thank you|thx|cheers|great|nice|ok|okay|cool|good job|well done|perfect)(?:\s+(?:a lot|so much|very much|you|job|work|all|model|for (?:that|your help)))*$/,
+    "You are welcome.",
+  ],
+  [/^ping$/, "pong"],
+  [
+    /^(?:test|testing|test prompt|this is a test|just testing|are you (?:there|alive|working|awake|online|ready|ok)|do you work|does this work|is this (?:thing )?(?:on|working)|can you hear me|you there|anyone there)$/,
+    `Yes, I am here. I am ${WHAT_IT_IS}.`,
+  ],
+];
+
 const GO_ON =
   /^(?:continue|go on|proceed|carry on|keep going|resume|continue (?:the |our |this |with the |with our )?(?:conversation|chat|session|work|task)|resume (?:the |our |this )?(?:conversation|chat|session)|let's continue|next|go ahead)(?:\s+(?:please|where (?:we|you) left off|from (?:where we left off|there|here)))?$/;
 
 /** Whole clauses that are small talk or ask about the model itself. */
 export function talk(words: string, scene: PromptContext): ParsedSteps {
   const text = plainly(words);
-  // All of it is short, or asks: most instructions need not be compared at all.
-  if (text.length > 120 || !openings.has(text.split(/\s/, 1)[0]!) || !MAY_BE_TALK.test(text)) {
-    return undefined;
-  }
-  if (isGreeting(text)) return says(`Hello! I am ${WHAT_IT_IS}. Say "help" to see what I can do.`);
-  if (/^(?:how are you(?: doing)?(?: today)?|how is it going|how's it going|what's up)$/.test(text))
-    return says(`I am fine, thank you. I am ${WHAT_IT_IS}.`);
-  if (/^(?:bye|goodbye|good bye|good night|see you(?: later)?|exit|quit)$/.test(text)) return says("Goodbye!");
-  if (THANKS.test(text)) return says("You are welcome.");
-  if (/^ping$/.test(text)) return says("pong");
-  if (ARE_YOU_THERE.test(text)) {
-    return says(`Yes, I am here. I am ${WHAT_IT_IS}.`);
-  }
+  if (text.length > 120) return undefined;
+  const small = SMALL_TALK.find(([pattern]) => pattern.test(text));
+  if (small) return says(small[1]);
   if (isAboutAbilities(text)) return says(help(scene));
   if (isAboutIdentity(text))
     return says(
@@ -76,16 +78,6 @@ export function talk(words: string, scene: PromptContext): ParsedSteps {
   }
   return undefined;
 }
-
-/** The first word of everything that is compared. */
-const openings = new Set(
-  (
-    "hi hello hey hiya howdy yo greetings good hallo sup how how's what's bye goodbye see exit quit thank thanks thx cheers " +
-    "great nice ok okay cool well perfect ping test testing this just are do does is can you anyone please help usage commands " +
-    "options capabilities show get i /help so what which list tell describe explain who say introduce identify continue go " +
-    "proceed carry keep resume let's next"
-  ).split(" "),
-);
 
 function isAboutAbilities(text: string): boolean {
   return [

@@ -4,7 +4,7 @@ import {
   type Clause,
   clausesOf,
   contentSentence,
-  isGreeting,
+  GREETING,
   isProgram,
   isRemark,
   wantsBareAnswer,
@@ -113,7 +113,7 @@ function isAside(clause: Clause, index: number, clauses: Clause[]): boolean {
   if (clauses.length === 1) return false;
   return (
     isRemark(clause.words) ||
-    (index === 0 && isGreeting(clause.words)) ||
+    (index === 0 && GREETING.test(clause.words.trim())) ||
     (index > 0 && /^(?:thanks|thank you)\b/i.test(clause.words))
   );
 }
