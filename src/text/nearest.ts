@@ -13,6 +13,12 @@ export function nearestName(written: string, known: readonly string[]): string |
   return best;
 }
 
+/** A hint behind a sentence: the name that was meant, else `otherwise`. */
+export function didYouMean(written: string, known: readonly string[], otherwise = ""): string {
+  const near = nearestName(written, known);
+  return near === undefined ? otherwise : ` Did you mean ${near}?`;
+}
+
 /** Letters put in, left out, replaced, or exchanged with their neighbour count one each. */
 export function distanceBetween(left: string, right: string): number {
   let beforeLast: number[] = [];

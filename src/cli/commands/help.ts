@@ -1,6 +1,6 @@
 // Help, for everything or for one command: made from the tables that the parser reads, so that it cannot disagree.
 import { UserError } from "../../protocol/error-codes.ts";
-import { nearestName } from "../../text/nearest.ts";
+import { didYouMean } from "../../text/nearest.ts";
 import { type Flag, findCommand, flags } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
@@ -174,12 +174,7 @@ function sections(parts: readonly string[]): string {
 }
 
 function unknownTopic(topic: string, name: string, commands: readonly Command[]): UserError {
-  const near = nearestName(
-    topic,
-    commands.flatMap((command) => [command.name, ...(command.aliases ?? [])]),
-  );
-  return new UserError(
-    "USAGE",
-    `unknown command '${topic}'.${near ? ` Did you mean ${near}?` : ` '${name} --help' lists them.`}`,
-  );
+  const names = commands.flatMap((command) => [command.name, ...(command.aliases ?? [])]);
+  const hint = didYouMean(topic, names, ` '${name} --help' lists them.`);
+  return new UserError("USAGE", `unknown command '${topic}'.${hint}`);
 }

@@ -3,7 +3,7 @@ import { findModel, findVendor, vendors } from "../../model/catalog.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { authFile, readKeys, removeKeys, saveKey } from "../../store/auth.ts";
 import { configDir } from "../../store/config-dir.ts";
-import { nearestName } from "../../text/nearest.ts";
+import { didYouMean } from "../../text/nearest.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { writeStderr } from "../stdout.ts";
@@ -71,11 +71,8 @@ function vendorWord({ line, name }: Invocation, others: readonly string[]): stri
   const row = findVendor(word);
   if (row) return row.name;
   const known = [...vendors.map((each) => each.name), ...others];
-  const near = nearestName(word, known);
-  throw new UserError(
-    "USAGE",
-    `unknown vendor '${word}'.${near ? ` Did you mean ${near}?` : ""} The vendors are ${known.join(", ")}.`,
-  );
+  const hint = didYouMean(word, known);
+  throw new UserError("USAGE", `unknown vendor '${word}'.${hint} The vendors are ${known.join(", ")}.`);
 }
 
 /** Only a model that was named tells which vendor is meant: with none, a key that is there already would decide. */

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { findProgram, isProgram } from "../../../process/find-program.ts";
 import type { HooksContext } from "./context.ts";
-import { findLauncher } from "./template.ts";
+import { findLauncher } from "./init.ts";
 
 type CommandProblem = { message: string; advice: string };
 

@@ -5,7 +5,7 @@ import { commonHookNames, furtherHookNames, type HookName, hookNames } from "../
 import { type InstallHost, installHosts } from "../../../bridge/install/hosts.ts";
 import { findProgram } from "../../../process/find-program.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
-import { nearestName } from "../../../text/nearest.ts";
+import { didYouMean } from "../../../text/nearest.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { contextOf, type PermissionContext } from "../permissions/context.ts";
@@ -39,11 +39,9 @@ export function hostsWanted(invocation: Invocation, context: HooksContext): Inst
   const known = installHosts.map((host) => host.name);
   const unknown = names.find((name) => !known.some((each) => each === name));
   if (unknown !== undefined || names.length === 0) {
-    const near = nearestName(unknown ?? "", known);
-    throw new UserError(
-      "USAGE",
-      `option '--hosts' must list some of ${known.join(", ")}, not '${unknown ?? ""}'.${near ? ` Did you mean ${near}?` : ""}`,
-    );
+    const given = unknown ?? "";
+    const hint = didYouMean(given, known);
+    throw new UserError("USAGE", `option '--hosts' must list some of ${known.join(", ")}, not '${given}'.${hint}`);
   }
   return installHosts.filter((host) => names.includes(host.name));
 }
@@ -78,10 +76,10 @@ function eventNamed(word: string): WantedEvent {
   const further = installHosts.flatMap((host) => host.further);
   const only = further.find((each) => each.toLowerCase() === word.toLowerCase());
   if (only !== undefined) return { only };
-  const near = nearestName(word, [...hookNames, ...further]);
+  const all = [...hookNames, ...further];
   throw new UserError(
     "USAGE",
-    `unknown event '${word}'.${near ? ` Did you mean ${near}?` : ` The events are ${[...hookNames, ...further].join(", ")}.`}`,
+    `unknown event '${word}'.${didYouMean(word, all, ` The events are ${all.join(", ")}.`)}`,
   );
 }
 

@@ -1,12 +1,12 @@
-// Writes a hook script to begin with: executable, for every host, useful as it stands.
+// Writes a hook script to begin with: executable, for every host, useful as it stands. And where it finds what runs it.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
+import { findProgram } from "../../../process/find-program.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { hooksContext, onlyWord, shownFile } from "./context.ts";
+import { type HooksContext, hooksContext, onlyWord, shownFile } from "./context.ts";
 import { isFile, scriptFolder } from "./script.ts";
-import { findLauncher, scriptText } from "./template.ts";
 
 export async function initHook(invocation: Invocation, words: readonly string[]): Promise<number> {
   const word = onlyWord(words, "init") ?? "format";
@@ -42,3 +42,59 @@ export async function initHook(invocation: Invocation, words: readonly string[])
     : "Note: courser-hook, which runs it, was not found. Type: npm install --global courser-agent\n";
   return answer(`✓ ${shown}\nRead it, edit it, then install it: ${next}\n${advice}`);
 }
+
+/** Besides PATH: editors start their hooks with a short one. As the shell reads it. */
+const furtherFolders = ["$HOME/.local/bin", "/opt/homebrew/bin", "/usr/local/bin", "${0%/*}/../node_modules/.bin"];
+
+/** As the second line of a script does it. */
+export function findLauncher(script: string, { env, home }: Pick<HooksContext, "env" | "home">): string | undefined {
+  const filled = furtherFolders.map((folder) => folder.replace("$HOME", home).replace("${0%/*}", dirname(script)));
+  return findProgram("courser-hook", { PATH: [env["PATH"] ?? "", ...filled].join(delimiter) });
+}
+
+/**
+ * The second line is a comment to TypeScript and a program to the shell. With `#!/usr/bin/env courser-hook` alone, a PATH
+ * without it would mean exit code 127, which every host takes for a hook that has no objection.
+ */
+const scriptText = String.raw`#!/bin/sh
+//usr/bin/env true; PATH="$PATH:${furtherFolders.join(":")}"; command -v courser-hook >/dev/null && exec courser-hook "$0" "$@"; echo "$0: courser-hook is not in PATH. Type: npm install --global courser-agent" >&2; exit 2
+
+// One script for Cursor, Courser, Claude Code and Codex. The lines above start it; below is yours.
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { defineHook, run } from "courser-agent/hooks";
+
+const hooks = defineHook({
+  // Before a tool is used. Return nothing to have no opinion.
+  PreToolUse(event) {
+    if (event.tool === "Bash" && removesRecursively(event.input.command))
+      return { decision: "deny", reason: "rm -rf is blocked: delete files one by one, or ask the user to do it" };
+  },
+
+  // After it: format what was written, if the project has a formatter.
+  PostToolUse(event) {
+    if (event.tool !== "Edit" && event.tool !== "Write") return;
+    const formatter = join(event.cwd ?? ".", "node_modules/.bin/prettier");
+    if (!existsSync(formatter) || event.paths.length === 0) return;
+    try {
+      execFileSync(formatter, ["--write", "--ignore-unknown", ...event.paths], { timeout: 20_000, stdio: "pipe" });
+    } catch (error) {
+      return { additional_context: "prettier failed on what you wrote: " + error };
+    }
+  },
+});
+
+/** rm with -r and -f, in any order, anywhere in a command line. */
+function removesRecursively(command: string): boolean {
+  return command.split(/[;&|\n()]+/).some((part) => {
+    const words = part.replace(/["'\\]/g, "").trim().split(/\s+/);
+    const at = words.findIndex((word) => /^(.*\/)?rm$/.test(word));
+    const flags = words.slice(at + 1).filter((word) => word.startsWith("-"));
+    const has = (letter: RegExp, long: string) => flags.some((flag) => flag === long || (/^-\w/.test(flag) && letter.test(flag)));
+    return at >= 0 && has(/[rR]/, "--recursive") && has(/f/, "--force");
+  });
+}
+
+await run(hooks);
+`;

@@ -5,20 +5,21 @@ import { createHooks, type HookAnswer, toolNames } from "../../../agent/hooks/in
 import { createProcessRunner, type ProcessEnd, type ProcessRunner } from "../../../agent/process.ts";
 import { isObject, type JsonObject, tryParse } from "../../../json/object.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
-import { type HookEventName, hookEvents, isHookEvent } from "../../../protocol/hook-events.ts";
+import { type HookEffect, type HookEventName, hookEvents, isHookEvent } from "../../../protocol/hook-events.ts";
 import { type Hook, repeatedBy } from "../../../store/hook-files.ts";
 import type { HookTraceLine } from "../../../store/hook-trace.ts";
-import { nearestName } from "../../../text/nearest.ts";
+import { didYouMean } from "../../../text/nearest.ts";
+import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type FoundFile, findHooks, type HookState } from "./all-hooks.ts";
 import { type HooksContext, hooksContext, onlyWord, shownFile } from "./context.ts";
 import { sampleOf } from "./samples.ts";
-import { outcomeOf, testText } from "./test-text.ts";
+import { brief } from "./trace.ts";
 
 /** What one hook did. Without `line` it was not asked, and `why` says so. */
-export type TriedHook = {
+type TriedHook = {
   hook: Hook;
   why?: string;
   line?: HookTraceLine;
@@ -141,11 +142,8 @@ function eventOf(word: string): HookEventName {
   const lower = word.toLowerCase();
   const found = names.find((name) => name.toLowerCase() === lower || hookEvents[name].claude?.toLowerCase() === lower);
   if (found) return found;
-  const near = nearestName(word, names);
-  throw new UserError(
-    "USAGE",
-    `unknown event '${word}'.${near ? ` Did you mean ${near}?` : ` The events are ${names.join(", ")}.`}`,
-  );
+  const hint = didYouMean(word, names, ` The events are ${names.join(", ")}.`);
+  throw new UserError("USAGE", `unknown event '${word}'.${hint}`);
 }
 
 function payloadIn(file: string): JsonObject {
@@ -193,4 +191,61 @@ function jsonOf({ hook, why, line, end, warnings }: TriedHook): object {
     ...(end && { stdout: end.stdout, stderr: end.stderr }),
     warnings,
   };
+}
+
+/** What a run would make of all answers together. */
+type EffectText = { effect: string; happens: string } & Partial<HookAnswer>;
+
+function outcomeOf(event: HookEventName, answer: HookAnswer): EffectText {
+  const { effect } = hookEvents[event];
+  return { effect, happens: effects[effect](answer), ...answer };
+}
+
+const effects: Record<HookEffect, (answer: HookAnswer) => string> = {
+  permit({ permission, reasons, updatedInput }) {
+    const changed = updatedInput ? ` with other arguments: ${JSON.stringify(updatedInput)}` : "";
+    const told = reasons.length > 0 ? ` The model is told: ${reasons.join(" ")}` : "";
+    if (permission === "deny") return `It is refused.${told}`;
+    if (permission === "ask") return "A person is asked; in print mode it is refused.";
+    return `It continues${changed}, if the permissions allow it.`;
+  },
+  prompt({ permission, messages, reasons }) {
+    if (permission === undefined || permission === "allow") return "The prompt is sent.";
+    return `The prompt is stopped. ${[...new Set([...messages, ...reasons])].join(" ")}`.trimEnd();
+  },
+  context: ({ context }) => (context.length > 0 ? `The model is told: ${context.join(" ")}` : "Nothing changes."),
+  followup: ({ followup }) => (followup === undefined ? "The run ends." : `The run continues with: ${followup}`),
+  observe: () => "Nothing changes: hooks of this event only observe.",
+};
+
+type TestReport = {
+  event: HookEventName;
+  sample: boolean;
+  fields: JsonObject;
+  tried: readonly TriedHook[];
+  outcome: EffectText;
+  context: HooksContext;
+};
+
+function testText({ event, sample, fields, tried, outcome, context }: TestReport): string {
+  const payload = sample ? `${event} with a sample: ${brief(JSON.stringify(fields))}` : `${event} with your payload`;
+  if (tried.length === 0) return `${payload}\nNo hook is set up for ${event} here.\n`;
+  const rows = tried.flatMap((each) => rowsOf(each, context));
+  return `${[payload, ...rows, `→ ${outcome.happens}`].map(printable).join("\n")}\n`;
+}
+
+function rowsOf({ hook, why, line, end, warnings }: TriedHook, context: HooksContext): string[] {
+  const what = brief(hook.command ?? `asks a model: ${hook.prompt}`);
+  const where = `    ${shownFile(hook.file, context)} ${hook.entry}`;
+  if (!line) return [`- ${what}`, where, `    not asked: ${why}`];
+  const exit = line.exit === null || line.exit === 0 ? "" : `, exit code ${line.exit}`;
+  // What the bridge could not carry over stands on stderr.
+  const losses = (end?.stderr ?? "").split("\n").filter((text) => text.trim() !== "");
+  return [
+    `${line.answer === "failed" ? "✗" : "✓"} ${what}`,
+    where,
+    `    ${line.answer}, ${line.ms} ms${exit}${line.note === "" ? "" : `: ${brief(line.note)}`}`,
+    ...losses.slice(0, 10).map((text) => `    stderr: ${brief(text)}`),
+    ...warnings.filter((text) => !line.note.includes(text)).map((text) => `    ${brief(text)}`),
+  ];
 }
