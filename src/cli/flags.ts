@@ -1,6 +1,6 @@
 // The table of flags, and the parser that reads a command line by it. Help and "did you mean" read the same table.
 import { UserError } from "../protocol/error-codes.ts";
-import { nearestName } from "../text/nearest.ts";
+import { didYouMean } from "../text/nearest.ts";
 
 export type FlagGroup = "Run" | "Output" | "Model" | "Permissions" | "Workspace" | "Sessions" | "Limits" | "General";
 
@@ -191,11 +191,8 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     const known = [...(command?.flags ?? []), ...flags];
     const flag = known.find(matches);
     if (flag) return flag;
-    const near = nearestName(
-      shown,
-      known.flatMap((each) => [`--${each.name}`, ...(each.short ? [`-${each.short}`] : [])]),
-    );
-    const hint = near ? ` Did you mean ${near}?` : "";
+    const names = known.flatMap((each) => [`--${each.name}`, ...(each.short ? [`-${each.short}`] : [])]);
+    const hint = didYouMean(shown, names);
     throw new UserError("USAGE", `unknown option '${shown}'.${hint} A prompt that begins with a dash goes after --.`);
   }
 
@@ -223,13 +220,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
       value = next!;
       index++;
     }
-    if (flag.choices && !flag.choices.includes(value)) {
-      const near = nearestName(value, flag.choices);
-      throw new UserError(
-        "USAGE",
-        `option '--${flag.name}' cannot be '${value}'; it must be one of ${flag.choices.join(", ")}.${near ? ` Did you mean ${near}?` : ""}`,
-      );
-    }
+    checkChoice(flag, value);
     if (flag.repeat) values.set(flag.name, [...((values.get(flag.name) as string[] | undefined) ?? []), value]);
     else values.set(flag.name, value);
     return index;
@@ -244,6 +235,15 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     const name = token.slice(2).split("=")[0];
     return flags.some((flag) => flag.name === name);
   }
+}
+
+export function checkChoice({ name, choices }: Flag, value: string): void {
+  if (!choices || choices.includes(value)) return;
+  const hint = didYouMean(value, choices);
+  throw new UserError(
+    "USAGE",
+    `option '--${name}' cannot be '${value}'; it must be one of ${choices.join(", ")}.${hint}`,
+  );
 }
 
 export function findCommand(word: string, commands: readonly CommandShape[]): CommandShape | undefined {

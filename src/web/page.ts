@@ -8,7 +8,6 @@ import type { PageCache } from "./page-cache.ts";
 
 export { GuardRefusal } from "../net/guarded.ts";
 export { NetError } from "../net/net-error.ts";
-export { createPageCache, type PageCache } from "./page-cache.ts";
 
 /** `mode` and `rules` say where it may go; `permitted` names origins that somebody has agreed to. */
 export type PageRequest = Omit<GuardedRequest, "headers"> & {

@@ -1,6 +1,7 @@
 // fetchPage over real sockets: kinds of content, charsets, limits, refusals, the cache of a run.
 import { afterEach, describe, expect, it } from "vitest";
-import { createPageCache, fetchPage, GuardRefusal, NetError, PageError } from "../../src/web/index.ts";
+import { fetchPage, GuardRefusal, NetError, PageError } from "../../src/web/page.ts";
+import { createPageCache } from "../../src/web/page-cache.ts";
 import { startWeb, type TestWeb } from "./web-server.ts";
 
 let web: TestWeb | undefined;

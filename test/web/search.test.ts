@@ -1,6 +1,7 @@
 // searchWeb against servers on loopback that speak as the engines do.
 import { afterEach, describe, expect, it } from "vitest";
-import { SearchError, searchEngine, searchWeb } from "../../src/web/index.ts";
+import { SearchError, searchWeb } from "../../src/web/search.ts";
+import { searchEngine } from "../../src/web/search-engines.ts";
 import { startWeb, type TestWeb } from "./web-server.ts";
 
 let web: TestWeb | undefined;

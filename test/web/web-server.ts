@@ -1,7 +1,7 @@
 // A web of our own on loopback: every name leads to it, whatever address it is said to have.
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, connect as connectSocket, type Socket } from "node:net";
-import type { PageRequest } from "../../src/web/index.ts";
+import type { PageRequest } from "../../src/web/page.ts";
 
 export type TestWeb = {
   /** For `fetchPage`: all names are public and lead here. */

@@ -3,17 +3,15 @@
 import { UserError } from "../../protocol/error-codes.ts";
 import { contractSchemas } from "../../protocol/turn-contract.ts";
 import { createRedactor } from "../../redact/redact.ts";
+import { fetchPage, GuardRefusal, type PageRequest } from "../../web/page.ts";
+import { createPageCache } from "../../web/page-cache.ts";
+import { searchWeb } from "../../web/search.ts";
 import {
-  createPageCache,
-  fetchPage,
-  GuardRefusal,
   howToConfigureSearch,
-  type PageRequest,
   type SearchSettings,
   searchEngine,
   searchEngineNames,
-  searchWeb,
-} from "../../web/index.ts";
+} from "../../web/search-engines.ts";
 import { parseRules, type RuleTexts } from "./permission.ts";
 import type { AdapterTool } from "./router.ts";
 

@@ -1,7 +1,7 @@
 // Commands of a command: `sessions list`, `sandbox run`. One way to find them, to check their flags and to run them.
 import { UserError } from "../../protocol/error-codes.ts";
 import { nearestName } from "../../text/nearest.ts";
-import { type Flag, flagText } from "../flags.ts";
+import { checkChoice, type Flag, flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 
 export type InnerCommand = {
@@ -59,13 +59,7 @@ function checkFlags(command: InnerCommand, outer: OuterCommand, { line, name }: 
       );
     }
     const value = flagText(line.flags, flag);
-    if (own.choices && value !== undefined && !own.choices.includes(value)) {
-      const near = nearestName(value, own.choices);
-      throw new UserError(
-        "USAGE",
-        `option '--${flag}' cannot be '${value}'; it must be one of ${own.choices.join(", ")}.${near ? ` Did you mean ${near}?` : ""}`,
-      );
-    }
+    if (value !== undefined) checkChoice(own, value);
   }
 }
 

@@ -1,6 +1,7 @@
 // File questions: "which files mention x?", "where is a.txt?", "are there any .md files?"
 import { find, list } from "./finding.ts";
 import { onlyFile } from "./phrases.ts";
+import { matched } from "./quotes.ts";
 import { HAS, isAboutNames, search } from "./searching.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 
@@ -74,10 +75,10 @@ export function fileQuestion(words: string, scene: PromptContext): ParsedSteps {
   const any = /^(?:is|are|do|does)\s+(?:there\s+)?(?:(?:we|i|you)\s+have\s+)?(.+)$/i.exec(text);
   if (any) {
     const object = any[1]!;
-    const holds = new RegExp(
-      `^(?:any|some|a|an|every)\\s+(.*?)\\s*files?\\s+(?:that\\s+|which\\s+|here\\s+)?(?:${HAS})\\s+(.+)$`,
-      "i",
-    ).exec(object);
+    const holds = matched(
+      `(?:any|some|a|an|every)\\s+(.*?)\\s*files?\\s+(?:that\\s+|which\\s+|here\\s+)?(?:${HAS})\\s+(.+)`,
+      object,
+    );
     if (holds && !isAboutNames(holds[2]!, object) && !/^(?:called|named)\b/i.test(holds[2]!))
       return search(`files containing ${holds[2]}`, scene, "search");
     const inFile = /^(.+?)\s+(?:contain|mention|include|have|use|reference)\s+(.+)$/i.exec(object);

@@ -12,6 +12,9 @@ const NAMED =
 const STOP =
   /^(?:with|containing|in|into|inside|that|which|and|to|from|of|for|the|a|an|on|at|as|by|is|are|it|all|any|every|where|whose|named|called|here|there|out|up|off|or|not|then|please|using|contents?|files?|folders?|director(?:y|ies)|me|them|this|my|our|your|its|lines?|text|everything|anything|something|nothing|so|but|if|structure|listing|tree|layout|names?|list)$/i;
 
+/** `bare`: an ordinary word will do for a name. */
+type NameOptions = { bare?: boolean };
+
 export type FileMention = { path: string; rest: string; folder: boolean };
 
 const BARE_ENDING = /^\.(?:[jt]sx?|md|json|py|txt|css|html?|ya?ml|rs|go|java|rb|sh|toml|log|csv|xml|sql|c|h|cpp|php)$/i;
@@ -30,20 +33,12 @@ export function looksLikePath(word: string): boolean {
 }
 
 /** A file at the very front of the words: "the file called a.txt in the src folder …". */
-export function takeFile(
-  words: string,
-  scene: PromptContext,
-  options: { bare?: boolean } = {},
-): FileMention | undefined {
+export function takeFile(words: string, scene: PromptContext, options: NameOptions = {}): FileMention | undefined {
   return named(words, scene, options) ?? referred(words, scene);
 }
 
 /** The same, where nothing but filler follows. */
-export function onlyFile(
-  words: string,
-  scene: PromptContext,
-  options: { bare?: boolean } = {},
-): FileMention | undefined {
+export function onlyFile(words: string, scene: PromptContext, options: NameOptions = {}): FileMention | undefined {
   const file = takeFile(words, scene, options);
   return file && isSpent(file.rest) ? file : undefined;
 }
@@ -54,7 +49,7 @@ export function onlyPlainFile(words: string, scene: PromptContext): FileMention 
   return file?.folder ? undefined : file;
 }
 
-function named(given: string, scene: PromptContext, options: { bare?: boolean }): FileMention | undefined {
+function named(given: string, scene: PromptContext, options: NameOptions): FileMention | undefined {
   const pattern = new RegExp(
     `^(${DETERMINERS})(?:(${FILE_NOUNS})\\s*,?\\s*|(${FOLDER_NOUNS})\\s*,?\\s*)?(?:(${NAMED})\\s*(?=\\S))?([\\uE000-\\uF8FF]|[^\\s\\uE000-\\uF8FF]+)`,
     "i",
@@ -130,7 +125,7 @@ const NEXT_FILE = /^\s*(?:,\s*(?:and\s+(?:also\s+)?|then\s+)?|\s+and\s+(?:also\s
 export function takeFiles(
   words: string,
   scene: PromptContext,
-  options: { bare?: boolean } = {},
+  options: NameOptions = {},
 ): { files: FileMention[]; rest: string } | undefined {
   const several = severalReferred(words, scene);
   if (several) return several;

@@ -124,3 +124,8 @@ function jsonAt(source: string, at: number): Literal | undefined {
   }
   return undefined;
 }
+
+/** All of the words, from the first to the last. */
+export function matched(pattern: string, words: string): RegExpExecArray | null {
+  return new RegExp(`^(?:${pattern})$`, "i").exec(words);
+}

@@ -4,7 +4,7 @@ import { readSum } from "./arithmetic.ts";
 import { isProgram } from "./clauses.ts";
 import { shellWord } from "./moving.ts";
 import { isSpent, looksLikePath, onlyFile, takeFile, takeFolder, termOf } from "./phrases.ts";
-import { literalOf, type Masked, restore } from "./quotes.ts";
+import { literalOf, type Masked, matched, restore } from "./quotes.ts";
 import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
 import { plainly } from "./talk.ts";
 
@@ -151,14 +151,14 @@ export function outputOf(words: string, scene: PromptContext): ParsedSteps {
   const text = words.trim().replace(/[\s?.!]+$/, "");
   const lead = "(?:(?:running|executing|calling|the (?:shell |bash )?command|command)\\s+)*";
   const match =
-    new RegExp(
-      `^(?:(?:what(?:'s|s| is| was)|show(?: me)?|give me|tell me|print|display|get(?: me)?|see|view|have)\\s+)?(?:the\\s+)?(?:output|result|results)\\s+(?:of|from|for)\\s+${lead}(.+)$`,
-      "i",
-    ).exec(text) ??
-    new RegExp(
-      `^what (?:does|would|will|do you get (?:if|when) you (?:run|execute))\\s+${lead}(.+?)(?:\\s+(?:print|output|return|show|say|give|produce|do)(?:\\s+(?:here|now|out))?)?$`,
-      "i",
-    ).exec(text);
+    matched(
+      `(?:(?:what(?:'s|s| is| was)|show(?: me)?|give me|tell me|print|display|get(?: me)?|see|view|have)\\s+)?(?:the\\s+)?(?:output|result|results)\\s+(?:of|from|for)\\s+${lead}(.+)`,
+      text,
+    ) ??
+    matched(
+      `what (?:does|would|will|do you get (?:if|when) you (?:run|execute))\\s+${lead}(.+?)(?:\\s+(?:print|output|return|show|say|give|produce|do)(?:\\s+(?:here|now|out))?)?`,
+      text,
+    );
   const command = match?.[1] ?? WHAT_IF_RUN.exec(text)?.[1];
   if (command === undefined) return undefined;
   const literal = literalOf(scene.masked, command);

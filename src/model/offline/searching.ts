@@ -1,7 +1,7 @@
 // Searching: for text in files.
 import { ALL, find, kindOf } from "./finding.ts";
 import { looksLikePath, onlyFile, splitAt, termOf, trimSlash } from "./phrases.ts";
-import { literalOf } from "./quotes.ts";
+import { literalOf, matched } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 
 const TERM_LEAD =
@@ -55,10 +55,10 @@ export function search(rest: string, scene: PromptContext, verb: string): Parsed
     "$1 containing $2",
   );
   // "files containing x", "all .ts files that mention x"
-  const files = new RegExp(
-    `^(?:for\\s+|through\\s+|me\\s+)*${ALL}(.*?)\\s*\\b(?:files?|documents?|scripts?|places|modules)\\s*(?:((?:in|inside|under|within|from|of|here|across)\\b.*?)\\s+)?(?:(?:that|which|where)\\s+)?${HAS}\\s+(.+)$`,
-    "i",
-  ).exec(words);
+  const files = matched(
+    `(?:for\\s+|through\\s+|me\\s+)*${ALL}(.*?)\\s*\\b(?:files?|documents?|scripts?|places|modules)\\s*(?:((?:in|inside|under|within|from|of|here|across)\\b.*?)\\s+)?(?:(?:that|which|where)\\s+)?${HAS}\\s+(.+)`,
+    words,
+  );
   if (files && isKind(files[1]!, scene)) {
     const inner = files[2] ? whereOf(files[2], scene) : {};
     if (inner && !isAboutNames(files[3]!, words) && !/[*?]\.|\.[*]/.test(termOf(files[3]!, scene))) {

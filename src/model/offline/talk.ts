@@ -1,7 +1,7 @@
 // Talk: what is answered in words alone, from the conversation or from what the offline model is.
 import { GREETING } from "./clauses.ts";
 import { looksLikePath } from "./phrases.ts";
-import { literalOf, restore } from "./quotes.ts";
+import { literalOf, matched, restore } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 
 const ABLE =
@@ -151,20 +151,23 @@ export function recall(words: string, scene: PromptContext): ParsedSteps {
     "(questions?|prompts?|messages?|requests?|instructions?|commands?|inputs?|query|queries|words?|tasks?|thing i (?:asked|said|wrote|typed))";
   const when = "(last|previous|prior|preceding|most recent|latest|earlier|first|initial|very first|original|former)";
   const mine =
-    new RegExp(
-      `^(?:(?:what|which)(?:'s| is| was| were|s)?\\s+)?(?:(?:my|the)\\s+${when}|my)\\s+${noun}(?:\\s+(?:i (?:asked|said|wrote|gave|sent|typed|had)(?: you)?|was|again|to you|before(?: this(?: one)?)?|in (?:this|our) (?:conversation|chat|session)))*$`,
-    ).exec(text) ??
-    new RegExp(
-      `^(?:what(?:'s| was| is)?\\s+)(?:the\\s+)?${noun}(?:\\s+(?:that )?(?:i|did i)(?: just)? (?:asked|ask|said|say|gave|give|sent|send))(?:\\s+you)?\\s*(before|last|previously|earlier|first)?(?: this(?: one)?)?$`,
-    ).exec(text);
+    matched(
+      `(?:(?:what|which)(?:'s| is| was| were|s)?\\s+)?(?:(?:my|the)\\s+${when}|my)\\s+${noun}(?:\\s+(?:i (?:asked|said|wrote|gave|sent|typed|had)(?: you)?|was|again|to you|before(?: this(?: one)?)?|in (?:this|our) (?:conversation|chat|session)))*`,
+      text,
+    ) ??
+    matched(
+      `(?:what(?:'s| was| is)?\\s+)(?:the\\s+)?${noun}(?:\\s+(?:that )?(?:i|did i)(?: just)? (?:asked|ask|said|say|gave|give|sent|send))(?:\\s+you)?\\s*(before|last|previously|earlier|first)?(?: this(?: one)?)?`,
+      text,
+    );
   if (mine) {
     const [, ...groups] = mine;
     const named = groups.find((group) => group !== undefined && new RegExp(`^${noun}$`).test(group)) ?? "question";
     return saidBefore(scene, { noun: named, first: /\b(?:first|initial|original)\b/.test(text) });
   }
-  const asked = new RegExp(
-    `^(?:what|which) ${noun} (?:did|have) i (?:just |last )?(?:ask|asked|say|give|given|send|sent|type|typed|write|wrote)(?: you)?(?:\\s+(?:last|before|first|earlier|previously|just now)(?: this(?: one)?| that)?)?$`,
-  ).exec(text);
+  const asked = matched(
+    `(?:what|which) ${noun} (?:did|have) i (?:just |last )?(?:ask|asked|say|give|given|send|sent|type|typed|write|wrote)(?: you)?(?:\\s+(?:last|before|first|earlier|previously|just now)(?: this(?: one)?| that)?)?`,
+    text,
+  );
   if (asked) return saidBefore(scene, { noun: asked[1]!, first: /\bfirst\b/.test(text) });
   const did = WHAT_DID_I_SAY.exec(text) ?? WHAT_I_SAID.exec(text);
   if (did) {

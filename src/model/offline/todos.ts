@@ -1,7 +1,7 @@
 // Todos: "make a todo list: a, b, c", "mark 2 as done", "show my todos".
 import type { Message } from "../../protocol/message.ts";
 import { numbersInFigures } from "./arithmetic.ts";
-import { literalOf, unquote } from "./quotes.ts";
+import { literalOf, matched, unquote } from "./quotes.ts";
 import type { ParsedSteps, PromptContext, Todo } from "./steps.ts";
 
 const LIST = "(?:to-?dos?|to do|task)(?:[- ]?lists?)?(?:s)?(?:\\s+(?:items?|entries|entry))?";
@@ -19,11 +19,6 @@ export function todo(rest: string, scene: PromptContext, verb: string): ParsedSt
     added(rest, scene, verb) ??
     removed(rest, scene, verb)
   );
-}
-
-/** All of the words, from the first to the last. */
-function matched(pattern: string, words: string): RegExpExecArray | null {
-  return new RegExp(`^(?:${pattern})$`, "i").exec(words);
 }
 
 function shown(rest: string, verb: string): ParsedSteps {
