@@ -19,7 +19,7 @@ import {
   shapeOf,
 } from "./start-options.ts";
 import type { AnswerSchema, DataOf } from "./structured.ts";
-import { type RunPlan, runTurns, unstarted } from "./turns.ts";
+import { type RunPlan, Turns, unstarted } from "./turns.ts";
 import type { UnifiedMessage, UnifiedTool } from "./unified.ts";
 
 export type { FollowUp, StartOptions } from "./start-options.ts";
@@ -118,11 +118,10 @@ function begin(options: AnyOptions, before: PreviousTurn | undefined): Run<unkno
       const plan = planOf(resume);
       opened = await connectionOf();
       if (opened) plan.request.connection = opened.connection;
-      const ended = await runTurns(plan);
+      const ended = await new Turns(plan).run();
       return opened?.warnings.length ? { ...ended, warnings: [...ended.warnings, ...opened.warnings] } : ended;
     } catch (error) {
       const ended = unstarted(error, losses);
-      if (ended.outcome === "success") throw error;
       const { message, code } = ended.error;
       log.push({ type: "fail", message, code, durationMs: 0, apiDurationMs: 0, at: Date.now(), carried: derived });
       return ended;
@@ -149,7 +148,7 @@ function begin(options: AnyOptions, before: PreviousTurn | undefined): Run<unkno
     const cli = findCli(driver, { env, ...(options.executable && { executable: options.executable }) });
     if (!cli) throw notFound(options, driver.programs[0]!);
     return {
-      driver: driver,
+      driver,
       cli,
       request: requestOf(options, resume, before?.fork ?? false),
       ...(options.schema && { schema: options.schema, ...shapeOf(options.schema, options.jsonSchema) }),

@@ -1,12 +1,13 @@
 // The turns of one run: a CLI is started, its lines become events, and what came of it becomes one result.
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../protocol/event.ts";
+import type { TurnEnding } from "../protocol/run.ts";
 import { derived } from "../protocol/stream-json.ts";
 import { type Breach, BudgetWatch } from "./budget.ts";
 import { type CliEnd, startCli } from "./child.ts";
 import type { AgentDriver, DriverRequest, RunLoss } from "./drivers/driver.ts";
 import type { FoundCli } from "./find-cli.ts";
-import { judge, RunError, type RunFacts, type RunResult } from "./outcome.ts";
+import { judge, RunError, type RunFacts, type RunFailure, type RunResult } from "./outcome.ts";
 import { type AnswerSchema, type CheckedAnswer, checkAnswer, repairPrompt, withSchema } from "./structured.ts";
 
 /** Fixed for a whole run. */
@@ -38,13 +39,7 @@ export type RunPlan = {
   onStderr?(chunk: Buffer): void;
 };
 
-type TurnEnding = Extract<AgentEvent, { type: "done" | "fail" }>;
-
-export async function runTurns(plan: RunPlan): Promise<RunResult<unknown>> {
-  return new Turns(plan).run();
-}
-
-class Turns {
+export class Turns {
   readonly #plan: RunPlan;
   readonly #watch: BudgetWatch;
   readonly #startedAt = performance.now();
@@ -250,7 +245,7 @@ class Turns {
 }
 
 /** The result of a run that could not begin. */
-export function unstarted(error: unknown, losses: readonly RunLoss[]): RunResult<never> {
+export function unstarted(error: unknown, losses: readonly RunLoss[]): RunFailure {
   const known = error instanceof RunError ? error : undefined;
   const code = error instanceof UserError ? error.code : "INTERNAL";
   const message = error instanceof Error ? error.message : String(error);
