@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { schemaProblem } from "../json/schema-check.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { hookEvents, isHookEvent } from "../protocol/hook-events.ts";
+import type { OpenConnection } from "./callbacks/connection.ts";
 import type { CanUseTool, HookCallbacks } from "./callbacks/hook-callbacks.ts";
 import type { InProcessTool } from "./callbacks/tool.ts";
 import {
@@ -13,6 +14,7 @@ import {
   type SdkPermissionMode,
 } from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
+import { type FoundCli, findCli } from "./find-cli.ts";
 import { type AnswerSchema, isStandard, type JsonSchema, jsonSchemaOf } from "./structured.ts";
 import type { UnifiedTool } from "./unified.ts";
 
@@ -80,6 +82,10 @@ export type FollowUp<Schema extends AnswerSchema | undefined = undefined> = Part
   Omit<StartOptions<Schema>, "prompt" | "tool" | "cwd" | "resume" | "fork" | "executable">
 >;
 
+/** An hour: while a long reply is made or a command runs, CLIs say nothing for many minutes. */
+export const defaultIdleMs = 3_600_000;
+export const defaultGraceMs = 2000;
+
 export type AnyOptions = StartOptions<AnswerSchema | undefined>;
 
 /** Throws for what a program must not ask: found at once, not when the run is over. */
@@ -143,6 +149,49 @@ function checkCallbacks({ canUseTool, hooks, tools = [] }: AnyOptions, driver: A
       "USAGE",
       `The tool name '${wrong.name}' is used twice, or has characters other than letters, digits, _ and -.`,
     );
+}
+
+type CliOptions = Pick<AnyOptions, "executable" | "env">;
+
+/** Throws where it is not installed. */
+export function cliOf(driver: AgentDriver, { executable, env }: CliOptions): FoundCli {
+  const cli = findCli(driver, { env: { ...process.env, ...env }, ...(executable && { executable }) });
+  if (cli) return cli;
+  const program = driver.programs[0]!;
+  const name = typeof executable === "string" ? executable : (executable?.[0] ?? program);
+  throw new UserError(
+    "CLI_NOT_FOUND",
+    `${name} was not found. Install it, put it in PATH, or name it: start({ executable: '/path/to/${program}' }).`,
+  );
+}
+
+type Callbacks = Pick<AnyOptions, "canUseTool" | "hooks" | "tools">;
+
+/** Undefined: nothing of this program is to be called back. */
+export async function connectionOf(
+  { canUseTool, hooks, tools }: Callbacks,
+  tool: UnifiedTool,
+  signal: AbortSignal,
+): Promise<OpenConnection | undefined> {
+  if (!canUseTool && !hooks && !tools?.length) return undefined;
+  const { openConnection } = await import("./callbacks/connection.ts");
+  const callbacks = { ...(canUseTool && { canUseTool }), ...(hooks && { hooks }), ...(tools && { tools }) };
+  return openConnection({ tool, signal, ...callbacks });
+}
+
+/** What a callback throws is told to `fail`, and goes no further. */
+export function guarded<Words extends unknown[]>(
+  name: string,
+  call: ((...words: Words) => void) | undefined,
+  fail: (message: string, cause: unknown) => void,
+): (...words: Words) => void {
+  return (...words) => {
+    try {
+      call?.(...words);
+    } catch (error) {
+      fail(`${name} failed: ${error instanceof Error ? error.message : error}`, error);
+    }
+  };
 }
 
 export function shapeOf(schema: AnswerSchema, given: JsonSchema | undefined): { shape?: object } {

@@ -34,9 +34,9 @@ export type RunPlan = {
   losses: RunLoss[];
   /** A promise: to be awaited before there is room for more. */
   publish(event: AgentEvent): Promise<void> | undefined;
-  onStart?(facts: { pid: number; command: readonly string[] }): void;
-  onStdout?(chunk: Buffer): void;
-  onStderr?(chunk: Buffer): void;
+  onStart(facts: { pid: number; command: readonly string[] }): void;
+  onStdout(chunk: Buffer): void;
+  onStderr(chunk: Buffer): void;
 };
 
 export class Turns {
@@ -121,10 +121,10 @@ export class Turns {
       signal,
       isWaiting: this.#plan.isWaiting,
       parser: { onNoise: this.#plan.onNoise, ...(driver.frames && { types: driver.frames }) },
-      ...(this.#plan.onStdout && { onStdout: this.#plan.onStdout }),
-      ...(this.#plan.onStderr && { onStderr: this.#plan.onStderr }),
+      onStdout: this.#plan.onStdout,
+      onStderr: this.#plan.onStderr,
     });
-    if (child.pid !== 0) this.#plan.onStart?.({ pid: child.pid, command: [command!, ...args] });
+    if (child.pid !== 0) this.#plan.onStart({ pid: child.pid, command: [command!, ...args] });
     let breach: Breach | undefined;
     const decode = driver.decoder(request);
     for await (const batch of child.batches) {
