@@ -210,13 +210,9 @@ class Host implements Human {
         this.#reply(line, () => run.background(line.call));
         break;
       case "compact":
-        this.#reply(line, () => run.compact());
-        break;
       case "context":
-        this.#reply(line, () => run.context());
-        break;
       case "names":
-        this.#reply(line, () => run.names());
+        this.#reply(line, () => run[line.type]());
         break;
       case "rewind":
         this.#reply(line, () => run.rewind(line.turn));

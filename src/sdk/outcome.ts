@@ -67,7 +67,8 @@ export function judge(
   if (ending?.type === "done") return undefined;
   if (ending) {
     const code = ending.code ?? codeIn(ending.message, driver) ?? "CLI_FAILED";
-    return new RunError(isEndedFromOutside(code) ? "cancelled" : "error", code, forPrograms(ending.message, code));
+    const isEndedFromOutside = code === "INTERRUPTED" || code === "TERMINATED"; // somebody else sent the signal
+    return new RunError(isEndedFromOutside ? "cancelled" : "error", code, forPrograms(ending.message, code));
   }
   const isCrash = end.signal !== "" || (end.exitCode !== null && end.exitCode !== 0);
   if (!end.error)
@@ -91,11 +92,6 @@ function forPrograms(message: string, code: string): string {
 
 function messageOf({ error }: CliEnd): string {
   return error?.message ?? "The run was stopped.";
-}
-
-/** Somebody else sent the signal. */
-function isEndedFromOutside(code: string): boolean {
-  return code === "INTERRUPTED" || code === "TERMINATED";
 }
 
 /** A stream that breaks off is the trace of a crash; one that is wrong from within is not. */

@@ -92,14 +92,16 @@ export type AnyOptions = StartOptions<AnswerSchema | undefined>;
 export function checkedDriver(options: AnyOptions): AgentDriver {
   const { tool = "cursor" } = options;
   const driver = Object.hasOwn(drivers, tool) ? drivers[tool] : undefined;
-  if (!driver) {
-    throw new UserError("USAGE", `No driver for '${tool}'. The drivers are ${Object.keys(drivers).join(", ")}.`);
-  }
-  if (typeof options.prompt !== "string") throw new UserError("USAGE", "start needs a prompt: start({ prompt: '…' }).");
+  if (!driver) throw misuse(`No driver for '${tool}'. The drivers are ${Object.keys(drivers).join(", ")}.`);
+  if (typeof options.prompt !== "string") throw misuse("start needs a prompt: start({ prompt: '…' }).");
   checkWords(options);
   checkSchema(options.schema);
   checkCallbacks(options, driver);
   return driver;
+}
+
+function misuse(message: string): UserError {
+  return new UserError("USAGE", message);
 }
 
 /** What comes from outside must not turn into another flag. */
@@ -110,23 +112,16 @@ export function checkWords({
 }: Pick<AnyOptions, "model" | "resume" | "permissionMode">): void {
   for (const [option, word] of Object.entries({ model, resume })) {
     if (typeof word !== "string" || /^[^-\s]/.test(word)) continue;
-    throw new UserError(
-      "USAGE",
-      `${option} cannot be ${JSON.stringify(word)}: it must not be empty or begin with a dash.`,
-    );
+    throw misuse(`${option} cannot be ${JSON.stringify(word)}: it must not be empty or begin with a dash.`);
   }
-  if (!permissionModes.includes(permissionMode)) {
-    throw new UserError(
-      "USAGE",
-      `permissionMode cannot be '${permissionMode}': it must be one of ${permissionModes.join(", ")}.`,
-    );
-  }
+  if (!permissionModes.includes(permissionMode))
+    throw misuse(`permissionMode cannot be '${permissionMode}': it must be one of ${permissionModes.join(", ")}.`);
 }
 
 function checkSchema(schema: AnswerSchema | undefined): void {
   if (!schema || isStandard(schema)) return;
   const problem = schemaProblem(schema);
-  if (problem !== undefined) throw new UserError("USAGE", `The schema cannot be used: ${problem}.`);
+  if (problem !== undefined) throw misuse(`The schema cannot be used: ${problem}.`);
 }
 
 /** A CLI without a way for callbacks is an error: who counts on being asked must be. */
@@ -135,20 +130,17 @@ function checkCallbacks({ canUseTool, hooks, tools = [] }: AnyOptions, driver: A
   const { permissionCallback } = driver.capabilities();
   if ((canUseTool || hooks) && !permissionCallback) {
     const option = canUseTool ? "canUseTool" : "hooks";
-    throw new UserError("USAGE", `${option} cannot be used: ${program} has no hooks that can be passed for one run.`);
+    throw misuse(`${option} cannot be used: ${program} has no hooks that can be passed for one run.`);
   }
   const unknown = Object.keys(hooks ?? {}).find(
     (event) => !isHookEvent(event) || (driver.tool === "claude" && !hookEvents[event].claude),
   );
-  if (unknown !== undefined) throw new UserError("USAGE", `${program} has no hook for the event ${unknown}.`);
+  if (unknown !== undefined) throw misuse(`${program} has no hook for the event ${unknown}.`);
   const wrong = tools.find(
     ({ name }, index) => !/^[\w-]{1,64}$/.test(name) || tools.findIndex((each) => each.name === name) !== index,
   );
   if (wrong)
-    throw new UserError(
-      "USAGE",
-      `The tool name '${wrong.name}' is used twice, or has characters other than letters, digits, _ and -.`,
-    );
+    throw misuse(`The tool name '${wrong.name}' is used twice, or has characters other than letters, digits, _ and -.`);
 }
 
 type CliOptions = Pick<AnyOptions, "executable" | "env">;
@@ -200,22 +192,14 @@ export function shapeOf(schema: AnswerSchema, given: JsonSchema | undefined): { 
 }
 
 export function followUp(options: AnyOptions, prompt: string, more: FollowUp<any> | undefined): AnyOptions {
-  const {
-    images: _images,
-    schema: _schema,
-    jsonSchema: _shape,
-    signal: _signal,
-    resume: _resume,
-    fork: _fork,
-    ...same
-  } = options;
+  const { images, schema, jsonSchema, signal, resume, fork, ...same } = options;
   return { ...same, ...more, prompt };
 }
 
 export function requestOf(options: AnyOptions, session: string | undefined, forks: boolean): DriverRequest {
   const resume = session ?? options.resume;
   const fork = session === undefined ? options.fork === true : forks;
-  if (fork && resume === undefined) throw new UserError("USAGE", "fork needs a session to copy: give resume as well.");
+  if (fork && resume === undefined) throw misuse("fork needs a session to copy: give resume as well.");
   const { prompt, permissionMode = "default", partial = true } = options;
   const request: DriverRequest = { prompt, cwd: resolve(options.cwd ?? "."), permissionMode, partial };
   if (resume !== undefined) request.resume = resume;

@@ -246,11 +246,10 @@ export class Turns {
 
 /** The result of a run that could not begin. */
 export function unstarted(error: unknown, losses: readonly RunLoss[]): RunFailure {
-  const known = error instanceof RunError ? error : undefined;
   const code = error instanceof UserError ? error.code : "INTERNAL";
   const message = error instanceof Error ? error.message : String(error);
-  const made = known ?? new RunError("error", code, message);
-  if (!known && error instanceof Error) made.cause = error;
+  const cause = error instanceof Error ? { cause: error } : {};
+  const made = error instanceof RunError ? error : Object.assign(new RunError("error", code, message), cause);
   return {
     outcome: made.outcome,
     error: made,
