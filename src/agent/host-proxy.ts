@@ -5,6 +5,7 @@ import { type ClientRequest, createServer, type IncomingMessage, request, type S
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import { proxyFor } from "../net/proxy.ts";
+import { words } from "../text/words.ts";
 
 export type Target = { host: string; port: number };
 
@@ -219,17 +220,9 @@ function throughProxy(proxy: NonNullable<ReturnType<typeof proxyFor>>, target: T
 }
 
 /** What belongs to one connection only. */
-const ownHeaders = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
+const ownHeaders = words(
+  "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade",
+);
 
 /** Plain HTTP: the URL that was judged names the host, whatever the headers say. */
 async function forward(

@@ -107,20 +107,10 @@ export async function execute<const Schema extends AnswerSchema | undefined = un
   if (error) await onError?.(error);
   await onClose?.(result.exitCode, result.signal);
   await onComplete?.();
-  return {
-    success: !error,
-    outcome: result.outcome,
-    text: result.text,
-    data: result.outcome === "success" ? result.data : undefined,
-    sessionId: result.sessionId,
-    messages,
-    toolUses,
-    exitCode: result.exitCode,
-    durationMs: result.durationMs,
-    error,
-    usage: result.usage,
-    result,
-  };
+  const { outcome, text, sessionId: session, exitCode, durationMs, usage } = result;
+  const data = result.outcome === "success" ? result.data : undefined;
+  const told = { outcome, text, data, sessionId: session, exitCode, durationMs, usage };
+  return { ...told, success: !error, error, messages, toolUses, result };
 }
 
 export function executeCursor<const Schema extends AnswerSchema | undefined = undefined>(
