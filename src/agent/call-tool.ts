@@ -155,12 +155,8 @@ async function* permit(
   const isForPerson = decision.personOnly || wished.length > 0;
   const review = isForPerson ? undefined : await reviewCall(agent, prepared, reasons, context);
   if (review?.allow) {
-    yield {
-      type: "notice",
-      kind: "auto_review",
-      message: `${prepared.tool.name}: ${review.reason}`,
-      at: agent.seams.now(),
-    };
+    const message = `${prepared.tool.name}: ${review.reason}`;
+    yield { type: "notice", kind: "auto_review", message, at: agent.seams.now() };
     return { approved, mayRead };
   }
   const open = review ? [...reasons, review.reason] : reasons;

@@ -189,18 +189,13 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
         case "usage":
           turn.spending.add(chunk.usage, turn.facts.price);
           break;
-        case "retry":
-          yield {
-            type: "retry",
-            attempt: chunk.attempt,
-            discards: shown !== "",
-            reason: chunk.reason,
-            delayMs: chunk.delayMs,
-            at: agent.seams.now(),
-          };
+        case "retry": {
+          const { attempt, reason, delayMs } = chunk;
+          yield { type: "retry", attempt, discards: shown !== "", reason, delayMs, at: agent.seams.now() };
           parts = [];
           shown = "";
           break;
+        }
         case "model":
           if (chunk.facts) turn.facts = chunk.facts;
           yield modelChange(chunk, agent.seams.now());

@@ -104,6 +104,7 @@ function turnOf(
     ending: { kind: "interrupted" },
     durationMs: 0,
   };
+  const notice = (text: string) => turn.items.push({ type: "notice", text });
   let thoughts = "";
   let said = "";
   for (const event of events) {
@@ -142,13 +143,10 @@ function turnOf(
         return;
       case "retry":
         if (event.discards) said = "";
-        turn.items.push({
-          type: "notice",
-          text: `The model was asked again${event.reason ? `: ${event.reason}` : "."}`,
-        });
+        notice(`The model was asked again${event.reason ? `: ${event.reason}` : "."}`);
         return;
       case "notice":
-        turn.items.push({ type: "notice", text: event.message });
+        notice(event.message);
         return;
       case "tool_start":
         turn.items.push({ type: "call", ...callOf(event, undefined) });
