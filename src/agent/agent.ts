@@ -1,6 +1,6 @@
 // Agent: everything a turn works with. Made once by the composition root, handed to the loop.
 import type { Price } from "../model/prices.ts";
-import type { Effort, ModelChunk, Provider } from "../model/provider.ts";
+import type { Effort, Provider } from "../model/provider.ts";
 import type { Decision, Need } from "../policy/need.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
@@ -123,6 +123,6 @@ export function createSession(messages: Message[] = []): Session {
 }
 
 /** Told wherever a model was asked and another one answers. */
-export function modelChange({ model, reason }: Extract<ModelChunk, { type: "model" }>, at: number): AgentEvent {
+export function modelChange({ model, reason }: { model: string; reason: string }, at: number): AgentEvent {
   return { type: "notice", kind: "model_change", message: reason, fields: { model }, at };
 }

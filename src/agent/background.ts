@@ -4,14 +4,12 @@ import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { outputFolder } from "./output-folder.ts";
 import type { ProcessEnd, ProcessRequest, ProcessRunner, RunningProcess } from "./process.ts";
 
-type BackgroundStatus = "running" | "exited" | "killed";
-
 type BackgroundTask = {
   taskId: string;
   command: string;
   pid: number;
   outputFile: string;
-  status: BackgroundStatus;
+  status: "running" | "exited" | "killed";
 };
 
 /** What happened since the last look. */

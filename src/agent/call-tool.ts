@@ -1,7 +1,7 @@
 // One call of a tool: prepare, hear the hooks, decide, ask, run, tell the hooks. Whatever happens, a started call gets its end.
 
 import { isObject } from "../json/object.ts";
-import { type Decision, type Need, onlyLooks } from "../policy/need.ts";
+import { type Decision, onlyLooks } from "../policy/need.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
 import { mcpWireArgs } from "../protocol/mcp-wire.ts";
 import type { ToolCallPart, ToolResultPart } from "../protocol/message.ts";
@@ -65,12 +65,11 @@ export async function* callTool(
   }
   const last = prepared ? { args: prepared.wireArgs } : {};
   yield { type: "tool_end", ...frame, ...last, outcome: end.outcome, completedAt, at: completedAt };
-  const isError = !isSuccess(end.outcome);
   const result: ToolResultPart = {
     type: "tool_result",
     id: call.id,
     text: end.text,
-    isError,
+    isError: end.outcome.kind !== "success",
     ...(end.images && { images: end.images }),
   };
   const denials = { ...(denial && { denial }), ...(end.denials && { denialsBelow: end.denials }) };
@@ -156,12 +155,8 @@ async function* permit(
   const isForPerson = decision.personOnly || wished.length > 0;
   const review = isForPerson ? undefined : await reviewCall(agent, prepared, reasons, context);
   if (review?.allow) {
-    yield {
-      type: "notice",
-      kind: "auto_review",
-      message: `${prepared.tool.name}: ${review.reason}`,
-      at: agent.seams.now(),
-    };
+    const message = `${prepared.tool.name}: ${review.reason}`;
+    yield { type: "notice", kind: "auto_review", message, at: agent.seams.now() };
     return { approved, mayRead };
   }
   const open = review ? [...reasons, review.reason] : reasons;
@@ -279,7 +274,7 @@ async function* runCall(
   };
   const run = async (): Promise<ToolResult> => {
     try {
-      if (needs.some(mayWrite)) await agent.beforeWrite?.(needs, signal);
+      if (!needs.every(onlyLooks)) await agent.beforeWrite?.(needs, signal);
     } catch (error) {
       const why = `${tool.name} was not run, because the files it may change could not be saved first: ${messageOf(error)}`;
       return resultOfFailure(failure(why));
@@ -309,10 +304,6 @@ async function* runCall(
   return end;
 }
 
-function mayWrite(need: Need): boolean {
-  return !onlyLooks(need);
-}
-
 function resultOfFailure(failure: ToolFailure): ToolResult {
   const outcome: Outcome = {
     kind: failure.kind,
@@ -334,8 +325,4 @@ function rejection({ tool, wireArgs }: Prepared, reason: string): ToolFailure {
 
 function reasonOf({ value }: Outcome): string {
   return isObject(value) && typeof value["reason"] === "string" ? value["reason"] : "It was refused.";
-}
-
-function isSuccess(outcome: Outcome): boolean {
-  return outcome.kind === "success";
 }

@@ -5,6 +5,7 @@ import { type ClientRequest, createServer, type IncomingMessage, request, type S
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import { proxyFor } from "../net/proxy.ts";
+import { words } from "../text/words.ts";
 
 export type Target = { host: string; port: number };
 
@@ -142,6 +143,10 @@ function targetOf(authority: string): Target {
   return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
 }
 
+function authorityOf({ host, port }: Target): string {
+  return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+}
+
 /** A connection to one of the addresses that were judged, never to a name that is looked up again. */
 async function reach(target: Target, options: HostProxyOptions): Promise<Socket> {
   const { judge, env, resolve = resolveName, connect = connectAddress } = options;
@@ -149,12 +154,8 @@ async function reach(target: Target, options: HostProxyOptions): Promise<Socket>
   const refuse = (why: string) => new Refusal(`${judge.who} refused ${shown}: ${why.replace(/\.$/, "")}.`);
   const problem = judge.name(target);
   if (problem) throw refuse(problem);
-  const isAddress = isIP(target.host) !== 0;
-  const proxy = proxyFor(
-    new URL(`https://${isIP(target.host) === 6 ? `[${target.host}]` : target.host}:${target.port}`),
-    env,
-  );
-  const addresses = isAddress ? [target.host] : await resolve(target.host).catch(() => []);
+  const proxy = proxyFor(new URL(`https://${authorityOf(target)}`), env);
+  const addresses = isIP(target.host) !== 0 ? [target.host] : await resolve(target.host).catch(() => []);
   // Behind a proxy there may be no name server; there the name is what was judged.
   if (addresses.length === 0 && !proxy) throw new Error(`${target.host} has no address`);
   const closed = addresses.length > 0 ? judge.addresses(target, addresses) : undefined;
@@ -195,8 +196,8 @@ function connected(socket: Socket): Promise<Socket> {
   });
 }
 
-function throughProxy(proxy: NonNullable<ReturnType<typeof proxyFor>>, { host, port }: Target): Promise<Socket> {
-  const path = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+function throughProxy(proxy: NonNullable<ReturnType<typeof proxyFor>>, target: Target): Promise<Socket> {
+  const path = authorityOf(target);
   const headers = { host: path, ...(proxy.authorization && { "proxy-authorization": proxy.authorization }) };
   return new Promise((resolve, reject) => {
     const asked: ClientRequest = request({
@@ -219,17 +220,9 @@ function throughProxy(proxy: NonNullable<ReturnType<typeof proxyFor>>, { host, p
 }
 
 /** What belongs to one connection only. */
-const ownHeaders = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
+const ownHeaders = words(
+  "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade",
+);
 
 /** Plain HTTP: the URL that was judged names the host, whatever the headers say. */
 async function forward(

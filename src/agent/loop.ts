@@ -12,9 +12,8 @@ import { type CallEnd, callTool } from "./call-tool.ts";
 import { estimateTokens } from "./compact/estimate.ts";
 import { shorten, tooLong } from "./compact/shorten.ts";
 import { countRepeats, newCallIds, withUniqueCalls } from "./loop-detection.ts";
-import { merge } from "./merge.ts";
 import { conflict, type PreparedCall, prepareCall, repeatedCall } from "./prepare-call.ts";
-import { finishedNotices } from "./subagents/finished-notices.ts";
+import type { EndedSubagent } from "./subagents/index.ts";
 import { type Turn, TurnError, type TurnPrompt } from "./turn.ts";
 import { UsageBudget } from "./usage-budget.ts";
 
@@ -190,18 +189,13 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
         case "usage":
           turn.spending.add(chunk.usage, turn.facts.price);
           break;
-        case "retry":
-          yield {
-            type: "retry",
-            attempt: chunk.attempt,
-            discards: shown !== "",
-            reason: chunk.reason,
-            delayMs: chunk.delayMs,
-            at: agent.seams.now(),
-          };
+        case "retry": {
+          const { attempt, reason, delayMs } = chunk;
+          yield { type: "retry", attempt, discards: shown !== "", reason, delayMs, at: agent.seams.now() };
           parts = [];
           shown = "";
           break;
+        }
         case "model":
           if (chunk.facts) turn.facts = chunk.facts;
           yield modelChange(chunk, agent.seams.now());
@@ -265,16 +259,46 @@ async function* runCalls(
     results.map((result) => result.text),
   );
   const told: Part[] = ends.flatMap((end) => end.context).map((text) => ({ type: "text", text }));
-  const news = yield* finishedNotices(agent.subagents?.takeEnded() ?? [], turn.denials);
+  const news = yield* tellEnded(turn, agent.subagents?.takeEnded());
   agent.session.append({ role: "user", parts: [...results, ...told, ...newInstructions(agent, prepared), ...news] });
 }
 
 /** Those that were left to themselves are waited for before the run ends; what they say, the model still hears. */
 async function* awaitSubagents(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   const { subagents, session } = turn.agent;
-  const news = yield* finishedNotices((await subagents?.waitForAll(turn.signal)) ?? [], turn.denials);
+  const news = yield* tellEnded(turn, await subagents?.waitForAll(turn.signal));
   if (news.length > 0) session.append({ role: "user", parts: news });
   return news.length > 0;
+}
+
+/** Those that have ended in the background: what the stream, the list of refusals and the model are told. */
+async function* tellEnded({ denials: all }: Turn, ended: EndedSubagent[] = []): AsyncGenerator<AgentEvent, Part[]> {
+  for (const { notice, denials } of ended) {
+    yield notice;
+    all.push(...denials);
+  }
+  return ended.map(({ text }) => ({ type: "text", text }));
+}
+
+/** Events pass as they come, values come back in order. */
+async function* merge<Event, Value>(
+  generators: readonly AsyncGenerator<Event, Value>[],
+): AsyncGenerator<Event, Value[]> {
+  const values: Value[] = new Array(generators.length);
+  const step = async (index: number) => ({ index, result: await generators[index]!.next() });
+  const waiting = new Map(generators.map((_, index) => [index, step(index)]));
+  while (waiting.size > 0) {
+    const { index, result } = await Promise.race(waiting.values());
+    waiting.delete(index);
+    if (result.done) {
+      values[index] = result.value;
+    } else {
+      // First the event, then the work behind it: whoever keeps events has kept the start of a call before it runs.
+      yield result.value;
+      waiting.set(index, step(index));
+    }
+  }
+  return values;
 }
 
 function changesSomething({ prepared }: PreparedCall): boolean {
@@ -293,14 +317,11 @@ function batches(calls: PreparedCall[]): PreparedCall[][] {
 
 /** Rules that belong to the files just touched, told once, beside the results. */
 function newInstructions(agent: Agent, calls: readonly PreparedCall[]): Part[] {
-  if (!agent.instructionsFor) return [];
-  const parts: Part[] = [];
-  for (const { prepared } of calls) {
+  return calls.flatMap(({ prepared }): Part[] => {
     const path = prepared?.wireArgs["path"];
-    const text = typeof path === "string" ? agent.instructionsFor(path) : undefined;
-    if (text) parts.push({ type: "text", text });
-  }
-  return parts;
+    const text = typeof path === "string" ? agent.instructionsFor?.(path) : undefined;
+    return text ? [{ type: "text", text }] : [];
+  });
 }
 
 function checkReplies({ agent: { limits }, replies, spending }: Turn): void {
@@ -323,8 +344,7 @@ function checkLimits(turn: Turn): void {
     );
   }
   const { cost } = turn.spending.whole;
-  if (limits.maxCost === undefined) return;
-  if (cost >= limits.maxCost) {
+  if (limits.maxCost !== undefined && cost >= limits.maxCost) {
     throw new TurnError(
       "MAX_COST",
       `The run has cost $${cost.toFixed(4)}, its limit is $${limits.maxCost}. Raise it with --max-cost.`,

@@ -1,23 +1,13 @@
 // A call in one line, for people: what is done to what.
 import type { AgentEvent } from "../protocol/event.ts";
+import { list } from "../text/words.ts";
 
 type Start = Extract<AgentEvent, { type: "tool_start" }>;
 
 /** The first of these that a call has says what it is about. */
-const telling = [
-  "command",
-  "pattern",
-  "globPattern",
-  "path",
-  "targetDirectory",
-  "taskId",
-  "url",
-  "searchTerm",
-  "query",
-  "name",
-  "title",
-  "description",
-];
+const telling = list(
+  "command pattern globPattern path targetDirectory taskId url searchTerm query name title description",
+);
 
 export function callLine({ tool, args }: Start, workspace: string): string {
   const given = args as Record<string, unknown>;

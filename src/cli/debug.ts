@@ -2,18 +2,13 @@
 import type { AgentEvent } from "../protocol/event.ts";
 import { writeStderr } from "./stdout.ts";
 
-export interface Debug {
-  event(event: AgentEvent): void;
-  say(message: string): void;
-}
-
-export function createDebug(isOn: boolean): Debug {
+export function createDebug(isOn: boolean) {
   const say = (message: string) => {
     if (isOn) writeStderr(`debug ${Math.round(performance.now())}ms ${message}\n`);
   };
   return {
     say,
-    event(event) {
+    event(event: AgentEvent) {
       if (isOn && event.type !== "text" && event.type !== "thinking" && event.type !== "tool_output")
         say(describe(event));
     },

@@ -12,10 +12,7 @@ export async function failedBeforeRun(error: unknown, format: FailureFormat, pro
   const { code, message } = explainFailure(error);
   writeStderr(errorLine(message, code) + (code === "USAGE" ? `Try '${program} --help'.\n` : ""));
   if (format !== "text") {
-    const stdout = openStdout(
-      () => {},
-      () => {},
-    );
+    const stdout = openStdout();
     stdout.write(`${format === "answer" ? failedAnswer(message, code) : failedResult(message, code)}\n`);
     await stdout.flush();
   }

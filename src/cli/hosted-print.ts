@@ -1,5 +1,6 @@
 // Print mode for a host on stdin: its prompts are answered in their order, its control lines pass them. Without `hello` there
 // is nobody to ask, and the stream holds nothing but events.
+import { happensWithin } from "../process/clock.ts";
 import {
   type ControlLine,
   type ControlNotice,
@@ -122,7 +123,7 @@ class Host implements Human {
   }
 
   async ask(question: Question, signal: AbortSignal): Promise<Answer> {
-    if (question.type === "trust") await happensBefore(this.greeted, helloMs);
+    if (question.type === "trust") await happensWithin(this.greeted, helloMs);
     if (this.#hasEnded || !this.answers.includes(question.type) || !this.#can) return { type: "no" };
     return new Promise((resolve) => {
       const close = (answer: Answer) => {
@@ -209,13 +210,9 @@ class Host implements Human {
         this.#reply(line, () => run.background(line.call));
         break;
       case "compact":
-        this.#reply(line, () => run.compact());
-        break;
       case "context":
-        this.#reply(line, () => run.context());
-        break;
       case "names":
-        this.#reply(line, () => run.names());
+        this.#reply(line, () => run[line.type]());
         break;
       case "rewind":
         this.#reply(line, () => run.rewind(line.turn));
@@ -264,13 +261,4 @@ function endOf(
 ): Omit<Extract<ControlNotice, { subtype: "ended" }>, "subtype" | "id"> {
   if (state === "told" || ending.type === "done") return { state: "told" };
   return { state: "dropped", error: ending.message, ...(ending.code !== undefined && { error_code: ending.code }) };
-}
-
-async function happensBefore(happens: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([happens, late]);
-  clearTimeout(timer);
 }

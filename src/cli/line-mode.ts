@@ -134,10 +134,12 @@ function createScreen(workspace: string): Screen {
   let open = false;
   let isSettled = true;
   let settle = () => {};
-  const write = (text: string) => process.stdout.write(text);
+  const write = (text: string) => {
+    process.stdout.write(text);
+    open = !text.endsWith("\n");
+  };
   const line = (text: string) => {
     if (open) write("\n");
-    open = false;
     write(`${text}\n`);
   };
   const end = () => {
@@ -157,14 +159,12 @@ function createScreen(workspace: string): Screen {
         break;
       case "text":
         write(event.text);
-        open = !event.text.endsWith("\n");
         break;
       case "tool_start":
         line(callLine(event, workspace));
         break;
       case "tool_output":
         write(event.chunk);
-        open = !event.chunk.endsWith("\n");
         break;
       case "tool_end":
         if (event.outcome?.kind !== "success") line(`  ${event.outcome?.kind ?? "ended"}`);
@@ -177,7 +177,6 @@ function createScreen(workspace: string): Screen {
         break;
       case "done":
         if (open) write("\n");
-        open = false;
         end();
         break;
       case "fail":

@@ -32,10 +32,7 @@ async function dispatch(invocation: Invocation): Promise<number> {
   const { line, version } = invocation;
   if (line.flags.has("version")) {
     const { openStdout } = await import("./stdout.ts");
-    openStdout(
-      () => {},
-      () => {},
-    ).write(`${version}\n`);
+    openStdout().write(`${version}\n`);
     return 0;
   }
   const help = async () => (await import("./commands/help.ts")).help(invocation, line.command, commands);

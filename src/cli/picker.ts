@@ -28,9 +28,9 @@ export type PickerState = {
 
 /** What one key makes of the state. `height`: how many lines are in sight. */
 export function press(state: PickerState, key: string, left: number, height: number): PickerState {
-  const move = moves[key];
+  const [, move] = moves.find(([keys]) => keys.includes(key)) ?? [];
   if (move) {
-    const selected = Math.max(0, Math.min(left - 1, state.selected + move(height, left)));
+    const selected = Math.max(0, Math.min(left - 1, state.selected + move(height)));
     const first = Math.max(selected - height + 1, Math.min(state.first, selected), 0);
     return { ...state, selected, first };
   }
@@ -58,29 +58,15 @@ function narrowed(filter: string): PickerState {
   return { filter, selected: 0, first: 0 };
 }
 
-const up = () => -1;
-const down = () => 1;
-const pageUp = (height: number) => -height;
-const pageDown = (height: number) => height;
-const toTop = () => Number.NEGATIVE_INFINITY;
-const toEnd = () => Number.POSITIVE_INFINITY;
-const moves: Record<string, (height: number, left: number) => number> = {
-  "\x1b[A": up,
-  "\x1bOA": up,
-  "\x10": up,
-  "\x1b[B": down,
-  "\x1bOB": down,
-  "\x0e": down,
-  "\t": down,
-  "\x1b[5~": pageUp,
-  "\x1b[6~": pageDown,
-  "\x1b[H": toTop,
-  "\x1bOH": toTop,
-  "\x1b[1~": toTop,
-  "\x1b[F": toEnd,
-  "\x1bOF": toEnd,
-  "\x1b[4~": toEnd,
-};
+/** How many lines each key moves. */
+const moves: readonly (readonly [keys: readonly string[], lines: (height: number) => number])[] = [
+  [["\x1b[A", "\x1bOA", "\x10"], () => -1],
+  [["\x1b[B", "\x1bOB", "\x0e", "\t"], () => 1],
+  [["\x1b[5~"], (height) => -height],
+  [["\x1b[6~"], (height) => height],
+  [["\x1b[H", "\x1bOH", "\x1b[1~"], () => Number.NEGATIVE_INFINITY],
+  [["\x1b[F", "\x1bOF", "\x1b[4~"], () => Number.POSITIVE_INFINITY],
+];
 
 async function pickByKeys(choices: readonly Choice[], question: string): Promise<number | undefined> {
   const { stdin, stdout } = process;

@@ -7,7 +7,7 @@ import { callLine } from "./call-line.ts";
 import { createDebug } from "./debug.ts";
 import { flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
-import type { OutputFormat } from "./outputs.ts";
+import { answerText, type OutputFormat } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import { runHost, runRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
@@ -132,9 +132,7 @@ export class EndingsShown {
 async function answerFile({ line: { flags } }: Invocation): Promise<Pick<RunHost, "deliver">> {
   const file = flagText(flags, "output-last-message");
   if (file === undefined) return {};
-  const { openAnswerFile } = await import("./answer-file.ts");
-  const { answerText } = await import("./outputs.ts");
-  const write = openAnswerFile(file);
+  const write = (await import("./whole-file.ts")).openAnswerFile(file);
   return { deliver: (answer) => write(answerText(answer)) };
 }
 

@@ -1,6 +1,5 @@
 // What print mode writes: events to stdout in the chosen format, exactly one ending a turn, everything else to stderr.
 import { type ErrorCode, errorCodes, exitCodeOf, UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent } from "../protocol/event.ts";
 import type { Recorded, TurnEnding } from "../protocol/run.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 import { errorLine, explainFailure, resultText } from "./failure.ts";
@@ -64,10 +63,11 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
     },
   );
 
-  function emit({ event, agent, number }: Recorded): void {
+  function emit(recorded: Recorded): void {
+    const { event, agent, number } = recorded;
     if (isOver) return;
     if (agent !== undefined) {
-      if (host?.subagents) hostLine(event, { agent_id: agent, ...(number !== undefined && { event_number: number }) });
+      if (host?.subagents) hostLine(recorded);
       return;
     }
     if (event.type === "notice" && format === "text") writeStderr(`Warning: ${event.message}\n`);
@@ -75,7 +75,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
     if (ending) {
       // What is said after a result belongs to the next turn, if there is one. A host may be told between two.
       if (event.type === "notice") {
-        if (host) hostLine(event, number === undefined ? {} : { event_number: number });
+        if (host) hostLine(recorded);
         return;
       }
       settle();
@@ -84,15 +84,15 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
     }
     if (event.type === "done" || event.type === "fail") ending = event;
     const shown = event.type === "fail" ? { ...event, message: withoutSecrets(resultText(event.message)) } : event;
-    if (host) {
-      hostLine(shown, number === undefined ? {} : { event_number: number });
-      return;
-    }
-    const text = output.encode(shown);
-    if (text) stdout.write(text);
+    if (host) hostLine({ ...recorded, event: shown });
+    else stdout.write(output.encode(shown) ?? "");
   }
 
-  function hostLine(event: AgentEvent, extra: object): void {
+  function hostLine({ event, agent, number }: Recorded): void {
+    const extra = {
+      ...(agent !== undefined && { agent_id: agent }),
+      ...(number !== undefined && { event_number: number }),
+    };
     const line = encodeEvent(event, sessionId, { partial: options.partial, compat, live: host?.toolOutput === true });
     if (line) stdout.write(`${JSON.stringify({ ...line, ...extra })}\n`);
   }

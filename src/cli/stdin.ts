@@ -1,11 +1,10 @@
 // Where the prompt comes from: the words of the command line, stdin, or both.
 import { fstatSync } from "node:fs";
 import { UserError } from "../protocol/error-codes.ts";
-import type { Part } from "../protocol/message.ts";
 import type { Invocation } from "./main.ts";
 
 /** `data`: what was piped beside typed words. It is told to the model as it is: nothing in it is a command or a mention. */
-export type PromptText = { text: string; data?: string; pictures?: Part[]; usedStdin: boolean };
+export type PromptText = { text: string; data?: string; usedStdin: boolean };
 
 /** Stdin is read only when there are no words, or when a lone `-` asks for it: an open pipe must never hold up a prompt. */
 export async function readPrompt({ line, name }: Invocation, signal: AbortSignal): Promise<PromptText> {

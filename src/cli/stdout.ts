@@ -15,7 +15,7 @@ export interface Sink {
 /** Above this many unsent bytes the producer waits for the reader. */
 const highWater = 1 << 20;
 
-export function openStdout(onClosed: () => void, onFailed: (error: NodeJS.ErrnoException) => void): Sink {
+export function openStdout(onClosed = () => {}, onFailed: (error: NodeJS.ErrnoException) => void = () => {}): Sink {
   const isFile = fstatSync(1).isFile();
   let sent = 0;
   let failed = false;
@@ -69,20 +69,13 @@ export function openStdout(onClosed: () => void, onFailed: (error: NodeJS.ErrnoE
     async flush(limitMs) {
       if (failed || !stream || stream.writableLength === 0) return;
       const waiting = stream;
-      let timer: NodeJS.Timeout | undefined;
-      await Promise.race([
-        new Promise<void>((resolve) => {
-          waiting.write("", () => resolve());
-        }),
-        ...(limitMs === undefined
-          ? []
-          : [
-              new Promise<void>((resolve) => {
-                timer = setTimeout(resolve, limitMs);
-              }),
-            ]),
-      ]);
-      clearTimeout(timer);
+      await new Promise<void>((resolve) => {
+        const timer = limitMs === undefined ? undefined : setTimeout(resolve, limitMs);
+        waiting.write("", () => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
     },
   };
 }

@@ -5,19 +5,16 @@ import type { Interface } from "node:readline";
 export function question(terminal: Interface, text: string, signal?: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve(undefined);
-    const off = () => {
+    const settle = (answer: string | undefined) => {
       terminal.off("close", off);
       signal?.removeEventListener("abort", off);
-      resolve(undefined);
+      resolve(answer);
     };
+    const off = () => settle(undefined);
     terminal.once("close", off);
     signal?.addEventListener("abort", off, { once: true });
     try {
-      terminal.question(text, signal ? { signal } : {}, (answer) => {
-        terminal.off("close", off);
-        signal?.removeEventListener("abort", off);
-        resolve(answer);
-      });
+      terminal.question(text, signal ? { signal } : {}, settle);
     } catch (error) {
       // Ctrl+D was pressed while something was being answered.
       if ((error as NodeJS.ErrnoException).code !== "ERR_USE_AFTER_CLOSE") throw error;

@@ -1,7 +1,19 @@
 // A file that the user named, written whole or not at all.
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
+
+/**
+ * For the last answer. The file is emptied at once: one that cannot be written stops the run before it costs anything, and
+ * none is left of an earlier run.
+ */
+export function openAnswerFile(file: string): (text: string) => void {
+  const path = resolve(file);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  const isStream = stat !== undefined && !stat.isFile() && !stat.isDirectory();
+  if (!isStream) writeWhole(path, [""]);
+  return (text) => writeWhole(path, [text]);
+}
 
 export function writeWhole(path: string, pieces: Iterable<string>): void {
   const stat = statSync(path, { throwIfNoEntry: false });

@@ -19,59 +19,46 @@ export type Piece = { language: string; text: string };
 
 type View = (args: JsonObject, value: JsonObject) => Partial<Omit<CallView, "id">>;
 
-const views: ReadonlyMap<string, View> = new Map<string, View>([
-  ["shell", viewOfShell],
-  ["edit", viewOfEdit],
-  ["write", viewOfEdit],
-  ["apply_patch", viewOfPatch],
-  [
-    "read",
-    ({ path, offset, limit }, { content }) => ({
+const views = new Map(
+  Object.entries<View>({
+    shell: viewOfShell,
+    edit: viewOfEdit,
+    write: viewOfEdit,
+    apply_patch: viewOfPatch,
+    read: ({ path, offset, limit }, { content }) => ({
       what: `${text(path)}${offset || limit ? ` (${[offset && `from line ${offset}`, limit && `${limit} lines`].filter(Boolean).join(", ")})` : ""}`,
       output: piece(content, languageOf(text(path))),
     }),
-  ],
-  [
-    "ls",
-    ({ path }, { directoryTreeRoot, content }) => ({
+    ls: ({ path }, { directoryTreeRoot, content }) => ({
       what: text(path),
       output: piece(content ?? treeText(directoryTreeRoot)),
     }),
-  ],
-  ["glob", ({ globPattern }, { files }) => ({ what: text(globPattern), output: piece(listText(files)) })],
-  [
-    "grep",
-    ({ pattern }, { workspaceResults, content }) => ({
+    glob: ({ globPattern }, { files }) => ({ what: text(globPattern), output: piece(listText(files)) }),
+    grep: ({ pattern }, { workspaceResults, content }) => ({
       what: text(pattern),
       output: piece(content ?? grepText(workspaceResults)),
     }),
-  ],
-  ["delete", ({ path }) => ({ what: text(path) })],
-  ["updateTodos", ({ todos }, value) => ({ what: "", output: piece(todoText(value.todos ?? todos)) })],
-  ["webFetch", ({ url }, { markdown }) => ({ what: text(url), output: piece(markdown, "markdown") })],
-  [
-    "webSearch",
-    ({ searchTerm, query }, { references }) => ({
+    delete: ({ path }) => ({ what: text(path) }),
+    updateTodos: ({ todos }, value) => ({ what: "", output: piece(todoText(value.todos ?? todos)) }),
+    webFetch: ({ url }, { markdown }) => ({ what: text(url), output: piece(markdown, "markdown") }),
+    webSearch: ({ searchTerm, query }, { references }) => ({
       what: text(searchTerm ?? query),
       output: piece(referenceText(references)),
     }),
-  ],
-  ["semSearch", ({ query }, { results }) => ({ what: text(query), output: piece(results) })],
-  [
-    "task",
-    ({ description, prompt }, { conversationSteps }) => ({
+    semSearch: ({ query }, { results }) => ({ what: text(query), output: piece(results) }),
+    task: ({ description, prompt }, { conversationSteps }) => ({
       what: text(description),
       input: piece(prompt),
       output: piece(stepsText(conversationSteps), "markdown"),
     }),
-  ],
-  ["createPlan", ({ name, plan }) => ({ what: text(name), input: piece(plan, "markdown") })],
-  [
-    "askQuestion",
-    ({ title, questions }, { answers }) => ({ what: text(title), input: piece(questionsText(questions, answers)) }),
-  ],
-  ["mcp", ({ name, args }, { content }) => ({ what: text(name), input: json(args), output: piece(mcpText(content)) })],
-]);
+    createPlan: ({ name, plan }) => ({ what: text(name), input: piece(plan, "markdown") }),
+    askQuestion: ({ title, questions }, { answers }) => ({
+      what: text(title),
+      input: piece(questionsText(questions, answers)),
+    }),
+    mcp: ({ name, args }, { content }) => ({ what: text(name), input: json(args), output: piece(mcpText(content)) }),
+  }),
+);
 
 export function viewOfCall(
   call: { callId: string; tool: string; args: unknown },
@@ -158,25 +145,28 @@ function json(value: unknown): Piece | undefined {
   return { language: "json", text: JSON.stringify(value, null, 2) };
 }
 
+function objectsIn(list: unknown): JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
 function listText(list: unknown): string {
   return Array.isArray(list) ? list.filter((each) => typeof each === "string").join("\n") : "";
 }
 
 function referenceText(references: unknown): string {
-  const list = Array.isArray(references) ? references.filter(isObject) : [];
-  return list.map(({ title, url, chunk }) => [title, url, chunk].map(text).filter(Boolean).join("\n")).join("\n\n");
+  return objectsIn(references)
+    .map(({ title, url, chunk }) => [title, url, chunk].map(text).filter(Boolean).join("\n"))
+    .join("\n\n");
 }
 
 function treeText(node: unknown, indent = ""): string {
   if (!isObject(node) || indent.length > 40) return "";
-  const folders = Array.isArray(node.childrenDirs) ? node.childrenDirs.filter(isObject) : [];
-  const files = Array.isArray(node.childrenFiles) ? node.childrenFiles.filter(isObject) : [];
   return [
-    ...folders.flatMap((folder) => [
+    ...objectsIn(node.childrenDirs).flatMap((folder) => [
       `${indent}${text(folder.absPath).replace(/^.*\//, "")}/`,
       treeText(folder, `${indent}  `),
     ]),
-    ...files.map((file) => `${indent}${text(file.name)}`),
+    ...objectsIn(node.childrenFiles).map((file) => `${indent}${text(file.name)}`),
   ]
     .filter(Boolean)
     .join("\n");
@@ -188,18 +178,14 @@ function grepText(results: unknown): string {
     .filter(isObject)
     .flatMap(({ content, files, count }) => {
       if (isObject(files)) return [listText(files.files)];
-      if (isObject(count) && Array.isArray(count.counts)) {
-        return count.counts.filter(isObject).map((each) => `${text(each.file)}: ${each.count}`);
-      }
-      if (!isObject(content) || !Array.isArray(content.matches)) return [];
-      return content.matches.filter(isObject).flatMap((file) => matchLines(file));
+      if (isObject(count)) return objectsIn(count.counts).map((each) => `${text(each.file)}: ${each.count}`);
+      return isObject(content) ? objectsIn(content.matches).flatMap(matchLines) : [];
     })
     .join("\n");
 }
 
 function matchLines(file: JsonObject): string[] {
-  const matches = Array.isArray(file.matches) ? file.matches.filter(isObject) : [];
-  return matches.map(
+  return objectsIn(file.matches).map(
     (each) => `${text(file.file)}:${each.lineNumber}${each.isContextLine ? "-" : ":"}${text(each.content)}`,
   );
 }
@@ -207,9 +193,7 @@ function matchLines(file: JsonObject): string[] {
 const marks: Record<string, string> = { PENDING: "[ ]", IN_PROGRESS: "[>]", COMPLETED: "[x]", CANCELLED: "[-]" };
 
 function todoText(todos: unknown): string {
-  if (!Array.isArray(todos)) return "";
-  return todos
-    .filter(isObject)
+  return objectsIn(todos)
     .map(
       ({ status, content }) =>
         `${marks[text(status).replace("TODO_STATUS_", "").toUpperCase()] ?? "[ ]"} ${text(content)}`,
@@ -219,9 +203,7 @@ function todoText(todos: unknown): string {
 
 /** What a subagent did, a line each, and what it said. */
 function stepsText(steps: unknown): string {
-  if (!Array.isArray(steps)) return "";
-  return steps
-    .filter(isObject)
+  return objectsIn(steps)
     .map(({ toolCall, assistantMessage }) => {
       if (isObject(assistantMessage)) return `${text(assistantMessage.text)}\n`;
       const key = isObject(toolCall) ? toolKeyOf(toolCall) : undefined;
@@ -236,12 +218,11 @@ function stepsText(steps: unknown): string {
 }
 
 function questionsText(questions: unknown, answers: unknown): string {
-  const given = Array.isArray(answers) ? answers.filter(isObject) : [];
-  return (Array.isArray(questions) ? questions.filter(isObject) : [])
+  return objectsIn(questions)
     .map(({ id, prompt, options }) => {
-      const answer = given.find((each) => each.questionId === id);
+      const answer = objectsIn(answers).find((each) => each.questionId === id);
       const chosen = Array.isArray(answer?.selectedOptionIds) ? answer.selectedOptionIds : [];
-      const lines = (Array.isArray(options) ? options.filter(isObject) : []).map(
+      const lines = objectsIn(options).map(
         (option) => `${chosen.includes(option.id) ? "[x]" : "[ ]"} ${text(option.label)}`,
       );
       const own = text(answer?.freeformText);
@@ -251,9 +232,7 @@ function questionsText(questions: unknown, answers: unknown): string {
 }
 
 function mcpText(content: unknown): string {
-  if (!Array.isArray(content)) return "";
-  return content
-    .filter(isObject)
+  return objectsIn(content)
     .map((each) =>
       isObject(each.text) ? text(each.text.text) : isObject(each.resource) ? text(each.resource.text) : "",
     )

@@ -3,20 +3,8 @@ import { createHash } from "node:crypto";
 import type { ChatRecord } from "../store/chats/chat.ts";
 import { style } from "./html-style.ts";
 import { preformatted, renderMarkdown } from "./rendered-markdown.ts";
-import {
-  countOf,
-  durationText,
-  firstLine,
-  type Picture,
-  type Transcript,
-  type TranscriptCall,
-  type TranscriptItem,
-  type TranscriptTurn,
-  timeText,
-  tokensText,
-  toldOnce,
-  transcriptOf,
-} from "./transcript.ts";
+import type { Picture, Transcript, TranscriptCall, TranscriptItem, TranscriptTurn } from "./transcript.ts";
+import { aboutTurn, durationText, firstLine, timeText, tokensText, transcriptOf } from "./transcript.ts";
 import { escapeHtml } from "./visible-text.ts";
 
 export function* htmlExport(record: ChatRecord): Generator<string> {
@@ -38,7 +26,7 @@ function head({ title }: Transcript): string {
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${escapeHtml(firstLine(title, 200))}</title>
+<title>${escapeHtml(title)}</title>
 <style>${style}</style>
 </head>
 <body>
@@ -52,16 +40,16 @@ function titleHtml(transcript: Transcript): string {
     model !== undefined && ["Model", escapeHtml(model)],
     ["Time", `${timeHtml(createdAt)} – ${timeHtml(updatedAt)}`],
     ["Turns", `${turns.length}${calls > 0 ? `, ${calls} tool call${calls === 1 ? "" : "s"}` : ""}`],
-    countOf(usage) > 0 && ["Tokens", tokensText(usage)],
+    usage && ["Tokens", tokensText(usage)],
     workspace !== undefined && ["Workspace", `<code>${escapeHtml(workspace)}</code>`],
     ["Chat", `<code>${escapeHtml(id)}</code>`],
-  ].filter((fact) => fact !== false);
+  ].filter((fact) => Array.isArray(fact));
   const list = facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`).join("\n");
   const warning =
     problems.length === 0
       ? ""
       : `\n<div class="problems"><p>This chat is damaged; what could be read follows.</p><ul>${problems.map((each) => `<li>${escapeHtml(each)}</li>`).join("")}</ul></div>`;
-  return `<header>\n<h1>${escapeHtml(firstLine(title, 200))}</h1>\n<dl class="facts">\n${list}\n</dl>${warning}\n</header>`;
+  return `<header>\n<h1>${escapeHtml(title)}</h1>\n<dl class="facts">\n${list}\n</dl>${warning}\n</header>`;
 }
 
 function callsIn(turn: TranscriptTurn): number {
@@ -84,9 +72,7 @@ function turnList({ turns }: Transcript): string {
 
 function turnHtml(turn: TranscriptTurn): string {
   const time = turn.at === undefined ? "" : timeHtml(turn.at);
-  const about = [turn.durationMs > 0 && durationText(turn.durationMs), turn.usage && tokensText(turn.usage)].filter(
-    Boolean,
-  );
+  const about = aboutTurn(turn);
   return `<article class="turn" id="turn-${turn.number}">
 <section class="you"><h2><a href="#turn-${turn.number}">Turn ${turn.number}</a>${time}</h2><div class="said">${escapeHtml(turn.prompt)}</div>${picturesHtml(turn.pictures)}</section>
 ${turn.items.map(itemHtml).join("\n")}
@@ -119,7 +105,7 @@ const groupWords = { ok: "", failed: "failed", refused: "refused", unknown: "no 
 const shownLines = 40;
 
 function callHtml(call: TranscriptCall): string {
-  const { input, error } = toldOnce(call);
+  const { input, error } = call;
   const body = [
     input ? preformatted(input.text) : "",
     call.diff !== undefined ? diffHtml(call.diff) : "",

@@ -1,16 +1,67 @@
-// The table of export formats. Each gives the text in pieces, so that a long chat need not be held twice.
+// The table of export formats, with those that are JSON. Each gives the text in pieces, so that a long chat need not be held twice.
+import type { AgentEvent } from "../protocol/event.ts";
+import { encodeEvent } from "../protocol/stream-json.ts";
+import { rebuildEvents } from "../sdk/rebuild-events.ts";
+import { type UnifiedContent, type UnifiedMessage, unifiedChat } from "../sdk/unified.ts";
 import type { ChatRecord } from "../store/chats/chat.ts";
 
 export type Exporter = (record: ChatRecord) => Iterable<string>;
 
-/** Loaded when it is chosen. */
+/** What renders for people is loaded when it is chosen. */
 export const exporters = {
   markdown: async () => (await import("./markdown.ts")).markdownExport,
-  json: async () => (await import("./json.ts")).jsonExport,
-  "stream-json": async () => (await import("./stream-json.ts")).streamJsonExport,
+  json: async () => jsonExport,
+  "stream-json": async () => streamJsonExport,
   html: async () => (await import("./html.ts")).htmlExport,
 } satisfies Record<string, () => Promise<Exporter>>;
 
 export type ExportFormat = keyof typeof exporters;
 
 export const exportFormats = Object.keys(exporters) as ExportFormat[];
+
+/** Its facts, its turns, and its messages in the shape that is the same for every agent CLI. */
+function* jsonExport(record: ChatRecord): Generator<string> {
+  const { metadata, turns, problems } = record;
+  const { folder: _folder, ...session } = metadata;
+  const start = JSON.stringify({ session, turns, problems }, null, 2);
+  yield `${start.slice(0, -2)},\n  "messages": [`;
+  let separator = "\n";
+  for (const message of unifiedChat(record)) {
+    const text = JSON.stringify(exported(message), null, 2).replaceAll("\n", "\n    ");
+    yield `${separator}    ${text}`;
+    separator = ",\n";
+  }
+  yield "\n  ]\n}\n";
+}
+
+/** What a vendor alone can read, and what only repeats the message, stays out. */
+function exported({ _original, ...message }: UnifiedMessage): Omit<UnifiedMessage, "_original"> {
+  return { ...message, content: message.content.map(withoutOpaque) };
+}
+
+function withoutOpaque(block: UnifiedContent): UnifiedContent {
+  if (!("opaque" in block)) return block;
+  const { opaque: _, ...rest } = block;
+  return rest;
+}
+
+/** The lines that its runs showed, one run after the other. */
+function* streamJsonExport(record: ChatRecord): Generator<string> {
+  let problems: AgentEvent[] = record.problems.map(({ message }) => ({ type: "notice", kind: "damaged", message }));
+  for (const { events } of rebuildEvents(record)) {
+    for (const event of events) {
+      // Deltas of text are repeated whole by what follows them.
+      yield line(event);
+      if (event.type !== "init") continue;
+      for (const problem of problems) yield line(problem);
+      problems = [];
+    }
+  }
+
+  function line(event: AgentEvent): string {
+    // A copy was begun under the id of the chat that it is a copy of.
+    const own = event.type === "init" ? { ...event, sessionId: record.metadata.id } : event;
+    const encoded = encodeEvent(own, record.metadata.id);
+    return encoded ? `${JSON.stringify(encoded)}\n` : "";
+  }
+}

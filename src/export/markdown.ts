@@ -2,20 +2,8 @@
 import type { ChatRecord } from "../store/chats/chat.ts";
 import { fenced, inlineCode, plainInline } from "./markdown-text.ts";
 import { sealed } from "./sealed-markdown.ts";
-import {
-  countOf,
-  durationText,
-  firstLine,
-  type Picture,
-  type Transcript,
-  type TranscriptCall,
-  type TranscriptItem,
-  type TranscriptTurn,
-  timeText,
-  tokensText,
-  toldOnce,
-  transcriptOf,
-} from "./transcript.ts";
+import type { Picture, Transcript, TranscriptCall, TranscriptItem, TranscriptTurn } from "./transcript.ts";
+import { aboutTurn, durationText, firstLine, timeText, tokensText, transcriptOf } from "./transcript.ts";
 import { escapeHtml } from "./visible-text.ts";
 
 export function* markdownExport(record: ChatRecord): Generator<string> {
@@ -32,8 +20,8 @@ function head(transcript: Transcript): string {
     model !== undefined && ["Model", plainInline(model)],
     ["Time", `${timeText(createdAt)} to ${timeText(updatedAt)}`],
     ["Turns", String(turns.length)],
-    countOf(usage) > 0 && ["Tokens", tokensText(usage)],
-  ].filter((row) => row !== false);
+    usage && ["Tokens", tokensText(usage)],
+  ].filter((row) => Array.isArray(row));
   const table = ["| | |", "| --- | --- |", ...rows.map(([name, value]) => `| ${name} | ${value} |`)];
   const warning =
     problems.length > 0
@@ -44,15 +32,11 @@ function head(transcript: Transcript): string {
           ...problems.map((each) => `> - ${plainInline(each)}`),
         ]
       : [];
-  return `${[`# ${plainInline(firstLine(title, 200))}`, "", ...table, ...warning].join("\n")}\n`;
+  return `${[`# ${plainInline(title)}`, "", ...table, ...warning].join("\n")}\n`;
 }
 
 function turnText(turn: TranscriptTurn): string {
-  const about = [
-    turn.at !== undefined && timeText(turn.at),
-    turn.durationMs > 0 && durationText(turn.durationMs),
-    turn.usage && tokensText(turn.usage),
-  ].filter(Boolean);
+  const about = [...(turn.at === undefined ? [] : [timeText(turn.at)]), ...aboutTurn(turn)].filter(Boolean);
   const pieces = [
     `## ${turn.number}. ${plainInline(firstLine(turn.prompt))}`,
     quoted(sealed(turn.prompt)),
@@ -93,7 +77,7 @@ function itemText(item: TranscriptItem): string {
 const groupWords = { ok: "", failed: " — failed", refused: " — refused", unknown: " — no result" };
 
 function callText(call: TranscriptCall): string {
-  const { input, error } = toldOnce(call);
+  const { input, error } = call;
   const what = call.what === "" ? "" : ` <code>${escapeHtml(firstLine(call.what, 120))}</code>`;
   const took = call.durationMs === undefined ? "" : ` · ${durationText(call.durationMs)}`;
   const body = [

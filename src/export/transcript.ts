@@ -1,7 +1,7 @@
 // Transcript: a chat as people read it, turn by turn. What the Markdown and HTML exports are made of.
 import type { AgentEvent, Outcome, Usage } from "../protocol/event.ts";
 import { displayNameOf, errorTextOf, type OutcomeGroup, outcomeGroupOf } from "../protocol/tool-calls.ts";
-import { addUsage, noUsage } from "../protocol/usage.ts";
+import { addUsage } from "../protocol/usage.ts";
 import { rebuildEvents } from "../sdk/rebuild-events.ts";
 import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
 import { shortened } from "../text/one-line.ts";
@@ -16,7 +16,8 @@ export type Transcript = {
   model?: string;
   createdAt: number;
   updatedAt: number;
-  usage: Usage;
+  /** Where any was told, here and in a turn. */
+  usage?: Usage;
   turns: TranscriptTurn[];
   /** What is wrong with the store, in sentences. */
   problems: string[];
@@ -53,19 +54,22 @@ export function transcriptOf(record: ChatRecord): Transcript {
   const { metadata } = record;
   const pictures = picturesIn(record.messages);
   const startedAt = new Map(record.turns.map((turn) => [turn.number, turn.startedAt]));
+  const { id, workspace, model } = metadata;
   const turns = rebuildEvents(record).map(({ number, events }) => {
     const at = startedAt.get(number);
-    const turn = turnOf(number, events, { workspace: metadata.workspace ?? "", pictures });
+    const turn = turnOf(number, events, { workspace: workspace ?? "", pictures });
     return at ? { ...turn, at } : turn;
   });
+  const title = metadata.title === "New Agent" ? firstLine(turns[0]?.prompt ?? "") : "";
+  const usages = turns.flatMap((turn) => turn.usage ?? []);
   return {
-    id: metadata.id,
-    title: metadata.title === "New Agent" ? firstLine(turns[0]?.prompt ?? "") || metadata.title : metadata.title,
-    ...(metadata.workspace !== undefined && { workspace: metadata.workspace }),
-    ...(metadata.model !== undefined && { model: metadata.model }),
+    id,
+    title: title || firstLine(metadata.title, 200),
+    ...(workspace !== undefined && { workspace }),
+    ...(model !== undefined && { model }),
     createdAt: record.turns[0]?.startedAt || metadata.createdAt,
     updatedAt: record.events.at(-1)?.at ?? metadata.updatedAt,
-    usage: turns.flatMap((turn) => turn.usage ?? []).reduce(addUsage, noUsage),
+    ...(usages.length > 0 && { usage: usages.reduce(addUsage) }),
     turns,
     problems: record.problems.map(({ message }) => message),
   };
@@ -100,6 +104,7 @@ function turnOf(
     ending: { kind: "interrupted" },
     durationMs: 0,
   };
+  const notice = (text: string) => turn.items.push({ type: "notice", text });
   let thoughts = "";
   let said = "";
   for (const event of events) {
@@ -138,13 +143,10 @@ function turnOf(
         return;
       case "retry":
         if (event.discards) said = "";
-        turn.items.push({
-          type: "notice",
-          text: `The model was asked again${event.reason ? `: ${event.reason}` : "."}`,
-        });
+        notice(`The model was asked again${event.reason ? `: ${event.reason}` : "."}`);
         return;
       case "notice":
-        turn.items.push({ type: "notice", text: event.message });
+        notice(event.message);
         return;
       case "tool_start":
         turn.items.push({ type: "call", ...callOf(event, undefined) });
@@ -175,27 +177,32 @@ function turnOf(
     // A command that failed has said why in what it printed.
     const error = outcome?.kind === "failure" ? undefined : errorTextOf(outcome);
     const completedAt = event.type === "tool_end" ? event.completedAt : undefined;
-    return {
+    return toldOnce({
       ...viewOfCall(event, outcome, context.workspace),
       tool: displayNameOf(event.tool),
       group: outcomeGroupOf(outcome),
       ...(error !== undefined && { error }),
       ...(event.startedAt !== undefined && completedAt !== undefined && { durationMs: completedAt - event.startedAt }),
       pictures: context.pictures.ofCall.get(event.callId) ?? [],
-    };
+    });
   }
 }
 
-/** Tokens in all. */
 /** What its line does not say already, and what its output does not. */
-export function toldOnce({ input, what, output, error }: TranscriptCall): Pick<TranscriptCall, "input" | "error"> {
+function toldOnce({ input, error, ...call }: TranscriptCall): TranscriptCall {
   return {
-    ...(input && (input.text !== what || input.text.includes("\n")) && { input }),
-    ...(error !== undefined && error !== output?.text && { error }),
+    ...call,
+    ...(input && (input.text !== call.what || input.text.includes("\n")) && { input }),
+    ...(error !== undefined && error !== call.output?.text && { error }),
   };
 }
 
-export function countOf(usage: Usage): number {
+/** How long it took, and what it used. */
+export function aboutTurn({ durationMs, usage }: TranscriptTurn): string[] {
+  return [...(durationMs > 0 ? [durationText(durationMs)] : []), ...(usage ? [tokensText(usage)] : [])];
+}
+
+function countOf(usage: Usage): number {
   return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 }
 

@@ -12,14 +12,13 @@ import { askQuestion } from "../agent/tools/ask-question.ts";
 import { type Todo, TodoList, todoWrite } from "../agent/tools/todos.ts";
 import type { TurnPrompt } from "../agent/turn.ts";
 import { UsageBudget } from "../agent/usage-budget.ts";
-import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { LiveRun, Prompt } from "../protocol/run.ts";
 import { hasHookFiles } from "../store/hook-paths.ts";
 import { trust } from "../store/trust.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { chooseTools } from "./choose-tools.ts";
-import { personOf } from "./human.ts";
+import { keepConsent, personOf } from "./human.ts";
 import { loadInstructions } from "./instructions.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import { agentModel, openProvider } from "./models.ts";
@@ -63,7 +62,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   const { workspace, roots, configDir, home, settings, model, request, host, asking } = setup;
   const { id: sessionId, chat } = session;
   const seams = { ...realSeams, ...host.seams };
-  if (request.trust) rememberTrust(setup, warn);
+  if (request.trust) keepConsent(() => trust(configDir, workspace), `The trust in ${workspace} holds`, warn);
   for (const warning of [...setup.warnings, ...session.warnings]) warn(warning);
 
   const state = { mode: session.mode, model: agentModel(model, setup) } as RunState;
@@ -229,14 +228,4 @@ function sessionEnd({ event, signal }: { event?: AgentEvent; signal?: AbortSigna
   const status = event?.type === "done" ? "completed" : signal?.aborted ? "aborted" : "error";
   const error = event?.type === "fail" ? { error: event.message } : {};
   return { status, reason: isAttended && status === "completed" ? "user_close" : status, ...error } as const;
-}
-
-/** Where nothing can be saved (a container without a home), trust still holds for this run. */
-function rememberTrust({ configDir, workspace }: Setup, warn: AssemblyParts["warn"]): void {
-  try {
-    trust(configDir, workspace);
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    warn(`The trust in ${workspace} holds for this run only: ${error.message}`);
-  }
 }

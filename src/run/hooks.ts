@@ -3,7 +3,6 @@
 import { type AgentHooks, createAgentHooks } from "../agent/hooks/agent-hooks.ts";
 import { createHooks } from "../agent/hooks/index.ts";
 import type { ProcessRunner } from "../agent/process.ts";
-import { UserError } from "../protocol/error-codes.ts";
 import type { HookEventName } from "../protocol/hook-events.ts";
 import { textOf } from "../protocol/message.ts";
 import type { HooksQuestion } from "../protocol/run.ts";
@@ -13,6 +12,7 @@ import { type Hook, type LoadedHooks, loadHooks, readGivenHooks, withWaiting } f
 import { openHookTrace } from "../store/hook-trace.ts";
 import { approveHooks } from "../store/hook-trust.ts";
 import { isTrusted } from "../store/trust.ts";
+import { keepConsent } from "./human.ts";
 import { openNamedModel } from "./models.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./setup.ts";
@@ -83,12 +83,7 @@ async function permittedByFile(setup: Setup, { warn }: HookParts): Promise<Hook[
       );
     return loaded.hooks;
   }
-  try {
-    approveHooks(files, loaded.waiting);
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    warn(`The hooks of ${workspace} are approved for this run only: ${error.message}`);
-  }
+  keepConsent(() => approveHooks(files, loaded.waiting), `The hooks of ${workspace} are approved`, warn);
   return withWaiting(loaded, files);
 }
 

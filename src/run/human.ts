@@ -1,6 +1,7 @@
 // Asks whoever can answer what no rule does. Each question has an id, and a hash of what it asks.
 import type { Asker, Question as PermissionAsked } from "../agent/agent.ts";
 import type { Person } from "../agent/person.ts";
+import { UserError } from "../protocol/error-codes.ts";
 import type { Answer, Human, Question, QuestionBody } from "../protocol/run.ts";
 import { sha256 } from "../store/chats/sha256.ts";
 
@@ -49,6 +50,16 @@ export function permissionAsker(asking: Asking): Asker | undefined {
     if (answer.always) always.add(same);
     return { allow: true };
   };
+}
+
+/** Where nothing can be saved (a container without a home), what was permitted still holds for this run. `what`: as a sentence begins. */
+export function keepConsent(save: () => void, what: string, warn: (message: string) => void): void {
+  try {
+    save();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    warn(`${what} for this run only: ${error.message}`);
+  }
 }
 
 /** Undefined where nobody can answer questions and accept plans. */

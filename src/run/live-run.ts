@@ -334,18 +334,17 @@ class OpenRun implements LiveRun {
     const { mode, model } = this.#pending;
     const { session } = this.#parts;
     const events: AgentEvent[] = [];
-    const at = this.#now();
+    const say = (kind: string, message: string, fields: Record<string, string>) =>
+      events.push({ type: "notice", kind, message, fields, at: this.#now() });
     if (mode !== undefined && mode !== state.mode) {
       state.mode = mode;
       if (lastingModes.includes(mode) || session.state("mode") !== undefined) session.saveState("mode", mode);
-      const fields = { permissionMode: mode };
-      events.push({ type: "notice", kind: "mode_change", message: `The mode is now ${mode}.`, fields, at });
+      say("mode_change", `The mode is now ${mode}.`, { permissionMode: mode });
     }
     if (model) {
       Object.assign(state, model);
       const { displayName } = model.model;
-      const fields = { model: displayName };
-      events.push({ type: "notice", kind: "model_change", message: `The model is now ${displayName}.`, fields, at });
+      say("model_change", `The model is now ${displayName}.`, { model: displayName });
     }
     this.#pending.mode = undefined;
     this.#pending.model = undefined;

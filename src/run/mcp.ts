@@ -16,6 +16,7 @@ import { isSecretName } from "../redact/secret-names.ts";
 import { approveServer } from "../store/mcp-approvals.ts";
 import type { McpServer } from "../store/mcp-servers.ts";
 import { chooseServerTools } from "./choose-tools.ts";
+import { keepConsent } from "./human.ts";
 import { type McpPlan, rulesOf } from "./mcp-plan.ts";
 import type { Setup } from "./setup.ts";
 import type { RunState } from "./state.ts";
@@ -91,12 +92,7 @@ function requestsOf({ workspace, roots }: Setup, { person, state, warn }: McpPar
   return { ...base, elicit: elicitFrom(person), sample: sampleWith({ person, model: state }) };
 }
 
-export function approvalPlace({
-  configDir,
-  workspace,
-  home,
-  host,
-}: Pick<Setup, "configDir" | "workspace" | "home" | "host">) {
+function approvalPlace({ configDir, workspace, home, host }: Setup) {
   return { configDir, workspace, home, env: host.env };
 }
 
@@ -120,12 +116,7 @@ async function isApprovedNow(server: McpServer, setup: Setup, warn: McpParts["wa
     );
     return false;
   }
-  try {
-    approveServer(server, approvalPlace(setup));
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    warn(`The MCP server ${name} is approved for this run only: ${error.message}`);
-  }
+  keepConsent(() => approveServer(server, approvalPlace(setup)), `The MCP server ${name} is approved`, warn);
   return true;
 }
 

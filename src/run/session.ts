@@ -25,15 +25,8 @@ export async function findMcp(setup: Setup): Promise<McpPlan | undefined> {
   const { mcpConfigs = [], approvedServers = [] } = setup.request;
   const isNamed = approvedServers !== "all" && approvedServers.length > 0;
   if (!hasMcpFiles(setup) && mcpConfigs.length === 0 && !isNamed) return undefined;
-  const { workspace, configDir, home, host } = setup;
-  return (await import("./mcp-plan.ts")).planMcp({
-    workspace,
-    configDir,
-    home,
-    env: host.env,
-    mcpConfigs,
-    approvedServers,
-  });
+  const { planMcp } = await import("./mcp-plan.ts");
+  return planMcp({ ...setup, env: setup.host.env, mcpConfigs, approvedServers });
 }
 
 export type RunSession = {
@@ -63,10 +56,7 @@ export async function openSession(setup: Setup): Promise<RunSession> {
   const chat =
     choice.type === "resume"
       ? openChat(await chosenFolder(setup, choice, (message) => warnings.push(message)), kept)
-      : createChat(
-          { configDir: setup.configDir, workspace: setup.workspace },
-          { id: await newId(setup, choice.id), ...kept },
-        );
+      : createChat(setup, { id: await newId(setup, choice.id), ...kept });
   return {
     id: chat.metadata.id,
     mode: lastingMode(chat, setup),

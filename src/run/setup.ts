@@ -43,8 +43,10 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   const asking = createAsking(host.human);
 
   const isKnown = asked.trust === true || isTrusted(config, workspace);
-  const isGranted = gate && !isKnown && !asked.force && (await isTrustedNow(asking, workspace));
-  if (gate && !isKnown && !asked.force && !isGranted) throw untrusted(workspace);
+  const isAsked = gate && !isKnown && !asked.force;
+  // A yes is remembered, as that of --trust.
+  const isGranted = isAsked && (await asking.ask({ type: "trust", workspace }))?.type === "yes";
+  if (isAsked && !isGranted) throw untrusted(workspace);
   const request = isGranted ? { ...asked, trust: true } : asked;
   const trusted = isKnown || isGranted;
 
@@ -68,12 +70,6 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
     limits: { ...limits, maxTurnsPerPrompt: settings.courser.maxTurns ?? 500 },
     warnings: [...settings.warnings, ...foreignKeyWarning(host)],
   };
-}
-
-/** A yes is remembered, as that of --trust. */
-async function isTrustedNow(asking: Asking, workspace: string): Promise<boolean> {
-  const answer = await asking.ask({ type: "trust", workspace });
-  return answer?.type === "yes";
 }
 
 /** Drivers of the original hand on its key; it opens nothing here, and other vendors must not see it. */

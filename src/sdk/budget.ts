@@ -15,7 +15,7 @@ export class BudgetWatch {
   #usage: Usage | undefined;
   /** Of the present turn, as far as its stream tells before the end. */
   #spent: Usage | undefined;
-  #costUsd: number | undefined;
+  costUsd: number | undefined;
   turns = 0;
 
   constructor(budget: Budget = {}) {
@@ -24,10 +24,6 @@ export class BudgetWatch {
 
   get usage(): Usage | undefined {
     return sum(this.#usage, this.#spent);
-  }
-
-  get costUsd(): number | undefined {
-    return this.#costUsd;
   }
 
   /** To be called with every event. Undefined: all is within bounds. */
@@ -55,7 +51,7 @@ export class BudgetWatch {
         this.#usage = sum(this.#usage, event.usage ?? this.#spent);
         this.#spent = undefined;
         this.#isReplying = false;
-        if (event.costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + event.costUsd;
+        if (event.costUsd !== undefined) this.costUsd = (this.costUsd ?? 0) + event.costUsd;
         break;
     }
     return this.breach();
@@ -70,7 +66,7 @@ export class BudgetWatch {
     if (tokens !== undefined && used && used.inputTokens + used.outputTokens > tokens) {
       return { code: "MAX_TOKENS", message: `The run reached its limit of ${tokens} tokens.` };
     }
-    if (costUsd !== undefined && (this.#costUsd ?? 0) > costUsd) {
+    if (costUsd !== undefined && (this.costUsd ?? 0) > costUsd) {
       return { code: "MAX_COST", message: `The run reached its limit of ${costUsd} dollars.` };
     }
     return undefined;

@@ -60,25 +60,15 @@ export interface RunningCli {
 }
 
 export function startCli(request: CliRequest): RunningCli {
-  const cli = new Cli(request);
-  return {
-    pid: cli.pid,
-    via: cli.via,
-    frames: cli.queue,
-    batches: { [Symbol.asyncIterator]: () => cli.queue.batches() },
-    ended: cli.ended,
-    stop: () => cli.stop("cancelled"),
-    write: (line) => cli.write(line),
-    endInput: () => cli.endInput(),
-    stopReason: () => cli.stopReason,
-  };
+  return new Cli(request);
 }
 
 const stderrBytes = 64 * 1024;
 
-class Cli {
+class Cli implements RunningCli {
   readonly via: RunningCli["via"];
-  readonly queue: FrameQueue;
+  readonly frames: FrameQueue;
+  readonly batches: RunningCli["batches"];
   readonly ended: Promise<CliEnd>;
   readonly #request: CliRequest;
   readonly #parser: FrameParser;
@@ -92,14 +82,15 @@ class Cli {
   constructor(request: CliRequest) {
     this.#request = request;
     this.#parser = new FrameParser(request.parser);
-    this.queue = new FrameQueue({
+    this.frames = new FrameQueue({
       full: () => this.#hold(),
       room: () => this.#release(),
       abandoned: () => {
-        this.stop("cancelled");
+        this.stop();
         this.#process.stdout?.resume();
       },
     });
+    this.batches = { [Symbol.asyncIterator]: () => this.frames.batches() };
     const { args, via, stdin } = promptInput(request);
     this.via = via;
     this.#process = new Supervisor<OwnReason>({
@@ -114,7 +105,7 @@ class Cli {
       stageMs: request.stageMs,
       onOutput: (stream, chunk) => (stream === "stdout" ? this.#take(chunk) : this.#takeStderr(chunk)),
       cancel: (reason) => this.#cancel(reason),
-      isHeldUp: () => this.#process.stdout?.closed === false && (this.queue.isFull || !this.queue.isEmpty),
+      isHeldUp: () => this.#process.stdout?.closed === false && (this.frames.isFull || !this.frames.isEmpty),
     });
     const { timeoutMs, closeTurnAfterMs } = request;
     if (timeoutMs !== undefined) this.#timers.set("timeout", timeoutMs, () => this.stop("timedOut"));
@@ -129,11 +120,11 @@ class Cli {
     return this.#process.pid;
   }
 
-  get stopReason(): CliEnd["stop"] {
+  stopReason(): CliEnd["stop"] {
     return this.#stopped === "lingered" ? undefined : this.#stopped;
   }
 
-  stop(why: StopReason): void {
+  stop(why: StopReason = "cancelled"): void {
     this.#process.stop(why);
   }
 
@@ -149,8 +140,8 @@ class Cli {
   #cancel(why: StopReason): boolean {
     this.#stopped = this.#parser.terminal ? "lingered" : why;
     this.#timers.clear();
-    if (why === "faulty") this.queue.close();
-    this.queue.isClosing = true; // a CLI that is told to cancel still has its result to say, reader or not
+    if (why === "faulty") this.frames.close();
+    this.frames.isClosing = true; // a CLI that is told to cancel still has its result to say, reader or not
     const { stdin, stdout } = this.#process;
     stdout?.resume();
     if (!stdin?.writable) return false;
@@ -171,14 +162,14 @@ class Cli {
     this.#heard();
     const frames = this.#parser.push(chunk);
     this.#bytesOfFrame += chunk.length;
-    for (const frame of frames) this.queue.push(frame, this.#bytesOfFrame / frames.length);
+    for (const frame of frames) this.frames.push(frame, this.#bytesOfFrame / frames.length);
     if (frames.length > 0) this.#bytesOfFrame = 0;
     if (this.#parser.error) this.stop("faulty");
-    else if (this.#parser.terminal && !this.queue.isClosed) this.#turnIsOver();
+    else if (this.#parser.terminal && !this.frames.isClosed) this.#turnIsOver();
   }
 
   #turnIsOver(): void {
-    this.queue.close();
+    this.frames.close();
     this.#timers.clear();
     this.#process.stdout?.resume(); // what comes now is thrown away, but must not dam up
     if (this.#stopped) return;
@@ -187,7 +178,7 @@ class Cli {
 
   #heard(): void {
     const { idleMs } = this.#request;
-    if (idleMs === undefined || this.queue.isFull || this.#parser.terminal || this.#stopped) return;
+    if (idleMs === undefined || this.frames.isFull || this.#parser.terminal || this.#stopped) return;
     this.#timers.set("idle", idleMs, () => this.#silent());
   }
 
@@ -224,9 +215,10 @@ class Cli {
     const isForced = this.#stopped !== undefined && !this.#parser.terminal;
     const child = isForced ? { exit: null, signal: null } : { exit: exitCode, signal: signal || null };
     const { frames, error: fault, ...ending } = this.#parser.end({ ...child, stderr });
-    for (const frame of frames) this.queue.push(frame, 0);
-    this.queue.close();
+    for (const frame of frames) this.frames.push(frame, 0);
+    this.frames.close();
     const error = failure ? this.#startError(failure) : this.#ownError(stderr);
+    const stop = this.stopReason();
     return {
       ...ending,
       ...(error ? { outcome: "fail_closed" as const, error } : fault && { error: fault }),
@@ -235,30 +227,24 @@ class Cli {
       stderr,
       stages,
       durationMs,
-      ...(this.stopReason && { stop: this.stopReason }),
+      ...(stop && { stop }),
     };
   }
 
   /** Why this side ended it, unless the turn was over by then. */
   #ownError(stderr: string): FrameError | UserError | undefined {
     const { command, timeoutMs, idleMs } = this.#request;
+    const killed = (code: "CLI_TIMEOUT" | "NO_RESULT", why: string) =>
+      new FrameError(code, `${command} ${why} and was killed.`, { stderr });
     switch (this.#stopped) {
       case "timedOut":
-        return new FrameError("CLI_TIMEOUT", `${command} gave no result within ${timeoutMs} ms and was killed.`, {
-          stderr,
-        });
+        return killed("CLI_TIMEOUT", `gave no result within ${timeoutMs} ms`);
       case "silent":
-        return new FrameError("CLI_TIMEOUT", `${command} said nothing for ${idleMs} ms and was killed.`, { stderr });
+        return killed("CLI_TIMEOUT", `said nothing for ${idleMs} ms`);
+      case "mute":
+        return killed("NO_RESULT", "closed its output without a result, did not exit,");
       case "cancelled":
         return new UserError("INTERRUPTED", `${command} was cancelled.`);
-      case "mute":
-        return new FrameError(
-          "NO_RESULT",
-          `${command} closed its output without a result, did not exit, and was killed.`,
-          {
-            stderr,
-          },
-        );
       case "faulty":
       case "lingered":
       case undefined:

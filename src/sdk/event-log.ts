@@ -3,11 +3,6 @@
 /** How far the slowest reader of a log that keeps nothing may fall behind before the writer waits. */
 const mostWaiting = 1000;
 
-export type EventLogOptions = {
-  /** False: what every present reader has read is dropped, and the writer goes at the pace of the slowest. */
-  keep?: boolean;
-};
-
 export class EventLog<Item> implements AsyncIterable<Item> {
   readonly #keep: boolean;
   readonly #readers = new Set<{ next: number }>();
@@ -17,7 +12,8 @@ export class EventLog<Item> implements AsyncIterable<Item> {
   #isOver = false;
   #waiting: (() => void)[] = [];
 
-  constructor({ keep = true }: EventLogOptions = {}) {
+  /** `keep` false: what every present reader has read is dropped, and the writer goes at the pace of the slowest. */
+  constructor({ keep = true } = {}) {
     this.#keep = keep;
   }
 

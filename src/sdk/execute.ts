@@ -3,7 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { AgentEvent } from "../protocol/event.ts";
 import { callOf, createUnifier } from "./live-messages.ts";
 import type { RunError, RunOutcome, RunResult } from "./outcome.ts";
-import { type Run, type StartOptions, start } from "./run.ts";
+import { type StartOptions, start } from "./run.ts";
 import type { AnswerSchema, DataOf } from "./structured.ts";
 import type { UnifiedMessage, UnifiedTool } from "./unified.ts";
 
@@ -83,7 +83,7 @@ export async function execute<const Schema extends AnswerSchema | undefined = un
   const unify = createUnifier({ tool: run.tool, startedAt: Date.now() });
   const messages: UnifiedMessage[] = [];
   const toolUses: UnifiedToolUse[] = [];
-  await orCancel(run, async () => {
+  try {
     for await (const event of run.events) {
       await onEvent?.(event);
       if (event.type === "text") await onToken?.(event.text, event.at ?? Date.now());
@@ -97,27 +97,20 @@ export async function execute<const Schema extends AnswerSchema | undefined = un
         await onMessage?.(message);
       }
     }
-  });
+  } catch (error) {
+    await run.cancel(); // a callback that throws leaves no process behind
+    throw error;
+  }
   const result = await run.result;
-  if (result.outcome !== "success" && result.error.code === "CALLBACK_FAILED") throw result.error.cause;
   const error = result.outcome === "success" ? undefined : result.error;
+  if (error?.code === "CALLBACK_FAILED") throw error.cause;
   if (error) await onError?.(error);
   await onClose?.(result.exitCode, result.signal);
   await onComplete?.();
-  return {
-    success: result.outcome === "success",
-    outcome: result.outcome,
-    text: result.text,
-    data: result.outcome === "success" ? result.data : undefined,
-    sessionId: result.sessionId,
-    messages,
-    toolUses,
-    exitCode: result.exitCode,
-    durationMs: result.durationMs,
-    error,
-    usage: result.usage,
-    result,
-  };
+  const { outcome, text, sessionId: session, exitCode, durationMs, usage } = result;
+  const data = result.outcome === "success" ? result.data : undefined;
+  const told = { outcome, text, data, sessionId: session, exitCode, durationMs, usage };
+  return { ...told, success: !error, error, messages, toolUses, result };
 }
 
 export function executeCursor<const Schema extends AnswerSchema | undefined = undefined>(
@@ -133,16 +126,6 @@ export function executeCursorStreaming<const Schema extends AnswerSchema | undef
   options: CursorExecuteOptions<Schema> = {},
 ): Promise<CursorExecuteResult<DataOf<Schema>>> {
   return execute<Schema>({ ...options, prompt, tool: "cursor", partial: true });
-}
-
-/** A callback that throws leaves no process behind. */
-async function orCancel(run: Run<unknown>, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    await run.cancel();
-    throw error;
-  }
 }
 
 /** Characters that arrive in two pieces are told in one. */

@@ -19,24 +19,22 @@ export type FindOptions = {
 export function findCli(driver: AgentDriver, options: FindOptions = {}): FoundCli | undefined {
   const { env = process.env, platform = process.platform } = options;
   const named = options.executable ?? env[driver.pathVariable];
-  if (named !== undefined && named.length > 0) {
-    const [program, ...rest] = typeof named === "string" ? [named] : named;
+  const isNamed = named !== undefined && named.length > 0;
+  const commands = isNamed
+    ? [typeof named === "string" ? [named] : named]
+    : driver.programs.map((program) => [program]);
+  for (const [program, ...rest] of commands) {
     const path = findProgram(program!, env, platform);
-    return path === undefined ? undefined : found(path, rest);
+    if (path !== undefined) return found(path, rest);
   }
-  for (const program of driver.programs) {
-    const path = findProgram(program, env, platform);
-    if (path !== undefined) return found(path, []);
-  }
-  const own = driver.tool === "cursor" ? ownCli() : undefined;
+  const own = driver.tool === "cursor" && !isNamed ? ownCli() : undefined;
   return own === undefined ? undefined : found(own, []);
 }
 
 function found(path: string, rest: readonly string[]): FoundCli {
-  const script = rest.find((word) => isOwnFile(word));
   // A script has no program of its own on Windows, and need not be executable.
   const words = /\.[cm]?js$/.test(path) ? [process.execPath, path, ...rest] : [path, ...rest];
-  return { path, words, isOurs: isOwnFile(path) || script !== undefined };
+  return { path, words, isOurs: [path, ...rest].some(isOwnFile) };
 }
 
 function isOwnFile(path: string): boolean {

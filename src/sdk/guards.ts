@@ -1,25 +1,11 @@
 // Type guards for unified messages, their blocks, and the lines of stream-json.
 
-import { isObject } from "../json/object.ts";
-import type {
-  CursorAssistantEvent,
-  CursorResultEvent,
-  CursorSystemEvent,
-  CursorThinkingEvent,
-  CursorToolCallEvent,
-  CursorUserEvent,
-} from "../protocol/cursor-lines.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
+import type * as lines from "../protocol/cursor-lines.ts";
 import { commonFault, frameTypes } from "../protocol/frame-shapes.ts";
-import type {
-  UnifiedImageBlock,
-  UnifiedMessage,
-  UnifiedTextBlock,
-  UnifiedThinkingBlock,
-  UnifiedToolResultBlock,
-  UnifiedToolUseBlock,
-} from "./unified.ts";
+import type * as unified from "./unified.ts";
 
-export function isUnifiedMessage(value: unknown): value is UnifiedMessage {
+export function isUnifiedMessage(value: unknown): value is unified.UnifiedMessage {
   return (
     isObject(value) &&
     typeof value.id === "string" &&
@@ -30,56 +16,43 @@ export function isUnifiedMessage(value: unknown): value is UnifiedMessage {
   );
 }
 
-export function isTextBlock(block: unknown): block is UnifiedTextBlock {
-  return isObject(block) && block.type === "text" && typeof block.text === "string";
-}
+export const isTextBlock = guard<unified.UnifiedTextBlock>("text", ({ text }) => typeof text === "string");
+export const isThinkingBlock = guard<unified.UnifiedThinkingBlock>(
+  "thinking",
+  ({ thinking }) => typeof thinking === "string",
+);
+export const isToolUseBlock = guard<unified.UnifiedToolUseBlock>(
+  "tool_use",
+  ({ id, name }) => typeof id === "string" && typeof name === "string",
+);
+export const isToolResultBlock = guard<unified.UnifiedToolResultBlock>(
+  "tool_result",
+  ({ tool_use_id: id }) => typeof id === "string",
+);
+export const isImageBlock = guard<unified.UnifiedImageBlock>("image", ({ source }) => isObject(source));
 
-export function isThinkingBlock(block: unknown): block is UnifiedThinkingBlock {
-  return isObject(block) && block.type === "thinking" && typeof block.thinking === "string";
-}
-
-export function isToolUseBlock(block: unknown): block is UnifiedToolUseBlock {
-  return isObject(block) && block.type === "tool_use" && typeof block.id === "string" && typeof block.name === "string";
-}
-
-export function isToolResultBlock(block: unknown): block is UnifiedToolResultBlock {
-  return isObject(block) && block.type === "tool_result" && typeof block.tool_use_id === "string";
-}
-
-export function isImageBlock(block: unknown): block is UnifiedImageBlock {
-  return isObject(block) && block.type === "image" && isObject(block.source);
-}
-
-export function isCursorSystemEvent(line: unknown): line is CursorSystemEvent {
-  return isLine(line, "system") && (line as CursorSystemEvent).subtype === "init";
-}
-
-export function isCursorUserEvent(line: unknown): line is CursorUserEvent {
-  return isLine(line, "user");
-}
-
-export function isCursorAssistantEvent(line: unknown): line is CursorAssistantEvent {
-  return isLine(line, "assistant");
-}
+export const isCursorSystemEvent = guard<lines.CursorSystemEvent>(
+  "system",
+  (line) => isWhole(line) && line.subtype === "init",
+);
+export const isCursorUserEvent = guard<lines.CursorUserEvent>("user", isWhole);
+export const isCursorAssistantEvent = guard<lines.CursorAssistantEvent>("assistant", isWhole);
+export const isCursorThinkingEvent = guard<lines.CursorThinkingEvent>("thinking", isWhole);
+export const isCursorToolCallEvent = guard<lines.CursorToolCallEvent>(
+  "tool_call",
+  (line) => isWhole(line) && /^(started|completed)$/.test(String(line.subtype)),
+);
+export const isCursorResultEvent = guard<lines.CursorResultEvent>("result", isWhole);
 
 /** A piece of text as it comes, rather than a text that is whole. */
-export function isCursorDelta(line: unknown): line is CursorAssistantEvent & { timestamp_ms: number } {
+export function isCursorDelta(line: unknown): line is lines.CursorAssistantEvent & { timestamp_ms: number } {
   return isCursorAssistantEvent(line) && line.timestamp_ms !== undefined && line.model_call_id === undefined;
 }
 
-export function isCursorThinkingEvent(line: unknown): line is CursorThinkingEvent {
-  return isLine(line, "thinking");
+function guard<Value>(type: string, check: (value: JsonObject) => boolean) {
+  return (value: unknown): value is Value => isObject(value) && value.type === type && check(value);
 }
 
-export function isCursorToolCallEvent(line: unknown): line is CursorToolCallEvent {
-  return isLine(line, "tool_call") && /^(started|completed)$/.test((line as CursorToolCallEvent).subtype);
-}
-
-export function isCursorResultEvent(line: unknown): line is CursorResultEvent {
-  return isLine(line, "result");
-}
-
-function isLine(line: unknown, type: string): boolean {
-  if (!isObject(line) || line.type !== type) return false;
-  return (frameTypes.get(type)?.check?.(line) ?? commonFault(line)) === undefined;
+function isWhole(line: JsonObject): boolean {
+  return (frameTypes.get(String(line.type))?.check?.(line) ?? commonFault(line)) === undefined;
 }

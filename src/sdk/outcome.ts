@@ -1,6 +1,7 @@
 // How a run ended: exactly one outcome, told by what the CLI said and how its process ended, never by the exit code alone.
 import { type ErrorCode, errorCodes } from "../protocol/error-codes.ts";
-import type { AgentEvent, Denial, Usage } from "../protocol/event.ts";
+import type { Denial, Usage } from "../protocol/event.ts";
+import type { TurnEnding } from "../protocol/run.ts";
 import { redact } from "../redact/redact.ts";
 import type { CliEnd } from "./child.ts";
 import type { AgentDriver, RunLoss } from "./drivers/driver.ts";
@@ -54,12 +55,10 @@ export class RunError extends Error {
   }
 }
 
-type Ending = Extract<AgentEvent, { type: "done" | "fail" }>;
-
 /** Undefined: success. `ending`: the last word of the CLI, if it had one. */
 export function judge(
   end: CliEnd,
-  ending: Ending | undefined,
+  ending: TurnEnding | undefined,
   driver: Pick<AgentDriver, "failures">,
 ): RunError | undefined {
   // Why this side ended it comes first: what a CLI says while it is being ended is not an answer.
@@ -68,7 +67,8 @@ export function judge(
   if (ending?.type === "done") return undefined;
   if (ending) {
     const code = ending.code ?? codeIn(ending.message, driver) ?? "CLI_FAILED";
-    return new RunError(isEndedFromOutside(code) ? "cancelled" : "error", code, forPrograms(ending.message, code));
+    const isEndedFromOutside = code === "INTERRUPTED" || code === "TERMINATED"; // somebody else sent the signal
+    return new RunError(isEndedFromOutside ? "cancelled" : "error", code, forPrograms(ending.message, code));
   }
   const isCrash = end.signal !== "" || (end.exitCode !== null && end.exitCode !== 0);
   if (!end.error)
@@ -92,11 +92,6 @@ function forPrograms(message: string, code: string): string {
 
 function messageOf({ error }: CliEnd): string {
   return error?.message ?? "The run was stopped.";
-}
-
-/** Somebody else sent the signal. */
-function isEndedFromOutside(code: string): boolean {
-  return code === "INTERRUPTED" || code === "TERMINATED";
 }
 
 /** A stream that breaks off is the trace of a crash; one that is wrong from within is not. */

@@ -8,15 +8,10 @@ export type RebuiltTurn = { number: number; events: AgentEvent[] };
 
 /** Every turn, in order. Each begins with `init` and ends in exactly one `done` or `fail`. */
 export function rebuildEvents(record: ChatRecord): RebuiltTurn[] {
-  const numbers = new Set([
-    ...record.turns.map((turn) => turn.number),
-    ...record.events.map((stored) => stored.turn),
-    ...record.messages.map((stored) => stored.turn),
-  ]);
   const events = groupByTurn(record.events);
   const messages = groupByTurn(record.messages);
   const turns = new Map(record.turns.map((turn) => [turn.number, turn]));
-  return [...numbers]
+  return [...new Set([...turns.keys(), ...events.keys(), ...messages.keys()])]
     .sort((a, b) => a - b)
     .map((number) => ({
       number,

@@ -6,20 +6,24 @@ import { derived } from "../protocol/stream-json.ts";
 import type { OpenConnection } from "./callbacks/connection.ts";
 import type { RunLoss } from "./drivers/driver.ts";
 import { EventLog } from "./event-log.ts";
-import { findCli } from "./find-cli.ts";
 import { liveMessages } from "./live-messages.ts";
 import { RunError, type RunResult } from "./outcome.ts";
 import {
   type AnyOptions,
   checkedDriver,
+  cliOf,
+  connectionOf,
+  defaultGraceMs,
+  defaultIdleMs,
   type FollowUp,
   followUp,
+  guarded,
   requestOf,
   type StartOptions,
   shapeOf,
 } from "./start-options.ts";
 import type { AnswerSchema, DataOf } from "./structured.ts";
-import { type RunPlan, runTurns, unstarted } from "./turns.ts";
+import { type RunPlan, Turns, unstarted } from "./turns.ts";
 import type { UnifiedMessage, UnifiedTool } from "./unified.ts";
 
 export type { FollowUp, StartOptions } from "./start-options.ts";
@@ -55,9 +59,6 @@ export interface RunSession {
   ): Run<DataOf<Schema>>;
 }
 
-/** An hour: while a long reply is made or a command runs, CLIs say nothing for many minutes. */
-const defaultIdleMs = 3_600_000;
-
 export function start<const Schema extends AnswerSchema | undefined = undefined>(
   options: StartOptions<Schema>,
 ): Run<DataOf<Schema>> {
@@ -92,23 +93,10 @@ function begin(options: AnyOptions, before: PreviousTurn | undefined): Run<unkno
 
   /** What a callback throws ends the run, and is told as its outcome. */
   let failure: RunError | undefined;
-  function guarded<Words extends unknown[]>(name: string, call: ((...words: Words) => void) | undefined) {
-    if (!call) return {};
-    const guard = (...words: Words) => {
-      try {
-        call(...words);
-      } catch (error) {
-        failure ??= new RunError(
-          "error",
-          "CALLBACK_FAILED",
-          `${name} failed: ${error instanceof Error ? error.message : error}`,
-        );
-        failure.cause = error;
-        stop();
-      }
-    };
-    return { [name]: guard };
-  }
+  const fail = (message: string, cause: unknown) => {
+    failure ??= Object.assign(new RunError("error", "CALLBACK_FAILED", message), { cause });
+    stop();
+  };
 
   async function run(): Promise<RunResult<unknown>> {
     // The caller gets to read from the very beginning.
@@ -116,13 +104,12 @@ function begin(options: AnyOptions, before: PreviousTurn | undefined): Run<unkno
     try {
       const resume = before ? await sessionOf(before, abort.signal) : undefined;
       const plan = planOf(resume);
-      opened = await connectionOf();
+      opened = await connectionOf(options, tool, abort.signal);
       if (opened) plan.request.connection = opened.connection;
-      const ended = await runTurns(plan);
+      const ended = await new Turns(plan).run();
       return opened?.warnings.length ? { ...ended, warnings: [...ended.warnings, ...opened.warnings] } : ended;
     } catch (error) {
       const ended = unstarted(error, losses);
-      if (ended.outcome === "success") throw error;
       const { message, code } = ended.error;
       log.push({ type: "fail", message, code, durationMs: 0, apiDurationMs: 0, at: Date.now(), carried: derived });
       return ended;
@@ -131,33 +118,17 @@ function begin(options: AnyOptions, before: PreviousTurn | undefined): Run<unkno
     }
   }
 
-  async function connectionOf(): Promise<OpenConnection | undefined> {
-    const { canUseTool, hooks, tools } = options;
-    if (!canUseTool && !hooks && !tools?.length) return undefined;
-    const { openConnection } = await import("./callbacks/connection.ts");
-    return openConnection({
-      tool,
-      signal: abort.signal,
-      ...(canUseTool && { canUseTool }),
-      ...(hooks && { hooks }),
-      ...(tools && { tools }),
-    });
-  }
-
   function planOf(resume: string | undefined): RunPlan {
-    const env = { ...process.env, ...options.env };
-    const cli = findCli(driver, { env, ...(options.executable && { executable: options.executable }) });
-    if (!cli) throw notFound(options, driver.programs[0]!);
     return {
-      driver: driver,
-      cli,
+      driver,
+      cli: cliOf(driver, options),
       request: requestOf(options, resume, before?.fork ?? false),
       ...(options.schema && { schema: options.schema, ...shapeOf(options.schema, options.jsonSchema) }),
       extraArgs: options.extraArgs ?? [],
       env: options.env ?? {},
       ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
       idleMs: options.idleMs ?? defaultIdleMs,
-      graceMs: options.graceMs ?? 2000,
+      graceMs: options.graceMs ?? defaultGraceMs,
       resultGraceMs: options.resultGraceMs ?? 2000,
       onNoise: options.onNoise ?? "fail",
       signal: abort.signal,
@@ -169,9 +140,9 @@ function begin(options: AnyOptions, before: PreviousTurn | undefined): Run<unkno
         return log.room();
       },
       failure: () => failure,
-      ...guarded("onStart", options.onStart),
-      ...guarded("onStdout", options.onStdout),
-      ...guarded("onStderr", options.onStderr),
+      onStart: guarded("onStart", options.onStart, fail),
+      onStdout: guarded("onStdout", options.onStdout, fail),
+      onStderr: guarded("onStderr", options.onStderr, fail),
     };
   }
 
@@ -214,14 +185,6 @@ async function sessionOf({ result }: PreviousTurn, signal: AbortSignal): Promise
     throw new UserError("SESSION_NOT_FOUND", "Session not found: the turn before this one ended without a session.");
   }
   return ended.sessionId;
-}
-
-export function notFound({ executable }: Pick<AnyOptions, "executable">, program: string): UserError {
-  const name = typeof executable === "string" ? executable : (executable?.[0] ?? program);
-  return new UserError(
-    "CLI_NOT_FOUND",
-    `${name} was not found. Install it, put it in PATH, or name it: start({ executable: '/path/to/${program}' }).`,
-  );
 }
 
 function textOf(

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { schemaProblem } from "../json/schema-check.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { hookEvents, isHookEvent } from "../protocol/hook-events.ts";
+import type { OpenConnection } from "./callbacks/connection.ts";
 import type { CanUseTool, HookCallbacks } from "./callbacks/hook-callbacks.ts";
 import type { InProcessTool } from "./callbacks/tool.ts";
 import {
@@ -13,6 +14,7 @@ import {
   type SdkPermissionMode,
 } from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
+import { type FoundCli, findCli } from "./find-cli.ts";
 import { type AnswerSchema, isStandard, type JsonSchema, jsonSchemaOf } from "./structured.ts";
 import type { UnifiedTool } from "./unified.ts";
 
@@ -80,20 +82,26 @@ export type FollowUp<Schema extends AnswerSchema | undefined = undefined> = Part
   Omit<StartOptions<Schema>, "prompt" | "tool" | "cwd" | "resume" | "fork" | "executable">
 >;
 
+/** An hour: while a long reply is made or a command runs, CLIs say nothing for many minutes. */
+export const defaultIdleMs = 3_600_000;
+export const defaultGraceMs = 2000;
+
 export type AnyOptions = StartOptions<AnswerSchema | undefined>;
 
 /** Throws for what a program must not ask: found at once, not when the run is over. */
 export function checkedDriver(options: AnyOptions): AgentDriver {
   const { tool = "cursor" } = options;
   const driver = Object.hasOwn(drivers, tool) ? drivers[tool] : undefined;
-  if (!driver) {
-    throw new UserError("USAGE", `No driver for '${tool}'. The drivers are ${Object.keys(drivers).join(", ")}.`);
-  }
-  if (typeof options.prompt !== "string") throw new UserError("USAGE", "start needs a prompt: start({ prompt: '…' }).");
+  if (!driver) throw misuse(`No driver for '${tool}'. The drivers are ${Object.keys(drivers).join(", ")}.`);
+  if (typeof options.prompt !== "string") throw misuse("start needs a prompt: start({ prompt: '…' }).");
   checkWords(options);
   checkSchema(options.schema);
   checkCallbacks(options, driver);
   return driver;
+}
+
+function misuse(message: string): UserError {
+  return new UserError("USAGE", message);
 }
 
 /** What comes from outside must not turn into another flag. */
@@ -104,23 +112,16 @@ export function checkWords({
 }: Pick<AnyOptions, "model" | "resume" | "permissionMode">): void {
   for (const [option, word] of Object.entries({ model, resume })) {
     if (typeof word !== "string" || /^[^-\s]/.test(word)) continue;
-    throw new UserError(
-      "USAGE",
-      `${option} cannot be ${JSON.stringify(word)}: it must not be empty or begin with a dash.`,
-    );
+    throw misuse(`${option} cannot be ${JSON.stringify(word)}: it must not be empty or begin with a dash.`);
   }
-  if (!permissionModes.includes(permissionMode)) {
-    throw new UserError(
-      "USAGE",
-      `permissionMode cannot be '${permissionMode}': it must be one of ${permissionModes.join(", ")}.`,
-    );
-  }
+  if (!permissionModes.includes(permissionMode))
+    throw misuse(`permissionMode cannot be '${permissionMode}': it must be one of ${permissionModes.join(", ")}.`);
 }
 
 function checkSchema(schema: AnswerSchema | undefined): void {
   if (!schema || isStandard(schema)) return;
   const problem = schemaProblem(schema);
-  if (problem !== undefined) throw new UserError("USAGE", `The schema cannot be used: ${problem}.`);
+  if (problem !== undefined) throw misuse(`The schema cannot be used: ${problem}.`);
 }
 
 /** A CLI without a way for callbacks is an error: who counts on being asked must be. */
@@ -129,20 +130,60 @@ function checkCallbacks({ canUseTool, hooks, tools = [] }: AnyOptions, driver: A
   const { permissionCallback } = driver.capabilities();
   if ((canUseTool || hooks) && !permissionCallback) {
     const option = canUseTool ? "canUseTool" : "hooks";
-    throw new UserError("USAGE", `${option} cannot be used: ${program} has no hooks that can be passed for one run.`);
+    throw misuse(`${option} cannot be used: ${program} has no hooks that can be passed for one run.`);
   }
   const unknown = Object.keys(hooks ?? {}).find(
     (event) => !isHookEvent(event) || (driver.tool === "claude" && !hookEvents[event].claude),
   );
-  if (unknown !== undefined) throw new UserError("USAGE", `${program} has no hook for the event ${unknown}.`);
+  if (unknown !== undefined) throw misuse(`${program} has no hook for the event ${unknown}.`);
   const wrong = tools.find(
     ({ name }, index) => !/^[\w-]{1,64}$/.test(name) || tools.findIndex((each) => each.name === name) !== index,
   );
   if (wrong)
-    throw new UserError(
-      "USAGE",
-      `The tool name '${wrong.name}' is used twice, or has characters other than letters, digits, _ and -.`,
-    );
+    throw misuse(`The tool name '${wrong.name}' is used twice, or has characters other than letters, digits, _ and -.`);
+}
+
+type CliOptions = Pick<AnyOptions, "executable" | "env">;
+
+/** Throws where it is not installed. */
+export function cliOf(driver: AgentDriver, { executable, env }: CliOptions): FoundCli {
+  const cli = findCli(driver, { env: { ...process.env, ...env }, ...(executable && { executable }) });
+  if (cli) return cli;
+  const program = driver.programs[0]!;
+  const name = typeof executable === "string" ? executable : (executable?.[0] ?? program);
+  throw new UserError(
+    "CLI_NOT_FOUND",
+    `${name} was not found. Install it, put it in PATH, or name it: start({ executable: '/path/to/${program}' }).`,
+  );
+}
+
+type Callbacks = Pick<AnyOptions, "canUseTool" | "hooks" | "tools">;
+
+/** Undefined: nothing of this program is to be called back. */
+export async function connectionOf(
+  { canUseTool, hooks, tools }: Callbacks,
+  tool: UnifiedTool,
+  signal: AbortSignal,
+): Promise<OpenConnection | undefined> {
+  if (!canUseTool && !hooks && !tools?.length) return undefined;
+  const { openConnection } = await import("./callbacks/connection.ts");
+  const callbacks = { ...(canUseTool && { canUseTool }), ...(hooks && { hooks }), ...(tools && { tools }) };
+  return openConnection({ tool, signal, ...callbacks });
+}
+
+/** What a callback throws is told to `fail`, and goes no further. */
+export function guarded<Words extends unknown[]>(
+  name: string,
+  call: ((...words: Words) => void) | undefined,
+  fail: (message: string, cause: unknown) => void,
+): (...words: Words) => void {
+  return (...words) => {
+    try {
+      call?.(...words);
+    } catch (error) {
+      fail(`${name} failed: ${error instanceof Error ? error.message : error}`, error);
+    }
+  };
 }
 
 export function shapeOf(schema: AnswerSchema, given: JsonSchema | undefined): { shape?: object } {
@@ -151,22 +192,14 @@ export function shapeOf(schema: AnswerSchema, given: JsonSchema | undefined): { 
 }
 
 export function followUp(options: AnyOptions, prompt: string, more: FollowUp<any> | undefined): AnyOptions {
-  const {
-    images: _images,
-    schema: _schema,
-    jsonSchema: _shape,
-    signal: _signal,
-    resume: _resume,
-    fork: _fork,
-    ...same
-  } = options;
+  const { images, schema, jsonSchema, signal, resume, fork, ...same } = options;
   return { ...same, ...more, prompt };
 }
 
 export function requestOf(options: AnyOptions, session: string | undefined, forks: boolean): DriverRequest {
   const resume = session ?? options.resume;
   const fork = session === undefined ? options.fork === true : forks;
-  if (fork && resume === undefined) throw new UserError("USAGE", "fork needs a session to copy: give resume as well.");
+  if (fork && resume === undefined) throw misuse("fork needs a session to copy: give resume as well.");
   const { prompt, permissionMode = "default", partial = true } = options;
   const request: DriverRequest = { prompt, cwd: resolve(options.cwd ?? "."), permissionMode, partial };
   if (resume !== undefined) request.resume = resume;

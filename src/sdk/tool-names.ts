@@ -3,61 +3,41 @@ import { isObject, type JsonObject } from "../json/object.ts";
 import { shellLine } from "./shell-line.ts";
 import type { UnifiedTool, UnifiedToolUseBlock } from "./unified.ts";
 
-const unifiedNames: Record<UnifiedTool, ReadonlyMap<string, string>> = {
-  cursor: new Map([
-    ["Shell", "Bash"],
-    ["LS", "Ls"],
-    ["StrReplace", "Edit"],
-    ["MCP", "Mcp"],
-  ]),
-  claude: new Map([
-    ["LS", "Ls"],
-    ["MultiEdit", "Edit"],
-    ["Agent", "Task"],
-    ["AskUserQuestion", "AskQuestion"],
-  ]),
-  codex: new Map([
-    ["shell", "Bash"],
-    ["shell_command", "Bash"],
-    ["exec_command", "Bash"],
-    ["container.exec", "Bash"],
-    ["local_shell", "Bash"],
-    ["local_shell_call", "Bash"],
-    ["file_change", "Edit"],
-    ["update_plan", "TodoWrite"],
-    ["view_image", "Read"],
-    ["read_file", "Read"],
-    ["list_dir", "Ls"],
-    ["grep_files", "Grep"],
-    ["web_search", "WebSearch"],
-  ]),
-  gemini: new Map([
-    ["run_shell_command", "Bash"],
-    ["read_file", "Read"],
-    ["write_file", "Write"],
-    ["replace", "Edit"],
-    ["list_directory", "Ls"],
-    ["search_file_content", "Grep"],
-    ["grep_search", "Grep"],
-    ["glob", "Glob"],
-    ["web_fetch", "WebFetch"],
-    ["google_web_search", "WebSearch"],
-    ["write_todos", "TodoWrite"],
-  ]),
+/** By the name in unified messages: what each CLI calls the tool, where it has another name for it. */
+const namesOfTools: Record<UnifiedTool, Record<string, readonly string[]>> = {
+  cursor: { Bash: ["Shell"], Ls: ["LS"], Edit: ["StrReplace"], Mcp: ["MCP"] },
+  claude: { Ls: ["LS"], Edit: ["MultiEdit"], Task: ["Agent"], AskQuestion: ["AskUserQuestion"] },
+  codex: {
+    Bash: ["shell", "shell_command", "exec_command", "container.exec", "local_shell", "local_shell_call"],
+    Read: ["read_file", "view_image"],
+    Edit: ["file_change"],
+    Ls: ["list_dir"],
+    Grep: ["grep_files"],
+    WebSearch: ["web_search"],
+    TodoWrite: ["update_plan"],
+  },
+  gemini: {
+    Bash: ["run_shell_command"],
+    Read: ["read_file"],
+    Write: ["write_file"],
+    Edit: ["replace"],
+    Ls: ["list_directory"],
+    Grep: ["search_file_content", "grep_search"],
+    Glob: ["glob"],
+    WebFetch: ["web_fetch"],
+    WebSearch: ["google_web_search"],
+    TodoWrite: ["write_todos"],
+  },
 };
 
 /** A name that means nothing to us stays. */
 export function unifiedToolName(tool: UnifiedTool, name: string): string {
   // Hooks are told which tool of a server it is.
   if (tool === "cursor" && name.startsWith("MCP:")) return "Mcp";
-  return unifiedNames[tool].get(name) ?? name;
+  return Object.entries(namesOfTools[tool]).find(([, names]) => names.includes(name))?.[0] ?? name;
 }
 
-const ownNames: ReadonlyMap<string, string> = new Map([
-  ["Bash", "Shell"],
-  ["Ls", "LS"],
-  ["Mcp", "MCP"],
-]);
+const ownNames = new Map(Object.entries({ Bash: "Shell", Ls: "LS", Mcp: "MCP" }));
 
 /** The call as our model would have made it. Ours comes back as it was. */
 export function ownCallOf(block: UnifiedToolUseBlock, tool: UnifiedTool): { name: string; args: unknown } {

@@ -1,12 +1,13 @@
 // The turns of one run: a CLI is started, its lines become events, and what came of it becomes one result.
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../protocol/event.ts";
+import type { TurnEnding } from "../protocol/run.ts";
 import { derived } from "../protocol/stream-json.ts";
 import { type Breach, BudgetWatch } from "./budget.ts";
 import { type CliEnd, startCli } from "./child.ts";
 import type { AgentDriver, DriverRequest, RunLoss } from "./drivers/driver.ts";
 import type { FoundCli } from "./find-cli.ts";
-import { judge, RunError, type RunFacts, type RunResult } from "./outcome.ts";
+import { judge, RunError, type RunFacts, type RunFailure, type RunResult } from "./outcome.ts";
 import { type AnswerSchema, type CheckedAnswer, checkAnswer, repairPrompt, withSchema } from "./structured.ts";
 
 /** Fixed for a whole run. */
@@ -33,18 +34,12 @@ export type RunPlan = {
   losses: RunLoss[];
   /** A promise: to be awaited before there is room for more. */
   publish(event: AgentEvent): Promise<void> | undefined;
-  onStart?(facts: { pid: number; command: readonly string[] }): void;
-  onStdout?(chunk: Buffer): void;
-  onStderr?(chunk: Buffer): void;
+  onStart(facts: { pid: number; command: readonly string[] }): void;
+  onStdout(chunk: Buffer): void;
+  onStderr(chunk: Buffer): void;
 };
 
-type TurnEnding = Extract<AgentEvent, { type: "done" | "fail" }>;
-
-export async function runTurns(plan: RunPlan): Promise<RunResult<unknown>> {
-  return new Turns(plan).run();
-}
-
-class Turns {
+export class Turns {
   readonly #plan: RunPlan;
   readonly #watch: BudgetWatch;
   readonly #startedAt = performance.now();
@@ -126,10 +121,10 @@ class Turns {
       signal,
       isWaiting: this.#plan.isWaiting,
       parser: { onNoise: this.#plan.onNoise, ...(driver.frames && { types: driver.frames }) },
-      ...(this.#plan.onStdout && { onStdout: this.#plan.onStdout }),
-      ...(this.#plan.onStderr && { onStderr: this.#plan.onStderr }),
+      onStdout: this.#plan.onStdout,
+      onStderr: this.#plan.onStderr,
     });
-    if (child.pid !== 0) this.#plan.onStart?.({ pid: child.pid, command: [command!, ...args] });
+    if (child.pid !== 0) this.#plan.onStart({ pid: child.pid, command: [command!, ...args] });
     let breach: Breach | undefined;
     const decode = driver.decoder(request);
     for await (const batch of child.batches) {
@@ -250,12 +245,11 @@ class Turns {
 }
 
 /** The result of a run that could not begin. */
-export function unstarted(error: unknown, losses: readonly RunLoss[]): RunResult<never> {
-  const known = error instanceof RunError ? error : undefined;
+export function unstarted(error: unknown, losses: readonly RunLoss[]): RunFailure {
   const code = error instanceof UserError ? error.code : "INTERNAL";
   const message = error instanceof Error ? error.message : String(error);
-  const made = known ?? new RunError("error", code, message);
-  if (!known && error instanceof Error) made.cause = error;
+  const cause = error instanceof Error ? { cause: error } : {};
+  const made = error instanceof RunError ? error : Object.assign(new RunError("error", code, message), cause);
   return {
     outcome: made.outcome,
     error: made,

@@ -14,10 +14,9 @@ type Shape = {
 };
 
 /** By the names that our models call them. */
-const shapes: ReadonlyMap<string, Shape> = new Map<string, Shape>([
-  [
-    "Read",
-    {
+const shapes = new Map(
+  Object.entries<Shape>({
+    Read: {
       tool: "read",
       success(args, text) {
         const first = typeof args.offset === "number" ? args.offset : 1;
@@ -33,13 +32,10 @@ const shapes: ReadonlyMap<string, Shape> = new Map<string, Shape>([
         };
       },
     },
-  ],
-  ["Write", { tool: "edit", args: (args) => ({ path: args.path, streamContent: args.content }), success: editSuccess }],
-  ["Edit", { tool: "edit", args: editArguments, success: editSuccess }],
-  ["Shell", { tool: "shell", args: shellArguments, success: (args, text) => shellRun(args, text, 0) }],
-  [
-    "LS",
-    {
+    Write: { tool: "edit", args: (args) => ({ path: args.path, streamContent: args.content }), success: editSuccess },
+    Edit: { tool: "edit", args: editArguments, success: editSuccess },
+    Shell: { tool: "shell", args: shellArguments, success: (args, text) => shellRun(args, text, 0) },
+    LS: {
       tool: "ls",
       args: (args, toolCallId) => ({ path: args.path ?? "", ignore: args.ignore ?? [], toolCallId }),
       success: (args, text) => ({
@@ -54,10 +50,7 @@ const shapes: ReadonlyMap<string, Shape> = new Map<string, Shape>([
         content: text,
       }),
     },
-  ],
-  [
-    "Glob",
-    {
+    Glob: {
       tool: "glob",
       args: (args) => ({ ...(args.path !== undefined && { targetDirectory: args.path }), globPattern: args.pattern }),
       success(args, text) {
@@ -72,10 +65,7 @@ const shapes: ReadonlyMap<string, Shape> = new Map<string, Shape>([
         };
       },
     },
-  ],
-  [
-    "Grep",
-    {
+    Grep: {
       tool: "grep",
       args: (args, toolCallId) => ({
         ...args,
@@ -91,17 +81,17 @@ const shapes: ReadonlyMap<string, Shape> = new Map<string, Shape>([
         content: text,
       }),
     },
-  ],
-  ["Delete", { tool: "delete", success: (args, text) => ({ path: args.path, message: text }) }],
-  ["TodoWrite", { tool: "updateTodos", args: todoArguments, success: todoSuccess }],
-  ["WebFetch", { tool: "webFetch", success: (args, text) => ({ url: args.url, markdown: text }) }],
-  ["WebSearch", { tool: "webSearch" }],
-  ["SemanticSearch", { tool: "semSearch", success: (_args, text) => ({ results: text }) }],
-  ["AskQuestion", { tool: "askQuestion" }],
-  ["CreatePlan", { tool: "createPlan" }],
-  ["Task", { tool: "task" }],
-  ["Await", { tool: "await" }],
-]);
+    Delete: { tool: "delete", success: (args, text) => ({ path: args.path, message: text }) },
+    TodoWrite: { tool: "updateTodos", args: todoArguments, success: todoSuccess },
+    WebFetch: { tool: "webFetch", success: (args, text) => ({ url: args.url, markdown: text }) },
+    WebSearch: { tool: "webSearch" },
+    SemanticSearch: { tool: "semSearch", success: (_args, text) => ({ results: text }) },
+    AskQuestion: { tool: "askQuestion" },
+    CreatePlan: { tool: "createPlan" },
+    Task: { tool: "task" },
+    Await: { tool: "await" },
+  }),
+);
 
 export function wireCallOf({ id, name, args }: ToolCallPart): WireCall {
   const given = argumentsOf(args);

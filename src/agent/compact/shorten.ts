@@ -1,20 +1,11 @@
 // A conversation that no longer fits is shortened for the model, and told so. What is stored stays whole.
-import type { ModelInfo } from "../../model/provider.ts";
 import { milliseconds } from "../../process/clock.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Agent } from "../agent.ts";
-import { TurnError } from "../turn.ts";
-import type { UsageBudget } from "../usage-budget.ts";
+import { type Turn, TurnError } from "../turn.ts";
 
 /** What shortening works with and leaves behind: a turn, or a run between two turns. */
-export type Shortening = {
-  agent: Agent;
-  signal: AbortSignal;
-  spending: UsageBudget;
-  facts: ModelInfo;
-  apiMs: number;
-  shortest: number;
-};
+export type Shortening = Pick<Turn, "agent" | "signal" | "spending" | "facts" | "apiMs" | "shortest">;
 
 const messages = {
   unchanged: "The conversation may no longer fit the model, and nothing in it can be cut: it is sent as it is.",

@@ -27,29 +27,20 @@ const common =
   "You work for another agent: only your last message reaches it. Make it complete, and as short as possible.";
 
 export const builtInSubagents: readonly Subagent[] = [
-  {
-    name: "generalPurpose",
-    description: "Work of several steps",
-    prompt: common,
-    readOnly: false,
-    isBackground: false,
-  },
+  { name: "generalPurpose", description: "Work of several steps", prompt: common },
   {
     name: "explore",
     description: "Explores the code, changes nothing",
     prompt: `${common} You find things: answer with paths and line numbers, and quote only what is needed.`,
     readOnly: true,
-    isBackground: false,
   },
   {
     name: "shell",
     description: "Runs commands",
     prompt: `${common} You run commands: say what was run, how it ended, and of its output only what matters.`,
-    readOnly: false,
-    isBackground: false,
     tools: ["Shell", "Await", "Read", "LS", "Grep", "Glob"],
   },
-];
+].map((given) => ({ readOnly: false, isBackground: false, ...given }));
 
 /** Names that others have for them. */
 const otherNames: Record<string, string> = {
@@ -80,18 +71,18 @@ export function findSubagents(place: SkillContext): { subagents: Subagent[]; war
     })),
   ];
   const found = new Map<string, Subagent>();
+  const add = (subagent: Subagent) => {
+    const key = subagent.name.toLowerCase();
+    if (!found.has(key)) found.set(key, subagent);
+  };
   const warnings: string[] = [];
   for (const { folder, within } of folders) {
     for (const file of filesIn(folder, place, warnings)) {
       const subagent = readSubagent(join(folder, file), { place, warnings, ...(within && { within }) });
-      const key = subagent?.name.toLowerCase();
-      if (subagent && key !== undefined && !found.has(key)) found.set(key, subagent);
+      if (subagent) add(subagent);
     }
   }
-  for (const subagent of builtInSubagents) {
-    const key = subagent.name.toLowerCase();
-    if (!found.has(key)) found.set(key, subagent);
-  }
+  builtInSubagents.forEach(add);
   return { subagents: [...found.values()], warnings };
 }
 

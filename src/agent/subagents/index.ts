@@ -135,8 +135,7 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
       const stop = new AbortController();
       const output = place.chats.openOutput(id);
       const emit = (event: AgentEvent) => {
-        const line = progressLine(event);
-        if (line !== undefined) output.write(line);
+        if (event.type === "tool_output") output.write(event.chunk);
       };
       // Questions of one that works in the background are not part of the call, which has ended.
       const task: Background = {
@@ -194,11 +193,6 @@ function broken(id: string, error: Error): SubagentEnd {
 
 /** A run that is stopped waits so long for what it said last. */
 const stopMs = 5000;
-
-/** What is said and done, a line each; undefined for what nobody needs to see. */
-function progressLine(event: AgentEvent): string | undefined {
-  return event.type === "tool_output" ? event.chunk : undefined;
-}
 
 /** Without a time: until it has ended, or nobody waits any more. */
 async function settled(work: Promise<unknown>, ms: number | undefined, signal: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ import { collectSteps } from "../../protocol/task-call.ts";
 import { displayNameOf } from "../../protocol/tool-calls.ts";
 import type { SubagentOutput } from "../../store/subagent-output.ts";
 import { oneLine } from "../../text/one-line.ts";
-import type { Agent, AgentModel, Session } from "../agent.ts";
+import { type Agent, type AgentModel, modelChange, type Session } from "../agent.ts";
 import type { AgentHooks } from "../hooks/agent-hooks.ts";
 import type { SubagentStartInfo } from "../hooks/subagent-hooks.ts";
 import { runTurn } from "../loop.ts";
@@ -112,14 +112,9 @@ async function chooseModel(
     return await place.openModel(name);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    const message = `The subagent ${subagent.name} wants the model ${name}, but uses ${parent.model.displayName}: ${error.message}`;
-    emit({
-      type: "notice",
-      kind: "model_change",
-      message,
-      fields: { model: parent.model.displayName },
-      at: parent.seams.now(),
-    });
+    const { displayName } = parent.model;
+    const reason = `The subagent ${subagent.name} wants the model ${name}, but uses ${displayName}: ${error.message}`;
+    emit(modelChange({ model: displayName, reason }, parent.seams.now()));
     return own;
   }
 }

@@ -85,15 +85,12 @@ function loadPackage(id: string, native: NodeJS.Require, importer: string): unkn
   try {
     return native(id);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND" || !isAbout(error, id)) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== "MODULE_NOT_FOUND" || !message.includes(`'${id}'`)) throw error;
     // Entries of our own package are there without being installed in the project.
     if (id.startsWith("courser-agent/")) return require(id);
     throw new Error(`The package "${id}" that ${importer} imports is not installed. Type: npm install ${id}`);
   }
-}
-
-function isAbout(error: unknown, id: string): boolean {
-  return (error as Error).message.includes(`'${id}'`);
 }
 
 /** TypeScript's habits: without an ending, or `.js` for a file that is `.ts`. */

@@ -60,10 +60,8 @@ function outcomeIn(toolCall: unknown): Outcome | undefined {
   return outcomeOf(toolIn(toolCall).body.result);
 }
 
-type CursorTool = { name: string | undefined; body: JsonObject };
-
 /** Beside `<name>ToolCall{args, result}`, forms that some CLIs use: `function{name, arguments}`, `{name, args}`. */
-function toolIn(toolCall: unknown): CursorTool {
+function toolIn(toolCall: unknown): { name: string | undefined; body: JsonObject } {
   if (!isObject(toolCall)) return { name: undefined, body: {} };
   const key = toolKeyOf(toolCall);
   if (key !== undefined) return { name: displayNameOf(toolOfKey(key)), body: toolCall[key] as JsonObject };

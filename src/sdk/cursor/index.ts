@@ -2,7 +2,7 @@
 
 export type * from "../../protocol/cursor-lines.ts";
 export type * from "../../protocol/tool-shapes.ts";
-export { extractJSON } from "../extract-json.ts";
 export * from "../guards.ts";
+export { extractJSON } from "../structured.ts";
 export { extractToolArgs, extractToolResult, hasError, normalizeToolName } from "./calls.ts";
 export { parseCursorEvent } from "./parse.ts";

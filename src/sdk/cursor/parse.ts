@@ -30,8 +30,8 @@ type Unify = (event: any) => UnifiedMessage | null;
 
 const unifiers: ReadonlyMap<unknown, Unify> = new Map<unknown, Unify>([
   ["system", unifyInit],
-  ["user", unifyUser],
-  ["assistant", unifyAssistant],
+  ["user", unifySaid],
+  ["assistant", unifySaid],
   ["tool_call", unifyCall],
 ]);
 
@@ -41,13 +41,9 @@ function unifyInit(event: JsonObject): UnifiedMessage | null {
   return messageOf(event, { role: "system", content: [{ type: "text", text }] });
 }
 
-function unifyUser(event: CursorUserEvent): UnifiedMessage {
-  return messageOf(event, { role: "user", content: event.message.content });
-}
-
-/** A delta, a segment before a call, or the last segment: `_original` tells which. */
-function unifyAssistant(event: CursorAssistantEvent): UnifiedMessage {
-  return messageOf(event, { role: "assistant", content: event.message.content });
+/** Of an answer it is a delta, a segment before a call, or the last segment: `_original` tells which. */
+function unifySaid(event: CursorUserEvent | CursorAssistantEvent): UnifiedMessage {
+  return messageOf(event, { role: event.type, content: event.message.content });
 }
 
 function unifyCall(event: CursorToolCallEvent): UnifiedMessage {

@@ -1,4 +1,5 @@
 // HostedSession: a run in one process of our CLI, over `hello` and control lines. It does what openRun does in this process.
+import { resolve } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { happensWithin } from "../../process/clock.ts";
 import {
@@ -9,16 +10,13 @@ import {
 } from "../../protocol/control-lines.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
-import { EventLog, MemoryKeeper } from "../../protocol/event-log.ts";
-import { failedTurn, type OpenPrompt, Prompts, sentOf, userError } from "../../protocol/prompts.ts";
+import { failedTurn, type OpenPrompt, userError } from "../../protocol/prompts.ts";
 import type {
   ContextUse,
   LiveRun,
   PermissionMode,
-  Prompt,
   Question,
   ReasoningEffort,
-  Recorded,
   Sent,
   TurnEnding,
 } from "../../protocol/run.ts";
@@ -26,11 +24,9 @@ import { createDecoder, derived, isDerived } from "../../protocol/stream-json.ts
 import type { CliEnd, RunningCli } from "../child.ts";
 import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
 import { judge } from "../outcome.ts";
-import type { UnifiedTool } from "../unified.ts";
-import { promptFault, promptLine } from "./prompt-line.ts";
 import type { Questions } from "./questions.ts";
 import { Requests } from "./requests.ts";
-import type { LiveEnd, LiveSession } from "./session.ts";
+import { type LiveEnd, type LiveSession, OpenSession } from "./session.ts";
 
 export type HostedParts = {
   driver: AgentDriver;
@@ -43,22 +39,17 @@ export type HostedParts = {
 
 type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
 
-export class HostedSession implements LiveSession {
-  readonly tool: UnifiedTool;
-  readonly losses: readonly RunLoss[];
+export class HostedSession extends OpenSession implements LiveSession {
   readonly ended: Promise<LiveEnd>;
   /** `init` and the answer to `hello` are here. Never resolves for a process that ends before. */
   readonly greeted: Promise<void>;
   /** The process speaks: `init` came. */
   readonly begun: Promise<void>;
   readonly #parts: HostedParts;
-  readonly #log = new EventLog(new MemoryKeeper());
-  readonly #prompts = new Prompts();
   readonly #requests = new Requests(() => this.#goOn());
   readonly #decode = createDecoder();
   readonly #decoders = new Map<string, ReturnType<typeof createDecoder>>();
   readonly #openCalls = new Map<string, ToolStart>();
-  readonly #startedAt = Date.now();
   /** Ends the wait for the first reader. */
   #goOn: () => void = () => {};
   #greet: () => void = () => {};
@@ -72,25 +63,18 @@ export class HostedSession implements LiveSession {
   #lastEnding: TurnEnding | undefined;
   /** A result that answers no prompt: why the process gives up. */
   #fault: TurnEnding | undefined;
-  /** Why nothing is done any more. */
-  #stopped: UserError | undefined;
-  #closing: Promise<void> | undefined;
 
   constructor(parts: HostedParts) {
-    const { signal } = parts;
+    super(parts.driver, parts.losses);
     this.#parts = parts;
-    this.tool = parts.driver.tool;
-    this.losses = parts.losses;
     this.greeted = new Promise((resolve) => {
       this.#greet = resolve;
     });
     this.begun = new Promise((resolve) => {
       this.#begin = resolve;
     });
-    const abort = () => void this.end(new UserError("INTERRUPTED", "The run was cancelled."));
-    this.ended = this.#follow().finally(() => signal?.removeEventListener("abort", abort));
-    if (signal?.aborted) abort();
-    else signal?.addEventListener("abort", abort, { once: true });
+    this.ended = this.#follow();
+    this.endOnAbort(parts.signal, this.ended);
   }
 
   get chatId(): string {
@@ -99,20 +83,16 @@ export class HostedSession implements LiveSession {
 
   /** Why this side ended it, if it did. */
   get endReason(): UserError | undefined {
-    return this.#closing && this.#stopped;
+    return this.closing && this.stopped;
   }
 
   /** It has nothing to do. */
   get isIdle(): boolean {
-    return this.#prompts.isEmpty && !this.#requests.isWaiting;
-  }
-
-  send(prompt: Prompt): Sent {
-    return this.#hand("prompt", prompt);
+    return this.prompts.isEmpty && !this.#requests.isWaiting;
   }
 
   steer(text: string): Sent {
-    return this.#hand("steer", { text });
+    return this.hand("steer", { text });
   }
 
   interrupt(why?: string): void {
@@ -151,68 +131,46 @@ export class HostedSession implements LiveSession {
     return (await this.#ask({ type: "names" })) as Awaited<ReturnType<LiveRun["names"]>>;
   }
 
-  events(from?: number): AsyncIterable<Recorded> {
-    return this.#log.events(from);
-  }
-
-  close(): Promise<void> {
-    return this.end(new UserError("INTERRUPTED", "The run was closed."));
-  }
-
-  /** What is open ends with this reason. */
-  end(why: UserError): Promise<void> {
-    this.#closing ??= this.#endProcess(why);
-    return this.#closing;
-  }
-
   /** Its queue is taken back and its turn interrupted, so that the end of its input is its end. */
-  async #endProcess(why: UserError): Promise<void> {
+  protected async endAll(why: UserError): Promise<void> {
     const { child, questions, graceMs } = this.#parts;
-    for (const { id } of this.#prompts.list()) child.write({ type: "withdraw", prompt: id });
+    for (const { id } of this.prompts.list()) child.write({ type: "withdraw", prompt: id });
     child.write({ type: "interrupt", reason: why.message });
     child.endInput();
-    this.#stopped ??= why;
+    this.stopped ??= why;
     this.#goOn();
     questions.closeAll();
-    this.#requests.failAll(this.#stopped);
+    this.#requests.failAll(this.stopped);
     if (!(await happensWithin(child.ended, graceMs))) child.stop();
     await this.ended;
   }
 
-  #hand(kind: OpenPrompt["kind"], prompt: Prompt): Sent {
-    const item = this.#prompts.add(kind, prompt);
-    const refusal = this.#stopped ?? promptFault(prompt);
-    if (refusal) this.#drop(item, refusal);
-    else if (kind === "steer") this.#say({ type: "steer", text: prompt.text, id: item.id });
+  protected pass(item: OpenPrompt): void {
+    if (item.kind === "steer") this.#say({ type: "steer", text: item.prompt.text, id: item.id });
     else this.#parts.child.write(promptLine(item));
-    return sentOf(item, () => this.#withdraw(item));
   }
 
-  async #withdraw(item: OpenPrompt): Promise<boolean> {
-    if (!this.#prompts.has(item) || this.#stopped) return false;
+  protected async withdraw(item: OpenPrompt): Promise<boolean> {
+    if (!this.prompts.has(item) || this.stopped) return false;
     const isWithdrawn = (await this.#ask({ type: "withdraw", prompt: item.id }).catch(() => false)) === true;
-    if (isWithdrawn) this.#drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
+    if (isWithdrawn) this.drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
     return isWithdrawn;
-  }
-
-  #drop(item: OpenPrompt, why: { message: string; code?: string }): void {
-    this.#prompts.end(item, "dropped", failedTurn(why, this.#startedAt));
   }
 
   #say(line: ControlLine): void {
     check(line);
-    if (!this.#stopped) this.#parts.child.write(line);
+    if (!this.stopped) this.#parts.child.write(line);
   }
 
   async #ask(line: ControlLine): Promise<unknown> {
     check(line);
-    if (this.#stopped) throw this.#stopped;
+    if (this.stopped) throw this.stopped;
     return this.#requests.ask((id) => this.#parts.child.write({ ...line, id }));
   }
 
   /** By this side, and not because it was closed: what a process says then is no answer. */
   get #isBeingEnded(): boolean {
-    return !this.#stopped && this.#parts.child.stopReason() !== undefined;
+    return !this.stopped && this.#parts.child.stopReason() !== undefined;
   }
 
   async #follow(): Promise<LiveEnd> {
@@ -228,13 +186,13 @@ export class HostedSession implements LiveSession {
 
   /** The first reader has too much to read. Whoever waits for a reply is served first, as it may be that very reader. */
   #isHeldUp(): boolean {
-    return !this.#stopped && !this.#requests.isWaiting && this.#log.ready() !== undefined;
+    return !this.stopped && !this.#requests.isWaiting && this.log.ready() !== undefined;
   }
 
   #room(): Promise<void> {
     return new Promise((resolve) => {
       this.#goOn = resolve;
-      void this.#log.ready()?.then(resolve);
+      void this.log.ready()?.then(resolve);
     });
   }
 
@@ -263,7 +221,7 @@ export class HostedSession implements LiveSession {
     this.#decoders.set(agent, decode);
     for (const event of decode(line)) {
       const numbered = number === undefined || isDerived(event) ? {} : { number };
-      this.#log.show({ agent, ...numbered, event });
+      this.log.show({ agent, ...numbered, event });
       if (event.type === "done" || event.type === "fail") this.#decoders.delete(agent);
     }
   }
@@ -276,8 +234,8 @@ export class HostedSession implements LiveSession {
       return;
     }
     if (!this.#note(event)) return;
-    if (number === undefined) this.#log.show({ event });
-    else this.#log.append(event, number);
+    if (number === undefined) this.log.show({ event });
+    else this.log.append(event, number);
     this.#lastNumber = number ?? this.#lastNumber;
   }
 
@@ -290,7 +248,7 @@ export class HostedSession implements LiveSession {
   #note(event: AgentEvent): boolean {
     switch (event.type) {
       case "user": {
-        const item = this.#prompts.nextWaiting();
+        const item = this.prompts.nextWaiting();
         if (item && (!this.#isInTurn || item.kind === "steer")) item.state = "told";
         this.#isInTurn = true;
         return true;
@@ -306,7 +264,7 @@ export class HostedSession implements LiveSession {
         if (this.#isBeingEnded) return false;
         this.#isInTurn = false;
         this.#openCalls.clear();
-        if (this.#prompts.isEmpty) this.#fault = event;
+        if (this.prompts.isEmpty) this.#fault = event;
         else this.#lastEnding = event;
         return this.#fault !== event;
       default:
@@ -330,11 +288,11 @@ export class HostedSession implements LiveSession {
         this.#parts.questions.close(notice.question);
         break;
       case "ended": {
-        const item = this.#prompts.get(notice.id);
+        const item = this.prompts.get(notice.id);
         if (!item || this.#isBeingEnded) break;
-        const dropped = this.#stopped ?? userError(notice.error_code, notice.error ?? "The prompt was dropped.");
-        if (notice.state === "told" && this.#lastEnding) this.#prompts.end(item, "told", this.#lastEnding);
-        else this.#drop(item, dropped);
+        const dropped = this.stopped ?? userError(notice.error_code, notice.error ?? "The prompt was dropped.");
+        if (notice.state === "told" && this.#lastEnding) this.prompts.end(item, "told", this.#lastEnding);
+        else this.drop(item, dropped);
         break;
       }
       case "reply":
@@ -356,26 +314,38 @@ export class HostedSession implements LiveSession {
   /** Every call ends, every prompt is settled, and nobody waits for a process that is gone. */
   #conclude(end: CliEnd): LiveEnd {
     const { driver, questions } = this.#parts;
-    const error = this.#stopped ? undefined : judge(end, this.#fault, driver);
-    this.#stopped ??= userError(error?.code, error?.message ?? "The process has ended.");
+    const error = this.stopped ? undefined : judge(end, this.#fault, driver);
+    this.stopped ??= userError(error?.code, error?.message ?? "The process has ended.");
     questions.closeAll();
-    this.#requests.failAll(this.#stopped);
-    if (this.#isInTurn) this.#failTurn(this.#stopped);
-    for (const item of this.#prompts.list()) {
-      if (item.state === "told" && this.#lastEnding) this.#prompts.end(item, "told", this.#lastEnding);
-      else this.#drop(item, this.#stopped);
+    this.#requests.failAll(this.stopped);
+    if (this.#isInTurn) this.#failTurn(this.stopped);
+    for (const item of this.prompts.list()) {
+      if (item.state === "told" && this.#lastEnding) this.prompts.end(item, "told", this.#lastEnding);
+      else this.drop(item, this.stopped);
     }
-    this.#log.close();
+    this.log.close();
     const { exitCode, signal, stderr, stages } = end;
     return { exitCode, signal, stderr, stages, ...(error && { error }) };
   }
 
   #failTurn(why: UserError): void {
     for (const { callId, tool, args } of this.#openCalls.values())
-      this.#log.append({ type: "tool_end", callId, tool, args, at: Date.now(), carried: derived });
-    this.#lastEnding = { ...failedTurn(why, this.#startedAt), carried: derived };
-    this.#log.append(this.#lastEnding);
+      this.log.append({ type: "tool_end", callId, tool, args, at: Date.now(), carried: derived });
+    this.#lastEnding = { ...failedTurn(why, this.startedAt), carried: derived };
+    this.log.append(this.#lastEnding);
   }
+}
+
+function promptLine({ id, prompt: { text, data, images = [] } }: Pick<OpenPrompt, "id" | "prompt">): object {
+  const pictures = images.map((image) => ({
+    type: "image",
+    source:
+      typeof image === "string"
+        ? { type: "file", path: resolve(image) }
+        : { type: "base64", media_type: image.mime, data: image.base64 },
+  }));
+  const blocks = [{ type: "text", text }, ...(data === undefined ? [] : [{ type: "data", text: data }]), ...pictures];
+  return { type: "user", message: { role: "user", content: blocks.length === 1 ? text : blocks }, id };
 }
 
 /** A line that the other side could not take would be its end: it is refused here. */

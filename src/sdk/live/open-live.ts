@@ -4,15 +4,21 @@ import { happensWithin } from "../../process/clock.ts";
 import { controlVersion } from "../../protocol/control-lines.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { userError } from "../../protocol/prompts.ts";
-import type { OpenConnection } from "../callbacks/connection.ts";
 import { startCli } from "../child.ts";
 import type { AgentDriver, DriverRequest, RunLoss } from "../drivers/driver.ts";
-import { type FoundCli, findCli } from "../find-cli.ts";
-import { notFound } from "../run.ts";
-import { checkedDriver, requestOf } from "../start-options.ts";
+import type { FoundCli } from "../find-cli.ts";
+import {
+  checkedDriver,
+  cliOf,
+  connectionOf,
+  defaultGraceMs,
+  defaultIdleMs,
+  guarded,
+  requestOf,
+} from "../start-options.ts";
 import { HostedSession } from "./hosted-session.ts";
 import { abilitiesOf, Questions } from "./questions.ts";
-import { defaultGraceMs, defaultIdleMs, type LiveOptions, type LiveSession } from "./session.ts";
+import type { LiveOptions, LiveSession } from "./session.ts";
 import { TurnwiseSession } from "./turnwise-session.ts";
 
 /** How long a CLI that has begun may take to answer `hello`, before it counts as one that does not know it. */
@@ -22,9 +28,7 @@ const helloMs = 5000;
 export async function openLive(options: LiveOptions = {}): Promise<LiveSession> {
   const driver = checkedDriver({ ...options, prompt: "" });
   if (options.signal?.aborted) throw new UserError("INTERRUPTED", "The run was cancelled.");
-  const env = { ...process.env, ...options.env };
-  const cli = findCli(driver, { env, ...(options.executable && { executable: options.executable }) });
-  if (!cli) throw notFound(options, driver.programs[0]!);
+  const cli = cliOf(driver, options);
   if (!driver.capabilities(cli).live) return new TurnwiseSession({ driver, cli, options, losses: [] });
   return (await openHosted(options, driver, cli)) ?? new TurnwiseSession({ driver, cli, options, losses: [tooOld] });
 }
@@ -36,10 +40,10 @@ const tooOld: RunLoss = {
 
 /** Undefined: the CLI knows nothing of hosts. */
 async function openHosted(options: LiveOptions, driver: AgentDriver, cli: FoundCli): Promise<LiveSession | undefined> {
-  const { signal, human, graceMs = defaultGraceMs, idleMs = defaultIdleMs } = options;
+  const { signal, human, hooks, tools, graceMs = defaultGraceMs, idleMs = defaultIdleMs } = options;
   const questions = new Questions(human);
   const request: DriverRequest = { ...requestOf({ ...options, prompt: "" }, undefined, false), live: true };
-  const connection = await connectionOf(options, driver);
+  const connection = await connectionOf({ hooks, tools }, driver.tool, signal ?? new AbortController().signal);
   if (connection) {
     const { ask, ...rest } = connection.connection;
     // Where there is somebody to be asked, no program answers instead.
@@ -49,7 +53,9 @@ async function openHosted(options: LiveOptions, driver: AgentDriver, cli: FoundC
   const [command, ...first] = cli.words;
   const args = [...first, ...made.args, ...(options.extraArgs ?? [])];
   let session: HostedSession | undefined;
-  const end = (error: UserError) => void session?.end(error);
+  /** What a callback throws ends the session, and is told as the reason. */
+  const fail = (message: string, cause: unknown) =>
+    void session?.end(Object.assign(new UserError("CALLBACK_FAILED", message), { cause }));
   const child = startCli({
     command: command!,
     args,
@@ -60,29 +66,13 @@ async function openHosted(options: LiveOptions, driver: AgentDriver, cli: FoundC
     isWaiting: () => session?.isIdle === true || questions.isAsking || connection?.isBusy === true,
     graceMs,
     parser: { onNoise: options.onNoise ?? "fail", ...(driver.liveFrames && { types: driver.liveFrames }) },
-    onStdout: guarded("onStdout", options.onStdout, end),
-    onStderr: guarded("onStderr", options.onStderr, end),
+    onStdout: guarded("onStdout", options.onStdout, fail),
+    onStderr: guarded("onStderr", options.onStderr, fail),
   });
   session = new HostedSession({ driver, child, questions, losses: made.losses, graceMs, signal });
   void session.ended.then(() => connection?.close());
-  if (child.pid !== 0) guarded("onStart", options.onStart, end)({ pid: child.pid, command: [command!, ...args] });
+  if (child.pid !== 0) guarded("onStart", options.onStart, fail)({ pid: child.pid, command: [command!, ...args] });
   return begun(session);
-}
-
-/** What a callback throws ends the session, and is told as the reason. */
-function guarded<Words extends unknown[]>(
-  name: string,
-  call: ((...words: Words) => void) | undefined,
-  end: (error: UserError) => void,
-): (...words: Words) => void {
-  return (...words) => {
-    try {
-      call?.(...words);
-    } catch (error) {
-      const message = `${name} failed: ${error instanceof Error ? error.message : error}`;
-      end(Object.assign(new UserError("CALLBACK_FAILED", message), { cause: error }));
-    }
-  };
 }
 
 async function begun(session: HostedSession): Promise<LiveSession | undefined> {
@@ -103,18 +93,4 @@ async function begun(session: HostedSession): Promise<LiveSession | undefined> {
 function isStranger({ code, message }: { code: string; message: string }): boolean {
   if (code === "FRAME_SCHEMA" || code === "FRAME_MALFORMED") return true;
   return code === "USAGE" && message.includes("input-format");
-}
-
-async function connectionOf(
-  { hooks, tools, signal }: LiveOptions,
-  { tool }: AgentDriver,
-): Promise<OpenConnection | undefined> {
-  if (!hooks && !tools?.length) return undefined;
-  const { openConnection } = await import("../callbacks/connection.ts");
-  return openConnection({
-    tool,
-    signal: signal ?? new AbortController().signal,
-    ...(hooks && { hooks }),
-    ...(tools && { tools }),
-  });
 }

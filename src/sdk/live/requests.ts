@@ -1,4 +1,5 @@
 // Requests to a run that are answered by a `reply` with their id.
+import type { ControlNotice } from "../../protocol/control-lines.ts";
 import type { UserError } from "../../protocol/error-codes.ts";
 import { userError } from "../../protocol/prompts.ts";
 
@@ -25,17 +26,7 @@ export class Requests {
     return answer;
   }
 
-  take({
-    id,
-    value,
-    error,
-    error_code: code,
-  }: {
-    id: string;
-    value?: unknown;
-    error?: string;
-    error_code?: string;
-  }): void {
+  take({ id, value, error, error_code: code }: Extract<ControlNotice, { subtype: "reply" }>): void {
     const request = this.#open.get(id);
     this.#open.delete(id);
     if (error === undefined) request?.resolve(value);

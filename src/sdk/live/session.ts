@@ -1,6 +1,10 @@
-// LiveSession: a run in another process, and what it is given to begin with.
-import type { Human, LiveRun } from "../../protocol/run.ts";
-import type { RunLoss } from "../drivers/driver.ts";
+// LiveSession: a run in another process, what it is given to begin with, and what every kind of it does alike.
+import { UserError } from "../../protocol/error-codes.ts";
+import { EventLog, MemoryKeeper } from "../../protocol/event-log.ts";
+import { imageKind, largestImage } from "../../protocol/image.ts";
+import { failedTurn, type OpenPrompt, Prompts, sentOf } from "../../protocol/prompts.ts";
+import type { Human, LiveRun, Prompt, Recorded, Sent } from "../../protocol/run.ts";
+import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
 import type { RunError, RunFacts } from "../outcome.ts";
 import type { StartOptions } from "../start-options.ts";
 import type { UnifiedTool } from "../unified.ts";
@@ -51,6 +55,73 @@ export type LiveOptions = Pick<
   toolOutput?: boolean | undefined;
 };
 
-/** An hour: while a long reply is made or a command runs, CLIs say nothing for many minutes. */
-export const defaultIdleMs = 3_600_000;
-export const defaultGraceMs = 2000;
+export abstract class OpenSession {
+  readonly tool: UnifiedTool;
+  readonly losses: readonly RunLoss[];
+  protected readonly log = new EventLog(new MemoryKeeper());
+  protected readonly prompts = new Prompts();
+  protected readonly startedAt = Date.now();
+  /** Why nothing is done any more. */
+  protected stopped: UserError | undefined;
+  protected closing: Promise<void> | undefined;
+
+  constructor({ tool }: AgentDriver, losses: readonly RunLoss[]) {
+    this.tool = tool;
+    this.losses = losses;
+  }
+
+  protected abstract pass(item: OpenPrompt): void;
+  protected abstract withdraw(item: OpenPrompt): Promise<boolean>;
+  protected abstract endAll(why: UserError): Promise<void>;
+
+  send(prompt: Prompt): Sent {
+    return this.hand("prompt", prompt);
+  }
+
+  events(from?: number): AsyncIterable<Recorded> {
+    return this.log.events(from);
+  }
+
+  close(): Promise<void> {
+    return this.end(new UserError("INTERRUPTED", "The run was closed."));
+  }
+
+  /** What is open ends with this reason. */
+  end(why: UserError): Promise<void> {
+    this.closing ??= this.endAll(why);
+    return this.closing;
+  }
+
+  protected endOnAbort(signal: AbortSignal | undefined, ended: Promise<unknown>): void {
+    const abort = () => void this.end(new UserError("INTERRUPTED", "The run was cancelled."));
+    if (signal?.aborted) abort();
+    else signal?.addEventListener("abort", abort, { once: true });
+    void ended.then(() => signal?.removeEventListener("abort", abort));
+  }
+
+  protected hand(kind: OpenPrompt["kind"], prompt: Prompt): Sent {
+    const item = this.prompts.add(kind, prompt);
+    const refusal = this.stopped ?? promptFault(prompt);
+    if (refusal) this.drop(item, refusal);
+    else this.pass(item);
+    return sentOf(item, () => this.withdraw(item));
+  }
+
+  protected drop(item: OpenPrompt, why: { message: string; code?: string }): void {
+    this.prompts.end(item, "dropped", failedTurn(why, this.startedAt));
+  }
+}
+
+/** Why a prompt cannot be sent: such a line would be the end of the process, and not only of its turn. */
+function promptFault({ text, data, images = [] }: Prompt): UserError | undefined {
+  if (text.trim() === "" && data === undefined && images.length === 0)
+    return new UserError("USAGE", "The prompt is empty.");
+  for (const image of images) {
+    if (typeof image === "string") continue;
+    const bytes = Buffer.from(image.base64, "base64");
+    if (bytes.length > largestImage)
+      return new UserError("FILE_UNREADABLE", `An image is larger than ${largestImage / 1_048_576} MiB.`);
+    if (!imageKind(bytes)) return new UserError("FILE_UNREADABLE", "An image is not a PNG, JPEG, GIF or WebP picture.");
+  }
+  return undefined;
+}

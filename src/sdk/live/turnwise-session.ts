@@ -2,40 +2,46 @@
 // session of the one before.
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
-import { EventLog, MemoryKeeper } from "../../protocol/event-log.ts";
-import { failedTurn, type OpenPrompt, Prompts, sentOf } from "../../protocol/prompts.ts";
-import type {
-  ContextUse,
-  LiveRun,
-  PermissionMode,
-  Prompt,
-  ReasoningEffort,
-  Recorded,
-  Sent,
-  TurnEnding,
-} from "../../protocol/run.ts";
+import { failedTurn, type OpenPrompt } from "../../protocol/prompts.ts";
+import type { LiveRun, PermissionMode, Prompt, ReasoningEffort, Sent, TurnEnding } from "../../protocol/run.ts";
 import { derived } from "../../protocol/stream-json.ts";
 import type { AgentDriver, RunLoss, SdkPermissionMode } from "../drivers/driver.ts";
 import type { FoundCli } from "../find-cli.ts";
 import type { RunResult } from "../outcome.ts";
 import { start } from "../run.ts";
 import { checkWords, requestOf } from "../start-options.ts";
-import type { UnifiedTool } from "../unified.ts";
-import { promptFault } from "./prompt-line.ts";
-import type { LiveEnd, LiveOptions, LiveSession } from "./session.ts";
-import { cannot, modeFor, turnwiseLosses } from "./turnwise-losses.ts";
+import { type LiveEnd, type LiveOptions, type LiveSession, OpenSession } from "./session.ts";
+
+/** What a session cannot do where each turn has a process of its own, and why. No call of it passes in silence. */
+const impossible = {
+  background: "A command of a running turn cannot be reached from outside.",
+  compact: "Its conversation cannot be made shorter from outside.",
+  rewind: "Its conversation and files cannot be taken back from outside.",
+  aside: "It cannot be asked beside its conversation.",
+  context: "It does not tell what fills the window of its model.",
+  names: "It does not tell which commands, skills and subagents it has.",
+} satisfies Partial<Record<keyof LiveRun, string>>;
+
+const possibleModes = ["default", "force", "plan"] as const satisfies SdkPermissionMode[];
+
+/** Before anything is done: what the options ask for in vain, and what calls there is no use for. */
+function turnwiseLosses({ human, subagents, toolOutput }: LiveOptions): RunLoss[] {
+  const reasons = {
+    steer: "A running turn cannot be told anything: it becomes the next prompt.",
+    ...impossible,
+    ...(human && { human: "It asks nobody: what it would ask about is decided by its own rules." }),
+    ...(subagents !== false && { subagents: "The steps of its subagents are not told apart." }),
+    ...(toolOutput !== false && { toolOutput: "The output of commands is told when they end." }),
+  };
+  return Object.entries(reasons).map(([option, reason]) => ({ option, reason }));
+}
 
 export type TurnwiseParts = { driver: AgentDriver; cli: FoundCli; options: LiveOptions; losses: readonly RunLoss[] };
 
-export class TurnwiseSession implements LiveSession {
-  readonly tool: UnifiedTool;
-  readonly losses: readonly RunLoss[];
+export class TurnwiseSession extends OpenSession implements LiveSession {
   readonly ended: Promise<LiveEnd>;
   readonly #options: LiveOptions;
   readonly #program: string;
-  readonly #log = new EventLog(new MemoryKeeper());
-  readonly #prompts = new Prompts();
-  readonly #startedAt = Date.now();
   #sessionId: string | undefined;
   #initShown: string | undefined;
   #mode: PermissionMode | undefined;
@@ -45,26 +51,19 @@ export class TurnwiseSession implements LiveSession {
   #turn: AbortController | undefined;
   #working: Promise<void> | undefined;
   #last: LiveEnd = { exitCode: null, signal: "", stderr: "", stages: [] };
-  #stopped: UserError | undefined;
-  #closing: Promise<void> | undefined;
   #tellEnd: (end: LiveEnd) => void = () => {};
 
   /** Throws UserError for options that this CLI must not be run without. */
   constructor({ driver, cli, options, losses }: TurnwiseParts) {
     const made = driver.command(requestOf({ ...options, prompt: "" }, undefined, false), cli);
+    super(driver, [...losses, ...turnwiseLosses(options), ...made.losses]);
     this.#options = options;
     this.#program = driver.programs[0]!;
-    this.tool = driver.tool;
-    this.losses = [...losses, ...turnwiseLosses(options), ...made.losses];
     if (typeof options.resume === "string" && !options.fork) this.#sessionId = options.resume;
     this.ended = new Promise((resolve) => {
       this.#tellEnd = resolve;
     });
-    const { signal } = options;
-    const abort = () => void this.#end(new UserError("INTERRUPTED", "The run was cancelled."));
-    if (signal?.aborted) abort();
-    else signal?.addEventListener("abort", abort, { once: true });
-    void this.ended.then(() => signal?.removeEventListener("abort", abort));
+    this.endOnAbort(options.signal, this.ended);
   }
 
   /** Empty until the CLI said it, which is in its first turn. */
@@ -72,24 +71,20 @@ export class TurnwiseSession implements LiveSession {
     return this.#sessionId ?? "";
   }
 
-  send(prompt: Prompt): Sent {
-    return this.#hand("prompt", prompt);
-  }
-
   steer(text: string): Sent {
-    return this.#hand(this.#turn ? "steer" : "prompt", { text });
+    return this.hand(this.#turn ? "steer" : "prompt", { text });
   }
 
   interrupt(why = "The turn was cancelled."): void {
     if (!this.#turn) return;
     this.#turn.abort(new UserError("INTERRUPTED", why));
-    const waiting = this.#prompts.waiting().length;
+    const waiting = this.prompts.waiting().length;
     if (waiting > 0)
       this.#notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
   }
 
   setMode(mode: PermissionMode): void {
-    modeFor(mode, this.#program);
+    this.#modeFor(mode);
     this.#isModeNew = true;
     this.#mode = mode;
   }
@@ -102,77 +97,37 @@ export class TurnwiseSession implements LiveSession {
     this.#model = model;
   }
 
-  async background(_callId: string): Promise<boolean> {
-    throw cannot("background", this.#program);
-  }
+  readonly background = this.#cannot("background");
+  readonly compact = this.#cannot("compact");
+  readonly rewind = this.#cannot("rewind");
+  readonly context = this.#cannot("context");
+  readonly aside = this.#cannot("aside");
+  readonly names = this.#cannot("names");
 
-  async compact(): Promise<void> {
-    throw cannot("compact", this.#program);
-  }
-
-  async rewind(_turn: number): Promise<void> {
-    throw cannot("rewind", this.#program);
-  }
-
-  async context(): Promise<ContextUse> {
-    throw cannot("context", this.#program);
-  }
-
-  async aside(_question: string): Promise<string> {
-    throw cannot("aside", this.#program);
-  }
-
-  async names(): ReturnType<LiveRun["names"]> {
-    throw cannot("names", this.#program);
-  }
-
-  events(from?: number): AsyncIterable<Recorded> {
-    return this.#log.events(from);
-  }
-
-  close(): Promise<void> {
-    return this.#end(new UserError("INTERRUPTED", "The run was closed."));
-  }
-
-  #end(why: UserError): Promise<void> {
-    this.#closing ??= this.#endTurns(why);
-    return this.#closing;
-  }
-
-  async #endTurns(why: UserError): Promise<void> {
-    this.#stopped = why;
+  protected async endAll(why: UserError): Promise<void> {
+    this.stopped = why;
     this.#turn?.abort(why);
-    for (const item of this.#prompts.list()) if (item.state === "waiting") this.#drop(item, why);
+    for (const item of this.prompts.waiting()) this.drop(item, why);
     while (this.#working) await this.#working;
-    this.#log.close();
+    this.log.close();
     this.#tellEnd(this.#last);
   }
 
-  #hand(kind: OpenPrompt["kind"], prompt: Prompt): Sent {
-    const item = this.#prompts.add(kind, prompt);
-    const refusal = this.#stopped ?? promptFault(prompt);
-    if (refusal) this.#drop(item, refusal);
-    else this.#work();
-    return sentOf(item, async () => {
-      if (item.state !== "waiting") return false;
-      this.#drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
-      return true;
-    });
+  protected async withdraw(item: OpenPrompt): Promise<boolean> {
+    if (item.state !== "waiting") return false;
+    this.drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
+    return true;
   }
 
-  #drop(item: OpenPrompt, why: UserError): void {
-    this.#prompts.end(item, "dropped", failedTurn(why, this.#startedAt));
-  }
-
-  #work(): void {
+  protected pass(): void {
     this.#working ??= this.#workThrough().finally(() => {
       this.#working = undefined;
-      if (this.#prompts.nextWaiting() && !this.#stopped) this.#work(); // it came in the moment between the last look and this one
+      if (this.prompts.nextWaiting() && !this.stopped) this.pass(); // it came in the moment between the last look and this one
     });
   }
 
   async #workThrough(): Promise<void> {
-    for (let item = this.#prompts.nextWaiting(); item && !this.#stopped; item = this.#prompts.nextWaiting())
+    for (let item = this.prompts.nextWaiting(); item && !this.stopped; item = this.prompts.nextWaiting())
       await this.#runTurn(item);
   }
 
@@ -189,7 +144,7 @@ export class TurnwiseSession implements LiveSession {
       for await (const event of run.events) {
         if (event.type === "done" || event.type === "fail") ending = event;
         else this.#show(event, turn);
-        await this.#log.ready();
+        await this.log.ready();
       }
       const result = await run.result;
       this.#sessionId = result.sessionId ?? this.#sessionId;
@@ -205,8 +160,8 @@ export class TurnwiseSession implements LiveSession {
     }
     ending ??= failedTurn({ code: "NO_RESULT", message: "The turn ended without a result." }, startedAt);
     this.#turn = undefined;
-    this.#log.append(ending);
-    this.#prompts.end(item, "told", ending);
+    this.log.append(ending);
+    this.prompts.end(item, "told", ending);
   }
 
   /** One `init`, one `user` for each prompt, whatever a CLI says of them. Without an event: there are no more. */
@@ -215,14 +170,29 @@ export class TurnwiseSession implements LiveSession {
       this.#sessionId = event.sessionId || this.#sessionId;
       if (this.#initShown === event.sessionId) return;
       this.#initShown = event.sessionId;
-      this.#log.append(event);
+      this.log.append(event);
       return;
     }
     if (!turn.isTold && event?.type !== "notice" && event?.type !== "other") {
       turn.isTold = true;
-      if (event?.type !== "user") this.#log.append({ type: "user", text: turn.text, at: Date.now(), carried: derived });
+      if (event?.type !== "user") this.log.append({ type: "user", text: turn.text, at: Date.now(), carried: derived });
     }
-    if (event) this.#log.append(event);
+    if (event) this.log.append(event);
+  }
+
+  #cannot(verb: keyof typeof impossible): () => Promise<never> {
+    return async () => {
+      throw new UserError("NOT_BUILT", `${verb} is not possible with ${this.#program}. ${impossible[verb]}`);
+    };
+  }
+
+  #modeFor(mode: PermissionMode): SdkPermissionMode {
+    const known = possibleModes.find((each) => each === mode);
+    if (known !== undefined) return known;
+    throw new UserError(
+      "NOT_BUILT",
+      `${this.#program} has no mode '${mode}' here. The nearest is 'plan', in which nothing is changed.`,
+    );
   }
 
   #settle(): void {
@@ -233,7 +203,7 @@ export class TurnwiseSession implements LiveSession {
   }
 
   #notice(kind: string, message: string, fields?: Record<string, unknown>): void {
-    this.#log.append({ type: "notice", kind, message, ...(fields && { fields }), at: Date.now() });
+    this.log.append({ type: "notice", kind, message, ...(fields && { fields }), at: Date.now() });
   }
 
   #optionsOf({ text, data, images = [] }: Prompt, signal: AbortSignal) {
@@ -242,7 +212,7 @@ export class TurnwiseSession implements LiveSession {
       if (typeof image === "string") return image;
       throw new UserError("NOT_BUILT", `${this.#program} takes images by their paths.`);
     });
-    const mode: SdkPermissionMode | undefined = this.#mode && modeFor(this.#mode, this.#program);
+    const mode: SdkPermissionMode | undefined = this.#mode && this.#modeFor(this.#mode);
     const isFollowUp = this.#sessionId !== undefined;
     return {
       ...same,
