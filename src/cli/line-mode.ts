@@ -45,14 +45,10 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     // Readline takes Ctrl+C for itself: it ends the answer, or the program while nothing is being answered.
     terminal.on("SIGINT", () => (isAnswering ? run.interrupt("Stopped.") : terminal.close()));
     whole.signal.addEventListener("abort", () => terminal.close());
-    const begun = new Promise<void>((resolve) => {
-      show.onBegin = resolve;
-    });
     const followed = follow(run, show);
-    await begun;
+    await run.names(); // what hooks and servers need to be asked is asked before the first prompt
     if (request.chat?.type === "resume" && !request.unkept)
       show.line(await resuming(invocation, run, request.workspace));
-    await run.names(); // what hooks and servers need to be asked is asked before the first prompt
     show.line("Type /quit or press Ctrl+D to leave, /help for more; Ctrl+C stops an answer.");
     let code = 0;
     try {
@@ -124,8 +120,6 @@ function isReadOnly(mode: string): boolean {
 type Screen = {
   event(event: AgentEvent): void;
   line(text: string): void;
-  /** Called when the first event is shown. */
-  onBegin(): void;
   /** Resolves when the answer was shown to its end. */
   settled(): Promise<void>;
 };
@@ -152,7 +146,6 @@ function createScreen(workspace: string): Screen {
         line(
           `${event.model} in ${event.cwd}${isReadOnly(event.permissionMode) ? `, in ${event.permissionMode} mode` : ""}`,
         );
-        screen.onBegin();
         break;
       case "user":
         isSettled = false;
@@ -187,15 +180,13 @@ function createScreen(workspace: string): Screen {
         break;
     }
   };
-  const screen: Screen = {
+  return {
     line,
     event: show,
-    onBegin: () => {},
     settled: () =>
       new Promise((resolve) => {
         settle = resolve;
         if (isSettled) resolve();
       }),
   };
-  return screen;
 }

@@ -1,7 +1,6 @@
 // A value against a JSON Schema (2020-12, and what draft 7 spelled differently): the first fault as a sentence.
 
 import { canonicalJson, isObject, type JsonObject } from "./object.ts";
-import { isFormat } from "./schema-formats.ts";
 
 export type SchemaOptions = {
   /** How the value is called in sentences. */
@@ -102,7 +101,9 @@ function textFault(value: string, schema: JsonObject, place: string, check: Chec
   if (typeof pattern === "string" && !new RegExp(pattern, "u").test(value)) {
     return `${place} does not match the pattern ${pattern}`;
   }
-  return typeof format === "string" && !isFormat(value, format) ? `${place} is not a valid ${format}` : undefined;
+  return typeof format === "string" && formats.get(format)?.test(value) === false
+    ? `${place} is not a valid ${format}`
+    : undefined;
 }
 
 function rangeFault(value: number, schema: JsonObject, place: string): string | undefined {
@@ -265,4 +266,32 @@ function sameJson(one: unknown, other: unknown): boolean {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** The formats that are checked. A format that is not here is a remark. */
+const formats = new Map<string, { test(text: string): boolean }>([
+  ["date", { test: isDate }],
+  ["time", { test: isTime }],
+  ["date-time", { test: isDateTime }],
+  ["email", /^[^\s@]+@[^\s@]+$/],
+  ["uuid", /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i],
+  ["uri", /^[a-z][a-z0-9+.-]*:\S+$/i],
+  ["ipv4", /^(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/],
+  ["hostname", /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i],
+]);
+
+function isDate(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
+  if (day === undefined) return false;
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+}
+
+function isTime(text: string): boolean {
+  return /^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i.test(text);
+}
+
+function isDateTime(text: string): boolean {
+  const [, date = "", time = ""] = /^([^T ]+)[T ](.+)$/i.exec(text) ?? [];
+  return isDate(date) && isTime(time);
 }

@@ -98,26 +98,19 @@ const M = 1_000_000;
 
 /** Prices and limits as the vendors publish them; the price of the first tier where there are several. */
 export const models: readonly ModelRow[] = [
-  claude(
-    "claude-4.5-sonnet",
-    "sonnet-4.5 sonnet",
-    "claude-sonnet-4-5",
-    "Claude 4.5 Sonnet",
-    200 * K,
-    [3, 15, 0.3, 3.75],
-  ),
-  claude("claude-4.6-sonnet", "sonnet-4.6", "claude-sonnet-4-6", "Claude 4.6 Sonnet", M, [3, 15, 0.3, 3.75]),
-  claude("claude-5-sonnet", "sonnet-5", "claude-sonnet-5", "Claude 5 Sonnet", M, [2, 10, 0.2, 2.5]),
-  claude("claude-5.5-sonnet", "sonnet-5.5", "claude-sonnet-5-5", "Claude 5.5 Sonnet", M, [2, 10, 0.1, 2.5]),
-  claude("claude-4-sonnet", "sonnet-4", "claude-sonnet-4-0", "Claude 4 Sonnet", 200 * K, [3, 15, 0.3, 3.75]),
-  claude("claude-4.5-opus", "opus-4.5", "claude-opus-4-5", "Claude 4.5 Opus", 200 * K, [5, 25, 0.5, 6.25]),
-  claude("claude-4.6-opus", "opus-4.6 opus", "claude-opus-4-6", "Claude 4.6 Opus", M, [5, 25, 0.5, 6.25]),
-  claude("claude-4.7-opus", "opus-4.7", "claude-opus-4-7", "Claude 4.7 Opus", M, [5, 25, 0.5, 6.25]),
-  claude("claude-4.8-opus", "opus-4.8", "claude-opus-4-8", "Claude 4.8 Opus", M, [5, 25, 0.5, 6.25]),
-  claude("claude-5-opus", "opus-5", "claude-opus-5", "Claude 5 Opus", M, [5, 25, 0.5, 6.25]),
-  claude("claude-5.5-opus", "opus-5.5", "claude-opus-5-5", "Claude 5.5 Opus", M, [4, 20, 0.2, 5]),
-  claude("claude-4.1-opus", "opus-4.1", "claude-opus-4-1", "Claude 4.1 Opus", 200 * K, [15, 75, 1.5, 18.75]),
-  claude("claude-4.5-haiku", "haiku-4.5 haiku", "claude-haiku-4-5", "Claude 4.5 Haiku", 200 * K, [1, 5, 0.1, 1.25]),
+  claude("4.5", "sonnet", "sonnet-4.5 sonnet", 200 * K, [3, 15, 0.3, 3.75]),
+  claude("4.6", "sonnet", "sonnet-4.6", M, [3, 15, 0.3, 3.75]),
+  claude("5", "sonnet", "sonnet-5", M, [2, 10, 0.2, 2.5]),
+  claude("5.5", "sonnet", "sonnet-5.5", M, [2, 10, 0.1, 2.5]),
+  claude("4", "sonnet", "sonnet-4", 200 * K, [3, 15, 0.3, 3.75], "claude-sonnet-4-0"),
+  claude("4.5", "opus", "opus-4.5", 200 * K, [5, 25, 0.5, 6.25]),
+  claude("4.6", "opus", "opus-4.6 opus", M, [5, 25, 0.5, 6.25]),
+  claude("4.7", "opus", "opus-4.7", M, [5, 25, 0.5, 6.25]),
+  claude("4.8", "opus", "opus-4.8", M, [5, 25, 0.5, 6.25]),
+  claude("5", "opus", "opus-5", M, [5, 25, 0.5, 6.25]),
+  claude("5.5", "opus", "opus-5.5", M, [4, 20, 0.2, 5]),
+  claude("4.1", "opus", "opus-4.1", 200 * K, [15, 75, 1.5, 18.75]),
+  claude("4.5", "haiku", "haiku-4.5 haiku", 200 * K, [1, 5, 0.1, 1.25]),
 
   gpt("gpt-5", "GPT-5", 400 * K, [1.25, 10, 0.125]),
   gpt("gpt-5-mini", "GPT-5 Mini", 400 * K, [0.25, 2, 0.025]),
@@ -229,15 +222,19 @@ function row(
   };
 }
 
+/** `model`: where the vendor's id does not follow from version and family. */
 function claude(
-  id: string,
+  version: string,
+  family: string,
   aliases: string,
-  model: string,
-  name: string,
-  contextTokens: number,
+  tokens: number,
   prices: Prices,
+  model?: string,
 ): ModelRow {
-  return { ...row(id, aliases, "anthropic", model, name, contextTokens, prices), thinks: true };
+  const id = `claude-${version}-${family}`;
+  const name = `Claude ${version} ${family[0]!.toUpperCase()}${family.slice(1)}`;
+  const vendorId = model ?? `claude-${family}-${version.replace(".", "-")}`;
+  return { ...row(id, aliases, "anthropic", vendorId, name, tokens, prices), thinks: true };
 }
 
 function gpt(id: string, name: string, contextTokens: number, prices: Prices): ModelRow {

@@ -21,7 +21,7 @@ import type { RunHost } from "./host.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { OpenedModel } from "./models.ts";
 import { chatKeeper, findMcp, initOf, lastingModes, openSession, type RunSession } from "./session.ts";
-import { type Setup, setUp } from "./setup.ts";
+import { describeSetup, type Setup, setUp } from "./setup.ts";
 
 /** Throws UserError with what keeps the run from beginning. */
 export async function openRun(request: RunRequest, host: RunHost): Promise<LiveRun> {
@@ -35,7 +35,7 @@ export async function openRun(request: RunRequest, host: RunHost): Promise<LiveR
   }
   const answer =
     answerSchema === undefined ? undefined : (await import("./answer-schema.ts")).answerSchema(answerSchema);
-  if (host.debug) (await import("./debug-lines.ts")).debugSetup(setup, host.debug);
+  if (host.debug) describeSetup(setup).forEach(host.debug);
   const session = await openSession(setup);
   try {
     return new OpenRun({ setup, session, mcp, answer });

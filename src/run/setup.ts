@@ -91,3 +91,15 @@ function untrusted(workspace: string): UserError {
     `Workspace Trust Required\n\n  ${workspace}\n\nThe agent reads and changes files here and follows this project's instructions.\nPass --trust, --yolo, or -f if you trust this directory; --trust is remembered.`,
   );
 }
+
+/** For people who look for a fault. */
+export function describeSetup({ workspace, roots, configDir, settings, model, mode, host }: Setup): string[] {
+  const rules = settings.rules.map((rule) => `${rule.verdict} ${rule.text}`).join(", ");
+  const at = model.baseUrl ? ` at ${model.baseUrl}` : "";
+  return [
+    `courser ${host.version}, node ${process.version}, ${process.platform}-${process.arch}`,
+    `workspace ${[workspace, ...roots].join(", ")}; config ${configDir}; mode ${mode}`,
+    `model ${model.id} (${model.displayName}) of ${model.vendor}${at}, key: ${model.apiKeySource}`,
+    `rules ${rules === "" ? "none" : rules}`,
+  ];
+}

@@ -1,15 +1,14 @@
 // Hooks: tells the user's programs what happens, all of one event at once, and makes one answer of theirs. The strictest wins.
 import { setMaxListeners } from "node:events";
-import type { JsonObject } from "../../json/object.ts";
+import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import type { Verdict } from "../../policy/need.ts";
-import { type HookEventName, openFields } from "../../protocol/hook-events.ts";
+import { type HookEventName, hookEvents, openFields } from "../../protocol/hook-events.ts";
 import type { Hook } from "../../store/hook-files.ts";
 import type { HookTrace, HookTraceLine } from "../../store/hook-trace.ts";
 import { collapsed, shortened } from "../../text/one-line.ts";
 import { type ProcessRunner, toolEnvironment } from "../process.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type HookReply, isGate, strictest } from "./answer.ts";
-import { claudePayload, claudeToolName } from "./claude-payload.ts";
 import { createMatcher, type Matcher, subjectsOf } from "./matching.ts";
 import { type AskModel, type HookRun, runHook } from "./run-hook.ts";
 
@@ -225,5 +224,55 @@ export function nameOf({ command, prompt, file }: Hook): string {
 export function toolNames({ name, mcp }: Pick<Tool, "name" | "mcp">): { told: string; tool: string; names: string[] } {
   const told = mcp ? `MCP:${mcp.tool}` : name === "Edit" ? "Write" : name;
   const tool = mcp ? `mcp__${mcp.server}__${mcp.tool}` : name;
-  return { told, tool, names: [...new Set([told, name, claudeToolName(tool)])] };
+  return { told, tool, names: [...new Set([told, name, claudeToolNames[tool] ?? tool])] };
+}
+
+/** Our names of tools -> Claude's. */
+const claudeToolNames: Record<string, string> = { Shell: "Bash", Edit: "Edit", Await: "BashOutput" };
+
+/** What Claude tells beside the same fields. */
+const extras: Partial<Record<HookEventName, (payload: JsonObject) => JsonObject>> = {
+  sessionStart: ({ is_resumed }) => ({ source: is_resumed === true ? "resume" : "startup" }),
+  postToolUse: ({ tool_output }) => ({ tool_response: responseOf(tool_output) }),
+  postToolUseFailure: ({ error_message }) => ({ error: error_message }),
+  stop: ({ loop_count }) => ({ stop_hook_active: Number(loop_count) > 0 }),
+  subagentStop: ({ loop_count }) => ({ stop_hook_active: Number(loop_count) > 0 }),
+  preCompact: () => ({ custom_instructions: "" }),
+};
+
+/** Claude tells it as an object, and the output of a command under the name of its stream. */
+function responseOf(output: unknown): unknown {
+  const value = typeof output === "string" ? tryParse(output) : undefined;
+  if (!isObject(value)) return output;
+  const { output: printed, exitCode, ...rest } = value;
+  if (typeof printed !== "string" || exitCode === undefined) return value;
+  return { stdout: printed, stderr: "", interrupted: false, isImage: false, exitCode, ...rest };
+}
+
+const permissionModes: Record<string, string> = { force: "bypassPermissions", plan: "plan", ask: "plan" };
+
+/** `tool`: our own name of the tool that it is about. */
+function claudePayload(
+  event: HookEventName,
+  payload: JsonObject,
+  place: { workspace: string; mode: string; tool?: string },
+): JsonObject {
+  const {
+    conversation_id: _conversation,
+    generation_id: _generation,
+    cursor_version: _version,
+    workspace_roots: _roots,
+    user_email: _email,
+    is_resumed: _resumed,
+    cwd = place.workspace,
+    ...rest
+  } = payload;
+  return {
+    ...rest,
+    ...extras[event]?.(payload),
+    hook_event_name: hookEvents[event].claude ?? event,
+    cwd,
+    permission_mode: permissionModes[place.mode] ?? "default",
+    ...(place.tool !== undefined && { tool_name: claudeToolNames[place.tool] ?? place.tool }),
+  };
 }

@@ -1,7 +1,9 @@
 // A tree as it is: what every entry is, without reading a single content. Limits say what is left out, by name.
-import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, type Stats, statSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { words } from "../../text/words.ts";
 import { type FolderHandle, inFolder, openFolder } from "./folder-handle.ts";
-import { isIgnoredFolder } from "./ignored.ts";
 import type { UnsavedReason } from "./reasons.ts";
 
 export type FileNode = { kind: "file"; mode: number; size: number; stamp: string; changedAt: number };
@@ -233,4 +235,54 @@ function namesIn(held: FolderHandle, children: Map<string, TreeNode>): string[] 
 
 function unsaved(why: UnsavedReason, stamp = ""): UnsavedNode {
   return { kind: "unsaved", why, stamp };
+}
+
+/** They hold what a command brings back, whether or not a list says so. */
+const usual = words(`
+  node_modules bower_components .venv venv .tox .nox __pycache__ .gradle .next .nuxt .turbo .parcel-cache .pnpm-store
+  .cache`);
+const longestList = 1024 * 1024;
+
+/** By the lists of every folder above it, from the top of its repository on; the nearest one decides. */
+async function isIgnoredFolder(path: string, root: string): Promise<boolean> {
+  const top = repositoryOf(root) ?? root;
+  const names = relative(top, path).split(sep);
+  if (usual.has(names.at(-1)!)) return true;
+  let ignored = false;
+  let folder = top;
+  for (const list of [join(top, ".git/info/exclude"), join(top, ".gitignore")]) {
+    ignored = await judged(list, names, ignored);
+  }
+  for (const [index, name] of names.slice(0, -1).entries()) {
+    folder = join(folder, name);
+    ignored = await judged(join(folder, ".gitignore"), names.slice(index + 1), ignored);
+  }
+  return ignored;
+}
+
+async function judged(list: string, names: readonly string[], before: boolean): Promise<boolean> {
+  const patterns = read(list);
+  if (patterns === undefined) return before;
+  const { default: ignore } = await import("ignore");
+  const { ignored, unignored } = ignore()
+    .add(patterns)
+    .test(`${names.join("/")}/`);
+  return ignored || (before && !unignored);
+}
+
+/** The folder, here or above, that holds `.git`. */
+function repositoryOf(root: string): string | undefined {
+  for (let folder = root; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+function read(file: string): string | undefined {
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    return stat?.isFile() && stat.size <= longestList ? readFileSync(file, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
 }
