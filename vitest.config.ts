@@ -34,8 +34,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Two cores: more workers than cores make timing-sensitive process tests lie.
-    maxWorkers: 2,
+    // Half of the time is spent waiting, for processes, servers and time limits: three keep two cores busy.
+    maxWorkers: 3,
     // Nothing is mocked, so that files may share what one of them has loaded: loading took a quarter of the time.
     isolate: false,
     sequence: { sequencer: LongestFirst },
