@@ -27,14 +27,10 @@ export function createAsking(human: Human | undefined): Asking {
     can,
     async ask(body, signal = never) {
       if (!human || !can(body.type)) return undefined;
-      const question: Question = { id: `question-${++count}`, hash: hashOf(body), ...body };
+      const question: Question = { id: `question-${++count}`, hash: sha256(JSON.stringify(body)), ...body };
       return human.ask(question, signal);
     },
   };
-}
-
-export function hashOf(body: QuestionBody): string {
-  return sha256(JSON.stringify(body));
 }
 
 /** Undefined where nobody can permit anything. What was permitted for good is not asked again in this run. */

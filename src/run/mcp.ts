@@ -56,7 +56,7 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
       servers.push(server);
   }
   const started = startServers(servers, {
-    ...approvalPlace(setup),
+    ...approvalContext(setup),
     version: host.version,
     processes,
     requests: requestsOf(setup, parts),
@@ -92,7 +92,7 @@ function requestsOf({ workspace, roots }: Setup, { person, state, warn }: McpPar
   return { ...base, elicit: elicitFrom(person), sample: sampleWith({ person, model: state }) };
 }
 
-function approvalPlace({ configDir, workspace, home, host }: Setup) {
+function approvalContext({ configDir, workspace, home, host }: Setup) {
   return { configDir, workspace, home, env: host.env };
 }
 
@@ -116,7 +116,7 @@ async function isApprovedNow(server: McpServer, setup: Setup, warn: McpParts["wa
     );
     return false;
   }
-  keepConsent(() => approveServer(server, approvalPlace(setup)), `The MCP server ${name} is approved`, warn);
+  keepConsent(() => approveServer(server, approvalContext(setup)), `The MCP server ${name} is approved`, warn);
   return true;
 }
 

@@ -135,6 +135,9 @@ function createChild(
     session: chat.session,
     provider,
     model,
+    get review() {
+      return parent.review;
+    },
     get system() {
       return place.systemFor(subagent);
     },
