@@ -24,6 +24,20 @@ const mayImport: Record<string, readonly string[]> = {
   export: ["text", "json", "protocol", "redact", "store", "sdk"],
   adapter: ["text", "json", "protocol", "redact", "process", "policy", "net", "web", "sdk"],
   run: ["text", "json", "protocol", "redact", "process", "policy", "store", "net", "web", "model", "agent"],
+  terminal: [
+    "text",
+    "json",
+    "protocol",
+    "redact",
+    "process",
+    "policy",
+    "store",
+    "net",
+    "model",
+    "agent",
+    "run",
+    "export",
+  ],
   cli: [
     "text",
     "json",
@@ -41,6 +55,7 @@ const mayImport: Record<string, readonly string[]> = {
     "export",
     "adapter",
     "bridge",
+    "terminal",
   ],
 };
 
