@@ -88,8 +88,15 @@ export type Sent = {
  */
 export type Recorded = { number?: number; agent?: string; event: AgentEvent };
 
-/** What fills the model's window, in tokens. Estimates. */
-export type ContextUse = { window: number; used: number; system: number; tools: number; messages: number };
+/** What fills the model's window, in tokens. Estimates. `costUsd`: of the run so far, where the model's price is known. */
+export type ContextUse = {
+  window: number;
+  used: number;
+  system: number;
+  tools: number;
+  messages: number;
+  costUsd?: number;
+};
 
 export interface LiveRun {
   readonly chatId: string;

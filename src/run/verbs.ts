@@ -43,14 +43,15 @@ export async function rewind(
   return `Back to before turn ${turn}: ${changes} of files undone.`;
 }
 
-export function contextUse({ system, tools, session, model }: Agent): ContextUse {
+export function contextUse({ system, tools, session, model, spending }: Agent): ContextUse {
   const told = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
   const used = {
     system: tokensOf(system),
     tools: tokensOf(JSON.stringify(told)),
     messages: estimateTokens(session.messages),
   };
-  return { window: model.contextTokens, used: used.system + used.tools + used.messages, ...used };
+  const cost = model.price && spending ? { costUsd: spending.whole.cost } : {};
+  return { window: model.contextTokens, used: used.system + used.tools + used.messages, ...used, ...cost };
 }
 
 function tokensOf(text: string): number {

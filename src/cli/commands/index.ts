@@ -164,8 +164,28 @@ export const commands: readonly Command[] = [
     examples: ["sandbox status", "sandbox run npm test --silent", 'sandbox run "ls -l | wc -l"'],
     commands: sandboxCommands,
   }),
-  { name: "install-shell-integration", summary: "Install shell integration to ~/.zshrc" },
-  { name: "uninstall-shell-integration", summary: "Remove shell integration from ~/.zshrc" },
+  {
+    name: "install-shell-integration",
+    operands: "[shell]",
+    summary: "Add PATH and completion to ~/.zshrc, ~/.bashrc or config.fish",
+    load: async () => (await import("./shell/integration.ts")).installShellIntegration,
+  },
+  {
+    name: "uninstall-shell-integration",
+    operands: "[shell]",
+    summary: "Remove them again",
+    load: async () => (await import("./shell/integration.ts")).uninstallShellIntegration,
+  },
+  {
+    name: "completion",
+    operands: "<shell>",
+    summary: "Print the completion script for zsh, bash or fish",
+    examples: ["completion zsh", 'eval "$(courser completion bash)"'],
+    load: async () => {
+      const { completion } = await import("./shell/completion.ts");
+      return async (invocation) => completion(invocation, commands);
+    },
+  },
 ];
 
 /** The parser reads a line before it is known which of its commands is meant: it takes the flags of all, each name once. */

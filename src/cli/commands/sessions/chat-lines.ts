@@ -1,7 +1,9 @@
 // Chats in lines, for people: how old, what about, where.
 import type { ChatMetadata } from "../../../store/chats/chat.ts";
 import { shownTitle } from "../../../store/chats/list-chats.ts";
+import { ageOf } from "../../../text/age.ts";
 import { collapsed } from "../../../text/one-line.ts";
+import { shortPath } from "../../../text/short-path.ts";
 import { cut, padded, widthOf } from "../../../text/width.ts";
 import { printable } from "../../call-line.ts";
 
@@ -43,25 +45,7 @@ export function chatJson(chat: ChatMetadata): object {
   };
 }
 
-export function ageOf(time: number, now: number): string {
-  const minutes = Math.floor((now - time) / 60_000);
-  if (minutes < 1) return "now";
-  if (minutes < 60) return `${minutes} min`;
-  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h`;
-  if (minutes < 60 * 24 * 60) return `${Math.floor(minutes / (24 * 60))} days`;
-  return dayOf(time);
-}
-
-export function shortPath(path: string, home: string): string {
-  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
-}
-
 /** Nothing in a title or a path may move the cursor. */
 export function printableLine(text: string): string {
   return printable(collapsed(text));
-}
-
-function dayOf(time: number): string {
-  const day = new Date(time);
-  return Number.isNaN(day.getTime()) ? "?" : day.toISOString().slice(0, 10);
 }

@@ -9,12 +9,13 @@ import {
   listForeignSessions,
 } from "../../../sdk/sessions/index.ts";
 import { homeDir } from "../../../store/config-dir.ts";
+import { ageOf } from "../../../text/age.ts";
+import { shortPath } from "../../../text/short-path.ts";
 import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson } from "../answer.ts";
-import { ageOf, shortPath } from "./chat-lines.ts";
 import { contextOf } from "./context.ts";
 import { type ImportReport, importedId, importFile, readSession } from "./import-session.ts";
 

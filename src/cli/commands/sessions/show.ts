@@ -4,12 +4,14 @@ import type { ChatRecord, ChatTurn } from "../../../store/chats/chat.ts";
 import { listChats, shownTitle } from "../../../store/chats/list-chats.ts";
 import { readChat } from "../../../store/chats/read-chat.ts";
 import { homeDir } from "../../../store/config-dir.ts";
+import { ageOf } from "../../../text/age.ts";
+import { shortPath } from "../../../text/short-path.ts";
 import { cut } from "../../../text/width.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { ageOf, chatJson, printableLine, shortPath } from "./chat-lines.ts";
+import { chatJson, printableLine } from "./chat-lines.ts";
 import { chatOf, contextOf } from "./context.ts";
 
 export async function showSession(invocation: Invocation, words: readonly string[]): Promise<number> {
