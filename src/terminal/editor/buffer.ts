@@ -1,0 +1,118 @@
+// Buffer: a text, a cursor, a selection, and what was done to them, as plain data. Every function gives back a new one.
+import { graphemeBoundary } from "./graphemes.ts";
+
+export type TextBuffer = {
+  readonly text: string;
+  /** An offset into the text, always between two graphemes. */
+  readonly cursor: number;
+  /** The other end of a selection. */
+  readonly anchor?: number;
+  /** Display column that moves up and down try to keep. */
+  readonly goal?: number;
+  readonly done: readonly Step[];
+  readonly undone: readonly Step[];
+  /** The group that the last step can still grow by. */
+  readonly group?: string;
+};
+
+/** What one undo takes back. */
+type Step = { changes: readonly Change[]; before: number; after: number };
+
+type Change = { at: number; removed: string; inserted: string };
+
+const mostSteps = 5000;
+
+export function createBuffer(text = ""): TextBuffer {
+  return { text, cursor: text.length, done: [], undone: [] };
+}
+
+export type Replacement = {
+  start: number;
+  end: number;
+  text: string;
+  /** Where the cursor goes; else behind what was put in. */
+  cursor?: number;
+  /** Replacements of one group are undone together. */
+  group?: string;
+};
+
+export function replace(buffer: TextBuffer, { start, end, text, cursor, group }: Replacement): TextBuffer {
+  const removed = buffer.text.slice(start, end);
+  const next = buffer.text.slice(0, start) + text + buffer.text.slice(end);
+  const after = graphemeBoundary(next, cursor ?? start + text.length);
+  if (removed === text) return { ...moveTo(buffer, after), ...(group === undefined ? {} : { group: buffer.group }) };
+  const change = { at: start, removed, inserted: text };
+  const last = group !== undefined && group === buffer.group ? buffer.done.at(-1) : undefined;
+  const step = last
+    ? { ...last, changes: joined(last.changes, change), after }
+    : { changes: [change], before: buffer.cursor, after };
+  return {
+    text: next,
+    cursor: after,
+    done: [...(last ? buffer.done.slice(0, -1) : buffer.done.slice(-mostSteps + 1)), step],
+    undone: [],
+    ...(group === undefined ? {} : { group }),
+  };
+}
+
+/** What is typed in a row is one change, however long it gets. */
+function joined(changes: readonly Change[], next: Change): readonly Change[] {
+  const last = changes.at(-1)!;
+  if (next.removed !== "" || next.at !== last.at + last.inserted.length) return [...changes, next];
+  return [...changes.slice(0, -1), { ...last, inserted: last.inserted + next.inserted }];
+}
+
+/** Also ends the group: what is typed here is another step than what was typed there. `goal`: kept for the next move. */
+export function moveTo(
+  buffer: TextBuffer,
+  cursor: number,
+  { anchor, goal }: { anchor?: number; goal?: number } = {},
+): TextBuffer {
+  return {
+    text: buffer.text,
+    cursor: graphemeBoundary(buffer.text, cursor),
+    ...(anchor === undefined ? {} : { anchor: graphemeBoundary(buffer.text, anchor) }),
+    ...(goal === undefined ? {} : { goal }),
+    done: buffer.done,
+    undone: buffer.undone,
+  };
+}
+
+export function undo(buffer: TextBuffer): TextBuffer {
+  const step = buffer.done.at(-1);
+  if (!step) return moveTo(buffer, buffer.cursor);
+  let { text } = buffer;
+  for (const { at, removed, inserted } of step.changes.toReversed())
+    text = text.slice(0, at) + removed + text.slice(at + inserted.length);
+  return {
+    text,
+    cursor: graphemeBoundary(text, step.before),
+    done: buffer.done.slice(0, -1),
+    undone: [...buffer.undone, step],
+  };
+}
+
+export function redo(buffer: TextBuffer): TextBuffer {
+  const step = buffer.undone.at(-1);
+  if (!step) return moveTo(buffer, buffer.cursor);
+  let { text } = buffer;
+  for (const { at, removed, inserted } of step.changes)
+    text = text.slice(0, at) + inserted + text.slice(at + removed.length);
+  return {
+    text,
+    cursor: graphemeBoundary(text, step.after),
+    done: [...buffer.done, step],
+    undone: buffer.undone.slice(0, -1),
+  };
+}
+
+/** Where the first change of the step that an undo or redo would touch lies. */
+export function firstChange(step: Step | undefined): number | undefined {
+  return step && Math.min(...step.changes.map(({ at }) => at));
+}
+
+/** The selection, smaller end first. */
+export function selection({ cursor, anchor }: TextBuffer): { start: number; end: number } | undefined {
+  if (anchor === undefined || anchor === cursor) return undefined;
+  return { start: Math.min(anchor, cursor), end: Math.max(anchor, cursor) };
+}

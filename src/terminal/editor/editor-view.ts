@@ -1,0 +1,152 @@
+// How the editor looks: a sign, the text with the real cursor, the list under it.
+import { cut, padded, widthOf } from "../../text/width.ts";
+import type { Painted } from "../painted.ts";
+import type { Size, View } from "../view.ts";
+import type { Layout, Row } from "./layout.ts";
+import { expand } from "./paste.ts";
+import { type Popup, sizeOf } from "./popup.ts";
+
+export type EditorPalette = Record<
+  "plain" | "soft" | "bold" | "accent" | "warn" | "inverse",
+  (text: string) => Painted
+>;
+
+export type Shown = {
+  text: string;
+  cursor: number;
+  selected?: { start: number; end: number };
+  popup?: Popup;
+  shell: boolean;
+  placeholder: string;
+  /** At the right of the first row: the mode of vim and what was typed of a command. */
+  status: string;
+  /** The first row that is shown, as it was before: the text moves only when the cursor would leave it. */
+  firstRow: number;
+};
+
+/** The sign and a blank before the text; one column behind it, where the cursor stands after a full row. */
+const margin = 2;
+
+export function textWidth(size: Size): number {
+  return Math.max(1, size.columns - margin - 1);
+}
+
+const mostChoices = 8;
+
+export function viewOf(
+  shown: Shown,
+  { size, layout, palette }: { size: Size; layout: Layout; palette: EditorPalette },
+): { view: View; firstRow: number } {
+  if (shown.popup?.type === "search") return { view: searchView(shown.popup, size, palette), firstRow: shown.firstRow };
+  const width = textWidth(size);
+  const rows = layout.rows(shown.text, width);
+  const place = layout.place(shown.text, shown.cursor, width);
+  const height = Math.min(rows.length, Math.max(1, Math.floor(size.rows / 3)));
+  const lowest = Math.min(shown.firstRow, rows.length - height);
+  const firstRow = Math.max(place.row - height + 1, Math.min(lowest, place.row), 0);
+  const sign = shown.shell ? palette.warn("! ") : palette.accent("› ");
+  const lines = rows.slice(firstRow, firstRow + height).map((row, index) => {
+    const before = firstRow + index === 0 ? sign : palette.plain("  ");
+    return join(before, ...rowParts(shown, row, { layout, palette, width }));
+  });
+  if (shown.text === "") lines[0] = join(sign, palette.soft(cut(shown.placeholder, width)));
+  addStatus(lines, shown, { rows, firstRow, layout, palette, size });
+  return {
+    view: {
+      lines: [...lines, ...(shown.popup ? popupLines(shown.popup, size, palette) : [])],
+      cursor: { row: place.row - firstRow, column: Math.min(margin + place.column, size.columns - 1) },
+    },
+    firstRow,
+  };
+}
+
+type RowContext = { layout: Layout; palette: EditorPalette; width: number };
+
+/** Neighbours of one kind are painted together. */
+function rowParts(shown: Shown, row: Row, { layout, palette, width }: RowContext): Painted[] {
+  const parts: Painted[] = [];
+  let run = "";
+  let kind: "plain" | "accent" | "inverse" = "plain";
+  const flush = () => {
+    if (run !== "") parts.push(palette[kind](run));
+    run = "";
+  };
+  for (const cell of layout.cells(shown.text, row, width)) {
+    const isSelected = shown.selected && cell.start >= shown.selected.start && cell.start < shown.selected.end;
+    const next = isSelected ? "inverse" : cell.isToken ? "accent" : "plain";
+    if (next !== kind) flush();
+    kind = next;
+    run += cell.shown;
+  }
+  flush();
+  return parts;
+}
+
+function addStatus(
+  lines: Painted[],
+  shown: Shown,
+  context: { rows: readonly Row[]; firstRow: number; layout: Layout; palette: EditorPalette; size: Size },
+): void {
+  if (shown.status === "") return;
+  const { rows, firstRow, layout, palette, size } = context;
+  const width = textWidth(size);
+  let used = shown.text === "" ? widthOf(cut(shown.placeholder, width)) : 0;
+  for (const cell of layout.cells(shown.text, rows[firstRow]!, width)) used += cell.width;
+  const room = size.columns - margin - used - 2;
+  if (room >= shown.status.length)
+    lines[0] = join(lines[0]!, palette.soft(" ".repeat(room - shown.status.length + 1) + shown.status));
+}
+
+function searchView(popup: Popup & { type: "search" }, size: Size, palette: EditorPalette): View {
+  const label = "search: ";
+  const query = tail(popup.query, Math.max(1, size.columns - label.length - 1));
+  const lines = [join(palette.soft(cut(label, size.columns)), palette.plain(query))];
+  if (popup.found.length === 0) lines.push(palette.soft(cut("  no earlier message holds these words", size.columns)));
+  return {
+    lines: [...lines, ...popupLines(popup, size, palette)],
+    cursor: { row: 0, column: Math.min(label.length + widthOf(query), size.columns - 1) },
+  };
+}
+
+function tail(text: string, width: number): string {
+  let kept = text;
+  while (widthOf(kept) > width) kept = kept.slice(1);
+  return kept;
+}
+
+function popupLines(popup: Popup, size: Size, palette: EditorPalette): Painted[] {
+  const height = Math.min(mostChoices, sizeOf(popup), Math.max(1, Math.floor(size.rows / 3)));
+  const first = Math.min(Math.max(0, popup.chosen - height + 1), sizeOf(popup) - height);
+  const rows =
+    popup.type === "choices"
+      ? popup.choices.map(({ value, detail }) => ({ name: value, detail }))
+      : popup.found.map((draft) => ({
+          name: oneLine(draft.shell ? `!${wholeText(draft)}` : wholeText(draft)),
+          detail: "",
+        }));
+  const visible = rows.slice(first, first + height);
+  const room = Math.max(1, size.columns - margin);
+  const nameWidth = Math.min(room, Math.max(...visible.map(({ name }) => widthOf(name))));
+  return visible.map(({ name, detail }, index) => {
+    const isChosen = first + index === popup.chosen;
+    const shownName = detail === "" ? cut(name, room) : padded(cut(name, nameWidth), nameWidth);
+    const left = room - widthOf(shownName) - 2;
+    return join(
+      isChosen ? palette.accent("› ") : palette.plain("  "),
+      isChosen ? palette.bold(shownName) : palette.plain(shownName),
+      palette.soft(detail !== "" && left > 4 ? `  ${cut(detail, left)}` : ""),
+    );
+  });
+}
+
+function wholeText({ text, parts }: { text: string; parts: Parameters<typeof expand>[1] }): string {
+  return expand(text, parts).text;
+}
+
+function oneLine(text: string): string {
+  return text.slice(0, 500).replace(/\s+/g, " ").trim();
+}
+
+function join(...parts: readonly Painted[]): Painted {
+  return parts.join("") as Painted;
+}

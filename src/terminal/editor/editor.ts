@@ -1,0 +1,364 @@
+// The editor: keys in, text out. It knows no terminal; what it has no use for, it gives back.
+import type { Key } from "../key.ts";
+import { pastedText } from "../keyboard.ts";
+import { type EditorAction, editorAction } from "../keymap.ts";
+import type { Size, View } from "../view.ts";
+import { createBuffer, moveTo, replace, selection, type TextBuffer } from "./buffer.ts";
+import { type CompletionSources, completed } from "./completion.ts";
+import { type EditorPalette, textWidth, viewOf } from "./editor-view.ts";
+import { type Editing, edits, typeText } from "./edits.ts";
+import { type Draft, type History, newer, older, type Walk } from "./history.ts";
+import { emptyRing, settled } from "./kill-ring.ts";
+import { createLayout } from "./layout.ts";
+import { expand, Folds, holdsToken, type Image, label } from "./paste.ts";
+import { choose, type Popup, PopupSource } from "./popup.ts";
+import { leaveInsert, newVim, pressVim, settleNormal, type Vim, vimStatus, visualSelection } from "./vim/index.ts";
+
+export type EditorOptions = {
+  palette: EditorPalette;
+  complete?: CompletionSources;
+  history?: History;
+  vim?: boolean;
+  placeholder?: string;
+  /** Something arrived that changes the view: files to choose from. */
+  onChange?(): void;
+};
+
+/** `shell`: the text is a command for the shell. */
+export type Pressed =
+  | { type: "handled" }
+  | { type: "unhandled" }
+  | { type: "submit"; text: string; images: Image[]; shell: boolean };
+
+export interface Editor {
+  press(key: Key): Pressed;
+  view(size: Size): View;
+  /** As it would be sent: pastes whole, without the sign of the shell. */
+  text(): string;
+  setText(text: string, how?: { shell?: boolean }): void;
+  /** At the cursor, as if it were pasted. */
+  insert(text: string): void;
+  insertImage(image: Image): void;
+  /** An undo brings the text back. */
+  clear(): void;
+  isEmpty(): boolean;
+  isShell(): boolean;
+  /** A list or a search is open, or a command of vim has begun: Escape is the editor's. */
+  isBusy(): boolean;
+  /** What is being written, to be put back later. */
+  draft(): Draft;
+  setDraft(draft: Draft): void;
+  vim(): { mode: Vim["mode"] } | undefined;
+  setVim(on: boolean): void;
+  setPlaceholder(text: string): void;
+}
+
+const handled: Pressed = { type: "handled" };
+const unhandled: Pressed = { type: "unhandled" };
+
+export function createEditor({ palette, complete, history, onChange, ...options }: EditorOptions): Editor {
+  const folds = new Folds();
+  const layout = createLayout({
+    show: (grapheme) => palette.plain(grapheme),
+    label: (token) => label(folds.parts.get(token)),
+  });
+  const source = new PopupSource({
+    sources: complete,
+    history,
+    onChange() {
+      refreshPopup();
+      onChange?.();
+    },
+  });
+  let { placeholder = "" } = options;
+  let editing: Editing = { buffer: createBuffer(), ring: emptyRing };
+  let popup: Popup | undefined;
+  let vim: Vim | undefined = options.vim ? newVim() : undefined;
+  let isShell = false;
+  let walk: Walk | undefined;
+  let size: Size = { columns: 80, rows: 24 };
+  let firstRow = 0;
+
+  function press(key: Key): Pressed {
+    const { text } = editing.buffer;
+    const cutBefore = editing.ring;
+    const walkBefore = walk;
+    const pressed = popup?.type === "search" ? pressSearch(popup, key) : pressKey(key);
+    if (editing.ring === cutBefore) editing = { ...editing, ring: settled(editing.ring) };
+    if (walk === walkBefore && pressed.type === "handled") walk = undefined;
+    if (pressed.type === "handled" && popup?.type !== "search" && isTyping(key, text)) refreshPopup();
+    return pressed;
+  }
+
+  /** A list opens for what is typed, and follows the cursor once it is open. */
+  function isTyping(key: Key, before: string): boolean {
+    return popup !== undefined ? !isChoosing(key) : editing.buffer.text !== before && walk === undefined;
+  }
+
+  function isChoosing(key: Key): boolean {
+    return key.type === "key" && ["up", "down", "ctrl+p", "ctrl+n"].includes(key.name);
+  }
+
+  function refreshPopup(): void {
+    if (popup?.type === "search") return;
+    const { text, cursor } = editing.buffer;
+    const isNaming = !isShell && (vim === undefined || vim.mode === "insert");
+    popup = isNaming ? source.at(text, cursor) : undefined;
+  }
+
+  function pressKey(key: Key): Pressed {
+    if (key.type === "paste") {
+      type(folds.forPaste(key.text));
+      return handled;
+    }
+    const action = editorAction(key.name);
+    const answer = popup?.type === "choices" ? pressChoices(popup, key.name) : undefined;
+    if (answer) return answer;
+    if (vim && vim.mode !== "insert") {
+      const isEdge = vim.keys.length === 0 && vim.mode === "normal" && (key.text === "j" || key.text === "k");
+      if (isEdge && step(key.text === "k" ? -1 : 1, { onlyHistory: true })) return handled;
+      const next = pressVim(vim, editing.buffer, key);
+      if (next) {
+        vim = next.vim;
+        editing = { ...editing, buffer: next.buffer };
+        return handled;
+      }
+    }
+    if (vim?.mode === "insert" && key.name === "escape") {
+      const next = leaveInsert(vim, editing.buffer);
+      vim = next.vim;
+      editing = { ...editing, buffer: next.buffer };
+      return handled;
+    }
+    if (editing.buffer.text === "" && (key.name === "!" || key.name === "?") && !isShell) {
+      isShell = key.name === "!";
+      return isShell ? handled : unhandled;
+    }
+    if (isShell && editing.buffer.text === "" && ["escape", "backspace", "delete", "ctrl+c"].includes(key.name)) {
+      isShell = false;
+      return handled;
+    }
+    // `@`, `/` and `!` are in the table for its readers; they type themselves.
+    if (key.text !== undefined) {
+      type(key.text);
+      return handled;
+    }
+    return action === undefined ? unhandled : act(action);
+  }
+
+  function act(action: EditorAction): Pressed {
+    const { buffer, ring } = editing;
+    const isNothing = buffer.text === "" && ring.cuts.length === 0;
+    switch (action) {
+      case "submit":
+        return submit();
+      case "newline":
+        type("\n");
+        return handled;
+      case "up":
+      case "down":
+        return step(action === "up" ? -1 : 1) ? handled : unhandled;
+      case "selectUp":
+      case "selectDown":
+        moveRow(action === "selectUp" ? -1 : 1, buffer.anchor ?? buffer.cursor);
+        return handled;
+      case "searchHistory":
+        if (!history) return unhandled;
+        popup = source.search("");
+        return handled;
+      case "complete":
+        refreshPopup();
+        return popup ? handled : unhandled;
+    }
+    // What an empty editor cannot do may mean something to the app: Ctrl+D, Ctrl+B, Ctrl+Y.
+    if (isNothing || (buffer.text === "" && action === "deleteForward")) return unhandled;
+    const next = edits[action]?.(editing);
+    if (!next) return unhandled;
+    editing = next;
+    if (vim?.mode === "normal") editing = { ...editing, buffer: settleNormal(editing.buffer) };
+    return handled;
+  }
+
+  function type(text: string): void {
+    editing = { ...editing, buffer: typeText(editing.buffer, text, vim?.group) };
+  }
+
+  function submit(): Pressed {
+    const { text, cursor } = editing.buffer;
+    if (text[cursor - 1] === "\\" && (cursor === text.length || text[cursor] === "\n")) {
+      editing = { ...editing, buffer: replace(editing.buffer, { start: cursor - 1, end: cursor, text: "\n" }) };
+      return handled;
+    }
+    if (text.trim() === "") return unhandled;
+    const sent = draft();
+    const { text: whole, images } = expand(sent.text, sent.parts);
+    history?.add(sent);
+    reset("");
+    isShell = false;
+    if (vim) vim = { ...newVim(), register: vim.register };
+    return { type: "submit", text: whole, images, shell: sent.shell };
+  }
+
+  function reset(text: string): void {
+    editing = { buffer: createBuffer(text), ring: settled(editing.ring) };
+    popup = undefined;
+    walk = undefined;
+    firstRow = 0;
+  }
+
+  /** One row up or down; beyond the first and the last, or in mid-walk, through the history. */
+  function step(by: 1 | -1, { onlyHistory = false } = {}): boolean {
+    const { text, cursor } = editing.buffer;
+    const isEdge = onlyHistory
+      ? (by < 0 ? text.lastIndexOf("\n", cursor - 1) : text.indexOf("\n", cursor)) === -1 || (by < 0 && cursor === 0)
+      : !moveRow(by);
+    if (walk === undefined && !isEdge) return !onlyHistory;
+    if (walk === undefined && by > 0) return false;
+    if (walk !== undefined && !onlyHistory) editing = { ...editing, buffer: moveTo(editing.buffer, cursor) };
+    const entries = history?.entries() ?? [];
+    const current = walk ?? { draft: draft(), prefix: text.slice(0, cursor), index: -1 };
+    const next = by < 0 ? older(entries, current) : newer(entries, current);
+    if (!next) return walk !== undefined;
+    setDraft(entries[next.index] ?? next.draft);
+    walk = next.index === -1 ? undefined : next;
+    if (vim?.mode === "normal") editing = { ...editing, buffer: settleNormal(editing.buffer) };
+    return true;
+  }
+
+  /** False on the first or the last row. */
+  function moveRow(by: 1 | -1, anchor?: number): boolean {
+    const { buffer } = editing;
+    const width = textWidth(size);
+    const place = layout.place(buffer.text, buffer.cursor, width);
+    const row = place.row + by;
+    if (row < 0 || row >= layout.rows(buffer.text, width).length) return false;
+    const goal = buffer.goal ?? place.column;
+    const cursor = layout.offset(buffer.text, row, goal, width);
+    const moved: TextBuffer = moveTo(buffer, cursor, { goal, ...(anchor === undefined ? {} : { anchor }) });
+    editing = { ...editing, buffer: vim?.mode === "normal" ? { ...settleNormal(moved), goal } : moved };
+    return true;
+  }
+
+  /** Undefined: the key is not the list's. */
+  function pressChoices(open: Popup & { type: "choices" }, name: string): Pressed | undefined {
+    const { query, choices, chosen } = open;
+    const choice = choices[chosen]!;
+    if (name === "escape") {
+      source.dismiss(query);
+      popup = undefined;
+      return handled;
+    }
+    if (name === "up" || name === "ctrl+p") popup = choose(open, -1);
+    else if (name === "down" || name === "ctrl+n") popup = choose(open, 1);
+    else if (name === "tab") take();
+    else if (name === "enter") {
+      const isTyped = choice.value === (query.kind === "command" ? `/${query.query}` : query.query);
+      if (isTyped && !choice.isFolder) return undefined;
+      take();
+      if (query.kind === "command" && !choice.needsArgument) return submit();
+    } else return undefined;
+    return handled;
+
+    function take(): void {
+      const { cursor } = editing.buffer;
+      editing = {
+        ...editing,
+        buffer: replace(editing.buffer, { start: query.start, end: cursor, text: completed(query, choice) }),
+      };
+      popup = undefined;
+      refreshPopup();
+    }
+  }
+
+  function pressSearch(open: Popup & { type: "search" }, key: Key): Pressed {
+    if (key.type === "paste") popup = source.search(open.query + key.text.replace(/\s+/g, " ").slice(0, 200));
+    else if (key.name === "escape" || key.name === "ctrl+c" || key.name === "ctrl+g") popup = undefined;
+    else if (["up", "ctrl+p"].includes(key.name)) popup = choose(open, -1);
+    else if (["down", "ctrl+n", "ctrl+s", "alt+r"].includes(key.name)) popup = choose(open, 1);
+    else if (key.name === "backspace") popup = source.search(open.query.slice(0, -1));
+    else if (key.name === "ctrl+u") popup = source.search("");
+    else if (key.name === "enter" || key.name === "tab") {
+      const found = open.found[open.chosen];
+      popup = undefined;
+      if (found) setDraft(found);
+    } else if (key.text !== undefined) popup = source.search(open.query + key.text);
+    else return unhandled;
+    return handled;
+  }
+
+  /** Text of the app is not folded, only kept from being taken for folds. */
+  function taken(text: string): string {
+    const clean = pastedText(text);
+    return holdsToken(clean) ? folds.forPaste(clean) : clean;
+  }
+
+  function draft(): Draft {
+    const { text } = editing.buffer;
+    return { text, parts: folds.usedIn(text), shell: isShell };
+  }
+
+  function setDraft({ text, parts, shell }: Draft): void {
+    const { buffer } = editing;
+    editing = {
+      ...editing,
+      buffer: replace(buffer, { start: 0, end: buffer.text.length, text: folds.adopt(text, parts) }),
+    };
+    isShell = shell;
+  }
+
+  return {
+    press,
+    view(asked) {
+      size = asked;
+      const selected = vim ? visualRange() : selection(editing.buffer);
+      const shown = viewOf(
+        {
+          text: editing.buffer.text,
+          cursor: editing.buffer.cursor,
+          ...(selected ? { selected } : {}),
+          ...(popup ? { popup } : {}),
+          shell: isShell,
+          placeholder,
+          status: vim ? vimStatus(vim) : "",
+          firstRow,
+        },
+        { size, layout, palette },
+      );
+      firstRow = shown.firstRow;
+      return shown.view;
+    },
+    text: () => expand(editing.buffer.text, folds.parts).text,
+    setText(text, { shell = false } = {}) {
+      const { buffer } = editing;
+      editing = { ...editing, buffer: replace(buffer, { start: 0, end: buffer.text.length, text: taken(text) }) };
+      isShell = shell;
+      popup = undefined;
+      walk = undefined;
+    },
+    insert: (text) => void press({ type: "paste", text: pastedText(text) }),
+    insertImage: (image) => type(folds.forImage(image)),
+    clear() {
+      this.setText("");
+    },
+    isEmpty: () => editing.buffer.text === "" && popup?.type !== "search",
+    isShell: () => isShell,
+    isBusy: () => popup !== undefined || (vim !== undefined && (vim.mode !== "normal" || vim.keys.length > 0)),
+    draft,
+    setDraft(next) {
+      setDraft(next);
+      popup = undefined;
+      walk = undefined;
+    },
+    vim: () => vim && { mode: vim.mode },
+    setVim(on) {
+      vim = on ? (vim ?? newVim()) : undefined;
+    },
+    setPlaceholder(text) {
+      placeholder = text;
+    },
+  };
+
+  function visualRange(): { start: number; end: number } | undefined {
+    return vim && visualSelection(vim, editing.buffer);
+  }
+}

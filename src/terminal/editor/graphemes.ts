@@ -1,0 +1,45 @@
+// Graphemes: what a person calls one character. A cursor stands between two of them, never inside one.
+
+let segmenter: Intl.Segmenter | undefined;
+
+export function graphemesOf(text: string): Iterable<{ segment: string; index: number }> {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
+}
+
+/** Below this, a character never joins its neighbour. */
+const firstMark = 0x300;
+
+/** Where the grapheme that begins at `at` ends. A line break is one. */
+export function nextGrapheme(text: string, at: number): number {
+  if (at >= text.length) return text.length;
+  const follower = text.charCodeAt(at + 1);
+  if (text.charCodeAt(at) < firstMark && !(follower >= firstMark)) return at + 1;
+  return containing(text, at).end;
+}
+
+/** Where the grapheme that ends at `at` begins. */
+export function previousGrapheme(text: string, at: number): number {
+  if (at <= 0) return 0;
+  if (text.charCodeAt(at - 1) < firstMark) return at - 1;
+  return containing(text, at - 1).start;
+}
+
+/** The boundary at or before a place. */
+export function graphemeBoundary(text: string, at: number): number {
+  if (at <= 0) return 0;
+  if (at >= text.length) return text.length;
+  if (text.charCodeAt(at) < firstMark) return at;
+  return containing(text, at).start;
+}
+
+/** Only the line is looked at: no grapheme crosses its end. */
+function containing(text: string, at: number): { start: number; end: number } {
+  const lineStart = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
+  if (text[at] === "\n") return { start: at, end: at + 1 };
+  const lineBreak = text.indexOf("\n", at);
+  const line = text.slice(lineStart, lineBreak === -1 ? text.length : lineBreak);
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  const { segment, index } = segmenter.segment(line).containing(at - lineStart)!;
+  return { start: lineStart + index, end: lineStart + index + segment.length };
+}

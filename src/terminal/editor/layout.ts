@@ -1,0 +1,123 @@
+// Layout: a text as rows of the screen, broken between words where it can be, and where on them an offset is.
+import { cut, widthOf } from "../../text/width.ts";
+import { graphemesOf, nextGrapheme, previousGrapheme } from "./graphemes.ts";
+import { isTokenAt } from "./paste.ts";
+
+/** Offsets into the text. Rows of one line touch; between lines stands the line break. */
+export type Row = { start: number; end: number };
+
+/** One grapheme as it is shown. */
+export type Cell = { start: number; end: number; shown: string; width: number; isToken: boolean };
+
+/** `show`: foreign text made visible, `label`: what a folded character is called. */
+export type Glyphs = { show(grapheme: string): string; label(token: string): string };
+
+export interface Layout {
+  rows(text: string, width: number): readonly Row[];
+  cells(text: string, row: Row, width: number): Iterable<Cell>;
+  /** The row and the column of an offset. */
+  place(text: string, offset: number, width: number): { row: number; column: number };
+  /** The offset on a row that is nearest to a column. */
+  offset(text: string, row: number, column: number, width: number): number;
+}
+
+const tabWidth = 4;
+const plain = /^[\x20-\x7e]*$/;
+
+export function createLayout(glyphs: Glyphs): Layout {
+  let last: { text: string; width: number; rows: readonly Row[] } | undefined;
+  /** Where the rows of a line begin, for the lines of the last text: most of them are the same after a key. */
+  let known = new Map<string, readonly number[]>();
+
+  function rows(text: string, width: number): readonly Row[] {
+    if (last?.text === text && last.width === width) return last.rows;
+    const before = last?.width === width ? known : new Map<string, readonly number[]>();
+    const next = new Map<string, readonly number[]>();
+    const found: Row[] = [];
+    let at = 0;
+    for (const line of text.split("\n")) {
+      const starts = before.get(line) ?? breaks(line, width);
+      next.set(line, starts);
+      for (const [index, start] of starts.entries())
+        found.push({ start: at + start, end: at + (starts[index + 1] ?? line.length) });
+      at += line.length + 1;
+    }
+    known = next;
+    last = { text, width, rows: found };
+    return found;
+  }
+
+  function breaks(line: string, width: number): readonly number[] {
+    if (line.length <= width && plain.test(line)) return [0];
+    const starts = [0];
+    let column = 0;
+    let afterBlank = 0;
+    for (let at = 0; at < line.length; ) {
+      const end = nextGrapheme(line, at);
+      const cell = cellAt(line, at, end, column, width);
+      if (column + cell.width > width && at > starts.at(-1)!) {
+        // Words stay whole where they can.
+        at = afterBlank > starts.at(-1)! ? afterBlank : at;
+        starts.push(at);
+        column = 0;
+        continue;
+      }
+      column += cell.width;
+      at = end;
+      if (/\s/.test(cell.shown)) afterBlank = at;
+    }
+    return starts;
+  }
+
+  function cellAt(text: string, start: number, end: number, column: number, width: number): Cell {
+    const grapheme = text.slice(start, end);
+    if (grapheme === "\t") {
+      const blanks = Math.min(tabWidth - (column % tabWidth), width);
+      return { start, end, shown: " ".repeat(blanks), width: blanks, isToken: false };
+    }
+    if (grapheme.length === 1 && plain.test(grapheme)) return { start, end, shown: grapheme, width: 1, isToken: false };
+    const isToken = isTokenAt(grapheme, 0);
+    const shown = isToken ? cut(glyphs.label(grapheme.slice(0, 2)), width) : glyphs.show(grapheme);
+    return { start, end, shown, width: widthOf(shown), isToken };
+  }
+
+  function* cells(text: string, row: Row, width: number): Iterable<Cell> {
+    let column = 0;
+    for (const { segment, index } of graphemesOf(text.slice(row.start, row.end))) {
+      const cell = cellAt(text, row.start + index, row.start + index + segment.length, column, width);
+      column += cell.width;
+      yield cell;
+    }
+  }
+
+  function place(text: string, offset: number, width: number): { row: number; column: number } {
+    const all = rows(text, width);
+    let low = 0;
+    let high = all.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (all[middle]!.start <= offset) low = middle;
+      else high = middle - 1;
+    }
+    let column = 0;
+    for (const cell of cells(text, all[low]!, width)) {
+      if (cell.end > offset) break;
+      column += cell.width;
+    }
+    return { row: low, column };
+  }
+
+  function offset(text: string, row: number, column: number, width: number): number {
+    const all = rows(text, width);
+    const chosen = all[row]!;
+    let at = 0;
+    for (const cell of cells(text, chosen, width)) {
+      if (at + cell.width > column) return cell.start;
+      at += cell.width;
+    }
+    // The end of a row that the line goes on after is the beginning of the next one.
+    return all[row + 1]?.start === chosen.end ? previousGrapheme(text, chosen.end) : chosen.end;
+  }
+
+  return { rows, cells, place, offset };
+}

@@ -1,0 +1,103 @@
+// Pastes: what is too long to be shown stands in the text as one character, and is shown as `[Pasted 240 lines #1]`.
+// The character is of a private area, and foreign text that holds one of those is itself folded: so nothing that is typed or
+// pasted can ever stand for something else.
+
+export type Image = { mime: string; base64: string };
+
+/** What a folded character stands for. */
+export type Folded = { type: "text"; text: string; number: number } | { type: "image"; image: Image; number: number };
+
+/** Folded characters, and what they stand for. A text without them means nothing. */
+export type FoldedParts = ReadonlyMap<string, Folded>;
+
+const first = 0x10f000;
+const last = 0x10fffd;
+const token = /[\u{10f000}-\u{10fffd}]/u;
+const tokens = new RegExp(token, "gu");
+
+const mostLines = 10;
+const mostCharacters = 1000;
+
+export function isTokenAt(text: string, at: number): boolean {
+  const code = text.codePointAt(at);
+  return code !== undefined && code >= first && code <= last;
+}
+
+export function holdsToken(text: string): boolean {
+  return token.test(text);
+}
+
+export function isLong(text: string): boolean {
+  if (text.length > mostCharacters) return true;
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) if (++lines > mostLines) return true;
+  return false;
+}
+
+/** The folded parts of one editor. Numbers go up as long as it lives, so that an undo finds what it brings back. */
+export class Folds {
+  readonly #parts = new Map<string, Folded>();
+  #next = 1;
+
+  get parts(): FoldedParts {
+    return this.#parts;
+  }
+
+  /** What is put into the text for a paste: itself, or one character. */
+  forPaste(text: string): string {
+    return isLong(text) || holdsToken(text) ? this.#add({ type: "text", text }) : text;
+  }
+
+  forImage(image: Image): string {
+    return this.#add({ type: "image", image });
+  }
+
+  /** A text that was folded elsewhere, in a session before this one, with characters of this editor. */
+  adopt(text: string, parts: FoldedParts): string {
+    return text.replace(tokens, (character) => {
+      const part = parts.get(character);
+      if (part === undefined) return this.#add({ type: "text", text: character });
+      return this.#add(part.type === "text" ? { type: "text", text: part.text } : { type: "image", image: part.image });
+    });
+  }
+
+  /** The parts that a text uses. */
+  usedIn(text: string): FoldedParts {
+    const used = new Map<string, Folded>();
+    for (const [character] of text.matchAll(tokens)) {
+      const part = this.#parts.get(character);
+      if (part) used.set(character, part);
+    }
+    return used;
+  }
+
+  #add(part: { type: "text"; text: string } | { type: "image"; image: Image }): string {
+    const number = this.#next++;
+    // Sixteen thousand later, the oldest is forgotten.
+    const character = String.fromCodePoint(first + (number % (last - first + 1)));
+    this.#parts.set(character, { ...part, number } as Folded);
+    return character;
+  }
+}
+
+export function label(part: Folded | undefined): string {
+  if (part === undefined) return "[Pasted text]";
+  if (part.type === "image") return `[Image #${part.number}]`;
+  const lines = part.text.split("\n").length;
+  return lines > 1
+    ? `[Pasted ${lines} lines #${part.number}]`
+    : `[Pasted ${part.text.length} characters #${part.number}]`;
+}
+
+/** The text as it is sent: pastes whole, images by their label, and the images in order. */
+export function expand(text: string, parts: FoldedParts): { text: string; images: Image[] } {
+  const images: Image[] = [];
+  const whole = text.replace(tokens, (character) => {
+    const part = parts.get(character);
+    if (part === undefined) return character;
+    if (part.type === "text") return part.text;
+    images.push(part.image);
+    return label(part);
+  });
+  return { text: whole, images };
+}

@@ -1,0 +1,87 @@
+// Popup: the list under the editor. Choices for what is being named, or earlier messages that are searched.
+import {
+  type Choice,
+  type CompletionSources,
+  commandChoices,
+  fileChoices,
+  type Query,
+  queryAt,
+  withFolders,
+} from "./completion.ts";
+import type { Candidate } from "./fuzzy.ts";
+import { type Draft, type History, searchHistory } from "./history.ts";
+
+export type Popup =
+  | { type: "choices"; query: Query; choices: readonly Choice[]; chosen: number }
+  | { type: "search"; query: string; found: readonly Draft[]; chosen: number };
+
+/** How long a list of files is taken for the truth. */
+const freshMs = 5000;
+
+/** Asks for the files when an `@` is first typed; `onChange` when they have come. */
+export class PopupSource {
+  readonly #sources: CompletionSources | undefined;
+  readonly #history: History | undefined;
+  readonly #onChange: () => void;
+  #files: readonly Candidate[] | undefined;
+  #filesAt = Number.NEGATIVE_INFINITY;
+  #isListing = false;
+  /** Where Escape closed it: it stays closed until something else is named. */
+  #dismissed: number | undefined;
+
+  constructor(options: { sources?: CompletionSources; history?: History; onChange(): void }) {
+    this.#sources = options.sources;
+    this.#history = options.history;
+    this.#onChange = options.onChange;
+  }
+
+  /** What belongs under this text. */
+  at(text: string, cursor: number): Popup | undefined {
+    const query = this.#sources && queryAt(text, cursor);
+    if (!query) {
+      this.#dismissed = undefined;
+      return undefined;
+    }
+    if (this.#dismissed === query.start) return undefined;
+    const choices =
+      query.kind === "command"
+        ? commandChoices(query.query, this.#sources!.commands())
+        : fileChoices(query.query, this.#listed());
+    return choices.length === 0 ? undefined : { type: "choices", query, choices, chosen: 0 };
+  }
+
+  search(query: string): Popup {
+    return { type: "search", query, found: searchHistory(this.#history?.entries() ?? [], query), chosen: 0 };
+  }
+
+  dismiss({ start }: Query): void {
+    this.#dismissed = start;
+  }
+
+  #listed(): readonly Candidate[] {
+    if (!this.#isListing && performance.now() - this.#filesAt > freshMs) {
+      this.#isListing = true;
+      this.#sources!.files().then(
+        (files) => this.#arrived(withFolders(files)),
+        () => this.#arrived([]), // a folder that cannot be listed offers nothing
+      );
+    }
+    return this.#files ?? [];
+  }
+
+  #arrived(files: readonly Candidate[]): void {
+    this.#files = files;
+    this.#filesAt = performance.now();
+    this.#isListing = false;
+    this.#onChange();
+  }
+}
+
+export function sizeOf(popup: Popup): number {
+  return popup.type === "choices" ? popup.choices.length : popup.found.length;
+}
+
+export function choose(popup: Popup, by: 1 | -1): Popup {
+  const size = sizeOf(popup);
+  return size === 0 ? popup : { ...popup, chosen: (popup.chosen + by + size) % size };
+}

@@ -1,0 +1,255 @@
+// Motions: a table of where each one leads, and what an operator would take with it.
+import { graphemesOf, nextGrapheme, previousGrapheme } from "../graphemes.ts";
+import { firstNonBlank, lineEnd, lineStart } from "../moves.ts";
+import { isEmptyLine, isLineEnd, wordBack, wordEnd, wordEndBack, wordForward } from "./words.ts";
+
+/** The last search for a character in a line. */
+export type Find = { key: "f" | "F" | "t" | "T"; character: string };
+
+export type MotionInput = {
+  text: string;
+  at: number;
+  count: number;
+  hasCount: boolean;
+  /** What `f` and its kin look for. */
+  argument: string;
+  operator: string | undefined;
+  find: Find | undefined;
+  /** The column that j and k keep. */
+  goal: number | undefined;
+};
+
+export type Reach = { at: number; kind: "exclusive" | "inclusive" | "linewise"; goal?: number; find?: Find };
+
+/** None: it cannot be done here, and neither can what was to be done with it. */
+type Motion = (input: MotionInput) => Reach | undefined;
+
+const exclusive =
+  (go: (input: MotionInput) => number): Motion =>
+  (input) => ({ at: go(input), kind: "exclusive" });
+
+const inclusive =
+  (go: (input: MotionInput) => number): Motion =>
+  (input) => ({ at: go(input), kind: "inclusive" });
+
+const words =
+  (big: boolean): Motion =>
+  (input) => {
+    const { text, at, count, operator } = input;
+    // `cw` leaves the blanks after the word, as `ce`, but stays on a word of one letter.
+    if (operator === "c" && !isLineEnd(text, at) && !/[ \t]/.test(text[at]!))
+      return { at: onCharacter(text, wordEnd(text, at, count, { big, stay: true })), kind: "inclusive" };
+    return {
+      at: wordForward(text, at, count, { big, stopAtLineEnd: operator !== undefined }),
+      kind: "exclusive",
+    };
+  };
+
+export const motions: Record<string, Motion> = {
+  h: (input) => sideways(input, -1),
+  l: (input) => sideways(input, 1),
+  " ": (input) => sideways(input, 1),
+  j: (input) => upAndDown(input, input.count),
+  k: (input) => upAndDown(input, -input.count),
+  "+": (input) => lines(input, input.count),
+  "-": (input) => lines(input, -input.count),
+  _: (input) => lines(input, input.count - 1),
+  w: words(false),
+  W: words(true),
+  b: exclusive(({ text, at, count }) => wordBack(text, at, count)),
+  B: exclusive(({ text, at, count }) => wordBack(text, at, count, { big: true })),
+  e: inclusive(({ text, at, count }) => onCharacter(text, wordEnd(text, at, count))),
+  E: inclusive(({ text, at, count }) => onCharacter(text, wordEnd(text, at, count, { big: true }))),
+  ge: inclusive(({ text, at, count }) => wordEndBack(text, at, count)),
+  gE: inclusive(({ text, at, count }) => wordEndBack(text, at, count, { big: true })),
+  "0": exclusive(({ text, at }) => lineStart(text, at)),
+  "^": exclusive(({ text, at }) => firstNonBlank(text, at)),
+  "|": exclusive(({ text, at, count }) => atColumn(text, lineStart(text, at), count - 1)),
+  $: ({ text, at, count }) => {
+    const line = lineBelow(text, at, count - 1);
+    return line === undefined
+      ? undefined
+      : { at: lastCharacter(text, line), kind: "inclusive", goal: Number.POSITIVE_INFINITY };
+  },
+  g_: ({ text, at, count }) => {
+    const line = lineBelow(text, at, count - 1);
+    if (line === undefined) return undefined;
+    let end = lastCharacter(text, line);
+    while (end > lineStart(text, line) && /[ \t]/.test(text[end]!)) end--;
+    return { at: end, kind: "inclusive" };
+  },
+  gg: ({ text, count }) => toLine(text, count),
+  G: ({ text, count, hasCount }) => toLine(text, hasCount ? count : Number.POSITIVE_INFINITY),
+  f: (input) => search(input, { key: "f", character: input.argument }),
+  F: (input) => search(input, { key: "F", character: input.argument }),
+  t: (input) => search(input, { key: "t", character: input.argument }),
+  T: (input) => search(input, { key: "T", character: input.argument }),
+  ";": (input) => repeatSearch(input, (key) => key),
+  ",": (input) => repeatSearch(input, (key) => ({ f: "F", F: "f", t: "T", T: "t" })[key] as Find["key"]),
+  "}": (input) => paragraph(input, 1),
+  "{": (input) => paragraph(input, -1),
+  "%": (input) => (input.hasCount ? percent(input) : matching(input)),
+};
+
+export const takesCharacter = new Set(["f", "F", "t", "T"]);
+
+function sideways({ text, at, count, operator }: MotionInput, by: 1 | -1): Reach | undefined {
+  let target = at;
+  for (let left = count; left > 0; left--) {
+    if (by < 0 && (target === 0 || text[target - 1] === "\n")) break;
+    if (by > 0 && isLineEnd(text, target)) break;
+    const next = by < 0 ? previousGrapheme(text, target) : nextGrapheme(text, target);
+    // Without an operator the cursor stays on the line's last character.
+    if (by > 0 && operator === undefined && isLineEnd(text, next)) break;
+    target = next;
+  }
+  return target === at && operator === undefined ? undefined : { at: target, kind: "exclusive" };
+}
+
+function upAndDown(input: MotionInput, by: number): Reach | undefined {
+  const { text, at } = input;
+  const column = input.goal ?? columnOf(text, at);
+  const line = by > 0 ? lineBelow(text, at, by, { clamp: true }) : lineAbove(text, at, -by);
+  if (line === undefined) return undefined;
+  return { at: atColumn(text, line, column), kind: "linewise", goal: column };
+}
+
+function lines({ text, at }: MotionInput, by: number): Reach | undefined {
+  const line = by >= 0 ? lineBelow(text, at, by) : lineAbove(text, at, -by, { exact: true });
+  return line === undefined ? undefined : { at: firstNonBlank(text, line), kind: "linewise" };
+}
+
+function toLine(text: string, number: number): Reach {
+  let line = 0;
+  for (let left = number - 1; left > 0; left--) {
+    const next = text.indexOf("\n", line);
+    if (next === -1) break;
+    line = next + 1;
+  }
+  return { at: firstNonBlank(text, line), kind: "linewise" };
+}
+
+function percent({ text, count }: MotionInput): Reach | undefined {
+  if (count > 100) return undefined;
+  return toLine(text, Math.floor((count * text.split("\n").length + 99) / 100));
+}
+
+/** The beginning of a line further down. `clamp`: the last one will do, if it is another. */
+function lineBelow(text: string, at: number, by: number, { clamp = false } = {}): number | undefined {
+  let line = lineStart(text, at);
+  for (let left = by; left > 0; left--) {
+    const next = text.indexOf("\n", line);
+    if (next === -1) return clamp && left < by ? line : undefined;
+    line = next + 1;
+  }
+  return line;
+}
+
+function lineAbove(text: string, at: number, by: number, { exact = false } = {}): number | undefined {
+  let line = lineStart(text, at);
+  for (let left = by; left > 0; left--) {
+    if (line === 0) return !exact && left < by ? line : undefined;
+    line = lineStart(text, line - 1);
+  }
+  return line;
+}
+
+/** Counted in graphemes: every line of a prompt has the same idea of it. */
+function columnOf(text: string, at: number): number {
+  let column = 0;
+  for (const _ of graphemesOf(text.slice(lineStart(text, at), at))) column++;
+  return column;
+}
+
+function atColumn(text: string, line: number, column: number): number {
+  const last = lastCharacter(text, line);
+  let at = line;
+  for (let left = column; left > 0 && at < last; left--) at = nextGrapheme(text, at);
+  return Math.min(at, last);
+}
+
+/** The last character of a line; the line's end where it is empty. */
+export function lastCharacter(text: string, at: number): number {
+  const end = lineEnd(text, at);
+  return isEmptyLine(text, end) ? end : previousGrapheme(text, end);
+}
+
+/** Not behind the last character of a line. */
+export function onCharacter(text: string, at: number): number {
+  return isLineEnd(text, at) ? lastCharacter(text, at) : at;
+}
+
+function search(input: MotionInput, find: Find, { isRepeat = false } = {}): Reach | undefined {
+  const { text, count } = input;
+  const isForward = find.key === "f" || find.key === "t";
+  const isTill = find.key === "t" || find.key === "T";
+  const [start, end] = [lineStart(text, input.at), lineEnd(text, input.at)];
+  let { at } = input;
+  // Right before what was looked for, a repeated `t` would stay where it is.
+  let mayStop = !(isRepeat && isTill && count === 1);
+  for (let left = count; left > 0; left--) {
+    while (true) {
+      if (isForward ? at >= end : at <= start) return undefined;
+      at = isForward ? nextGrapheme(text, at) : previousGrapheme(text, at);
+      if (at >= end && isForward) return undefined;
+      if (mayStop && text.startsWith(find.character, at)) break;
+      mayStop = true;
+    }
+  }
+  if (isTill) at = isForward ? previousGrapheme(text, at) : nextGrapheme(text, at);
+  return { at, kind: isForward ? "inclusive" : "exclusive", ...(isRepeat ? {} : { find }) };
+}
+
+function repeatSearch(input: MotionInput, turn: (key: Find["key"]) => Find["key"]): Reach | undefined {
+  if (!input.find) return undefined;
+  return search(input, { ...input.find, key: turn(input.find.key) }, { isRepeat: true });
+}
+
+/** To the next empty line after one that is not; the last character where there is none. */
+function paragraph({ text, at, count }: MotionInput, by: 1 | -1): Reach | undefined {
+  let line = lineStart(text, at);
+  for (let left = count - 1; left >= 0; left--) {
+    let hasText = false;
+    for (let isFirst = true; ; isFirst = false) {
+      const isEmpty = isLineEnd(text, line);
+      if (!isEmpty) hasText = true;
+      if (!isFirst && hasText && isEmpty) break;
+      const next = by > 0 ? lineEnd(text, line) + 1 : line === 0 ? -1 : lineStart(text, line - 1);
+      if (next < 0 || next > text.length) {
+        if (left > 0) return undefined;
+        break;
+      }
+      line = next;
+    }
+  }
+  const isLastLine = text.indexOf("\n", line) === -1;
+  if (by > 0 && isLastLine && line < text.length) return { at: lastCharacter(text, line), kind: "inclusive" };
+  return { at: line, kind: "exclusive" };
+}
+
+const pairs: Record<string, string> = { "(": ")", "[": "]", "{": "}" };
+const opening: Record<string, string> = { ")": "(", "]": "[", "}": "{" };
+
+function matching({ text, at }: MotionInput): Reach | undefined {
+  const end = lineEnd(text, at);
+  for (let from = at; from < end; from++) {
+    const character = text[from]!;
+    if (character in pairs) return found(partner(text, from, pairs[character]!, 1));
+    if (character in opening) return found(partner(text, from, opening[character]!, -1));
+  }
+  return undefined;
+}
+
+function found(at: number | undefined): Reach | undefined {
+  return at === undefined ? undefined : { at, kind: "inclusive" };
+}
+
+function partner(text: string, from: number, other: string, by: 1 | -1): number | undefined {
+  const own = text[from]!;
+  let depth = 0;
+  for (let at = from; at >= 0 && at < text.length; at += by) {
+    if (text[at] === own) depth++;
+    else if (text[at] === other && --depth === 0) return at;
+  }
+  return undefined;
+}

@@ -1,0 +1,150 @@
+// Text objects: words, quoted and bracketed parts, paragraphs. `around`: with what belongs to it.
+import { lineEnd, lineStart } from "../moves.ts";
+import { kindAt } from "./words.ts";
+
+/** `end` is behind the last character. `linewise`: whole lines. */
+export type Range = { start: number; end: number; linewise?: boolean };
+
+type ObjectInput = { text: string; at: number; count: number; around: boolean };
+type TextObject = (input: ObjectInput) => Range | undefined;
+
+const bracketNames = {
+  "(": "()",
+  ")": "()",
+  b: "()",
+  "[": "[]",
+  "]": "[]",
+  "{": "{}",
+  "}": "{}",
+  B: "{}",
+  "<": "<>",
+  ">": "<>",
+};
+
+export const textObjects: Record<string, TextObject> = {
+  w: (input) => word(input, false),
+  W: (input) => word(input, true),
+  p: paragraph,
+  '"': (input) => quoted(input, '"'),
+  "'": (input) => quoted(input, "'"),
+  "`": (input) => quoted(input, "`"),
+  ...Object.fromEntries(
+    Object.entries(bracketNames).map(([name, [open, close]]) => [
+      name,
+      (input: ObjectInput) => bracketed(input, open!, close!),
+    ]),
+  ),
+};
+
+/** Words and the blanks between them, on one line. */
+function word({ text, at, count, around }: ObjectInput, big: boolean): Range | undefined {
+  const [first, last] = [lineStart(text, at), lineEnd(text, at)];
+  if (first === last) return around ? undefined : { start: at, end: at };
+  const run = (from: number): number => {
+    const kind = kindAt(text, from, big);
+    let end = from;
+    while (end < last && kindAt(text, end, big) === kind) end++;
+    return end;
+  };
+  let start = at;
+  const kind = kindAt(text, at, big);
+  while (start > first && kindAt(text, start - 1, big) === kind) start--;
+  let end = start;
+  const pieces = around ? 2 * count : count;
+  for (let left = pieces; left > 0; left--) {
+    if (end < last) end = run(end);
+    else if (!around) return undefined;
+    // The last word of a line takes the blanks before it instead, but not the indent.
+    else if (left > 1 || kind === 0) return undefined;
+    else {
+      let blank = start;
+      while (blank > first && kindAt(text, blank - 1, big) === 0) blank--;
+      if (blank > first) start = blank;
+    }
+  }
+  // Between two words without a blank there is nothing to take at the end; then it is taken at the beginning.
+  if (around && kind !== 0 && kindAt(text, end - 1, big) !== 0 && pieces === 2 && run(start) !== end) {
+    end = run(start);
+    let blank = start;
+    while (blank > first && kindAt(text, blank - 1, big) === 0) blank--;
+    if (blank > first) start = blank;
+  }
+  return { start, end };
+}
+
+/** On one line. On a quote, the pairs are counted from the line's beginning. */
+function quoted({ text, at, around }: ObjectInput, quote: string): Range | undefined {
+  const [first, last] = [lineStart(text, at), lineEnd(text, at)];
+  const places: number[] = [];
+  for (let place = first; place < last; place++) {
+    if (text[place] === "\\") place++;
+    else if (text[place] === quote) places.push(place);
+  }
+  let open: number | undefined;
+  if (text[at] === quote) {
+    const index = places.indexOf(at);
+    if (index === -1) return undefined;
+    open = places[index - (index % 2)];
+  } else open = places.findLast((place) => place < at) ?? places.find((place) => place > at);
+  const close = places.find((place) => open !== undefined && place > open);
+  if (open === undefined || close === undefined) return undefined;
+  if (!around) return { start: open + 1, end: close };
+  let [start, end] = [open, close + 1];
+  while (end < last && /[ \t]/.test(text[end]!)) end++;
+  if (end === close + 1) while (start > first && /[ \t]/.test(text[start - 1]!)) start--;
+  return { start, end };
+}
+
+function bracketed({ text, at, count, around }: ObjectInput, open: string, close: string): Range | undefined {
+  let start = at;
+  let depth = text[at] === open ? count - 1 : count;
+  if (text[at] !== open || depth > 0) {
+    let nested = 0;
+    for (start = at - 1; start >= 0; start--) {
+      if (text[start] === close) nested++;
+      else if (text[start] === open && nested > 0) nested--;
+      else if (text[start] === open && --depth === 0) break;
+    }
+    if (start < 0) return undefined;
+  }
+  let end = start + 1;
+  for (let nested = 1; end < text.length; end++) {
+    if (text[end] === open) nested++;
+    else if (text[end] === close && --nested === 0) break;
+  }
+  if (end >= text.length) return undefined;
+  if (around) return { start, end: end + 1 };
+  const inner = text[start + 1] === "\n" ? start + 2 : start + 1;
+  const line = lineStart(text, end);
+  // A closing bracket on a line of its own stays there.
+  if (line > inner && /^[ \t]*$/.test(text.slice(line, end))) return { start: inner, end: line };
+  return { start: inner, end: Math.max(inner, end) };
+}
+
+/** Lines with text, or without, and after them the others. */
+function paragraph({ text, at, count, around }: ObjectInput): Range | undefined {
+  const isBlank = (line: number): boolean => /^[ \t]*$/.test(text.slice(line, lineEnd(text, line)));
+  const kind = isBlank(lineStart(text, at));
+  const run = (line: number, wanted: boolean): number | undefined => {
+    if (line > text.length || isBlank(line) !== wanted) return undefined;
+    let end = lineEnd(text, line);
+    while (end < text.length && isBlank(end + 1) === wanted) end = lineEnd(text, end + 1);
+    return end;
+  };
+  let start = lineStart(text, at);
+  while (start > 0 && isBlank(lineStart(text, start - 1)) === kind) start = lineStart(text, start - 1);
+  let end = start - 1;
+  let wanted = kind;
+  for (let left = around ? 2 * count : count; left > 0; left--) {
+    const next = run(end + 1, wanted);
+    if (next === undefined) {
+      if (!around || kind || left > 1) return undefined;
+      // No blank lines below: those above.
+      while (start > 0 && isBlank(lineStart(text, start - 1))) start = lineStart(text, start - 1);
+      break;
+    }
+    end = next;
+    wanted = !wanted;
+  }
+  return { start, end, linewise: true };
+}

@@ -1,0 +1,93 @@
+// Operators: what is done to a range of text.
+import { moveTo, replace, type TextBuffer } from "../buffer.ts";
+import { nextGrapheme } from "../graphemes.ts";
+import { firstNonBlank, lineEnd, lineStart } from "../moves.ts";
+import type { Reach } from "./motions.ts";
+import type { Range } from "./objects.ts";
+import { enterInsert, settleNormal, type Work, withBuffer } from "./state.ts";
+import { isLineEnd } from "./words.ts";
+
+/** What an operator takes when the cursor would go from one place to another. */
+export function rangeTo(text: string, from: number, reach: Reach, operator: string): Range {
+  const [start, end] = [Math.min(from, reach.at), Math.max(from, reach.at)];
+  if (reach.kind === "linewise") return { start: lineStart(text, start), end: lineEnd(text, end), linewise: true };
+  if (reach.kind === "inclusive")
+    return asLines(text, { start, end: isLineEnd(text, end) ? end : nextGrapheme(text, end) }, operator);
+  return exclusiveRange(text, { start, end }, operator);
+}
+
+/** A range that ends where a line begins ends with the line before; it takes whole lines if it began at one's beginning. */
+export function exclusiveRange(text: string, { start, end }: Range, operator: string): Range {
+  if (end > start && text[end - 1] === "\n" && lineStart(text, start) !== lineStart(text, end)) {
+    if (start <= firstNonBlank(text, start)) return { start: lineStart(text, start), end: end - 1, linewise: true };
+    return asLines(text, { start, end: end - 1 }, operator);
+  }
+  return asLines(text, { start, end }, operator);
+}
+
+/** Lines of which a delete would leave nothing but blanks go as a whole. */
+function asLines(text: string, { start, end }: Range, operator: string): Range {
+  const isSeveral = text.slice(start, end).includes("\n");
+  const leavesBlanks = /^[ \t]*$/.test(text.slice(end, lineEnd(text, end))) && start <= firstNonBlank(text, start);
+  if (operator !== "d" || !isSeveral || !leavesBlanks) return { start, end };
+  return { start: lineStart(text, start), end: lineEnd(text, end), linewise: true };
+}
+
+type OperatorInput = { range: Range; cursor: number; count: number };
+type Operator = (work: Work, input: OperatorInput) => Work;
+
+const letters =
+  (change: (text: string) => string): Operator =>
+  (work, { range, cursor }) => {
+    const { start, end } = range;
+    const text = change(work.buffer.text.slice(start, end));
+    return withBuffer(work, replace(work.buffer, { start, end, text, cursor, group: work.vim.group }));
+  };
+
+export const operators: Record<string, Operator> = {
+  d: (work, { range }) => {
+    if (range.start === range.end && !range.linewise) return work;
+    const cut = yanked(work, range);
+    return withBuffer(cut, settleNormal(range.linewise ? withoutLines(cut, range) : without(cut, range)));
+  },
+  c: (work, { range }) => {
+    const cut = range.start === range.end ? work : yanked(work, range);
+    return enterInsert(withBuffer(cut, without(cut, range)), range.start);
+  },
+  y: (work, { range, cursor }) => withBuffer(yanked(work, range), moveTo(work.buffer, cursor)),
+  ">": (work, input) => shifted(work, input, (line) => (line === "" ? line : "  ".repeat(input.count) + line)),
+  "<": (work, input) =>
+    shifted(work, input, (line) => line.replace(new RegExp(`^(?: {1,2}|\t){0,${input.count}}`), "")),
+  gu: letters((text) => text.toLowerCase()),
+  gU: letters((text) => text.toUpperCase()),
+  "g~": letters(swapCase),
+};
+
+export function swapCase(text: string): string {
+  return [...text].map((each) => (each === each.toLowerCase() ? each.toUpperCase() : each.toLowerCase())).join("");
+}
+
+function yanked({ vim, buffer }: Work, { start, end, linewise = false }: Range): Work {
+  const text = buffer.text.slice(start, end);
+  return { vim: { ...vim, register: { text: linewise ? `${text}\n` : text, linewise } }, buffer };
+}
+
+function without({ vim, buffer }: Work, { start, end }: Range): TextBuffer {
+  return replace(buffer, { start, end, text: "", group: vim.group });
+}
+
+/** Lines with one of the line breaks around them. */
+function withoutLines({ vim, buffer }: Work, { start, end }: Range): TextBuffer {
+  const isLast = end === buffer.text.length;
+  const from = isLast && start > 0 ? start - 1 : start;
+  const gone = replace(buffer, { start: from, end: isLast ? end : end + 1, text: "", group: vim.group });
+  return { ...gone, cursor: firstNonBlank(gone.text, isLast ? lineStart(gone.text, from) : from) };
+}
+
+function shifted(work: Work, { range }: OperatorInput, change: (line: string) => string): Work {
+  const start = lineStart(work.buffer.text, range.start);
+  const end = lineEnd(work.buffer.text, range.linewise ? range.end : Math.max(range.start, range.end - 1));
+  const text = work.buffer.text.slice(start, end).split("\n").map(change).join("\n");
+  const buffer = replace(work.buffer, { start, end, text, cursor: start, group: work.vim.group });
+  return withBuffer(work, settleNormal({ ...buffer, cursor: firstNonBlank(buffer.text, start) }));
+}

@@ -1,0 +1,99 @@
+// Visual mode: what is selected, and what is done to it.
+import { moveTo, replace, type TextBuffer } from "../buffer.ts";
+import { nextGrapheme } from "../graphemes.ts";
+import { lineEnd, lineStart } from "../moves.ts";
+import { joined } from "./commands.ts";
+import type { Range } from "./objects.ts";
+import { operators } from "./operators.ts";
+import type { Command } from "./parse.ts";
+import type { Extent, Vim, Work } from "./state.ts";
+
+/** What is selected; `end` is behind its last character, or behind the line break of a whole line. */
+export function visualSelection({ mode, anchor }: Vim, { text, cursor }: TextBuffer): Range | undefined {
+  if (anchor === undefined || (mode !== "visual" && mode !== "visual line")) return undefined;
+  const [start, end] = [Math.min(anchor, cursor), Math.max(anchor, cursor)];
+  if (mode === "visual line") return { start: lineStart(text, start), end: lineEnd(text, end), linewise: true };
+  return { start, end: end >= text.length ? end : nextGrapheme(text, end) };
+}
+
+export function extentOf(text: string, { start, end, linewise = false }: Range): Extent {
+  const lines = text.slice(start, linewise ? end : Math.max(start, end - 1)).split("\n").length;
+  return { linewise, lines, characters: lines === 1 ? end - start : end - lineStart(text, Math.max(start, end - 1)) };
+}
+
+/** As much again, from the cursor on. */
+export function rangeOfExtent({ text, cursor }: TextBuffer, { linewise, lines, characters }: Extent): Range {
+  let end = cursor;
+  for (let left = lines - 1; left > 0; left--) end = Math.min(text.length, lineEnd(text, end) + 1);
+  if (linewise) return { start: lineStart(text, cursor), end: lineEnd(text, end), linewise };
+  return { start: cursor, end: Math.min(end + characters, lineEnd(text, end)) };
+}
+
+/** What a key means for a selection: an operator, perhaps on whole lines. */
+const asOperator: Record<string, { operator: string; wholeLines?: boolean }> = {
+  x: { operator: "d" },
+  X: { operator: "d", wholeLines: true },
+  D: { operator: "d", wholeLines: true },
+  s: { operator: "c" },
+  S: { operator: "c", wholeLines: true },
+  C: { operator: "c", wholeLines: true },
+  R: { operator: "c", wholeLines: true },
+  Y: { operator: "y", wholeLines: true },
+  u: { operator: "gu" },
+  U: { operator: "gU" },
+  "~": { operator: "g~" },
+};
+
+/** Ends in normal mode, or in insert mode after a change. None: no such command here. */
+export function runVisual(work: Work, command: Command, range: Range): Work | undefined {
+  const { text } = work.buffer;
+  const count = command.count ?? 1;
+  const { operator, wholeLines = false } = command.operator
+    ? { operator: command.operator }
+    : (asOperator[command.key ?? ""] ?? {});
+  if (operator !== undefined) {
+    const whole = range.linewise || wholeLines || operator === ">" || operator === "<";
+    // A selection that ends on a line break takes that, too; of whole lines the operator takes it itself.
+    const last = range.linewise ? range.end : Math.max(range.start, range.end - 1);
+    const taken = whole ? { start: lineStart(text, range.start), end: lineEnd(text, last), linewise: true } : range;
+    const cursor = wholeLines && operator === "y" ? taken.start : range.start;
+    return operators[operator]!(work, { range: taken, cursor, count });
+  }
+  if (command.key === "J" || command.key === "gJ") {
+    const lines = text
+      .slice(range.start, range.linewise ? range.end : Math.max(range.start, range.end - 1))
+      .split("\n").length;
+    return joined({ ...work, buffer: moveTo(work.buffer, range.start) }, Math.max(2, lines), command.key === "J");
+  }
+  if (command.key === "r") {
+    const replaced = [...text.slice(range.start, range.end)]
+      .map((each) => (each === "\n" ? each : command.argument))
+      .join("");
+    return {
+      ...work,
+      buffer: replace(work.buffer, { ...range, text: replaced, cursor: range.start, group: work.vim.group }),
+    };
+  }
+  if (command.key === "p" || command.key === "P") return exchanged(work, range, count);
+  return undefined;
+}
+
+/** The selection for what is in the register, which then holds the selection. */
+function exchanged(work: Work, range: Range, count: number): Work {
+  const { register } = work.vim;
+  const { text } = work.buffer;
+  const { start, end, linewise = false } = range;
+  const old = text.slice(start, end);
+  const whole = register.text.repeat(count);
+  const plain = register.linewise ? whole.slice(0, -1) : whole;
+  const isInside = register.linewise && !linewise;
+  const put = isInside ? `\n${plain}\n` : plain;
+  const buffer = replace(work.buffer, {
+    start,
+    end,
+    text: put,
+    cursor: isInside ? start + 1 : linewise || plain.includes("\n") ? start : Math.max(start, start + put.length - 1),
+    group: work.vim.group,
+  });
+  return { vim: { ...work.vim, register: { text: linewise ? `${old}\n` : old, linewise } }, buffer };
+}
