@@ -2,8 +2,8 @@
 import type { ChatMetadata } from "../../../store/chats/chat.ts";
 import { shownTitle } from "../../../store/chats/list-chats.ts";
 import { collapsed } from "../../../text/one-line.ts";
+import { visible } from "../../../text/visible.ts";
 import { cut, padded, widthOf } from "../../../text/width.ts";
-import { printable } from "../../call-line.ts";
 
 export type ChatLines = { header: string; rows: string[] };
 
@@ -58,7 +58,7 @@ export function shortPath(path: string, home: string): string {
 
 /** Nothing in a title or a path may move the cursor. */
 export function printableLine(text: string): string {
-  return printable(collapsed(text));
+  return visible(collapsed(text));
 }
 
 function dayOf(time: number): string {
