@@ -1,5 +1,6 @@
 // A call in one line, for people: what is done to what.
 import type { AgentEvent } from "../protocol/event.ts";
+import { visible } from "../text/visible.ts";
 import { list } from "../text/words.ts";
 
 type Start = Extract<AgentEvent, { type: "tool_start" }>;
@@ -13,13 +14,5 @@ export function callLine({ tool, args }: Start, workspace: string): string {
   const given = args as Record<string, unknown>;
   const key = telling.find((each) => typeof given[each] === "string" && given[each] !== "");
   const what = key === undefined ? (given["todos"] ? "the list" : "") : String(given[key]);
-  return `· ${tool} ${printable(what.replaceAll(`${workspace}/`, ""))}`;
-}
-
-/** Control characters could hide what is shown; they are shown as escapes. */
-export function printable(text: string): string {
-  return text.replace(
-    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return `· ${tool} ${visible(what.replaceAll(`${workspace}/`, ""))}`;
 }

@@ -6,8 +6,9 @@ import type { LiveRun } from "../protocol/run.ts";
 import { openRun } from "../run/live-run.ts";
 import { shownTitle } from "../store/chats/list-chats.ts";
 import { configDir } from "../store/config-dir.ts";
+import { visible } from "../text/visible.ts";
 import { cut } from "../text/width.ts";
-import { callLine, printable } from "./call-line.ts";
+import { callLine } from "./call-line.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { runHost, runRequest } from "./run-request.ts";
@@ -90,7 +91,7 @@ async function resuming({ env, name }: Invocation, { chatId }: LiveRun, workspac
   const { findChat } = await import("../store/chats/find-chat.ts");
   const { readChat } = await import("../store/chats/read-chat.ts");
   const { metadata, turns } = readChat(findChat(configDir(env), chatId, workspace, name), { events: false });
-  const title = cut(printable(shownTitle(metadata)).replace(/\s+/g, " "), 60);
+  const title = cut(visible(shownTitle(metadata)).replace(/\s+/g, " "), 60);
   return `Resuming “${title}”: ${turns.length === 1 ? "one turn" : `${turns.length} turns`} so far.`;
 }
 
@@ -101,7 +102,7 @@ async function follow(run: LiveRun, show: Screen): Promise<void> {
 async function helpText(run: LiveRun): Promise<string> {
   const lists = Object.entries(await run.names())
     .filter(([, names]) => names.length > 0)
-    .map(([kind, names]) => `${capital(kind)}: ${names.map((name) => `/${printable(name)}`).join(" ")}`);
+    .map(([kind, names]) => `${capital(kind)}: ${names.map((name) => `/${visible(name)}`).join(" ")}`);
   return [
     "@path attaches a file, a folder or an image; /name … calls one of these:",
     ...lists,
@@ -163,17 +164,17 @@ function createScreen(workspace: string): Screen {
         if (event.outcome?.kind !== "success") line(`  ${event.outcome?.kind ?? "ended"}`);
         break;
       case "notice":
-        line(event.kind === "warning" ? `Warning: ${printable(event.message)}` : `· ${printable(event.message)}`);
+        line(event.kind === "warning" ? `Warning: ${visible(event.message)}` : `· ${visible(event.message)}`);
         break;
       case "retry":
-        line(`· ${printable(`asking again: ${event.reason ?? ""}`)}`);
+        line(`· ${visible(`asking again: ${event.reason ?? ""}`)}`);
         break;
       case "done":
         if (open) write("\n");
         end();
         break;
       case "fail":
-        line(`Error: ${printable(event.message)}`);
+        line(`Error: ${visible(event.message)}`);
         end();
         break;
       default:

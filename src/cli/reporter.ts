@@ -1,7 +1,9 @@
 // What print mode writes: events to stdout in the chosen format, exactly one ending a turn, everything else to stderr.
+import { isatty } from "node:tty";
 import { type ErrorCode, errorCodes, exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { Recorded, TurnEnding } from "../protocol/run.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
+import { visible } from "../text/visible.ts";
 import { errorLine, explainFailure, resultText } from "./failure.ts";
 import { type OutputFormat, type OutputOptions, outputs } from "./outputs.ts";
 import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
@@ -42,6 +44,9 @@ export type ReporterOptions = OutputOptions & { format: OutputFormat };
 export function createReporter({ format, ...options }: ReporterOptions, abort: AbortController): Reporter {
   const { sessionId, compat } = options;
   const output = outputs[format](options);
+  // What a model says must not move the cursor of a person; a program gets the bytes as they are.
+  const isForPerson = format === "text" && isatty(1);
+  const forReader = (text: string) => (isForPerson ? visible(text.replaceAll("\r\n", "\n")) : text);
   let startedAt = Date.now();
   let ending: TurnEnding | undefined;
   let host: HostView | undefined;
@@ -85,7 +90,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
     if (event.type === "done" || event.type === "fail") ending = event;
     const shown = event.type === "fail" ? { ...event, message: withoutSecrets(resultText(event.message)) } : event;
     if (host) hostLine({ ...recorded, event: shown });
-    else stdout.write(output.encode(shown) ?? "");
+    else stdout.write(forReader(output.encode(shown) ?? ""));
   }
 
   function hostLine({ event, agent, number }: Recorded): void {

@@ -1,7 +1,7 @@
 // The only writer of stdout. Nothing is lost, memory stays bounded, and a reader that went away ends the program quietly.
 import { fstatSync, writeSync } from "node:fs";
 import { createRedactor, type Redactor } from "../redact/redact.ts";
-import { printable } from "./call-line.ts";
+import { visible } from "../text/visible.ts";
 import { secretsInUse } from "./secrets-in-use.ts";
 
 export interface Sink {
@@ -91,7 +91,7 @@ export function withoutSecrets(text: string): string {
 
 /** A message for people. What strangers wrote in it, such as the name of a project's server, cannot move the cursor or hide anything. */
 export function writeStderr(text: string): void {
-  writeAtOnce(printable(withoutSecrets(text).replaceAll("\r\n", "\n")));
+  writeAtOnce(visible(withoutSecrets(text).replaceAll("\r\n", "\n")));
 }
 
 /** A line that the next one overwrites: our own words, with control characters. */

@@ -10,7 +10,7 @@ import type {
   Question,
   QuestionAnswer,
 } from "../protocol/run.ts";
-import { printable } from "./call-line.ts";
+import { visible } from "../text/visible.ts";
 import { createQueue, question } from "./terminal-question.ts";
 
 type Terminal = { lines: Interface; show(line: string): void; signal: AbortSignal };
@@ -30,20 +30,16 @@ async function askOne(asked: Question, terminal: Terminal): Promise<Answer> {
       return acceptPlan(asked, terminal);
     case "trust":
       terminal.show(
-        `Workspace Trust Required\n\n  ${printable(asked.workspace)}\n\nThe agent reads and changes files here and follows this project's instructions.\n`,
+        `Workspace Trust Required\n\n  ${visible(asked.workspace)}\n\nThe agent reads and changes files here and follows this project's instructions.\n`,
       );
       return yesOrNo("Trust this directory? [a]lways, [q]uit: ", /^(a|always|y|yes)$/i, terminal);
     case "server":
-      terminal.show(`${printable(`${asked.file} is new or has changed. It would ${asked.start}`)}`);
-      return yesOrNo(
-        `Start the MCP server ${printable(asked.name)} from now on? [y]es, [n]o: `,
-        /^(y|yes)$/i,
-        terminal,
-      );
+      terminal.show(`${visible(`${asked.file} is new or has changed. It would ${asked.start}`)}`);
+      return yesOrNo(`Start the MCP server ${visible(asked.name)} from now on? [y]es, [n]o: `, /^(y|yes)$/i, terminal);
     case "hooks":
       for (const { file, hooks } of asked.files) {
         const runs = hooks.map(({ event, command, prompt }) => `  ${event}: ${command ?? `(asks a model) ${prompt}`}`);
-        terminal.show([`${file} is new or has changed. It would run:`, ...runs].map(printable).join("\n"));
+        terminal.show([`${file} is new or has changed. It would run:`, ...runs].map(visible).join("\n"));
       }
       return yesOrNo("Run these hooks from now on? [y]es, [n]o: ", /^(y|yes)$/i, terminal);
   }
@@ -59,7 +55,7 @@ async function permission({ tool, needs, reasons }: PermissionQuestion, terminal
   // What the model wrote has a bar before each line, so that none of it can pass for a reason.
   const asked = what.join("\n").split("\n");
   const lines = [...asked.map((line) => `│ ${line}`), ...reasons.map((reason) => reason.replace(/\n/g, " "))];
-  terminal.show(`\n${tool} wants permission\n${lines.map((line) => `  ${printable(line)}`).join("\n")}`);
+  terminal.show(`\n${tool} wants permission\n${lines.map((line) => `  ${visible(line)}`).join("\n")}`);
   while (true) {
     const typed = await question(terminal.lines, "Allow? [y]es, [n]o, [a]lways: ", terminal.signal);
     const answer = typed?.trim().toLowerCase();
@@ -74,7 +70,7 @@ async function choose(
   { title, questions }: ChoicesQuestion,
   { lines, show, signal }: Terminal,
 ): Promise<QuestionAnswer[]> {
-  if (title !== "") show(`\n${printable(title)}`);
+  if (title !== "") show(`\n${visible(title)}`);
   const answers: QuestionAnswer[] = [];
   for (const asked of questions) {
     show(`\n${linesOf(asked).join("\n")}`);
@@ -87,7 +83,7 @@ async function choose(
 }
 
 async function acceptPlan({ name, text, file }: PlanQuestion, { lines, show, signal }: Terminal): Promise<Answer> {
-  show(`\nPlan: ${printable(name)}\n${indented(text)}\n  (to be saved as ${printable(file)})`);
+  show(`\nPlan: ${visible(name)}\n${indented(text)}\n  (to be saved as ${visible(file)})`);
   while (true) {
     const typed = (await question(lines, "Accept this plan? [y]es, [n]o: ", signal))?.trim() ?? "no";
     if (/^(y|yes)$/i.test(typed)) return { type: "yes" };
@@ -102,12 +98,12 @@ function indented(text: string): string {
   return text
     .trim()
     .split("\n")
-    .map((line) => `  │ ${printable(line)}`)
+    .map((line) => `  │ ${visible(line)}`)
     .join("\n");
 }
 
 function linesOf({ prompt, options }: ChoiceItem): string[] {
-  return [indented(prompt), ...options.map(({ label }, index) => `  ${index + 1}. ${printable(label)}`)];
+  return [indented(prompt), ...options.map(({ label }, index) => `  ${index + 1}. ${visible(label)}`)];
 }
 
 function promptOf({ options, allowMultiple }: ChoiceItem): string {

@@ -1,17 +1,17 @@
 // Pieces of Markdown around text of strangers: fences that hold, markup that stays text.
 import { collapsed } from "../text/one-line.ts";
-import { visible } from "./visible-text.ts";
+import { documentText } from "./visible-text.ts";
 
 /** A code block. Its fence is longer than any in the text. */
 export function fenced(text: string, language: string): string {
-  const shown = visible(text);
+  const shown = documentText(text);
   const fence = "`".repeat(Math.max(3, longestRun(shown) + 1));
   return `${fence}${language.replace(/[^\w+-]/g, "")}\n${shown}${shown.endsWith("\n") ? "" : "\n"}${fence}`;
 }
 
 /** On one line, also in a table. */
 export function inlineCode(text: string): string {
-  const shown = visible(text).replace(/\s+/g, " ");
+  const shown = documentText(text).replace(/\s+/g, " ");
   if (shown.trim() === "") return "";
   const fence = "`".repeat(longestRun(shown) + 1);
   const pad = /^`|`$/.test(shown) ? " " : "";
@@ -20,7 +20,7 @@ export function inlineCode(text: string): string {
 
 /** Text on one line that means nothing but itself. */
 export function plainInline(text: string): string {
-  return collapsed(visible(text)).replace(/[\\`*_[\]<>|#&~$]/g, (character) => `\\${character}`);
+  return collapsed(documentText(text)).replace(/[\\`*_[\]<>|#&~$]/g, (character) => `\\${character}`);
 }
 
 /** Where runs of backticks of the same `length` enclose something. */

@@ -1,12 +1,12 @@
 // The Markdown that models write -> HTML: no HTML of theirs, nothing that is fetched by itself, and no word left out.
 import MarkdownIt, { type RendererRule, type Token } from "markdown-it";
-import { escapeHtml, visible } from "./visible-text.ts";
+import { documentText, escapeHtml } from "./visible-text.ts";
 
 /** How deep lists and quotes go. The parser drops what lies deeper; such a text is shown as it was written. */
 const mostDepth = 40;
 
 export function renderMarkdown(text: string): string {
-  const tokens = parser.parse(visible(text), {});
+  const tokens = parser.parse(documentText(text), {});
   if (tokens.some((token) => token.level >= mostDepth - 1)) return preformatted(text);
   adapt(tokens);
   return parser.renderer.render(tokens, parser.options, {}).trimEnd();

@@ -1,6 +1,6 @@
 // Markdown of strangers that may stand between our own: it keeps its form, but not its HTML, and ends where it should.
 import { codeSpans } from "./markdown-text.ts";
-import { visible } from "./visible-text.ts";
+import { documentText } from "./visible-text.ts";
 
 /**
  * HTML in it becomes text, and a code block that it leaves open is closed: otherwise one `<!--` would hide the rest of the
@@ -8,7 +8,7 @@ import { visible } from "./visible-text.ts";
  */
 export function sealed(text: string): string {
   const seal = new Seal();
-  for (const line of visible(text).split("\n")) seal.add(line);
+  for (const line of documentText(text).split("\n")) seal.add(line);
   // Blanks before the first word may mean something.
   return seal
     .end()

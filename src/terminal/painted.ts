@@ -1,7 +1,236 @@
 // Painted: text that may be written to a terminal. Only this file makes it, so whatever a model, a command or a file says
 // has been made visible before it can reach the screen.
+import { visible } from "../text/visible.ts";
+import { charactersOf, characterWidth, cutMiddle as cutTextMiddle, widthOf as textWidth } from "../text/width.ts";
+import { type ColourDepth, colourCodes } from "./colours.ts";
 
 declare const painted: unique symbol;
 
 /** Safe to write as it is: text without control characters, and colours of ours around it. Holds no line break. */
 export type Painted = string & { readonly [painted]: true };
+
+export const nothing = "" as Painted;
+
+/** Makes text visible and gives it a colour. A line break in the text would be spelled out: split it into lines before. */
+export type Paint = (text: string) => Painted;
+
+export type Colour = keyof ReturnType<typeof colourCodes>;
+
+export type Palette = Record<Colour, Paint> & {
+  /** Colours of a command stay, everything else that it sends to terminals is shown. */
+  withColours: Paint;
+  /** Two colours at once: `palette.both("bold", "accent")`. */
+  both(...colours: readonly Colour[]): Paint;
+};
+
+/** `dark`: of the background; unknown means that the terminal's own 16 colours are used, which suit it for certain. */
+export function createPalette({ depth, dark }: { depth: ColourDepth; dark?: boolean | undefined }): Palette {
+  const codes = colourCodes(depth, dark);
+  const paint =
+    (code: string): Paint =>
+    (text) => {
+      const shown = lineText(text);
+      return (code === "" || shown === "" ? shown : `\x1b[${code}m${shown}\x1b[0m`) as Painted;
+    };
+  const paints = Object.fromEntries(Object.entries(codes).map(([name, code]) => [name, paint(code)]));
+  return {
+    ...(paints as Record<Colour, Paint>),
+    both: (...colours) =>
+      paint(
+        colours
+          .map((name) => codes[name])
+          .filter(Boolean)
+          .join(";"),
+      ),
+    withColours: (text) => colouredLine(text, { keep: depth !== "none" && codes.accent !== "" }),
+  };
+}
+
+/** The lines of a text, each to be painted by itself. */
+export function linesOf(text: string): string[] {
+  return text.replace(/\r\n?/g, "\n").split("\n");
+}
+
+/** As above, without the empty line that a last line break leaves. */
+export function wholeLines(text: string): string[] {
+  return linesOf(text.replace(/\r?\n$/, ""));
+}
+
+export function join(...parts: readonly Painted[]): Painted {
+  return parts.join("") as Painted;
+}
+
+export function blanks(width: number): Painted {
+  return " ".repeat(Math.max(0, width)) as Painted;
+}
+
+const tabWidth = 4;
+
+/** Visible, on one line, with blanks for tabs. */
+function lineText(text: string): string {
+  const shown = visible(text);
+  return /[\t\n]/.test(shown) ? expandTabs(shown.replaceAll("\n", "\\u000a"), tabWidth) : shown;
+}
+
+function expandTabs(text: string, every: number): string {
+  if (!text.includes("\t")) return text;
+  let line = "";
+  for (const part of text.split(/(\t)/)) line += part === "\t" ? " ".repeat(every - (textWidth(line) % every)) : part;
+  return line;
+}
+
+const colourSequence = /\x1b\[([0-9;:]*)m/;
+
+/** Commands count on tabs of eight columns. */
+function colouredLine(text: string, { keep }: { keep: boolean }): Painted {
+  if (!text.includes("\x1b")) return expandTabs(visible(text).replaceAll("\n", "\\u000a"), 8) as Painted;
+  let line = "";
+  let isColoured = false;
+  let width = 0;
+  for (const [index, part] of text.split(new RegExp(colourSequence, "g")).entries()) {
+    if (index % 2 === 1) {
+      const code = keep ? shownColours(part) : undefined;
+      if (code === undefined) continue;
+      line += `\x1b[${code}m`;
+      isColoured = code !== "" && code !== "0";
+      continue;
+    }
+    for (const piece of visible(part).replaceAll("\n", "\\u000a").split(/(\t)/)) {
+      const shown = piece === "\t" ? " ".repeat(8 - (width % 8)) : piece;
+      width += textWidth(shown);
+      line += shown;
+    }
+  }
+  return (isColoured ? `${line}\x1b[0m` : line) as Painted;
+}
+
+/** What blinks or hides is left out. Undefined: nothing is left. */
+function shownColours(codes: string): string | undefined {
+  const parts = codes.split(";");
+  const kept: string[] = [];
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index]!;
+    const more = /^[345]8$/.test(part) ? ({ "2": 4, "5": 2 }[parts[index + 1] ?? ""] ?? 1) : 0;
+    if (more > 0) {
+      kept.push(...parts.slice(index, index + 1 + more));
+      index += more;
+    } else if (!/^0*[568]$/.test(part)) kept.push(part);
+  }
+  return kept.length === 0 ? undefined : kept.join(";");
+}
+
+/** Colours and the characters between them. */
+function* piecesOf(line: Painted): Generator<{ code: string } | { text: string }> {
+  for (const [index, part] of line.split(/(\x1b\[[0-9;:]*m)/).entries()) {
+    if (part !== "") yield index % 2 === 1 ? { code: part } : { text: part };
+  }
+}
+
+export function widthOf(line: Painted): number {
+  return textWidth(line.includes("\x1b") ? line.replace(/\x1b\[[0-9;:]*m/g, "") : line);
+}
+
+/** Without its colours. */
+export function plainText(line: Painted): string {
+  return line.replace(/\x1b\[[0-9;:]*m/g, "");
+}
+
+/** The line, or its beginning and an ellipsis: never wider than asked. */
+export function cut(line: Painted, width: number): Painted {
+  if (widthOf(line) <= width) return line;
+  if (width < 1) return nothing;
+  let kept = "";
+  let room = width - 1;
+  let isColoured = false;
+  for (const piece of piecesOf(line)) {
+    if ("code" in piece) {
+      kept += piece.code;
+      isColoured = !/\x1b\[0?m/.test(piece.code);
+      continue;
+    }
+    for (const character of charactersOf(piece.text)) {
+      const next = characterWidth(character);
+      if (next > room) return `${kept}…${isColoured ? "\x1b[0m" : ""}` as Painted;
+      room -= next;
+      kept += character;
+    }
+  }
+  return kept as Painted;
+}
+
+/** Foreign text cut in its middle, before it is painted. */
+export function cutMiddle(text: string, width: number): string {
+  return cutTextMiddle(lineText(text), width);
+}
+
+export function padded(line: Painted, width: number): Painted {
+  return (line + " ".repeat(Math.max(0, width - widthOf(line)))) as Painted;
+}
+
+/** `left`, and `right` at the right edge; `left` is cut where both do not fit. */
+export function spread(left: Painted, right: Painted, width: number): Painted {
+  if (right === "") return cut(left, width);
+  const room = width - widthOf(right) - 2;
+  if (room < 4) return cut(left, width);
+  return join(padded(cut(left, room), room + 2), right);
+}
+
+/**
+ * The line in pieces of at most `width` columns, broken between words where that is possible; each begins with the colours
+ * that it stands in and ends without any. `indent`: before every piece but the first.
+ */
+export function wrap(line: Painted, width: number, indent: Painted = nothing): Painted[] {
+  const most = Math.max(1, width);
+  if (widthOf(line) <= most) return [line];
+  const lines: Painted[] = [];
+  const indentWidth = Math.min(widthOf(indent), most - 1);
+  let colours = "";
+  let current = "";
+  let used = 0;
+  let isEmpty = true;
+  const breakLine = () => {
+    lines.push((colours === "" ? current.trimEnd() : `${current.trimEnd()}\x1b[0m`) as Painted);
+    current = (indentWidth > 0 ? indent : "") + colours;
+    used = indentWidth;
+    isEmpty = true;
+  };
+  for (const piece of wordsOf(line)) {
+    if ("code" in piece) {
+      colours = /^\x1b\[0?m$/.test(piece.code) ? "" : colours + piece.code;
+      current += piece.code;
+      continue;
+    }
+    const { text, width: wide } = piece;
+    const isBlank = text.trim() === "";
+    if (used + wide <= most) {
+      if (isBlank && isEmpty && lines.length > 0) continue; // the blank of the break
+      current += text;
+      used += wide;
+      isEmpty = false;
+      continue;
+    }
+    if (isBlank) continue;
+    if (!isEmpty) breakLine();
+    for (const character of charactersOf(text)) {
+      const next = characterWidth(character);
+      if (used + next > most && !isEmpty) breakLine();
+      current += character;
+      used += next;
+      isEmpty = false;
+    }
+  }
+  if (!isEmpty) lines.push((colours === "" ? current : `${current}\x1b[0m`) as Painted);
+  return lines;
+}
+
+/** Words and blanks. A word that goes from one colour into the next is broken there if it must be. Wide characters stand alone. */
+function* wordsOf(line: Painted): Generator<{ code: string } | { text: string; width: number }> {
+  for (const piece of piecesOf(line)) {
+    if ("code" in piece) yield piece;
+    else
+      for (const part of piece.text.split(
+        /( +|[\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60](?![\u3001\u3002\uff0c\uff0e]))/u,
+      ))
+        if (part !== "") yield { text: part, width: textWidth(part) };
+  }
+}

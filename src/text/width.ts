@@ -1,14 +1,28 @@
-// How wide a text is on a terminal, and cutting it to fit: wide characters take two columns, marks none.
+// How wide a text is on a terminal, and cutting it to fit: wide characters take two columns, marks none, and what is seen as
+// one character (an emoji of several, a flag, a letter with its marks) is never taken apart.
 
 const wide =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
-const unseen = /^(\p{Mn}|\p{Me}|\u200d)$/u;
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+const unseen = /^[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\u1160-\u11ff]$/u;
+/** One picture, whatever it is made of. */
+const picture = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\u20e3/u;
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** What is seen as one character each. */
+export function charactersOf(text: string): string[] {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.split("");
+  // Takes a while to make, and most texts need none.
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
 
 export function widthOf(text: string): number {
   // Nearly everything is plain, and lists are long.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  if (/^[\x20-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u259f\u2800-\u28ff]*$/.test(text)) return text.length;
   let width = 0;
-  for (const character of text) width += characterWidth(character);
+  for (const character of charactersOf(text)) width += characterWidth(character);
   return width;
 }
 
@@ -17,7 +31,7 @@ export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = "";
   let used = 0;
-  for (const character of text) {
+  for (const character of charactersOf(text)) {
     const next = characterWidth(character);
     if (used + next > width - 1) break;
     used += next;
@@ -26,12 +40,37 @@ export function cut(text: string, width: number): string {
   return width > 0 ? `${kept.trimEnd()}…` : "";
 }
 
+/** The text, or its beginning and its end around an ellipsis. The end of a path says most. */
+export function cutMiddle(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  if (width < 1) return "";
+  const characters = charactersOf(text);
+  const take = (from: readonly string[], room: number): string[] => {
+    const kept: string[] = [];
+    let used = 0;
+    for (const character of from) {
+      used += characterWidth(character);
+      if (used > room) break;
+      kept.push(character);
+    }
+    return kept;
+  };
+  const before = take(characters, Math.floor((width - 1) / 3)).join("");
+  const after = take(characters.reverse(), width - 1 - widthOf(before))
+    .reverse()
+    .join("");
+  return `${before}…${after}`;
+}
+
 export function padded(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - widthOf(text)));
 }
 
-function characterWidth(character: string): number {
-  if (character < "\u0300") return 1;
-  if (unseen.test(character)) return 0;
-  return wide.test(character) ? 2 : 1;
+/** Of what is seen as one character. */
+export function characterWidth(character: string): number {
+  if (character.length === 1 && character < "\u0300") return 1;
+  if (picture.test(character)) return 2;
+  let width = 0;
+  for (const part of character) if (!unseen.test(part)) width += wide.test(part) ? 2 : 1;
+  return width;
 }

@@ -1,7 +1,7 @@
 // The exports that programs read, JSON and stream-json; and what all exports do with text of strangers.
 import { describe, expect, it } from "vitest";
 import { exportFormats } from "../../src/export/index.ts";
-import { escapeHtml, visible } from "../../src/export/visible-text.ts";
+import { documentText, escapeHtml } from "../../src/export/visible-text.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { ChatRecord } from "../../src/store/chats/chat.ts";
 import { chatId, recordOf, says, seeded, user } from "../sdk/chat-record.ts";
@@ -95,8 +95,8 @@ describe("stream-json", () => {
 
 describe("text of strangers", () => {
   it("loses colours and shows what hides", () => {
-    expect(visible("\u001b[1;31mred\u001b[0m\u001b]8;;http://x\u0007link\u001b]8;;\u0007")).toBe("redlink");
-    expect(visible("a\u0000b\u202ec\u200bd\re\r\nf\tg")).toBe("a\\u0000b\\u202ec\\u200bd\ne\nf\tg");
+    expect(documentText("\u001b[1;31mred\u001b[0m\u001b]8;;http://x\u0007link\u001b]8;;\u0007")).toBe("redlink");
+    expect(documentText("a\u0000b\u202ec\u200bd\re\r\nf\tg")).toBe("a\\u0000b\\u202ec\\u200bd\ne\nf\tg");
     expect(escapeHtml(`<a href="x" title='y'>&`)).toBe("&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;");
   });
 

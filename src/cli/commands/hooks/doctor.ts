@@ -1,5 +1,5 @@
 // What is wrong with the hooks here: each finding with its place and what to do about it.
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type FoundFile, findHooks } from "./all-hooks.ts";
@@ -104,5 +104,5 @@ function textOf(findings: readonly HookFinding[], hooks: number, context: HooksC
     return `${kind === "problem" ? "✗" : "·"} ${where === "" ? "" : `${where}: `}${message}\n  ${advice}`;
   });
   const end = problems === 0 ? `✓ ${checked}, no problems found.` : `${checked}, ${problems} to fix.`;
-  return `${[...rows, end].map(printable).join("\n")}\n`;
+  return `${[...rows, end].map(visible).join("\n")}\n`;
 }

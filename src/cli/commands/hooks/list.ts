@@ -1,6 +1,6 @@
 // All hooks of all levels: where they stand, what they match, whether they run.
 import { type Hook, repeatedBy } from "../../../store/hook-files.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type FoundFile, findHooks, type HookState } from "./all-hooks.ts";
@@ -65,5 +65,5 @@ function textOf(found: FoundFile, { context, name, running }: ListContext): stri
     ...(problem === undefined ? [] : [`  ${problem}`]),
     ...warnings.map((warning) => `  Warning: ${warning}`),
   ];
-  return `${lines.map(printable).join("\n")}\n`;
+  return `${lines.map(visible).join("\n")}\n`;
 }

@@ -9,7 +9,7 @@ import { type HookEffect, type HookEventName, hookEvents, isHookEvent } from "..
 import { type Hook, repeatedBy } from "../../../store/hook-files.ts";
 import type { HookTraceLine } from "../../../store/hook-trace.ts";
 import { didYouMean } from "../../../text/nearest.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
@@ -231,7 +231,7 @@ function testText({ event, sample, fields, tried, outcome, context }: TestReport
   const payload = sample ? `${event} with a sample: ${brief(JSON.stringify(fields))}` : `${event} with your payload`;
   if (tried.length === 0) return `${payload}\nNo hook is set up for ${event} here.\n`;
   const rows = tried.flatMap((each) => rowsOf(each, context));
-  return `${[payload, ...rows, `→ ${outcome.happens}`].map(printable).join("\n")}\n`;
+  return `${[payload, ...rows, `→ ${outcome.happens}`].map(visible).join("\n")}\n`;
 }
 
 function rowsOf({ hook, why, line, end, warnings }: TriedHook, context: HooksContext): string[] {

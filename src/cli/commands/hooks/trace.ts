@@ -1,7 +1,7 @@
 // What the hooks of the last run here were asked and said.
 import { type HookTraceLine, readHookTrace } from "../../../store/hook-trace.ts";
 import { collapsed, shortened } from "../../../text/one-line.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { hooksContext } from "./context.ts";
@@ -16,7 +16,7 @@ export async function traceHooks(invocation: Invocation): Promise<number> {
   const rows = lines.map(({ at, event, answer, ms, exit, command, source, note }) => {
     const code = exit === null || exit === 0 ? "" : `  exit ${exit}`;
     const row = `${timeOf(at)}  ${event.padEnd(eventWidth)}  ${answer.padEnd(answerWidth)}  ${`${ms} ms`.padStart(8)}  ${brief(command)}${code}`;
-    return [row, `    ${source}`, ...(note === "" ? [] : [`    ${brief(note)}`])].map(printable).join("\n");
+    return [row, `    ${source}`, ...(note === "" ? [] : [`    ${brief(note)}`])].map(visible).join("\n");
   });
   const total = lines.reduce((sum, { ms }) => sum + ms, 0);
   const calls = lines.length === 1 ? "1 call" : `${lines.length} calls`;

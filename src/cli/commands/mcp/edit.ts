@@ -5,7 +5,7 @@ import { approveServer } from "../../../store/mcp-approvals.ts";
 import { addServer, removeServer } from "../../../store/mcp-edit.ts";
 import { type McpFile, projectMcpFile, userMcpFile } from "../../../store/mcp-paths.ts";
 import { type McpDefinition, serversIn } from "../../../store/mcp-servers.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import { flagList, flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
@@ -27,7 +27,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
   // Whoever types it has seen it.
   if (target.scope === "project") approveServer(server!, context);
   if (wantsJson(invocation)) return answerJson({ name, added: true, source: target.file });
-  return answer(printable(`✓ Added MCP server: ${name}  →  ${target.file}\n`));
+  return answer(visible(`✓ Added MCP server: ${name}  →  ${target.file}\n`));
 }
 
 export async function remove(invocation: Invocation, words: readonly string[]): Promise<number> {
@@ -43,7 +43,7 @@ export async function remove(invocation: Invocation, words: readonly string[]): 
     );
   }
   if (wantsJson(invocation)) return answerJson({ name, removed: true, source: target.file });
-  return answer(printable(`✓ Removed MCP server: ${name} (${target.file})\n`));
+  return answer(visible(`✓ Removed MCP server: ${name} (${target.file})\n`));
 }
 
 function hintFor({ scope }: McpFile, target: McpFile): string {

@@ -6,7 +6,7 @@ import { isObject } from "../../../json/object.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { quotedName, shownStart } from "../../../run/mcp.ts";
 import { ToolPins } from "../../../store/mcp-approvals.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { contextOf, serverNamed, withServers } from "./context.ts";
@@ -43,9 +43,7 @@ export async function listTools(invocation: Invocation, words: readonly string[]
       ...(pins.status(factsOf(tool)) === "changed" && { changed: true }),
     }));
     if (wantsJson(invocation)) return answerJson({ server: server.name, tools: listed, prompts });
-    return answer(
-      `${[...listed.flatMap(toolLines), ...promptLines(server.name, prompts)].map(printable).join("\n")}\n`,
-    );
+    return answer(`${[...listed.flatMap(toolLines), ...promptLines(server.name, prompts)].map(visible).join("\n")}\n`);
   });
 }
 

@@ -2,7 +2,7 @@
 import type { Connection } from "../../../agent/mcp/connection.ts";
 import { quotedName } from "../../../run/mcp.ts";
 import type { PlannedServer } from "../../../run/mcp-plan.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { contextOf, withServers } from "./context.ts";
@@ -29,7 +29,7 @@ export async function listServers(invocation: Invocation): Promise<number> {
   if (wantsJson(invocation)) return answerJson(listed);
   if (listed.length === 0)
     return answer(`No MCP servers are configured. Add one: ${invocation.name} mcp add <name> -- <command>\n`);
-  return answer(listed.map((server) => `${printable(lineOf(server, invocation.name))}\n`).join(""));
+  return answer(listed.map((server) => `${visible(lineOf(server, invocation.name))}\n`).join(""));
 }
 
 function listedServer({ server, standing }: PlannedServer, connection: Connection | undefined): ListedServer {

@@ -6,7 +6,7 @@ import { UserError } from "../../../protocol/error-codes.ts";
 import { quotedName, shownStart } from "../../../run/mcp.ts";
 import { forgetLogin } from "../../../store/mcp-logins.ts";
 import { resolveServer, VariableProblem } from "../../../store/mcp-variables.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
@@ -33,7 +33,7 @@ export async function login(invocation: Invocation, words: readonly string[]): P
     });
     if (wantsJson(invocation)) return await answerJson({ name: server.name, loggedIn: true, how });
     const text = how === "known" ? `${server.name} is already logged in` : `✓ Logged in to ${server.name}`;
-    return await answer(printable(`${text} (${filled.url.origin})\n`));
+    return await answer(visible(`${text} (${filled.url.origin})\n`));
   } catch (error) {
     if (error instanceof UserError) throw error;
     throw new UserError("MCP_UNREACHABLE", `The login to ${server.name} failed: ${(error as Error).message}`);
@@ -48,9 +48,7 @@ export async function logout(invocation: Invocation, words: readonly string[]): 
   const { server, filled } = remoteNamed(context, words);
   const had = forgetLogin(context.configDir, filled.url);
   if (wantsJson(invocation)) return answerJson({ name: server.name, loggedIn: false, hadLogin: had });
-  return answer(
-    printable(had ? `✓ Logged out of ${server.name}\n` : `There is no login to ${server.name} to remove.\n`),
-  );
+  return answer(visible(had ? `✓ Logged out of ${server.name}\n` : `There is no login to ${server.name} to remove.\n`));
 }
 
 /** A server of the project that nobody approved is asked nothing, not even where to log in. */

@@ -2,7 +2,7 @@
 import { UserError } from "../../../protocol/error-codes.ts";
 import { shownStart } from "../../../run/mcp.ts";
 import { approveServer, disableServer, enableServer } from "../../../store/mcp-approvals.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
@@ -23,7 +23,7 @@ export async function enable(invocation: Invocation, words: readonly string[]): 
   if (scope === "project") approveServer(server, context);
   else enableServer(server, context);
   if (wantsJson(invocation)) return answerJson({ name, enabled: true, approved: true, source: file });
-  return answer(printable(`✓ Enabled and approved MCP server: ${name}\n  It will ${shownStart(server)}\n`));
+  return answer(visible(`✓ Enabled and approved MCP server: ${name}\n  It will ${shownStart(server)}\n`));
 }
 
 export async function disable(invocation: Invocation, words: readonly string[]): Promise<number> {
@@ -32,7 +32,7 @@ export async function disable(invocation: Invocation, words: readonly string[]):
   const { server } = serverNamed(context, words);
   disableServer(server, context);
   if (wantsJson(invocation)) return answerJson({ name: server.name, enabled: false, source: server.file });
-  return answer(printable(`✓ Disabled MCP server: ${server.name} (in ${context.workspace})\n`));
+  return answer(visible(`✓ Disabled MCP server: ${server.name} (in ${context.workspace})\n`));
 }
 
 /** One that waits for approval is meant before one of the same name that needs none. */

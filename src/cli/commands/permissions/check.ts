@@ -5,7 +5,7 @@ import type { Decision, Verdict } from "../../../policy/need.ts";
 import { remedyFor } from "../../../policy/remedy.ts";
 import type { Rule } from "../../../policy/rules.ts";
 import { linesOf } from "../../../store/rule-files.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { needOf, quoted, situationOf } from "./context.ts";
@@ -37,7 +37,7 @@ function reasonLines(
   remedy: readonly string[],
   name: string,
 ): string {
-  const lines = reasons.map((reason) => `  ${printable(reason)}`);
+  const lines = reasons.map((reason) => `  ${visible(reason)}`);
   const aim = confined ? "To run it unconfined" : "To allow it";
   if (remedy.length > 0) lines.push(`  ${aim}: ${name} permissions allow ${remedy.map(quoted).join(" ")}`);
   return `${lines.join("\n")}\n`;
@@ -56,11 +56,11 @@ export async function explainPermission(invocation: Invocation, words: readonly 
 
 function textOf(explanation: Explanation, remedy: readonly string[], name: string): string {
   const { need, commands = [], writes = [], unseen = [], path, rules } = explanation;
-  const parts = [`${printable(`${need.kind}: ${need.target}`)}\n${commands.flatMap(treeLines(commands)).join("\n")}`];
+  const parts = [`${visible(`${need.kind}: ${need.target}`)}\n${commands.flatMap(treeLines(commands)).join("\n")}`];
   if (path) parts.push(pathLine(path));
   if (writes.length > 0) parts.push(["Writes:", ...writes.map((each) => `  ${pathLine(each)}`)].join("\n"));
   if (unseen.length > 0)
-    parts.push(["Not known before it runs:", ...unseen.map((each) => `  ${printable(each)}`)].join("\n"));
+    parts.push(["Not known before it runs:", ...unseen.map((each) => `  ${visible(each)}`)].join("\n"));
   if (rules.length > 0)
     parts.push(["Rules that mention it:", ...rules.map((rule) => `  ${ruleLine(rule)}`)].join("\n"));
   parts.push(`${verdictLine(explanation)}\n${reasonLines(explanation, remedy, name)}`);
@@ -87,10 +87,10 @@ function treeLines(siblings: readonly ExplainedCommand[], indent = ""): (node: E
 }
 
 function pathLine({ given, real, inWorkspace, floor, rule }: ExplainedPath): string {
-  if (real === undefined) return `${printable(given)}: only the shell knows where it leads`;
+  if (real === undefined) return `${visible(given)}: only the shell knows where it leads`;
   const facts = [inWorkspace ? "in the workspace" : "outside the workspace", floor, rule && ruleLine(rule)];
   const leads = real === given ? given : `${given} → ${real}`;
-  return printable(`${leads}: ${facts.filter(Boolean).join("; ")}`);
+  return visible(`${leads}: ${facts.filter(Boolean).join("; ")}`);
 }
 
 function ruleLine(rule: Rule): string {
@@ -99,7 +99,7 @@ function ruleLine(rule: Rule): string {
 }
 
 function withMarkedBreaks(text: string): string {
-  return printable(text).replace(/\n/g, "⏎");
+  return visible(text).replace(/\n/g, "⏎");
 }
 
 /** Rules get the line where they stand. */

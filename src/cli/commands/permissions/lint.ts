@@ -3,7 +3,7 @@ import { delimiter, join } from "node:path";
 import { type LintContext, type LintEntry, type LintProblem, lint } from "../../../policy/lint/index.ts";
 import { findProgram } from "../../../process/find-program.ts";
 import { linesOf, type RuleEntry, readRuleFiles } from "../../../store/rule-files.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
@@ -44,5 +44,5 @@ function textOf(problems: readonly LintProblem[], rules: number): string {
 
 export function problemText({ kind, verdict, rule, file, line, message, advice }: LintProblem): string {
   const context = `${file}${line === undefined ? "" : `:${line}`}`;
-  return printable(`${context}: ${kind}: ${verdict} ${rule}\n  ${message} ${advice}`);
+  return visible(`${context}: ${kind}: ${verdict} ${rule}\n  ${message} ${advice}`);
 }

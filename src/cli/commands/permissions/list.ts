@@ -3,7 +3,7 @@ import { beyondForce, protectedPathGroups } from "../../../policy/floor.ts";
 import type { Rule } from "../../../policy/rules.ts";
 import { counts, readRuleFiles, rulesIn } from "../../../store/rule-files.ts";
 import { builtInRules, loadSettings } from "../../../store/settings.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
@@ -64,9 +64,7 @@ function ruleRows(rules: readonly ListedRule[], verdict: Rule["verdict"]): strin
   const width = Math.min(40, Math.max(0, ...wanted.map(({ text }) => text.length)));
   return wanted.map(({ text, source, line, counts }) => {
     const context = `${source}${line === undefined ? "" : `, line ${line}`}`;
-    return printable(
-      `${text.padEnd(width)}  ${context}${counts ? "" : "  (is ignored: this workspace is not trusted)"}`,
-    );
+    return visible(`${text.padEnd(width)}  ${context}${counts ? "" : "  (is ignored: this workspace is not trusted)"}`);
   });
 }
 

@@ -4,8 +4,8 @@ import { shownTitle } from "../../../store/chats/list-chats.ts";
 import { ageOf } from "../../../text/age.ts";
 import { collapsed } from "../../../text/one-line.ts";
 import { shortPath } from "../../../text/short-path.ts";
+import { visible } from "../../../text/visible.ts";
 import { cut, padded, widthOf } from "../../../text/width.ts";
-import { printable } from "../../call-line.ts";
 
 export type ChatLines = { header: string; rows: string[] };
 
@@ -47,5 +47,5 @@ export function chatJson(chat: ChatMetadata): object {
 
 /** Nothing in a title or a path may move the cursor. */
 export function printableLine(text: string): string {
-  return printable(collapsed(text));
+  return visible(collapsed(text));
 }

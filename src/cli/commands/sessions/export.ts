@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { type ExportFormat, exporters } from "../../../export/index.ts";
 import { readChat } from "../../../store/chats/read-chat.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
@@ -18,7 +18,7 @@ export async function exportSession(invocation: Invocation, words: readonly stri
   const target = flagText(flags, "output");
   const exporter = await exporters[format]();
   const record = readChat(folder, { events: true });
-  for (const { message } of record.problems) writeStderr(`Warning: ${printable(message)}\n`);
+  for (const { message } of record.problems) writeStderr(`Warning: ${visible(message)}\n`);
   if (target === undefined || target === "-") return answer([...exporter(record)].join(""));
   writeWhole(resolve(target), exporter(record));
   return 0;

@@ -11,7 +11,7 @@ import {
 import { homeDir } from "../../../store/config-dir.ts";
 import { ageOf } from "../../../text/age.ts";
 import { shortPath } from "../../../text/short-path.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
@@ -63,14 +63,14 @@ function reportText(report: ImportReport, { name }: Invocation): string {
   if (report.status === "empty") return `Not imported: ${source} (it is empty)\n`;
   const counts = `${report.messages} message${report.messages === 1 ? "" : "s"} in ${report.turns} turn${report.turns === 1 ? "" : "s"}`;
   const heads = {
-    imported: `Imported ${source}: ${printable(report.title)}`,
-    updated: `Updated, ${source}: ${printable(report.title)}`,
-    "already imported": `Already imported, ${source}: ${printable(report.title)}`,
+    imported: `Imported ${source}: ${visible(report.title)}`,
+    updated: `Updated, ${source}: ${visible(report.title)}`,
+    "already imported": `Already imported, ${source}: ${visible(report.title)}`,
   };
   const lines = [
     heads[report.status],
     `  chat       ${report.id}`,
-    `  workspace  ${printable(report.workspace)}`,
+    `  workspace  ${visible(report.workspace)}`,
     `  carried    ${counts}`,
     ...report.losses.map(({ message }, index) => `  ${index === 0 ? "lost     " : "         "}  ${message}`),
     ...(report.note === undefined ? [] : [`  note       ${report.note}`]),
@@ -104,7 +104,7 @@ async function list(invocation: Invocation, sessions: readonly ListedSession[], 
   if (sessions.length === 0) return answer(noSessions);
   const rows = shown.map((each) => {
     const mark = each.imported === null ? "" : " (imported)";
-    return `${each.tool.padEnd(7)} ${ageOf(each.updatedAt, Date.now()).padStart(9)}  ${printable(each.title ?? "(large, not opened)")}${mark}\n${" ".repeat(19)}${shortPath(each.path, homeDir(env))}`;
+    return `${each.tool.padEnd(7)} ${ageOf(each.updatedAt, Date.now()).padStart(9)}  ${visible(each.title ?? "(large, not opened)")}${mark}\n${" ".repeat(19)}${shortPath(each.path, homeDir(env))}`;
   });
   const exit = await answer(`${rows.join("\n")}\n`);
   const more = sessions.length > shown.length ? ` (${shown.length} shown)` : "";

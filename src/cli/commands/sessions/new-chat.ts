@@ -3,7 +3,7 @@ import { UserError } from "../../../protocol/error-codes.ts";
 import { forkChat } from "../../../store/chats/fork-chat.ts";
 import { createChat } from "../../../store/chats/open-chat.ts";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
-import { printable } from "../../call-line.ts";
+import { visible } from "../../../text/visible.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
@@ -26,7 +26,7 @@ export async function forkSession(invocation: Invocation, words: readonly string
   const { configDir } = contextOf(invocation);
   const fork = forkChat(configDir, folder, {
     ...(at !== undefined && { upToTurn: Number(at) }),
-    onLoss: (message) => writeStderr(`Warning: ${printable(message)}\n`),
+    onLoss: (message) => writeStderr(`Warning: ${visible(message)}\n`),
   });
   return answer(`${fork.id}\n`);
 }

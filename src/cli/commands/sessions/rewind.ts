@@ -6,8 +6,8 @@ import { UserError } from "../../../protocol/error-codes.ts";
 import type { ChatTurn, ChatWriter } from "../../../store/chats/chat.ts";
 import { openChat } from "../../../store/chats/open-chat.ts";
 import { readChat } from "../../../store/chats/read-chat.ts";
+import { visible } from "../../../text/visible.ts";
 import { cut } from "../../../text/width.ts";
-import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
@@ -178,7 +178,7 @@ const verbs: Record<RestoreStep["change"], string> = { write: "write", remove: "
 /** What changes, and what does not though one might think so. */
 function listOf({ steps, left }: Pick<RestoreResult, "steps" | "left">, { chat }: RewindTask): string {
   const workspace = chat.metadata.workspace ?? "/";
-  const shown = (path: string) => printable(shownPath(path, workspace)).replaceAll("\n", "\\n");
+  const shown = (path: string) => visible(shownPath(path, workspace)).replaceAll("\n", "\\n");
   const lines = [
     ...few(steps, ({ change, path, entry }) => {
       const mode = change === "mode" && "mode" in entry ? ` (${entry.mode.toString(8)})` : "";

@@ -6,8 +6,8 @@ import { readChat } from "../../../store/chats/read-chat.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import { ageOf } from "../../../text/age.ts";
 import { shortPath } from "../../../text/short-path.ts";
+import { visible } from "../../../text/visible.ts";
 import { cut } from "../../../text/width.ts";
-import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
@@ -104,6 +104,6 @@ function beginningOf(text: string, most: number): string[] {
   const lines = text
     .trim()
     .split(/\r?\n/)
-    .map((line) => cut(printable(line.trimEnd()), lineWidth));
+    .map((line) => cut(visible(line.trimEnd()), lineWidth));
   return lines.length > most ? [...lines.slice(0, most - 1), "…"] : lines;
 }

@@ -1,0 +1,125 @@
+// Which colours there are: what the terminal can show, and whether its background is light or dark.
+
+/** Bits; `none` is a terminal that knows no sequences at all, 0 one whose owner wants no colours. */
+export type ColourDepth = "none" | 0 | 4 | 8 | 24;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function colourDepth(env: Environment): ColourDepth {
+  const { TERM = "", COLORTERM = "", NO_COLOR, FORCE_COLOR } = env;
+  if (TERM === "dumb" || TERM === "") return "none";
+  if (NO_COLOR !== undefined && NO_COLOR !== "") return 0;
+  if (FORCE_COLOR === "0") return 0;
+  if (/^(truecolor|24bit)$/i.test(COLORTERM) || /-direct$|^xterm-(kitty|ghostty)$|^(alacritty|foot|wezterm)/.test(TERM))
+    return 24;
+  return /256/.test(TERM) ? 8 : 4;
+}
+
+/** Undefined: the terminal does not say. `COLORFGBG` is "foreground;background", in numbers of the 16 colours. */
+export function isDarkBackground({ COLORFGBG }: Environment): boolean | undefined {
+  const background = /;(\d{1,2})$/.exec(COLORFGBG ?? "")?.[1];
+  if (background === undefined) return undefined;
+  const number = Number(background);
+  return number <= 6 || number === 8;
+}
+
+/** What a terminal answers to `backgroundQuery`, as dark or light. */
+export function darknessOf(reply: string): boolean | undefined {
+  const found = /\]11;rgba?:([0-9a-f]{1,4})\/([0-9a-f]{1,4})\/([0-9a-f]{1,4})/i.exec(reply);
+  if (!found) return undefined;
+  const [red, green, blue] = found.slice(1, 4).map((part) => Number.parseInt(part, 16) / (16 ** part.length - 1)) as [
+    number,
+    number,
+    number,
+  ];
+  return 0.299 * red + 0.587 * green + 0.114 * blue < 0.5;
+}
+
+/** The colours of diffs have a background only where it can be a shade. */
+const shades = {
+  light: {
+    soft: fore("6a6963"),
+    accent: fore("2f5fd0"),
+    good: fore("1f7a46"),
+    bad: fore("b3261e"),
+    warn: fore("8a5a00"),
+    added: back("e3f4e8"),
+    removed: back("fbe6e4"),
+    addedWord: back("bfe6cb"),
+    removedWord: back("f3c2bd"),
+    keyword: fore("7a3e9d"),
+    string: fore("1f7a46"),
+    number: fore("8a5a00"),
+    comment: fore("6a6963"),
+    type: fore("1c6d86"),
+  },
+  dark: {
+    soft: fore("9a9a94"),
+    accent: fore("8ab0ff"),
+    good: fore("6fcf97"),
+    bad: fore("ff8a80"),
+    warn: fore("e3b341"),
+    added: back("16301f"),
+    removed: back("3a1d1c"),
+    addedWord: back("24573a"),
+    removedWord: back("6d2f2b"),
+    keyword: fore("c8a2f0"),
+    string: fore("8fd0a8"),
+    number: fore("e3b341"),
+    comment: fore("9a9a94"),
+    type: fore("86c8dc"),
+  },
+};
+
+type Shades = typeof shades.light;
+
+const ofTheTerminal: Shades = {
+  soft: "2",
+  accent: "34",
+  good: "32",
+  bad: "31",
+  warn: "33",
+  added: "32",
+  removed: "31",
+  addedWord: "1;32",
+  removedWord: "1;31",
+  keyword: "35",
+  string: "32",
+  number: "33",
+  comment: "2",
+  type: "36",
+};
+
+const withoutColour: Shades = {
+  ...(Object.fromEntries(Object.keys(ofTheTerminal).map((name) => [name, ""])) as Shades),
+  soft: "2",
+  comment: "2",
+  addedWord: "1",
+  removedWord: "1",
+};
+
+const attributes = { plain: "", bold: "1", italic: "3", underline: "4", struck: "9", reverse: "7" };
+
+/** The code of each colour; empty where there is none. */
+export function colourCodes(depth: ColourDepth, dark: boolean | undefined): Shades & typeof attributes {
+  if (depth === "none") {
+    const all = { ...withoutColour, ...attributes };
+    return Object.fromEntries(Object.keys(all).map((name) => [name, ""])) as typeof all;
+  }
+  if (depth === 0) return { ...withoutColour, ...attributes };
+  if (depth === 24 && dark !== undefined) return { ...(dark ? shades.dark : shades.light), ...attributes };
+  // Dark blue cannot be read on black; bright blue can on either.
+  return { ...ofTheTerminal, ...(dark !== false && { accent: "94" }), ...attributes };
+}
+
+function fore(hex: string): string {
+  return `38;2;${rgb(hex)}`;
+}
+
+function back(hex: string): string {
+  return `48;2;${rgb(hex)}`;
+}
+
+function rgb(hex: string): string {
+  return [0, 2, 4].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join(";");
+}

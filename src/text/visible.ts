@@ -1,0 +1,43 @@
+// Text of strangers, made visible: what moves a cursor, hides, or turns the order of what is read is spelled out.
+
+/** Lines and tabs stay; whatever else cannot be seen is shown by its number. */
+export function visible(text: string): string {
+  // Nearly everything is plain.
+  return /[^\n\t\x20-\x7e]/.test(text) ? text.replace((hidden ??= hiddenPattern()), spelled) : text;
+}
+
+/** Without what programs send to terminals: colours, titles, links; and with plain ends of lines. */
+export function withoutTerminalCodes(text: string): string {
+  return text.replace(terminalCodes, "").replace(/\r\n?/g, "\n");
+}
+
+const terminalCodes = /\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)/g;
+
+/** Scripts that are not written without joiners. */
+const joining =
+  "\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Mongolian}\\p{Script=Devanagari}\\p{Script=Bengali}\\p{Script=Gurmukhi}\\p{Script=Gujarati}\\p{Script=Oriya}\\p{Script=Tamil}\\p{Script=Telugu}\\p{Script=Kannada}\\p{Script=Malayalam}\\p{Script=Sinhala}\\p{Script=Khmer}\\p{Script=Myanmar}";
+
+/** Invisible characters where they belong to what is seen: in emoji, flags, and scripts that need them. */
+const wanted = [
+  "(?<=[\\p{Extended_Pictographic}\\u{1f3fb}-\\u{1f3ff}]\\ufe0f?)\\u200d(?=\\p{Extended_Pictographic})",
+  `(?<=[${joining}])[\\u200c\\u200d](?=[${joining}])`,
+  "(?<=[\\p{Emoji}\\u00a9\\u00ae])[\\ufe0e\\ufe0f]",
+  "(?<=\\p{Script=Han})[\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}]",
+  "(?<=\\u{1f3f4})[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]{3,6}\\u{e007f}",
+];
+
+let hidden: RegExp | undefined;
+
+/** Made with the first text that needs it. */
+function hiddenPattern(): RegExp {
+  return new RegExp(
+    `${wanted.join("|")}|([\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\p{Cs}\\p{Default_Ignorable_Code_Point}\\u2028\\u2029\\ufff9-\\ufffb])`,
+    "gu",
+  );
+}
+
+function spelled(found: string, unwanted: string | undefined): string {
+  if (unwanted === undefined) return found;
+  const number = unwanted.codePointAt(0)!.toString(16);
+  return number.length > 4 ? `\\u{${number}}` : `\\u${number.padStart(4, "0")}`;
+}
