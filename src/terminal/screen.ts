@@ -2,8 +2,7 @@
 // then on; only the live region is drawn again, line by line where it differs.
 //
 // Nothing is used but moves upwards, erasing below and to the right, and columns: no clearing, no scroll regions, no mouse.
-import type { Painted } from "./painted.ts";
-import { widthOf } from "./painted.ts";
+import { cut, type Painted, widthOf } from "./painted.ts";
 import type { Size, View } from "./view.ts";
 
 /** What a screen is written to: `process.stdout`, or a test. `write` answers false when the terminal cannot follow. */
@@ -181,9 +180,10 @@ export function createScreen(out: ScreenOutput, first: Size, { reflows = true }:
   };
 }
 
-/** At most all rows but one: the last lines, since the editor and the newest is there. */
-function lastRows({ lines, cursor }: View, { rows }: Size): View {
+/** At most all rows but one: the last lines, since the editor and the newest is there. None is wider than the window. */
+function lastRows({ lines: drawn, cursor }: View, { columns, rows }: Size): View {
   const most = Math.max(1, rows - 1);
+  const lines = drawn.map((line) => cut(line, columns));
   if (lines.length <= most) return { lines, ...(cursor && { cursor }) };
   const left = lines.length - most;
   const moved = cursor && cursor.row >= left ? { row: cursor.row - left, column: cursor.column } : undefined;

@@ -1,0 +1,65 @@
+// The footer: one line below the editor. When the window is narrow, parts go from the right, what matters least first.
+import { join, nothing, type Painted, type Palette, padded, widthOf } from "./painted.ts";
+import { dollars } from "./transcript/words.ts";
+
+export type FooterParts = {
+  /** agent, plan, ask, run everything; vim adds its own. */
+  mode: string;
+  model: string;
+  /** Share of the window that is used, 0 to 1. */
+  contextUsed?: number | undefined;
+  costUsd?: number | undefined;
+  branch?: string | undefined;
+  /** Prompts that wait. */
+  queued?: number | undefined;
+  /** What a key does now: "esc interrupts". */
+  hint?: string | undefined;
+  /** At the right edge: "? keys", or what a status line command said. */
+  right?: string | undefined;
+};
+
+/** The context is worth a colour when little of it is left. */
+const tight = 0.8;
+
+export function footerLine(parts: FooterParts, palette: Palette, columns: number): Painted {
+  const { mode, model, contextUsed, costUsd, branch, queued, hint, right } = parts;
+  const isCalm = mode === "agent";
+  const shown: Painted[] = [
+    isCalm ? palette.soft(mode) : palette.accent(mode),
+    palette.soft(model),
+    contextUsed === undefined
+      ? nothing
+      : (contextUsed >= tight ? palette.warn : palette.soft)(`${Math.round(contextUsed * 100)} %`),
+    costUsd === undefined || costUsd <= 0 ? nothing : palette.soft(dollars(costUsd)),
+    branch ? palette.soft(branch) : nothing,
+    queued ? palette.accent(`queued: ${queued}`) : nothing,
+    hint ? palette.soft(hint) : nothing,
+  ].filter((part) => part !== "");
+  const separator = palette.soft(" · ");
+  const line = (count: number) =>
+    shown
+      .slice(0, count)
+      .reduce((left, part, index) => join(left, index === 0 ? palette.plain(" ") : separator, part), nothing);
+  const end = right ? palette.soft(right) : nothing;
+  for (let count = shown.length; count > 0; count--) {
+    const left = line(count);
+    if (end !== "" && count === shown.length && widthOf(left) + widthOf(end) + 3 <= columns)
+      return join(padded(left, columns - widthOf(end) - 1), end);
+    if (widthOf(left) <= columns) return left;
+  }
+  return nothing;
+}
+
+/** The first line of a session: who, with which model, where. */
+export function headerLine(
+  { name, model, directory, branch }: { name: string; model: string; directory: string; branch?: string | undefined },
+  palette: Palette,
+): Painted {
+  const rest = [model, directory, branch ?? ""].filter(Boolean).join(" · ");
+  return join(palette.plain(" "), palette.bold(name), palette.soft(`  ${rest}`));
+}
+
+/** The rule above the editor: the only line that is drawn. */
+export function ruleLine(palette: Palette, columns: number): Painted {
+  return palette.soft("─".repeat(Math.max(0, columns)));
+}

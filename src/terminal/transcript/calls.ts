@@ -1,0 +1,197 @@
+// What a call is called, what it is done to, and what came of it: one row a tool.
+import { isObject, type JsonObject } from "../../json/object.ts";
+import { displayNameOf } from "../../protocol/tool-calls.ts";
+import { collapsed } from "../../text/one-line.ts";
+import { byteSize, counted } from "./words.ts";
+
+/** `target`, `where` (a place) and `by` (who does it) as the call says them; `outcome` in few words; `isTimed`: the time is worth telling, however short. */
+type Row = {
+  name: string | ((args: JsonObject, value: JsonObject) => string);
+  target(args: JsonObject): string;
+  where?(args: JsonObject): string;
+  by?(args: JsonObject): string;
+  outcome?(value: JsonObject, args: JsonObject): string;
+  isTimed?: true;
+};
+
+const rows: Record<string, Row> = {
+  shell: {
+    name: "Bash",
+    target: ({ command }) => collapsed(text(command)),
+    where: ({ workingDirectory }) => text(workingDirectory),
+    outcome: (_, { isBackground }) => (isBackground === true ? "in the background" : ""),
+    isTimed: true,
+  },
+  edit: { name: "Edit", target: path, outcome: changedLines },
+  write: { name: "Write", target: path, outcome: ({ linesCreated }) => lineCount(linesCreated) },
+  read: {
+    name: "Read",
+    target: path,
+    outcome: ({ totalLines, readRange, content }, { offset, limit }) => {
+      if (isObject(readRange) && (offset !== undefined || limit !== undefined))
+        return `lines ${readRange.startLine}–${readRange.endLine}`;
+      // A final line break counts as the beginning of another line.
+      if (typeof totalLines === "number")
+        return lineCount(text(content).endsWith("\n") ? totalLines - 1 : Math.max(totalLines, 0));
+      return "";
+    },
+  },
+  ls: {
+    name: "List",
+    target: path,
+    outcome: ({ directoryTreeRoot }) =>
+      isObject(directoryTreeRoot) ? counted(entriesBelow(directoryTreeRoot), "entry", "entries") : "",
+  },
+  glob: {
+    name: "Glob",
+    target: ({ globPattern }) => text(globPattern),
+    where: ({ targetDirectory }) => text(targetDirectory),
+    outcome: ({ totalFiles, files }) => counted(number(totalFiles) ?? listLength(files), "file"),
+  },
+  grep: {
+    name: "Grep",
+    target: ({ pattern }) => text(pattern),
+    where: ({ path: folder, glob }) => text(folder) || text(glob),
+    outcome: ({ workspaceResults }) => matchCount(workspaceResults),
+  },
+  delete: { name: "Delete", target: path, outcome: () => "deleted · /rewind brings it back" },
+  updateTodos: {
+    name: "Todo",
+    target: () => "",
+    outcome: ({ todos }, args) => {
+      const all = objects(todos ?? args.todos);
+      const done = all.filter(({ status }) => /COMPLETED/i.test(text(status))).length;
+      return `${done} of ${all.length} done`;
+    },
+  },
+  webFetch: {
+    name: "WebFetch",
+    target: ({ url }) => text(url),
+    outcome: ({ markdown }) => byteSize(Buffer.byteLength(text(markdown))),
+  },
+  webSearch: {
+    name: "WebSearch",
+    target: ({ searchTerm, query }) => text(searchTerm) || text(query),
+    outcome: ({ references }) => counted(listLength(references), "result"),
+  },
+  semSearch: { name: "SemanticSearch", target: ({ query }) => text(query) },
+  task: {
+    name: "Task",
+    target: ({ description, prompt }) => text(description) || collapsed(text(prompt)),
+    by: ({ subagentType }) => subagentName(subagentType),
+    outcome: ({ isBackground }) => (isBackground === true ? "in the background" : ""),
+    isTimed: true,
+  },
+  createPlan: { name: "Plan", target: ({ name }) => text(name) },
+  askQuestion: {
+    name: "Question",
+    target: ({ title, questions }) => text(title) || text(objects(questions)[0]?.prompt),
+    outcome: ({ answers }) => (listLength(answers) > 0 ? "answered" : ""),
+  },
+  mcp: {
+    name: ({ providerIdentifier, serverIdentifier }) => text(providerIdentifier) || text(serverIdentifier) || "Mcp",
+    target: ({ toolName, name, args }) => collapsed(`${text(toolName) || text(name)} ${briefArguments(args)}`),
+    isTimed: true,
+  },
+  readMcpResource: { name: "Resource", target: ({ uri }) => text(uri), where: ({ server }) => text(server) },
+  listMcpResources: {
+    name: "Resources",
+    target: ({ server }) => text(server),
+    outcome: ({ resources }) => counted(listLength(resources), "resource"),
+  },
+  await: { name: "Wait", target: ({ taskId }) => text(taskId), isTimed: true },
+};
+
+/** What tools that nobody knows are about: the first of these that is there. */
+const telling = ["command", "path", "file_path", "pattern", "query", "url", "name", "title", "description"];
+
+export type CallWords = { name: string; target: string; where: string; by: string; outcome: string; isTimed: boolean };
+
+export function wordsOfCall(tool: string, given: unknown, result: unknown): CallWords {
+  const args = isObject(given) ? given : {};
+  const value = isObject(result) ? result : {};
+  const row = Object.hasOwn(rows, tool) ? rows[tool] : undefined;
+  if (!row) {
+    const key = telling.find((each) => text(args[each]) !== "");
+    return {
+      name: displayNameOf(tool),
+      target: collapsed(key === undefined ? briefArguments(args) : text(args[key])),
+      where: "",
+      by: "",
+      outcome: "",
+      isTimed: false,
+    };
+  }
+  return {
+    name: typeof row.name === "string" ? row.name : row.name(args, value),
+    target: row.target(args),
+    where: row.where?.(args) ?? "",
+    by: row.by?.(args) ?? "",
+    outcome: isObject(result) ? (row.outcome?.(value, args) ?? "") : "",
+    isTimed: row.isTimed === true,
+  };
+}
+
+function path(args: JsonObject): string {
+  return text(args.path);
+}
+
+function changedLines({ linesAdded, linesRemoved }: JsonObject): string {
+  const [added, removed] = [number(linesAdded), number(linesRemoved)];
+  if (added === undefined || removed === undefined) return "";
+  return [added > 0 || removed === 0 ? `+${added}` : "", removed > 0 ? `−${removed}` : ""].filter(Boolean).join(" ");
+}
+
+function lineCount(lines: unknown): string {
+  return typeof lines === "number" ? counted(lines, "line") : "";
+}
+
+function entriesBelow({ childrenDirs, childrenFiles }: JsonObject): number {
+  return objects(childrenDirs).length + objects(childrenFiles).length;
+}
+
+function matchCount(results: unknown): string {
+  if (!isObject(results)) return "";
+  let matches = 0;
+  let files = 0;
+  for (const { content, files: listed, count } of Object.values(results).filter(isObject)) {
+    if (isObject(content)) {
+      matches +=
+        number(content.totalMatchedLines) ?? objects(content.matches).flatMap((file) => objects(file.matches)).length;
+      files += objects(content.matches).length;
+    }
+    if (isObject(listed)) files += number(listed.totalFiles) ?? listLength(listed.files);
+    if (isObject(count)) matches += number(count.totalMatches) ?? 0;
+  }
+  if (matches === 0) return files === 0 ? "no matches" : counted(files, "file");
+  return files > 1 ? `${counted(matches, "match", "matches")} in ${files} files` : counted(matches, "match", "matches");
+}
+
+function subagentName(type: unknown): string {
+  if (!isObject(type)) return "";
+  const [kind, custom] = Object.entries(type)[0] ?? ["", undefined];
+  return isObject(custom) && text(custom.name) !== "" ? text(custom.name) : kind;
+}
+
+function briefArguments(args: unknown): string {
+  if (!isObject(args)) return "";
+  return Object.entries(args)
+    .map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(" ");
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function number(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+function listLength(list: unknown): number {
+  return Array.isArray(list) ? list.length : 0;
+}
+
+function objects(list: unknown): JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}

@@ -1,0 +1,279 @@
+// A call as lines: one that says what, on what, with what outcome; below it only what helps. Edits, failures and refusals
+// open by themselves.
+import { viewOfCall } from "../../export/call-view.ts";
+import { isObject, type JsonObject } from "../../json/object.ts";
+import type { Outcome } from "../../protocol/event.ts";
+import { errorTextOf, outcomeGroupOf } from "../../protocol/tool-calls.ts";
+import {
+  blanks,
+  cut,
+  cutMiddle,
+  join,
+  nothing,
+  type Painted,
+  type Palette,
+  padded,
+  wholeLines,
+  widthOf,
+  wrap,
+} from "../painted.ts";
+import { type CallWords, wordsOfCall } from "./calls.ts";
+import { codeLines } from "./code.ts";
+import { barred, diffLines, indented } from "./diff-lines.ts";
+import { markdownLines } from "./markdown.ts";
+import type { Rendering } from "./rendering.ts";
+import { byteSize, duration, runningFor } from "./words.ts";
+
+export type CardStyle = {
+  palette: Palette;
+  rendering: Rendering | undefined;
+  /** Paths inside it are shown from there. */
+  workspace: string;
+  home?: string;
+  /** Of the whole line. */
+  width: number;
+};
+
+export type Call = {
+  callId: string;
+  tool: string;
+  args: unknown;
+  /** Undefined: it runs. */
+  outcome?: Outcome | undefined;
+  startedAt?: number | undefined;
+  endedAt?: number | undefined;
+};
+
+/** `open`: everything it has to show. `note`: words before the time. */
+export type CardOptions = { open?: boolean; note?: string };
+
+/** Lines that a call may take by itself, by what it shows. */
+const mostLines = { output: 3, failure: 12, diff: 24, text: 4 };
+const everything = 2000;
+
+export function cardLines(call: Call, style: CardStyle, { open, note }: CardOptions = {}): Painted[] {
+  const { palette, width } = style;
+  const words = shortened(wordsOfCall(call.tool, call.args, call.outcome?.value), style);
+  const group = outcomeGroupOf(call.outcome);
+  const time = call.startedAt !== undefined && call.endedAt !== undefined ? call.endedAt - call.startedAt : undefined;
+  const value = isObject(call.outcome?.value) ? call.outcome.value : {};
+  const exit = typeof value.exitCode === "number" && value.exitCode !== 0 ? `exit ${value.exitCode}` : "";
+  const said = { ok: words.outcome, failed: exit || "failed", refused: "refused", unknown: "" }[group];
+  const isTold = time !== undefined && group !== "refused" && (words.isTimed || time >= 1000);
+  const outcome = [said, note ?? "", isTold ? duration(time) : ""].filter(Boolean).join(" · ");
+  const paint = { ok: palette.soft, failed: palette.bad, refused: palette.warn, unknown: palette.soft }[group];
+  const sign = { ok: nothing, failed: palette.bad("✗"), refused: palette.warn("!"), unknown: nothing }[group];
+  const title = titleLine(words, paint(outcome), {
+    palette,
+    width,
+    sign,
+    struck: call.tool === "delete" && group === "ok",
+  });
+  return [title, ...indented(bodyLines(call, style, open === true), bodyIndent(width))];
+}
+
+/** What runs: a sign that moves, its seconds, and the last lines that it printed. */
+export function runningLines(
+  call: Call,
+  style: CardStyle,
+  { now, output, note }: { now: number; output: readonly string[]; note?: string },
+): Painted[] {
+  const { palette, width } = style;
+  const words = shortened(wordsOfCall(call.tool, call.args, undefined), style);
+  const since = call.startedAt === undefined ? "" : runningFor(now - call.startedAt);
+  const right = palette.accent([spinner(now), since, note ? `· ${note}` : ""].filter(Boolean).join(" "));
+  const tail = output.map((line) => palette.withColours(line));
+  return [
+    titleLine(words, right, { palette, width, sign: nothing }),
+    ...indented(barred(tail, palette, width - bodyIndent(width)), bodyIndent(width)),
+  ];
+}
+
+const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
+export const spinnerMs = 200;
+
+export function spinner(now: number): string {
+  return frames[Math.floor(now / spinnerMs) % frames.length]!;
+}
+
+export function bodyIndent(width: number): number {
+  return width < 60 ? 4 : 9;
+}
+
+type TitleStyle = { palette: Palette; width: number; sign: Painted; struck?: boolean };
+
+/** Name, target and place at the left, outcome at the right edge. The target gives way in its middle. */
+export function titleLine(words: CallWords, right: Painted, { palette, width, sign, struck }: TitleStyle): Painted {
+  const name = join(padded(sign, 2), palette.bold(cutMiddle(words.name, 24)));
+  const left = padded(name, Math.max(bodyIndent(width), widthOf(name) + 2));
+  const room = width - widthOf(left) - (right === "" ? 0 : widthOf(right) + 2);
+  const place = words.by === "" ? words.where : words.by;
+  const where =
+    place === ""
+      ? nothing
+      : palette.soft(`  ${words.by === "" ? "in" : "by"} ${cutMiddle(place, Math.max(8, Math.floor(room / 3)))}`);
+  const paint = struck ? palette.struck : palette.plain;
+  // Where there is no room for both, the place goes first, then the outcome.
+  if (room >= 8) {
+    const isBoth = room - widthOf(where) >= Math.min(12, words.target.length);
+    const target = paint(cutMiddle(words.target, isBoth ? room - widthOf(where) : room));
+    const shown = join(left, target, isBoth ? where : nothing);
+    return right === "" ? shown : join(padded(shown, width - widthOf(right)), right);
+  }
+  return cut(join(left, paint(words.target)), width);
+}
+
+function shortened(words: CallWords, { workspace, home }: CardStyle): CallWords {
+  const short = (text: string) => {
+    if (workspace !== "" && text === workspace) return ".";
+    const inside = workspace === "" ? text : text.replaceAll(`${workspace}/`, "");
+    return home && home !== "/" ? inside.replaceAll(`${home}/`, "~/") : inside;
+  };
+  const where = short(words.where);
+  return { ...words, target: short(words.target), where: where === "." ? "" : where };
+}
+
+function bodyLines(call: Call, style: CardStyle, open: boolean): Painted[] {
+  const { palette } = style;
+  const width = style.width - bodyIndent(style.width);
+  const group = outcomeGroupOf(call.outcome);
+  if (group === "refused" || group === "failed") return whyLines(call, style, open);
+  const value = isObject(call.outcome?.value) ? call.outcome.value : {};
+  const body = Object.hasOwn(bodies, call.tool) ? bodies[call.tool] : undefined;
+  const view = viewOfCall(call, call.outcome, style.workspace);
+  if (view.diff !== undefined && call.outcome)
+    return diffLines(view.diff, { ...style, width, most: open ? everything : mostLines.diff });
+  if (body) return body({ args: isObject(call.args) ? call.args : {}, value, style, width, open });
+  if (!open || !view.output) return [];
+  const { language, text } = view.output;
+  const lines =
+    language === "markdown" ? markdownLines(text, width, style) : codeLines(text.replace(/\n$/, ""), language, style);
+  return barred(lines.slice(0, everything), palette, width);
+}
+
+type Body = (shown: {
+  args: JsonObject;
+  value: JsonObject;
+  style: CardStyle;
+  width: number;
+  open: boolean;
+}) => Painted[];
+
+const bodies: Record<string, Body> = {
+  shell: ({ value, style, width, open }) => printed(value, open ? everything : mostLines.output, style.palette, width),
+  updateTodos: ({ args, value, style }) => todoLines(value.todos ?? args.todos, style.palette),
+  mcp: ({ value, style, width, open }) => {
+    const lines = (Array.isArray(value.content) ? value.content : []).filter(isObject).flatMap(contentLines);
+    const most = open ? everything : mostLines.text;
+    const rest = lines.length > most ? [style.palette.soft(`… ${lines.length - most} more lines`)] : [];
+    return barred(
+      [...lines.slice(0, most).map((line) => style.palette.withColours(line)), ...rest],
+      style.palette,
+      width,
+    );
+  },
+  askQuestion: ({ args, value, style }) => answerLines(args, value, style.palette),
+};
+
+/** Why it failed or was refused, in words; for a command, what it said last. */
+function whyLines(call: Call, { palette, width: whole }: CardStyle, open: boolean): Painted[] {
+  const width = whole - bodyIndent(whole);
+  const value = isObject(call.outcome?.value) ? call.outcome.value : {};
+  if (call.tool === "shell" && outcomeGroupOf(call.outcome) === "failed") {
+    const lines = printed(value, open ? everything : mostLines.failure, palette, width);
+    if (lines.length > 0) return lines;
+  }
+  const reason = errorTextOf(call.outcome) ?? "";
+  const lines = wholeLines(reason.trim()).flatMap((line) => wrap(palette.plain(line), width));
+  return lines.slice(0, open ? everything : mostLines.failure);
+}
+
+function printed(value: JsonObject, most: number, palette: Palette, width: number): Painted[] {
+  const parts = [value.interleavedOutput, value.stdout, value.stderr].map((each) =>
+    typeof each === "string" ? each : "",
+  );
+  const text = parts[0] || [parts[1], parts[2]].filter(Boolean).join("\n");
+  return outputTail(text, most, palette, width);
+}
+
+/** The last lines, and how many there were before. */
+function outputTail(text: string, most: number, palette: Palette, width: number): Painted[] {
+  if (text.trim() === "") return [];
+  const lines = overwritten(text).filter((line) => line.trim() !== "");
+  const left = lines.length - most;
+  const shown = lines.slice(-most).map((line) => palette.withColours(line));
+  if (left > 0) shown.unshift(palette.soft(`… ${left} ${left === 1 ? "line" : "lines"} before`));
+  return barred(shown, palette, width);
+}
+
+/** The lines of what a command printed. What it overwrote, such as progress, is gone. */
+export function overwritten(text: string): string[] {
+  return text
+    .replace(/\r+\n/g, "\n")
+    .split("\n")
+    .map((line) => line.replace(/\r+$/, "").replace(/^.*\r/s, ""));
+}
+
+const todoSigns: Record<string, (palette: Palette, text: string) => Painted> = {
+  COMPLETED: (palette, text) => join(palette.good("✓ "), palette.soft(text)),
+  IN_PROGRESS: (palette, text) => join(palette.accent("▸ "), palette.bold(text)),
+  CANCELLED: (palette, text) => join(palette.soft("✗ "), palette.both("soft", "struck")(text)),
+  PENDING: (palette, text) => join(palette.soft("· "), palette.plain(text)),
+};
+
+function todoLines(todos: unknown, palette: Palette): Painted[] {
+  return (Array.isArray(todos) ? todos : []).filter(isObject).map(({ status, content }) => {
+    const state = String(status).replace("TODO_STATUS_", "").toUpperCase();
+    const show = Object.hasOwn(todoSigns, state) ? todoSigns[state]! : todoSigns["PENDING"]!;
+    return show(palette, typeof content === "string" ? content.replace(/\s+/g, " ") : "");
+  });
+}
+
+function contentLines({ text, image, resource }: JsonObject): string[] {
+  if (isObject(text) && typeof text.text === "string") return overwritten(text.text.trimEnd());
+  if (isObject(image) && typeof image.data === "string")
+    return [`[image, ${String(image.mimeType)}, ${byteSize(Math.floor(image.data.length * 0.75))}]`];
+  if (isObject(resource))
+    return typeof resource.text === "string" ? overwritten(resource.text.trimEnd()) : [String(resource.uri)];
+  return [];
+}
+
+function answerLines({ questions }: JsonObject, { answers }: JsonObject, palette: Palette): Painted[] {
+  const given = (Array.isArray(answers) ? answers : []).filter(isObject);
+  return (Array.isArray(questions) ? questions : []).filter(isObject).flatMap(({ id, prompt, options }) => {
+    const answer = given.find((each) => each.questionId === id);
+    const chosen = Array.isArray(answer?.selectedOptionIds) ? answer.selectedOptionIds : [];
+    const labels = (Array.isArray(options) ? options : [])
+      .filter(isObject)
+      .filter((option) => chosen.includes(option.id))
+      .map((option) => String(option.label));
+    if (typeof answer?.freeformText === "string" && answer.freeformText !== "") labels.push(answer.freeformText);
+    const said = labels.length > 0 ? labels.join(", ") : "no answer";
+    return [join(palette.soft(`${String(prompt).replace(/\s+/g, " ")} `), palette.plain(said.replace(/\s+/g, " ")))];
+  });
+}
+
+/** A short line of a call below another one, in a tree. */
+export function branchLine(
+  call: Call,
+  style: CardStyle,
+  { now, isLast, width }: { now: number; isLast: boolean; width: number },
+): Painted {
+  const { palette } = style;
+  const words = shortened(wordsOfCall(call.tool, call.args, call.outcome?.value), style);
+  const group = outcomeGroupOf(call.outcome);
+  const right = call.outcome
+    ? { ok: palette.soft, failed: palette.bad, refused: palette.warn, unknown: palette.soft }[group](
+        { ok: words.outcome, failed: "failed", refused: "refused", unknown: "" }[group],
+      )
+    : palette.accent(`${spinner(now)} ${runningFor(now - (call.startedAt ?? now))}`);
+  const left = join(
+    palette.soft(isLast ? "└ " : "├ "),
+    palette.plain(words.name),
+    blanks(Math.max(1, 6 - words.name.length)),
+  );
+  const room = width - widthOf(left) - widthOf(right) - 2;
+  if (room < 6) return cut(left, width);
+  const shown = join(left, palette.soft(cutMiddle(words.target, room)));
+  return right === "" ? shown : join(padded(shown, width - widthOf(right)), right);
+}

@@ -1,0 +1,25 @@
+// How a turn ended, in one line; a failure with its code, its reason, and what to do.
+import { errorCodes } from "../../protocol/error-codes.ts";
+import type { TurnEnding } from "../../protocol/run.ts";
+import { join, type Painted, type Palette, wholeLines, wrap } from "../painted.ts";
+import { counted, dollars, duration } from "./words.ts";
+
+type EndingStyle = { changed: number; palette: Palette; width: number };
+
+export function endingLines(ending: TurnEnding, { changed, palette, width }: EndingStyle): Painted[] {
+  const facts = [
+    duration(ending.durationMs),
+    changed > 0 ? `${counted(changed, "file")} changed` : "",
+    ending.denials && ending.denials.length > 0 ? `${counted(ending.denials.length, "call")} refused` : "",
+    ending.costUsd !== undefined && ending.costUsd > 0 ? dollars(ending.costUsd) : "",
+  ].filter(Boolean);
+  if (ending.type === "done") return wrap(palette.soft(`Done in ${facts.join(" · ")}`), width);
+  if (ending.code === "INTERRUPTED") return wrap(palette.soft(`Interrupted after ${facts.join(" · ")}`), width);
+  const [first = "", ...rest] = wholeLines(ending.message.trim());
+  if (ending.code !== undefined && Object.hasOwn(errorCodes, ending.code)) facts.push(ending.code);
+  return [
+    ...wrap(join(palette.bad("✗ "), palette.plain(first)), width, palette.plain("  ")),
+    ...rest.flatMap((line) => wrap(palette.plain(`  ${line}`), width, palette.plain("  "))),
+    palette.soft(`  Failed after ${facts.join(" · ")}`),
+  ];
+}

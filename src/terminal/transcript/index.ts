@@ -1,0 +1,279 @@
+// The transcript: events of a run become blocks. What is finished is given out once, to be committed; what is not is shown
+// in the live region.
+import type { AgentEvent } from "../../protocol/event.ts";
+import type { Recorded } from "../../protocol/run.ts";
+import { outcomeGroupOf } from "../../protocol/tool-calls.ts";
+import { join, linesOf, nothing, type Painted, type Palette, wholeLines, wrap } from "../painted.ts";
+import type { Size } from "../view.ts";
+import { type ClosedBlock, closedLines, createAnswer } from "./answer.ts";
+import { type CardStyle, spinner, spinnerMs } from "./card.ts";
+import { endingLines } from "./ending.ts";
+import type { Rendering } from "./rendering.ts";
+import { createCalls, type RunningCalls } from "./running-calls.ts";
+import { duration, runningFor, tokenCount } from "./words.ts";
+
+export type TranscriptOptions = {
+  palette: Palette;
+  workspace: string;
+  home?: string;
+  /** Milliseconds. */
+  now?: () => number;
+  /** The thoughts of the model, not only how long they took. */
+  showThinking?: boolean;
+  /** Something can be shown that was not there at the last event: a part was loaded. */
+  onChange?: () => void;
+};
+
+export interface Transcript {
+  event(recorded: Recorded): void;
+  /** Lines of blocks that have been finished since the last time, with the empty lines between them. */
+  takeCommitted(columns: number): Painted[];
+  /** What is not finished, at most `rows` lines of it, the newest. Begins with an empty line where one is due. */
+  live(size: Size): Painted[];
+  /** A block of somebody else: an answer to a slash command, a notice of the screen. */
+  add(lines: (width: number) => Painted[]): void;
+  /** Loads what is needed to show Markdown, code and diffs. Called by itself with the first event that needs it. */
+  load(): Promise<void>;
+  /** How often `live` changes by itself; undefined: it does not, and no timer is needed. */
+  readonly tickMs: number | undefined;
+  readonly isWorking: boolean;
+  /** For what is committed from now on. */
+  setPalette(palette: Palette): void;
+  setShowThinking(show: boolean): void;
+}
+
+/** Calls and notices follow their own kind closely, an item of a list whatever is above it. */
+type Block = { kind: "text" | "item" | "call" | "notice"; lines(width: number): Painted[] };
+
+/** Lines of text are not longer than this: nobody reads longer ones well. */
+const widest = 100;
+
+export function layoutWidth(columns: number): number {
+  return Math.max(10, Math.min(columns, widest));
+}
+
+export function createTranscript(options: TranscriptOptions): Transcript {
+  const { workspace, home, now = Date.now, onChange = () => {} } = options;
+  let { palette, showThinking = false } = options;
+  let rendering: Rendering | undefined;
+  let loading: Promise<void> | undefined;
+  let finished: Block[] = [];
+  let lastKind: Block["kind"] | undefined;
+  let answer = createAnswer();
+  /** What came of the segment so far, to be completed by its end. */
+  let segment = "";
+  let thinking: { since: number; text: string } | undefined;
+  let turn: { since: number; characters: number; changed: Set<string> } | undefined;
+  const calls: RunningCalls = createCalls();
+
+  const style = (width: number): CardStyle => ({
+    palette,
+    rendering,
+    workspace,
+    width,
+    ...(home !== undefined && { home }),
+  });
+  const load = () =>
+    (loading ??= import("./rendering.ts").then((parts) => {
+      rendering = parts;
+      onChange();
+    }));
+  const add = (kind: Block["kind"], lines: Block["lines"]) => {
+    finished.push({ kind, lines });
+  };
+  const addText = (block: ClosedBlock) => {
+    add(block.follows ? "item" : "text", (width) => closedLines(block, width, { palette, rendering }));
+  };
+  const addClosed = () => {
+    for (const block of answer.takeClosed({ palette, rendering })) addText(block);
+  };
+  /** Everything open in the text is closed by what comes next. */
+  const endText = () => {
+    addClosed();
+    const rest = answer.takeRest();
+    if (rest) addText(rest);
+    segment = "";
+  };
+  const notice = (paint: "soft" | "warn" | "bad", sign: string, message: string) => {
+    add("notice", (width) =>
+      wholeLines(message).flatMap((line, row) =>
+        wrap(palette[paint](row === 0 ? `${sign} ${line}` : `  ${line}`), width),
+      ),
+    );
+  };
+  const endThinking = (at: number | undefined, whole: string | undefined) => {
+    const text = whole ?? thinking?.text ?? "";
+    const seconds = thinking === undefined ? undefined : (at ?? now()) - thinking.since;
+    thinking = undefined;
+    if (text.trim() === "") return;
+    add("notice", (width) => {
+      const line = palette.soft(seconds === undefined ? "Thought" : `Thought for ${duration(seconds)}`);
+      if (!showThinking) return [line];
+      return [line, ...linesOf(text.trim()).flatMap((each) => wrap(palette.both("soft", "italic")(each), width))];
+    });
+  };
+
+  function event({ event, agent }: Recorded): void {
+    if (agent !== undefined) {
+      if (turn && event.type === "tool_end") noteChange(event);
+      for (const ended of calls.ofAgent(agent, event)) add("call", (width) => ended(style(width), now()));
+      return;
+    }
+    switch (event.type) {
+      case "user":
+        turn = { since: event.at ?? now(), characters: 0, changed: new Set() };
+        add("text", (width) =>
+          linesOf(event.text.trimEnd()).flatMap((line, row) =>
+            wrap(
+              join(row === 0 ? palette.accent("› ") : palette.plain("  "), palette.plain(line)),
+              width,
+              palette.plain("  "),
+            ),
+          ),
+        );
+        break;
+      case "thinking":
+        endText();
+        thinking ??= { since: event.at ?? now(), text: "" };
+        thinking.text += event.text;
+        if (turn) turn.characters += event.text.length;
+        break;
+      case "thinking_end":
+        endThinking(event.at, event.text);
+        break;
+      case "text":
+        void load();
+        segment += event.text;
+        answer.add(event.text);
+        if (turn) turn.characters += event.text.length;
+        break;
+      case "text_end":
+        void load();
+        // Deltas may not have been heard, or not all of them.
+        if (segment === "") answer.add(event.text);
+        else if (event.text.startsWith(segment)) answer.add(event.text.slice(segment.length));
+        endText();
+        break;
+      case "retry":
+        retried(event);
+        break;
+      case "tool_start":
+        void load();
+        endText();
+        calls.start(event);
+        break;
+      case "tool_output":
+        calls.output(event);
+        break;
+      case "tool_end": {
+        noteChange(event);
+        const ended = calls.end(event);
+        add("call", (width) => ended(style(width), now()));
+        break;
+      }
+      case "notice": {
+        const ended = event.kind === "task_notification" ? calls.endBackground(event) : undefined;
+        if (ended) add("call", (width) => ended(style(width), now()));
+        else if (event.kind === "warning") notice("warn", "!", event.message);
+        else notice("soft", "·", event.message);
+        break;
+      }
+      case "done":
+      case "fail": {
+        endText();
+        if (thinking) endThinking(event.at, undefined);
+        const left = calls.endAll();
+        for (const each of left) add("call", (width) => each(style(width), now()));
+        const changed = turn?.changed.size ?? 0;
+        turn = undefined;
+        add("text", (width) => endingLines(event, { changed, palette, width }));
+        break;
+      }
+      case "init":
+      case "ask":
+      case "answer":
+      case "other":
+        break;
+    }
+  }
+
+  function retried({ discards, reason, delayMs }: Extract<AgentEvent, { type: "retry" }>): void {
+    const wasShown = segment.trim() !== "";
+    if (discards) {
+      answer = createAnswer();
+      segment = "";
+      thinking = undefined;
+    } else endText();
+    const wait = delayMs !== undefined && delayMs >= 1000 ? ` in ${duration(delayMs)}` : "";
+    notice(
+      "soft",
+      "·",
+      `Asking again${wait}: ${reason ?? "the answer broke off"}${discards && wasShown ? " What was said last is void." : ""}`,
+    );
+  }
+
+  function noteChange({ tool, args, outcome }: Extract<AgentEvent, { type: "tool_end" }>): void {
+    const path = (args as { path?: unknown } | null)?.path;
+    if (/^(edit|write|delete)$/.test(tool) && outcomeGroupOf(outcome) === "ok" && typeof path === "string")
+      turn?.changed.add(path);
+  }
+
+  const isClose = (kind: Block["kind"]) => kind === "item" || (kind !== "text" && kind === lastKind);
+
+  return {
+    event,
+    load,
+    add: (lines) => add("text", lines),
+    takeCommitted(columns) {
+      addClosed();
+      // Text waits for what shows it, and what comes later waits for the text.
+      if (loading && !rendering) return [];
+      const lines: Painted[] = [];
+      for (const block of finished) {
+        const shown = block.lines(layoutWidth(columns));
+        if (shown.length === 0) continue;
+        if (lastKind !== undefined && !isClose(block.kind)) lines.push(nothing);
+        lines.push(...shown);
+        lastKind = block.kind;
+      }
+      finished = [];
+      return lines;
+    },
+    live({ columns, rows }) {
+      const width = layoutWidth(columns);
+      const lines: Painted[] = [];
+      const part = (kind: Block["kind"], shown: readonly Painted[]) => {
+        if (shown.length === 0) return;
+        const isFirst = lines.length === 0;
+        if (isFirst ? lastKind !== undefined && !isClose(kind) : kind !== "call") lines.push(nothing);
+        lines.push(...shown);
+      };
+      // While something is being loaded, what has ended is not given out yet.
+      if (loading && !rendering) for (const block of finished) part(block.kind, block.lines(width));
+      part(answer.follows ? "item" : "text", answer.live(width, Math.max(1, rows - 3), { palette, rendering }));
+      part("call", calls.live(style(width), now()));
+      if (turn) part("text", [workingLine(turn)]);
+      return lines.slice(-Math.max(0, rows));
+    },
+    get tickMs() {
+      return turn || calls.isRunning ? spinnerMs : undefined;
+    },
+    get isWorking() {
+      return turn !== undefined;
+    },
+    setPalette(next) {
+      palette = next;
+    },
+    setShowThinking(show) {
+      showThinking = show;
+    },
+  };
+
+  /** What the turn does, in one line that is always there. */
+  function workingLine({ since, characters }: { since: number; characters: number }): Painted {
+    const at = now();
+    const doing = thinking ? `Thinking ${runningFor(at - thinking.since)}` : "Working";
+    const tokens = characters > 0 ? ` · ~${tokenCount(Math.ceil(characters / 4))} tokens` : "";
+    return join(palette.accent(spinner(at)), palette.soft(` ${doing} · ${runningFor(at - since)}${tokens}`));
+  }
+}

@@ -1,0 +1,25 @@
+// The languages that code is highlighted in, beside the four of the highlighter itself. Each stands on those before it.
+import "prismjs";
+import "prismjs/components/prism-typescript.js";
+import "prismjs/components/prism-jsx.js";
+import "prismjs/components/prism-tsx.js";
+import "prismjs/components/prism-json.js";
+import "prismjs/components/prism-bash.js";
+import "prismjs/components/prism-python.js";
+import "prismjs/components/prism-go.js";
+import "prismjs/components/prism-rust.js";
+import "prismjs/components/prism-java.js";
+import "prismjs/components/prism-kotlin.js";
+import "prismjs/components/prism-swift.js";
+import "prismjs/components/prism-c.js";
+import "prismjs/components/prism-cpp.js";
+import "prismjs/components/prism-csharp.js";
+import "prismjs/components/prism-ruby.js";
+import "prismjs/components/prism-markup-templating.js";
+import "prismjs/components/prism-php.js";
+import "prismjs/components/prism-yaml.js";
+import "prismjs/components/prism-toml.js";
+import "prismjs/components/prism-sql.js";
+import "prismjs/components/prism-diff.js";
+import "prismjs/components/prism-docker.js";
+import "prismjs/components/prism-markdown.js";

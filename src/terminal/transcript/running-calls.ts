@@ -1,0 +1,164 @@
+// Calls that run, those of subagents below the call that started them, and the last lines of what commands print.
+import { isObject } from "../../json/object.ts";
+import type { AgentEvent } from "../../protocol/event.ts";
+import { join, type Painted } from "../painted.ts";
+import { bodyIndent, branchLine, type Call, type CardStyle, cardLines, overwritten, runningLines } from "./card.ts";
+import { indented } from "./diff-lines.ts";
+import { counted } from "./words.ts";
+
+type Start = Extract<AgentEvent, { type: "tool_start" }>;
+type End = Extract<AgentEvent, { type: "tool_end" }>;
+type Output = Extract<AgentEvent, { type: "tool_output" }>;
+type Notice = Extract<AgentEvent, { type: "notice" }>;
+
+/** A call that has ended, to be shown. */
+export type EndedCall = (style: CardStyle, now: number) => Painted[];
+
+export interface RunningCalls {
+  start(event: Start): void;
+  output(event: Output): void;
+  end(event: End): EndedCall;
+  /** Something that a subagent did. What has ended by it comes back. */
+  ofAgent(agent: string, event: AgentEvent): EndedCall[];
+  /** A subagent in the background that has ended; undefined when nobody knows of it. */
+  endBackground(event: Notice): EndedCall | undefined;
+  /** The turn is over: what still ran was cut off. */
+  endAll(): EndedCall[];
+  live(style: CardStyle, now: number): Painted[];
+  readonly isRunning: boolean;
+}
+
+/** What a subagent does: its calls that run, the last that ended, and how many there were. */
+type Agent = { calls: Map<string, Call>; ended: Call[]; count: number };
+
+const shownOutput = 8;
+const shownBranches = 5;
+/** Kept of what a command prints; enough for the lines that are shown. */
+const mostTail = 16_384;
+
+export function createCalls(): RunningCalls {
+  const running = new Map<string, Call>();
+  const background = new Map<string, Call>();
+  const tails = new Map<string, string>();
+  const agents = new Map<string, Agent>();
+
+  const callOf = ({ callId, tool, args, startedAt, at }: Start | End): Call => ({
+    callId,
+    tool,
+    args,
+    startedAt: startedAt ?? at,
+  });
+  const agentOf = ({ tool, args }: Call): Agent | undefined =>
+    tool === "task" && isObject(args) && typeof args.agentId === "string" ? agents.get(args.agentId) : undefined;
+  const note = (agent: Agent | undefined) => (agent && agent.count > 0 ? counted(agent.count, "call") : undefined);
+
+  /** The last of what it did, as branches. */
+  function branches(agent: Agent | undefined, style: CardStyle, now: number, indent: number): Painted[] {
+    if (!agent) return [];
+    const all = [...agent.ended, ...agent.calls.values()].slice(-shownBranches);
+    const left = agent.count - all.length;
+    const lines = all.flatMap((call, index) => {
+      const isLast = index === all.length - 1;
+      const line = branchLine(call, style, { now, isLast, width: style.width - indent });
+      const below = branches(agentOf(call), style, now, indent + 2);
+      return [line, ...below.map((each) => join(style.palette.soft(isLast ? "  " : "│ "), each))];
+    });
+    return left > 0 ? [style.palette.soft(`… ${counted(left, "call")} before`), ...lines] : lines;
+  }
+
+  function shown(call: Call): EndedCall {
+    const agent = agentOf(call);
+    return (style, now) => {
+      const indent = bodyIndent(style.width);
+      const words = note(agent);
+      return [
+        ...cardLines(call, style, words === undefined ? {} : { note: words }),
+        ...indented(branches(agent, style, now, indent), indent),
+      ];
+    };
+  }
+
+  const outputOf = (callId: string): string[] => {
+    const tail = tails.get(callId);
+    return tail === undefined || tail.trim() === "" ? [] : overwritten(tail.replace(/\n$/, "")).slice(-shownOutput);
+  };
+
+  return {
+    start(event) {
+      running.set(event.callId, callOf(event));
+    },
+    output({ callId, chunk }) {
+      const tail = (tails.get(callId) ?? "") + chunk;
+      tails.set(callId, tail.length > mostTail * 2 ? tail.slice(-mostTail) : tail);
+    },
+    end(event) {
+      const { callId, outcome, completedAt, at } = event;
+      const call: Call = { ...running.get(callId), ...callOf(event), outcome, endedAt: completedAt ?? at };
+      running.delete(callId);
+      tails.delete(callId);
+      const agentId = isObject(call.args) && typeof call.args.agentId === "string" ? call.args.agentId : undefined;
+      if (
+        call.tool === "task" &&
+        agentId !== undefined &&
+        isObject(outcome?.value) &&
+        outcome.value.isBackground === true
+      )
+        background.set(agentId, { ...call, outcome: undefined, endedAt: undefined });
+      return shown(call);
+    },
+    ofAgent(id, event) {
+      const agent = agents.get(id) ?? { calls: new Map(), ended: [], count: 0 };
+      agents.set(id, agent);
+      if (event.type === "tool_start") {
+        agent.count++;
+        agent.calls.set(event.callId, callOf(event));
+      }
+      if (event.type === "tool_end") {
+        const call = agent.calls.get(event.callId) ?? callOf(event);
+        agent.calls.delete(event.callId);
+        agent.ended = [
+          ...agent.ended,
+          { ...call, args: event.args, outcome: event.outcome, endedAt: event.completedAt },
+        ].slice(-shownBranches);
+      }
+      return [];
+    },
+    endBackground({ fields, at }) {
+      const id = typeof fields?.task_id === "string" ? fields.task_id : "";
+      const call = background.get(id);
+      if (!call) return undefined;
+      background.delete(id);
+      const outcome =
+        fields?.status === "success"
+          ? { kind: "success", value: {} }
+          : { kind: "error", value: { error: typeof fields?.detail === "string" ? fields.detail : "It failed." } };
+      return shown({ ...call, outcome, endedAt: at });
+    },
+    endAll() {
+      const left = [...running.values()].map((call) =>
+        shown({ ...call, outcome: { kind: "error", value: { error: "It was cut off." } } }),
+      );
+      running.clear();
+      tails.clear();
+      for (const id of agents.keys()) if (!background.has(id)) agents.delete(id);
+      return left;
+    },
+    live: (style, now) =>
+      [...running.values(), ...background.values()].flatMap((call) => {
+        const agent = agentOf(call);
+        const indent = bodyIndent(style.width);
+        const words = note(agent);
+        return [
+          ...runningLines(call, style, {
+            now,
+            output: outputOf(call.callId),
+            ...(words !== undefined && { note: words }),
+          }),
+          ...indented(branches(agent, style, now, indent), indent),
+        ];
+      }),
+    get isRunning() {
+      return running.size > 0 || background.size > 0;
+    },
+  };
+}
