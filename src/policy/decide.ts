@@ -164,7 +164,7 @@ async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgeme
   const findings = inspectShell(need.target, directory.real, situation);
   if (findings.denied.length > 0) return { verdict: "deny", reasons: findings.denied };
   if (isReadOnly(situation)) return deny(`${capital(situation.mode)} mode only reads: no commands are run.`);
-  const floor = [...findings.floor, ...ownCommands(findings.runs.runs)];
+  const floor = [...findings.floor, ...ownCommands(findings.runs.runs, findings.directories.paths)];
   if (floor.length > 0) return { verdict: "ask", reasons: floor, personOnly: true };
 
   const { mode, sandbox, rules } = situation;
