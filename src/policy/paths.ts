@@ -274,10 +274,19 @@ export function kernelPath(path: string): string | undefined {
 }
 
 const mostLooked = 2000;
-const deepestLook = 4;
+const deepestSetting = 4;
 
-/** Something protected below a folder: settings go with it, and could be made anew. What packages bring along is ignored. */
+/** Something protected below a folder: settings go with it, and could be made anew. */
 export function protectedBelow(folder: string, paths: WorkspacePaths): string | undefined {
+  return firstBelow(folder, (path) => protectedName(path, paths) !== undefined, deepestSetting);
+}
+
+/** Of what lies below a folder, the nearest first; what packages bring along is ignored. */
+export function firstBelow(
+  folder: string,
+  isWanted: (path: string) => boolean,
+  deepest = mostLooked,
+): string | undefined {
   const open = [{ path: folder, depth: 0 }];
   let looked = 0;
   for (let next = open.shift(); next && looked < mostLooked; next = open.shift()) {
@@ -286,8 +295,8 @@ export function protectedBelow(folder: string, paths: WorkspacePaths): string | 
       const path = join(next.path, entry.name);
       // The folder of a repository that was cloned there is nobody's setting.
       if (entry.name === ".git" || entry.name === "node_modules") continue;
-      if (protectedName(path, paths)) return path;
-      if (entry.isDirectory() && next.depth < deepestLook) open.push({ path, depth: next.depth + 1 });
+      if (isWanted(path)) return path;
+      if (entry.isDirectory() && next.depth < deepest) open.push({ path, depth: next.depth + 1 });
     }
   }
   return undefined;
