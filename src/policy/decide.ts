@@ -1,5 +1,6 @@
 // The answer to a call: allow, ask or deny, and why. The strictest of its needs decides.
 import type { Rule } from "../protocol/permission-rule.ts";
+import { deniedBelow } from "./deny-rules.ts";
 import { hiddenBy, type IgnoreCheck, loadIgnore } from "./hidden.ts";
 import { allow, ask, type Decision, deny, type Judgement, type Need, type Verdict } from "./need.ts";
 import {
@@ -98,6 +99,8 @@ function judgePath(
   const rules = situation.rules.filter((rule) => rule.kind === ruleKind);
   const denying = rules.find((rule) => rule.verdict === "deny" && coversFile(rule, path, situation));
   if (denying) return deny(`${nameOf(denying)} denies ${path.given}.`);
+  const held = kind === "Delete" ? deniedBelow(path.real, situation) : undefined;
+  if (held) return deny(held);
   const hiding = ignored(path);
   if (hiding) return deny(`${hiding} hides ${path.given} from the agent.`);
   const special = kernelPath(path.given) ?? specialKind(path.real);
@@ -164,7 +167,7 @@ async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgeme
   const findings = inspectShell(need.target, directory.real, situation);
   if (findings.denied.length > 0) return { verdict: "deny", reasons: findings.denied };
   if (isReadOnly(situation)) return deny(`${capital(situation.mode)} mode only reads: no commands are run.`);
-  const floor = [...findings.floor, ...ownCommands(findings.runs.runs)];
+  const floor = [...findings.floor, ...ownCommands(findings.runs.runs, findings.directories.paths)];
   if (floor.length > 0) return { verdict: "ask", reasons: floor, personOnly: true };
 
   const { mode, sandbox, rules } = situation;
