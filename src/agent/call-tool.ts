@@ -142,7 +142,7 @@ async function* permit(
   const decision = await decideCall(agent, prepared);
   const { verdict, approved, mayRead } = decision;
   if (verdict === "deny") return { refusal: decision.reasons.join(" ") };
-  const now = { confined: decision.confined === true, signal: context.signal };
+  const now = { confined: decision.confined === true, approved, signal: context.signal };
   const own = agent.hooks && (yield* hookAnswer(agent, agent.hooks.beforeRun(hooked(prepared, context), now), context));
   if (own?.verdict === "deny") return { refusal: own.reasons.join(" ") };
   const wished = [said, own].flatMap((each) => (each?.verdict === "ask" ? each.reasons : []));

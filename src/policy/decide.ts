@@ -97,7 +97,10 @@ function judgePath(
   if ("problem" in path) return deny(`${capital(path.problem)}.`);
   const ruleKind = kind === "Read" ? "Read" : "Write";
   const rules = situation.rules.filter((rule) => rule.kind === ruleKind);
-  const denying = rules.find((rule) => rule.verdict === "deny" && coversFile(rule, path, situation));
+  const isDenying = (rule: Rule) => rule.kind === ruleKind || (need.reads === true && rule.kind === "Read");
+  const denying = situation.rules.find(
+    (rule) => rule.verdict === "deny" && isDenying(rule) && coversFile(rule, path, situation),
+  );
   if (denying) return deny(`${nameOf(denying)} denies ${path.given}.`);
   const held = kind === "Delete" ? deniedBelow(path.real, situation) : undefined;
   if (held) return deny(held);
