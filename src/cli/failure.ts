@@ -2,7 +2,7 @@
 import { type ErrorCode, exitCodeOf, explainError } from "../protocol/error-codes.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 import { type OutputFormat, outputs } from "./outputs.ts";
-import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
+import { openStdout, outputFault, withoutSecrets, writeStderr } from "./stdout.ts";
 
 /** `answer`: of a command such as `permissions list --format json`, which is not a run. */
 type FailureFormat = OutputFormat | "answer";
@@ -17,6 +17,14 @@ export async function failedBeforeRun(error: unknown, format: FailureFormat, pro
     await stdout.flush();
   }
   return exitCodeOf(code);
+}
+
+/** The exit code, which is not that of a success where something could not be written. */
+export function checkOutput(exitCode: number): number {
+  const fault = outputFault();
+  if (!fault) return exitCode;
+  writeStderr(errorLine(fault.message, fault.code));
+  return exitCode === 0 ? exitCodeOf(fault.code) : exitCode;
 }
 
 function failedResult(message: string, code: ErrorCode): string {

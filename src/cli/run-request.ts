@@ -116,7 +116,7 @@ function chatOf(flags: FlagValues, program: string): ChatChoice {
   return fork ? { ...chat, fork, ...(id !== undefined && { newId: id }) } : chat;
 }
 
-function limitsOf(flags: FlagValues): RunRequest["limits"] {
+export function limitsOf(flags: FlagValues): NonNullable<RunRequest["limits"]> {
   const turns = flagText(flags, "max-turns");
   const time = flagText(flags, "max-time");
   const cost = flagText(flags, "max-cost");

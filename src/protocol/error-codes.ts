@@ -22,6 +22,7 @@ export const errorCodes = {
   STORE_MISSING_BLOB: { exit: 1 },
   STORE_BLOB_HASH: { exit: 1 },
   STORE_FAILED: { exit: 1 },
+  OUTPUT_FAILED: { exit: 1 },
   UPDATE_FAILED: { exit: 1 },
   INSTALL_REFUSED: { exit: 1 },
   SANDBOX_UNAVAILABLE: { exit: 1 },
@@ -44,6 +45,7 @@ export const errorCodes = {
   MODEL_EMPTY: { exit: 1 },
 
   PROMPT_BLOCKED: { exit: 1 },
+  PROMPT_TOO_LARGE: { exit: 1 },
   MAX_TURNS: { exit: 1 },
   MAX_TIME: { exit: 1 },
   MAX_COST: { exit: 1 },
