@@ -111,6 +111,7 @@ describe("bubblewrap", () => {
   const parts = {
     bwrap: "/usr/bin/bwrap",
     bash: "/usr/bin/bash",
+    stat: "/usr/bin/stat",
     kernelPaths: kernelPaths.slice(0, 2),
     emptyFile: "/private/nothing",
     emptyFolder: "/private/none",
@@ -124,8 +125,11 @@ describe("bubblewrap", () => {
     { at: "/w/.env", as: "hidden", kind: "file" },
     { at: "/w/.git", as: "pinned" },
     { at: "/w/.git/hooks", as: "readOnly" },
+    { at: "/home/.cursor", as: "closed" },
   ];
-  const confinement = { layout, cwd: "/w/sub", limits: { memoryMb: 512, processes: 256 } };
+  const checks = [{ at: "/w/.git", identity: "1:2" }];
+  const limits = { memoryMb: 512, processes: 256 };
+  const confinement = { layout, cwd: "/w/sub", limits, checks, complainTo: "/private/start" };
 
   it("is told everything on one command line", async () => {
     const words = bubblewrapCommand(parts, confinement, ["bash", "-c", "ls -l"]);
@@ -136,8 +140,7 @@ describe("bubblewrap", () => {
     const relay = { node: "/usr/bin/node", socket: "/private/net/proxy" };
     const { filter: _none, ...plain } = { ...parts, groups: [] };
     const words = bubblewrapCommand(plain, { ...confinement, layout: [], relay }, ["true"]);
-    expect(words[0]).toBe("/usr/bin/bwrap");
-    const inner = words.slice(words.indexOf("--") + 1);
+    const inner = words.slice(words.indexOf("/usr/bin/node"));
     expect(inner.slice(0, 2)).toEqual(["/usr/bin/node", "-e"]);
     expect(inner.slice(3, 6)).toEqual(["--", "/private/net/proxy", "/usr/bin/bash"]);
     expect(inner.at(-1)).toBe("true");
