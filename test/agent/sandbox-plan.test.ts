@@ -243,6 +243,7 @@ describe("the filter of system calls", () => {
       io_uring: 425,
       ptrace: 101,
       writev: 311,
+      readv: 310,
     },
     arm64: {
       arch: 0xc00000b7,
@@ -256,6 +257,7 @@ describe("the filter of system calls", () => {
       io_uring: 425,
       ptrace: 117,
       writev: 271,
+      readv: 270,
     },
   };
 
@@ -284,6 +286,9 @@ describe("the filter of system calls", () => {
       ["tracing a process of its own", [calls.ptrace, 16, 12], allowed],
       ["tracing the keeper", [calls.ptrace, 16, 1], failed(1)],
       ["writing into the keeper", [calls.writev, 1], failed(1)],
+      ["reading out of the keeper", [calls.readv, 1], failed(1)],
+      ["a handle on the keeper", [434, 1], failed(1)],
+      ["a handle on a process of its own", [434, 12], allowed],
     ])("%s", (_, [call, ...args], expected) => {
       expect(answer(call!, ...args)).toBe(expected);
     });

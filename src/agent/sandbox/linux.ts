@@ -58,7 +58,7 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
     bash,
     stat,
     kernelPaths: kernelPaths.filter((path) => existsSync(path)),
-    ...furnish(folder, plan),
+    ...furnish(folder),
   };
   const tried = async (groups: readonly string[]) =>
     processes.run({ command: trialCommand({ ...parts, groups }), cwd: "/", env: {}, timeoutMs: 10_000 });
@@ -84,7 +84,9 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
     const hiding = await loadHiding(plan);
     const special = new SpecialFiles();
     const guards = new Set<GuardedNames>();
-    const sandbox: LinuxSandbox = { plan, parts, folder, hiding, special, canGroup, guards, removals, way };
+    const [temporary, kept] = [makeTemporary(folder, plan), keptFolders(plan)];
+    const made = { folder, hiding, special, temporary, kept, canGroup, guards, removals };
+    const sandbox: LinuxSandbox = { plan, parts, way, ...made };
     const expect = (path: string) => {
       for (const guard of guards) guard.expect(path);
     };
@@ -104,6 +106,10 @@ type LinuxSandbox = {
   folder: string;
   hiding: HiddenFiles;
   special: SpecialFiles;
+  /** Private folders, by the one of the system that each stands in for. */
+  temporary: ReadonlyMap<string, string>;
+  /** Where the agent keeps what is not for commands. */
+  kept: readonly string[];
   canGroup: boolean;
   /** Of commands that run. */
   guards: Set<GuardedNames>;
@@ -114,16 +120,12 @@ type LinuxSandbox = {
 };
 
 function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: EnterRequest): SandboxedCommand {
-  const { plan, parts, folder, hiding, special, way } = sandbox;
-  const temporary = plan.temporary
-    ? new Map(temporaryFolders(plan).map((at, index) => [at, join(folder, `tmp-${index}`)]))
-    : new Map<string, string>();
+  const { plan, parts, folder, hiding, special, temporary, kept, way } = sandbox;
   const node = realOrSame(process.execPath);
   const needed = [
     ...[...programFolders(plan, env["PATH"] ?? "", node), ...readable, ...skillFolders(plan)],
     ...(way ? [dirname(way.socket)] : []),
   ];
-  const kept = keptFolders(plan);
   const request = { plan, hiding, special, temporary, needed, kept, socket: way?.socket };
   const { scanned, checks } = scanAndCheck(request, parts);
   const { layout } = scanned;
@@ -169,6 +171,7 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
       const undone = guard.end([...newTopLevelPaths(plan, scanned.topLevel), ...ruled]);
       notes.push(...scanned.notes, ...undone, ...(way?.proxy.takeRefusals() ?? []));
       const complaint = takeText(complainTo);
+      special.learn(layout, { hasBegun: complaint === "" });
       return complaint === "" ? { notes } : { notes, notBegun: complaint };
     },
   };
@@ -250,25 +253,31 @@ function temporaryBases({ writable }: SandboxPlan): string[] {
   return [...new Set(bases)].filter((path) => !writable.some((root) => isInside(path, root)));
 }
 
-function furnish(folder: string, plan: SandboxPlan): Pick<BubblewrapParts, "emptyFile" | "emptyFolder" | "filter"> {
+function furnish(folder: string): Pick<BubblewrapParts, "emptyFile" | "emptyFolder" | "filter"> {
   const emptyFile = join(folder, "nothing");
   const emptyFolder = join(folder, "none");
   const filter = join(folder, "filter");
   writeFileSync(emptyFile, "", { mode: 0o000 });
   mkdirSync(emptyFolder, { mode: 0o000 });
   mkdirSync(join(folder, "net"), { mode: 0o700 });
-  for (const index of temporaryFolders(plan).keys()) mkdirSync(join(folder, `tmp-${index}`), { mode: 0o700 });
   const program = seccompFilter(process.arch);
   if (program === undefined) return { emptyFile, emptyFolder };
   writeFileSync(filter, program, { mode: 0o400 });
   return { emptyFile, emptyFolder, filter };
 }
 
-/** Those of the system and our own, as they really are called. Not where the files of a command would be lost in it. */
-function temporaryFolders({ writable }: SandboxPlan): string[] {
+/** For those of the system and for ours; not where the files of a command would be lost in it. */
+function makeTemporary(folder: string, { writable, temporary }: SandboxPlan): Map<string, string> {
+  if (!temporary) return new Map();
   const own = realOrSame(tmpdir());
   const wanted = ["/tmp", "/var/tmp", ...(writable.some((root) => isInside(own, root)) ? [] : [own])];
-  return [...new Set(wanted.filter((path) => existsSync(path)).map(realOrSame))];
+  const folders = [...new Set(wanted.filter((path) => existsSync(path)).map(realOrSame))];
+  return new Map(folders.map((at, index) => [at, mkdirAt(join(folder, `tmp-${index}`))]));
+}
+
+function mkdirAt(path: string): string {
+  mkdirSync(path, { mode: 0o700 });
+  return path;
 }
 
 /** Programs that lie in folders which are out of sight otherwise. */

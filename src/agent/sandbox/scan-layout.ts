@@ -77,7 +77,7 @@ export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
     !veils.some((veil) => isInside(path, veil)) || shown.some((at) => isInside(path, at));
   const around = [...roots.map(dirname), plan.home, ...sharedFolders].filter(isInSight);
   const found = special.find(around, [...writable, ...veils, ...closed]).filter((at) => at !== socket);
-  mounts.push(...found.map((at): Mount => ({ at, as: "hidden", kind: "file" })));
+  mounts.push(...special.hidden(found, { needed: [...shown, ...writable, plan.home], own: writable }));
   mounts.push(...hardLinksTo(mounts, writable), ...otherNamesOf(mounts));
   mounts.push(...waysTo([...mounts.filter(isFixed).map(({ at }) => at), ...watched.keys()], writable));
   return { layout: arrange(mounts), watched, topLevel: topLevelNames(plan), notes: ruled.notes };

@@ -1,7 +1,8 @@
 // Sockets and pipes that have a name in the file system. A read-only mount does not close them, so each that is found is hidden.
 import { type Dirent, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { realOrSame } from "../../policy/paths.ts";
+import { isInside, realOrSame } from "../../policy/paths.ts";
+import type { Layout, Mount } from "./layout.ts";
 import { entriesOf, statOf } from "./protected-paths.ts";
 
 /** So many folders are looked into, the nearest first. */
@@ -15,6 +16,31 @@ type Listing = { changedAt: number; special: string[]; folders: string[] };
 /** Kept for a run: a folder that has not changed since it was listed need not be listed again. */
 export class SpecialFiles {
   readonly #listings = new Map<string, Listing>();
+  /** Folders in which files came and went while they were to be hidden, so that a command could not begin. */
+  readonly #restless = new Set<string>();
+
+  /**
+   * Told how it went with a layout. What is gone by now may have been what a command failed at: the folder it was in is hidden
+   * as a whole, then, until one has begun.
+   */
+  learn(layout: Layout, { hasBegun }: { hasBegun: boolean }): void {
+    if (hasBegun) this.#restless.clear();
+    else
+      for (const { at, as } of layout)
+        if (as === "hidden" && !statOf(at)) this.#restless.add(existingFolder(dirname(at)));
+  }
+
+  /** `needed`: what must stay in sight. `own`: folders of the command's. */
+  hidden(found: readonly string[], { needed, own }: { needed: readonly string[]; own: readonly string[] }): Mount[] {
+    const folders = [...this.#restless].filter(
+      (folder) => !needed.some((path) => isInside(path, folder)) && !own.some((root) => isInside(folder, root)),
+    );
+    const files = found.filter((path) => !folders.some((folder) => isInside(path, folder)));
+    return [
+      ...files.map((at): Mount => ({ at, as: "hidden", kind: "file" })),
+      ...folders.map((at): Mount => ({ at, as: "hidden", kind: "folder" })),
+    ];
+  }
 
   /**
    * The kernel's table has sockets by the names that they were bound to. A relative one is looked for where processes stand;
