@@ -60,8 +60,11 @@ export interface Enclosure {
   started?(pid: number): void;
   /** Sends a signal to what runs inside; false when it cannot. */
   signal?(name: NodeJS.Signals): boolean;
-  /** Called once when it has ended, however it did: also as this process ends. Sentences about what happened inside. */
-  leave?(): string[];
+  /**
+   * Called once when it has ended, however it did: also as this process ends. `notes`: sentences about what happened inside.
+   * `notBegun`: why the command was never started in there.
+   */
+  leave?(): { notes: readonly string[]; notBegun?: string };
 }
 
 type Exit = {
@@ -80,6 +83,8 @@ export type ProcessEnding<Reason extends string = never> = Exit & {
   leftovers: number;
   /** What the enclosure has to say about it. */
   notes: string[];
+  /** Why it was never started in its enclosure; it may be tried again. */
+  notBegun?: string;
   /** From start to exit. */
   durationMs: number;
 };
@@ -101,6 +106,7 @@ export class Supervisor<Reason extends string = never> {
   readonly #stages: Stage[] = [];
   readonly #notes: string[] = [];
   #enclosure: Enclosure | undefined;
+  #notBegun: string | undefined;
   #hasExited = false;
   #stopped: StopReason<Reason> | undefined;
   #receivedBytes = 0;
@@ -253,8 +259,13 @@ export class Supervisor<Reason extends string = never> {
       const exit = await this.#exited;
       const durationMs = this.pid === 0 ? 0 : Math.round(milliseconds() - this.#startedAt);
       const leftovers = this.pid === 0 ? 0 : await this.#endRest(closed);
+      this.#leave();
       const stopped = this.#stopped;
-      return { ...exit, ...(stopped && { stopped }), stages: this.#stages, leftovers, notes: this.#notes, durationMs };
+      const notBegun = this.#notBegun;
+      return {
+        ...{ ...exit, ...(stopped && { stopped }), ...(notBegun !== undefined && { notBegun }) },
+        ...{ stages: this.#stages, leftovers, notes: this.#notes, durationMs },
+      };
     } finally {
       this.#unlimit();
       for (const stream of child?.stdio ?? []) stream?.destroy();
@@ -283,6 +294,8 @@ export class Supervisor<Reason extends string = never> {
   #leave(): void {
     const enclosure = this.#enclosure;
     this.#enclosure = undefined;
-    this.#notes.push(...(enclosure?.leave?.() ?? []));
+    const { notes = [], notBegun } = enclosure?.leave?.() ?? {};
+    this.#notes.push(...notes);
+    this.#notBegun ??= notBegun;
   }
 }
