@@ -93,8 +93,12 @@ export const flags: readonly Flag[] = [
   flag("Permissions", "-f, --force", "Allow everything except what deny rules and protected paths block"),
   flag("Permissions", "--yolo", "Same as --force"),
   flag("Permissions", "--trust", "Trust this workspace from now on, without asking"),
-  flag("Permissions", "--approve-mcps", "Approve all MCP servers of the project for this run"),
-  flag("Permissions", "--approve-mcp <name>...", "Approve one MCP server of the project for this run (repeatable)"),
+  flag(
+    "Permissions",
+    "--approve-mcps",
+    "Approve all MCP servers for this run; in print mode, calls of their tools too",
+  ),
+  flag("Permissions", "--approve-mcp <name>...", "Approve one MCP server for this run (repeatable), likewise"),
   flag(
     "Permissions",
     "--ask-command <command>",

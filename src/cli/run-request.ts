@@ -34,6 +34,7 @@ export function runRequest(invocation: Invocation, on: "print" | "terminal"): Ru
     disallowedTools: namesOf(flags, "disallowed-tools"),
     browser: isOn(flags, "browser"),
     ...serverFlags(flags),
+    approvedServerCalls: on === "print" ? "allow" : "ask",
     hooks: flagList(flags, "hooks").map((given) => fileOrJson(given)),
     sandbox: flagText(flags, "sandbox") as RunRequest["sandbox"],
     unlistedCommands: on === "print" ? "sandbox" : "ask",

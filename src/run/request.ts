@@ -75,6 +75,7 @@ const table: Readonly<Record<keyof RunRequest, Check>> = {
   browser: flag,
   mcpConfigs: listOf(text),
   approvedServers: either(oneOf("all"), listOf(text)),
+  approvedServerCalls: oneOf("allow", "ask"),
   hooks: listOf(text),
   sandbox: oneOf("enabled", "disabled"),
   unlistedCommands: oneOf("sandbox", "ask"),
