@@ -116,6 +116,7 @@ export const flags: readonly Flag[] = [
   flag("Workspace", "--plugin-dir <path>...", "Load a plugin folder", { notBuilt: true }),
   flag("Sessions", "--resume [chatId]", "Resume a chat: its id, a prefix of it, or --resume=-2 for the second to last"),
   flag("Sessions", "--continue", "Resume the latest chat"),
+  flag("Sessions", "--resume-or-new <uuid>", "Resume the chat with this id, or start one under it"),
   flag("Sessions", "--fork", "With --resume or --continue: continue in a copy of the chat"),
   flag("Sessions", "--session-id <uuid>", "Id of the new chat"),
   flag("Sessions", "--no-persist", "Save nothing of this run to disk"),

@@ -61,7 +61,10 @@ export type RunRequest = {
 };
 
 /** Which conversation: a new one, or one to resume by its id, the beginning of it, or `-1` for the latest. */
-export type ChatChoice = { type: "new"; id?: string } | { type: "resume"; id: string; fork?: boolean; newId?: string };
+export type ChatChoice =
+  | { type: "new"; id?: string }
+  /** `orNew`: where no chat has this id, a new one begins under it. */
+  | { type: "resume"; id: string; orNew?: boolean; fork?: boolean; newId?: string };
 
 export type Prompt = {
   text: string;

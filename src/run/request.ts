@@ -53,7 +53,7 @@ const fields =
 
 const chat = either(
   fields({ type: oneOf("new"), id: text }, ["type"]),
-  fields({ type: oneOf("resume"), id: text, fork: flag, newId: text }, ["type", "id"]),
+  fields({ type: oneOf("resume"), id: text, orNew: flag, fork: flag, newId: text }, ["type", "id"]),
 );
 
 const table: Readonly<Record<keyof RunRequest, Check>> = {
