@@ -7,11 +7,15 @@ import { openStdout, outputFault, withoutSecrets, writeStderr } from "./stdout.t
 /** `answer`: of a command such as `permissions list --format json`, which is not a run. */
 type FailureFormat = OutputFormat | "answer";
 
-/** A failure before there was a run: no session, no `init`, but still exactly one result. */
+/**
+ * A failure before there was a run: no session, no `init`, but still exactly one result. The trust gate alone leaves
+ * stdout empty, as the original does: programs that ask for trust and start again would take a result for the end.
+ */
 export async function failedBeforeRun(error: unknown, format: FailureFormat, program: string): Promise<number> {
   const { code, message } = explainFailure(error);
   writeStderr(errorLine(message, code) + (code === "USAGE" ? `Try '${program} --help'.\n` : ""));
-  if (format !== "text") {
+  const isGate = code === "UNTRUSTED" && format !== "answer";
+  if (format !== "text" && !isGate) {
     const stdout = openStdout();
     stdout.write(`${format === "answer" ? failedAnswer(message, code) : failedResult(message, code)}\n`);
     await stdout.flush();

@@ -73,7 +73,7 @@ export async function runPrint(invocation: Invocation): Promise<number> {
     const { resolve } = await import("node:path");
     const images = flagList(flags, "image").map((path) => resolve(path));
     return await answerOnce(opened, { ...prompt, images }, async () => {
-      if (await hasUnreadStdin(usedStdin)) {
+      if (format === "text" && (await hasUnreadStdin(usedStdin))) {
         const text = prompt.text.slice(0, 40);
         writeStderr(
           `Warning: stdin has data that was not read. To add it to the prompt: … | ${invocation.name} -p "${text}" -\n`,

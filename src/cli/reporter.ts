@@ -107,7 +107,9 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
   /** What people are told of how the turn ended. */
   function settle(): void {
     if (!ending) return;
-    for (const denial of ending.denials ?? []) writeStderr(`Rejected: ${denial.tool}: ${denial.reason}\n`);
+    // In the JSON formats it is in the result, and stderr stays empty where all went well.
+    const denials = format === "text" ? ending.denials : undefined;
+    for (const denial of denials ?? []) writeStderr(`Rejected: ${denial.tool}: ${denial.reason}\n`);
     if (ending.type === "done") return;
     const code = codeOf(ending.code);
     writeStderr(errorLine(withoutSecrets(ending.message), code));

@@ -198,7 +198,7 @@ async function judgeWeb({ kind, target }: Need, situation: Situation): Promise<N
   return { ...answer, ...(answer.verdict === "allow" && situation.mode === "force" && { forced: true }) };
 }
 
-function judgeMcp({ target, changed }: Need, situation: Situation): NeedJudgement {
+function judgeMcp({ target, changed, consented }: Need, situation: Situation): NeedJudgement {
   const rules = situation.rules.filter((rule) => rule.kind === "Mcp" && coversMcp(rule, target));
   const denying = rules.find((rule) => rule.verdict === "deny");
   if (denying) return deny(`${nameOf(denying)} denies it.`);
@@ -210,6 +210,7 @@ function judgeMcp({ target, changed }: Need, situation: Situation): NeedJudgemen
   const allowing = rules.find((rule) => rule.verdict === "allow");
   if (allowing) return allow(`${nameOf(allowing)} allows it.`);
   if (situation.mode === "force") return forced();
+  if (consented) return allow("Its server was approved for this run, with its tools.");
   return ask(`It calls the MCP tool ${target}, and no Mcp rule covers that.`);
 }
 

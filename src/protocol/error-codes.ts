@@ -86,6 +86,12 @@ export function isRetryable(code: ErrorCode): boolean {
   return facts.retry === true;
 }
 
+/** Our CLI ends its message on stderr with the name of the code: `Error: … [CODE]`. */
+export function codeNamedIn(stderr: string): ErrorCode | undefined {
+  const named = /\[([A-Z]+(?:_[A-Z]+)*)\]\s*$/m.exec(stderr)?.[1];
+  return named !== undefined && Object.hasOwn(errorCodes, named) ? (named as ErrorCode) : undefined;
+}
+
 /** Something the user can put right: a wrong flag, file, key. Shown as its message, without a stack. */
 export class UserError extends Error {
   readonly code: ErrorCode;

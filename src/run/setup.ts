@@ -69,7 +69,7 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
     model,
     mode: modeOf(request, settings),
     limits: { ...limits, maxTurnsPerPrompt: settings.courser.maxTurns ?? 500 },
-    warnings: [...settings.warnings, ...foreignKeyWarning(host)],
+    warnings: [...settings.warnings, ...foreignKeyWarning(host), ...(model.notice ? [model.notice] : [])],
   };
 }
 
