@@ -54,7 +54,9 @@ export class Changes {
   #watch(): void {
     if (this.#watcher || this.#isUnwatchable) return;
     try {
-      this.#watcher = watch(this.#folder, { persistent: false }, () => this.tell());
+      this.#watcher = watch(this.#folder, { persistent: false }, (_kind, name) => {
+        if (!name?.endsWith(".log")) this.tell(); // what hosts complain about is no change of a run
+      });
       this.#watcher.on("error", () => this.#fail());
     } catch {
       this.#fail();
