@@ -70,28 +70,35 @@ class SqliteFleet implements Fleet {
     });
   }
 
-  async lease({ worker, ttlMs, run, most }: LeaseOptions): Promise<Lease | undefined> {
-    return this.#write((tables) => {
-      const now = awakeMs();
-      if (most !== undefined && countWaiting(tables, now).hosted >= most) return undefined;
-      const found = tables.row(
-        `SELECT number, id, attempts FROM runs WHERE ${isFree} AND (?2 IS NULL OR id = ?2) ORDER BY number LIMIT 1`,
-        now,
-        run ?? null,
-      );
-      if (!found) return undefined;
-      const number = Number(found["number"]);
-      const attempt = Number(found["attempts"]) + 1;
-      const token = randomUuid();
-      tables.run(
-        `UPDATE runs SET state = 'running', lease = ?, ttl = ?, deadline = ?, attempts = ?,
+  async lease(options: LeaseOptions): Promise<Lease | undefined> {
+    // Whoever is woken by a change looks for work: no lock is taken, and nobody woken, where there is none.
+    if (countWaiting(this.#tables, awakeMs()).count === 0) return undefined;
+    const lease = this.#tables.transact(() => this.#take(options));
+    if (lease) this.#changes.tell();
+    return lease;
+  }
+
+  #take({ worker, ttlMs, run, most }: LeaseOptions): Lease | undefined {
+    const tables = this.#tables;
+    const now = awakeMs();
+    if (most !== undefined && countWaiting(tables, now).hosted >= most) return undefined;
+    const found = tables.row(
+      `SELECT number, id, attempts FROM runs WHERE ${isFree} AND (?2 IS NULL OR id = ?2) ORDER BY number LIMIT 1`,
+      now,
+      run ?? null,
+    );
+    if (!found) return undefined;
+    const number = Number(found["number"]);
+    const attempt = Number(found["attempts"]) + 1;
+    const token = randomUuid();
+    tables.run(
+      `UPDATE runs SET state = 'running', lease = ?, ttl = ?, deadline = ?, attempts = ?,
            started = coalesce(started, ?) WHERE number = ?`,
-        ...[token, ttlMs, now + ttlMs, attempt, Date.now(), number],
-      );
-      // Written with the lease: from now on the position of the former host is an old one.
-      const position = this.#log(number, [{ type: "leased", worker, attempt }]);
-      return { run: String(found["id"]), token, position, ttlMs };
-    });
+      ...[token, ttlMs, now + ttlMs, attempt, Date.now(), number],
+    );
+    // Written with the lease: from now on the position of the former host is an old one.
+    const position = this.#log(number, [{ type: "leased", worker, attempt }]);
+    return { run: String(found["id"]), token, position, ttlMs };
   }
 
   async renew({ run, token, ttlMs }: Lease): Promise<boolean> {
