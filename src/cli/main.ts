@@ -59,6 +59,7 @@ async function dispatch(invocation: Invocation): Promise<number> {
   if (line.flags.has("list-models"))
     return (await commands.find((each) => each.name === "models")!.load!())(invocation);
 
+  if (line.flags.has("background")) return (await import("./background.ts")).runInBackground(invocation);
   if (line.flags.has("print") || !(await onTerminal())) return (await import("./print.ts")).runPrint(invocation);
   // Without an id there is a choice to make first.
   if (line.flags.get("resume") === true) return (await import("./commands/ls.ts")).ls(invocation);

@@ -29,6 +29,14 @@ export const errorCodes = {
   MCP_UNREACHABLE: { exit: 1, retry: true },
   PORT_TAKEN: { exit: 1 },
   BROWSER_MISSING: { exit: 1 },
+  SERVICE_UNREACHABLE: { exit: 1, retry: true },
+
+  RUN_NOT_FOUND: { exit: 1 },
+  RUN_OVER: { exit: 1 },
+  AGENT_BUSY: { exit: 1, retry: true },
+  AGENT_ARCHIVED: { exit: 1 },
+  LEASE_LOST: { exit: 1 },
+  QUESTION_CLOSED: { exit: 1 },
 
   MODEL_UNKNOWN: { exit: 1 },
   MODEL_AUTH_ERROR: { exit: 1 },

@@ -86,7 +86,8 @@ function modeOf({ mode, force }: RunRequest, { approvalMode }: Settings): Permis
   return force || approvalMode === "unrestricted" ? "force" : "default";
 }
 
-function untrusted(workspace: string): UserError {
+/** Also for who must not begin a run to find out. */
+export function untrusted(workspace: string): UserError {
   return new UserError(
     "UNTRUSTED",
     `Workspace Trust Required\n\n  ${workspace}\n\nThe agent reads and changes files here and follows this project's instructions.\nPass --trust, --yolo, or -f if you trust this directory; --trust is remembered.`,
