@@ -32,7 +32,7 @@ export async function* callTool(
   const tool = known?.wire ?? call.name.replace(/\W+/g, "_");
   const args = given?.wireArgs ?? wrongArgs(call, known);
   const frame = { callId: call.id, tool, args, modelCallId: context.modelCallId, startedAt };
-  yield { type: "tool_start", ...frame, at: startedAt };
+  yield { type: "tool_start", ...frame, ...describedBy(tool, args), at: startedAt };
 
   const place: CallContext = { ...context, callId: call.id, context: [] };
   let ranAt = startedAt;
@@ -64,8 +64,16 @@ export async function* callTool(
     place.context.push(...after.context);
     end = after.result ?? end;
   }
-  const last = prepared ? { args: prepared.wireArgs } : {};
-  yield { type: "tool_end", ...frame, ...last, outcome: end.outcome, completedAt, at: completedAt };
+  const last = prepared?.wireArgs ?? args;
+  yield {
+    type: "tool_end",
+    ...frame,
+    args: last,
+    ...describedBy(tool, last),
+    outcome: end.outcome,
+    completedAt,
+    at: completedAt,
+  };
   const result: ToolResultPart = {
     type: "tool_result",
     id: call.id,
@@ -75,6 +83,11 @@ export async function* callTool(
   };
   const denials = { ...(denial && { denial }), ...(end.denials && { denialsBelow: end.denials }) };
   return { result, ...denials, context: place.context };
+}
+
+/** A command says what it does beside its arguments as well. */
+function describedBy(tool: string, { description }: Record<string, unknown>): { description?: string } {
+  return tool === "shell" && typeof description === "string" ? { description } : {};
 }
 
 /** Arguments that the tool could not take, as the model sent them; a reader of the stream still learns whose tool it was. */
@@ -142,7 +155,7 @@ async function* permit(
   const decision = await decideCall(agent, prepared);
   const { verdict, approved, mayRead } = decision;
   if (verdict === "deny") return { refusal: decision.reasons.join(" ") };
-  const now = { confined: decision.confined === true, signal: context.signal };
+  const now = { confined: decision.confined === true, approved, signal: context.signal };
   const own = agent.hooks && (yield* hookAnswer(agent, agent.hooks.beforeRun(hooked(prepared, context), now), context));
   if (own?.verdict === "deny") return { refusal: own.reasons.join(" ") };
   const wished = [said, own].flatMap((each) => (each?.verdict === "ask" ? each.reasons : []));

@@ -40,8 +40,10 @@ export type RunRequest = {
   browser?: boolean;
   /** Further MCP servers: files, or the JSON itself. */
   mcpConfigs?: readonly string[];
-  /** Servers of the project that are approved for this run. */
+  /** Servers that are approved for this run: those of the project are started. */
   approvedServers?: "all" | readonly string[];
+  /** What becomes of calls of their tools that no rule speaks of. `allow`: in a trusted workspace, the approval covers them. */
+  approvedServerCalls?: "allow" | "ask";
   /** Further hooks: files, or the JSON itself. */
   hooks?: readonly string[];
   sandbox?: "enabled" | "disabled";
@@ -59,7 +61,10 @@ export type RunRequest = {
 };
 
 /** Which conversation: a new one, or one to resume by its id, the beginning of it, or `-1` for the latest. */
-export type ChatChoice = { type: "new"; id?: string } | { type: "resume"; id: string; fork?: boolean; newId?: string };
+export type ChatChoice =
+  | { type: "new"; id?: string }
+  /** `orNew`: where no chat has this id, a new one begins under it. */
+  | { type: "resume"; id: string; orNew?: boolean; fork?: boolean; newId?: string };
 
 export type Prompt = {
   text: string;

@@ -16,9 +16,8 @@ export interface Asking {
   ask(body: QuestionBody, signal?: AbortSignal): Promise<Answer | undefined>;
 }
 
-const never = new AbortController().signal;
-
-export function createAsking(human: Human | undefined): Asking {
+/** `whole`: ends with the run what is asked before its turns. */
+export function createAsking(human: Human | undefined, whole = new AbortController().signal): Asking {
   let count = 0;
   const can = (type: QuestionBody["type"]) => human !== undefined && (human.answers?.includes(type) ?? true);
   return {
@@ -26,7 +25,7 @@ export function createAsking(human: Human | undefined): Asking {
       return human !== undefined && human.answers?.length !== 0;
     },
     can,
-    async ask(body, signal = never) {
+    async ask(body, signal = whole) {
       if (!human || !can(body.type)) return undefined;
       const question: Question = { id: `question-${++count}`, hash: sha256(JSON.stringify(body)), ...body };
       return human.ask(question, signal);
