@@ -83,6 +83,8 @@ async function submitted({ agent, signal }: Turn, prompt: TurnPrompt): Promise<P
 /** What was said to the turn while it ran. A prompt that a hook stops is left out, and that is said. */
 async function* takeSteering(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   const { agent, signal } = turn;
+  // A turn that was interrupted answers nothing any more: what waits is for the next one.
+  if (signal.aborted) return false;
   const prompts = (await agent.control?.takeSteered(signal)) ?? [];
   let isHeard = false;
   for (const prompt of prompts) {

@@ -1,4 +1,4 @@
-// A plain conversation on a terminal: type, watch the answer, answer what is asked.
+// A plain conversation, for terminals that can only print lines: type, watch the answer, answer what is asked.
 import { createInterface, type Interface } from "node:readline";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
@@ -14,15 +14,9 @@ import type { Invocation } from "./main.ts";
 import { runHost, runRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
 import { terminalHuman } from "./terminal-human.ts";
-import { question } from "./terminal-question.ts";
-
-const printFlags = ["output-format", "stream-partial-output", "input-format", "json-schema", "output-last-message"];
+import { terminalLines } from "./terminal-question.ts";
 
 export async function runLineMode(invocation: Invocation): Promise<number> {
-  for (const flag of printFlags) {
-    if (invocation.line.flags.has(flag))
-      throw new UserError("USAGE", `--${flag} needs print mode: ${invocation.name} -p --${flag} …`);
-  }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
     return await converse(invocation, terminal);
@@ -34,12 +28,13 @@ export async function runLineMode(invocation: Invocation): Promise<number> {
 async function converse(invocation: Invocation, terminal: Interface): Promise<number> {
   const request = runRequest(invocation, "terminal");
   const show = createScreen(request.workspace);
+  const lines = terminalLines(terminal);
   const whole = new AbortController();
   const watch = watchForTheEnd(whole, invocation);
   try {
     const run = await openRun(request, {
       ...runHost(invocation),
-      human: terminalHuman(terminal, show.line),
+      human: terminalHuman(lines, show.line),
       signal: whole.signal,
     });
     let isAnswering = false;
@@ -57,7 +52,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
       const { resolve } = await import("node:path");
       let images = flagList(invocation.line.flags, "image").map((path) => resolve(path));
       while (!whole.signal.aborted) {
-        text ??= await question(terminal, "\n> ");
+        text ??= await lines.next("\n> ");
         if (text === undefined || /^\/(quit|exit)$/.test(text.trim())) break;
         if (text.trim() === "/help") show.line(await helpText(run));
         else if (text.trim() !== "") {

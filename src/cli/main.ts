@@ -63,7 +63,7 @@ async function dispatch(invocation: Invocation): Promise<number> {
   if (line.flags.has("print") || !(await onTerminal())) return (await import("./print.ts")).runPrint(invocation);
   // Without an id there is a choice to make first.
   if (line.flags.get("resume") === true) return (await import("./commands/ls.ts")).ls(invocation);
-  return (await import("./line-mode.ts")).runLineMode(invocation);
+  return (await import("./terminal.ts")).startTerminal(invocation);
 }
 
 function refuseWhatIsNotBuilt(line: CommandLine): void {

@@ -1,5 +1,4 @@
 // The person at the terminal: answers what is asked there, one question after the other.
-import type { Interface } from "node:readline";
 import type {
   Answer,
   ChoiceItem,
@@ -11,11 +10,11 @@ import type {
   QuestionAnswer,
 } from "../protocol/run.ts";
 import { visible } from "../text/visible.ts";
-import { createQueue, question } from "./terminal-question.ts";
+import { createQueue, type TerminalLines } from "./terminal-question.ts";
 
-type Terminal = { lines: Interface; show(line: string): void; signal: AbortSignal };
+type Terminal = { lines: TerminalLines; show(line: string): void; signal: AbortSignal };
 
-export function terminalHuman(lines: Interface, show: (line: string) => void): Human {
+export function terminalHuman(lines: TerminalLines, show: (line: string) => void): Human {
   const inTurn = createQueue();
   return { ask: (asked, signal) => inTurn(() => askOne(asked, { lines, show, signal })) };
 }
@@ -46,7 +45,7 @@ async function askOne(asked: Question, terminal: Terminal): Promise<Answer> {
 }
 
 async function yesOrNo(text: string, yes: RegExp, { lines, signal }: Terminal): Promise<Answer> {
-  const typed = (await question(lines, text, signal))?.trim() ?? "";
+  const typed = (await lines.ask(text, signal))?.trim() ?? "";
   return yes.test(typed) ? { type: "yes" } : { type: "no", reason: "The user said no." };
 }
 
@@ -57,7 +56,7 @@ async function permission({ tool, needs, reasons }: PermissionQuestion, terminal
   const lines = [...asked.map((line) => `│ ${line}`), ...reasons.map((reason) => reason.replace(/\n/g, " "))];
   terminal.show(`\n${tool} wants permission\n${lines.map((line) => `  ${visible(line)}`).join("\n")}`);
   while (true) {
-    const typed = await question(terminal.lines, "Allow? [y]es, [n]o, [a]lways: ", terminal.signal);
+    const typed = await terminal.lines.ask("Allow? [y]es, [n]o, [a]lways: ", terminal.signal);
     const answer = typed?.trim().toLowerCase();
     if (answer === undefined || /^(n|no)$/.test(answer)) return { type: "no", reason: "The user said no." };
     if (/^(a|always)$/.test(answer)) return { type: "yes", always: true };
@@ -74,7 +73,7 @@ async function choose(
   const answers: QuestionAnswer[] = [];
   for (const asked of questions) {
     show(`\n${linesOf(asked).join("\n")}`);
-    const typed = await question(lines, promptOf(asked), signal);
+    const typed = await lines.ask(promptOf(asked), signal);
     if (typed === undefined) return [];
     const answer = answerOf(asked, typed.trim());
     if (answer) answers.push(answer);
@@ -85,7 +84,7 @@ async function choose(
 async function acceptPlan({ name, text, file }: PlanQuestion, { lines, show, signal }: Terminal): Promise<Answer> {
   show(`\nPlan: ${visible(name)}\n${indented(text)}\n  (to be saved as ${visible(file)})`);
   while (true) {
-    const typed = (await question(lines, "Accept this plan? [y]es, [n]o: ", signal))?.trim() ?? "no";
+    const typed = (await lines.ask("Accept this plan? [y]es, [n]o: ", signal))?.trim() ?? "no";
     if (/^(y|yes)$/i.test(typed)) return { type: "yes" };
     if (/^(n|no)$/i.test(typed)) return { type: "no", reason: "The user said no." };
     // Words are worth more than a no.

@@ -37,6 +37,19 @@ describe("a request", () => {
 });
 
 describe("turns", () => {
+  it("that are interrupted leave what was steered to the next one, which answers it", async () => {
+    const run = await create().open([shell("sleep 20"), { expect: ["now this"], text: "This." }]);
+    const seen = follow(run);
+    const first = run.send({ text: "begin" });
+    await seen.until((event) => event.type === "tool_start");
+    const steered = run.steer("now this");
+    run.interrupt("Stopped.");
+    expect(await first.ending).toMatchObject({ type: "fail", code: "INTERRUPTED" });
+    expect(await steered.ending).toMatchObject({ type: "done", text: "This." });
+    await run.close();
+  });
+
+
   it("are queued, answered in their order, and withdrawn until they are told", async () => {
     const run = await create().open([{ text: "One." }, { text: "Three." }]);
     const seen = follow(run);

@@ -16,8 +16,8 @@ export async function resume(invocation: Invocation): Promise<number> {
 
 /** As if `--resume <id>` had been typed. */
 export async function resumeInTerminal(invocation: Invocation, id: string): Promise<number> {
-  const { runLineMode } = await import("../line-mode.ts");
-  return runLineMode(resuming(invocation, id));
+  const { startTerminal } = await import("../terminal.ts");
+  return startTerminal(resuming(invocation, id));
 }
 
 function resuming(invocation: Invocation, id: string): Invocation {

@@ -32,6 +32,8 @@ export type CardStyle = {
   home?: string;
   /** Of the whole line. */
   width: number;
+  /** Nothing is folded. */
+  isExpanded?: boolean;
 };
 
 export type Call = {

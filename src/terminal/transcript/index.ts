@@ -18,6 +18,10 @@ export type TranscriptOptions = {
   home?: string;
   /** Milliseconds. */
   now?: () => number;
+  /** The heavy parts, where they are loaded already. */
+  rendering?: Rendering | undefined;
+  /** Everything open, nothing folded: to read it again. */
+  isExpanded?: boolean;
   /** The thoughts of the model, not only how long they took. */
   showThinking?: boolean;
   /** Something can be shown that was not there at the last event: a part was loaded. */
@@ -55,8 +59,8 @@ export function layoutWidth(columns: number): number {
 export function createTranscript(options: TranscriptOptions): Transcript {
   const { workspace, home, now = Date.now, onChange = () => {} } = options;
   let { palette, showThinking = false } = options;
-  let rendering: Rendering | undefined;
-  let loading: Promise<void> | undefined;
+  let { rendering } = options;
+  let loading: Promise<void> | undefined = rendering && Promise.resolve();
   let finished: Block[] = [];
   let lastKind: Block["kind"] | undefined;
   let answer = createAnswer();
@@ -71,6 +75,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     rendering,
     workspace,
     width,
+    isExpanded: options.isExpanded === true,
     ...(home !== undefined && { home }),
   });
   const load = () =>

@@ -72,7 +72,7 @@ export function createCalls(): RunningCalls {
       const indent = bodyIndent(style.width);
       const words = note(agent);
       return [
-        ...cardLines(call, style, words === undefined ? {} : { note: words }),
+        ...cardLines(call, style, { open: style.isExpanded === true, ...(words !== undefined && { note: words }) }),
         ...indented(branches(agent, style, now, indent), indent),
       ];
     };

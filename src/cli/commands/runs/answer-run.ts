@@ -5,6 +5,7 @@ import type { Answer, Question } from "../../../protocol/run.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { terminalHuman } from "../../terminal-human.ts";
+import { terminalLines } from "../../terminal-question.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { chosenRun, withFleet } from "./context.ts";
 
@@ -31,7 +32,7 @@ export function answerRun(invocation: Invocation, words: readonly string[]): Pro
       throw new UserError("USAGE", "'runs answer' needs a terminal, or an answer: --yes, --always or --no <reason>.");
     const terminal = createInterface({ input: process.stdin, output: process.stdout });
     try {
-      const human = terminalHuman(terminal, (line) => process.stdout.write(`${line}\n`));
+      const human = terminalHuman(terminalLines(terminal), (line) => process.stdout.write(`${line}\n`));
       for (const { run: id, question } of open) {
         process.stdout.write(`\n${id}\n`);
         const said = await human.ask(question, new AbortController().signal);

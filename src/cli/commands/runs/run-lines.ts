@@ -1,9 +1,12 @@
 // Background runs in lines, for people; and what happens in one, as it is shown without a screen.
 import type { AgentEvent } from "../../../protocol/event.ts";
 import type { RunRecord } from "../../../serve/fleet.ts";
+import { ageOf } from "../../../text/age.ts";
+import { shortPath } from "../../../text/short-path.ts";
+import { visible } from "../../../text/visible.ts";
 import { cut, padded, widthOf } from "../../../text/width.ts";
-import { callLine, printable } from "../../call-line.ts";
-import { ageOf, printableLine, shortPath } from "../sessions/chat-lines.ts";
+import { callLine } from "../../call-line.ts";
+import { printableLine } from "../sessions/chat-lines.ts";
 
 export function runLines(runs: readonly RunRecord[], { home, now }: { home: string; now: number }): string[] {
   const cells = runs.map((run) => [
@@ -70,14 +73,14 @@ export function createRunScreen(workspace: string, write: (text: string) => void
   const show = (event: AgentEvent) => {
     switch (event.type) {
       case "user":
-        line(`> ${printable(event.text)}`);
+        line(`> ${visible(event.text)}`);
         break;
       case "text":
         said += event.text;
-        put(printable(event.text));
+        put(visible(event.text));
         break;
       case "text_end":
-        if (said === "") put(printable(event.text));
+        if (said === "") put(visible(event.text));
         if (isOpen) put("\n");
         said = "";
         break;
@@ -88,10 +91,10 @@ export function createRunScreen(workspace: string, write: (text: string) => void
         if (event.outcome?.kind !== "success") line(`  ${event.outcome?.kind ?? "ended"}`);
         break;
       case "notice":
-        line(`· ${printable(event.message)}`);
+        line(`· ${visible(event.message)}`);
         break;
       case "fail":
-        line(`Error: ${printable(event.message)}`);
+        line(`Error: ${visible(event.message)}`);
         break;
       default:
         break;

@@ -1,0 +1,48 @@
+// The terminal as the command line starts it: flags become a request, our own commands run beside it.
+import { resolve } from "node:path";
+import { runProgram } from "../process/run-program.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import { runTerminal } from "../terminal/index.ts";
+import { flagList } from "./flags.ts";
+import type { Invocation } from "./main.ts";
+import { runHost, runRequest } from "./run-request.ts";
+
+const printFlags = ["output-format", "stream-partial-output", "input-format", "json-schema", "output-last-message"];
+
+export async function startTerminal(invocation: Invocation): Promise<number> {
+  const { line, name, env } = invocation;
+  for (const flag of printFlags) {
+    if (line.flags.has(flag)) throw new UserError("USAGE", `--${flag} needs print mode: ${name} -p --${flag} …`);
+  }
+  // What can only print lines gets lines.
+  if (env["TERM"] === "dumb" || !env["TERM"]) return (await import("./line-mode.ts")).runLineMode(invocation);
+  const request = runRequest(invocation, "terminal");
+  const program = [process.execPath, process.argv[1]!];
+  const prompt = line.words.join(" ");
+  const images = flagList(line.flags, "image").map((path) => resolve(path));
+  return runTerminal({
+    request,
+    host: runHost(invocation),
+    input: process.stdin,
+    output: process.stdout,
+    ...(prompt !== "" && { prompt }),
+    images,
+    async command(words) {
+      const { stdout, stderr, exitCode } = await runProgram({
+        command: [...program, ...words],
+        cwd: request.workspace,
+        env: { ...env, NO_COLOR: "1" },
+        timeoutMs: 60_000,
+        graceMs: 500,
+        leftovers: "group",
+        keepBytes: 4 * 1024 * 1024,
+      });
+      const text = stdout.toString("utf8");
+      return { code: exitCode ?? 1, text: [text, stderr].filter((part) => part.trim() !== "").join("\n") };
+    },
+    async interactive(words) {
+      const { runOnTerminal } = await import("../process/run-on-terminal.ts");
+      return runOnTerminal([...program, ...words], { cwd: request.workspace, env });
+    },
+  });
+}

@@ -1,0 +1,117 @@
+// What the keys of the app do. Those that are pressed twice say so after the first time.
+import type { App } from "./app.ts";
+import { copyText } from "./clipboard.ts";
+import { clipboardImage } from "./clipboard-image.ts";
+import { findCommand, helpLines } from "./commands/index.ts";
+import { nextMode, setMode } from "./commands/model-and-mode.ts";
+import { chooseTurn } from "./commands/rewind.ts";
+import { editText } from "./external-editor.ts";
+import { type AppAction, keyHelp } from "./keymap.ts";
+import { join, nothing, padded } from "./painted.ts";
+import { showChanges } from "./review.ts";
+
+/** The second press counts only if it follows soon. */
+const twiceMs = 1500;
+const pressed = new WeakMap<App, { action: AppAction; at: number }>();
+
+/** A hint for the footer comes back where there is something to say. */
+export function performAction(app: App, action: AppAction): string | undefined {
+  const last = pressed.get(app);
+  const isSecond = last?.action === action && Date.now() - last.at < twiceMs;
+  pressed.set(app, { action: isSecond ? ("redraw" as AppAction) : action, at: Date.now() });
+  return actions[action](app, isSecond);
+}
+
+type Action = (app: App, isSecond: boolean) => string | undefined;
+
+/** What is done later tells of its own failures. */
+function later(work: (app: App) => Promise<unknown>): Action {
+  return (app) => {
+    void work(app).catch((error: Error) => app.complain(error.message));
+    return undefined;
+  };
+}
+
+const actions: Readonly<Record<AppAction, Action>> = {
+  interrupt(app, isSecond) {
+    if (app.conversation.isWorking) {
+      app.conversation.interrupt();
+      app.setGoal(undefined);
+      return undefined;
+    }
+    if (!app.editor.isEmpty()) return isSecond ? void app.editor.clear() : "Esc again clears the text";
+    if (!isSecond) return "Esc again goes back to an earlier message";
+    void chooseTurn(app).catch((error: Error) => app.complain(error.message));
+    return undefined;
+  },
+  stop(app, isSecond) {
+    if (!app.editor.isEmpty()) return void app.editor.clear();
+    if (app.conversation.isWorking && !isSecond) {
+      app.conversation.interrupt();
+      app.setGoal(undefined);
+      return "Interrupted. Ctrl+C again leaves";
+    }
+    if (!isSecond) return "Ctrl+C again leaves";
+    return void app.leave();
+  },
+  leave(app, isSecond) {
+    if (!app.editor.isEmpty()) return undefined;
+    return isSecond ? void app.leave() : "Ctrl+D again leaves";
+  },
+  nextMode(app) {
+    setMode(app, nextMode(app.conversation.facts.mode));
+    return undefined;
+  },
+  background(app, isSecond) {
+    if (!app.conversation.isWorking) return undefined;
+    if (!isSecond) return "Ctrl+B again lets the running command go on in the background";
+    void app.conversation.background().then((done) => {
+      if (!done) app.say("No command is running that could go on by itself.");
+    });
+    return undefined;
+  },
+  transcript: later(async (app) => {
+    const { lines, raw } = await app.expandedLines();
+    await app.read({
+      title: "The whole conversation",
+      views: [
+        { key: "", label: "", lines },
+        { key: "r", label: "raw events", lines: raw },
+      ],
+      from: "end",
+      copy: (text) => void copyText(text, app.env),
+    });
+  }),
+  review: later(showChanges),
+  resume: later(async (app) => {
+    if (app.conversation.isWorking) return app.say("A turn is running. Esc interrupts it.");
+    await findCommand("resume")!.run(app, "");
+  }),
+  redraw: later((app) => app.reprint()),
+  suspend(app) {
+    app.suspend();
+    return undefined;
+  },
+  externalEditor: later(async (app) => {
+    const text = await app.lend(() => editText(app.editor.text(), app.env));
+    app.write(text);
+  }),
+  pasteImage: later(async (app) => {
+    const image = await clipboardImage(app.env);
+    if ("image" in image) app.editor.insertImage(image.image);
+    else app.say(image.problem);
+    app.redraw();
+  }),
+  help(app) {
+    app.commit([
+      ...keyHelp().flatMap(({ title, rows }) => [
+        nothing,
+        app.palette.bold(`  ${title}`),
+        ...rows.map(({ keys, help }) => join(padded(app.palette.accent(`  ${keys}`), 36), app.palette.plain(help))),
+      ]),
+      ...helpLines(app.palette),
+      nothing,
+    ]);
+    return undefined;
+  },
+};

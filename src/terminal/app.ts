@@ -1,0 +1,452 @@
+// The app: puts transcript, questions, editor and footer together into frames, and hands every key to who it is for.
+import { UserError } from "../protocol/error-codes.ts";
+import type { Prompt, Recorded, RunRequest, TurnEnding } from "../protocol/run.ts";
+import { performAction } from "./actions.ts";
+import { screenHuman } from "./ask/human.ts";
+import { type Goal, goalAfter } from "./commands/goal.ts";
+import { forgetForward } from "./commands/rewind.ts";
+import { Conversation } from "./conversation.ts";
+import type { CommandEnd, Desk, Toggles } from "./desk.ts";
+import type { Editor } from "./editor/editor.ts";
+import { frameView, sessionFooter } from "./frame.ts";
+import { FrameClock } from "./frame-clock.ts";
+import type { Key } from "./key.ts";
+import { appAction } from "./keymap.ts";
+import type { PagerOptions } from "./pager/pager.ts";
+import { Reader } from "./pager/reader.ts";
+import { linesOf, type Painted, type Palette, wrap } from "./painted.ts";
+import { type ListOptions, listPanel } from "./panels/list.ts";
+import type { Panel } from "./panels/panel.ts";
+import type { Screen } from "./screen.ts";
+import type { TerminalStart } from "./start.ts";
+import type { StatusLine } from "./status-line.ts";
+import { sendNow, submitText } from "./submit.ts";
+import type { Transcript } from "./transcript/index.ts";
+import type { Rendering } from "./transcript/rendering.ts";
+import type { Tty } from "./tty.ts";
+import type { Size, View } from "./view.ts";
+
+/** A question can be answered by keys that came so long after it was drawn, and after the key before. */
+const readingMs = 400;
+
+export type AppParts = {
+  start: TerminalStart;
+  tty: Tty;
+  screen: Screen;
+  palette: Palette;
+  editor: Editor;
+  transcript(options: { isExpanded: boolean; rendering?: Rendering | undefined; onChange?(): void }): Transcript;
+  toggles: Toggles;
+  branch(): string | undefined;
+  statusLine?: StatusLine | undefined;
+  editFile(file: string): Promise<void>;
+  /** The bell rings when a long turn ends, and for a question. */
+  notifies: boolean;
+};
+
+export class App implements Desk {
+  readonly #parts: AppParts;
+  readonly palette: Palette;
+  readonly conversation: Conversation;
+  readonly toggles: Toggles;
+  readonly editor: Editor;
+  #transcript: Transcript;
+  readonly #clock = new FrameClock(() => this.#draw());
+  readonly #panels: Panel[] = [];
+  /** When the question in front was first drawn. */
+  #askedAt: number | undefined;
+  readonly #reader: Reader;
+  /** What a command of the user's says while it runs. */
+  #live: (columns: number) => readonly Painted[] = () => [];
+  #hint = "";
+  /** Sent before there was a run to send it to. */
+  #early: Prompt[] = [];
+  #opening: Promise<void> = Promise.resolve();
+  #branch: string | undefined;
+  #rendering: Rendering | undefined;
+  #lent = false;
+  #names: readonly string[] = [];
+  goal: Goal | undefined;
+  #left: (code: number) => void = () => {};
+  readonly done: Promise<number>;
+
+  constructor(parts: AppParts) {
+    this.#parts = parts;
+    this.palette = parts.palette;
+    this.editor = parts.editor;
+    this.toggles = parts.toggles;
+    this.#transcript = this.#newTranscript();
+    this.#reader = new Reader(parts.palette, parts.tty, parts.start.output);
+    this.done = new Promise((resolve) => {
+      this.#left = resolve;
+    });
+    const human = screenHuman(this, (count) => this.#tellOfQuestions(count));
+    const { request, host } = parts.start;
+    this.conversation = new Conversation(
+      request,
+      { ...host, human },
+      { event: (recorded) => this.#event(recorded), changed: () => this.redraw() },
+    );
+  }
+
+  #newTranscript(): Transcript {
+    return this.#parts.transcript({
+      isExpanded: false,
+      rendering: this.#rendering,
+      onChange: () => this.redraw(),
+    });
+  }
+
+  get size(): Size {
+    return this.#parts.screen.size;
+  }
+
+  get rendering(): Rendering | undefined {
+    return this.#rendering;
+  }
+
+  get program(): string {
+    return this.#parts.start.host.program;
+  }
+
+  get version(): string {
+    return this.#parts.start.host.version;
+  }
+
+  get env(): NodeJS.ProcessEnv {
+    return this.#parts.start.host.env;
+  }
+
+  /** What a `/name` may be beside our own commands. */
+  get names(): readonly string[] {
+    return this.#names;
+  }
+
+  /** The first paint comes before anything is opened. */
+  paint(): void {
+    this.#clock.now();
+  }
+
+  /** Resolves when there is a run, or none could be opened. */
+  get opened(): Promise<void> {
+    return this.#opening;
+  }
+
+  async begin(): Promise<void> {
+    void import("./transcript/rendering.ts").then((rendering) => {
+      this.#rendering = rendering;
+    });
+    this.#opening = this.#open(this.conversation.request);
+    await this.#opening;
+    const { prompt, images = [] } = this.#parts.start;
+    if (prompt !== undefined && prompt !== "") this.#send(prompt, images);
+  }
+
+  async #open(request: RunRequest): Promise<void> {
+    try {
+      await this.conversation.open(request);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      // A no to the question of trust: there is nothing more to say.
+      if (error.code !== "UNTRUSTED") this.complain(error.message);
+      if (!this.conversation.run) this.#left(error.code === "UNTRUSTED" ? 1 : 2);
+      return;
+    }
+    if (request.chat?.type === "resume") await this.#showHistory("before");
+    for (const { text, images } of this.#early.splice(0)) this.#send(text, images);
+    this.#branch = this.#parts.branch();
+    const names = await this.conversation.run!.names().catch(() => undefined);
+    this.#names = Object.values(names ?? {}).flat();
+    this.redraw();
+  }
+
+  press(key: Key): void {
+    const before = this.#clock.lastKeyAt;
+    this.#clock.keyPressed();
+    if (this.#lent) return;
+    const panel = this.#panels.at(-1);
+    if (this.#reader.isOpen) this.#reader.press(key);
+    else if (panel && this.#isRead(panel, before)) panel.press(key);
+    else this.#edit(key);
+    this.redraw();
+  }
+
+  /** Keys typed before a question could be read are not meant for it. */
+  #isRead(panel: Panel, lastKeyAt: number): boolean {
+    if (!panel.isQuestion) return true;
+    const since = Math.max(this.#askedAt ?? Number.POSITIVE_INFINITY, lastKeyAt);
+    return Date.now() - since >= readingMs || (this.#askedAt !== undefined && lastKeyAt > this.#askedAt + readingMs);
+  }
+
+  #edit(key: Key): void {
+    const isTakingBack =
+      key.type === "key" && key.name === "up" && this.editor.isEmpty() && this.conversation.queue.length > 0;
+    if (isTakingBack) {
+      void this.conversation.takeBack().then((text) => {
+        if (text !== undefined) this.editor.setText(text);
+        this.redraw();
+      });
+      return;
+    }
+    const outcome = this.editor.press(key);
+    this.#hint = outcome.type === "handled" ? "" : this.#hint;
+    if (outcome.type === "submit") submitText(this, outcome);
+    else if (outcome.type === "unhandled" && key.type === "key") {
+      const action = appAction(key.name);
+      if (key.name === "enter") sendNow(this);
+      else if (action) this.#hint = performAction(this, action) ?? "";
+    }
+  }
+
+  #event(recorded: Recorded): void {
+    this.#transcript.event(recorded);
+    if (recorded.agent === undefined && (recorded.event.type === "done" || recorded.event.type === "fail"))
+      this.#ended(recorded.event as TurnEnding);
+    this.redraw();
+  }
+
+  #ended(ending: TurnEnding): void {
+    this.#branch = this.#parts.branch();
+    if (ending.durationMs > 10_000) this.#notify();
+    if (this.goal && this.conversation.queue.length === 0) this.goal = goalAfter(this.goal, ending, this);
+  }
+
+  /** For who looks elsewhere. */
+  #notify(): void {
+    if (this.#parts.notifies) this.#parts.start.output.write("\x07");
+  }
+
+  #tellOfQuestions(count: number): void {
+    if (count > 0) this.#notify();
+    this.redraw();
+  }
+
+  resized(size: Size): void {
+    this.#parts.screen.resize(size);
+    this.redraw();
+  }
+
+  redraw(): void {
+    this.#clock.request();
+  }
+
+  #draw(): void {
+    if (this.#lent) return;
+    this.#clock.animate(
+      this.#transcript.tickMs !== undefined || this.conversation.isWorking || this.#live(80).length > 0,
+    );
+    const { screen } = this.#parts;
+    if (this.#reader.isOpen) {
+      this.#reader.draw(screen.size);
+      return;
+    }
+    screen.commit(this.#transcript.takeCommitted(screen.size.columns));
+    screen.draw(this.#view());
+    if (this.#panels.at(-1)?.isQuestion) this.#askedAt ??= Date.now();
+  }
+
+  #view(): View {
+    const { conversation, editor, goal } = this;
+    const { columns } = this.size;
+    const { statusLine } = this.#parts;
+    statusLine?.update({ conversation, version: this.version, columns, vim: editor.vim()?.mode });
+    return frameView(
+      {
+        below: this.#panels.at(-1) ?? editor,
+        live: (rows) => [...this.#transcript.live({ columns, rows }), ...this.#live(columns).slice(-Math.max(0, rows))],
+        queue: [...conversation.queue, ...this.#early],
+        footer:
+          this.#hint === ""
+            ? [...(statusLine?.lines(columns) ?? []), sessionFooter(conversation, { goal, branch: this.#branch }, this)]
+            : [this.palette.warn(` ${this.#hint}`)],
+      },
+      this.palette,
+      this.size,
+    );
+  }
+
+  commit(lines: readonly Painted[]): void {
+    this.#transcript.add(() => [...lines]);
+    this.redraw();
+  }
+
+  say(text: string): void {
+    this.#transcript.add((width) => linesOf(text).flatMap((line) => wrap(this.palette.soft(line), width)));
+    this.redraw();
+  }
+
+  show(text: string): void {
+    const shown = text.replace(/^\n+|\s+$/g, "");
+    this.commit(linesOf(shown).map((line) => this.palette.plain(line)));
+  }
+
+  complain(text: string): void {
+    this.#transcript.add((width) =>
+      linesOf(text).flatMap((line, index) => wrap(this.palette.bad(`${index === 0 ? "✗ " : "  "}${line}`), width)),
+    );
+    this.redraw();
+  }
+
+  async open<Result>(opened: { panel: Panel; closed: Promise<Result | undefined> }): Promise<Result | undefined> {
+    this.#panels.push(opened.panel);
+    this.#askedAt = undefined;
+    this.redraw();
+    try {
+      return await opened.closed;
+    } finally {
+      this.#panels.splice(this.#panels.indexOf(opened.panel), 1);
+      this.#askedAt = undefined;
+      this.redraw();
+    }
+  }
+
+  choose<Value>(options: ListOptions<Value>): Promise<Value | undefined> {
+    return this.open(listPanel(this.palette, options));
+  }
+
+  page(title: string, lines: (columns: number) => readonly Painted[]): Promise<void> {
+    return this.read({ title, views: [{ key: "", label: "", lines }] });
+  }
+
+  read(options: PagerOptions): Promise<void> {
+    const closed = this.#reader.open(options);
+    this.redraw();
+    return closed;
+  }
+
+  command(words: readonly string[]): Promise<CommandEnd> {
+    return this.#parts.start.command(words);
+  }
+
+  interactive(words: readonly string[]): Promise<number> {
+    return this.#parts.start.interactive(words);
+  }
+
+  /** The live region goes, the terminal is as we found it, and comes back with a new frame. */
+  async lend<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#parts.screen.clear();
+    this.#parts.tty.leave();
+    this.#lent = true;
+    try {
+      return await work();
+    } finally {
+      await this.#parts.tty.enter();
+      this.#lent = false;
+      this.#parts.screen.forget();
+      this.redraw();
+    }
+  }
+
+  edit(file: string): Promise<void> {
+    return this.lend(() => this.#parts.editFile(file));
+  }
+
+  suspend(): void {
+    this.#parts.screen.clear();
+    this.#parts.tty.suspend();
+  }
+
+  /** `fg`: the shell wrote below where we were. */
+  resumed(): void {
+    this.#parts.screen.forget();
+    this.redraw();
+  }
+
+  submit(text: string): void {
+    this.#send(text);
+  }
+
+  /** Queued behind the turn that runs, or begun. Typed before the run is open, it waits for that. */
+  #send(text: string, images: NonNullable<Prompt["images"]> = []): void {
+    if (!this.conversation.run) {
+      this.#early.push({ text, images });
+      this.redraw();
+      return;
+    }
+    void forgetForward(this);
+    if (this.conversation.isWorking && images.length === 0) this.conversation.steer(text);
+    else this.conversation.send({ text, ...(images.length > 0 && { images }) });
+  }
+
+  send(text: string, images: NonNullable<Prompt["images"]>): void {
+    this.#send(text, images);
+  }
+
+  write(text: string): void {
+    this.editor.setText(text);
+    this.redraw();
+  }
+
+  setToggle(name: keyof Toggles, isOn: boolean): void {
+    this.toggles[name] = isOn;
+    if (name === "vim") this.editor.setVim(isOn);
+    this.redraw();
+  }
+
+  setGoal(goal: Goal | undefined): void {
+    this.goal = goal;
+    this.redraw();
+  }
+
+  /** Shown below the transcript while it runs. */
+  setLive(lines: ((columns: number) => readonly Painted[]) | undefined): void {
+    this.#live = lines ?? (() => []);
+    this.redraw();
+  }
+
+  async switchTo(request: RunRequest): Promise<void> {
+    this.#transcript = this.#newTranscript();
+    const current = this.conversation.request;
+    await this.#open(request);
+    // What could not be opened leaves us where we were.
+    if (!this.conversation.run) await this.#open({ ...current, chat: { type: "new" } });
+  }
+
+  async reprint(): Promise<void> {
+    this.#transcript = this.#newTranscript();
+    await this.#showHistory("all");
+    this.redraw();
+  }
+
+  async #showHistory(part: "all" | "before"): Promise<void> {
+    for await (const recorded of this.conversation.history(part)) this.#transcript.event(recorded);
+  }
+
+  /** The whole conversation, every call opened. */
+  async expandedLines(): Promise<{
+    lines(columns: number): readonly Painted[];
+    raw(columns: number): readonly Painted[];
+  }> {
+    const all: Recorded[] = [];
+    for await (const recorded of this.conversation.history("all")) all.push(recorded);
+    return {
+      lines: (columns) => {
+        const transcript = this.#parts.transcript({ isExpanded: true, rendering: this.#rendering });
+        for (const recorded of all) transcript.event(recorded);
+        return transcript.takeCommitted(columns);
+      },
+      raw: () =>
+        all.map(({ number, event }) => this.palette.plain(`${String(number).padStart(6)} ${JSON.stringify(event)}`)),
+    };
+  }
+
+  leave(): void {
+    this.#left(this.conversation.exitCode);
+  }
+
+  /** The last words, above what the shell says next. */
+  async end(): Promise<void> {
+    this.#clock.stop();
+    for (const panel of [...this.#panels]) panel.cancel();
+    this.#reader.close();
+    await forgetForward(this);
+    const { chatId } = this.conversation.facts;
+    const { turn, request } = this.conversation;
+    await this.conversation.close();
+    const { screen } = this.#parts;
+    screen.commit(this.#transcript.takeCommitted(this.size.columns));
+    if (chatId !== undefined && turn > 0 && !request.unkept)
+      screen.commit([this.palette.soft(`Resume with: ${this.program} --resume ${chatId}`)]);
+    screen.clear();
+  }
+}

@@ -1,0 +1,92 @@
+// Questions that the agent asks: options by number, several where that is allowed, or an answer in one's own words.
+import type { Answer, ChoiceItem, ChoicesQuestion, QuestionAnswer } from "../../protocol/run.ts";
+import type { Desk } from "../desk.ts";
+import { blanks, cut, join, linesOf, nothing, type Painted, wrap } from "../painted.ts";
+import { linePanel } from "../panels/line.ts";
+import { createPanel } from "../panels/panel.ts";
+
+/** Undefined: passed over. */
+export async function askChoices(
+  { title, questions }: ChoicesQuestion,
+  signal: AbortSignal,
+  desk: Desk,
+): Promise<Answer | undefined> {
+  const answers: QuestionAnswer[] = [];
+  for (const question of questions) {
+    if (signal.aborted) return undefined;
+    const answer = await askOne(question, { title, signal, desk });
+    if (answer === "stop") return undefined;
+    if (answer) answers.push(answer);
+  }
+  return { type: "choices", answers };
+}
+
+type Asking = { title: string; signal: AbortSignal; desk: Desk };
+
+/** Undefined: this one is passed over. */
+async function askOne(question: ChoiceItem, asking: Asking): Promise<QuestionAnswer | "stop" | undefined> {
+  const { desk, signal } = asking;
+  const id = { questionId: question.id };
+  const chosen = question.options.length === 0 ? "words" : await choose(question, asking);
+  if (chosen === undefined) return signal.aborted ? "stop" : undefined;
+  if (chosen !== "words") return { ...id, selectedOptionIds: chosen };
+  const words = await desk.open(
+    linePanel(desk.palette, { title: `${linesOf(question.prompt)[0]}`, hint: "your answer" }),
+  );
+  if (words === undefined) return undefined;
+  return words.trim() === "" ? undefined : { ...id, selectedOptionIds: [], freeformText: words.trim() };
+}
+
+async function choose(
+  { prompt, options, allowMultiple }: ChoiceItem,
+  { title, signal, desk }: Asking,
+): Promise<string[] | "words" | undefined> {
+  const { palette } = desk;
+  const taken = new Set<string>();
+  let at = 0;
+  const toggle = (index: number) => {
+    const option = options[index];
+    if (!option) return;
+    at = index;
+    if (!taken.delete(option.id)) taken.add(option.id);
+  };
+  const opened = createPanel<string[] | "words">((close) => ({
+    isQuestion: true,
+    view({ columns }) {
+      const lines: Painted[] = [
+        ...(title === "" ? [] : [palette.bold(`  ${title}`)]),
+        ...linesOf(prompt.trim()).flatMap((line) =>
+          wrap(join(blanks(2), palette.soft("│ "), palette.plain(line)), columns - 1, blanks(4)),
+        ),
+        nothing,
+        ...options.map(({ id, label }, index) => {
+          const sign = index === at ? palette.accent("  › ") : palette.plain("    ");
+          const box = allowMultiple ? palette.plain(taken.has(id) ? "[x] " : "[ ] ") : nothing;
+          const name = index === at ? palette.bold : palette.plain;
+          return cut(join(sign, palette.accent(`${index + 1} `), box, name(label)), columns - 1);
+        }),
+        nothing,
+        palette.soft(`    ${allowMultiple ? "space marks · " : ""}enter takes · o own words · esc passes over`),
+      ];
+      return { lines };
+    },
+    press(key) {
+      if (key.type === "paste") return;
+      const number = /^[1-9]$/.test(key.name) ? Number(key.name) - 1 : -1;
+      if (key.name === "up") at = Math.max(0, at - 1);
+      else if (key.name === "down" || key.name === "tab") at = Math.min(options.length - 1, at + 1);
+      else if (key.name === "space" && allowMultiple) toggle(at);
+      else if (number >= 0 && options[number]) allowMultiple ? toggle(number) : close([options[number].id]);
+      else if (key.name === "enter") close(allowMultiple && taken.size > 0 ? [...taken] : [options[at]!.id]);
+      else if (key.name === "o") close("words");
+      else if (key.name === "escape" || key.name === "ctrl+c") close(undefined);
+    },
+  }));
+  const off = () => opened.panel.cancel();
+  signal.addEventListener("abort", off, { once: true });
+  try {
+    return await desk.open(opened);
+  } finally {
+    signal.removeEventListener("abort", off);
+  }
+}

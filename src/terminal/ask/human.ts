@@ -1,0 +1,41 @@
+// The person at the screen: asked one question at a time, each as a panel in the place of the editor.
+import type { Answer, Human, Question } from "../../protocol/run.ts";
+import type { Desk } from "../desk.ts";
+import { askChoices } from "./choices.ts";
+import { askPermission } from "./permission.ts";
+import { askHooks, askPlan, askServer, askTrust } from "./plain-questions.ts";
+
+const refused: Answer = { type: "no", reason: "The user said no." };
+const stopped: Answer = { type: "no", reason: "The run was stopped before there was an answer." };
+
+/** `waiting`: told how many questions are open, for the title and the bell. */
+export function screenHuman(desk: Desk, waiting: (count: number) => void): Human {
+  let last: Promise<unknown> = Promise.resolve();
+  let count = 0;
+  return {
+    ask(question, signal) {
+      waiting(++count);
+      // Calls run side by side, and a person answers one after the other.
+      const answer = last.then(() => (signal.aborted ? stopped : askOne(question, signal, desk)));
+      last = answer.catch(() => {}).then(() => waiting(--count));
+      return answer;
+    },
+  };
+}
+
+async function askOne(question: Question, signal: AbortSignal, desk: Desk): Promise<Answer> {
+  switch (question.type) {
+    case "permission":
+      return (await askPermission(question, signal, desk)) ?? refused;
+    case "choices":
+      return (await askChoices(question, signal, desk)) ?? { type: "choices", answers: [] };
+    case "plan":
+      return (await askPlan(question, signal, desk)) ?? refused;
+    case "trust":
+      return (await askTrust(question, signal, desk)) ?? refused;
+    case "server":
+      return (await askServer(question, signal, desk)) ?? refused;
+    case "hooks":
+      return (await askHooks(question, signal, desk)) ?? refused;
+  }
+}

@@ -1,0 +1,126 @@
+// May this be done? What will run, where, why it must be asked, the diff of an edit; and what each answer writes down.
+import type { Answer, PermissionQuestion } from "../../protocol/run.ts";
+import { homeDir } from "../../store/config-dir.ts";
+import { shortPath } from "../../text/short-path.ts";
+import type { Desk } from "../desk.ts";
+import { blanks, join, linesOf, type Painted, spread, wrap } from "../painted.ts";
+import { linePanel } from "../panels/line.ts";
+import { diffLines, indented } from "../transcript/diff-lines.ts";
+import { askByKey, type Choice } from "./question-panel.ts";
+
+type Reply = "once" | "session" | "always" | "no";
+
+export async function askPermission(
+  question: PermissionQuestion,
+  signal: AbortSignal,
+  desk: Desk,
+): Promise<Answer | undefined> {
+  const rules = question.rules ?? [];
+  while (!signal.aborted) {
+    const reply = await askByKey<Reply>(desk, signal, {
+      body: (columns) => bodyOf(question, desk, columns),
+      choices: choicesOf(question, desk),
+    });
+    switch (reply) {
+      case "once":
+        return { type: "yes" };
+      case "session":
+        return rules.length > 0 ? { type: "yes", grant: "run" } : { type: "yes", always: true };
+      case "always": {
+        const scope = await askScope(rules, signal, desk);
+        if (scope) return { type: "yes", grant: scope };
+        break;
+      }
+      case "no": {
+        const words = await desk.open(
+          linePanel(desk.palette, { title: "No:", hint: "what should it do instead? (or just enter)" }),
+        );
+        return { type: "no", reason: words?.trim() ? `The user said no: ${words.trim()}` : "The user said no." };
+      }
+      default:
+        return undefined;
+    }
+  }
+  return undefined;
+}
+
+function choicesOf(question: PermissionQuestion, desk: Desk): Choice<Reply>[] {
+  const { rules = [], personOnly } = question;
+  const choices: Choice<Reply>[] = [{ key: "y", label: "once", result: "once" }];
+  if (!personOnly) {
+    choices.push({ key: "s", label: "this session", result: "session" });
+    if (rules.length > 0)
+      choices.push({ key: "a", also: ["tab"], label: `always: ${rules.join(", ")}`, result: "always" });
+  }
+  choices.push({ key: "n", label: "no, and say why", result: "no" });
+  const explained = question.needs[0];
+  if (explained) choices.push({ key: "e", label: "explain", press: () => void explain(question, desk) });
+  choices.push({ key: "d", label: "details", press: () => void showDetails(question, desk) });
+  return choices;
+}
+
+/** The rule is shown before it is written down. */
+function askScope(rules: readonly string[], signal: AbortSignal, desk: Desk): Promise<"project" | "user" | undefined> {
+  const { palette } = desk;
+  return askByKey<"project" | "user">(desk, signal, {
+    body: () => [
+      palette.bold("  From now on, without asking:"),
+      ...rules.map((rule) => join(blanks(9), palette.plain(rule))),
+    ],
+    choices: [
+      { key: "p", label: "in this project (.cursor/cli.json)", result: "project" },
+      { key: "u", label: "everywhere (cli-config.json)", result: "user" },
+      { key: "escape", label: "back" },
+    ],
+  });
+}
+
+function bodyOf(
+  { tool, needs, reasons, diff }: PermissionQuestion,
+  { palette, env, rendering }: Desk,
+  columns: number,
+): Painted[] {
+  const [first, ...more] = needs;
+  const target = linesOf(first?.target ?? "");
+  const head = spread(
+    join(palette.plain("  "), palette.bold(tool.padEnd(6)), palette.plain(` ${target[0]}`)),
+    palette.warn("wants permission"),
+    columns,
+  );
+  const inside = (text: string, paint = palette.plain) => wrap(join(blanks(9), paint(text)), columns, blanks(9));
+  const cwd = first?.cwd === undefined ? [] : inside(`in ${shortPath(first.cwd, homeDir(env))}`, palette.soft);
+  // What the model wrote has a bar before each line, so that none of it can pass for a reason.
+  const rest = [...target.slice(1), ...more.flatMap(({ kind, target: each }) => linesOf(`${kind}: ${each}`))];
+  return [
+    head,
+    ...rest.flatMap((line) => wrap(join(blanks(9), palette.soft("│ "), palette.plain(line)), columns, blanks(11))),
+    ...cwd,
+    ...reasons.flatMap((reason) => inside(reason.replace(/\s*\n\s*/g, " "), palette.warn)),
+    ...(diff === undefined ? [] : indented(diffLines(diff, { palette, rendering, width: columns - 9, most: 40 }), 9)),
+  ];
+}
+
+/** As `permissions explain` tells it. */
+async function explain({ needs }: PermissionQuestion, desk: Desk): Promise<void> {
+  const texts = await Promise.all(
+    needs.map(({ kind, target }) => desk.command(["permissions", "explain", `${kind}: ${target}`])),
+  );
+  const lines = linesOf(texts.map(({ text }) => text.trimEnd()).join("\n\n"));
+  await desk.page("Why it is asked", () => lines.map((line) => desk.palette.plain(line)));
+}
+
+async function showDetails({ tool, args, needs, reasons, diff }: PermissionQuestion, desk: Desk): Promise<void> {
+  const { palette, rendering } = desk;
+  const parts = [
+    ...needs.map(({ kind, target, cwd }) => `${kind}: ${target}${cwd === undefined ? "" : `\nin ${cwd}`}`),
+    reasons.join("\n"),
+    JSON.stringify(args, null, 2),
+  ];
+  await desk.page(tool, (columns) => [
+    ...parts.flatMap((part) => [
+      ...linesOf(part).flatMap((line) => wrap(palette.plain(line), columns)),
+      palette.plain(""),
+    ]),
+    ...(diff === undefined ? [] : diffLines(diff, { palette, rendering, width: columns, most: 10_000 })),
+  ]);
+}

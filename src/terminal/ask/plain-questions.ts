@@ -1,0 +1,90 @@
+// Questions with a yes and a no: trust in a folder, servers and hooks of the project, plans.
+import type { Answer, HooksQuestion, PlanQuestion, ServerQuestion, TrustQuestion } from "../../protocol/run.ts";
+import type { Desk } from "../desk.ts";
+import { blanks, join, linesOf, type Painted, wrap } from "../painted.ts";
+import { linePanel } from "../panels/line.ts";
+import { askByKey } from "./question-panel.ts";
+
+type Asked = Promise<Answer | undefined>;
+
+const yes: Answer = { type: "yes" };
+const no: Answer = { type: "no", reason: "The user said no." };
+
+export function askTrust({ workspace }: TrustQuestion, signal: AbortSignal, desk: Desk): Asked {
+  const { palette } = desk;
+  return askByKey(desk, signal, {
+    body: (columns) => [
+      palette.bold("  Do you trust this directory?"),
+      ...barred(workspace, desk, columns),
+      ...told("The agent reads and changes files here, and follows the project's instructions.", desk, columns),
+    ],
+    choices: [
+      { key: "a", also: ["y"], label: "yes, always", result: yes },
+      { key: "q", also: ["n"], label: "no, leave", result: no },
+    ],
+  });
+}
+
+export function askServer({ name, file, start }: ServerQuestion, signal: AbortSignal, desk: Desk): Asked {
+  return askByKey(desk, signal, {
+    body: (columns) => [
+      desk.palette.bold(`  Start the MCP server ${name} from now on?`),
+      ...barred(start, desk, columns),
+      ...told(`${file} is new or has changed.`, desk, columns),
+    ],
+    choices: [
+      { key: "y", label: "yes, from now on", result: yes },
+      { key: "n", label: "no", result: no },
+    ],
+  });
+}
+
+export function askHooks({ files }: HooksQuestion, signal: AbortSignal, desk: Desk): Asked {
+  return askByKey(desk, signal, {
+    body: (columns) => [
+      desk.palette.bold("  Run these hooks from now on?"),
+      ...files.flatMap(({ file, hooks }) => [
+        ...told(`${file} is new or has changed.`, desk, columns),
+        ...hooks.flatMap(({ event, command, prompt }) =>
+          barred(`${event}: ${command ?? `(asks a model) ${prompt}`}`, desk, columns),
+        ),
+      ]),
+    ],
+    choices: [
+      { key: "y", label: "yes, from now on", result: yes },
+      { key: "n", label: "no", result: no },
+    ],
+  });
+}
+
+export async function askPlan({ name, text, file }: PlanQuestion, signal: AbortSignal, desk: Desk): Asked {
+  const { palette } = desk;
+  const reply = await askByKey<"yes" | "no">(desk, signal, {
+    body: (columns) => [palette.bold(`  Plan: ${name}`), ...barred(text, desk, columns), ...told(file, desk, columns)],
+    choices: [
+      { key: "y", label: "yes, do it", result: "yes" },
+      { key: "n", label: "no, and say why", result: "no" },
+      {
+        key: "d",
+        label: "read it whole",
+        press: () =>
+          void desk.page(name, (columns) => linesOf(text).flatMap((line) => wrap(palette.plain(line), columns))),
+      },
+    ],
+  });
+  if (reply === "yes") return yes;
+  if (reply === undefined) return undefined;
+  const words = await desk.open(linePanel(palette, { title: "No:", hint: "what should be different?" }));
+  return words?.trim() ? { type: "no", reason: words.trim() } : no;
+}
+
+/** What others wrote has a bar before each line, so that none of it can pass for ours. */
+function barred(text: string, { palette }: Desk, columns: number): Painted[] {
+  return linesOf(text.trim()).flatMap((line) =>
+    wrap(join(blanks(4), palette.soft("│ "), palette.plain(line)), columns, blanks(6)),
+  );
+}
+
+function told(text: string, { palette }: Desk, columns: number): Painted[] {
+  return wrap(join(blanks(4), palette.soft(text)), columns, blanks(4));
+}

@@ -1,0 +1,50 @@
+// A goal: after each turn the agent goes on by itself until it says that the goal is reached, or somebody stops it.
+import type { TurnEnding } from "../../protocol/run.ts";
+import type { Desk } from "../desk.ts";
+import type { SlashCommand } from "./command.ts";
+
+/** Then a person should look. */
+const mostTurns = 20;
+const reached = "GOAL REACHED";
+
+export type Goal = { text: string; turns: number };
+
+export const goalCommand: SlashCommand = {
+  name: "goal",
+  operands: "<objective>|stop",
+  help: "Work on by itself until the objective is reached",
+  group: "Context",
+  run(desk, rest) {
+    const { goal } = desk;
+    if (rest === "" && goal) return desk.say(`The goal: ${goal.text} (turn ${goal.turns} of ${mostTurns}).`);
+    if (rest === "") return desk.complain("An objective is missing: /goal <objective>");
+    if (rest === "stop" || rest === "off") {
+      desk.setGoal(undefined);
+      return desk.say("The goal is dropped.");
+    }
+    desk.setGoal({ text: rest, turns: 1 });
+    desk.submit(
+      `${rest}\n\nWork until this is done. When it is done and you have checked it, end your answer with the line ${reached}.`,
+    );
+  },
+};
+
+/** What to say next, or undefined where the goal is reached, was interrupted, or takes too long. */
+export function goalAfter(goal: Goal, ending: TurnEnding, desk: Desk): Goal | undefined {
+  if (ending.type === "fail") {
+    desk.say("The goal is paused: the turn did not end well. /goal <objective> begins again.");
+    return undefined;
+  }
+  if (ending.text.trimEnd().endsWith(reached)) {
+    desk.say(`The goal is reached after ${goal.turns} ${goal.turns === 1 ? "turn" : "turns"}.`);
+    return undefined;
+  }
+  if (goal.turns >= mostTurns) {
+    desk.say(`The goal was not reached in ${mostTurns} turns. Look at what was done, then /goal again.`);
+    return undefined;
+  }
+  desk.submit(
+    `Go on with the goal: ${goal.text}\nEnd your answer with the line ${reached} once it is done and checked.`,
+  );
+  return { ...goal, turns: goal.turns + 1 };
+}

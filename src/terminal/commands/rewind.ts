@@ -1,0 +1,80 @@
+// Back to an earlier message, with the files, and forward again while nothing new was said.
+import { openRewind } from "../../agent/snapshots/rewind.ts";
+import { findChat, forkChat } from "../../store/chats/find-chat.ts";
+import { openChat } from "../../store/chats/open-chat.ts";
+import { readChat } from "../../store/chats/read-chat.ts";
+import { configDir } from "../../store/config-dir.ts";
+import { oneLine } from "../../text/one-line.ts";
+import type { Desk } from "../desk.ts";
+import { resumeChat } from "./session.ts";
+
+/** A copy of the chat as it was before the last rewind, by the chat that was rewound. */
+const before = new Map<string, { copy: string; turns: number }>();
+
+type Target = { type: "turn"; number: number; prompt: string } | { type: "forward" };
+
+export async function chooseTurn(desk: Desk): Promise<void> {
+  const { conversation } = desk;
+  const { chatId } = conversation.facts;
+  const { workspace, unkept } = conversation.request;
+  if (unkept) return desk.complain("A chat that is not saved cannot be rewound. Start without --no-persist.");
+  if (chatId === undefined) return;
+  const config = configDir(desk.env);
+  const folder = findChat(config, chatId, workspace, desk.program);
+  const { turns } = readChat(folder, { events: false });
+  const forward = before.get(chatId);
+  if (turns.length === 0 && !forward) return desk.say("There is nothing to take back yet.");
+  const target = await desk.choose<Target>({
+    title: "Back to before",
+    items: [
+      ...(forward
+        ? [
+            {
+              value: { type: "forward" } as const,
+              label: "Forward again",
+              detail: `to turn ${forward.turns}, with its files`,
+            },
+          ]
+        : []),
+      ...[...turns].reverse().map(({ number, prompt }) => ({
+        value: { type: "turn", number, prompt } as const,
+        label: oneLine(prompt, 200),
+        note: `turn ${number}`,
+      })),
+    ],
+  });
+  if (!target) return;
+  if (target.type === "forward") return goForward(desk, chatId);
+  const copy = forkChat(config, folder);
+  await conversation.run!.rewind(target.number);
+  before.set(chatId, { copy: copy.id, turns: turns.length });
+  await desk.reprint();
+  desk.write(target.prompt);
+}
+
+/** Something new was said, or the program ends: what was kept aside is not needed any more. */
+export async function forgetForward(desk: Desk): Promise<void> {
+  const { chatId } = desk.conversation.facts;
+  const kept = chatId === undefined ? undefined : before.get(chatId);
+  if (!kept) return;
+  before.delete(chatId!);
+  const { deleteChat } = await import("../../store/chats/delete-chat.ts");
+  const config = configDir(desk.env);
+  deleteChat(config, findChat(config, kept.copy, desk.conversation.request.workspace, desk.program));
+}
+
+/** The files as they were, and the conversation that was kept aside. */
+async function goForward(desk: Desk, chatId: string): Promise<void> {
+  const { workspace } = desk.conversation.request;
+  const config = configDir(desk.env);
+  const { copy } = before.get(chatId)!;
+  await desk.conversation.close();
+  const chat = openChat(findChat(config, chatId, workspace, desk.program));
+  try {
+    await openRewind({ configDir: config, workspace, chat }).undo();
+  } finally {
+    chat.close();
+  }
+  before.delete(chatId);
+  await resumeChat(desk, copy);
+}

@@ -1,0 +1,147 @@
+// Commands about conversations: new, resumed, copied, taken back, renamed, exported.
+import { listChats, shownTitle } from "../../store/chats/list-chats.ts";
+import { configDir } from "../../store/config-dir.ts";
+import { ageOf } from "../../text/age.ts";
+import { oneLine } from "../../text/one-line.ts";
+import { copyText } from "../clipboard.ts";
+import type { Desk } from "../desk.ts";
+import { type SlashCommand, shows } from "./command.ts";
+import { chooseTurn } from "./rewind.ts";
+
+export const sessionCommands: readonly SlashCommand[] = [
+  {
+    name: "clear",
+    aliases: ["new", "new-chat", "newchat"],
+    help: "Start a new chat",
+    group: "Session",
+    needsIdle: true,
+    run: (desk) => desk.switchTo({ ...desk.conversation.request, chat: { type: "new" } }),
+  },
+  {
+    name: "resume",
+    operands: "[chat id]",
+    help: "Resume another chat",
+    group: "Session",
+    needsIdle: true,
+    run: resume,
+  },
+  {
+    name: "fork",
+    aliases: ["branch", "duplicate"],
+    help: "Go on in a copy of this chat",
+    group: "Session",
+    needsIdle: true,
+    run: (desk) => resumeChat(desk, desk.conversation.facts.chatId, { fork: true }),
+  },
+  {
+    name: "rewind",
+    aliases: ["undo", "restore"],
+    help: "Take conversation and files back to before a message (esc esc)",
+    group: "Session",
+    needsIdle: true,
+    run: chooseTurn,
+  },
+  {
+    name: "rename",
+    operands: "<name>",
+    help: "Give this chat a name",
+    group: "Session",
+    needsIdle: true,
+    run: rename,
+  },
+  {
+    name: "export",
+    operands: "[file]",
+    help: "Write this chat to a file: .md, .html, .json or .jsonl",
+    group: "Session",
+    run: exportChat,
+  },
+  {
+    name: "copy",
+    help: "Copy the last answer",
+    group: "Session",
+    run: (desk) => copy(desk, desk.conversation.lastAnswer, "the last answer"),
+  },
+  {
+    name: "copy-conversation-id",
+    help: "Copy the id of this chat",
+    group: "Session",
+    run: (desk) => copy(desk, desk.conversation.facts.chatId ?? "", "the chat id"),
+  },
+  {
+    name: "login",
+    operands: "[vendor]",
+    help: "Save a vendor's API key",
+    group: "Session",
+    needsIdle: true,
+    run: login,
+  },
+  { name: "logout", help: "Forget saved keys", group: "Session", run: shows("logout") },
+  { name: "quit", aliases: ["exit"], help: "Leave", group: "Session", run: (desk) => desk.leave() },
+];
+
+async function resume(desk: Desk, rest: string): Promise<void> {
+  if (rest !== "") return resumeChat(desk, rest);
+  const { workspace } = desk.conversation.request;
+  const chats = listChats(configDir(desk.env), { workspace }).filter(
+    ({ id, hasConversation }) => hasConversation && id !== desk.conversation.facts.chatId,
+  );
+  if (chats.length === 0) return desk.say("There is no other chat in this directory yet.");
+  const now = Date.now();
+  const id = await desk.choose({
+    title: "Resume",
+    items: chats.map((chat) => ({
+      value: chat.id,
+      label: oneLine(shownTitle(chat), 60),
+      detail: chat.model ?? "",
+      note: ageOf(chat.updatedAt, now),
+    })),
+  });
+  if (id !== undefined) await resumeChat(desk, id);
+}
+
+export function resumeChat(desk: Desk, id: string | undefined, { fork }: { fork?: true } = {}): Promise<void> {
+  const { mode: _mode, ...request } = desk.conversation.request;
+  return desk.switchTo({ ...request, chat: { type: "resume", id: id ?? "-1", ...(fork && { fork }) } });
+}
+
+/** While a run has the chat open, nobody else may write to it. */
+async function rename(desk: Desk, name: string): Promise<void> {
+  const { chatId } = desk.conversation.facts;
+  if (name === "") return desk.complain("A name is missing: /rename <name>");
+  if (chatId === undefined || desk.conversation.turn === 0)
+    return desk.complain("There is nothing to rename yet: say something first.");
+  await desk.conversation.close();
+  const { text } = await desk.command(["sessions", "rename", chatId, name]);
+  await resumeChat(desk, chatId);
+  desk.show(text);
+}
+
+const formats: Readonly<Record<string, string>> = {
+  md: "markdown",
+  html: "html",
+  json: "json",
+  jsonl: "stream-json",
+};
+
+async function exportChat(desk: Desk, rest: string): Promise<void> {
+  const { chatId } = desk.conversation.facts;
+  if (chatId === undefined) return desk.complain("There is nothing to export yet.");
+  const file = rest === "" ? `chat-${chatId.slice(0, 8)}.md` : rest;
+  const format = formats[/\.(\w+)$/.exec(file)?.[1] ?? ""] ?? "markdown";
+  const { code, text } = await desk.command(["export", chatId, "--format", format, "--output", file]);
+  if (code === 0) desk.say(`Written to ${file}.`);
+  else desk.complain(text.trim());
+}
+
+export async function copy(desk: Desk, text: string, what: string): Promise<void> {
+  if (text === "") return desk.say("There is nothing to copy yet.");
+  const how = await copyText(text, desk.env);
+  if (how === undefined) desk.complain("No clipboard was found. Install wl-copy, xclip or pbcopy.");
+  else desk.say(`Copied ${what}.`);
+}
+
+/** The command asks for itself, on the terminal. */
+async function login(desk: Desk, vendor: string): Promise<void> {
+  await desk.lend(() => desk.interactive(["login", ...(vendor === "" ? [] : [vendor])]));
+}

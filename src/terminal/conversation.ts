@@ -1,0 +1,235 @@
+// The conversation on the screen: one run after the other, what was typed while it works, and what is known of it.
+import type { AgentEvent } from "../protocol/event.ts";
+import type { ContextUse, LiveRun, PermissionMode, Prompt, Recorded, RunRequest, Sent } from "../protocol/run.ts";
+import type { RunHost } from "../run/host.ts";
+import { openRun } from "../run/live-run.ts";
+
+/** Typed while a turn ran, and not yet told. */
+export type Queued = { text: string; sent: Sent };
+
+/** What the footer, the title and the status line tell. */
+export type ConversationFacts = {
+  chatId?: string;
+  model: string;
+  mode: PermissionMode;
+  context?: ContextUse;
+  /** Tokens of the finished turns. */
+  tokens: { input: number; output: number };
+};
+
+/** One edit of a turn, as the run reported it. */
+export type Change = { turn: number; path: string; diff: string; added: number; removed: number };
+
+type Listeners = {
+  event(recorded: Recorded): void;
+  /** Something other than an event changed: the queue, the facts. */
+  changed(): void;
+};
+
+export class Conversation {
+  readonly #host: RunHost;
+  readonly #listeners: Listeners;
+  #run: LiveRun | undefined;
+  #followed: Promise<void> | undefined;
+  #request: RunRequest;
+  #sent: Queued[] = [];
+  /** Commands that run, the last one last. */
+  readonly #running = new Map<string, { tool: string; isShell: boolean }>();
+  #firstNumber: number | undefined;
+  #lastNumber = 0;
+  readonly changes: Change[] = [];
+  facts: ConversationFacts;
+  /** When the turn that runs began. */
+  startedAt: number | undefined;
+  turn = 0;
+  /** The text of the last answer, for copying. */
+  lastAnswer = "";
+  exitCode = 0;
+
+  constructor(request: RunRequest, host: RunHost, listeners: Listeners) {
+    this.#request = request;
+    this.#host = host;
+    this.#listeners = listeners;
+    this.facts = factsOf(request);
+  }
+
+  get request(): RunRequest {
+    return this.#request;
+  }
+
+  get run(): LiveRun | undefined {
+    return this.#run;
+  }
+
+  get host(): RunHost {
+    return this.#host;
+  }
+
+  get isWorking(): boolean {
+    return this.#sent.some(({ sent }) => sent.state === "told");
+  }
+
+  get queue(): readonly Queued[] {
+    return this.isWorking ? this.#sent.filter(({ sent }) => sent.state === "waiting") : [];
+  }
+
+  /** Everything that was recorded of the chat until now. `before`: only what an earlier run left. */
+  async *history(part: "all" | "before" = "all"): AsyncGenerator<Recorded> {
+    const end = part === "all" ? this.#lastNumber : (this.#firstNumber ?? 1) - 1;
+    if (!this.#run || end < 1) return;
+    for await (const recorded of this.#run.events(1)) {
+      if (recorded.number === undefined || recorded.agent !== undefined) continue;
+      if (recorded.number <= end) yield recorded;
+      if (recorded.number >= end) return;
+    }
+  }
+
+  /** Opens the run that was asked for; another one first ends the one before it. Throws UserError. */
+  async open(request: RunRequest = this.#request): Promise<void> {
+    await this.close();
+    this.#request = request;
+    this.facts = factsOf(request);
+    this.#firstNumber = undefined;
+    this.changes.length = 0;
+    this.#running.clear();
+    this.turn = 0;
+    const run = await openRun(request, this.#host);
+    this.#run = run;
+    this.facts.chatId = run.chatId;
+    this.#followed = this.#follow(run);
+    // What hooks and servers need to be asked is asked before the first prompt; what fails is told by the first turn.
+    await run.names().catch(() => {});
+    void this.refresh();
+  }
+
+  async close(): Promise<void> {
+    const [run, followed] = [this.#run, this.#followed];
+    this.#run = undefined;
+    this.#sent = [];
+    await run?.close();
+    await followed;
+  }
+
+  send(prompt: Prompt): Sent | undefined {
+    return this.#hand(prompt.text, this.#run?.send(prompt));
+  }
+
+  /** Told at the next safe point of the turn that runs. */
+  steer(text: string): Sent | undefined {
+    return this.#hand(text, this.#run?.steer(text));
+  }
+
+  /** The last thing that was queued, taken back; undefined where everything has been told. */
+  async takeBack(): Promise<string | undefined> {
+    const last = this.queue.at(-1);
+    if (!last || !(await last.sent.withdraw())) return undefined;
+    return last.text;
+  }
+
+  interrupt(): void {
+    this.#run?.interrupt("Interrupted by you.");
+  }
+
+  /** The command that runs goes on by itself. False: none does. */
+  async background(): Promise<boolean> {
+    const last = [...this.#running].reverse().find(([, call]) => call.isShell);
+    return last !== undefined && (await this.#run?.background(last[0])) === true;
+  }
+
+  setMode(mode: PermissionMode): void {
+    this.#run?.setMode(mode);
+    this.facts = { ...this.facts, mode };
+    this.#listeners.changed();
+  }
+
+  async setModel(model: string): Promise<void> {
+    await this.#run?.setModel(model);
+    this.facts = { ...this.facts, model };
+    this.#listeners.changed();
+  }
+
+  /** How full the window is. Not known while nothing can be asked: then it stays as it was. */
+  async refresh(): Promise<void> {
+    const run = this.#run;
+    const context = await run?.context().catch(() => undefined);
+    if (run !== this.#run || !context) return;
+    this.facts = { ...this.facts, context };
+    this.#listeners.changed();
+  }
+
+  #hand(text: string, sent: Sent | undefined): Sent | undefined {
+    if (!sent) return undefined;
+    this.#sent.push({ text, sent });
+    this.startedAt ??= Date.now();
+    void sent.ending.then((ending) => {
+      this.#sent = this.#sent.filter((each) => each.sent !== sent);
+      this.exitCode = ending.type === "done" ? 0 : 1;
+      if (this.#sent.length === 0) this.startedAt = undefined;
+      void this.refresh();
+      this.#listeners.changed();
+    });
+    this.#listeners.changed();
+    return sent;
+  }
+
+  async #follow(run: LiveRun): Promise<void> {
+    for await (const recorded of run.events()) {
+      if (recorded.agent === undefined) this.#learn(recorded.event);
+      if (recorded.number !== undefined && recorded.agent === undefined) {
+        this.#firstNumber ??= recorded.number;
+        this.#lastNumber = recorded.number;
+      }
+      this.#listeners.event(recorded);
+    }
+  }
+
+  #learn(event: AgentEvent): void {
+    switch (event.type) {
+      case "init":
+        this.facts = { ...this.facts, model: event.model ?? "", mode: event.permissionMode as PermissionMode };
+        break;
+      case "user":
+        this.turn++;
+        this.startedAt = Date.now();
+        break;
+      case "tool_start":
+        this.#running.set(event.callId, { tool: event.tool, isShell: event.tool === "shell" });
+        break;
+      case "tool_end":
+        this.#running.delete(event.callId);
+        this.#learnChange(event);
+        break;
+      case "text_end":
+        this.lastAnswer = event.text;
+        break;
+      case "notice": {
+        const { model, permissionMode } = event.fields ?? {};
+        if (event.kind === "model_change" && typeof model === "string") this.facts = { ...this.facts, model };
+        if (event.kind === "mode_change") this.facts = { ...this.facts, mode: permissionMode as PermissionMode };
+        break;
+      }
+      case "done":
+      case "fail": {
+        const { input, output } = this.facts.tokens;
+        const { inputTokens = 0, outputTokens = 0 } = event.usage ?? {};
+        this.facts = { ...this.facts, tokens: { input: input + inputTokens, output: output + outputTokens } };
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  #learnChange({ outcome }: Extract<AgentEvent, { type: "tool_end" }>): void {
+    const value = outcome?.kind === "success" ? (outcome.value as Record<string, unknown> | undefined) : undefined;
+    const { path, diffString, linesAdded, linesRemoved } = value ?? {};
+    if (typeof path !== "string" || typeof diffString !== "string" || diffString === "") return;
+    const counts = { added: Number(linesAdded ?? 0), removed: Number(linesRemoved ?? 0) };
+    this.changes.push({ turn: this.turn, path, diff: diffString, ...counts });
+  }
+}
+
+function factsOf({ model, mode, force }: RunRequest): ConversationFacts {
+  const first: PermissionMode = mode === "plan" || mode === "ask" ? mode : force ? "force" : "default";
+  return { model: model ?? "", mode: first, tokens: { input: 0, output: 0 } };
+}

@@ -1,0 +1,63 @@
+// When a frame is drawn: soon after something changed, never more often than eyes can follow, and not at all while idle.
+
+/** Between two frames. */
+const frameMs = 16;
+/** Between two pictures of the spinner. */
+const tickMs = 200;
+/** After a key, nothing moves for a moment but what the key did: input methods lose what they compose otherwise. */
+const quietMs = 250;
+
+export class FrameClock {
+  readonly #draw: () => void;
+  #next: NodeJS.Timeout | NodeJS.Immediate | undefined;
+  #drawnAt = 0;
+  #keyAt = 0;
+  #ticker: NodeJS.Timeout | undefined;
+
+  constructor(draw: () => void) {
+    this.#draw = draw;
+  }
+
+  get lastKeyAt(): number {
+    return this.#keyAt;
+  }
+
+  keyPressed(): void {
+    this.#keyAt = Date.now();
+  }
+
+  /** Draws soon; several wishes are one frame. */
+  request(): void {
+    if (this.#next) return;
+    const wait = this.#drawnAt + frameMs - Date.now();
+    this.#next = wait > 0 ? setTimeout(() => this.now(), wait) : setImmediate(() => this.now());
+  }
+
+  now(): void {
+    this.#cancel();
+    this.#drawnAt = Date.now();
+    this.#draw();
+  }
+
+  /** While something runs, its spinner turns and its seconds count. */
+  animate(isRunning: boolean): void {
+    if (!isRunning) {
+      clearInterval(this.#ticker);
+      this.#ticker = undefined;
+    } else
+      this.#ticker ??= setInterval(() => {
+        if (Date.now() - this.#keyAt >= quietMs) this.request();
+      }, tickMs);
+  }
+
+  stop(): void {
+    this.animate(false);
+    this.#cancel();
+  }
+
+  #cancel(): void {
+    clearTimeout(this.#next as NodeJS.Timeout);
+    clearImmediate(this.#next as NodeJS.Immediate);
+    this.#next = undefined;
+  }
+}

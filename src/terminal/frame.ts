@@ -1,0 +1,61 @@
+// One frame of the live region: what runs, what waits, the rule, the editor or what stands in its place, the footer.
+
+import type { Goal } from "./commands/goal.ts";
+import { modeNames } from "./commands/model-and-mode.ts";
+import type { Conversation, Queued } from "./conversation.ts";
+import { footerLine, ruleLine } from "./footer.ts";
+import { linesOf, nothing, type Painted, type Palette, spread } from "./painted.ts";
+import type { Size, View } from "./view.ts";
+
+export type FrameParts = {
+  below: { view(size: Size): View };
+  /** At most so many lines. */
+  live(rows: number): readonly Painted[];
+  queue: readonly Pick<Queued, "text">[];
+  footer: readonly Painted[];
+};
+
+export function frameView({ below, live, queue, footer }: FrameParts, palette: Palette, size: Size): View {
+  const { lines, cursor } = below.view(size);
+  const waiting = queueLines(queue, palette, size.columns);
+  const room = size.rows - 1 - lines.length - footer.length - waiting.length - 2;
+  const above = [...live(Math.max(0, room)), nothing, ...waiting, ruleLine(palette, size.columns)];
+  return {
+    lines: [...above, ...lines, ...footer],
+    ...(cursor && { cursor: { row: above.length + cursor.row, column: cursor.column } }),
+  };
+}
+
+const mostQueued = 3;
+
+/** What was typed while the agent works, and waits to be told. */
+function queueLines(queue: readonly Pick<Queued, "text">[], { soft }: Palette, columns: number): Painted[] {
+  const shown = queue.slice(-mostQueued).map(({ text }) => soft(`› ${linesOf(text.trim())[0]}`));
+  const more = queue.length > mostQueued ? [soft(`  … and ${queue.length - mostQueued} more`)] : [];
+  const hint = soft(`queued: ${queue.length} · enter sends now · ↑ takes back`);
+  return [...more, ...shown].map((line, index, all) =>
+    spread(line, index === all.length - 1 ? hint : nothing, columns - 1),
+  );
+}
+
+export function sessionFooter(
+  { facts, isWorking, queue }: Conversation,
+  { goal, branch }: { goal: Goal | undefined; branch: string | undefined },
+  { palette, size }: { palette: Palette; size: Size },
+): Painted {
+  const { context, model, mode } = facts;
+  return footerLine(
+    {
+      mode: modeNames[mode],
+      model,
+      contextUsed: context && context.used / context.window,
+      costUsd: context?.costUsd,
+      branch,
+      queued: queue.length,
+      hint: isWorking ? "esc interrupts" : goal && `goal: ${goal.text}`,
+      right: "? keys",
+    },
+    palette,
+    size.columns - 1,
+  );
+}

@@ -1,0 +1,88 @@
+// The terminal: a conversation on the screen, from the first paint to the last word.
+import { findGit } from "../agent/instructions/environment.ts";
+import { configDir, homeDir } from "../store/config-dir.ts";
+import { openPromptFile } from "../store/prompt-history.ts";
+import { loadSettings } from "../store/settings.ts";
+import { App } from "./app.ts";
+import { colourDepth, isDarkBackground } from "./colours.ts";
+import { commandChoices } from "./commands/index.ts";
+import { createEditor } from "./editor/editor.ts";
+import { createHistory } from "./editor/history.ts";
+import { openInEditor } from "./external-editor.ts";
+import { createKeyboard } from "./keyboard.ts";
+import { createPalette } from "./painted.ts";
+import { createScreen, doesReflow } from "./screen.ts";
+import type { TerminalStart } from "./start.ts";
+import { StatusLine, statusCommand } from "./status-line.ts";
+import { createTranscript } from "./transcript/index.ts";
+import { openTty } from "./tty.ts";
+import { workspaceFiles } from "./workspace-files.ts";
+
+/** The exit code comes back. */
+export async function runTerminal(start: TerminalStart): Promise<number> {
+  const { request, host, input, output } = start;
+  const { env } = host;
+  const settings = loadSettings({ configDir: configDir(env), workspace: request.workspace, trusted: false });
+  const display = (settings.raw["display"] ?? {}) as Record<string, unknown>;
+  const palette = createPalette({ depth: colourDepth(env), dark: isDarkBackground(env) });
+  const tty = openTty({ input, output, env, onResume: () => app.resumed() });
+  const screen = createScreen(output, tty.size, { reflows: doesReflow(env) });
+  const toggles = {
+    vim: settings.vimMode,
+    thinking: display["showThinkingBlocks"] === true,
+    lineNumbers: display["showLineNumbers"] !== false,
+  };
+  const files = workspaceFiles(() => app.conversation.request.workspace, env);
+  const editor = createEditor({
+    palette: { ...palette, inverse: palette.reverse },
+    vim: toggles.vim,
+    placeholder: "Ask, or type / for commands, @ for files",
+    history: createHistory({
+      file: openPromptFile({ configDir: configDir(env), workspace: request.workspace }),
+      redact: host.redact ?? ((text) => text),
+    }),
+    complete: { commands: () => commandChoices(app.names), files },
+    onChange: () => app.redraw(),
+  });
+  const status = statusCommand(settings.raw);
+  const app: App = new App({
+    start,
+    tty,
+    screen,
+    palette,
+    editor,
+    toggles,
+    transcript: ({ isExpanded, rendering, onChange }) =>
+      createTranscript({
+        palette,
+        workspace: request.workspace,
+        home: homeDir(env),
+        rendering,
+        isExpanded,
+        showThinking: isExpanded || toggles.thinking,
+        ...(onChange && { onChange }),
+      }),
+    notifies: settings.raw["notifications"] !== false,
+    branch: () => findGit(request.workspace)?.branch,
+    statusLine: status && new StatusLine(status, palette, env, () => app.redraw()),
+    editFile: (file) => openInEditor(file, env),
+  });
+  const keyboard = createKeyboard((key) => app.press(key));
+  const onData = (chunk: Uint8Array) => keyboard.feed(chunk);
+  const onEnd = () => app.leave();
+  const onResize = () => app.resized(tty.size);
+  app.paint();
+  await tty.enter();
+  input.on("data", onData).on("end", onEnd).on("error", onEnd).resume();
+  output.on("resize", onResize);
+  try {
+    void app.begin();
+    return await app.done;
+  } finally {
+    await app.end();
+    output.off("resize", onResize);
+    input.off("data", onData).off("end", onEnd).off("error", onEnd).pause();
+    keyboard.close();
+    tty.leave();
+  }
+}

@@ -1,0 +1,17 @@
+// Draws whole screens on the alternate screen, row by row where they differ.
+import type { Painted } from "../painted.ts";
+import type { ScreenOutput } from "../screen.ts";
+
+export function createFullScreen(out: ScreenOutput): { draw(rows: readonly Painted[]): void } {
+  let shown: readonly Painted[] = [];
+  let height = 0;
+  return {
+    draw(rows) {
+      if (rows.length !== height) shown = []; // another size: the terminal may have moved everything
+      height = rows.length;
+      const changed = rows.flatMap((row, index) => (row === shown[index] ? [] : [`\x1b[${index + 1};1H\x1b[K${row}`]));
+      shown = rows;
+      if (changed.length > 0) out.write(`\x1b[?2026h\x1b[?25l\x1b[?7l${changed.join("")}\x1b[?7h\x1b[?2026l`);
+    },
+  };
+}

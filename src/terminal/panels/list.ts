@@ -1,0 +1,121 @@
+// A list to choose one line from: arrows move, typing narrows it, Enter takes, Esc leaves.
+import { fuzzyFilter } from "@earendil-works/pi-tui/dist/fuzzy.js";
+import type { Key } from "../key.ts";
+import { cut, join, type Painted, type Palette, padded, spread } from "../painted.ts";
+import type { Size, View } from "../view.ts";
+import { createPanel, type Panel } from "./panel.ts";
+
+export type ListItem<Value> = {
+  value: Value;
+  label: string;
+  /** Soft, behind the label. */
+  detail?: string;
+  /** At the right edge. */
+  note?: string;
+};
+
+export type ListOptions<Value> = {
+  title: string;
+  items: readonly ListItem<Value>[];
+  /** The one that is chosen at first. */
+  selected?: number;
+  filter?: string;
+  /** Further keys: what each does with the item it is pressed on. */
+  keys?: Readonly<Record<string, { help: string; press(item: ListItem<Value>): void }>>;
+};
+
+/** So many lines at most, however high the window is: the conversation above stays in sight. */
+const mostLines = 12;
+
+const moves: Readonly<Record<string, (height: number) => number>> = {
+  up: () => -1,
+  "ctrl+p": () => -1,
+  down: () => 1,
+  "ctrl+n": () => 1,
+  tab: () => 1,
+  pageup: (height) => -height,
+  pagedown: (height) => height,
+  home: () => Number.NEGATIVE_INFINITY,
+  end: () => Number.POSITIVE_INFINITY,
+};
+
+export function listPanel<Value>(
+  palette: Palette,
+  options: ListOptions<Value>,
+): { panel: Panel; closed: Promise<Value | undefined> } {
+  let filter = options.filter ?? "";
+  let left = narrowed();
+  let selected = Math.max(0, Math.min(options.selected ?? 0, left.length - 1));
+  let first = 0;
+  let height = mostLines;
+
+  function narrowed(): readonly ListItem<Value>[] {
+    return filter === ""
+      ? options.items
+      : fuzzyFilter([...options.items], filter, ({ label, detail = "" }) => `${label} ${detail}`);
+  }
+
+  function setFilter(text: string): void {
+    filter = text;
+    left = narrowed();
+    selected = 0;
+    first = 0;
+  }
+
+  function view({ columns, rows }: Size): View {
+    height = Math.max(1, Math.min(mostLines, rows - 6));
+    first = Math.max(0, Math.min(first, selected, left.length - 1));
+    if (selected >= first + height) first = selected - height + 1;
+    const prompt = join(palette.bold(` ${options.title} `), palette.plain(filter));
+    const shown = left.slice(first, first + height);
+    const width = Math.min(40, Math.max(0, ...shown.map(({ label }) => label.length)) + 2);
+    const lines = shown.map((item, index) => lineOf(item, first + index === selected, { columns, width }));
+    if (lines.length === 0) lines.push(palette.soft("   no matches"));
+    const counted =
+      left.length === options.items.length ? `${left.length}` : `${left.length} of ${options.items.length}`;
+    const more = Object.entries(options.keys ?? {}).map(([name, { help }]) => ` · ${name} ${help}`);
+    const help = cut(
+      palette.soft(`   ${counted} · ↑↓ move · type to narrow · enter selects · esc leaves${more.join("")}`),
+      columns - 1,
+    );
+    const head = cut(prompt, columns - 1);
+    return {
+      lines: [head, ...lines, help],
+      cursor: { row: 0, column: Math.min(columns - 1, options.title.length + 2 + filter.length) },
+    };
+  }
+
+  function lineOf(
+    { label, detail = "", note = "" }: ListItem<Value>,
+    isSelected: boolean,
+    { columns, width }: { columns: number; width: number },
+  ): Painted {
+    const name = isSelected ? palette.both("bold", "accent") : palette.plain;
+    const sign = isSelected ? palette.accent(" › ") : palette.plain("   ");
+    const labelled = detail === "" ? name(label) : padded(cut(name(label), width), width);
+    return spread(join(sign, labelled, palette.soft(detail)), palette.soft(note), columns - 1);
+  }
+
+  return createPanel<Value>((close) => ({
+    view,
+    press(key) {
+      if (key.type === "paste") return setFilter(filter + key.text.replace(/\s+/g, " "));
+      const item = left[selected];
+      const own = options.keys?.[key.name];
+      const move = moves[key.name];
+      if (own) {
+        if (item) own.press(item);
+      } else if (move) selected = Math.max(0, Math.min(left.length - 1, selected + move(height)));
+      else if (key.name === "escape" || key.name === "ctrl+c" || key.name === "ctrl+d") close(undefined);
+      else if (key.name === "enter") item && close(item.value);
+      else typed(key);
+    },
+  }));
+
+  function typed(key: Extract<Key, { type: "key" }>): void {
+    if (key.name === "backspace") setFilter([...filter].slice(0, -1).join(""));
+    else if (key.name === "ctrl+u") setFilter("");
+    else if (key.name === "ctrl+w") setFilter(filter.replace(/\S+\s*$/, ""));
+    else if (key.text !== undefined) setFilter(filter + key.text);
+  }
+}

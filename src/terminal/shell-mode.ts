@@ -1,0 +1,56 @@
+// Shell mode: a command of the user's own, in their shell, with an end after 30 seconds. The model is not told of it.
+import { Supervisor } from "../process/supervisor.ts";
+import type { App } from "./app.ts";
+import { join, linesOf, nothing, type Painted, spread } from "./painted.ts";
+
+const timeoutMs = 30_000;
+const liveLines = 8;
+/** More is not shown; whoever wants it all sends it to a file. */
+const mostLines = 400;
+
+export async function runShellCommand(app: App, command: string): Promise<void> {
+  if (command.trim() === "") return;
+  const { palette } = app;
+  // What no rule may lift is not lifted by typing it here.
+  const { code, text } = await app.command(["permissions", "check", `Shell: ${command}`, "--force"]);
+  if (code === 4) return app.complain(`This command is denied.\n${text.split("\n").slice(1).join("\n").trimEnd()}`);
+  const startedAt = Date.now();
+  let output = "";
+  const abort = new AbortController();
+  const head = (right: Painted, columns: number) =>
+    spread(join(palette.plain("  "), palette.bold("!      "), palette.plain(linesOf(command)[0]!)), right, columns - 1);
+  const bar = (line: string) => join(palette.soft("         │ "), palette.withColours(line));
+  app.setLive((columns) => [
+    head(palette.soft(`${Math.floor((Date.now() - startedAt) / 1000)} s`), columns),
+    ...linesOf(output.trimEnd()).slice(-liveLines).map(bar),
+  ]);
+  const supervisor = new Supervisor({
+    command: [app.env["SHELL"] || "/bin/sh", "-c", command],
+    cwd: app.conversation.request.workspace,
+    env: app.env,
+    timeoutMs,
+    graceMs: 500,
+    signal: abort.signal,
+    leftovers: "group",
+    onOutput: (_stream, chunk) => {
+      if (output.length < 4_000_000) output += chunk.toString("utf8");
+      app.redraw();
+    },
+  });
+  const end = await supervisor.ended;
+  app.setLive(undefined);
+  const lines = linesOf(output.trimEnd());
+  const shown = lines.length > mostLines ? lines.slice(-mostLines) : lines;
+  const outcome =
+    end.stopped === "timedOut"
+      ? palette.bad("ended after 30 s")
+      : end.exitCode === 0
+        ? palette.soft(`${((Date.now() - startedAt) / 1000).toFixed(1)} s`)
+        : palette.bad(end.failure ? "not started" : `exit ${end.exitCode ?? end.signal}`);
+  app.commit([
+    nothing,
+    head(outcome, app.size.columns),
+    ...(lines.length > shown.length ? [palette.soft(`         … ${lines.length - shown.length} lines before`)] : []),
+    ...(output.trim() === "" ? [] : shown.map(bar)),
+  ]);
+}

@@ -1,0 +1,121 @@
+// The status line: a command of the user's that is told about the session and prints rows for the bottom of the screen.
+import { isObject, type JsonObject } from "../json/object.ts";
+import { runProgram } from "../process/run-program.ts";
+import type { Conversation } from "./conversation.ts";
+import { cut, linesOf, type Painted, type Palette } from "./painted.ts";
+
+type StatusCommand = { command: string; padding: number; updateIntervalMs: number; timeoutMs: number };
+
+const shortestIntervalMs = 300;
+const mostRows = 3;
+
+/** As cli-config.json has it: `{ type: "command", command, padding?, updateIntervalMs?, timeoutMs? }`. */
+export function statusCommand(settings: JsonObject): StatusCommand | undefined {
+  const given = settings["statusLine"];
+  if (!isObject(given) || typeof given.command !== "string" || given.command.trim() === "") return undefined;
+  const number = (value: unknown, otherwise: number) => (typeof value === "number" && value >= 0 ? value : otherwise);
+  return {
+    command: given.command,
+    padding: number(given.padding, 0),
+    updateIntervalMs: Math.max(shortestIntervalMs, number(given.updateIntervalMs, shortestIntervalMs)),
+    timeoutMs: number(given.timeoutMs, 2000),
+  };
+}
+
+export type StatusFacts = {
+  conversation: Conversation;
+  version: string;
+  columns: number;
+  vim?: string | undefined;
+};
+
+/** Asked again when something changed, never more often than its interval; a newer question ends the one before. */
+export class StatusLine {
+  readonly #command: StatusCommand;
+  readonly #palette: Palette;
+  readonly #changed: () => void;
+  readonly #env: NodeJS.ProcessEnv;
+  #rows: readonly string[] = [];
+  #told = "";
+  #askedAt = 0;
+  #running: AbortController | undefined;
+  #later: NodeJS.Timeout | undefined;
+
+  constructor(command: StatusCommand, palette: Palette, env: NodeJS.ProcessEnv, changed: () => void) {
+    this.#command = command;
+    this.#palette = palette;
+    this.#env = env;
+    this.#changed = changed;
+  }
+
+  lines(columns: number): Painted[] {
+    const indent = " ".repeat(this.#command.padding);
+    return this.#rows.map((row) => cut(this.#palette.withColours(indent + row), columns - 1));
+  }
+
+  update(facts: StatusFacts): void {
+    const payload = JSON.stringify(payloadOf(facts));
+    if (payload === this.#told) return;
+    const wait = this.#askedAt + this.#command.updateIntervalMs - Date.now();
+    clearTimeout(this.#later);
+    if (wait > 0) {
+      this.#later = setTimeout(() => this.update(facts), wait);
+      return;
+    }
+    this.#told = payload;
+    this.#askedAt = Date.now();
+    void this.#ask(payload, facts.conversation.request.workspace);
+  }
+
+  stop(): void {
+    clearTimeout(this.#later);
+    this.#running?.abort();
+  }
+
+  async #ask(payload: string, cwd: string): Promise<void> {
+    this.#running?.abort();
+    const abort = new AbortController();
+    this.#running = abort;
+    const { command, timeoutMs } = this.#command;
+    const { exitCode, stdout, cancelled } = await runProgram({
+      command: ["/bin/sh", "-c", command],
+      cwd,
+      env: this.#env,
+      input: payload,
+      timeoutMs,
+      graceMs: 200,
+      signal: abort.signal,
+      leftovers: "group",
+      keepBytes: 65_536,
+    });
+    const text = stdout.toString("utf8").trimEnd();
+    // A failure without a word keeps what was there.
+    if (cancelled || (exitCode !== 0 && text === "")) return;
+    this.#rows = text === "" ? [] : linesOf(text).slice(0, mostRows);
+    this.#changed();
+  }
+}
+
+function payloadOf({ conversation, version, columns, vim }: StatusFacts): object {
+  const { facts, request } = conversation;
+  const { context, tokens } = facts;
+  const used = context ? Math.round((context.used / context.window) * 1000) / 10 : 0;
+  return {
+    session_id: facts.chatId ?? "",
+    render_width_chars: columns,
+    cwd: request.workspace,
+    autorun: facts.mode === "force",
+    model: { id: facts.model, display_name: facts.model },
+    workspace: { current_dir: request.workspace, project_dir: request.workspace, added_dirs: request.roots ?? [] },
+    version,
+    output_style: { name: "default" },
+    context_window: {
+      total_input_tokens: tokens.input,
+      total_output_tokens: tokens.output,
+      context_window_size: context?.window ?? 0,
+      used_percentage: used,
+      remaining_percentage: Math.max(0, 100 - used),
+    },
+    ...(vim !== undefined && { vim: { mode: vim } }),
+  };
+}

@@ -1,0 +1,384 @@
+// The terminal as a person uses it: the built program in a real pty, its screen and its scrollback.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { createWorkspace, type Workspace } from "../support/run-cli.ts";
+import { openCli, openPty, type Pty, type PtyOptions } from "./pty.ts";
+
+const opened: { pty?: Pty; workspace: Workspace }[] = [];
+afterEach(async () => {
+  for (const { pty, workspace } of opened.splice(0)) {
+    pty?.kill();
+    await pty?.ended;
+    workspace.remove();
+  }
+});
+
+type Started = { pty: Pty; workspace: Workspace };
+
+async function start(
+  script: unknown,
+  {
+    args = ["--force", "--trust"],
+    files = {},
+    ...options
+  }: { args?: string[]; files?: Record<string, string> } & Partial<PtyOptions> = {},
+): Promise<Started> {
+  const workspace = createWorkspace(files);
+  const file = join(workspace.path, "../script.json");
+  writeFileSync(file, JSON.stringify(script));
+  const pty = openCli(workspace, ["--model", `script:${file}`, ...args], { columns: 90, rows: 26, ...options });
+  opened.push({ pty, workspace });
+  return { pty, workspace };
+}
+
+const ready = (pty: Pty) => pty.waitFor("Ask, or type /");
+const shell = (command: string) => ({ calls: [{ name: "Shell", args: { command } }] });
+const send = (pty: Pty, text: string) => pty.type(`${text}\r`);
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Long enough for a question to count as read. */
+const read = () => pause(600);
+
+describe("the first run", () => {
+  it("asks for trust once, and goes straight to work", async () => {
+    const { pty, workspace } = await start([{ text: "Hello there." }], { args: [] });
+    await pty.waitFor("Do you trust this directory?");
+    expect((await pty.screen()).join("\n")).toContain(workspace.path);
+    await read();
+    pty.type("a");
+    await ready(pty);
+    send(pty, "hi");
+    await pty.waitFor("Hello there.");
+    await pty.waitFor(/Done in/);
+    pty.type("\x04\x04");
+    expect(await pty.ended).toBe(0);
+    const again = openCli(workspace, ["--model", `script:${join(workspace.path, "../script.json")}`]);
+    opened.push({ pty: again, workspace });
+    await ready(again);
+  });
+
+  it("leaves when nobody trusts the directory", async () => {
+    const { pty } = await start([], { args: [] });
+    await pty.waitFor("Do you trust");
+    await read();
+    pty.type("q");
+    expect(await pty.ended).toBe(1);
+  });
+});
+
+describe("typing", () => {
+  it("keeps every line of a paste, in one message", async () => {
+    const { pty } = await start([{ expect: ["one\ntwo\nthree\nfour"], text: "Four lines." }]);
+    await ready(pty);
+    pty.type("\x1b[200~one\ntwo\nthree\nfour\x1b[201~");
+    await pty.waitFor("four");
+    pty.type("\r");
+    await pty.waitFor("Four lines.");
+  });
+
+  it("steers what runs, takes it back, and sends it now by a second Enter", async () => {
+    const script = [
+      shell("sleep 0.8"),
+      { expect: ["another way"], text: "Another way." },
+      shell("sleep 30"),
+      { expect: ["now"], text: "Now." },
+    ];
+    const { pty } = await start(script);
+    await ready(pty);
+    send(pty, "begin");
+    await pty.waitFor(/sleep 0.8/);
+    send(pty, "one way");
+    await pty.waitFor("queued: 1");
+    pty.type("\x1b[A");
+    await pty.waitFor(/^› one way$/m);
+    pty.type("\x15another way\r");
+    await pty.waitFor("Another way.");
+    send(pty, "again");
+    await pty.waitFor(/sleep 30/);
+    send(pty, "now");
+    await pty.waitFor("queued: 1");
+    pty.type("\r");
+    await pty.waitFor("Now.");
+    const lines = await pty.scrollback();
+    expect(lines.filter((line) => line === "› another way")).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("one way"))).toEqual([]);
+  });
+
+  it("never sends a command that does not exist", async () => {
+    const { pty } = await start([{ text: "Not asked." }]);
+    await ready(pty);
+    send(pty, "/hlep");
+    await pty.waitFor("There is no command /hlep. Did you mean /help?");
+    await pty.waitFor(/^› \/hlep$/m);
+    expect((await pty.scrollback()).join("\n")).not.toContain("Not asked");
+  });
+
+  it("runs a command of the user's own after !", async () => {
+    const { pty } = await start([]);
+    await ready(pty);
+    pty.type("!");
+    send(pty, "echo $((6*7)); exit 3");
+    await pty.waitFor("│ 42");
+    await pty.waitFor("exit 3");
+  });
+});
+
+describe("permissions", () => {
+  it("shows what, where and why; always writes the narrowest rule where it said", async () => {
+    const { pty, workspace } = await start([shell("npm --version"), shell("npm --version"), { text: "Both done." }], {
+      args: ["--trust", "--sandbox", "disabled"],
+    });
+    await ready(pty);
+    send(pty, "go");
+    await pty.waitFor("wants permission");
+    await pty.waitFor("No allow rule covers npm");
+    await read();
+    pty.type("a");
+    await pty.waitFor("From now on, without asking:");
+    expect(existsSync(join(workspace.path, ".cursor/cli.json"))).toBe(false);
+    await read();
+    pty.type("p");
+    await pty.waitFor("Both done.");
+    expect(JSON.parse(readFileSync(join(workspace.path, ".cursor/cli.json"), "utf8")).permissions.allow).toEqual([
+      "Shell(npm)",
+    ]);
+  });
+
+  it("shows the diff of an edit before it is made, and tells the agent why not", async () => {
+    const edit = { name: "Edit", args: { path: "a.txt", edits: [{ oldText: "two", newText: "2" }] } };
+    const { pty, workspace } = await start([{ calls: [edit] }, { expect: ["use a three"], text: "As you say." }], {
+      args: ["--trust"],
+      files: { "a.txt": "one\ntwo\n", ".cursor/cli.json": '{"permissions":{"allow":["Write(b/**)"]}}' },
+    });
+    await ready(pty);
+    send(pty, "go");
+    await pty.waitFor("wants permission");
+    await pty.waitFor(/2 - {2}two/);
+    await pty.waitFor(/2 \+ {2}2/);
+    await read();
+    pty.type("n");
+    await pty.waitFor("No:");
+    send(pty, "use a three");
+    await pty.waitFor("As you say.");
+    expect(readFileSync(join(workspace.path, "a.txt"), "utf8")).toBe("one\ntwo\n");
+  });
+
+  it("is not answered by what was typed before it could be read", async () => {
+    const { pty, workspace } = await start([{ steps: [{ delayMs: 400 }], ...shell("touch made") }, { text: "Over." }], {
+      args: ["--trust", "--sandbox", "disabled"],
+    });
+    await ready(pty);
+    send(pty, "go");
+    // Typed without a pause, before and while the question comes up.
+    for (let count = 0; count < 30; count++) {
+      pty.type("y");
+      await pause(40);
+    }
+    await pty.waitFor("wants permission");
+    expect(existsSync(join(workspace.path, "made"))).toBe(false);
+    await read();
+    pty.type("n");
+    await pty.waitFor("No:");
+    pty.type("\r");
+    await pty.waitFor("Over.");
+    await pty.waitFor(/^› y{5,}/m);
+  });
+});
+
+describe("interrupting and leaving", () => {
+  it("Esc interrupts; Ctrl+C clears, then interrupts, then leaves with the command that resumes", async () => {
+    const { pty } = await start([shell("sleep 30"), shell("sleep 31"), { text: "Never." }]);
+    await ready(pty);
+    send(pty, "one");
+    await pty.waitFor(/sleep 30/);
+    pty.type("\x1b");
+    await pty.waitFor(/Interrupted after/);
+    send(pty, "two");
+    await pty.waitFor(/sleep 31/);
+    pty.type("half a line");
+    await pty.waitFor("› half a line");
+    pty.type("\x03");
+    await pty.waitFor("Ask, or type /");
+    pty.type("\x03");
+    await pty.waitFor("Ctrl+C again leaves");
+    pty.type("\x03");
+    await pty.ended;
+    expect((await pty.scrollback()).join("\n")).toMatch(/Resume with: .* --resume [0-9a-f-]{36}/);
+  });
+
+  it("gives the shell back as it was, also after Ctrl+Z, and after kill -9", async () => {
+    const workspace = createWorkspace();
+    const file = join(workspace.path, "../script.json");
+    writeFileSync(file, JSON.stringify([{ text: "Hello." }]));
+    const { cli } = await import("../support/run-cli.ts");
+    const pty = openPty({
+      command: "/bin/bash",
+      args: ["--norc", "--noprofile", "-i"],
+      cwd: workspace.path,
+      env: { ...workspace.env, PS1: "prompt> " },
+    });
+    opened.push({ pty, workspace });
+    await pty.waitFor("prompt>");
+    send(pty, `'${process.execPath}' '${cli}' --trust --model 'script:${file}'`);
+    await ready(pty);
+    pty.type("\x1a");
+    await pty.waitFor(/Stopped/);
+    send(pty, "echo sus''pended");
+    await pty.waitFor("suspended");
+    send(pty, "fg");
+    await pty.waitFor("Ask, or type /");
+    send(pty, "hello?");
+    await pty.waitFor("Hello.");
+    const { execFileSync } = await import("node:child_process");
+    const [child] = execFileSync("pgrep", ["-P", String(pty.pid)], { encoding: "utf8" })
+      .trim()
+      .split("\n");
+    process.kill(Number(child), "SIGKILL");
+    await pty.waitFor(/Killed/, { in: "scrollback" });
+    await pause(300);
+    send(pty, "stty -a | tr ';' '\\n' | grep -ow '[-]*icanon'; echo al''ive");
+    await pty.waitFor(/^icanon\s+alive/m);
+  });
+});
+
+describe("reading again", () => {
+  it("shows a resumed conversation, and the whole of it in the pager", async () => {
+    const first = await start([
+      { text: "I ran it.", ...shell("printf 'l%s\\n' 1 2 3 4 5 6") },
+      { text: "The **answer** is 42." },
+    ]);
+    await ready(first.pty);
+    send(first.pty, "what is it?");
+    await first.pty.waitFor("The answer is 42.");
+    await first.pty.waitFor(/Done in/);
+    first.pty.type("\x04\x04");
+    await first.pty.ended;
+    const pty = openCli(first.workspace, [
+      "--continue",
+      "--force",
+      "--model",
+      `script:${join(first.workspace.path, "../script.json")}`,
+    ]);
+    opened.push({ pty, workspace: first.workspace });
+    await pty.waitFor("The answer is 42.");
+    expect(await pty.screen()).toContain("› what is it?");
+    pty.type("\x0f");
+    await pty.waitFor("The whole conversation");
+    expect(pty.isAlternate()).toBe(true);
+    await pty.waitFor("│ l1");
+    pty.type("/");
+    send(pty, "what is it");
+    await pty.waitFor("what is it?");
+    pty.type("q");
+    await ready(pty);
+    expect(pty.isAlternate()).toBe(false);
+  });
+
+  it("goes back to an earlier message, with the files, and forward again", async () => {
+    const write = (content: string) => ({ calls: [{ name: "Write", args: { path: "a.txt", content } }] });
+    const { pty, workspace } = await start([write("first\n"), { text: "One." }, write("second\n"), { text: "Two." }]);
+    const content = () => readFileSync(join(workspace.path, "a.txt"), "utf8");
+    await ready(pty);
+    send(pty, "make it");
+    await pty.waitFor("One.");
+    await pty.waitFor(/Done in/);
+    send(pty, "change it");
+    await pty.waitFor("Two.");
+    await pty.quiet(400);
+    expect(content()).toBe("second\n");
+    pty.type("\x1b");
+    await pty.waitFor("Esc again");
+    pty.type("\x1b");
+    await pty.waitFor("Back to before");
+    pty.type("\r");
+    await pty.waitFor(/^› change it$/m);
+    await pty.quiet(400);
+    expect(content()).toBe("first\n");
+    pty.type("\x15/rewind\r");
+    await pty.waitFor("Forward again");
+    pty.type("\r");
+    await pty.waitFor(/Ask, or type/);
+    await pty.quiet(600);
+    expect(content()).toBe("second\n");
+  });
+});
+
+describe("nothing is obeyed that others say", () => {
+  it("shows escapes in text, tool output, names and titles", async () => {
+    const hostile = "\x1b]52;c;aGFjaw==\x07\x1b[2J\x1b[3J\x1b[1;1Hy\x1b[?1049h\x1b]0;owned\x07\u202eevil";
+    const { pty } = await start([
+      {
+        text: `Look: ${hostile}\n\n`,
+        ...shell(`printf '${hostile.replaceAll("\x1b", "\\033").replaceAll("\x07", "\\007")}\\n'`),
+      },
+      { text: "Over." },
+    ]);
+    await ready(pty);
+    send(pty, "go");
+    await pty.waitFor("Over.");
+    expect(pty.isAlternate()).toBe(false);
+    expect(pty.title()).not.toContain("owned");
+    expect(pty.output()).not.toMatch(/\x1b\]52|\x1b\[[23]J|\x1b\[1;1H|\u202e/);
+    expect((await pty.scrollback()).join("\n")).toContain("\\u202eevil");
+  });
+});
+
+describe("resizing", () => {
+  it("in mid-stream leaves the scrollback as it was", async () => {
+    const steps = Array.from({ length: 60 }, (_, index) => [
+      { text: `Paragraph number ${index}.\n\n` },
+      { delayMs: 15 },
+    ]).flat();
+    const { pty } = await start([{ steps }]);
+    await ready(pty);
+    send(pty, "go");
+    for (const [columns, rows] of [
+      [60, 20],
+      [120, 30],
+      [40, 12],
+      [90, 26],
+    ] as const) {
+      await pause(150);
+      pty.resize(columns, rows);
+    }
+    await pty.waitFor(/Done in/);
+    const shown = (await pty.scrollback()).filter((line) => line.startsWith("Paragraph number"));
+    expect(shown).toEqual(Array.from({ length: 60 }, (_, index) => `Paragraph number ${index}.`));
+  });
+});
+
+describe("slash commands", () => {
+  it.each([
+    ["/help", "Model and mode"],
+    ["/context", "tokens"],
+    ["/usage", "tokens in"],
+    ["/permissions", "rules"],
+    ["/hooks", /hook/i],
+    ["/mcp", /server/i],
+    ["/skills", /skill/],
+    ["/rules", "AGENTS.md"],
+    ["/commands", /no commands/],
+    ["/about", /Node|Version/i],
+    ["/status", /key|logged/i],
+    ["/sandbox", /sandbox/i],
+    ["/run-everything off", "Questions are asked again."],
+    ["/plan", /^ plan ·/m],
+    ["/ask", /^ ask ·/m],
+    ["/vim", "Vim keys are on."],
+    ["/show-thinking", "Thinking is shown: on."],
+    ["/setup-terminal", "Shift+Enter"],
+    ["/goal", "An objective is missing"],
+    ["/add-dir", "A path is missing"],
+    ["/rename", "A name is missing"],
+    ["/copy", "nothing to copy"],
+    ["/rewind", "nothing to take back"],
+    ["/resume", /no other chat/],
+    ["/clear", "Ask, or type"],
+  ])("%s", async (command, wanted) => {
+    const { pty } = await start([]);
+    await ready(pty);
+    await pty.quiet(150);
+    send(pty, command);
+    await pty.waitFor(wanted, { in: "scrollback" });
+  });
+});
