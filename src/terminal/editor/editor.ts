@@ -3,7 +3,7 @@ import type { Key } from "../key.ts";
 import { pastedText } from "../keyboard.ts";
 import { type EditorAction, editorAction } from "../keymap.ts";
 import type { Size, View } from "../view.ts";
-import { createBuffer, moveTo, replace, selection, type TextBuffer } from "./buffer.ts";
+import { createBuffer, inGroup, moveTo, replace, selection, type TextBuffer } from "./buffer.ts";
 import { type CompletionSources, completed } from "./completion.ts";
 import { type EditorPalette, textWidth, viewOf } from "./editor-view.ts";
 import { type Editing, edits, typeText } from "./edits.ts";
@@ -174,7 +174,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     if (isNothing || (buffer.text === "" && action === "deleteForward")) return unhandled;
     const next = edits[action]?.(editing);
     if (!next) return unhandled;
-    editing = next;
+    editing = vim?.mode === "insert" ? { ...next, buffer: inGroup(buffer, next.buffer, vim.group) } : next;
     if (vim?.mode === "normal") editing = { ...editing, buffer: settleNormal(editing.buffer) };
     return handled;
   }
