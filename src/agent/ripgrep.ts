@@ -35,6 +35,10 @@ function locate(): string {
 
 type SearchContext = ToolContext & FileContext;
 
+/** Of a context, what a run needs, and what decides on files. */
+type Runs = Pick<ToolContext, "processes" | "signal">;
+type Reads = Pick<ToolContext, "mayRead">;
+
 /** Where a search starts. `folder`: what names in results are relative to. `start`: the argument for ripgrep. */
 export type Search = { folder: string; start: string; isFile: boolean };
 
@@ -54,7 +58,7 @@ const mostBytes = 8 * 1024 * 1024;
 const mostMs = 60_000;
 
 /** One run of ripgrep. Ends it when it has said more than anyone can use or takes too long; `cut` tells. */
-export async function runRipgrep(search: Search, args: readonly string[], context: ToolContext): Promise<SearchOutput> {
+export async function runRipgrep(search: Search, args: readonly string[], context: Runs): Promise<SearchOutput> {
   const chunks: Buffer[] = [];
   let size = 0;
   const running = context.processes.start({
@@ -80,7 +84,7 @@ export async function runRipgrep(search: Search, args: readonly string[], contex
 }
 
 /** The files below the start that no ignore file hides, in path order, relative to the search's folder, without "./". */
-export async function listFiles(search: Search, context: SearchContext): Promise<{ files: string[]; cut: boolean }> {
+export async function listFiles(search: Search, context: Runs & Reads): Promise<{ files: string[]; cut: boolean }> {
   const { text, cut } = await runRipgrep(search, ["--files", "--null"], context);
   const files = text.split("\0").slice(0, -1); // each name ends in NUL; a half name has none
   return {
@@ -92,7 +96,7 @@ export async function listFiles(search: Search, context: SearchContext): Promise
   };
 }
 
-export function isVisible(file: string, search: Search, place: SearchContext): boolean {
+export function isVisible(file: string, search: Search, place: Reads): boolean {
   return place.mayRead?.(join(search.folder, file)) ?? true;
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Key } from "../../src/terminal/key.ts";
 import { createKeyboard } from "../../src/terminal/keyboard.ts";
+import { processorMs } from "./editor-kit.ts";
 
 function keysOf(...chunks: (string | Uint8Array)[]): string[] {
   const { keys, keyboard } = listen();
@@ -210,14 +211,14 @@ describe("the keyboard", () => {
     const cost = (lines: number, piece: number): number => {
       const bytes = Buffer.from(`\x1b[200~${`${"x".repeat(49)}\n`.repeat(lines)}\x1b[201~\r`);
       const { keys, keyboard } = listen();
-      const started = performance.now();
-      for (let at = 0; at < bytes.length; at += piece) keyboard.feed(bytes.subarray(at, at + piece));
-      expect([keys.length, keys[1]]).toEqual([2, "enter"]);
-      return performance.now() - started;
+      return processorMs(() => {
+        for (let at = 0; at < bytes.length; at += piece) keyboard.feed(bytes.subarray(at, at + piece));
+        expect([keys.length, keys[1]]).toEqual([2, "enter"]);
+      });
     };
     cost(1000, 1);
-    const small = Math.min(cost(1000, 1), cost(1000, 1));
-    expect(cost(10_000, 1) / small).toBeLessThan(30);
-    expect(cost(10_000, 1 << 20)).toBeLessThan(1000);
+    const small = Math.max(5, Math.min(cost(1000, 1), cost(1000, 1)));
+    expect(cost(10_000, 1) / small).toBeLessThan(40);
+    expect(cost(10_000, 1 << 20)).toBeLessThan(300);
   });
 });

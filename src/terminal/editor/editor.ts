@@ -140,15 +140,14 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     }
     // `@`, `/` and `!` are in the table for its readers; they type themselves.
     if (key.text !== undefined) {
-      type(key.text);
+      type(taken(key.text));
       return handled;
     }
     return action === undefined ? unhandled : act(action);
   }
 
   function act(action: EditorAction): Pressed {
-    const { buffer, ring } = editing;
-    const isNothing = buffer.text === "" && ring.cuts.length === 0;
+    const { buffer } = editing;
     switch (action) {
       case "submit":
         return submit();
@@ -171,7 +170,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
         return popup ? handled : unhandled;
     }
     // What an empty editor cannot do may mean something to the app: Ctrl+D, Ctrl+B, Ctrl+Y.
-    if (isNothing || (buffer.text === "" && action === "deleteForward")) return unhandled;
+    if (buffer.text === "" && action === "deleteForward") return unhandled;
     const next = edits[action]?.(editing);
     if (!next) return unhandled;
     editing = vim?.mode === "insert" ? { ...next, buffer: inGroup(buffer, next.buffer, vim.group) } : next;
@@ -218,6 +217,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     const entries = history?.entries() ?? [];
     const current = walk ?? { draft: draft(), prefix: text.slice(0, cursor), index: -1 };
     const next = by < 0 ? older(entries, current) : newer(entries, current);
+    if (!next) walk = walk && { ...walk }; // it goes on, though there is nothing more
     if (!next) return walk !== undefined;
     setDraft(entries[next.index] ?? next.draft);
     walk = next.index === -1 ? undefined : next;
@@ -286,7 +286,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     return handled;
   }
 
-  /** Text of the app is not folded, only kept from being taken for folds. */
+  /** What is typed or comes from the app is not folded, only kept from being taken for a fold. */
   function taken(text: string): string {
     const clean = pastedText(text);
     return holdsToken(clean) ? folds.forPaste(clean) : clean;
