@@ -254,16 +254,17 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     else if (name === "enter") {
       const isTyped = choice.value === (query.kind === "command" ? `/${query.query}` : query.query);
       if (isTyped && !choice.isFolder) return undefined;
-      take();
-      if (query.kind === "command" && !choice.needsArgument) return submit();
+      const isReady = query.kind === "command" && !choice.needsArgument;
+      take(isReady ? choice.value : undefined);
+      if (isReady) return submit();
     } else return undefined;
     return handled;
 
-    function take(): void {
+    function take(text = completed(query, choice)): void {
       const { cursor } = editing.buffer;
       editing = {
         ...editing,
-        buffer: replace(editing.buffer, { start: query.start, end: cursor, text: completed(query, choice) }),
+        buffer: replace(editing.buffer, { start: query.start, end: cursor, text }),
       };
       popup = undefined;
       refreshPopup();
