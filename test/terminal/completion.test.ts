@@ -62,8 +62,8 @@ describe("completion", () => {
 
   it("takes a file with Tab or Enter, a folder as the way to what is in it", async () => {
     const editor = await editorWithFiles();
-    press(editor, "see space @ s c r e");
-    expect(shownLines(editor, screen)).toEqual(["› see @scre▏", "› src/terminal/screen.ts"]);
+    press(editor, "see space @ screen");
+    expect(shownLines(editor, screen)).toEqual(["› see @screen▏", "› src/terminal/screen.ts"]);
     expect(press(editor, "enter")).toEqual({ type: "handled" });
     expect(editor.text()).toBe("see @src/terminal/screen.ts ");
     press(editor, "@ s r c tab");

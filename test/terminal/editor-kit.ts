@@ -13,7 +13,7 @@ export const testPalette: EditorPalette = {
   bold: plain,
   accent: plain,
   warn: plain,
-  inverse: (text) => `[${text}]` as Painted,
+  reverse: (text) => `[${text}]` as Painted,
 };
 
 const named =

@@ -7,7 +7,7 @@ import { expand } from "./paste.ts";
 import { type Popup, sizeOf } from "./popup.ts";
 
 export type EditorPalette = Record<
-  "plain" | "soft" | "bold" | "accent" | "warn" | "inverse",
+  "plain" | "soft" | "bold" | "accent" | "warn" | "reverse",
   (text: string) => Painted
 >;
 
@@ -66,14 +66,14 @@ type RowContext = { layout: Layout; palette: EditorPalette; width: number };
 function rowParts(shown: Shown, row: Row, { layout, palette, width }: RowContext): Painted[] {
   const parts: Painted[] = [];
   let run = "";
-  let kind: "plain" | "accent" | "inverse" = "plain";
+  let kind: "plain" | "accent" | "reverse" = "plain";
   const flush = () => {
     if (run !== "") parts.push(palette[kind](run));
     run = "";
   };
   for (const cell of layout.cells(shown.text, row, width)) {
     const isSelected = shown.selected && cell.start >= shown.selected.start && cell.start < shown.selected.end;
-    const next = isSelected ? "inverse" : cell.isToken ? "accent" : "plain";
+    const next = isSelected ? "reverse" : cell.isToken ? "accent" : "plain";
     if (next !== kind) flush();
     kind = next;
     run += cell.shown;
