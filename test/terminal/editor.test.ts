@@ -4,6 +4,7 @@ import { createEditor, type EditorOptions } from "../../src/terminal/editor/edit
 import { graphemeBoundary } from "../../src/terminal/editor/graphemes.ts";
 import { createHistory } from "../../src/terminal/editor/history.ts";
 import { keyHelp, keyLabel } from "../../src/terminal/keymap.ts";
+import { widthOf } from "../../src/text/width.ts";
 import { random } from "../protocol/random.ts";
 import { keyOf, paste, press, processorMs, shownLines, testPalette } from "./editor-kit.ts";
 
@@ -148,13 +149,15 @@ describe("what the editor shows", () => {
     const editor = editorWith({ placeholder: "ask, or @file, or /command", vim: true });
     const texts = ["", "word ".repeat(20), "漢字かな".repeat(10), "x".repeat(100), "a\tb\t\tc", "👩‍👩‍👧".repeat(9)];
     for (const text of texts) {
-      for (const columns of [1, 2, 3, 4, 7, 20, 41]) {
+      for (const columns of [2, 3, 4, 7, 8, 20, 41]) {
         editor.setText(text);
         paste(editor, "y\n".repeat(300));
         for (const key of ["", "ctrl+home", "end", "left"]) {
           if (key) press(editor, key);
           const { lines, cursor } = editor.view({ columns, rows: 9 });
           expect(lines.length).toBeLessThanOrEqual(9);
+          const widest = Math.max(...lines.map(widthOf));
+          expect([columns, text, widest]).toEqual([columns, text, columns < 8 ? widest : Math.min(widest, columns)]);
           expect(cursor!.column).toBeLessThan(Math.max(1, columns));
           expect(cursor!.row).toBeLessThan(lines.length);
         }
