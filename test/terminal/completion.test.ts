@@ -51,6 +51,7 @@ describe("completion", () => {
     ]);
     expect(fileChoices("ste", all)[0]?.value).toBe("src/terminal/");
     expect(fileChoices("zzz", all)).toEqual([]);
+    expect(fileChoices("src/", all).map(({ value }) => value)).not.toContain("src/");
   });
 
   it("writes a name as mentions are read", () => {

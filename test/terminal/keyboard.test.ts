@@ -154,6 +154,7 @@ describe("the keyboard", () => {
     expect(keysOf("one\rtwo\rthree")).toEqual(['paste "one\\ntwo\\nthree"']);
     expect(keysOf("one\r\ntwo\r\n")).toEqual(['paste "one\\ntwo\\n"']);
     expect(keysOf("one\r")).toEqual(["o", "n", "e", "enter"]);
+    expect(keysOf("\x15one\rtwo\x01x\r")).toEqual(["ctrl+u", 'paste "one\\ntwo"', "ctrl+a", "x", "enter"]);
   });
 
   it("takes a lone ESC for the Escape key after a short time, and not before", async () => {
