@@ -44,6 +44,10 @@ function locate(): string {
 
 type SearchContext = ToolContext & FileContext;
 
+/** Of a context, what a run needs, and what decides on files. */
+type Runs = Pick<ToolContext, "processes" | "signal">;
+type Reads = Pick<ToolContext, "mayRead">;
+
 /** Where a search starts. `folder`: what names in results are relative to. `start`: the argument for ripgrep. */
 export type Search = { folder: string; start: string; isFile: boolean };
 
@@ -139,7 +143,7 @@ const mostBytes = 8 * 1024 * 1024;
 const mostMs = 60_000;
 
 /** One run of ripgrep. Ends it when it has said more than anyone can use or takes too long; `cut` tells. */
-async function runRipgrep(args: readonly string[], cwd: string, context: ToolContext): Promise<SearchOutput> {
+async function runRipgrep(args: readonly string[], cwd: string, context: Runs): Promise<SearchOutput> {
   const chunks: Buffer[] = [];
   let size = 0;
   const running = context.processes.start({
@@ -165,7 +169,7 @@ async function runRipgrep(args: readonly string[], cwd: string, context: ToolCon
 }
 
 /** The files below the start that no ignore file hides, in path order, relative to the search's folder, without "./". */
-export async function listFiles(search: Search, context: SearchContext): Promise<{ files: string[]; cut: boolean }> {
+export async function listFiles(search: Search, context: Runs & Reads): Promise<{ files: string[]; cut: boolean }> {
   const root = holdFolder(search);
   try {
     const start = moment();
@@ -220,7 +224,7 @@ function openOrNothing(path: string): FileHandle | undefined {
   }
 }
 
-export function isVisible(file: string, search: Search, place: SearchContext): boolean {
+export function isVisible(file: string, search: Search, place: Reads): boolean {
   return place.mayRead?.(join(search.folder, file)) ?? true;
 }
 

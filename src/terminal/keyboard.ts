@@ -99,9 +99,12 @@ export function createKeyboard(onKey: (key: Key) => void, { onAnswer, escapeMs =
     return "";
   }
 
+  /** Between two control characters, which are keys: text that was typed, or pasted. */
   function typeRun(run: string): void {
-    if (isPasted(run)) emit({ type: "paste", text: pastedText(run) });
-    else for (const character of characters(run)) emit(typedKey(character));
+    for (const part of run.split(/([\x00-\x08\x0b\x0c\x0e-\x1f\x7f])/)) {
+      if (isPasted(part)) emit({ type: "paste", text: pastedText(part) });
+      else for (const character of characters(part)) emit(typedKey(character));
+    }
   }
 
   function finish(sequence: string): void {
@@ -169,7 +172,7 @@ export function pastedText(text: string): string {
 
 function isPasted(run: string): boolean {
   const lineBreak = run.search(/[\r\n]/);
-  if (lineBreak === -1 || !/[^\x00-\x1f\x7f]/.test(run)) return false;
+  if (lineBreak === -1 || !/[^\r\n]/.test(run)) return false;
   return lineBreak < run.length - (run.endsWith("\r\n") ? 2 : 1);
 }
 

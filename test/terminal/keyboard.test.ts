@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Key } from "../../src/terminal/key.ts";
 import { createKeyboard } from "../../src/terminal/keyboard.ts";
+import { processorMs } from "./editor-kit.ts";
 
 function keysOf(...chunks: (string | Uint8Array)[]): string[] {
   const { keys, keyboard } = listen();
@@ -65,6 +66,15 @@ const table: [bytes: string, ...keys: string[]][] = [
   ["\x1b[27;2;13~", "shift+enter"],
   ["\x1b[27;5;13~", "ctrl+enter"],
   ["\x1b[27;2;65~", "shift+a=A"],
+  ["\x1b[27;5;99~", "ctrl+c"],
+  ["\x1b[27;5;106~", "ctrl+j"],
+  ["\x1b[27;3;98~", "alt+b"],
+  ["\x1b[27;4;66~", "alt+shift+b"],
+  ["\x1b[27;3;127~", "alt+backspace"],
+  ["\x1b[27;6;95~", "ctrl+shift+_"],
+  ["\x1b[27;2;9~", "shift+tab"],
+  ["\x1b[27;2;32~", "space= "],
+  ["\x1b[27;5;91~", "escape"],
   // kitty
   ["\x1b[97u", "a"],
   ["\x1b[97;5u", "ctrl+a"],
@@ -144,6 +154,7 @@ describe("the keyboard", () => {
     expect(keysOf("one\rtwo\rthree")).toEqual(['paste "one\\ntwo\\nthree"']);
     expect(keysOf("one\r\ntwo\r\n")).toEqual(['paste "one\\ntwo\\n"']);
     expect(keysOf("one\r")).toEqual(["o", "n", "e", "enter"]);
+    expect(keysOf("\x15one\rtwo\x01x\r")).toEqual(["ctrl+u", 'paste "one\\ntwo"', "ctrl+a", "x", "enter"]);
   });
 
   it("takes a lone ESC for the Escape key after a short time, and not before", async () => {
@@ -210,14 +221,14 @@ describe("the keyboard", () => {
     const cost = (lines: number, piece: number): number => {
       const bytes = Buffer.from(`\x1b[200~${`${"x".repeat(49)}\n`.repeat(lines)}\x1b[201~\r`);
       const { keys, keyboard } = listen();
-      const started = performance.now();
-      for (let at = 0; at < bytes.length; at += piece) keyboard.feed(bytes.subarray(at, at + piece));
-      expect([keys.length, keys[1]]).toEqual([2, "enter"]);
-      return performance.now() - started;
+      return processorMs(() => {
+        for (let at = 0; at < bytes.length; at += piece) keyboard.feed(bytes.subarray(at, at + piece));
+        expect([keys.length, keys[1]]).toEqual([2, "enter"]);
+      });
     };
     cost(1000, 1);
-    const small = Math.min(cost(1000, 1), cost(1000, 1));
-    expect(cost(10_000, 1) / small).toBeLessThan(30);
-    expect(cost(10_000, 1 << 20)).toBeLessThan(1000);
+    const small = Math.max(5, Math.min(cost(1000, 1), cost(1000, 1)));
+    expect(cost(10_000, 1) / small).toBeLessThan(40);
+    expect(cost(10_000, 1 << 20)).toBeLessThan(300);
   });
 });

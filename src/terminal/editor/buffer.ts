@@ -106,9 +106,23 @@ export function redo(buffer: TextBuffer): TextBuffer {
   };
 }
 
-/** Where the first change of the step that an undo or redo would touch lies. */
-export function firstChange(step: Step | undefined): number | undefined {
-  return step && Math.min(...step.changes.map(({ at }) => at));
+/** The step that was just done, as part of a group: whoever types in vim's insert mode undoes all of it at once. */
+export function inGroup(before: TextBuffer, after: TextBuffer, group: string): TextBuffer {
+  const step = after.done.at(-1);
+  if (step === undefined || step === before.done.at(-1) || after.done.length < before.done.length) return after;
+  const last = before.group === group ? before.done.at(-1) : undefined;
+  if (!last || after.group === group) return { ...after, group };
+  const changes = [
+    ...last.changes,
+    ...step.changes.slice(after.done.length === before.done.length ? last.changes.length : 0),
+  ];
+  const kept = after.done.slice(0, before.done.length - 1);
+  return { ...after, done: [...kept, { changes, before: last.before, after: step.after }], group };
+}
+
+/** Where a step begins to change the text. What begins with a line break changes the line after it. */
+export function firstChange({ changes }: Step): number {
+  return Math.min(...changes.map(({ at, removed, inserted }) => at + (/^\n/.test(removed + inserted) ? 1 : 0)));
 }
 
 /** The selection, smaller end first. */

@@ -40,7 +40,10 @@ export function commandChoices(query: string, commands: readonly Command[]): Cho
 }
 
 export function fileChoices(query: string, files: readonly Candidate[]): Choice[] {
-  return bestMatches(query.replace(/^\.\//, ""), files, mostChoices).map(({ name }) => ({
+  const wanted = query.replace(/^\.\//, "");
+  // A folder that was just chosen is not offered again: what is in it is.
+  const others = files.filter(({ name }) => name !== wanted || !name.endsWith("/"));
+  return bestMatches(wanted, others, mostChoices).map(({ name }) => ({
     value: name,
     detail: "",
     isFolder: name.endsWith("/"),

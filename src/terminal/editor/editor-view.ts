@@ -7,7 +7,7 @@ import { expand } from "./paste.ts";
 import { type Popup, sizeOf } from "./popup.ts";
 
 export type EditorPalette = Record<
-  "plain" | "soft" | "bold" | "accent" | "warn" | "inverse",
+  "plain" | "soft" | "bold" | "accent" | "warn" | "reverse",
   (text: string) => Painted
 >;
 
@@ -24,11 +24,18 @@ export type Shown = {
   firstRow: number;
 };
 
-/** The sign and a blank before the text; one column behind it, where the cursor stands after a full row. */
-const margin = 2;
+/** The sign and a blank before the text, where there is room for them. */
+function marginOf({ columns }: Size): number {
+  return columns >= 8 ? 2 : 0;
+}
 
+function marginPaint(paint: (text: string) => Painted, sign: string, size: Size): Painted {
+  return paint(sign.slice(0, marginOf(size)));
+}
+
+/** One column is left behind the text: the cursor stands there after a full row. */
 export function textWidth(size: Size): number {
-  return Math.max(1, size.columns - margin - 1);
+  return Math.max(1, size.columns - marginOf(size) - 1);
 }
 
 const mostChoices = 8;
@@ -44,12 +51,13 @@ export function viewOf(
   const height = Math.min(rows.length, Math.max(1, Math.floor(size.rows / 3)));
   const lowest = Math.min(shown.firstRow, rows.length - height);
   const firstRow = Math.max(place.row - height + 1, Math.min(lowest, place.row), 0);
-  const sign = shown.shell ? palette.warn("! ") : palette.accent("› ");
+  const sign = shown.shell ? marginPaint(palette.warn, "! ", size) : marginPaint(palette.accent, "› ", size);
+  const margin = marginOf(size);
   const lines = rows.slice(firstRow, firstRow + height).map((row, index) => {
-    const before = firstRow + index === 0 ? sign : palette.plain("  ");
+    const before = firstRow + index === 0 ? sign : marginPaint(palette.plain, "  ", size);
     return join(before, ...rowParts(shown, row, { layout, palette, width }));
   });
-  if (shown.text === "") lines[0] = join(sign, palette.soft(cut(shown.placeholder, width)));
+  if (shown.text === "") lines[0] = join(sign, palette.soft(cut(palette.plain(shown.placeholder), width)));
   addStatus(lines, shown, { rows, firstRow, layout, palette, size });
   return {
     view: {
@@ -66,14 +74,14 @@ type RowContext = { layout: Layout; palette: EditorPalette; width: number };
 function rowParts(shown: Shown, row: Row, { layout, palette, width }: RowContext): Painted[] {
   const parts: Painted[] = [];
   let run = "";
-  let kind: "plain" | "accent" | "inverse" = "plain";
+  let kind: "plain" | "accent" | "reverse" = "plain";
   const flush = () => {
     if (run !== "") parts.push(palette[kind](run));
     run = "";
   };
   for (const cell of layout.cells(shown.text, row, width)) {
     const isSelected = shown.selected && cell.start >= shown.selected.start && cell.start < shown.selected.end;
-    const next = isSelected ? "inverse" : cell.isToken ? "accent" : "plain";
+    const next = isSelected ? "reverse" : cell.isToken ? "accent" : "plain";
     if (next !== kind) flush();
     kind = next;
     run += cell.shown;
@@ -90,16 +98,16 @@ function addStatus(
   if (shown.status === "") return;
   const { rows, firstRow, layout, palette, size } = context;
   const width = textWidth(size);
-  let used = shown.text === "" ? widthOf(cut(shown.placeholder, width)) : 0;
+  let used = shown.text === "" ? widthOf(cut(palette.plain(shown.placeholder), width)) : 0;
   for (const cell of layout.cells(shown.text, rows[firstRow]!, width)) used += cell.width;
-  const room = size.columns - margin - used - 2;
+  const room = size.columns - marginOf(size) - used - 2;
   if (room >= shown.status.length)
     lines[0] = join(lines[0]!, palette.soft(" ".repeat(room - shown.status.length + 1) + shown.status));
 }
 
 function searchView(popup: Popup & { type: "search" }, size: Size, palette: EditorPalette): View {
-  const label = "search: ";
-  const query = tail(popup.query, Math.max(1, size.columns - label.length - 1));
+  const label = size.columns >= 16 ? "search: " : "";
+  const query = tail(palette.plain(popup.query), Math.max(1, size.columns - label.length - 1));
   const lines = [join(palette.soft(cut(label, size.columns)), palette.plain(query))];
   if (popup.found.length === 0) lines.push(palette.soft(cut("  no earlier message holds these words", size.columns)));
   return {
@@ -124,15 +132,18 @@ function popupLines(popup: Popup, size: Size, palette: EditorPalette): Painted[]
           name: oneLine(draft.shell ? `!${wholeText(draft)}` : wholeText(draft)),
           detail: "",
         }));
-  const visible = rows.slice(first, first + height);
-  const room = Math.max(1, size.columns - margin);
+  // Made visible before it is measured: names of files can hold anything.
+  const visible = rows
+    .slice(first, first + height)
+    .map(({ name, detail }) => ({ name: palette.plain(name), detail: palette.plain(detail) }));
+  const room = Math.max(1, size.columns - marginOf(size));
   const nameWidth = Math.min(room, Math.max(...visible.map(({ name }) => widthOf(name))));
   return visible.map(({ name, detail }, index) => {
     const isChosen = first + index === popup.chosen;
     const shownName = detail === "" ? cut(name, room) : padded(cut(name, nameWidth), nameWidth);
     const left = room - widthOf(shownName) - 2;
     return join(
-      isChosen ? palette.accent("› ") : palette.plain("  "),
+      marginPaint(isChosen ? palette.accent : palette.plain, isChosen ? "› " : "  ", size),
       isChosen ? palette.bold(shownName) : palette.plain(shownName),
       palette.soft(detail !== "" && left > 4 ? `  ${cut(detail, left)}` : ""),
     );

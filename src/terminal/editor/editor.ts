@@ -3,7 +3,7 @@ import type { Key } from "../key.ts";
 import { pastedText } from "../keyboard.ts";
 import { type EditorAction, editorAction } from "../keymap.ts";
 import type { Size, View } from "../view.ts";
-import { createBuffer, moveTo, replace, selection, type TextBuffer } from "./buffer.ts";
+import { createBuffer, inGroup, moveTo, replace, selection, type TextBuffer } from "./buffer.ts";
 import { type CompletionSources, completed } from "./completion.ts";
 import { type EditorPalette, textWidth, viewOf } from "./editor-view.ts";
 import { type Editing, edits, typeText } from "./edits.ts";
@@ -140,15 +140,14 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     }
     // `@`, `/` and `!` are in the table for its readers; they type themselves.
     if (key.text !== undefined) {
-      type(key.text);
+      type(taken(key.text));
       return handled;
     }
     return action === undefined ? unhandled : act(action);
   }
 
   function act(action: EditorAction): Pressed {
-    const { buffer, ring } = editing;
-    const isNothing = buffer.text === "" && ring.cuts.length === 0;
+    const { buffer } = editing;
     switch (action) {
       case "submit":
         return submit();
@@ -171,10 +170,10 @@ export function createEditor({ palette, complete, history, onChange, ...options 
         return popup ? handled : unhandled;
     }
     // What an empty editor cannot do may mean something to the app: Ctrl+D, Ctrl+B, Ctrl+Y.
-    if (isNothing || (buffer.text === "" && action === "deleteForward")) return unhandled;
+    if (buffer.text === "" && action === "deleteForward") return unhandled;
     const next = edits[action]?.(editing);
     if (!next) return unhandled;
-    editing = next;
+    editing = vim?.mode === "insert" ? { ...next, buffer: inGroup(buffer, next.buffer, vim.group) } : next;
     if (vim?.mode === "normal") editing = { ...editing, buffer: settleNormal(editing.buffer) };
     return handled;
   }
@@ -218,6 +217,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     const entries = history?.entries() ?? [];
     const current = walk ?? { draft: draft(), prefix: text.slice(0, cursor), index: -1 };
     const next = by < 0 ? older(entries, current) : newer(entries, current);
+    if (!next) walk = walk && { ...walk }; // it goes on, though there is nothing more
     if (!next) return walk !== undefined;
     setDraft(entries[next.index] ?? next.draft);
     walk = next.index === -1 ? undefined : next;
@@ -254,16 +254,17 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     else if (name === "enter") {
       const isTyped = choice.value === (query.kind === "command" ? `/${query.query}` : query.query);
       if (isTyped && !choice.isFolder) return undefined;
-      take();
-      if (query.kind === "command" && !choice.needsArgument) return submit();
+      const isReady = query.kind === "command" && !choice.needsArgument;
+      take(isReady ? choice.value : undefined);
+      if (isReady) return submit();
     } else return undefined;
     return handled;
 
-    function take(): void {
+    function take(text = completed(query, choice)): void {
       const { cursor } = editing.buffer;
       editing = {
         ...editing,
-        buffer: replace(editing.buffer, { start: query.start, end: cursor, text: completed(query, choice) }),
+        buffer: replace(editing.buffer, { start: query.start, end: cursor, text }),
       };
       popup = undefined;
       refreshPopup();
@@ -286,7 +287,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     return handled;
   }
 
-  /** Text of the app is not folded, only kept from being taken for folds. */
+  /** What is typed or comes from the app is not folded, only kept from being taken for a fold. */
   function taken(text: string): string {
     const clean = pastedText(text);
     return holdsToken(clean) ? folds.forPaste(clean) : clean;

@@ -1,6 +1,6 @@
 // History: what was sent before, in this session and in others, walked through with ↑ and ↓ or searched.
 import type { PromptFile, StoredPrompt } from "../../store/prompt-history.ts";
-import { expand, type Folded, type FoldedParts, label } from "./paste.ts";
+import { expand, type Folded, type FoldedParts, foldedText, label } from "./paste.ts";
 
 /** A message with its folded parts, as the editor had it. */
 export type Draft = { text: string; parts: FoldedParts; shell: boolean };
@@ -71,7 +71,7 @@ function stored({ text, parts, shell }: Draft, redact: (text: string) => string)
   const withoutImages = images.reduce((kept, [character, part]) => kept.replaceAll(character, label(part)), text);
   const pastes = new Map<string, Folded>();
   for (const [character, part] of parts)
-    if (part.type === "text") pastes.set(character, { ...part, text: redact(part.text) });
+    if (part.type === "text") pastes.set(character, foldedText(redact(part.text), part.number));
   const kept = redact(withoutImages);
   const whole = redact(expand(withoutImages, parts).text);
   const mode = shell ? { shell: true as const } : {};
@@ -83,7 +83,7 @@ function stored({ text, parts, shell }: Draft, redact: (text: string) => string)
 function draftOf({ text, shell, pastes = {} }: StoredPrompt): Draft {
   const parts = Object.entries(pastes).map(([character, paste], index): [string, Folded] => [
     character,
-    { type: "text", text: paste, number: index + 1 },
+    foldedText(paste, index + 1),
   ]);
   return { text, shell: shell === true, parts: new Map(parts) };
 }

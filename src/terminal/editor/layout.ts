@@ -55,7 +55,9 @@ export function createLayout(glyphs: Glyphs): Layout {
     for (let at = 0; at < line.length; ) {
       const end = nextGrapheme(line, at);
       const cell = cellAt(line, at, end, column, width);
-      if (column + cell.width > width && at > starts.at(-1)!) {
+      // One blank may stand where else only the cursor does: the word before it need not go down for its sake.
+      const room = cell.shown === " " ? width + 1 : width;
+      if (column + cell.width > room && at > starts.at(-1)!) {
         // Words stay whole where they can.
         at = afterBlank > starts.at(-1)! ? afterBlank : at;
         starts.push(at);
@@ -82,8 +84,16 @@ export function createLayout(glyphs: Glyphs): Layout {
   }
 
   function* cells(text: string, row: Row, width: number): Iterable<Cell> {
+    const line = text.slice(row.start, row.end);
+    if (plain.test(line)) {
+      for (let index = 0; index < line.length; index++) {
+        const start = row.start + index;
+        yield { start, end: start + 1, shown: line[index]!, width: 1, isToken: false };
+      }
+      return;
+    }
     let column = 0;
-    for (const { segment, index } of graphemesOf(text.slice(row.start, row.end))) {
+    for (const { segment, index } of graphemesOf(line)) {
       const cell = cellAt(text, row.start + index, row.start + index + segment.length, column, width);
       column += cell.width;
       yield cell;

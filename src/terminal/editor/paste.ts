@@ -5,7 +5,9 @@
 export type Image = { mime: string; base64: string };
 
 /** What a folded character stands for. */
-export type Folded = { type: "text"; text: string; number: number } | { type: "image"; image: Image; number: number };
+export type Folded =
+  | { type: "text"; text: string; lines: number; number: number }
+  | { type: "image"; image: Image; number: number };
 
 /** Folded characters, and what they stand for. A text without them means nothing. */
 export type FoldedParts = ReadonlyMap<string, Folded>;
@@ -24,14 +26,21 @@ export function isTokenAt(text: string, at: number): boolean {
 }
 
 export function holdsToken(text: string): boolean {
-  return token.test(text);
+  return /[\udbfc-\udbff]/.test(text) && token.test(text); // the first is quick, and nearly always enough
 }
 
 export function isLong(text: string): boolean {
-  if (text.length > mostCharacters) return true;
+  return text.length > mostCharacters || countLines(text) > mostLines;
+}
+
+function countLines(text: string): number {
   let lines = 1;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) if (++lines > mostLines) return true;
-  return false;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
+
+export function foldedText(text: string, number: number): Folded {
+  return { type: "text", text, lines: countLines(text), number };
 }
 
 /** The folded parts of one editor. Numbers go up as long as it lives, so that an undo finds what it brings back. */
@@ -45,19 +54,18 @@ export class Folds {
 
   /** What is put into the text for a paste: itself, or one character. */
   forPaste(text: string): string {
-    return isLong(text) || holdsToken(text) ? this.#add({ type: "text", text }) : text;
+    return isLong(text) || holdsToken(text) ? this.#add((number) => foldedText(text, number)) : text;
   }
 
   forImage(image: Image): string {
-    return this.#add({ type: "image", image });
+    return this.#add((number) => ({ type: "image", image, number }));
   }
 
   /** A text that was folded elsewhere, in a session before this one, with characters of this editor. */
   adopt(text: string, parts: FoldedParts): string {
     return text.replace(tokens, (character) => {
       const part = parts.get(character);
-      if (part === undefined) return this.#add({ type: "text", text: character });
-      return this.#add(part.type === "text" ? { type: "text", text: part.text } : { type: "image", image: part.image });
+      return this.#add((number) => (part ? { ...part, number } : foldedText(character, number)));
     });
   }
 
@@ -71,11 +79,11 @@ export class Folds {
     return used;
   }
 
-  #add(part: { type: "text"; text: string } | { type: "image"; image: Image }): string {
+  #add(make: (number: number) => Folded): string {
     const number = this.#next++;
     // Sixteen thousand later, the oldest is forgotten.
     const character = String.fromCodePoint(first + (number % (last - first + 1)));
-    this.#parts.set(character, { ...part, number } as Folded);
+    this.#parts.set(character, make(number));
     return character;
   }
 }
@@ -83,9 +91,8 @@ export class Folds {
 export function label(part: Folded | undefined): string {
   if (part === undefined) return "[Pasted text]";
   if (part.type === "image") return `[Image #${part.number}]`;
-  const lines = part.text.split("\n").length;
-  return lines > 1
-    ? `[Pasted ${lines} lines #${part.number}]`
+  return part.lines > 1
+    ? `[Pasted ${part.lines} lines #${part.number}]`
     : `[Pasted ${part.text.length} characters #${part.number}]`;
 }
 

@@ -33,7 +33,7 @@ export const simpleCommands: Record<string, Simple> = {
       overwritten: [],
       inserting: { text: buffer.text, at: buffer.cursor, count, between: "" },
     },
-    buffer: { ...buffer, group: vim.group },
+    buffer,
   }),
   r: (work, { count, argument }) => {
     const { text, cursor } = work.buffer;
@@ -111,17 +111,17 @@ function pasted(work: Work, count: number, where: "before" | "after"): Work | un
   );
 }
 
-/** The cursor goes back to where it was before the change, if that is on the first line of it; else to that line. */
+/** The cursor goes back to where it was before the change, if that is on the first line of it or above; else to that line. */
 function backOrForth(buffer: TextBuffer, count: number, direction: "undo" | "redo"): TextBuffer {
   let current = buffer;
   for (let left = count; left > 0; left--) {
     const step = direction === "undo" ? current.done.at(-1) : current.undone.at(-1);
     if (!step) break;
-    const next = direction === "undo" ? undo(current) : redo(current);
-    const changed = Math.min(firstChange(step)!, next.text.length);
-    const line = lineStart(next.text, changed);
-    const isSame = lineStart(next.text, Math.min(step.before, next.text.length)) === line;
-    current = moveTo(next, isSame ? Math.min(step.before, lineEnd(next.text, line)) : firstNonBlank(next.text, line));
+    const { text, ...next } = direction === "undo" ? undo(current) : redo(current);
+    const line = lineStart(text, Math.min(firstChange(step), text.length));
+    const before = Math.min(step.before, text.length);
+    const isNear = lineStart(text, before) === line || lineEnd(text, before) + 1 === line;
+    current = moveTo({ text, ...next }, isNear ? before : firstNonBlank(text, line));
   }
   return settleNormal(current);
 }

@@ -2,9 +2,9 @@
 import type { Key } from "../../key.ts";
 import { moveTo, replace, type TextBuffer } from "../buffer.ts";
 import { nextGrapheme, previousGrapheme } from "../graphemes.ts";
-import { lineEnd, lineStart } from "../moves.ts";
+import { firstNonBlank, lineEnd, lineStart } from "../moves.ts";
 import { simpleCommands } from "./commands.ts";
-import { motions, type Reach } from "./motions.ts";
+import { type Find, motions, type Reach, takesCharacter } from "./motions.ts";
 import { type Range, textObjects } from "./objects.ts";
 import { exclusiveRange, operators, rangeTo } from "./operators.ts";
 import { type Command, parse } from "./parse.ts";
@@ -42,17 +42,23 @@ export function pressVim(vim: Vim, buffer: TextBuffer, key: Key & { type: "key" 
   if (letter === undefined)
     return vim.keys.length > 0 && key.name !== "enter" ? { vim: { ...vim, keys: [] }, buffer } : undefined;
   // Nothing to do again: the app may want it.
-  if (letter === "ctrl+r" && (isVisual || vim.keys.length > 0 || buffer.undone.length === 0)) return undefined;
+  if (letter === "ctrl+r" && vim.keys.length === 0 && (isVisual || buffer.undone.length === 0)) return undefined;
   const keys = [...vim.keys, letter];
   const command = parse(keys, { isVisual });
   if (command === "more") return { vim: { ...vim, keys }, buffer };
-  const ready: Work = { vim: { ...vim, keys: [] }, buffer };
-  if (command === "none") return ready;
+  if (command === "none") return { vim: { ...vim, keys: [] }, buffer };
+  // Remembered for ; and , also where it is not found.
+  const find = isFind(command) ? { find: { key: command.motion, character: command.argument } } : {};
+  const ready: Work = { vim: { ...vim, ...find, keys: [] }, buffer };
   const started: Work = {
     ...ready,
     vim: { ...ready.vim, group: `vim ${vim.commands + 1}`, commands: vim.commands + 1 },
   };
   return (isVisual ? inVisual(started, command) : inNormal(started, command)) ?? ready;
+}
+
+function isFind(command: Command): command is Command & { motion: Find["key"]; argument: string } {
+  return command.motion !== undefined && takesCharacter.has(command.motion);
 }
 
 function normal({ vim, buffer }: Work): Work {
@@ -64,17 +70,24 @@ function inNormal(work: Work, command: Command): Work | undefined {
   if (command.key === ".") return again(work, command.count);
   if (command.key === "v" || command.key === "V") {
     const mode = command.key === "v" ? "visual" : "visual line";
-    return { ...work, vim: { ...work.vim, mode, anchor: work.buffer.cursor } };
+    return {
+      ...work,
+      vim: { ...work.vim, mode, anchor: work.buffer.cursor },
+      buffer: moveTo(work.buffer, work.buffer.cursor),
+    };
   }
   const next = run(work, command);
   const isChange = command.operator
     ? command.operator !== "y"
     : command.key !== undefined && !/^(u|ctrl\+r)$/.test(command.key);
-  return next && isChange ? { ...next, vim: { ...next.vim, change: { command } } } : next;
+  // An empty register changes nothing, and is still what `.` does again.
+  const ended = next ?? (command.key === "p" || command.key === "P" ? work : undefined);
+  return ended && isChange ? { ...ended, vim: { ...ended.vim, change: { command } } } : ended;
 }
 
 function run(work: Work, command: Command): Work | undefined {
   const { count = 1, argument = "" } = command;
+
   const hasCount = command.count !== undefined;
   if (command.key) return simpleCommands[command.key]!(work, { count, hasCount, argument });
   const reach = command.motion === "line" || command.object ? undefined : reachOf(work, command);
@@ -87,8 +100,14 @@ function run(work: Work, command: Command): Work | undefined {
   const { text, cursor } = work.buffer;
   const range = target ?? (reach && rangeTo(text, cursor, reach, command.operator));
   if (!range) return undefined;
-  const from = target ? (command.motion === "line" ? cursor : range.start) : Math.min(cursor, reach!.at);
-  return operators[command.operator]!(withFind(work, reach), { range, cursor: from, count: 1 });
+  const isLine = command.motion === "line" && !text.slice(range.start, range.end).includes("\n");
+  const from =
+    isLine && command.operator !== "y"
+      ? Math.min(cursor, firstNonBlank(text, cursor))
+      : command.object
+        ? range.start
+        : Math.min(cursor, reach?.at ?? cursor);
+  return operators[command.operator]!(work, { range, cursor: from, count: 1 });
 }
 
 function reachOf({ vim, buffer }: Work, { motion, count, argument = "", operator }: Command): Reach | undefined {
@@ -104,13 +123,9 @@ function reachOf({ vim, buffer }: Work, { motion, count, argument = "", operator
   });
 }
 
-function withFind(work: Work, reach: Reach | undefined): Work {
-  return reach?.find ? { ...work, vim: { ...work.vim, find: reach.find } } : work;
-}
-
 function moved(work: Work, reach: Reach): Work {
   const buffer = moveTo(work.buffer, reach.at, reach.goal === undefined ? {} : { goal: reach.goal });
-  return { vim: withFind(work, reach).vim, buffer: settleNormal(buffer) };
+  return { vim: work.vim, buffer: settleNormal(buffer) };
 }
 
 function objectRange({ buffer }: Work, { object, count = 1, operator = "" }: Command): Range | undefined {
@@ -158,8 +173,9 @@ function inVisual(work: Work, command: Command): Work | undefined {
   }
   const next = runVisual(work, command, range);
   if (!next) return undefined;
-  const isYank = command.operator === "y" || command.key === "Y";
-  return afterVisual(next, isYank ? undefined : { command, extent: extentOf(buffer.text, range) });
+  // A yank changes nothing, and what was exchanged is another text already.
+  const isOnce = command.operator === "y" || /^[YpP]$/.test(command.key ?? "");
+  return afterVisual(next, isOnce ? undefined : { command, extent: extentOf(buffer.text, range) });
 }
 
 function afterVisual(work: Work, change: Change | undefined): Work {
@@ -203,7 +219,7 @@ export function leaveInsert(vim: Vim, buffer: TextBuffer): Work {
   const { inserting, overwritten: _, ...rest } = vim;
   const typed = inserting ? typedSince(inserting, buffer) : "";
   let current = buffer;
-  const repeats = inserting && typed !== "" ? inserting.count - 1 : 0;
+  const repeats = inserting && inserting.between + typed !== "" ? inserting.count - 1 : 0;
   if (inserting && repeats > 0) {
     const { cursor } = buffer;
     const text = (inserting.between + typed).repeat(repeats);

@@ -19,7 +19,7 @@ export type MotionInput = {
   goal: number | undefined;
 };
 
-export type Reach = { at: number; kind: "exclusive" | "inclusive" | "linewise"; goal?: number; find?: Find };
+export type Reach = { at: number; kind: "exclusive" | "inclusive" | "linewise"; goal?: number };
 
 /** None: it cannot be done here, and neither can what was to be done with it. */
 type Motion = (input: MotionInput) => Reach | undefined;
@@ -31,6 +31,12 @@ const exclusive =
 const inclusive =
   (go: (input: MotionInput) => number): Motion =>
   (input) => ({ at: go(input), kind: "inclusive" });
+
+/** So many words back, or to the beginning; from there, nowhere. */
+const back =
+  (go: (text: string, at: number, count: number) => number, kind: Reach["kind"]): Motion =>
+  ({ text, at, count }) =>
+    at === 0 ? undefined : { at: go(text, at, count), kind };
 
 const words =
   (big: boolean): Motion =>
@@ -56,12 +62,12 @@ export const motions: Record<string, Motion> = {
   _: (input) => lines(input, input.count - 1),
   w: words(false),
   W: words(true),
-  b: exclusive(({ text, at, count }) => wordBack(text, at, count)),
-  B: exclusive(({ text, at, count }) => wordBack(text, at, count, { big: true })),
+  b: back(wordBack, "exclusive"),
+  B: back((text, at, count) => wordBack(text, at, count, { big: true }), "exclusive"),
   e: inclusive(({ text, at, count }) => onCharacter(text, wordEnd(text, at, count))),
   E: inclusive(({ text, at, count }) => onCharacter(text, wordEnd(text, at, count, { big: true }))),
-  ge: inclusive(({ text, at, count }) => wordEndBack(text, at, count)),
-  gE: inclusive(({ text, at, count }) => wordEndBack(text, at, count, { big: true })),
+  ge: back(wordEndBack, "inclusive"),
+  gE: back((text, at, count) => wordEndBack(text, at, count, { big: true }), "inclusive"),
   "0": exclusive(({ text, at }) => lineStart(text, at)),
   "^": exclusive(({ text, at }) => firstNonBlank(text, at)),
   "|": exclusive(({ text, at, count }) => atColumn(text, lineStart(text, at), count - 1)),
@@ -109,13 +115,13 @@ function sideways({ text, at, count, operator }: MotionInput, by: 1 | -1): Reach
 function upAndDown(input: MotionInput, by: number): Reach | undefined {
   const { text, at } = input;
   const column = input.goal ?? columnOf(text, at);
-  const line = by > 0 ? lineBelow(text, at, by, { clamp: true }) : lineAbove(text, at, -by);
+  const line = by > 0 ? lineBelow(text, at, by) : lineAbove(text, at, -by);
   if (line === undefined) return undefined;
   return { at: atColumn(text, line, column), kind: "linewise", goal: column };
 }
 
 function lines({ text, at }: MotionInput, by: number): Reach | undefined {
-  const line = by >= 0 ? lineBelow(text, at, by) : lineAbove(text, at, -by, { exact: true });
+  const line = by >= 0 ? lineBelow(text, at, by) : lineAbove(text, at, -by);
   return line === undefined ? undefined : { at: firstNonBlank(text, line), kind: "linewise" };
 }
 
@@ -134,21 +140,21 @@ function percent({ text, count }: MotionInput): Reach | undefined {
   return toLine(text, Math.floor((count * text.split("\n").length + 99) / 100));
 }
 
-/** The beginning of a line further down. `clamp`: the last one will do, if it is another. */
-function lineBelow(text: string, at: number, by: number, { clamp = false } = {}): number | undefined {
+/** The beginning of a line further down. The last one will do, if it is another. */
+function lineBelow(text: string, at: number, by: number): number | undefined {
   let line = lineStart(text, at);
   for (let left = by; left > 0; left--) {
     const next = text.indexOf("\n", line);
-    if (next === -1) return clamp && left < by ? line : undefined;
+    if (next === -1) return left < by ? line : undefined;
     line = next + 1;
   }
   return line;
 }
 
-function lineAbove(text: string, at: number, by: number, { exact = false } = {}): number | undefined {
+function lineAbove(text: string, at: number, by: number): number | undefined {
   let line = lineStart(text, at);
   for (let left = by; left > 0; left--) {
-    if (line === 0) return !exact && left < by ? line : undefined;
+    if (line === 0) return left < by ? line : undefined;
     line = lineStart(text, line - 1);
   }
   return line;
@@ -197,7 +203,7 @@ function search(input: MotionInput, find: Find, { isRepeat = false } = {}): Reac
     }
   }
   if (isTill) at = isForward ? previousGrapheme(text, at) : nextGrapheme(text, at);
-  return { at, kind: isForward ? "inclusive" : "exclusive", ...(isRepeat ? {} : { find }) };
+  return { at, kind: isForward ? "inclusive" : "exclusive" };
 }
 
 function repeatSearch(input: MotionInput, turn: (key: Find["key"]) => Find["key"]): Reach | undefined {

@@ -50,24 +50,16 @@ function word({ text, at, count, around }: ObjectInput, big: boolean): Range | u
   const kind = kindAt(text, at, big);
   while (start > first && kindAt(text, start - 1, big) === kind) start--;
   let end = start;
-  const pieces = around ? 2 * count : count;
-  for (let left = pieces; left > 0; left--) {
-    if (end < last) end = run(end);
-    else if (!around) return undefined;
-    // The last word of a line takes the blanks before it instead, but not the indent.
-    else if (left > 1 || kind === 0) return undefined;
-    else {
+  for (let left = around ? 2 * count : count; left > 0; left--) {
+    const isBlank = end < last && kindAt(text, end, big) === 0;
+    // Around a word goes what is blank after it. Where nothing is, what is blank before it, but not the indent.
+    if (around && kind !== 0 && left === 1 && !isBlank) {
       let blank = start;
       while (blank > first && kindAt(text, blank - 1, big) === 0) blank--;
-      if (blank > first) start = blank;
+      return { start: blank > first ? blank : start, end };
     }
-  }
-  // Between two words without a blank there is nothing to take at the end; then it is taken at the beginning.
-  if (around && kind !== 0 && kindAt(text, end - 1, big) !== 0 && pieces === 2 && run(start) !== end) {
-    end = run(start);
-    let blank = start;
-    while (blank > first && kindAt(text, blank - 1, big) === 0) blank--;
-    if (blank > first) start = blank;
+    if (end === last) return undefined;
+    end = run(end);
   }
   return { start, end };
 }
@@ -105,6 +97,8 @@ function bracketed({ text, at, count, around }: ObjectInput, open: string, close
       else if (text[start] === open && nested > 0) nested--;
       else if (text[start] === open && --depth === 0) break;
     }
+    // Outside of all: the next one.
+    if (start < 0) start = nextOpen(text, at, open, close);
     if (start < 0) return undefined;
   }
   let end = start + 1;
@@ -119,6 +113,15 @@ function bracketed({ text, at, count, around }: ObjectInput, open: string, close
   // A closing bracket on a line of its own stays there.
   if (line > inner && /^[ \t]*$/.test(text.slice(line, end))) return { start: inner, end: line };
   return { start: inner, end: Math.max(inner, end) };
+}
+
+function nextOpen(text: string, from: number, open: string, close: string): number {
+  let nested = 0;
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === close) nested++;
+    else if (text[at] === open && nested-- === 0) return at;
+  }
+  return -1;
 }
 
 /** Lines with text, or without, and after them the others. */

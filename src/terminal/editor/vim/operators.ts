@@ -41,17 +41,17 @@ const letters =
   (work, { range, cursor }) => {
     const { start, end } = range;
     const text = change(work.buffer.text.slice(start, end));
-    return withBuffer(work, replace(work.buffer, { start, end, text, cursor, group: work.vim.group }));
+    return withBuffer(work, replace(at(work, cursor).buffer, { start, end, text, cursor, group: work.vim.group }));
   };
 
 export const operators: Record<string, Operator> = {
-  d: (work, { range }) => {
+  d: (work, { range, cursor }) => {
     if (range.start === range.end && !range.linewise) return work;
-    const cut = yanked(work, range);
+    const cut = yanked(at(work, cursor), range);
     return withBuffer(cut, settleNormal(range.linewise ? withoutLines(cut, range) : without(cut, range)));
   },
-  c: (work, { range }) => {
-    const cut = range.start === range.end ? work : yanked(work, range);
+  c: (work, { range, cursor }) => {
+    const cut = range.start === range.end ? work : yanked(at(work, cursor), range);
     return enterInsert(withBuffer(cut, without(cut, range)), range.start);
   },
   y: (work, { range, cursor }) => withBuffer(yanked(work, range), moveTo(work.buffer, cursor)),
@@ -62,6 +62,11 @@ export const operators: Record<string, Operator> = {
   gU: letters((text) => text.toUpperCase()),
   "g~": letters(swapCase),
 };
+
+/** An undo brings the cursor back to where the range began. */
+function at(work: Work, cursor: number): Work {
+  return withBuffer(work, moveTo(work.buffer, cursor));
+}
 
 export function swapCase(text: string): string {
   return [...text].map((each) => (each === each.toLowerCase() ? each.toUpperCase() : each.toLowerCase())).join("");
@@ -84,7 +89,8 @@ function withoutLines({ vim, buffer }: Work, { start, end }: Range): TextBuffer 
   return { ...gone, cursor: firstNonBlank(gone.text, isLast ? lineStart(gone.text, from) : from) };
 }
 
-function shifted(work: Work, { range }: OperatorInput, change: (line: string) => string): Work {
+function shifted(given: Work, { range, cursor }: OperatorInput, change: (line: string) => string): Work {
+  const work = at(given, cursor);
   const start = lineStart(work.buffer.text, range.start);
   const end = lineEnd(work.buffer.text, range.linewise ? range.end : Math.max(range.start, range.end - 1));
   const text = work.buffer.text.slice(start, end).split("\n").map(change).join("\n");

@@ -51,6 +51,7 @@ export function withBuffer({ vim }: Work, buffer: TextBuffer): Work {
 export function enterInsert({ vim, buffer }: Work, at: number, { count = 1, between = "" } = {}): Work {
   return {
     vim: { ...vim, mode: "insert", inserting: { text: buffer.text, at, count, between } },
-    buffer: { ...moveTo(buffer, at), group: vim.group },
+    // What the command itself changed, and what is typed now, is one step.
+    buffer: buffer.group === vim.group ? { ...moveTo(buffer, at), group: vim.group } : moveTo(buffer, at),
   };
 }

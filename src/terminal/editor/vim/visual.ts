@@ -1,7 +1,7 @@
 // Visual mode: what is selected, and what is done to it.
 import { moveTo, replace, type TextBuffer } from "../buffer.ts";
 import { nextGrapheme } from "../graphemes.ts";
-import { lineEnd, lineStart } from "../moves.ts";
+import { firstNonBlank, lineEnd, lineStart } from "../moves.ts";
 import { joined } from "./commands.ts";
 import type { Range } from "./objects.ts";
 import { operators } from "./operators.ts";
@@ -9,10 +9,13 @@ import type { Command } from "./parse.ts";
 import type { Extent, Vim, Work } from "./state.ts";
 
 /** What is selected; `end` is behind its last character, or behind the line break of a whole line. */
-export function visualSelection({ mode, anchor }: Vim, { text, cursor }: TextBuffer): Range | undefined {
+export function visualSelection({ mode, anchor }: Vim, { text, cursor, goal }: TextBuffer): Range | undefined {
   if (anchor === undefined || (mode !== "visual" && mode !== "visual line")) return undefined;
   const [start, end] = [Math.min(anchor, cursor), Math.max(anchor, cursor)];
   if (mode === "visual line") return { start: lineStart(text, start), end: lineEnd(text, end), linewise: true };
+  // After `$` the line break belongs to it.
+  if (goal === Number.POSITIVE_INFINITY && cursor === end)
+    return { start, end: Math.min(text.length, lineEnd(text, end) + 1) };
   return { start, end: end >= text.length ? end : nextGrapheme(text, end) };
 }
 
@@ -56,14 +59,15 @@ export function runVisual(work: Work, command: Command, range: Range): Work | un
     // A selection that ends on a line break takes that, too; of whole lines the operator takes it itself.
     const last = range.linewise ? range.end : Math.max(range.start, range.end - 1);
     const taken = whole ? { start: lineStart(text, range.start), end: lineEnd(text, last), linewise: true } : range;
-    const cursor = wholeLines && operator === "y" ? taken.start : range.start;
+    const cursor = firstPlace(work, range);
     return operators[operator]!(work, { range: taken, cursor, count });
   }
   if (command.key === "J" || command.key === "gJ") {
     const lines = text
       .slice(range.start, range.linewise ? range.end : Math.max(range.start, range.end - 1))
       .split("\n").length;
-    return joined({ ...work, buffer: moveTo(work.buffer, range.start) }, Math.max(2, lines), command.key === "J");
+    const first = { ...work, buffer: moveTo(work.buffer, range.start) };
+    return joined(first, Math.max(2, lines), command.key === "J") ?? first;
   }
   if (command.key === "r") {
     const replaced = [...text.slice(range.start, range.end)]
@@ -71,11 +75,22 @@ export function runVisual(work: Work, command: Command, range: Range): Work | un
       .join("");
     return {
       ...work,
-      buffer: replace(work.buffer, { ...range, text: replaced, cursor: range.start, group: work.vim.group }),
+      buffer: replace(moveTo(work.buffer, range.start), {
+        ...range,
+        text: replaced,
+        cursor: range.start,
+        group: work.vim.group,
+      }),
     };
   }
   if (command.key === "p" || command.key === "P") return exchanged(work, range, count);
   return undefined;
+}
+
+/** Where the cursor goes after what moves nothing: to the beginning, of whole lines where those were chosen downwards. */
+function firstPlace({ vim, buffer }: Work, { start, linewise }: Range): number {
+  if (vim.anchor === undefined) return buffer.cursor; // done again by `.`
+  return linewise && lineStart(buffer.text, vim.anchor) > buffer.cursor ? buffer.cursor : start;
 }
 
 /** The selection for what is in the register, which then holds the selection. */
@@ -88,12 +103,13 @@ function exchanged(work: Work, range: Range, count: number): Work {
   const plain = register.linewise ? whole.slice(0, -1) : whole;
   const isInside = register.linewise && !linewise;
   const put = isInside ? `\n${plain}\n` : plain;
-  const buffer = replace(work.buffer, {
+  let buffer = replace(moveTo(work.buffer, start), {
     start,
     end,
     text: put,
     cursor: isInside ? start + 1 : linewise || plain.includes("\n") ? start : Math.max(start, start + put.length - 1),
     group: work.vim.group,
   });
+  if (isInside) buffer = { ...buffer, cursor: firstNonBlank(buffer.text, start + 1) };
   return { vim: { ...work.vim, register: { text: linewise ? `${old}\n` : old, linewise } }, buffer };
 }

@@ -1,0 +1,56 @@
+// Ctrl+G: the text in the user's own editor. Whoever calls this has given the terminal back, and takes it again afterwards.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findProgram } from "../process/find-program.ts";
+import { Supervisor } from "../process/supervisor.ts";
+import { pastedText } from "./keyboard.ts";
+
+export type ExternalEdit = { type: "edited"; text: string } | { type: "failed"; message: string };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What is tried when nothing is set. */
+const usual = process.platform === "win32" ? ["notepad.exe"] : ["nano", "vi"];
+
+/** A text that the editor did not like to save stays as it is: the message says why. */
+export async function editExternally(
+  text: string,
+  { env, cwd }: { env: Environment; cwd: string },
+): Promise<ExternalEdit> {
+  const editor = env["VISUAL"] || env["EDITOR"] || usual.find((program) => findProgram(program, { ...env }));
+  if (!editor) return failed("No editor was found. Set one, for example: export EDITOR=nano");
+  const folder = mkdtempSync(join(tmpdir(), "message-")); // for its owner alone
+  const file = join(folder, "message.md");
+  try {
+    writeFileSync(file, text === "" ? "" : `${text}\n`, { mode: 0o600 });
+    const { exitCode, signal, failure } = await new Supervisor({
+      command: commandFor(editor, file),
+      cwd,
+      env: { ...env },
+      inheritStreams: true,
+      plain: true, // the terminal's foreground is ours, and so is the editor's
+      leftovers: "ignore",
+    }).ended;
+    if (failure) return failed(`${editor} could not be started: ${failure.message}`);
+    if (exitCode === 127) return failed(`${editor} was not found. Set another: export EDITOR=nano`);
+    if (exitCode !== 0)
+      return failed(`${editor} ended with ${signal || `exit code ${exitCode}`}: the text was left as it was.`);
+    // Editors end a file with a line break that nobody typed.
+    return { type: "edited", text: pastedText(readFileSync(file, "utf8")).replace(/\n$/, "") };
+  } catch (error) {
+    return failed(`The text could not be handed to ${editor}: ${(error as Error).message}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The setting may hold options (`code --wait`) and quotes: a shell reads it, as for git. */
+function commandFor(editor: string, file: string): readonly string[] {
+  if (process.platform === "win32") return ["cmd.exe", "/d", "/s", "/c", `${editor} "${file}"`];
+  return ["/bin/sh", "-c", `${editor} "$1"`, "editor", file];
+}
+
+function failed(message: string): ExternalEdit {
+  return { type: "failed", message };
+}
