@@ -16,15 +16,27 @@ type SpawnRequest = {
   bound?: boolean;
   /** Stays in our own session. */
   plain?: boolean;
+  /** One of our descriptors that it has as 3. */
+  inherited?: number;
 };
 
 /** Waits beside the program for the end of descriptor 3, holding none of its streams. */
 const boundToPipe = '(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 & exec 3<&-; exec "$@"';
 
-export function spawnChild({ command, cwd, env, streams, channel, bound, plain }: SpawnRequest): ChildProcess {
+export function spawnChild({
+  command,
+  cwd,
+  env,
+  streams,
+  channel,
+  bound,
+  plain,
+  inherited,
+}: SpawnRequest): ChildProcess {
   const { spawn } = process.getBuiltinModule("node:child_process"); // loaded when the first child is started
   const isBound = bound === true && process.platform !== "win32";
-  const more: "pipe"[] = channel ? ["pipe", "pipe"] : isBound ? ["pipe"] : [];
+  const own: ("pipe" | number)[] = inherited === undefined ? [] : [inherited];
+  const more = channel ? (["pipe", "pipe"] as const) : isBound ? (["pipe"] as const) : own;
   const [first, ...rest] = isBound ? ["/bin/sh", "-c", boundToPipe, "bound", ...command] : command;
   const { program, args, verbatim } = spawnWords(first!, rest, shellOf(env));
   return spawn(program, [...args], {
