@@ -47,11 +47,11 @@ export async function openTranscript(
 }
 
 /** What is committed by these events, without colours. */
-export async function shown(events: readonly Recorded[], columns = 80, options = {}): Promise<string[]> {
+export async function shown(events: readonly Recorded[], columns = 82, options = {}): Promise<string[]> {
   return (await painted(events, columns, options)).map(plainText);
 }
 
-export async function painted(events: readonly Recorded[], columns = 80, options = {}): Promise<Painted[]> {
+export async function painted(events: readonly Recorded[], columns = 82, options = {}): Promise<Painted[]> {
   const transcript = await openTranscript(options);
   for (const event of events) transcript.event(event);
   return transcript.takeCommitted(columns);

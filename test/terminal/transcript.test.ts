@@ -191,7 +191,7 @@ describe("calls", () => {
       });
     now = 13_500;
     transcript.takeCommitted(80);
-    const live = transcript.live({ columns: 80, rows: 20 }).map(plainText);
+    const live = transcript.live({ columns: 82, rows: 20 }).map(plainText);
     expect(live[1]).toMatch(/^ {2}Bash {3}make {40,}[⠋-⣿] 12 s$/);
     expect(live.filter((line) => line.includes("│ "))).toHaveLength(8);
     expect(live.join("\n")).toContain("│ 20%");
