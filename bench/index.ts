@@ -21,6 +21,7 @@ import { policyTimes } from "./policy.ts";
 import { readingFigures } from "./sdk-reading.ts";
 import { sessionTimes } from "./sessions.ts";
 import { storeFigures } from "./store.ts";
+import { terminalFigures } from "./terminal.ts";
 
 type Options = {
   rounds: number;
@@ -73,8 +74,33 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   launch,
   adapter,
   mcp,
+  terminal,
   size,
 };
+
+async function terminal(): Promise<Line[]> {
+  const { bytesAt, tickBytes, coreShare, idleFrames } = await terminalFigures();
+  const floor = `after 100 lines: ${bytesAt[100].toFixed(0)} bytes`;
+  return [
+    {
+      name: "terminal, bytes for a line after 10,000",
+      value: bytesAt[10_000] / bytesAt[100],
+      limit: 1.1,
+      unit: "×",
+      better: "less",
+      floor,
+    },
+    { name: "terminal, a second of a running command", value: tickBytes, limit: 400, unit: "bytes", better: "less" },
+    {
+      name: "terminal, 60 deltas a second, share of a core",
+      value: coreShare * 100,
+      limit: 30,
+      unit: "%",
+      better: "less",
+    },
+    { name: "terminal, frames while nothing happens", value: idleFrames, limit: 0, unit: "", better: "less" },
+  ];
+}
 
 async function codeSearch(): Promise<Line[]> {
   const figures = await codeSearchFigures();

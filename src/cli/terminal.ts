@@ -41,8 +41,11 @@ export async function startTerminal(invocation: Invocation): Promise<number> {
       return { code: exitCode ?? 1, text: [text, stderr].filter((part) => part.trim() !== "").join("\n") };
     },
     async interactive(words) {
-      const { runOnTerminal } = await import("../process/run-on-terminal.ts");
-      return runOnTerminal([...program, ...words], { cwd: request.workspace, env });
+      const { Supervisor } = await import("../process/supervisor.ts");
+      const command = [...program, ...words];
+      // It has our terminal, and our place in the foreground.
+      const streams = { inheritStreams: true, plain: true, leftovers: "ignore" } as const;
+      return (await new Supervisor({ command, cwd: request.workspace, env, ...streams }).ended).exitCode ?? 1;
     },
   });
 }

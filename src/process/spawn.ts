@@ -14,11 +14,14 @@ type SpawnRequest = {
   channel: boolean;
   /** Stays in our own session. */
   plain?: boolean;
+  /** One of our descriptors that it has as 3. */
+  inherited?: number;
 };
 
-export function spawnChild({ command, cwd, env, streams, channel, plain }: SpawnRequest): ChildProcess {
+export function spawnChild({ command, cwd, env, streams, channel, plain, inherited }: SpawnRequest): ChildProcess {
   const { spawn } = process.getBuiltinModule("node:child_process"); // loaded when the first child is started
-  const more: "pipe"[] = channel ? ["pipe", "pipe"] : [];
+  const own: number[] = inherited === undefined ? [] : [inherited];
+  const more: ("pipe" | number)[] = channel ? ["pipe", "pipe"] : own;
   const [first, ...rest] = command;
   const { program, args, verbatim } = spawnWords(first!, rest, shellOf(env));
   return spawn(program, [...args], {

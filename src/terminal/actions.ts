@@ -1,11 +1,12 @@
 // What the keys of the app do. Those that are pressed twice say so after the first time.
+import type { Recorded } from "../protocol/run.ts";
 import type { App } from "./app.ts";
 import { copyText } from "./clipboard.ts";
-import { clipboardImage } from "./clipboard-image.ts";
+import { readClipboardImage } from "./clipboard-image.ts";
 import { findCommand, helpLines } from "./commands/index.ts";
 import { nextMode, setMode } from "./commands/model-and-mode.ts";
 import { chooseTurn } from "./commands/rewind.ts";
-import { editText } from "./external-editor.ts";
+import { editExternally } from "./external-editor.ts";
 import { type AppAction, keyHelp } from "./keymap.ts";
 import { join, nothing, padded } from "./painted.ts";
 import { showChanges } from "./review.ts";
@@ -30,6 +31,10 @@ function later(work: (app: App) => Promise<unknown>): Action {
     void work(app).catch((error: Error) => app.complain(error.message));
     return undefined;
   };
+}
+
+function placeOf({ env, conversation }: App): { env: NodeJS.ProcessEnv; cwd: string } {
+  return { env, cwd: conversation.request.workspace };
 }
 
 const actions: Readonly<Record<AppAction, Action>> = {
@@ -71,15 +76,25 @@ const actions: Readonly<Record<AppAction, Action>> = {
     return undefined;
   },
   transcript: later(async (app) => {
-    const { lines, raw } = await app.expandedLines();
+    const all: Recorded[] = [];
+    for await (const recorded of app.conversation.history("all")) all.push(recorded);
+    const raw = all.map(({ number, event }) => `${String(number).padStart(6)} ${JSON.stringify(event)}`);
     await app.read({
       title: "The whole conversation",
       views: [
-        { key: "", label: "", lines },
-        { key: "r", label: "raw events", lines: raw },
+        {
+          key: "",
+          label: "",
+          lines(columns) {
+            const transcript = app.expandedTranscript();
+            for (const recorded of all) transcript.event(recorded);
+            return transcript.takeCommitted(columns);
+          },
+        },
+        { key: "r", label: "raw events", lines: () => raw.map((line) => app.palette.plain(line)) },
       ],
       from: "end",
-      copy: (text) => void copyText(text, app.env),
+      copy: (text) => void copyText(text, placeOf(app)),
     });
   }),
   review: later(showChanges),
@@ -93,13 +108,14 @@ const actions: Readonly<Record<AppAction, Action>> = {
     return undefined;
   },
   externalEditor: later(async (app) => {
-    const text = await app.lend(() => editText(app.editor.text(), app.env));
-    app.write(text);
+    const edited = await app.lend(() => editExternally(app.editor.text(), placeOf(app)));
+    if (edited.type === "edited") app.write(edited.text);
+    else app.complain(edited.message);
   }),
   pasteImage: later(async (app) => {
-    const image = await clipboardImage(app.env);
-    if ("image" in image) app.editor.insertImage(image.image);
-    else app.say(image.problem);
+    const found = await readClipboardImage(placeOf(app));
+    if (found.type === "image") app.editor.insertImage(found.image);
+    else app.say(found.message);
     app.redraw();
   }),
   help(app) {

@@ -1,13 +1,15 @@
 // The app: puts transcript, questions, editor and footer together into frames, and hands every key to who it is for.
-import { UserError } from "../protocol/error-codes.ts";
+import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { Prompt, Recorded, RunRequest, TurnEnding } from "../protocol/run.ts";
 import { performAction } from "./actions.ts";
 import { screenHuman } from "./ask/human.ts";
+import { terminalCopy } from "./clipboard.ts";
 import { type Goal, goalAfter } from "./commands/goal.ts";
 import { forgetForward } from "./commands/rewind.ts";
 import { Conversation } from "./conversation.ts";
 import type { CommandEnd, Desk, Toggles } from "./desk.ts";
 import type { Editor } from "./editor/editor.ts";
+import { openInEditor } from "./external-editor.ts";
 import { frameView, sessionFooter } from "./frame.ts";
 import { FrameClock } from "./frame-clock.ts";
 import type { Key } from "./key.ts";
@@ -17,6 +19,7 @@ import { Reader } from "./pager/reader.ts";
 import { linesOf, type Painted, type Palette, wrap } from "./painted.ts";
 import { type ListOptions, listPanel } from "./panels/list.ts";
 import type { Panel } from "./panels/panel.ts";
+import { PanelStack } from "./panels/panel-stack.ts";
 import type { Screen } from "./screen.ts";
 import type { TerminalStart } from "./start.ts";
 import type { StatusLine } from "./status-line.ts";
@@ -25,9 +28,6 @@ import type { Transcript } from "./transcript/index.ts";
 import type { Rendering } from "./transcript/rendering.ts";
 import type { Tty } from "./tty.ts";
 import type { Size, View } from "./view.ts";
-
-/** A question can be answered by keys that came so long after it was drawn, and after the key before. */
-const readingMs = 400;
 
 export type AppParts = {
   start: TerminalStart;
@@ -39,7 +39,6 @@ export type AppParts = {
   toggles: Toggles;
   branch(): string | undefined;
   statusLine?: StatusLine | undefined;
-  editFile(file: string): Promise<void>;
   /** The bell rings when a long turn ends, and for a question. */
   notifies: boolean;
 };
@@ -52,15 +51,11 @@ export class App implements Desk {
   readonly editor: Editor;
   #transcript: Transcript;
   readonly #clock = new FrameClock(() => this.#draw());
-  readonly #panels: Panel[] = [];
-  /** When the question in front was first drawn. */
-  #askedAt: number | undefined;
+  readonly #panels = new PanelStack(() => this.redraw());
   readonly #reader: Reader;
   /** What a command of the user's says while it runs. */
   #live: (columns: number) => readonly Painted[] = () => [];
   #hint = "";
-  /** Sent before there was a run to send it to. */
-  #early: Prompt[] = [];
   #opening: Promise<void> = Promise.resolve();
   #branch: string | undefined;
   #rendering: Rendering | undefined;
@@ -136,46 +131,40 @@ export class App implements Desk {
     void import("./transcript/rendering.ts").then((rendering) => {
       this.#rendering = rendering;
     });
-    this.#opening = this.#open(this.conversation.request);
-    await this.#opening;
+    this.#opening = this.#open(this.conversation.request).then((failure) => {
+      if (failure) this.#left(exitCodeOf(failure.code));
+    });
     const { prompt, images = [] } = this.#parts.start;
-    if (prompt !== undefined && prompt !== "") this.#send(prompt, images);
+    if (prompt !== undefined && prompt !== "") this.submit(prompt, images);
+    await this.#opening;
   }
 
-  async #open(request: RunRequest): Promise<void> {
+  /** What kept it from being opened comes back, and has been said. */
+  async #open(request: RunRequest): Promise<UserError | undefined> {
     try {
       await this.conversation.open(request);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       // A no to the question of trust: there is nothing more to say.
       if (error.code !== "UNTRUSTED") this.complain(error.message);
-      if (!this.conversation.run) this.#left(error.code === "UNTRUSTED" ? 1 : 2);
-      return;
+      return error;
     }
     if (request.chat?.type === "resume") await this.#showHistory("before");
-    for (const { text, images } of this.#early.splice(0)) this.#send(text, images);
     this.#branch = this.#parts.branch();
     const names = await this.conversation.run!.names().catch(() => undefined);
     this.#names = Object.values(names ?? {}).flat();
     this.redraw();
+    return undefined;
   }
 
   press(key: Key): void {
     const before = this.#clock.lastKeyAt;
     this.#clock.keyPressed();
     if (this.#lent) return;
-    const panel = this.#panels.at(-1);
     if (this.#reader.isOpen) this.#reader.press(key);
-    else if (panel && this.#isRead(panel, before)) panel.press(key);
+    else if (this.#panels.takes(before)) this.#panels.front!.press(key);
     else this.#edit(key);
     this.redraw();
-  }
-
-  /** Keys typed before a question could be read are not meant for it. */
-  #isRead(panel: Panel, lastKeyAt: number): boolean {
-    if (!panel.isQuestion) return true;
-    const since = Math.max(this.#askedAt ?? Number.POSITIVE_INFINITY, lastKeyAt);
-    return Date.now() - since >= readingMs || (this.#askedAt !== undefined && lastKeyAt > this.#askedAt + readingMs);
   }
 
   #edit(key: Key): void {
@@ -242,7 +231,7 @@ export class App implements Desk {
     }
     screen.commit(this.#transcript.takeCommitted(screen.size.columns));
     screen.draw(this.#view());
-    if (this.#panels.at(-1)?.isQuestion) this.#askedAt ??= Date.now();
+    this.#panels.drawn();
   }
 
   #view(): View {
@@ -252,9 +241,9 @@ export class App implements Desk {
     statusLine?.update({ conversation, version: this.version, columns, vim: editor.vim()?.mode });
     return frameView(
       {
-        below: this.#panels.at(-1) ?? editor,
+        below: this.#panels.front ?? editor,
         live: (rows) => [...this.#transcript.live({ columns, rows }), ...this.#live(columns).slice(-Math.max(0, rows))],
-        queue: [...conversation.queue, ...this.#early],
+        queue: conversation.queue,
         footer:
           this.#hint === ""
             ? [...(statusLine?.lines(columns) ?? []), sessionFooter(conversation, { goal, branch: this.#branch }, this)]
@@ -287,17 +276,8 @@ export class App implements Desk {
     this.redraw();
   }
 
-  async open<Result>(opened: { panel: Panel; closed: Promise<Result | undefined> }): Promise<Result | undefined> {
-    this.#panels.push(opened.panel);
-    this.#askedAt = undefined;
-    this.redraw();
-    try {
-      return await opened.closed;
-    } finally {
-      this.#panels.splice(this.#panels.indexOf(opened.panel), 1);
-      this.#askedAt = undefined;
-      this.redraw();
-    }
+  open<Result>(opened: { panel: Panel; closed: Promise<Result | undefined> }): Promise<Result | undefined> {
+    return this.#panels.open(opened);
   }
 
   choose<Value>(options: ListOptions<Value>): Promise<Value | undefined> {
@@ -337,8 +317,10 @@ export class App implements Desk {
     }
   }
 
-  edit(file: string): Promise<void> {
-    return this.lend(() => this.#parts.editFile(file));
+  async edit(file: string): Promise<void> {
+    const cwd = this.conversation.request.workspace;
+    const problem = await this.lend(() => openInEditor(file, { env: this.env, cwd }));
+    if (problem !== undefined) this.complain(problem);
   }
 
   suspend(): void {
@@ -352,24 +334,9 @@ export class App implements Desk {
     this.redraw();
   }
 
-  submit(text: string): void {
-    this.#send(text);
-  }
-
-  /** Queued behind the turn that runs, or begun. Typed before the run is open, it waits for that. */
-  #send(text: string, images: NonNullable<Prompt["images"]> = []): void {
-    if (!this.conversation.run) {
-      this.#early.push({ text, images });
-      this.redraw();
-      return;
-    }
+  submit(text: string, images: NonNullable<Prompt["images"]> = []): void {
     void forgetForward(this);
-    if (this.conversation.isWorking && images.length === 0) this.conversation.steer(text);
-    else this.conversation.send({ text, ...(images.length > 0 && { images }) });
-  }
-
-  send(text: string, images: NonNullable<Prompt["images"]>): void {
-    this.#send(text, images);
+    this.conversation.submit({ text, ...(images.length > 0 && { images }) });
   }
 
   write(text: string): void {
@@ -396,10 +363,9 @@ export class App implements Desk {
 
   async switchTo(request: RunRequest): Promise<void> {
     this.#transcript = this.#newTranscript();
-    const current = this.conversation.request;
-    await this.#open(request);
-    // What could not be opened leaves us where we were.
-    if (!this.conversation.run) await this.#open({ ...current, chat: { type: "new" } });
+    const { request: before, facts } = this.conversation;
+    // What cannot be opened leaves us where we were.
+    if (await this.#open(request)) await this.#open({ ...before, chat: { type: "resume", id: facts.chatId ?? "-1" } });
   }
 
   async reprint(): Promise<void> {
@@ -412,22 +378,15 @@ export class App implements Desk {
     for await (const recorded of this.conversation.history(part)) this.#transcript.event(recorded);
   }
 
-  /** The whole conversation, every call opened. */
-  async expandedLines(): Promise<{
-    lines(columns: number): readonly Painted[];
-    raw(columns: number): readonly Painted[];
-  }> {
-    const all: Recorded[] = [];
-    for await (const recorded of this.conversation.history("all")) all.push(recorded);
-    return {
-      lines: (columns) => {
-        const transcript = this.#parts.transcript({ isExpanded: true, rendering: this.#rendering });
-        for (const recorded of all) transcript.event(recorded);
-        return transcript.takeCommitted(columns);
-      },
-      raw: () =>
-        all.map(({ number, event }) => this.palette.plain(`${String(number).padStart(6)} ${JSON.stringify(event)}`)),
-    };
+  /** With every call opened, for the pager. */
+  expandedTranscript(): Transcript {
+    return this.#parts.transcript({ isExpanded: true, rendering: this.#rendering });
+  }
+
+  copyByTerminal(text: string): boolean {
+    const sequence = terminalCopy(text);
+    if (sequence !== undefined) this.#parts.start.output.write(sequence);
+    return sequence !== undefined;
   }
 
   leave(): void {
@@ -437,13 +396,14 @@ export class App implements Desk {
   /** The last words, above what the shell says next. */
   async end(): Promise<void> {
     this.#clock.stop();
-    for (const panel of [...this.#panels]) panel.cancel();
+    this.#panels.cancelAll();
     this.#reader.close();
     await forgetForward(this);
     const { chatId } = this.conversation.facts;
     const { turn, request } = this.conversation;
     await this.conversation.close();
     const { screen } = this.#parts;
+    if (turn > 0) await this.#transcript.load(); // what waits to be shown is not lost
     screen.commit(this.#transcript.takeCommitted(this.size.columns));
     if (chatId !== undefined && turn > 0 && !request.unkept)
       screen.commit([this.palette.soft(`Resume with: ${this.program} --resume ${chatId}`)]);

@@ -5,7 +5,7 @@ import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
 
 /** Typed while a turn ran, and not yet told. */
-export type Queued = { text: string; sent: Sent };
+type Queued = { text: string; sent: Sent };
 
 /** What the footer, the title and the status line tell. */
 export type ConversationFacts = {
@@ -33,6 +33,8 @@ export class Conversation {
   #followed: Promise<void> | undefined;
   #request: RunRequest;
   #sent: Queued[] = [];
+  /** Sent before there was a run to send it to. */
+  #early: Prompt[] = [];
   /** Commands that run, the last one last. */
   readonly #running = new Map<string, { tool: string; isShell: boolean }>();
   #firstNumber: number | undefined;
@@ -69,8 +71,12 @@ export class Conversation {
     return this.#sent.some(({ sent }) => sent.state === "told");
   }
 
-  get queue(): readonly Queued[] {
-    return this.isWorking ? this.#sent.filter(({ sent }) => sent.state === "waiting") : [];
+  get queue(): readonly { text: string }[] {
+    return [...(this.isWorking ? this.#waiting() : []), ...this.#early];
+  }
+
+  #waiting(): Queued[] {
+    return this.#sent.filter(({ sent }) => sent.state === "waiting");
   }
 
   /** Everything that was recorded of the chat until now. `before`: only what an earlier run left. */
@@ -99,6 +105,7 @@ export class Conversation {
     this.#followed = this.#follow(run);
     // What hooks and servers need to be asked is asked before the first prompt; what fails is told by the first turn.
     await run.names().catch(() => {});
+    for (const prompt of this.#early.splice(0)) this.submit(prompt);
     void this.refresh();
   }
 
@@ -110,20 +117,23 @@ export class Conversation {
     await followed;
   }
 
-  send(prompt: Prompt): Sent | undefined {
-    return this.#hand(prompt.text, this.#run?.send(prompt));
-  }
-
-  /** Told at the next safe point of the turn that runs. */
-  steer(text: string): Sent | undefined {
-    return this.#hand(text, this.#run?.steer(text));
+  /** A turn of its own; told to the turn that runs, where there is one; kept until the run is open. */
+  submit(prompt: Prompt): void {
+    const run = this.#run;
+    if (!run) this.#early.push(prompt);
+    else {
+      const isSteering = this.isWorking && (prompt.images ?? []).length === 0;
+      this.#hand(prompt.text, isSteering ? run.steer(prompt.text) : run.send(prompt));
+    }
+    this.#listeners.changed();
   }
 
   /** The last thing that was queued, taken back; undefined where everything has been told. */
   async takeBack(): Promise<string | undefined> {
-    const last = this.queue.at(-1);
-    if (!last || !(await last.sent.withdraw())) return undefined;
-    return last.text;
+    const early = this.#early.pop();
+    const last = this.#waiting().at(-1);
+    if (early) return early.text;
+    return last && (await last.sent.withdraw()) ? last.text : undefined;
   }
 
   interrupt(): void {
@@ -157,8 +167,7 @@ export class Conversation {
     this.#listeners.changed();
   }
 
-  #hand(text: string, sent: Sent | undefined): Sent | undefined {
-    if (!sent) return undefined;
+  #hand(text: string, sent: Sent): void {
     this.#sent.push({ text, sent });
     this.startedAt ??= Date.now();
     void sent.ending.then((ending) => {
@@ -168,8 +177,6 @@ export class Conversation {
       void this.refresh();
       this.#listeners.changed();
     });
-    this.#listeners.changed();
-    return sent;
   }
 
   async #follow(run: LiveRun): Promise<void> {

@@ -53,6 +53,8 @@ export interface Desk {
   switchTo(request: RunRequest): Promise<void>;
   /** Prints the conversation again, at the present width. */
   reprint(): Promise<void>;
+  /** By a sequence that terminals may take. False: the text is too long for that. */
+  copyByTerminal(text: string): boolean;
   redraw(): void;
   leave(): void;
 }

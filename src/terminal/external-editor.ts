@@ -13,36 +13,41 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** What is tried when nothing is set. */
 const usual = process.platform === "win32" ? ["notepad.exe"] : ["nano", "vi"];
 
+type Place = { env: Environment; cwd: string };
+
 /** A text that the editor did not like to save stays as it is: the message says why. */
-export async function editExternally(
-  text: string,
-  { env, cwd }: { env: Environment; cwd: string },
-): Promise<ExternalEdit> {
-  const editor = env["VISUAL"] || env["EDITOR"] || usual.find((program) => findProgram(program, { ...env }));
-  if (!editor) return failed("No editor was found. Set one, for example: export EDITOR=nano");
+export async function editExternally(text: string, place: Place): Promise<ExternalEdit> {
   const folder = mkdtempSync(join(tmpdir(), "message-")); // for its owner alone
   const file = join(folder, "message.md");
   try {
     writeFileSync(file, text === "" ? "" : `${text}\n`, { mode: 0o600 });
-    const { exitCode, signal, failure } = await new Supervisor({
-      command: commandFor(editor, file),
-      cwd,
-      env: { ...env },
-      inheritStreams: true,
-      plain: true, // the terminal's foreground is ours, and so is the editor's
-      leftovers: "ignore",
-    }).ended;
-    if (failure) return failed(`${editor} could not be started: ${failure.message}`);
-    if (exitCode === 127) return failed(`${editor} was not found. Set another: export EDITOR=nano`);
-    if (exitCode !== 0)
-      return failed(`${editor} ended with ${signal || `exit code ${exitCode}`}: the text was left as it was.`);
+    const problem = await openInEditor(file, place);
+    if (problem !== undefined) return failed(problem);
     // Editors end a file with a line break that nobody typed.
     return { type: "edited", text: pastedText(readFileSync(file, "utf8")).replace(/\n$/, "") };
   } catch (error) {
-    return failed(`The text could not be handed to ${editor}: ${(error as Error).message}`);
+    return failed(`The text could not be handed to an editor: ${(error as Error).message}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What went wrong comes back. */
+export async function openInEditor(file: string, { env, cwd }: Place): Promise<string | undefined> {
+  const editor = env["VISUAL"] || env["EDITOR"] || usual.find((program) => findProgram(program, { ...env }));
+  if (!editor) return "No editor was found. Set one, for example: export EDITOR=nano";
+  const { exitCode, signal, failure } = await new Supervisor({
+    command: commandFor(editor, file),
+    cwd,
+    env: { ...env },
+    inheritStreams: true,
+    plain: true, // the terminal's foreground is ours, and so is the editor's
+    leftovers: "ignore",
+  }).ended;
+  if (failure) return `${editor} could not be started: ${failure.message}`;
+  if (exitCode === 127) return `${editor} was not found. Set another: export EDITOR=nano`;
+  if (exitCode !== 0) return `${editor} ended with ${signal || `exit code ${exitCode}`}: the text was left as it was.`;
+  return undefined;
 }
 
 /** The setting may hold options (`code --wait`) and quotes: a shell reads it, as for git. */

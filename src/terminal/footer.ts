@@ -1,6 +1,7 @@
 // The footer: one line below the editor. When the window is narrow, parts go from the right, what matters least first.
 import { join, nothing, type Painted, type Palette, padded, widthOf } from "./painted.ts";
 import { dollars } from "./transcript/words.ts";
+import { rightMargin } from "./view.ts";
 
 export type FooterParts = {
   /** agent, plan, ask, run everything; vim adds its own. */
@@ -22,6 +23,7 @@ export type FooterParts = {
 const tight = 0.8;
 
 export function footerLine(parts: FooterParts, palette: Palette, columns: number): Painted {
+  const width = columns - rightMargin;
   const { mode, model, contextUsed, costUsd, branch, queued, hint, right } = parts;
   const isCalm = mode === "agent";
   const shown: Painted[] = [
@@ -43,9 +45,9 @@ export function footerLine(parts: FooterParts, palette: Palette, columns: number
   const end = right ? palette.soft(right) : nothing;
   for (let count = shown.length; count > 0; count--) {
     const left = line(count);
-    if (end !== "" && count === shown.length && widthOf(left) + widthOf(end) + 3 <= columns)
-      return join(padded(left, columns - widthOf(end) - 1), end);
-    if (widthOf(left) <= columns) return left;
+    if (end !== "" && count === shown.length && widthOf(left) + widthOf(end) + 3 <= width)
+      return join(padded(left, width - widthOf(end)), end);
+    if (widthOf(left) <= width) return left;
   }
   return nothing;
 }
@@ -61,5 +63,5 @@ export function headerLine(
 
 /** The rule above the editor: the only line that is drawn. */
 export function ruleLine(palette: Palette, columns: number): Painted {
-  return palette.soft("─".repeat(Math.max(0, columns)));
+  return palette.soft("─".repeat(Math.max(0, columns - rightMargin)));
 }

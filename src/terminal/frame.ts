@@ -2,7 +2,7 @@
 
 import type { Goal } from "./commands/goal.ts";
 import { modeNames } from "./commands/model-and-mode.ts";
-import type { Conversation, Queued } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
 import { footerLine, ruleLine } from "./footer.ts";
 import { linesOf, nothing, type Painted, type Palette, spread } from "./painted.ts";
 import type { Size, View } from "./view.ts";
@@ -11,7 +11,7 @@ export type FrameParts = {
   below: { view(size: Size): View };
   /** At most so many lines. */
   live(rows: number): readonly Painted[];
-  queue: readonly Pick<Queued, "text">[];
+  queue: readonly { text: string }[];
   footer: readonly Painted[];
 };
 
@@ -29,7 +29,7 @@ export function frameView({ below, live, queue, footer }: FrameParts, palette: P
 const mostQueued = 3;
 
 /** What was typed while the agent works, and waits to be told. */
-function queueLines(queue: readonly Pick<Queued, "text">[], { soft }: Palette, columns: number): Painted[] {
+function queueLines(queue: readonly { text: string }[], { soft }: Palette, columns: number): Painted[] {
   const shown = queue.slice(-mostQueued).map(({ text }) => soft(`› ${linesOf(text.trim())[0]}`));
   const more = queue.length > mostQueued ? [soft(`  … and ${queue.length - mostQueued} more`)] : [];
   const hint = soft(`queued: ${queue.length} · enter sends now · ↑ takes back`);

@@ -1,4 +1,5 @@
 // The terminal: a conversation on the screen, from the first paint to the last word.
+
 import { findGit } from "../agent/instructions/environment.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
 import { openPromptFile } from "../store/prompt-history.ts";
@@ -8,7 +9,6 @@ import { colourDepth, isDarkBackground } from "./colours.ts";
 import { commandChoices } from "./commands/index.ts";
 import { createEditor } from "./editor/editor.ts";
 import { createHistory } from "./editor/history.ts";
-import { openInEditor } from "./external-editor.ts";
 import { createKeyboard } from "./keyboard.ts";
 import { createPalette } from "./painted.ts";
 import { createScreen, doesReflow } from "./screen.ts";
@@ -16,7 +16,6 @@ import type { TerminalStart } from "./start.ts";
 import { StatusLine, statusCommand } from "./status-line.ts";
 import { createTranscript } from "./transcript/index.ts";
 import { openTty } from "./tty.ts";
-import { workspaceFiles } from "./workspace-files.ts";
 
 /** The exit code comes back. */
 export async function runTerminal(start: TerminalStart): Promise<number> {
@@ -32,9 +31,15 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
     thinking: display["showThinkingBlocks"] === true,
     lineNumbers: display["showLineNumbers"] !== false,
   };
-  const files = workspaceFiles(() => app.conversation.request.workspace, env);
+  const listing = new AbortController();
+  const files = async () => {
+    const { createProcessRunner } = await import("../agent/process.ts");
+    const { workspaceFiles } = await import("./workspace-files.ts");
+    const { workspace } = app.conversation.request;
+    return workspaceFiles({ workspace, processes: createProcessRunner(), signal: listing.signal });
+  };
   const editor = createEditor({
-    palette: { ...palette, inverse: palette.reverse },
+    palette,
     vim: toggles.vim,
     placeholder: "Ask, or type / for commands, @ for files",
     history: createHistory({
@@ -65,7 +70,6 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
     notifies: settings.raw["notifications"] !== false,
     branch: () => findGit(request.workspace)?.branch,
     statusLine: status && new StatusLine(status, palette, env, () => app.redraw()),
-    editFile: (file) => openInEditor(file, env),
   });
   const keyboard = createKeyboard((key) => app.press(key));
   const onData = (chunk: Uint8Array) => keyboard.feed(chunk);
@@ -79,6 +83,7 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
     void app.begin();
     return await app.done;
   } finally {
+    listing.abort();
     await app.end();
     output.off("resize", onResize);
     input.off("data", onData).off("end", onEnd).off("error", onEnd).pause();

@@ -38,8 +38,15 @@ const drawn = (line: Painted): string => (uncertain.test(line) ? `\x1b[?7l${line
 const hideCursor = "\x1b[?25l";
 const showCursor = "\x1b[?25h";
 
-/** `reflows`: does the terminal break long lines anew when it becomes narrower? Nearly all do. */
-export function createScreen(out: ScreenOutput, first: Size, { reflows = true }: { reflows?: boolean } = {}): Screen {
+/**
+ * `reflows`: does the terminal break long lines anew when it becomes narrower? Nearly all do. `settleMs`: no frame is sent for so
+ * long after the window changed, since a window that is dragged changes again at once, and a frame that meets another width than
+ * it was made for leaves a part of the live region behind.
+ */
+export type ScreenOptions = { reflows?: boolean; settleMs?: number };
+
+export function createScreen(out: ScreenOutput, first: Size, options: ScreenOptions = {}): Screen {
+  const { reflows = true, settleMs = 50 } = options;
   let size = first;
   /** On the terminal now. */
   let shown: readonly Painted[] = [];
@@ -53,16 +60,21 @@ export function createScreen(out: ScreenOutput, first: Size, { reflows = true }:
   /** Drawn while the terminal could not follow: only the last one counts. */
   let postponed: View | undefined;
   let isFull = false;
+  let settling: NodeJS.Timeout | undefined;
 
   function write(text: string): void {
     if (out.write(text)) return;
     isFull = true;
     out.once("drain", () => {
       isFull = false;
-      const view = postponed;
-      postponed = undefined;
-      if (view) draw(view);
+      drawPostponed();
     });
+  }
+
+  function drawPostponed(): void {
+    const view = postponed;
+    postponed = undefined;
+    if (view) draw(view);
   }
 
   /**
@@ -86,7 +98,7 @@ export function createScreen(out: ScreenOutput, first: Size, { reflows = true }:
   }
 
   function draw(view: View): void {
-    if (isFull) {
+    if (isFull || settling) {
       postponed = view;
       return;
     }
@@ -160,11 +172,20 @@ export function createScreen(out: ScreenOutput, first: Size, { reflows = true }:
     },
     draw,
     resize(next) {
-      isResized ||= next.columns !== size.columns || next.rows !== size.rows;
+      if (next.columns === size.columns && next.rows === size.rows) return;
+      isResized = true;
       size = next;
+      if (settleMs === 0) return;
+      clearTimeout(settling);
+      settling = setTimeout(() => {
+        settling = undefined;
+        drawPostponed();
+      }, settleMs);
     },
     clear() {
       postponed = undefined;
+      clearTimeout(settling);
+      settling = undefined;
       const committed = waiting;
       waiting = [];
       if (shown.length > 0 || committed.length > 0)

@@ -20,7 +20,7 @@ export function submitText(app: App, { text, images, shell }: Extract<Pressed, {
       app.write(text); // nothing that was typed is lost
       break;
     case "prompt":
-      app.send(text, images);
+      app.submit(text, images);
   }
 }
 

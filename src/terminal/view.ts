@@ -3,5 +3,8 @@ import type { Painted } from "./painted.ts";
 
 export type Size = { columns: number; rows: number };
 
+/** Columns that stay free at the right edge. */
+export const rightMargin = 2;
+
 /** Each line fits the width that was asked for. `cursor` counts from 0, in columns of the screen. */
 export type View = { lines: readonly Painted[]; cursor?: { row: number; column: number } };

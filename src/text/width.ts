@@ -7,20 +7,22 @@ const unseen = /^[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\u1160-\u11ff]$/u;
 /** One picture, whatever it is made of. */
 const picture = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\u20e3/u;
 
+/** One column each, and none of them joins another: what nearly all text and all of our own signs are made of. */
+const simple =
+  /^[\x20-\x7e\xa0-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u22ff\u2500-\u25fc\u2713-\u2717\u2800-\u28ff]*$/;
+
 let segmenter: Intl.Segmenter | undefined;
 
 /** What is seen as one character each. */
 export function charactersOf(text: string): string[] {
-  if (/^[\x20-\x7e]*$/.test(text)) return text.split("");
+  if (simple.test(text)) return text.split("");
   // Takes a while to make, and most texts need none.
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 export function widthOf(text: string): number {
-  // Nearly everything is plain, and lists are long.
-  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
-  if (/^[\x20-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u259f\u2800-\u28ff]*$/.test(text)) return text.length;
+  if (simple.test(text)) return text.length;
   let width = 0;
   for (const character of charactersOf(text)) width += characterWidth(character);
   return width;

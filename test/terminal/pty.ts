@@ -43,7 +43,13 @@ export type PtyOptions = {
 };
 
 export function openPty({ command, args = [], cwd, env, columns = 80, rows = 24, limitMs = 30_000 }: PtyOptions): Pty {
-  const terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 100_000, allowProposedApi: true });
+  const terminal = new xterm.Terminal({
+    cols: columns,
+    rows,
+    scrollback: 100_000,
+    allowProposedApi: true,
+    windowOptions: { pushTitle: true, popTitle: true },
+  });
   const child = spawn(command, [...args], {
     cols: columns,
     rows,

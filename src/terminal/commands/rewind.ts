@@ -6,7 +6,7 @@ import { readChat } from "../../store/chats/read-chat.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { oneLine } from "../../text/one-line.ts";
 import type { Desk } from "../desk.ts";
-import { resumeChat } from "./session.ts";
+import { resumeChat } from "./resume-chat.ts";
 
 /** A copy of the chat as it was before the last rewind, by the chat that was rewound. */
 const before = new Map<string, { copy: string; turns: number }>();

@@ -6,6 +6,7 @@ import { oneLine } from "../../text/one-line.ts";
 import { copyText } from "../clipboard.ts";
 import type { Desk } from "../desk.ts";
 import { type SlashCommand, shows } from "./command.ts";
+import { resumeChat } from "./resume-chat.ts";
 import { chooseTurn } from "./rewind.ts";
 
 export const sessionCommands: readonly SlashCommand[] = [
@@ -100,11 +101,6 @@ async function resume(desk: Desk, rest: string): Promise<void> {
   if (id !== undefined) await resumeChat(desk, id);
 }
 
-export function resumeChat(desk: Desk, id: string | undefined, { fork }: { fork?: true } = {}): Promise<void> {
-  const { mode: _mode, ...request } = desk.conversation.request;
-  return desk.switchTo({ ...request, chat: { type: "resume", id: id ?? "-1", ...(fork && { fork }) } });
-}
-
 /** While a run has the chat open, nobody else may write to it. */
 async function rename(desk: Desk, name: string): Promise<void> {
   const { chatId } = desk.conversation.facts;
@@ -136,9 +132,11 @@ async function exportChat(desk: Desk, rest: string): Promise<void> {
 
 export async function copy(desk: Desk, text: string, what: string): Promise<void> {
   if (text === "") return desk.say("There is nothing to copy yet.");
-  const how = await copyText(text, desk.env);
-  if (how === undefined) desk.complain("No clipboard was found. Install wl-copy, xclip or pbcopy.");
-  else desk.say(`Copied ${what}.`);
+  const copied = await copyText(text, { env: desk.env, cwd: desk.conversation.request.workspace });
+  if (copied.type === "copied") desk.say(`Copied ${what}.`);
+  // By ssh, the terminal at the other end may do it: the user asked for it.
+  else if (desk.copyByTerminal(text)) desk.say(`Copied ${what}, if your terminal lets programs copy.`);
+  else desk.complain(copied.message);
 }
 
 /** The command asks for itself, on the terminal. */

@@ -1,7 +1,8 @@
 // What the model says, as it comes: Markdown blocks are given out when they are closed, the open one is shown as it grows.
-import { blanks, join, linesOf, nothing, type Painted } from "../painted.ts";
+import { type Painted, wholeLines } from "../painted.ts";
 import { codeLines } from "./code.ts";
-import { blockLines, type MarkdownStyle, markdownLines } from "./markdown.ts";
+import { indented } from "./diff-lines.ts";
+import { languageOf, type MarkdownStyle, markdownLines, plainLines } from "./markdown.ts";
 import type { Token } from "./rendering.ts";
 
 /** `follows`: the next item of the list that the block before belongs to. */
@@ -67,15 +68,8 @@ export function createAnswer(): Answer {
       if (isOpenFence(open)) {
         // Only the end can be seen; colours may miss what began further up.
         const [fence, , , language = ""] = openingFence.exec(open)!;
-        const code = linesOf(open.slice(fence.length + 1)).slice(-most);
-        return codeLines(
-          code.join("\n"),
-          language
-            .trim()
-            .split(/[\s:{,]/)[0]!
-            .toLowerCase(),
-          style,
-        ).map((line) => join(blanks(2), line));
+        const code = wholeLines(open.slice(fence.length + 1)).slice(-most);
+        return indented(codeLines(code.join("\n"), languageOf(language), style), 2);
       }
       return markdownLines(open, width, style).slice(-most);
     },
@@ -130,9 +124,8 @@ function isClosed(token: Token, next: Token | undefined): boolean {
   return endsWithBlankLine.has(token.type) && (/\n\n$/.test(token.raw) || next?.raw.includes("\n\n") === true);
 }
 
-/** A closed block as lines. */
+/** A closed block as lines. Marks around nothing are shown as they were written. */
 export function closedLines({ text }: ClosedBlock, width: number, style: MarkdownStyle): Painted[] {
-  const tokens = style.rendering?.markdownTokens(text);
-  const lines = tokens ? blockLines(tokens, width, style) : markdownLines(text, width, style);
-  return lines.length === 0 ? [nothing] : lines;
+  const lines = markdownLines(text, width, style);
+  return lines.every((line) => line === "") ? plainLines(text, width, style.palette) : lines;
 }

@@ -4,7 +4,7 @@ import type { AgentEvent } from "../../protocol/event.ts";
 import type { Recorded } from "../../protocol/run.ts";
 import { outcomeGroupOf } from "../../protocol/tool-calls.ts";
 import { join, linesOf, nothing, type Painted, type Palette, wholeLines, wrap } from "../painted.ts";
-import type { Size } from "../view.ts";
+import { rightMargin, type Size } from "../view.ts";
 import { type ClosedBlock, closedLines, createAnswer } from "./answer.ts";
 import { type CardStyle, spinner, spinnerMs } from "./card.ts";
 import { endingLines } from "./ending.ts";
@@ -52,8 +52,9 @@ type Block = { kind: "text" | "item" | "call" | "notice"; lines(width: number): 
 /** Lines of text are not longer than this: nobody reads longer ones well. */
 const widest = 100;
 
+/** Nothing is drawn to the very edge, so that a window which becomes a little narrower breaks no line. */
 export function layoutWidth(columns: number): number {
-  return Math.max(10, Math.min(columns, widest));
+  return Math.max(10, Math.min(columns - rightMargin, widest));
 }
 
 export function createTranscript(options: TranscriptOptions): Transcript {

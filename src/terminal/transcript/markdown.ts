@@ -14,6 +14,7 @@ import {
   wrap,
 } from "../painted.ts";
 import { codeLines } from "./code.ts";
+import { indented } from "./diff-lines.ts";
 import { decodeEntities } from "./entities.ts";
 import type { Rendering, Token } from "./rendering.ts";
 
@@ -59,14 +60,10 @@ const blocks: { [Type in keyof BlockTypes]: Block<Type> } = {
   text: ({ tokens, text }, width, style) =>
     tokens ? inlineLines(tokens, width, style) : plainLines(decodeEntities(text), width, style.palette),
   code: ({ text, lang }, width, style) =>
-    codeLines(
-      text,
-      (lang ?? "")
-        .trim()
-        .split(/[\s:{,]/)[0]!
-        .toLowerCase(),
-      style,
-    ).map((line) => join(blanks(2), cutCode(line, width - 2))),
+    indented(
+      codeLines(text, languageOf(lang), style).map((line) => cutCode(line, width - 2)),
+      2,
+    ),
   list: listLines,
   blockquote: ({ tokens }, width, style) =>
     blockLines(tokens, width - 2, style).map((line) => join(style.palette.soft("│ "), line)),
@@ -77,6 +74,14 @@ const blocks: { [Type in keyof BlockTypes]: Block<Type> } = {
 function linesOfBlock(token: Token, width: number, style: MarkdownStyle): Painted[] {
   const block = Object.hasOwn(blocks, token.type) ? (blocks[token.type as keyof BlockTypes] as Block<any>) : undefined;
   return block ? block(token as never, width, style) : plainLines(token.raw, width, style.palette);
+}
+
+/** The first word behind a fence. */
+export function languageOf(words: string | undefined): string {
+  return (words ?? "")
+    .trim()
+    .split(/[\s:{,]/)[0]!
+    .toLowerCase();
 }
 
 /** Code keeps its lines: what is wider goes on in the next row of the terminal. */

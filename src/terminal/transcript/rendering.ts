@@ -15,12 +15,17 @@ const mostMarkdown = 50_000;
 
 /** Undefined: it is to be shown as it is. */
 export function markdownTokens(text: string): Token[] | undefined {
-  if (text.length > mostMarkdown) return undefined;
+  if (text.length > mostMarkdown || text.split(/\n\s*\n/).some(isSlow)) return undefined;
   try {
     return lexer(text, { gfm: true });
   } catch {
     return undefined; // nested deeper than anybody reads
   }
+}
+
+/** Marks that are never closed take the square of their number, and quotes in quotes as well: nobody writes so many. */
+function isSlow(paragraph: string): boolean {
+  return (paragraph.match(/[*_~]/g)?.length ?? 0) > 2000 || /(?:> ?){100}/.test(paragraph);
 }
 
 /** The code in lines of pieces. */
@@ -75,14 +80,14 @@ const aliases: Record<string, string> = {
   golang: "go",
 };
 
-/** What a changed line has in common with the one it replaces, and what not. Undefined: nearly nothing. */
+/** What a changed line has in common with the one it replaces, and what not. Undefined: less than half. */
 export function wordChanges(before: string, after: string): { before: Words; after: Words } | undefined {
   if (before.length + after.length > 2000) return undefined;
   const parts = diffWordsWithSpace(before, after);
   const common = parts
     .filter((part) => !part.added && !part.removed)
     .reduce((sum, part) => sum + part.value.trim().length, 0);
-  if (common * 3 < Math.min(before.trim().length, after.trim().length)) return undefined;
+  if (common * 2 < Math.max(before.trim().length, after.trim().length)) return undefined;
   return {
     before: parts.filter((part) => !part.added).map((part) => ({ text: part.value, isChanged: part.removed === true })),
     after: parts.filter((part) => !part.removed).map((part) => ({ text: part.value, isChanged: part.added === true })),

@@ -1,0 +1,298 @@
+// The transcript: what events look like, and that nothing of them is shown twice or too early.
+import { describe, expect, it } from "vitest";
+import type { AgentEvent } from "../../src/protocol/event.ts";
+import { plainText, widthOf } from "../../src/terminal/painted.ts";
+import { call, openTranscript, painted, said, shown, success } from "./events.ts";
+
+const done: AgentEvent = { type: "done", text: "", durationMs: 102_000, apiDurationMs: 1, costUsd: 0.083 };
+
+describe("what the model says", () => {
+  const answer = [
+    "## A heading",
+    "",
+    "Text with **bold**, *italics*, `code` and [a link](https://example.com/x).",
+    "",
+    "1. one",
+    "2. two",
+    "   - inner",
+    "",
+    "- [x] done",
+    "- [ ] open",
+    "",
+    "```ts",
+    "const a = 1;",
+    "",
+    "// end",
+    "```",
+    "",
+    "| name | count |",
+    "| --- | ---: |",
+    "| a | 1 |",
+    "| 日本 | 22 |",
+    "",
+    "> quoted",
+    "",
+    "The end.",
+  ].join("\n");
+  const expected = [
+    "A heading",
+    "",
+    "Text with bold, italics, code and a link (https://example.com/x).",
+    "",
+    "1. one",
+    "2. two",
+    "   • inner",
+    "",
+    "✓ done",
+    "○ open",
+    "",
+    "  const a = 1;",
+    "",
+    "  // end",
+    "",
+    "name  count",
+    "────  ─────",
+    "a         1",
+    "日本     22",
+    "",
+    "│ quoted",
+    "",
+    "The end.",
+  ];
+
+  it.each([1, 3, 7, 50, 1000])("is the same whatever pieces it comes in (%i)", async (size) => {
+    expect((await shown(said(answer, size))).map((line) => line.trimEnd())).toEqual(expected);
+    // Given out piece by piece, as the screen does it.
+    const transcript = await openTranscript();
+    const lines: string[] = [];
+    for (const event of said(answer, size)) {
+      transcript.event(event);
+      lines.push(...transcript.takeCommitted(80).map(plainText));
+      for (const line of transcript.live({ columns: 80, rows: 20 })) expect(widthOf(line)).toBeLessThanOrEqual(80);
+    }
+    expect(lines.map((line) => line.trimEnd())).toEqual(expected);
+  });
+
+  it("commits a block when it is closed, and no fence or table before its end", async () => {
+    const transcript = await openTranscript();
+    const next = (text: string) => {
+      transcript.event({ event: { type: "text", text } });
+      return transcript.takeCommitted(80).map(plainText);
+    };
+    expect(next("First paragraph.\n")).toEqual([]);
+    expect(next("\nSecond ")).toEqual(["First paragraph."]);
+    expect(next("one.\n\n```\ncode\n\n")).toEqual(["", "Second one."]);
+    expect(next("more\n")).toEqual([]);
+    expect(transcript.live({ columns: 80, rows: 9 }).map(plainText)).toEqual(["", "  code", "", "  more"]);
+    expect(next("```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")).toEqual(["", "  code", "", "  more"]);
+    expect(next("| 3 | 4 |\n\n")).toEqual(["", "a    b", "───  ───", "1    2", "3    4"]);
+  });
+
+  it("fits narrow windows", async () => {
+    for (const columns of [20, 40, 80, 120])
+      for (const line of await painted(said(answer.replace("const a = 1;", "x")), columns))
+        expect(widthOf(line), plainText(line)).toBeLessThanOrEqual(columns);
+  });
+
+  it("survives what no lexer likes", async () => {
+    for (const text of ["> ".repeat(5000), "[".repeat(5000), "*a".repeat(5000), "`".repeat(5001), "|".repeat(3000)])
+      expect((await shown(said(text, 500))).join("").length).toBeGreaterThan(0);
+  });
+});
+
+describe("calls", () => {
+  it("are a line each, with the outcome at the right", async () => {
+    const lines = await shown([
+      ...call("read", { path: "/work/src/a.ts" }, success({ content: "a\nb\n", totalLines: 3 })),
+      ...call(
+        "grep",
+        { pattern: "x", path: "/work/src" },
+        success({ workspaceResults: { w: { content: { matches: [{}], totalMatchedLines: 3 } } } }),
+      ),
+      ...call("ls", { path: "/work" }, success({ directoryTreeRoot: { childrenDirs: [{}], childrenFiles: [{}, {}] } })),
+      ...call("webFetch", { url: "https://example.com/a" }, success({ markdown: "x".repeat(2400) }), { ms: 1500 }),
+      ...call("someTool", { query: "q" }, success({})),
+    ]);
+    expect(lines).toEqual([
+      `  Read   src/a.ts${" ".repeat(80 - 17 - 7)}2 lines`,
+      `  Grep   x  in src${" ".repeat(80 - 18 - 9)}3 matches`,
+      `  List   .${" ".repeat(80 - 10 - 9)}3 entries`,
+      `  WebFetch  https://example.com/a${" ".repeat(80 - 33 - 12)}2 kB · 1.5 s`,
+      "  SomeTool  q",
+    ]);
+  });
+
+  it("open with a diff: numbers, signs, and the words that changed", async () => {
+    const edit = call(
+      "edit",
+      { path: "/work/a.ts" },
+      success({
+        linesAdded: 1,
+        linesRemoved: 1,
+        diffString: "--- a\n+++ b\n@@ -9,2 +9,2 @@\n keep\n-const limit = 10;\n+const limit = 20;\n",
+      }),
+    );
+    const lines = await painted(edit);
+    expect(lines.map((line) => plainText(line).trimEnd())).toEqual([
+      `  Edit   a.ts${" ".repeat(80 - 13 - 5)}+1 −1`,
+      "          9    keep",
+      "         10 -  const limit = 10;",
+      "         10 +  const limit = 20;",
+    ]);
+    expect(lines[2]).toMatch(/48;2;109;47;43m10/); // the word
+    expect(lines[2]).toMatch(/48;2;58;29;28m {2}/); // the line
+  });
+
+  it("say why they failed or were refused", async () => {
+    const lines = await shown([
+      ...call(
+        "shell",
+        { command: "npm test" },
+        { kind: "failure", value: { exitCode: 2, interleavedOutput: "one\nbad: 1\n" } },
+        { ms: 1200 },
+      ),
+      ...call(
+        "shell",
+        { command: "rm -rf /" },
+        { kind: "rejected", value: { reason: "Shell(rm) is denied by ~/.cursor/cli-config.json." } },
+      ),
+      ...call(
+        "read",
+        { path: "/work/x" },
+        { kind: "fileNotFound", value: { path: "/work/x", error: "File not found" } },
+      ),
+    ]);
+    expect(lines.map((line) => line.replace(/ {3,}/g, "   "))).toEqual([
+      "✗ Bash   npm test   exit 2 · 1.2 s",
+      "   │ one",
+      "   │ bad: 1",
+      "! Bash   rm -rf /   refused",
+      "   Shell(rm) is denied by ~/.cursor/cli-config.json.",
+      "✗ Read   x   failed",
+      "   File not found",
+    ]);
+  });
+
+  it("show while they run what they printed last, and are committed once", async () => {
+    let now = 1000;
+    const transcript = await openTranscript({ now: () => now });
+    const [start, end] = call("shell", { command: "make" }, success({ exitCode: 0, interleavedOutput: "x\n" }), {
+      id: "c",
+    });
+    transcript.event({ event: { type: "user", text: "go", at: 1000 } });
+    transcript.event(start!);
+    for (let index = 0; index < 30; index++)
+      transcript.event({
+        event: {
+          type: "tool_output",
+          callId: "c",
+          chunk: `line ${index}\n10%\r20%\r`,
+        },
+      });
+    now = 13_500;
+    transcript.takeCommitted(80);
+    const live = transcript.live({ columns: 82, rows: 20 }).map(plainText);
+    expect(live[1]).toMatch(/^ {2}Bash {3}make {40,}[⠋-⣿] 12 s$/);
+    expect(live.filter((line) => line.includes("│ "))).toHaveLength(8);
+    expect(live.join("\n")).toContain("│ 20%");
+    expect(live.at(-1)).toMatch(/^[⠋-⣿] Working · 12 s$/);
+    expect(transcript.tickMs).toBeGreaterThan(0);
+    transcript.event(end!);
+    expect(transcript.takeCommitted(80).filter((line) => line.includes("make"))).toHaveLength(1);
+    transcript.event({ event: done });
+    transcript.takeCommitted(80);
+    expect(transcript.live({ columns: 80, rows: 20 })).toEqual([]);
+    expect(transcript.tickMs).toBeUndefined();
+  });
+
+  it("of subagents hang below the call that started them", async () => {
+    const task = call("task", { description: "Look", agentId: "A", subagentType: { explore: {} } }, success({}), {
+      ms: 34_000,
+    });
+    const inner = [1, 2, 3, 4, 5, 6, 7].flatMap((at) =>
+      call("read", { path: `/work/${at}.ts` }, success({ totalLines: at, content: "x" }), { agent: "A", id: `r${at}` }),
+    );
+    const lines = await shown([task[0]!, ...inner, task[1]!]);
+    expect(lines[0]).toMatch(/^ {2}Task {3}Look {2}by explore +7 calls · 34 s$/);
+    expect(lines[1]).toBe("         … 2 calls before");
+    expect(lines.at(-1)).toMatch(/^ {9}└ Read {2}7.ts +7 lines$/);
+  });
+
+  it("show checklists, texts and pictures of servers", async () => {
+    const lines = await shown([
+      ...call(
+        "updateTodos",
+        {},
+        success({
+          todos: [
+            { content: "one", status: "TODO_STATUS_COMPLETED" },
+            { content: "two", status: "TODO_STATUS_IN_PROGRESS" },
+            { content: "three", status: "TODO_STATUS_PENDING" },
+          ],
+        }),
+      ),
+      ...call(
+        "mcp",
+        { providerIdentifier: "git", toolName: "show", args: { id: 1 } },
+        success({
+          content: [{ text: { text: "hello" } }, { image: { data: "AAAA", mimeType: "image/png" } }],
+          isError: false,
+        }),
+      ),
+    ]);
+    expect(lines.map((line) => line.trim().replace(/ {3,}/g, "   "))).toEqual([
+      "Todo   1 of 3 done",
+      "✓ one",
+      "▸ two",
+      "· three",
+      "git   show id=1   0.0 s",
+      "│ hello",
+      "│ [image, image/png, 3 B]",
+    ]);
+  });
+});
+
+describe("a turn", () => {
+  it("is what was asked, thoughts in a line, and how it ended", async () => {
+    const lines = await shown([
+      { event: { type: "user", text: "Do it.\nNow.", at: 0 } },
+      { event: { type: "thinking", text: "Hm", at: 1000 } },
+      { event: { type: "thinking_end", text: "Hm", at: 5000 } },
+      ...said("Yes."),
+      ...call("edit", { path: "/work/a" }, success({ linesAdded: 0, linesRemoved: 0, diffString: "" })),
+      { event: { type: "notice", kind: "warning", message: "Careful." } },
+      { event: { type: "retry", attempt: 1, discards: false, reason: "overloaded", delayMs: 2000 } },
+      { event: done },
+    ]);
+    expect(lines.map((line) => line.replace(/ {3,}/g, "   "))).toEqual([
+      "› Do it.",
+      "  Now.",
+      "",
+      "Thought for 4.0 s",
+      "",
+      "Yes.",
+      "",
+      "  Edit   a   +0",
+      "",
+      "! Careful.",
+      "· Asking again in 2.0 s: overloaded",
+      "",
+      "Done in 1m 42s · 1 file changed · $0.08",
+    ]);
+  });
+
+  it("that fails says why, with its code and what to do", async () => {
+    const lines = await shown([
+      {
+        event: {
+          type: "fail",
+          message: "No answer.\nTry: courser doctor",
+          code: "MODEL_UNREACHABLE",
+          durationMs: 900,
+          apiDurationMs: 0,
+        },
+      },
+    ]);
+    expect(lines).toEqual(["✗ No answer.", "  Try: courser doctor", "  Failed after 0.9 s · MODEL_UNREACHABLE"]);
+  });
+});
