@@ -1,4 +1,6 @@
 // The editor as its user meets it: keys in, text and view out.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createEditor, type EditorOptions } from "../../src/terminal/editor/editor.ts";
 import { graphemeBoundary } from "../../src/terminal/editor/graphemes.ts";
@@ -106,6 +108,11 @@ describe("keys of the editor", () => {
     const help = keyHelp().flatMap(({ rows: lines }) => lines);
     expect(help.length).toBeGreaterThan(30);
     expect(new Set(help.map((row) => row.help)).size).toBe(help.length);
+    const page = readFileSync(join(import.meta.dirname, "../../docs/terminal-editor.md"), "utf8");
+    for (const row of help) {
+      const keys = row.keys.split("  ").map((key) => `\`${key}\``);
+      expect(page).toContain(`| ${keys.join(" ")} | ${row.help} |`);
+    }
     expect([keyLabel("ctrl+o"), keyLabel("shift+enter"), keyLabel("?")]).toEqual(["Ctrl+O", "Shift+Enter", "?"]);
   });
 });
