@@ -182,6 +182,43 @@ describe("what the editor shows", () => {
   });
 });
 
+describe("vim in the editor", () => {
+  it("goes from insert to normal mode by Escape, which is the app's there", () => {
+    const editor = editorWith({ vim: true });
+    press(editor, "one space two");
+    expect([press(editor, "escape").type, editor.vim()]).toEqual(["handled", { mode: "normal" }]);
+    expect([press(editor, "escape").type, editor.isBusy()]).toEqual(["unhandled", false]);
+    press(editor, "b d w");
+    expect(editor.text()).toBe("one ");
+    press(editor, "u");
+    expect(editor.text()).toBe("one two");
+    expect(press(editor, "ctrl+r").type).toBe("handled"); // redo
+    expect([editor.text(), press(editor, "ctrl+r").type]).toEqual(["one ", "unhandled"]); // review
+    paste(editor, "xy");
+    expect(shownLines(editor, screen)[0]).toMatch(/^› onexy▏ /);
+    expect(press(editor, "enter").type).toBe("submit");
+    expect(editor.vim()).toEqual({ mode: "insert" });
+  });
+
+  it("undoes all that was typed at once, also with what was deleted on the way", () => {
+    const editor = editorWith({ vim: true });
+    press(editor, "a escape A b c backspace d space e ctrl+w f escape u");
+    expect(editor.text()).toBe("a");
+  });
+
+  it("goes through the history with j and k at the edges", () => {
+    const history = createHistory({ redact: (text) => text });
+    const editor = editorWith({ vim: true, history });
+    press(editor, "first enter second enter");
+    press(editor, "escape k k");
+    expect(editor.text()).toBe("first");
+    press(editor, "j j");
+    expect(editor.text()).toBe("");
+    press(editor, "i a shift+enter b escape k x");
+    expect(editor.text()).toBe("\nb");
+  });
+});
+
 describe("pastes", () => {
   it("fold when they are long, move and delete as one character, and are whole when sent", () => {
     const editor = editorWith();
