@@ -1,4 +1,6 @@
 // The editor as its user meets it: keys in, text and view out.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createEditor, type EditorOptions } from "../../src/terminal/editor/editor.ts";
 import { graphemeBoundary } from "../../src/terminal/editor/graphemes.ts";
@@ -106,6 +108,11 @@ describe("keys of the editor", () => {
     const help = keyHelp().flatMap(({ rows: lines }) => lines);
     expect(help.length).toBeGreaterThan(30);
     expect(new Set(help.map((row) => row.help)).size).toBe(help.length);
+    const page = readFileSync(join(import.meta.dirname, "../../docs/terminal-editor.md"), "utf8");
+    for (const row of help) {
+      const keys = row.keys.split("  ").map((key) => `\`${key}\``);
+      expect(page).toContain(`| ${keys.join(" ")} | ${row.help} |`);
+    }
     expect([keyLabel("ctrl+o"), keyLabel("shift+enter"), keyLabel("?")]).toEqual(["Ctrl+O", "Shift+Enter", "?"]);
   });
 });
@@ -172,6 +179,43 @@ describe("what the editor shows", () => {
     expect(shownLines(editor, { columns: 30, rows: 24 })).toEqual(["! l▏s                normal 2d"]);
     press(editor, "escape V");
     expect(shownLines(editor, screen)[0]).toContain("[▏ls]");
+  });
+});
+
+describe("vim in the editor", () => {
+  it("goes from insert to normal mode by Escape, which is the app's there", () => {
+    const editor = editorWith({ vim: true });
+    press(editor, "one space two");
+    expect([press(editor, "escape").type, editor.vim()]).toEqual(["handled", { mode: "normal" }]);
+    expect([press(editor, "escape").type, editor.isBusy()]).toEqual(["unhandled", false]);
+    press(editor, "b d w");
+    expect(editor.text()).toBe("one ");
+    press(editor, "u");
+    expect(editor.text()).toBe("one two");
+    expect(press(editor, "ctrl+r").type).toBe("handled"); // redo
+    expect([editor.text(), press(editor, "ctrl+r").type]).toEqual(["one ", "unhandled"]); // review
+    paste(editor, "xy");
+    expect(shownLines(editor, screen)[0]).toMatch(/^› onexy▏ /);
+    expect(press(editor, "enter").type).toBe("submit");
+    expect(editor.vim()).toEqual({ mode: "insert" });
+  });
+
+  it("undoes all that was typed at once, also with what was deleted on the way", () => {
+    const editor = editorWith({ vim: true });
+    press(editor, "a escape A b c backspace d space e ctrl+w f escape u");
+    expect(editor.text()).toBe("a");
+  });
+
+  it("goes through the history with j and k at the edges", () => {
+    const history = createHistory({ redact: (text) => text });
+    const editor = editorWith({ vim: true, history });
+    press(editor, "first enter second enter");
+    press(editor, "escape k k");
+    expect(editor.text()).toBe("first");
+    press(editor, "j j");
+    expect(editor.text()).toBe("");
+    press(editor, "i a shift+enter b escape k x");
+    expect(editor.text()).toBe("\nb");
   });
 });
 

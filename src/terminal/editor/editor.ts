@@ -43,7 +43,7 @@ export interface Editor {
   clear(): void;
   isEmpty(): boolean;
   isShell(): boolean;
-  /** A list or a search is open, or a command of vim has begun: Escape is the editor's. */
+  /** A list or a search is open, vim is not in normal mode or has begun a command: Escape is the editor's. */
   isBusy(): boolean;
   /** What is being written, to be put back later. */
   draft(): Draft;
@@ -109,6 +109,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
   function pressKey(key: Key): Pressed {
     if (key.type === "paste") {
       type(folds.forPaste(key.text));
+      if (vim?.mode === "normal") editing = { ...editing, buffer: settleNormal(editing.buffer) };
       return handled;
     }
     const action = editorAction(key.name);
