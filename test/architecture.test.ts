@@ -22,6 +22,7 @@ const mayImport: Record<string, readonly string[]> = {
   agent: ["text", "json", "protocol", "redact", "process", "policy", "store", "net", "web", "model"],
   sdk: ["text", "json", "protocol", "redact", "process", "store"],
   export: ["text", "json", "protocol", "redact", "store", "sdk"],
+  serve: ["text", "json", "protocol", "redact", "process", "store", "sdk", "export"],
   adapter: ["text", "json", "protocol", "redact", "process", "policy", "net", "web", "sdk"],
   run: ["text", "json", "protocol", "redact", "process", "policy", "store", "net", "web", "model", "agent"],
   terminal: [
@@ -55,6 +56,7 @@ const mayImport: Record<string, readonly string[]> = {
     "export",
     "adapter",
     "bridge",
+    "serve",
     "terminal",
   ],
 };
@@ -179,6 +181,7 @@ describe("architecture", () => {
       "net",
       "web",
       "export",
+      "serve",
       "protocol",
       "json",
       "text",

@@ -6,11 +6,16 @@ import { join } from "node:path";
 /** Makes it when it is not there. The same session finds the same folder again. */
 export function outputFolder(sessionId: string, temporary = tmpdir()): string {
   const user = process.getuid?.() ?? 0;
-  const all = join(temporary, `courser-${user}`);
+  const all = outputsOf(temporary);
   const folder = join(all, sessionId.replace(/[^\w-]/g, "_").slice(0, 80) || "session");
   if (isPrivate(all, user) && isPrivate(folder, user)) return folder;
   // Somebody else was there first: in a folder that all may write, a name that can be guessed can be taken.
   return mkdtempSync(join(temporary, "courser-"));
+}
+
+/** Where those of all sessions lie. */
+export function outputsOf(temporary: string): string {
+  return join(temporary, `courser-${process.getuid?.() ?? 0}`);
 }
 
 function isPrivate(path: string, user: number): boolean {
