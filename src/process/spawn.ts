@@ -20,8 +20,7 @@ type SpawnRequest = {
 
 export function spawnChild({ command, cwd, env, streams, channel, plain, inherited }: SpawnRequest): ChildProcess {
   const { spawn } = process.getBuiltinModule("node:child_process"); // loaded when the first child is started
-  const own: number[] = inherited === undefined ? [] : [inherited];
-  const more: ("pipe" | number)[] = channel ? ["pipe", "pipe"] : own;
+  const more: ("pipe" | number)[] = channel ? ["pipe", "pipe"] : inherited === undefined ? [] : [inherited];
   const [first, ...rest] = command;
   const { program, args, verbatim } = spawnWords(first!, rest, shellOf(env));
   return spawn(program, [...args], {

@@ -2,6 +2,7 @@
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { Prompt, Recorded, RunRequest, TurnEnding } from "../protocol/run.ts";
 import { performAction } from "./actions.ts";
+import type { AppParts } from "./app-parts.ts";
 import { screenHuman } from "./ask/human.ts";
 import { terminalCopy } from "./clipboard.ts";
 import { type Goal, goalAfter } from "./commands/goal.ts";
@@ -20,28 +21,10 @@ import { linesOf, type Painted, type Palette, wrap } from "./painted.ts";
 import { type ListOptions, listPanel } from "./panels/list.ts";
 import type { Panel } from "./panels/panel.ts";
 import { PanelStack } from "./panels/panel-stack.ts";
-import type { Screen } from "./screen.ts";
-import type { TerminalStart } from "./start.ts";
-import type { StatusLine } from "./status-line.ts";
 import { sendNow, submitText } from "./submit.ts";
 import type { Transcript } from "./transcript/index.ts";
 import type { Rendering } from "./transcript/rendering.ts";
-import type { Tty } from "./tty.ts";
 import type { Size, View } from "./view.ts";
-
-export type AppParts = {
-  start: TerminalStart;
-  tty: Tty;
-  screen: Screen;
-  palette: Palette;
-  editor: Editor;
-  transcript(options: { isExpanded: boolean; rendering?: Rendering | undefined; onChange?(): void }): Transcript;
-  toggles: Toggles;
-  branch(): string | undefined;
-  statusLine?: StatusLine | undefined;
-  /** The bell rings when a long turn ends, and for a question. */
-  notifies: boolean;
-};
 
 export class App implements Desk {
   readonly #parts: AppParts;
@@ -75,7 +58,7 @@ export class App implements Desk {
     this.done = new Promise((resolve) => {
       this.#left = resolve;
     });
-    const human = screenHuman(this, (count) => this.#tellOfQuestions(count));
+    const human = screenHuman(this, () => this.#notify());
     const { request, host } = parts.start;
     this.conversation = new Conversation(
       request,
@@ -205,11 +188,6 @@ export class App implements Desk {
     if (this.#parts.notifies) this.#parts.start.output.write("\x07");
   }
 
-  #tellOfQuestions(count: number): void {
-    if (count > 0) this.#notify();
-    this.redraw();
-  }
-
   resized(size: Size): void {
     this.#parts.screen.resize(size);
     this.redraw();
@@ -298,8 +276,9 @@ export class App implements Desk {
     return this.#parts.start.command(words);
   }
 
+  /** The command asks for itself. */
   interactive(words: readonly string[]): Promise<number> {
-    return this.#parts.start.interactive(words);
+    return this.lend(() => this.#parts.start.interactive(words));
   }
 
   /** The live region goes, the terminal is as we found it, and comes back with a new frame. */

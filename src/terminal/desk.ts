@@ -39,7 +39,7 @@ export interface Desk {
   page(title: string, lines: (columns: number) => readonly Painted[]): Promise<void>;
   /** One of our own commands, as on a command line. */
   command(words: readonly string[]): Promise<CommandEnd>;
-  /** One of our own commands that asks on the terminal; inside `lend`. */
+  /** One of our own commands that asks on the terminal. */
   interactive(words: readonly string[]): Promise<number>;
   /** Gives the terminal to another program. */
   lend<Result>(work: () => Promise<Result>): Promise<Result>;

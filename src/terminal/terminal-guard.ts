@@ -30,7 +30,7 @@ exit 0
 `;
 
 /** Without a guard, a terminal is still put back on every other way out. */
-const longestStartMs = 250;
+const longestStartMs = 1000;
 
 /**
  * `terminal`: a descriptor of it. The guard is in a session of its own, where no signal to us reaches it, and where nobody asks

@@ -25,6 +25,8 @@ export type TtyOptions = {
   input: NodeJS.ReadStream;
   output: NodeJS.WriteStream;
   env: Readonly<Record<string, string | undefined>>;
+  /** The shell is about to get the terminal: take the live region away. */
+  onSuspend?(): void;
   /** Everything that was shown may be gone: draw the live region anew. */
   onResume(): void;
 };
@@ -40,7 +42,7 @@ const modesOff = "\x1b[?2026l\x1b[?7h\x1b[?25h\x1b[?2004l\x1b[>4m\x1b[<u";
 const titleOff = "\x1b]2;\x1b\\\x1b[23;2t";
 const backgroundQuery = "\x1b]11;?\x1b\\";
 
-export function openTty({ input, output, env, onResume }: TtyOptions): Tty {
+export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions): Tty {
   let isEntered = false;
   let isAlternate = false;
   let hasTitle = false;
@@ -89,11 +91,10 @@ export function openTty({ input, output, env, onResume }: TtyOptions): Tty {
     onResume();
   };
   const suspend = () => {
-    const wasAlternate = isAlternate;
     process.off("SIGTSTP", suspend);
     process.off("SIGCONT", continued);
+    onSuspend?.();
     leave();
-    isAlternate = wasAlternate;
     // The whole group, as the terminal would do it: a launcher that waits for us must stop as well.
     process.kill(0, "SIGTSTP");
     setImmediate(() => {

@@ -6,6 +6,7 @@ export async function main(): Promise<number> {
     input: process.stdin,
     output: process.stdout,
     env: process.env,
+    onSuspend: () => process.stdout.write("suspends\r\n"),
     onResume: () => process.stdout.write("resumed\r\n"),
   });
   await tty.enter();

@@ -93,7 +93,7 @@ describe("the terminal after a program", () => {
   it("is the shell's while the program is suspended, and the program's again after fg", async () => {
     const pty = await inShell();
     pty.type("z");
-    await pty.waitFor(/Stopped/);
+    await pty.waitFor(/suspends[\s\S]*Stopped/);
     pty.type('echo in be""tween\r');
     await pty.waitFor(/^in between$/m);
     pty.type("fg\r");

@@ -8,16 +8,15 @@ import { askHooks, askPlan, askServer, askTrust } from "./plain-questions.ts";
 const refused: Answer = { type: "no", reason: "The user said no." };
 const stopped: Answer = { type: "no", reason: "The run was stopped before there was an answer." };
 
-/** `waiting`: told how many questions are open, for the title and the bell. */
-export function screenHuman(desk: Desk, waiting: (count: number) => void): Human {
+/** `ring`: for who looks elsewhere. */
+export function screenHuman(desk: Desk, ring: () => void): Human {
   let last: Promise<unknown> = Promise.resolve();
-  let count = 0;
   return {
     ask(question, signal) {
-      waiting(++count);
+      ring();
       // Calls run side by side, and a person answers one after the other.
       const answer = last.then(() => (signal.aborted ? stopped : askOne(question, signal, desk)));
-      last = answer.catch(() => {}).then(() => waiting(--count));
+      last = answer.catch(() => {});
       return answer;
     },
   };

@@ -139,7 +139,6 @@ export async function copy(desk: Desk, text: string, what: string): Promise<void
   else desk.complain(copied.message);
 }
 
-/** The command asks for itself, on the terminal. */
 async function login(desk: Desk, vendor: string): Promise<void> {
-  await desk.lend(() => desk.interactive(["login", ...(vendor === "" ? [] : [vendor])]));
+  await desk.interactive(["login", ...(vendor === "" ? [] : [vendor])]);
 }

@@ -1,6 +1,6 @@
 // How the editor looks: a sign, the text with the real cursor, the list under it.
 import { cut, padded, widthOf } from "../../text/width.ts";
-import type { Painted } from "../painted.ts";
+import { join, type Painted } from "../painted.ts";
 import type { Size, View } from "../view.ts";
 import type { Layout, Row } from "./layout.ts";
 import { expand } from "./paste.ts";
@@ -156,8 +156,4 @@ function wholeText({ text, parts }: { text: string; parts: Parameters<typeof exp
 
 function oneLine(text: string): string {
   return text.slice(0, 500).replace(/\s+/g, " ").trim();
-}
-
-function join(...parts: readonly Painted[]): Painted {
-  return parts.join("") as Painted;
 }

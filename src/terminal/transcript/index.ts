@@ -278,7 +278,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   /** What the turn does, in one line that is always there. */
   function workingLine({ since, characters }: { since: number; characters: number }): Painted {
     const at = now();
-    const doing = thinking ? `Thinking ${runningFor(at - thinking.since)}` : "Working";
+    const doing = thinking ? "Thinking" : "Working";
     const tokens = characters > 0 ? ` · ~${tokenCount(Math.ceil(characters / 4))} tokens` : "";
     return join(palette.accent(spinner(at)), palette.soft(` ${doing} · ${runningFor(at - since)}${tokens}`));
   }
