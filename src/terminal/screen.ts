@@ -35,6 +35,8 @@ const endFrame = "\x1b[?2026l";
 const uncertain =
   /[^\x1b\x20-\u02ff\u0370-\u0482\u048a-\u058f\u2010-\u2027\u2030-\u205e\u2190-\u22ff\u2500-\u259f\u2713-\u2717\u2800-\u28ff\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60]/;
 const drawn = (line: Painted): string => (uncertain.test(line) ? `\x1b[?7l${line}\x1b[?7h` : line);
+/** A terminal has shown a frame after this long. */
+const underWayMs = 300;
 const hideCursor = "\x1b[?25l";
 const showCursor = "\x1b[?25h";
 
@@ -56,6 +58,8 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
   /** The row it was in before the last frame, where that only changed lines. */
   let rowBefore = 0;
   let isResized = false;
+  let resizedAt = 0;
+  let sentAt = 0;
   let waiting: Painted[] = [];
   /** Drawn while the terminal could not follow: only the last one counts. */
   let postponed: View | undefined;
@@ -63,6 +67,7 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
   let settling: NodeJS.Timeout | undefined;
 
   function write(text: string): void {
+    sentAt = Date.now();
     if (out.write(text)) return;
     isFull = true;
     out.once("drain", () => {
@@ -84,11 +89,10 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
    */
   function rowsAbove(): number {
     if (!isResized || !reflows) return row;
+    const certain = resizedAt - sentAt > underWayMs ? row : rowBefore;
     return shown
       .slice(0, row)
-      .map((line, index) =>
-        index >= rowBefore ? 1 : Math.max(1, Math.ceil(widthOf(line) / Math.max(1, size.columns))),
-      )
+      .map((line, index) => (index >= certain ? 1 : Math.max(1, Math.ceil(widthOf(line) / Math.max(1, size.columns)))))
       .reduce((rows, each) => rows + each, 0);
   }
 
@@ -173,6 +177,7 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
     draw,
     resize(next) {
       if (next.columns === size.columns && next.rows === size.rows) return;
+      if (!isResized) resizedAt = Date.now();
       isResized = true;
       size = next;
       if (settleMs === 0) return;
