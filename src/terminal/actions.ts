@@ -19,8 +19,11 @@ const pressed = new WeakMap<App, { action: AppAction; at: number }>();
 export function performAction(app: App, action: AppAction): string | undefined {
   const last = pressed.get(app);
   const isSecond = last?.action === action && Date.now() - last.at < twiceMs;
-  pressed.set(app, { action: isSecond ? ("redraw" as AppAction) : action, at: Date.now() });
-  return actions[action](app, isSecond);
+  const hint = actions[action](app, isSecond);
+  // Only what announced it counts as the first of two.
+  if (hint === undefined) pressed.delete(app);
+  else pressed.set(app, { action, at: Date.now() });
+  return hint;
 }
 
 type Action = (app: App, isSecond: boolean) => string | undefined;

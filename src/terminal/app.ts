@@ -289,7 +289,7 @@ export class App implements Desk {
     try {
       return await work();
     } finally {
-      await this.#parts.tty.enter();
+      this.#parts.tty.enter();
       this.#lent = false;
       this.#parts.screen.forget();
       this.redraw();
@@ -303,7 +303,6 @@ export class App implements Desk {
   }
 
   suspend(): void {
-    this.#parts.screen.clear();
     this.#parts.tty.suspend();
   }
 

@@ -17,6 +17,9 @@ import { StatusLine, statusCommand } from "./status-line.ts";
 import { createTranscript } from "./transcript/index.ts";
 import { openTty } from "./tty.ts";
 
+/** What comes so early was typed before raw mode, which spells Enter in another way. */
+const typedAheadMs = 50;
+
 /** The exit code comes back. */
 export async function runTerminal(start: TerminalStart): Promise<number> {
   const { request, host, input, output } = start;
@@ -24,7 +27,7 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
   const settings = loadSettings({ configDir: configDir(env), workspace: request.workspace, trusted: false });
   const display = (settings.raw["display"] ?? {}) as Record<string, unknown>;
   const palette = createPalette({ depth: colourDepth(env), dark: isDarkBackground(env) });
-  const tty = openTty({ input, output, env, onResume: () => app.resumed() });
+  const tty = openTty({ input, output, env, onSuspend: () => screen.clear(), onResume: () => app.resumed() });
   const screen = createScreen(output, tty.size, { reflows: doesReflow(env) });
   const toggles = {
     vim: settings.vimMode,
@@ -72,11 +75,15 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
     statusLine: status && new StatusLine(status, palette, env, () => app.redraw()),
   });
   const keyboard = createKeyboard((key) => app.press(key));
-  const onData = (chunk: Uint8Array) => keyboard.feed(chunk);
+  const startedAt = Date.now();
+  const onData = (chunk: Buffer) => {
+    const isTypedAhead = Date.now() - startedAt < typedAheadMs;
+    keyboard.feed(isTypedAhead ? chunk.toString().replaceAll("\n", "\r") : chunk);
+  };
   const onEnd = () => app.leave();
   const onResize = () => app.resized(tty.size);
+  tty.enter();
   app.paint();
-  await tty.enter();
   input.on("data", onData).on("end", onEnd).on("error", onEnd).resume();
   output.on("resize", onResize);
   try {

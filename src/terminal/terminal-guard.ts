@@ -1,5 +1,5 @@
-// What is left to do when this process is killed outright: a small shell that holds the terminal's state from before, waits
-// for the end of a pipe, and puts it back.
+// What is left to do when this process is killed outright: a small shell that waits for the end of a pipe, and takes back what
+// raw mode changed. It is started after raw mode is on: nobody waits for it, and no key is lost to the old mode meanwhile.
 import { spawnChild } from "../process/spawn.ts";
 
 export interface TerminalGuard {
@@ -16,30 +16,25 @@ export interface TerminalGuard {
  */
 const script = `
 trap '' HUP INT TERM PIPE
-saved=$(stty -g <&3 2>/dev/null) || exit 0
-echo ready
 undo=- raw=
 while IFS= read -r line; do
   undo=$line
-  [ "$line" = - ] || [ -n "$raw" ] || raw=$(stty -g <&3)
+  [ "$line" = - ] || [ -n "$raw" ] || raw=$(stty -g <&3 2>/dev/null) || exit 0
 done
 [ "$undo" = - ] && exit 0
 printf "$undo" >&3
-[ "$(stty -g <&3)" = "$raw" ] && stty "$saved" <&3
+[ "$(stty -g <&3)" = "$raw" ] && stty brkint icrnl ixon icanon echo isig iexten <&3
 exit 0
 `;
-
-/** Without a guard, a terminal is still put back on every other way out. */
-const longestStartMs = 1000;
 
 /**
  * `terminal`: a descriptor of it. The guard is in a session of its own, where no signal to us reaches it, and where nobody asks
  * whether it stands in the foreground.
  */
-export async function startTerminalGuard(
+export function startTerminalGuard(
   env: Readonly<Record<string, string | undefined>>,
   terminal: number,
-): Promise<TerminalGuard | undefined> {
+): TerminalGuard | undefined {
   if (process.platform === "win32") return undefined;
   const child = spawnChild({
     command: ["/bin/sh", "-c", script],
@@ -50,26 +45,14 @@ export async function startTerminalGuard(
     inherited: terminal,
   });
   const { stdin, stdout, stderr } = child;
+  // Without a guard, a terminal is still put back on every other way out.
+  child.on("error", () => {});
   stdin?.on("error", () => {});
-  const isReady = await new Promise<boolean>((resolve) => {
-    const settle = (ready: boolean) => {
-      clearTimeout(timer);
-      resolve(ready);
-    };
-    const timer = setTimeout(() => settle(false), longestStartMs);
-    child.once("error", () => settle(false));
-    child.once("exit", () => settle(false));
-    stdout?.once("data", () => settle(true));
-  });
   // Nothing of it keeps this process alive.
   child.unref();
   stdout?.destroy();
   stderr?.destroy();
   (stdin as { unref?(): void } | null)?.unref?.();
-  if (!isReady) {
-    stdin?.end();
-    return undefined;
-  }
   return {
     changed: (undo) => stdin?.write(`${printfText(undo)}\n`),
     restored: () => stdin?.write("-\n"),

@@ -1,5 +1,5 @@
 // The terminal as a device: raw mode, paste and key protocols, title, alternate screen; and everything as it was before, on
-// every way out. `await enter()` after the first paint, `leave()` at the end; an exit without it leaves as well.
+// every way out. `enter()` before the first paint, `leave()` at the end; an exit without it leaves as well.
 import { writeSync } from "node:fs";
 import { oneLine } from "../text/one-line.ts";
 import { visible } from "../text/visible.ts";
@@ -7,8 +7,8 @@ import { startTerminalGuard, type TerminalGuard } from "./terminal-guard.ts";
 import type { Size } from "./view.ts";
 
 export interface Tty {
-  /** Resolves when keys come one by one. The terminal's own state is kept before it is changed. */
-  enter(): Promise<void>;
+  /** Keys come one by one from now on. */
+  enter(): void;
   /** As it was. Safe to call twice, and while the process ends. */
   leave(): void;
   /** Ctrl+Z: gives the terminal back to the shell and stops; goes on with `onResume` after `fg`. */
@@ -109,12 +109,17 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
   };
 
   return {
-    async enter() {
+    enter() {
       if (isEntered) return;
-      guard ??= await startTerminalGuard(env, fd);
       process.once("exit", atExit);
       listen();
       apply();
+      // After the first paint: starting a process takes longer than that.
+      setImmediate(() => {
+        if (!isEntered || guard) return;
+        guard = startTerminalGuard(env, fd);
+        guard?.changed(undo());
+      });
     },
     leave() {
       leave();

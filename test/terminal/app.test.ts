@@ -169,6 +169,7 @@ describe("permissions", () => {
     });
     await ready(pty);
     send(pty, "go");
+    await pty.waitFor("Working");
     // Typed without a pause, before and while the question comes up.
     for (let count = 0; count < 30; count++) {
       pty.type("y");
@@ -375,7 +376,7 @@ describe("slash commands", () => {
     ["/resume", /no other chat/],
     ["/clear", "Ask, or type"],
   ])("%s", async (command, wanted) => {
-    const { pty } = await start([]);
+    const { pty } = await start([{ text: "Not asked." }]);
     await ready(pty);
     await pty.quiet(150);
     send(pty, command);

@@ -9,7 +9,7 @@ export async function main(): Promise<number> {
     onSuspend: () => process.stdout.write("suspends\r\n"),
     onResume: () => process.stdout.write("resumed\r\n"),
   });
-  await tty.enter();
+  tty.enter();
   process.stdout.write(`entered ${process.pid}\r\n`);
   await new Promise<void>((resolve) => {
     process.stdin.on("data", (chunk) => {

@@ -33,7 +33,7 @@ async function inShell(shell: "bash" | "sh" = "bash"): Promise<Pty> {
     env: { PATH: process.env["PATH"]!, PS1: "$ " },
   });
   await pty.waitFor("$ ");
-  pty.type("stty -ixon; stty -g > before; echo set\r".replace("before", join(folder, "before")));
+  pty.type("stty -g > before; echo set\r".replace("before", join(folder, "before")));
   await pty.waitFor(/^set$/m);
   pty.type(`${process.execPath} ${program}\r`);
   await pty.waitFor(/entered \d+/);
