@@ -164,7 +164,7 @@ describe("permissions", () => {
   });
 
   it("is not answered by what was typed before it could be read", async () => {
-    const { pty, workspace } = await start([{ steps: [{ delayMs: 400 }], ...shell("touch made") }, { text: "Over." }], {
+    const { pty, workspace } = await start([{ steps: [{ delayMs: 400 }, shell("touch made")] }, { text: "Over." }], {
       args: ["--trust", "--sandbox", "disabled"],
     });
     await ready(pty);
