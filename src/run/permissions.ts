@@ -27,6 +27,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
   const ask = permissionAsker(asking.can("permission") ? asking : createAsking(await askCommand(setup, parts)));
   const reviews =
     request.autoReview || settings.approvalMode === "auto-review" ? await reviewer(setup, state) : undefined;
+  const startedAt = Date.now();
   let confinement = unconfined;
   let confining: Promise<Confinement> | undefined;
   const confine = async () => {
@@ -55,6 +56,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
         home,
         configDir,
         searchPath: host.env["PATH"] ?? "",
+        startedAt,
         rules: [...setup.rules, ...parts.moreRules()],
         sandbox: confined.reach,
         acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,

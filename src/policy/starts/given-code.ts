@@ -1,7 +1,8 @@
 // Code that programs are given: texts in a language of their own, files that they run, what other commands write to them.
 
 import type { ShellCommand } from "../parse/shell.ts";
-import type { ShellWord } from "../parse/shell-word.ts";
+import { literalWord, type ShellWord } from "../parse/shell-word.ts";
+import type { VariableCode } from "../programs/code-variables.ts";
 import { baseName, isInterpreter } from "../programs/command-names.ts";
 import { dangerousArguments } from "../programs/dangerous-options.ts";
 import { instructed, otherLanguages } from "../programs/program-kinds.ts";
@@ -73,4 +74,10 @@ export function followDatabase(base: string, name: ShellWord, trail: CodeTrail):
   if (!isHarmful && (!command.piped || isSpoken)) return;
   found.inline.push(`${base} runs what it is given to read`);
   found.opaque.push(`${base} is given statements that may start programs`);
+}
+
+/** What a variable makes programs load; its paths are expanded by the shell. */
+export function noteLoads(by: string, loads: VariableCode["loads"], { files }: StartedPrograms): void {
+  for (const { path, kind } of loads)
+    files.push({ word: { ...literalWord(path), dynamic: /[$`]/.test(path) }, by, loads: kind });
 }
