@@ -70,6 +70,14 @@ const endings = ["", ".py", "/__init__.py", ".js", ".mjs", ".cjs", ".ts", ".rb",
 /** The files beside it that a file of code loads, of those that are there. */
 export function importedFiles(text: string, folder: string): string[] {
   const names = importing.flatMap((each) => Array.from(text.matchAll(each), (found) => found[2]!));
+  // `from package import module`
+  for (const [, from, list] of text.matchAll(/(?:^|[;"'])[ \t]*from\s+([\w.]+)\s+import\s+([\w, ]+)/gm))
+    names.push(
+      ...list!
+        .split(/[\s,]+/)
+        .filter(Boolean)
+        .map((name) => `${from}.${name}`),
+    );
   return [...new Set(names)].slice(0, 100).flatMap((name) => moduleFiles(name, folder));
 }
 

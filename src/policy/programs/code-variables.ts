@@ -19,7 +19,7 @@ export type LoadKind = "file" | "modules" | "home";
 
 /** Variables whose value programs run. */
 const programVariable =
-  /(COMMAND|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|DIFF|OPEN|CLOSE|SHELL|PROGRAM|^(BASH_)?ENV|SSH|PROXY_COMMAND|CC|CXX|LD|_WRAPPER|_LAUNCHER|_RUNNER|_LINKER|^GIT_CONFIG_VALUE_\d+)$/;
+  /(COMMAND|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|DIFF|OPEN|CLOSE|SHELL|PROGRAM|^(BASH_)?ENV|SSH|PROXY_COMMAND|CC|CXX|LD|RUSTC|RUSTDOC|_WRAPPER|_LAUNCHER|_RUNNER|_LINKER|^GIT_CONFIG_VALUE_\d+)$/;
 /** Variables that the shell expands once more when it shows them. */
 const promptVariable = /^(PS[0-4]|PROMPT|RPROMPT|BASH_ENV|ENV)$/;
 /** What names mean, as variables. */
