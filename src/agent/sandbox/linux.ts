@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { isInside, realOrSame } from "../../policy/paths.ts";
 import type { HostProxy } from "../host-proxy.ts";
-import { outputFolder } from "../output-folder.ts";
+import { makeTemporary, outputFolder } from "../output-folder.ts";
 import {
   type BubblewrapParts,
   bubblewrapCommand,
@@ -187,7 +187,7 @@ function environmentOf(plan: SandboxPlan, env: Readonly<Record<string, string>>)
 function privateFolder(plan: SandboxPlan): string | undefined {
   for (const base of temporaryBases(plan)) {
     try {
-      return mkdtempSync(join(base, "courser-sandbox-"));
+      return makeTemporary(base, "sandbox");
     } catch {
       // Full, or not ours to write.
     }
