@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { redactedEnd, redactedStart } from "../../src/redact/shorten.ts";
+import { startModelServer } from "../support/model-server.ts";
+import { createWorkspace } from "../support/run-cli.ts";
 
 const key = "k7Qm2ZpX9vTb4RnW8sYd1GcJ6hLfE3uA";
 const { redact } = createRedactor({ values: [key] });
@@ -29,6 +31,28 @@ describe("what is cut", () => {
     expect(redactedStart("😀😀", 3)).toBe("😀…");
     expect(redactedEnd("😀😀", 3)).toBe("…😀");
   });
+});
+
+it("an error of a model's server shows no part of the key that it quotes", async () => {
+  const space = createWorkspace();
+  let at = 0;
+  const server = await startModelServer(() => {
+    const message = `${"a".repeat(at)} ${key} ${"b ".repeat(300)}`;
+    return { status: 400, body: { type: "error", error: { type: "invalid_request_error", message } } };
+  });
+  const env = { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: `${server.url}/v1` };
+  try {
+    for (at of [468, 480, 490]) {
+      const run = await space.run(["-p", "--force", "--model", "anthropic/claude-x", "--output-format", "json", "go"], {
+        env,
+      });
+      expect(run.stdout).toContain("aaaa");
+      expect(shownOf(run.stdout + run.stderr)).toBeLessThan(4);
+    }
+  } finally {
+    await server.stop();
+    space.remove();
+  }
 });
 
 describe("a key that somebody else cut", () => {
