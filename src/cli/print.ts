@@ -1,6 +1,7 @@
 // Print mode: a prompt, a run, exactly one result, whatever happens; or, for a host on stdin, several, each with its result.
 import { UserError } from "../protocol/error-codes.ts";
 import type { LiveRun, Prompt, RunRequest, TurnEnding } from "../protocol/run.ts";
+import { redactedStart } from "../redact/shorten.ts";
 import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
 import { callLine } from "./call-line.ts";
@@ -13,7 +14,7 @@ import { createReporter, type Reporter } from "./reporter.ts";
 import { limitsOf, runHost, runRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
 import { hasUnreadStdin, readPrompt } from "./stdin.ts";
-import { writeStderr } from "./stdout.ts";
+import { withoutSecrets, writeStderr } from "./stdout.ts";
 
 export async function runPrint(invocation: Invocation): Promise<number> {
   const { flags } = invocation.line;
@@ -56,7 +57,7 @@ export async function runPrint(invocation: Invocation): Promise<number> {
           reporter.emit(recorded);
           if (agent === undefined) debug.event(event);
           if (isVerbose && agent === undefined && event.type === "tool_start")
-            writeStderr(`${callLine(event, workspace).slice(0, 160)}\n`);
+            writeStderr(`${redactedStart(callLine(event, workspace), 160, withoutSecrets)}\n`);
           await reporter.ready();
           if (event.type === "done" || event.type === "fail") shown.add(event);
         }

@@ -1,6 +1,7 @@
 // Looks at the bytes of an answer as they pass: is it a stream of events at all, and did it end as such streams do?
 import type { Fetch } from "../net/fetch.ts";
-import { collapsed, shortened } from "../text/one-line.ts";
+import { redactedStart } from "../redact/shorten.ts";
+import { collapsed } from "../text/one-line.ts";
 import { hideSecrets, type RequestedModel, toModelError } from "./failure.ts";
 import { ModelError } from "./provider.ts";
 
@@ -52,9 +53,10 @@ async function notStream(response: Response, asked: RequestedModel, signal: Abor
 }
 
 function badStart(text: string, asked: RequestedModel): ModelError {
-  const shown = shortened(collapsed(text), 120);
+  const hide = (said: string) => hideSecrets(said, asked.secrets);
+  const shown = redactedStart(collapsed(text), 120, hide);
   const message = `${asked.vendorLabel} sent something that is not a model's stream: ${shown || "nothing"}. Is the base URL right? Is there a login page in between?`;
-  return new ModelError("MODEL_BAD_RESPONSE", hideSecrets(message, asked.secrets));
+  return new ModelError("MODEL_BAD_RESPONSE", hide(message));
 }
 
 async function startOf(body: ReadableStream<Uint8Array>): Promise<string> {

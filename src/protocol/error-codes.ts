@@ -117,3 +117,8 @@ export function explainError(error: unknown): { code: ErrorCode; message: string
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: "INTERNAL", message: `Unexpected failure, please report it: ${message}` };
 }
+
+/** The message of a failure as the result of a stream spells it. */
+export function resultText(message: string): string {
+  return `Error: ${message}`;
+}

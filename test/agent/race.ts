@@ -108,7 +108,7 @@ async function playRound(world: World, { steps, secret }: Round, summary: RaceSu
   const replies = Array.from({ length: steps }, (_, step) => ({ calls: callsOf(step, world.mark) }));
   writeFileSync(script, JSON.stringify([...replies, { text: "done" }]));
   const before = contentOf(world);
-  const swapper = startSwapper(join(world.work, "open"), secret);
+  const swapper = await startSwapper(join(world.work, "open"), secret);
   const flags = ["-p", "--trust", "--output-format", "stream-json", "--model", `script:${script}`];
   const child = spawn(process.execPath, [cli, ...flags, "go"], {
     cwd: world.work,
@@ -181,18 +181,20 @@ const swapperCode = `
   process.stdin.on("end", () => { process.stdout.write(String(swaps)); process.exit(); }).resume();
   setTimeout(() => process.exit(), 300000);
   turn();
+  process.stdout.write(" ");
 `;
 
-function startSwapper(folder: string, secret: string): { stop(): Promise<number> } {
+async function startSwapper(folder: string, secret: string): Promise<{ stop(): Promise<number> }> {
   const child = spawn(process.execPath, ["-e", swapperCode, folder, secret], { stdio: ["pipe", "pipe", "inherit"] });
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
   const ended = new Promise((settle) => child.on("close", settle));
+  await new Promise((settle) => child.stdout.once("data", settle));
   return {
     async stop() {
       child.stdin.end();
       await ended;
-      return Number(said);
+      return Number(said.trim());
     },
   };
 }

@@ -1,6 +1,7 @@
 // Speaks with a server that we started: one JSON-RPC message on each line of its input and output.
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { happensWithin } from "../../process/clock.ts";
+import { redactedEnd, redactedStart } from "../../redact/shorten.ts";
 import type { ProcessEnd, ProcessRunner, RunningProcess } from "../process.ts";
 
 export type ChildCommand = { command: readonly string[]; cwd: string; env: Record<string, string> };
@@ -37,7 +38,7 @@ export class ChildTransport implements Transport {
 
   /** The last line of what it said on stderr. */
   get lastWords(): string {
-    return this.#said.trim().split("\n").at(-1)!.slice(0, 200);
+    return redactedStart(this.#said.trim().split("\n").at(-1)!, 200);
   }
 
   async start(): Promise<void> {
@@ -51,7 +52,7 @@ export class ChildTransport implements Transport {
       graceMs: 1000,
       onOutput: (stream, chunk) => {
         if (stream === "stdout") this.#take(chunk.toString("utf8"));
-        else this.#said = (this.#said + chunk.toString("utf8")).slice(-500);
+        else this.#said = (this.#said + chunk.toString("utf8")).slice(-16 * 1024);
       },
     });
     this.#child.ended.then(
@@ -127,7 +128,7 @@ export class ChildTransport implements Transport {
 }
 
 function endingOf({ exitCode, signal, stderr }: ProcessEnd, program: string): string {
-  const last = stderr.trim().split("\n").slice(-3).join(" ").slice(-300);
+  const last = redactedEnd(stderr.trim().split("\n").slice(-3).join(" "), 300);
   if (exitCode === 127 && /not found/.test(last)) return `${program} was not found. Is it installed and in PATH?`;
   const how = signal === "" ? `it exited with code ${exitCode}` : `it was killed by ${signal}`;
   return last === "" ? how : `${how}: ${last}`;

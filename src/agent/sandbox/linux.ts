@@ -1,11 +1,11 @@
 // The sandbox on Linux: bubblewrap, a private folder, and for each command a look at the disk.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { isInside, realOrSame } from "../../policy/paths.ts";
 import type { HostProxy } from "../host-proxy.ts";
-import { outputsOf } from "../output-folder.ts";
+import { makeTemporary, ownOutputs } from "../output-folder.ts";
 import {
   type BubblewrapParts,
   bubblewrapCommand,
@@ -84,7 +84,7 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
     const hiding = await loadHiding(plan);
     const special = new SpecialFiles();
     const guards = new Set<GuardedNames>();
-    const [temporary, kept] = [makeTemporary(folder, plan), keptFolders(plan)];
+    const [temporary, kept] = [temporaryMounts(folder, plan), keptFolders(plan)];
     const made = { folder, hiding, special, temporary, kept, canGroup, guards, removals };
     const sandbox: LinuxSandbox = { plan, parts, way, ...made };
     const expect = (path: string) => {
@@ -206,7 +206,7 @@ function takeText(file: string): string {
 
 /** What the agent keeps is not for commands: its configuration, chats, snapshots, logs and keys, and the long outputs of all runs. */
 function keptFolders({ configDir, home }: SandboxPlan): string[] {
-  const outputs = [tmpdir(), "/tmp"].map((folder) => outputsOf(realOrSame(folder)));
+  const outputs = [tmpdir(), "/tmp"].map((folder) => ownOutputs(realOrSame(folder)));
   return [...new Set([configDir, realOrSame(join(home, ".cursor")), ...outputs])];
 }
 
@@ -239,7 +239,7 @@ function environmentOf(plan: SandboxPlan, env: Readonly<Record<string, string>>)
 function privateFolder(plan: SandboxPlan): string | undefined {
   for (const base of temporaryBases(plan)) {
     try {
-      return mkdtempSync(join(base, "courser-sandbox-"));
+      return makeTemporary(base, "sandbox");
     } catch {
       // Full, or not ours to write.
     }
@@ -267,7 +267,7 @@ function furnish(folder: string): Pick<BubblewrapParts, "emptyFile" | "emptyFold
 }
 
 /** For those of the system and for ours; not where the files of a command would be lost in it. */
-function makeTemporary(folder: string, { writable, temporary }: SandboxPlan): Map<string, string> {
+function temporaryMounts(folder: string, { writable, temporary }: SandboxPlan): Map<string, string> {
   if (!temporary) return new Map();
   const own = realOrSame(tmpdir());
   const wanted = ["/tmp", "/var/tmp", ...(writable.some((root) => isInside(own, root)) ? [] : [own])];
