@@ -201,6 +201,19 @@ describe.concurrent("a signal", () => {
     expect(exit).toBe(143);
   });
 
+  test("a hail of them takes neither the result nor the exit code away", async () => {
+    const { exit, lines } = await place().play([{ delayMs: 60_000, text: "late" }], [], {
+      onStart(child) {
+        child.stdout!.once("data", () => {
+          const hail = setInterval(() => child.kill("SIGTERM"), 1);
+          child.on("exit", () => clearInterval(hail));
+        });
+      },
+    });
+    expect(exit).toBe(143);
+    expect(lines().filter(({ type }) => type === "result")).toMatchObject([{ error_code: "TERMINATED" }]);
+  });
+
   test("SIGQUIT ends a run as SIGTERM does", async () => {
     const { exit, lines } = await place().play([{ delayMs: 60_000, text: "late" }], [], {
       onStart: (child) => child.stdout!.once("data", () => child.kill("SIGQUIT")),
