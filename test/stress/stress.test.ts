@@ -13,6 +13,11 @@ describe.skipIf(notLinux)(orSkipped("under fire", notLinux), () => {
     expect(endings.size).toBeGreaterThan(5);
   });
 
+  test("a disk that fills up behind the result does not make a second one", { timeout: 60_000 }, async () => {
+    const { faults } = await campaign({ runs: 1, concurrency: 1, seed: 100_348 });
+    expect(faults).toEqual([]);
+  });
+
   test("every state, and every signal", { timeout: 120_000 }, async () => {
     // All that die at once, and of the others one in eight: another signal for each state.
     const chosen = cells.filter(({ signal }, index) => (signal === "SIGKILL" ? index % 2 === 0 : index % 8 === 0));
