@@ -62,7 +62,8 @@ export async function runPrint(invocation: Invocation): Promise<number> {
           if (event.type === "done" || event.type === "fail") shown.add(event);
         }
       };
-      return { run, reporter, shown, followed: follow() };
+      const followed = follow();
+      return { run, reporter, shown, close: () => closeRun(run, reporter, followed) };
     },
   };
   try {
@@ -101,23 +102,27 @@ export type OpenedPrint = {
   run: LiveRun;
   reporter: Reporter;
   shown: EndingsShown;
-  /** Everything was shown. */
-  followed: Promise<void>;
+  /** Ends the run; everything is shown afterwards. */
+  close(): Promise<void>;
 };
 
-async function answerOnce(
-  { run, reporter, followed }: OpenedPrint,
-  prompt: Prompt,
-  afterwards: () => Promise<void>,
-): Promise<number> {
+async function answerOnce(opened: OpenedPrint, prompt: Prompt, afterwards: () => Promise<void>): Promise<number> {
   try {
-    await run.send(prompt).ending;
+    await opened.run.send(prompt).ending;
   } finally {
-    await run.close();
+    await opened.close();
   }
-  await followed;
   await afterwards();
-  return reporter.finish();
+  return opened.reporter.finish();
+}
+
+/** What goes wrong behind a result is not a second one: all that was shown is kept. */
+async function closeRun(run: LiveRun, reporter: Reporter, followed: Promise<void>): Promise<void> {
+  const problem: unknown = await run.close().catch((error: unknown) => error);
+  await followed;
+  if (problem === undefined) return;
+  if (!(problem instanceof UserError) || !reporter.hasEnded) throw problem;
+  writeStderr(`Warning: ${problem.message}\n`);
 }
 
 /** Which results are out. */

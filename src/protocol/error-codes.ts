@@ -51,6 +51,7 @@ export const errorCodes = {
   MODEL_OVERFLOW: { exit: 1 },
   MODEL_REFUSED: { exit: 1 },
   MODEL_EMPTY: { exit: 1 },
+  MODEL_TOO_LONG: { exit: 1 },
 
   PROMPT_BLOCKED: { exit: 1 },
   PROMPT_TOO_LARGE: { exit: 1 },

@@ -16,6 +16,8 @@ const longestLine = 16 * 1024 * 1024;
 /** So much that is not a message, and it is not a server. */
 const mostNoise = 16 * 1024 * 1024;
 
+const notMessage = new Error("not a message");
+
 export class ChildTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -116,6 +118,8 @@ export class ChildTransport implements Transport {
     if (line.trim() === "") return;
     let message: JSONRPCMessage;
     try {
+      // Without the price of an error for each line of a program that only chatters.
+      if (!/^\s*[{[]/.test(line)) throw notMessage;
       message = parseJSONRPCMessage(JSON.parse(line));
     } catch {
       this.#noise += line.length + 1;
