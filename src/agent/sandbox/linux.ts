@@ -212,7 +212,7 @@ function keptFolders({ configDir, home }: SandboxPlan): string[] {
 
 /** Skills bring along programs that commands run. */
 function skillFolders({ configDir, home }: SandboxPlan): string[] {
-  return [configDir, join(home, ".cursor")].flatMap((folder) =>
+  return [configDir, realOrSame(join(home, ".cursor"))].flatMap((folder) =>
     ["skills", "skills-cursor"].map((name) => join(folder, name)),
   );
 }
@@ -266,11 +266,13 @@ function furnish(folder: string): Pick<BubblewrapParts, "emptyFile" | "emptyFold
   return { emptyFile, emptyFolder, filter };
 }
 
-/** For those of the system and for ours; not where the files of a command would be lost in it. */
-function makeTemporary(folder: string, { writable, temporary }: SandboxPlan): Map<string, string> {
-  if (!temporary) return new Map();
+/** For those of the system and for ours; not where the files of a command would be lost in it, nor where more lies than is temporary. */
+function makeTemporary(folder: string, plan: SandboxPlan): Map<string, string> {
+  if (!plan.temporary) return new Map();
   const own = realOrSame(tmpdir());
-  const wanted = ["/tmp", "/var/tmp", ...(writable.some((root) => isInside(own, root)) ? [] : [own])];
+  const places = [plan.workspace, ...plan.roots, ...plan.writable, plan.home];
+  const isApart = !places.some((place) => isInside(place, own)) && !plan.writable.some((root) => isInside(own, root));
+  const wanted = ["/tmp", "/var/tmp", ...(isApart ? [own] : [])];
   const folders = [...new Set(wanted.filter((path) => existsSync(path)).map(realOrSame))];
   return new Map(folders.map((at, index) => [at, mkdirAt(join(folder, `tmp-${index}`))]));
 }
