@@ -89,8 +89,6 @@ export function createProcessRunner(
       enter: () => enter(request, env),
       input: isOpen ? "" : input,
       keepOpen: isOpen,
-      // A program that is spoken with while it runs must not outlive this one, whatever ends it.
-      bound: isOpen,
       // The end of an open input says it; a command has none to hear it from.
       cancel: () => isOpen && supervisor.stdin?.end() !== undefined,
       ...more,

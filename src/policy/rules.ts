@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Rule, RuleKind } from "../protocol/permission-rule.ts";
 import { compilePath, hasWildcard, matchesText } from "./glob.ts";
 import { hasDeniedName } from "./hard-links.ts";
-import { type ResolvedPath, realTarget, type WorkspacePaths } from "./paths.ts";
+import { type ResolvedPath, realTarget, type WorkspacePaths, withHome } from "./paths.ts";
 
 export { parseRule, type Rule, type RuleKind, ruleKinds } from "../protocol/permission-rule.ts";
 
@@ -62,8 +62,7 @@ export function namesPath(rule: Rule, path: ResolvedPath, paths: RulePaths): boo
 /** Relative patterns mean the workspace; a trailing slash means what is below. */
 export function absolutePattern(pattern: string, { workspace, home }: RulePaths): string {
   const whole = pattern.endsWith("/") ? `${pattern}**` : pattern;
-  if (whole === "~" || whole.startsWith("~/")) return join(home, whole.slice(1));
-  return resolve(workspace, whole);
+  return resolve(workspace, withHome(whole, home));
 }
 
 /** The pattern with the links of its fixed part followed, for rules that name a linked folder. */

@@ -127,7 +127,7 @@ async function startRun(place: Place, part: string, id?: string, killAfterMs?: n
 function checkShown(place: Place, id: string, runs: readonly KilledRun[]): number {
   const folder = findChat(place.config, id, place.work);
   const stored = readChat(folder, { events: true }).events.map(({ event }) => event);
-  const shown = runs.flatMap((run) => run.lines.map((line) => decodeLine(line, id)));
+  const shown = runs.flatMap((run) => withThoughts(run.lines.map((line) => decodeLine(line, id))));
   let at = 0;
   for (const event of shown.filter((each) => each.type !== "text" && each.type !== "thinking")) {
     const found = stored.findIndex((each, index) => index >= at && isSame(each, event));
@@ -137,12 +137,25 @@ function checkShown(place: Place, id: string, runs: readonly KilledRun[]): numbe
   return shown.length;
 }
 
+/** The end of a thought on the wire does not say it again: what was shown of it are the deltas before. */
+function withThoughts(events: readonly AgentEvent[]): AgentEvent[] {
+  let thought = "";
+  return events.map((event) => {
+    if (event.type === "thinking") thought += event.text;
+    if (event.type !== "thinking_end") return event;
+    const text = thought;
+    thought = "";
+    return { ...event, text };
+  });
+}
+
 function isSame(stored: AgentEvent, shown: AgentEvent): boolean {
   if (stored.type !== shown.type) return false;
   const key = {
     init: "sessionId",
     user: "text",
     text_end: "text",
+    thinking_end: "text",
     tool_start: "callId",
     tool_end: "callId",
     done: "text",

@@ -30,6 +30,8 @@ const folderOptions: Record<string, OptionNames> = {
   ...each("yarn bun", { long: ["cwd"] }),
   uv: { long: ["directory", "project"] },
   cmake: { short: "B" },
+  ...each("tar gtar bsdtar", { short: "C", values: "fbgHKLNTVXIF", long: ["directory"] }),
+  unzip: { short: "d" },
 };
 
 /** Folders that a command is told to work in. */

@@ -5,7 +5,7 @@ import { parseShell, type ShellCommand, type ShellWord } from "../parse/shell.ts
 import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
 import { dangerousArguments } from "../programs/dangerous-options.ts";
 import { commandsInOptions, inlineCode, mayStartPrograms } from "../programs/executing-options.ts";
-import { databaseShells, instructed, otherLanguages } from "../programs/program-kinds.ts";
+import { databaseShells, otherLanguages } from "../programs/program-kinds.ts";
 import { isOption, parseOptions } from "../programs/read-options.ts";
 import { scriptsOf } from "../programs/script-files.ts";
 import {
@@ -29,6 +29,7 @@ import {
 } from "../programs/wrapper-table.ts";
 import { show } from "../show.ts";
 import { expandWord, isNumeric, scopeOf, unsetReading, type VariableScope } from "./expand-words.ts";
+import { followDatabase, followFile, followInput, noteCode } from "./given-code.ts";
 import { withFound, withInput } from "./piped-arguments.ts";
 import { noteMisread, nothingStarted, type ProgramStart, type StartedPrograms, tooMuch } from "./started-programs.ts";
 
@@ -151,25 +152,6 @@ function followOptions(run: ProgramStart, trail: Trail): void {
     found.opaque.push(`what ${base} runs is not known in advance`);
   if (hidesCode(run) || computedWords(run).some((word) => !isNumeric(word, trail.scope)))
     found.opaque.push(`${base} evaluates text that holds a command`);
-}
-
-/** Texts that name files in a language of their own: what a program is given to run, and what it is told to do. */
-function noteCode({ name, args }: ProgramStart, code: readonly ShellWord[], { found, command, source }: Trail): void {
-  const by = baseName(name.value);
-  const isOther = otherLanguages.has(by) && !/^(g?sed|[gmn]?awk)$/.test(by);
-  const isPager = by === "less" || by === "more";
-  for (const { value } of isOther ? args : code)
-    if (!isPager || value.startsWith("+")) found.code.push({ text: value, by });
-  const takesText =
-    isOther ||
-    isInterpreter(by) ||
-    instructed.has(by) ||
-    (by === "git" && args.some(({ value }) => /^(apply|am)$/.test(value)));
-  if (!takesText) return;
-  // An editor or a data base takes commands from its input, whatever file it works on.
-  if (isOther && command.piped) found.code.push({ text: source, by });
-  for (const { direction, body, target } of command.redirects)
-    if (direction === "text") found.code.push({ text: body ?? target?.value ?? "", by });
 }
 
 function followWrapper(base: string, table: WrapperSyntax, args: ShellWord[], trail: Trail): void {
@@ -299,47 +281,15 @@ function followShell(base: string, args: ShellWord[], trail: Trail): void {
   followInput(base, trail, texts.length > 0);
 }
 
-/** A program that is read from elsewhere: a file, another descriptor, another command. */
-function followInput(base: string, { found, command, source }: Trail, isGiven: boolean): void {
-  const from = command.redirects.filter((redirect) => redirect.descriptors.includes(0));
-  const isCopied = from.some(({ direction, target }) => direction === "copy" && !/^0?-?$/.test(target?.value ?? ""));
-  if (from.some(({ direction }) => direction === "in")) found.opaque.push(`${base} runs a file`);
-  else if (!isGiven && isCopied) found.opaque.push(`${base} runs what another descriptor holds`);
-  else if (!isGiven && command.piped) found.opaque.push(`${base} runs what another command writes`);
-  if (!isGiven && (command.piped || isCopied)) found.code.push({ text: source, by: base });
-}
-
-/** A script file is as good as a program, unless it is not a file at all. */
-function followFile(file: ShellWord | undefined, base: string, { found }: Trail): void {
-  if (!file) return;
-  found.files.push({ word: file, by: base });
-  // A pattern stands for files that are there, unless it may become an option.
-  const isOpen = file.dynamic || (file.glob && /^[*?[]/.test(file.value));
-  if (isOpen || /^\/(dev|proc)\//.test(file.value))
-    found.opaque.push(`${base} runs something that is not known in advance`);
-}
-
-function followDatabase(base: string, name: ShellWord, trail: Trail): void {
-  const { found, command } = trail;
-  const texts = command.redirects.filter((redirect) => redirect.direction === "text").map(({ body }) => body);
-  // `echo 'select 1' | sqlite3 file` says what it is given as well.
-  const [first, ...later] = command.upstream?.() ?? [];
-  const isSpoken = first !== undefined && later.length === 0 && /^(echo|printf)$/.test(first.name.value);
-  if (isSpoken) texts.push(...first.args.map((arg) => (arg.dynamic ? undefined : arg.value)));
-  const isHarmful = texts.some(
-    (value) =>
-      value === undefined ||
-      dangerousArguments({ name, args: [{ ...name, value: value.replaceAll("\\n", "\n") }] }).length > 0,
-  );
-  // A file of statements is as good as one of its options names.
-  for (const { direction, target } of command.redirects) if (direction === "in") followFile(target, base, trail);
-  if (!isHarmful && (!command.piped || isSpoken)) return;
-  found.inline.push(`${base} runs what it is given to read`);
-  found.opaque.push(`${base} is given statements that may start programs`);
-}
-
 function followInterpreter(base: string, args: ShellWord[], trail: Trail): void {
   const { found, command } = trail;
+  // `python3 -m pytest`: a module is a program of its own.
+  const module = /^python/.test(base) ? args.findIndex((arg) => arg.value === "-m") + 1 : 0;
+  if (module > 0 && args[module]) {
+    const inside = { ...trail, depth: trail.depth + 1, inOption: true } as const;
+    follow(args[module], args.slice(module + 1), inside);
+    return;
+  }
   if (args.some((arg) => /^(-[a-zA-Z]*[ceEr]|--eval|--print|-p|eval)$/.test(arg.value))) return;
   const file = args.find((arg) => !isOption(arg));
   if (file && file.value !== "-") {
