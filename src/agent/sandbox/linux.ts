@@ -21,7 +21,7 @@ import { judgeByPolicy } from "./hosts.ts";
 import type { EnterRequest, SandboxBackend, SandboxedCommand, SandboxOptions } from "./index.ts";
 import { signalInside, watchInside } from "./inside.ts";
 import { type MountCheck, mountChecks } from "./mount-checks.ts";
-import type { SandboxPlan } from "./plan.ts";
+import { type SandboxPlan, skillNames } from "./plan.ts";
 import { isNewProtectedPath, newTopLevelPaths } from "./protected-paths.ts";
 import { proxyVariables, relayPort } from "./relay.ts";
 import { type HiddenFiles, loadHiding, newRuledPaths } from "./ruled-paths.ts";
@@ -210,11 +210,9 @@ function keptFolders({ configDir, home }: SandboxPlan): string[] {
   return [...new Set([configDir, realOrSame(join(home, ".cursor")), ...outputs])];
 }
 
-/** Skills bring along programs that commands run. */
 function skillFolders({ configDir, home }: SandboxPlan): string[] {
-  return [configDir, realOrSame(join(home, ".cursor"))].flatMap((folder) =>
-    ["skills", "skills-cursor"].map((name) => join(folder, name)),
-  );
+  const folders = [configDir, realOrSame(join(home, ".cursor"))];
+  return folders.flatMap((folder) => skillNames.map((name) => join(folder, name)));
 }
 
 /** The shell that we add ourselves is the system's, whatever PATH names first. */
