@@ -10,6 +10,7 @@ import {
   type BubblewrapParts,
   bubblewrapCommand,
   bubblewrapProblem,
+  checkText,
   kernelPaths,
   systemProgram,
   trialCommand,
@@ -129,7 +130,9 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
   const request = { plan, hiding, special, temporary, needed, kept, socket: way?.socket };
   const { scanned, checks } = scanAndCheck(request, parts);
   const { layout } = scanned;
-  const complainTo = join(folder, `start-${Math.random().toString(36).slice(2)}`);
+  const files = join(folder, `start-${Math.random().toString(36).slice(2)}`);
+  const [checksFile, complainTo] = [`${files}.checks`, `${files}.txt`];
+  if (checks.length > 0) writeFileSync(checksFile, checkText(checks), { mode: 0o600 });
   const relay = way && { node, socket: way.socket };
   const group = sandbox.canGroup ? makeControlGroup(plan.limits) : undefined;
   if (sandbox.canGroup && !group)
@@ -150,7 +153,10 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
   return {
     command: bubblewrapCommand(
       { ...parts, groups: group?.folders ?? [] },
-      { layout, cwd, limits: plan.limits, checks, complainTo, ...(relay && { relay }) },
+      {
+        ...{ layout, cwd, limits: plan.limits, complainTo, ...(relay && { relay }) },
+        ...(checks.length > 0 && { checks: checksFile }),
+      },
       systemShell(command, parts.bash),
     ),
     env: { ...environmentOf(plan, env), ...(way && proxyVariables(relayPort)) },
@@ -170,6 +176,7 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
       sandbox.guards.delete(guard);
       const undone = guard.end([...newTopLevelPaths(plan, scanned.topLevel), ...ruled]);
       notes.push(...scanned.notes, ...undone, ...(way?.proxy.takeRefusals() ?? []));
+      rmSync(checksFile, { force: true });
       const complaint = takeText(complainTo);
       special.learn(layout, { hasBegun: complaint === "" });
       return complaint === "" ? { notes } : { notes, notBegun: complaint };

@@ -15,7 +15,7 @@ import {
   type TopLevelNames,
   topLevelNames,
 } from "./protected-paths.ts";
-import { type HiddenFiles, ruledPaths } from "./ruled-paths.ts";
+import { checkLength, type HiddenFiles, ruledPaths } from "./ruled-paths.ts";
 import type { SpecialFiles } from "./special-files.ts";
 
 export type ScanLayoutRequest = {
@@ -83,7 +83,7 @@ export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
   mounts.push(...special.hidden(others, { needed: [...shown, ...writable, plan.home], own: writable }));
   mounts.push(...hardLinksTo(mounts, writable), ...otherNamesOf(mounts));
   mounts.push(...waysTo([...mounts.filter(isFixed).map(({ at }) => at), ...watched.keys()], writable));
-  return { layout: arrange(mounts), watched, topLevel: topLevelNames(plan), notes: ruled.notes };
+  return { layout: checkLength(arrange(mounts)), watched, topLevel: topLevelNames(plan), notes: ruled.notes };
 }
 
 /** Where programs that many use keep their sockets and pipes. */
