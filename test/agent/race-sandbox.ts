@@ -81,7 +81,8 @@ async function playRound(
   write(configDir, { "cli-config.json": JSON.stringify({ version: 1, permissions }), "chats/old": mark });
   const calls = [
     { command: "bash swap.sh", isBackground: true },
-    ...Array.from({ length: steps }, () => ({ command: "bash look.sh" })),
+    // Each with words of its own: the same call with the same result, again and again, would end the run.
+    ...Array.from({ length: steps }, (_, step) => ({ command: `bash look.sh ${step}` })),
   ];
   const script = join(base, "script.json");
   writeFileSync(
