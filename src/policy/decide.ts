@@ -1,6 +1,5 @@
 // The answer to a call: allow, ask or deny, and why. The strictest of its needs decides.
 import type { Rule } from "../protocol/permission-rule.ts";
-import { deniedBelow } from "./deny-rules.ts";
 import { hiddenBy, type IgnoreCheck, loadIgnore } from "./hidden.ts";
 import { allow, ask, type Decision, deny, type Judgement, type Need, type Verdict } from "./need.ts";
 import {
@@ -14,7 +13,7 @@ import {
   specialKind,
   type WorkspacePaths,
 } from "./paths.ts";
-import { coversFile, coversMcp, coversPath, nameOf, namesPath } from "./rules.ts";
+import { coversFile, coversMcp, coversPath, deniedBelow, nameOf, namesPath } from "./rules.ts";
 import { capital } from "./show.ts";
 
 export type Situation = WorkspacePaths & {
@@ -28,6 +27,8 @@ export type Situation = WorkspacePaths & {
   acceptsSearches?: boolean;
   /** `PATH`, as commands have it. Without it, no path counts as a program's name, and any folder may hold programs. */
   searchPath?: string;
+  /** When this run began, in milliseconds: what it runs of the files that changed since then is read. */
+  startedAt?: number;
 };
 
 type NeedJudgement = Judgement & { path?: ResolvedPath };

@@ -4,17 +4,7 @@ import type { ShellSituation, Touch } from "./files/shell-paths.ts";
 import { expandBraces, patternsMeet } from "./glob.ts";
 import { hasSecondName } from "./hard-links.ts";
 import type { ShellWord } from "./parse/shell.ts";
-import { firstBelow, isInside, isThere, type WorkspacePaths } from "./paths.ts";
-import {
-  absolutePattern,
-  coversFile,
-  coversPath,
-  deniesCommand,
-  nameOf,
-  rulesFor,
-  shellPattern,
-  splitPattern,
-} from "./rules.ts";
+import { absolutePattern, coversFile, coversPath, deniesCommand, nameOf, rulesFor, shellPattern } from "./rules.ts";
 import { show } from "./show.ts";
 import { type NamedProgram, programsInArguments } from "./starts/programs-in-arguments.ts";
 import type { ProgramStart, StartedPrograms } from "./starts/wrappers.ts";
@@ -114,27 +104,6 @@ export function deniedTouches(kind: "Read" | "Write", touches: readonly Touch[],
     }
   }
   return [...reasons];
-}
-
-/** The rule that speaks of something which lies below a folder, and what that is: it goes, or changes, with the folder. */
-export function deniedBelow(
-  folder: string,
-  situation: WorkspacePaths & { rules: readonly Rule[] },
-  isMeant: (path: string) => boolean = () => true,
-): string | undefined {
-  for (const rule of rulesFor(situation.rules, "Write", "deny")) {
-    const pattern = absolutePattern(rule.pattern, situation);
-    const [head, rest] = splitPattern(pattern);
-    const covers = (path: string) => coversPath(rule, { given: path, real: path }, situation) && isMeant(path);
-    const isNear = isInside(head, folder) || (rest !== "" && isInside(folder, head));
-    const held = !isNear
-      ? undefined
-      : rest === "" && isThere(pattern) && covers(pattern)
-        ? pattern
-        : firstBelow(folder, covers);
-    if (held) return `${nameOf(rule)} denies ${held}, which ${folder} holds.`;
-  }
-  return undefined;
 }
 
 function isPattern(path: string): boolean {

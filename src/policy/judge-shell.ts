@@ -3,10 +3,11 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { isNamedByWrapper, uncoveredRun } from "./allow-rules.ts";
-import { deniedArguments, deniedBelow, deniedRuns, deniedTouches, unseenArguments } from "./deny-rules.ts";
+import { deniedArguments, deniedRuns, deniedTouches, unseenArguments } from "./deny-rules.ts";
 import { copiedPaths, removedPaths, takenByCode, takenFolders } from "./files/copies.ts";
+import { deniedFolders, deniedProcesses } from "./files/kept-from-reading.ts";
 import { mayLeadToRuled } from "./files/named-files.ts";
-import { selfWrittenCode } from "./files/self-written-code.ts";
+import { followFiles, selfWrittenCode } from "./files/self-written-code.ts";
 import {
   directoriesOf,
   isOutside,
@@ -26,7 +27,7 @@ import { literalWord } from "./parse/shell-word.ts";
 import { floorOf, holdsProtected, isInside, type ResolvedPath, rootOf } from "./paths.ts";
 import { hasDangerousOptions } from "./programs/dangerous-options.ts";
 import { harmlessVariables } from "./programs/shell-builtins.ts";
-import { coversPath, nameOf, namesPath, rulesFor } from "./rules.ts";
+import { coversPath, deniedBelow, nameOf, namesPath, rulesFor } from "./rules.ts";
 import { capital, show } from "./show.ts";
 import { isNumeric, type VariableScope } from "./starts/expand-words.ts";
 import { suspiciousText } from "./starts/suspicious-text.ts";
@@ -54,6 +55,7 @@ const mostFiles = 400;
 
 export function inspectShell(command: string, cwd: string, situation: ShellSituation): ShellFindings {
   const runs = startedPrograms(command);
+  followFiles(runs, directoriesOf(runs, cwd, situation).paths, situation);
   const directories = directoriesOf(runs, cwd, situation);
   const written = writtenFiles(runs);
   const ruling = rulesFor(situation.rules, "Write", "deny");
@@ -78,6 +80,8 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
       .filter((each) => each.isSure)
       .map(({ rule, name, by }) => `${nameOf(rule)} denies ${name}, which ${by} would start.`),
     ...deniedTouches("Read", reads, situation),
+    ...deniedFolders(runs, directories.paths, situation),
+    ...deniedProcesses(reads),
     ...deniedTouches("Write", [...writes, ...others], situation),
     ...runs.runs
       .flatMap((run) => takenFolders(run, directories.paths, situation))

@@ -41,6 +41,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     : permissionAsker(createAsking(await askCommand(setup, parts)));
   const reviews =
     request.autoReview || settings.approvalMode === "auto-review" ? await reviewer(setup, state) : undefined;
+  const startedAt = Date.now();
   let confinement = unconfined;
   let confining: Promise<Confinement> | undefined;
   const confine = async () => {
@@ -61,6 +62,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     home,
     configDir,
     searchPath: host.env["PATH"] ?? "",
+    startedAt,
     rules: [...setup.rules, ...granted, ...parts.moreRules()],
     sandbox: reach,
     acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,

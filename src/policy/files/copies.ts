@@ -9,6 +9,7 @@ import { words } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
 import { operands, valuesOf } from "../programs/read-options.ts";
 import { baseName, type ProgramStart } from "../starts/wrappers.ts";
+import { gitWrites } from "./git-files.ts";
 import { isValueOf, leavingOut, pathsInCode } from "./named-files.ts";
 import { type ShellSituation, touchOf } from "./shell-paths.ts";
 import { targetOptions, writesOf } from "./written-files.ts";
@@ -136,9 +137,8 @@ function changedWhole({ name, args }: ProgramStart): ShellWord[] {
         )
       : [];
   if (base !== "git") return [];
-  const at = subcommandAt(args);
-  const isWhole = /^(rm|mv|clean|restore|checkout)$/.test(args[at]?.value ?? "");
-  return isWhole ? operands(args.slice(at + 1)).filter((arg) => !/^\.?\/?$/.test(arg.value)) : [];
+  const isWhole = /^(rm|mv|clean|restore|checkout)$/.test(args[subcommandAt(args)]?.value ?? "");
+  return isWhole ? gitWrites(args).filter((arg) => !/^\.?\/?$/.test(arg.value)) : [];
 }
 
 const removers = words("rm rimraf trash trash-put");

@@ -63,11 +63,12 @@ const reading =
 
 /** Code without what it only reads; all of it where such a name also means something else there. */
 export function withoutReading(code: string): string {
-  const calls = [...code.matchAll(reading)];
+  const plain = code.replace(/(^|\s)(\.read|\\i)\s+\S+/g, " ");
+  const calls = [...plain.matchAll(reading)];
   const names = new Set(calls.map(([, name]) => name!));
   const isOnly = (name: string) =>
-    calls.filter((call) => call[1] === name).length === (code.match(new RegExp(`\\b${name}\\b`, "g"))?.length ?? 0);
-  return calls.length > 0 && [...names].every(isOnly) ? code.replace(reading, " ") : code;
+    calls.filter((call) => call[1] === name).length === (plain.match(new RegExp(`\\b${name}\\b`, "g"))?.length ?? 0);
+  return calls.length > 0 && [...names].every(isOnly) ? plain.replace(reading, " ") : plain;
 }
 
 /** The beginnings of names that are protected, to see in one look that a long text has none of them. */

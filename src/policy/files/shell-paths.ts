@@ -13,6 +13,8 @@ export type ShellSituation = WorkspacePaths & {
   rules: readonly Rule[];
   /** `PATH`, as commands have it. */
   searchPath?: string;
+  /** When this run began, in milliseconds: files that changed since then may be its own work. */
+  startedAt?: number;
 };
 
 /** A file that the line touches. `paths`: where it may lead; none when only the shell knows. */

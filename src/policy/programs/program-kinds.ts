@@ -91,6 +91,7 @@ const askingCommands: Record<string, RegExp> = {
   kubectl: /^(apply|create|diff|replace|delete|get|describe|scale|rollout|logs)$/,
   helm: /^(install|upgrade|lint|list|status|uninstall|history)$/,
   ...each("gh glab", /^(pr|mr|issue|gist)$/),
+  aws: /^s3$/,
 };
 const question =
   /^\s*((select|explain)\b(?!.*\b(into|writefile|edit)\b)|\.(schema|tables|indexes|dump|mode|headers?)\b|$)/is;

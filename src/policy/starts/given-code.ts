@@ -1,10 +1,11 @@
 // Code that programs are given: texts in a language of their own, files that they run, what other commands write to them.
 
 import type { ShellCommand } from "../parse/shell.ts";
-import type { ShellWord } from "../parse/shell-word.ts";
+import { literalWord, type ShellWord } from "../parse/shell-word.ts";
+import type { VariableCode } from "../programs/code-variables.ts";
 import { baseName, isInterpreter } from "../programs/command-names.ts";
 import { dangerousArguments } from "../programs/dangerous-options.ts";
-import { instructed, otherLanguages } from "../programs/program-kinds.ts";
+import { databaseShells, instructed, otherLanguages } from "../programs/program-kinds.ts";
 import { isOption } from "../programs/read-options.ts";
 import type { ProgramStart, StartedPrograms } from "./started-programs.ts";
 
@@ -20,9 +21,10 @@ export function noteCode(
   const by = baseName(name.value);
   const isOther = otherLanguages.has(by) && !/^(g?sed|[gmn]?awk)$/.test(by);
   const isPager = by === "less" || by === "more";
-  // What a data base works on is not code.
+  // What a data base works on is not code, and a file of statements is read.
   const file = by === "sqlite3" ? args.find((arg) => !isOption(arg)) : undefined;
-  for (const { value } of isOther ? args.filter((arg) => arg !== file) : code)
+  const isRead = (at: number) => databaseShells.has(by) && /^(-f|--file)$/.test(args[at - 1]?.value ?? "");
+  for (const { value } of isOther ? args.filter((arg, at) => arg !== file && !isRead(at)) : code)
     if (!isPager || value.startsWith("+")) found.code.push({ text: value, by });
   const takesText =
     isOther ||
@@ -73,4 +75,10 @@ export function followDatabase(base: string, name: ShellWord, trail: CodeTrail):
   if (!isHarmful && (!command.piped || isSpoken)) return;
   found.inline.push(`${base} runs what it is given to read`);
   found.opaque.push(`${base} is given statements that may start programs`);
+}
+
+/** What a variable makes programs load; its paths are expanded by the shell. */
+export function noteLoads(by: string, loads: VariableCode["loads"], { files }: StartedPrograms): void {
+  for (const { path, kind } of loads)
+    files.push({ word: { ...literalWord(path), dynamic: /[$`]/.test(path) }, by, loads: kind });
 }

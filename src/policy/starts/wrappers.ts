@@ -1,22 +1,16 @@
 // Commands that run other commands: what `env`, `sudo`, `xargs`, `find -exec`, `bash -c` would start.
 
 import { readsAlike } from "../parse/portable-script.ts";
-import { parseShell, type ShellCommand, type ShellWord } from "../parse/shell.ts";
-import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
+import { parseShell, type ShellCommand, type ShellLine, type ShellWord } from "../parse/shell.ts";
+import { literalWord } from "../parse/shell-word.ts";
+import { renamingLists, variableCode } from "../programs/code-variables.ts";
+import { baseName, isInterpreter, isShell, own, words } from "../programs/command-names.ts";
 import { dangerousArguments } from "../programs/dangerous-options.ts";
 import { commandsInOptions, inlineCode, mayStartPrograms } from "../programs/executing-options.ts";
 import { databaseShells, otherLanguages } from "../programs/program-kinds.ts";
 import { isOption, parseOptions } from "../programs/read-options.ts";
 import { scriptsOf } from "../programs/script-files.ts";
-import {
-  commandsInVariable,
-  computedWords,
-  firstFile,
-  hidesCode,
-  isMade,
-  renamers,
-  renamingLists,
-} from "../programs/shell-builtins.ts";
+import { computedWords, hidesCode, isMade, renamers } from "../programs/shell-builtins.ts";
 import {
   isJoined,
   isPackageRunner,
@@ -29,13 +23,14 @@ import {
 } from "../programs/wrapper-table.ts";
 import { show } from "../show.ts";
 import { expandWord, isNumeric, scopeOf, unsetReading, type VariableScope } from "./expand-words.ts";
-import { followDatabase, followFile, followInput, noteCode } from "./given-code.ts";
+import { followDatabase, followFile, followInput, noteCode, noteLoads } from "./given-code.ts";
 import { withFound, withInput } from "./piped-arguments.ts";
 import { noteMisread, nothingStarted, type ProgramStart, type StartedPrograms, tooMuch } from "./started-programs.ts";
 
 export { baseName, isInterpreter, isShell } from "../programs/command-names.ts";
 export type { ProgramStart, StartedPrograms } from "./started-programs.ts";
 
+const exporters = words("export declare typeset readonly");
 const deepest = 12;
 /** Beyond these nothing more is followed, and the line counts as not seen through. */
 const mostRuns = 2000;
@@ -68,6 +63,11 @@ function descend(
     }
     if (!command.name) continue;
     const args = command.args.map((arg) => expandWord(arg, inner));
+    if (exporters.has(command.name.value))
+      for (const { value } of args) {
+        const [, name, text] = /^(\w+)=(.*)$/s.exec(value) ?? [];
+        if (name) followVariable(name, text!, trail);
+      }
     follow(command.name, args, trail);
     const unset = unsetReading(args);
     if (unset) follow(command.name, unset, { ...trail, depth: depth + 1, certain: false, ifUnset: true });
@@ -76,8 +76,19 @@ function descend(
 
 /** A variable whose value becomes code: for the shell itself, or for what it starts. */
 function followVariable(name: string, value: string, trail: Trail): void {
-  for (const text of commandsInVariable(name, value)) guessScript(text, trail);
-  if (firstFile.test(name) && value !== "") trail.found.opaque.push(`${name} makes a shell run ${show(value)} first`);
+  const { found } = trail;
+  const { commands, options, code, loads, isOpaque } = variableCode(name, value);
+  for (const text of commands) guessScript(text, trail);
+  if (options) {
+    const inside = { ...trail, depth: trail.depth + 1, certain: false, inOption: true } as const;
+    const given = { name: literalWord(options.program), args: options.words.map(literalWord) };
+    follow(given.name, given.args, inside);
+    if (dangerousArguments(given).length > 0) found.opaque.push(`${name} gives ${options.program} ${show(value)}`);
+  }
+  if (code) found.code.push({ text: code, by: name });
+  if (isOpaque || (code && mayStartPrograms(code)))
+    found.opaque.push(`${name}=${show(value)} decides what a program loads or runs`);
+  noteLoads(name, loads, found);
 }
 
 type Trail = {
@@ -140,7 +151,8 @@ function followOptions(run: ProgramStart, trail: Trail): void {
     tooMuch("it holds too many commands inside options", found);
     found.unreadable.push(run.args.map((arg) => arg.value).join(" "));
   }
-  const dangers = dangerousArguments(run);
+  // What an interpreter reads from its input is looked at there.
+  const dangers = dangerousArguments(run).filter(({ text }) => text !== "-" || !isInterpreter(base));
   const code = inlineCode(run);
   noteCode(run, code, trail);
   if (code.some((each) => each.dynamic)) found.opaque.push(`${base} runs code that is not known in advance`);
@@ -338,6 +350,14 @@ function guessScript(text: string, trail: Trail): void {
   if (line.errors.length > 0 || !readsAlike(text, "sh")) noteMisread(text, "sh", found);
   if (line.evaluates.length > 0 || line.computed.some((word) => !isNumeric(word, scope)))
     found.opaque.push(`${show(text)} evaluates data as code`);
+  followCommands(line, scope, inside);
+}
+
+type Inside = Omit<Trail, "command" | "scope">;
+
+/** The commands of a line that counts against the one that holds it, never for it. */
+function followCommands(line: ShellLine, scope: VariableScope, inside: Inside): void {
+  const { found } = inside;
   for (const { direction, target } of line.redirects)
     if (direction === "out" && target) found.guessedTargets.push(expandWord(target, scope));
   for (const command of line.commands) {
@@ -346,4 +366,30 @@ function guessScript(text: string, trail: Trail): void {
       if (value) followVariable(name, value.value, { ...inside, command, scope });
     if (command.name) follow(command.name, args, { ...inside, command, scope });
   }
+}
+
+/** What a file that the line runs would start. */
+export function followScript(text: string, found: StartedPrograms): void {
+  const line = parseShell(text);
+  const { errors, evaluates } = line;
+  if (errors.length > 0) found.unreadable.push(text);
+  for (const why of [...errors, ...evaluates])
+    found.opaque.push(`a script that it runs cannot be seen through: ${show(why)}`);
+  followCommands(line, scopeOf(line, found.scopes[0]), {
+    depth: 1,
+    certain: false,
+    inOption: true,
+    found,
+    source: text,
+  });
+}
+
+/** The same command by another name of its program. */
+export function followProgram(
+  { name, args, command, depth }: ProgramStart,
+  path: string,
+  found: StartedPrograms,
+): void {
+  const inside = { command, depth: depth + 1, certain: false, inOption: true, found, scope: found.scopes[0]! } as const;
+  follow({ ...name, value: path, text: path }, args, { ...inside, source: found.sources[0]! });
 }
