@@ -351,9 +351,10 @@ describe.skipIf(notBuilt)(notBuilt ? `our CLI (skipped: ${notBuilt})` : "our CLI
   it("keeps its chats from its commands", async () => {
     const fixture = await open(() => undefined);
     write(fixture.configDir, { "skills/s/SKILL.md": "MY SKILL" });
-    const said = await outputOf(
-      start(fixture, "grep -rs 'MINE' ~/.cursor && echo FO''UND; cat ~/.cursor/skills/s/SKILL.md"),
-    );
+    // In a file: the line itself would be refused for what it names.
+    const look = "grep -rs 'MINE' ~/.cursor && echo FOUND; cat ~/.cursor/skills/s/SKILL.md\n";
+    write(fixture.workspace, { "look.sh": look });
+    const said = await outputOf(start(fixture, "bash look.sh"));
     expect(said).toContain("MY SKILL");
     expect(said).not.toContain("FOUND");
     expect(readdirSync(fixture.configDir)).toContain("chats");
