@@ -4,6 +4,8 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { raceSandbox } from "./race-sandbox.ts";
+import { sandboxMissing } from "./sandbox-fixture.ts";
 
 /** Another build can be put under the same test. */
 const cli = process.env["COURSER_CLI"] ?? resolve(import.meta.dirname, "../../dist/courser.cjs");
@@ -22,7 +24,13 @@ export async function main(argv: readonly string[]): Promise<number> {
     console.log(`${found.length} leaks, such as ${found[0]}`);
   }
   console.log(`${rounds} rounds: ${calls} calls (${answered} answered), ${swaps} swaps, ${leaks.length} leaks`);
-  return leaks.length === 0 ? 0 : 1;
+  const missing = sandboxMissing();
+  if (missing !== undefined) console.log(`No races in the sandbox: ${missing}`);
+  const inside = missing === undefined ? await raceSandbox(rounds) : { commands: 0, leaks: [], failures: [] };
+  for (const problem of [...inside.leaks, ...inside.failures].slice(0, 5)) console.log(problem);
+  const counts = `${inside.commands} commands, ${inside.leaks.length} leaks, ${inside.failures.length} not started`;
+  console.log(`${rounds} rounds in the sandbox: ${counts}`);
+  return leaks.length + inside.leaks.length + inside.failures.length === 0 ? 0 : 1;
 }
 
 function toolOf(leak: string): string {
