@@ -4,17 +4,19 @@ import * as fs from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import * as paths from "../policy/paths.ts";
 import { homeDir } from "../store/config-dir.ts";
+import type { Sandbox } from "./sandbox/index.ts";
 import type { OpenBuffers } from "./seams.ts";
 import { failure, ToolFailure } from "./tools/tool.ts";
 
 /**
  * `approved`: where each path led when it was permitted. A path that leads elsewhere when it is used is refused. `buffers`:
- * what somebody has open and has not saved comes before what is on the disk.
+ * what somebody has open and has not saved comes before what is on the disk. `sandbox`: is told what comes to be.
  */
 export type FileContext = {
   workspace: string;
   approved?: ReadonlyMap<string, string> | undefined;
   buffers?: OpenBuffers;
+  sandbox?: Pick<Sandbox, "expect">;
 };
 
 export type OpenFile = { handle: fs.FileHandle; real: string; stat: Stats };
@@ -77,6 +79,7 @@ export async function changeFile(
       const before = open === undefined ? await readWhole(target, path) : Buffer.from(open, "utf8");
       const after = change(before);
       if (before !== undefined && after.equals(before)) return;
+      if (before === undefined) context.sandbox?.expect(target);
       if (await context.buffers?.write(target, after.toString("utf8"))) return;
       await replaceFile(target, after, path);
     });

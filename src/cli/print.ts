@@ -1,16 +1,17 @@
 // Print mode: a prompt, a run, exactly one result, whatever happens; or, for a host on stdin, several, each with its result.
 import { UserError } from "../protocol/error-codes.ts";
-import type { LiveRun, Prompt, TurnEnding } from "../protocol/run.ts";
+import type { LiveRun, Prompt, RunRequest, TurnEnding } from "../protocol/run.ts";
 import { redactedStart } from "../redact/shorten.ts";
 import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
 import { callLine } from "./call-line.ts";
 import { createDebug } from "./debug.ts";
+import { checkOutput, failedBeforeRun } from "./failure.ts";
 import { flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { answerText, type OutputFormat } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
-import { runHost, runRequest } from "./run-request.ts";
+import { limitsOf, runHost, runRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
 import { hasUnreadStdin, readPrompt } from "./stdin.ts";
 import { withoutSecrets, writeStderr } from "./stdout.ts";
@@ -26,11 +27,12 @@ export async function runPrint(invocation: Invocation): Promise<number> {
     );
   }
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, invocation.env);
+  const watch = watchForTheEnd(abort, { ...invocation, ...limitsOf(flags) });
+  watch.cut = async (error) => process.exit(await failedBeforeRun(error, format, invocation.name));
   const print: PrintRun = {
     abort,
     async open({ human, ready }) {
-      const request = runRequest(invocation, "print");
+      const request = withoutTimeLimit(runRequest(invocation, "print"));
       const debug = createDebug(flags.has("debug"));
       const run = await openRun(request, {
         ...runHost(invocation),
@@ -42,10 +44,11 @@ export async function runPrint(invocation: Invocation): Promise<number> {
       });
       const { compat, workspace } = request;
       const reporter = createReporter({ format, sessionId: run.chatId, partial, compat }, abort);
-      watch.cut = (error) => {
+      watch.cut = async (error) => {
         reporter.fail(error);
-        void reporter.finish().then((code) => process.exit(code));
+        process.exit(checkOutput(await reporter.finish()));
       };
+      watch.taken = reporter.taken;
       const shown = new EndingsShown();
       const isVerbose = format === "text" && process.stderr.isTTY === true;
       const follow = async () => {
@@ -71,7 +74,7 @@ export async function runPrint(invocation: Invocation): Promise<number> {
     const { resolve } = await import("node:path");
     const images = flagList(flags, "image").map((path) => resolve(path));
     return await answerOnce(opened, { ...prompt, images }, async () => {
-      if (await hasUnreadStdin(usedStdin)) {
+      if (format === "text" && (await hasUnreadStdin(usedStdin))) {
         const text = prompt.text.slice(0, 40);
         writeStderr(
           `Warning: stdin has data that was not read. To add it to the prompt: … | ${invocation.name} -p "${text}" -\n`,
@@ -81,6 +84,11 @@ export async function runPrint(invocation: Invocation): Promise<number> {
   } finally {
     watch.stop();
   }
+}
+
+/** It is kept here, from the start of the program to its end. */
+function withoutTimeLimit({ limits: { maxTimeMs, ...limits } = {}, ...request }: RunRequest): RunRequest {
+  return { ...request, limits };
 }
 
 /** What both kinds of print mode share. */

@@ -1,5 +1,5 @@
 // What is hidden from the agent wherever it looks: paths that a Read deny rule or .cursorignore names.
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { isDirectory, isInside, type ResolvedPath, type WorkspacePaths } from "./paths.ts";
@@ -59,16 +59,6 @@ function read(file: string): string | "unreadable" | undefined {
     return readFileSync(file, "utf8");
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    const isMissing = ["ENOENT", "ENOTDIR"].includes(code) || (code === "EISDIR" && isEmptyFolder(file));
-    return isMissing ? undefined : "unreadable";
-  }
-}
-
-/** The sandbox holds the name with one while a command runs. There is nothing in it that could have been meant. */
-function isEmptyFolder(path: string): boolean {
-  try {
-    return readdirSync(path).length === 0;
-  } catch {
-    return false;
+    return code === "ENOENT" || code === "ENOTDIR" ? undefined : "unreadable";
   }
 }

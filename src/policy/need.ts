@@ -12,6 +12,8 @@ export type Need = {
   reads?: true;
   /** Of an MCP tool: it is described differently than when it was approved. Rules were made for what it was. */
   changed?: true;
+  /** Of an MCP server: whoever started the run approved it for this run, with what its tools do. */
+  consented?: true;
 };
 
 const onlyLooking: ReadonlySet<Need["kind"]> = new Set(["Read", "WebFetch", "WebSearch"]);

@@ -22,12 +22,21 @@ export const errorCodes = {
   STORE_MISSING_BLOB: { exit: 1 },
   STORE_BLOB_HASH: { exit: 1 },
   STORE_FAILED: { exit: 1 },
+  OUTPUT_FAILED: { exit: 1 },
   UPDATE_FAILED: { exit: 1 },
   INSTALL_REFUSED: { exit: 1 },
   SANDBOX_UNAVAILABLE: { exit: 1 },
   MCP_UNREACHABLE: { exit: 1, retry: true },
   PORT_TAKEN: { exit: 1 },
   BROWSER_MISSING: { exit: 1 },
+  SERVICE_UNREACHABLE: { exit: 1, retry: true },
+
+  RUN_NOT_FOUND: { exit: 1 },
+  RUN_OVER: { exit: 1 },
+  AGENT_BUSY: { exit: 1, retry: true },
+  AGENT_ARCHIVED: { exit: 1 },
+  LEASE_LOST: { exit: 1 },
+  QUESTION_CLOSED: { exit: 1 },
 
   MODEL_UNKNOWN: { exit: 1 },
   MODEL_AUTH_ERROR: { exit: 1 },
@@ -44,6 +53,7 @@ export const errorCodes = {
   MODEL_EMPTY: { exit: 1 },
 
   PROMPT_BLOCKED: { exit: 1 },
+  PROMPT_TOO_LARGE: { exit: 1 },
   MAX_TURNS: { exit: 1 },
   MAX_TIME: { exit: 1 },
   MAX_COST: { exit: 1 },
@@ -82,6 +92,12 @@ export function exitCodeOf(code: ErrorCode): number {
 export function isRetryable(code: ErrorCode): boolean {
   const facts: CodeInfo = errorCodes[code];
   return facts.retry === true;
+}
+
+/** Our CLI ends its message on stderr with the name of the code: `Error: … [CODE]`. */
+export function codeNamedIn(stderr: string): ErrorCode | undefined {
+  const named = /\[([A-Z]+(?:_[A-Z]+)*)\]\s*$/m.exec(stderr)?.[1];
+  return named !== undefined && Object.hasOwn(errorCodes, named) ? (named as ErrorCode) : undefined;
 }
 
 /** Something the user can put right: a wrong flag, file, key. Shown as its message, without a stack. */

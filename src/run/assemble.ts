@@ -19,6 +19,7 @@ import { hasHookFiles } from "../store/hook-paths.ts";
 import { trust } from "../store/trust.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { chooseTools } from "./choose-tools.ts";
+import type { RunHost } from "./host.ts";
 import { keepConsent, personOf } from "./human.ts";
 import { loadInstructions } from "./instructions.ts";
 import type { McpPlan } from "./mcp-plan.ts";
@@ -213,7 +214,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     background: (callId) => background.takeOver(callId),
     names: async () => told.names(),
     async end() {
-      if (begun) await hooks?.end(sessionEnd(last, asking.isAttended));
+      if (begun) await hooks?.end(sessionEnd(last, asking.isAttended), endSignal(last, setup.host));
       await agent.subagents?.end();
       await background.endAll();
       await browser?.end();
@@ -223,6 +224,11 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       await snapshots?.tidy();
     },
   };
+}
+
+/** The last turn was stopped already, or the run is while it ends. */
+function endSignal({ signal }: { signal?: AbortSignal }, host: RunHost): AbortSignal {
+  return signal?.aborted ? signal : (host.signal ?? new AbortController().signal);
 }
 
 /** How a session ended, in the words that hooks are told. */

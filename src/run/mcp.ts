@@ -61,6 +61,7 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
     version: host.version,
     processes,
     requests: requestsOf(setup, parts),
+    consents: ({ name }) => isConsented(name, setup),
     warn,
     limits: { ...(startMs !== undefined && { startMs }), ...(callMs !== undefined && { callMs }) },
   });
@@ -91,6 +92,13 @@ function requestsOf({ workspace, roots }: Setup, { person, state, warn }: McpPar
   const base = { roots: [workspace, ...roots], refused: warn };
   if (!person) return base;
   return { ...base, elicit: elicitFrom(person), sample: sampleWith({ person, model: state }) };
+}
+
+/** Whoever approves servers where nobody can be asked wants their tools called: else the approval would be for nothing. */
+function isConsented(server: string, { trusted, request }: Setup): boolean {
+  const { approvedServers = [], approvedServerCalls } = request;
+  if (!trusted || approvedServerCalls !== "allow") return false;
+  return approvedServers === "all" || approvedServers.includes(server);
 }
 
 function approvalContext({ configDir, workspace, home, host }: Setup) {

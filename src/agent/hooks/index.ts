@@ -273,7 +273,8 @@ function claudePayload(
     ...extras[event]?.(payload),
     hook_event_name: hookEvents[event].claude ?? event,
     cwd,
-    permission_mode: permissionModes[place.mode] ?? "default",
+    // Claude's own has none at the start of a session.
+    ...(event !== "sessionStart" && { permission_mode: permissionModes[place.mode] ?? "default" }),
     ...(place.tool !== undefined && { tool_name: claudeToolNames[place.tool] ?? place.tool }),
   };
 }
