@@ -3,22 +3,22 @@ import { lstatSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The names of those that `makeTemporary` makes, with the process; older ones have none. */
+/** The names of those that `makeTemporaryFolder` makes, with the process; older ones have none. */
 export const temporaryFolder = /^courser-(?:sandbox|output)-(?:(\d+)-)?\w{6}$/;
 
 /** A new one that only the user can enter. Throws where none can be made. */
-export function makeTemporary(base: string, kind: "sandbox" | "output"): string {
+export function makeTemporaryFolder(base: string, kind: "sandbox" | "output"): string {
   return mkdtempSync(join(base, `courser-${kind}-${process.pid}-`));
 }
 
 /** Holds the long outputs of all sessions of the user. */
-export function ownOutputs(temporary: string): string {
+export function outputsOf(temporary: string): string {
   return join(temporary, `courser-${process.getuid?.() ?? 0}`);
 }
 
 /** Its time is that of the last sweep. */
 export function sweepNote(temporary: string): string {
-  return join(ownOutputs(temporary), ".swept");
+  return join(outputsOf(temporary), ".swept");
 }
 
 const sweepRestMs = 6 * 3_600_000;
@@ -31,10 +31,10 @@ export function isSweepDue(temporary = tmpdir(), now = Date.now()): boolean {
 
 /** Where long outputs of a session lie. Makes it when it is not there; the same session finds the same folder again. */
 export function outputFolder(sessionId: string, temporary = tmpdir()): string {
-  const all = ownOutputs(temporary);
+  const all = outputsOf(temporary);
   const folder = join(all, sessionId.replace(/[^\w-]/g, "_").slice(0, 80) || "session");
   // Somebody else was there first: in a folder that all may write, a name that can be guessed can be taken.
-  if (!isPrivate(all) || !isPrivate(folder)) return makeTemporary(temporary, "output");
+  if (!isPrivate(all) || !isPrivate(folder)) return makeTemporaryFolder(temporary, "output");
   writeFileSync(join(folder, `.run-${process.pid}`), "");
   return folder;
 }

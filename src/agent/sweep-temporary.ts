@@ -4,7 +4,7 @@ import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isAlive } from "../store/file-lock.ts";
-import { isPrivate, ownOutputs, sweepNote, temporaryFolder } from "./output-folder.ts";
+import { isPrivate, outputsOf, sweepNote, temporaryFolder } from "./output-folder.ts";
 
 const hourMs = 3_600_000;
 const oldMs = 72 * hourMs;
@@ -26,7 +26,7 @@ export async function sweepTemporary(options: SweepOptions = {}): Promise<number
   let removed = 0;
   for (const base of bases) {
     // In its place somebody else may have put a link, to folders of ours that are anything but temporary.
-    const sessions = hasOwnOutputs(base) ? await namesIn(ownOutputs(base), isSession) : [];
+    const sessions = hasOwnOutputs(base) ? await namesIn(outputsOf(base), isSession) : [];
     for (const path of [...(await namesIn(base, isOurs)), ...sessions]) {
       if (signal?.aborted || performance.now() > deadline) return removed;
       if (!(await isLeft(path, now))) continue;
@@ -42,7 +42,7 @@ export async function sweepTemporary(options: SweepOptions = {}): Promise<number
 }
 
 function hasOwnOutputs(base: string): boolean {
-  return lstatSync(ownOutputs(base), { throwIfNoEntry: false }) !== undefined && isPrivate(ownOutputs(base));
+  return lstatSync(outputsOf(base), { throwIfNoEntry: false }) !== undefined && isPrivate(outputsOf(base));
 }
 
 function writeNote(note: string, now: number): void {

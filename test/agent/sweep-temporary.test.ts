@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { isSweepDue, outputFolder, ownOutputs } from "../../src/agent/output-folder.ts";
+import { isSweepDue, outputFolder, outputsOf } from "../../src/agent/output-folder.ts";
 import { sweepTemporary } from "../../src/agent/sweep-temporary.ts";
 import { createWorkspace } from "../support/run-cli.ts";
 
@@ -36,7 +36,7 @@ function make(...names: string[]): void {
     if (!path.endsWith("/")) writeFileSync(path, "x");
   }
 }
-const outputs = () => ownOutputs("").replace(/^\//, "");
+const outputs = () => outputsOf("").replace(/^\//, "");
 const left = () => readdirSync(base, { recursive: true, encoding: "utf8" }).sort();
 
 it("old folders of ours go, with links in them but not what those lead to", async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { isInside, realOrSame } from "../../policy/paths.ts";
 import type { HostProxy } from "../host-proxy.ts";
-import { makeTemporary, ownOutputs } from "../output-folder.ts";
+import { makeTemporaryFolder, outputsOf } from "../output-folder.ts";
 import {
   type BubblewrapParts,
   bubblewrapCommand,
@@ -213,7 +213,7 @@ function takeText(file: string): string {
 
 /** What the agent keeps is not for commands: its configuration, chats, snapshots, logs and keys, and the long outputs of all runs. */
 function keptFolders({ configDir, home }: SandboxPlan): string[] {
-  const outputs = [tmpdir(), "/tmp"].map((folder) => ownOutputs(realOrSame(folder)));
+  const outputs = [tmpdir(), "/tmp"].map((folder) => outputsOf(realOrSame(folder)));
   return [...new Set([configDir, realOrSame(join(home, ".cursor")), ...outputs])];
 }
 
@@ -244,7 +244,7 @@ function environmentOf(plan: SandboxPlan, env: Readonly<Record<string, string>>)
 function privateFolder(plan: SandboxPlan): string | undefined {
   for (const base of temporaryBases(plan)) {
     try {
-      return makeTemporary(base, "sandbox");
+      return makeTemporaryFolder(base, "sandbox");
     } catch {
       // Full, or not ours to write.
     }

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { realOrSame } from "../../policy/paths.ts";
-import { makeTemporary } from "../output-folder.ts";
+import { makeTemporaryFolder } from "../output-folder.ts";
 import { confinedEnvironment, privateCaches } from "./environment.ts";
 import { judgeByPolicy } from "./hosts.ts";
 import type { SandboxBackend, SandboxOptions } from "./index.ts";
@@ -34,7 +34,7 @@ export async function openMacos({
       `sandbox-exec does not work here (${trial.stderr.trim() || "it gave no reason"}). Is this program already in one`,
     );
 
-  const folder = realOrSame(makeTemporary(tmpdir(), "sandbox"));
+  const folder = realOrSame(makeTemporaryFolder(tmpdir(), "sandbox"));
   const temporary = join(folder, "tmp");
   mkdirSync(temporary, { mode: 0o700 });
   const hiding = await loadHiding(plan);
