@@ -21,7 +21,7 @@ const missing = "0bae1f09-3bb0-49b8-9b9d-96a70ede533f";
 const textOf = (sent: { kind: string; text?: string }[]) =>
   sent.flatMap(({ kind, text }) => (kind === "text" ? [text] : [])).join("");
 
-describe.concurrent("an SDK wrapper", () => {
+describe.concurrent("an SDK wrapper", { timeout: 60_000 }, () => {
   it("streams typed events; what is not stamped is the answer, without what was said before the tools", async () => {
     const cwd = place.freshWorkspace();
     const { events, dropped, typed, answer } = await stream({
@@ -76,7 +76,7 @@ describe.concurrent("an SDK wrapper", () => {
   });
 });
 
-describe.concurrent("a web UI", () => {
+describe.concurrent("a web UI", { timeout: 60_000 }, () => {
   it("answers the first message in a new project: it is told of trust, starts again, and completes once", async () => {
     const cwd = place.freshWorkspace();
     const { sent, starts } = await sendMessage({
@@ -123,7 +123,7 @@ describe.concurrent("a web UI", () => {
   });
 });
 
-describe.concurrent("an orchestrator", () => {
+describe.concurrent("an orchestrator", { timeout: 60_000 }, () => {
   it("finds the version, the login, and models with the current one", async () => {
     const found = await detect(place);
     expect(found.version).toMatch(/^\d{4}\.\d\d\.\d\d-[0-9a-f]{7}$/);
@@ -160,7 +160,7 @@ describe.concurrent("an orchestrator", () => {
   });
 });
 
-describe.concurrent("a ralph loop", () => {
+describe.concurrent("a ralph loop", { timeout: 60_000 }, () => {
   it.each(["text", "json"] as const)("ends with the word that it waits for, as %s", async (format) => {
     const cwd = place.freshWorkspace();
     const end = await loop({ place, cwd, prompt: prompts.finish, format, most: 3 });
@@ -178,7 +178,7 @@ describe.concurrent("a ralph loop", () => {
   });
 });
 
-describe.concurrent("an ACP bridge", () => {
+describe.concurrent("an ACP bridge", { timeout: 60_000 }, () => {
   it("makes a chat, streams chunks and tool updates, cancels with SIGINT, and goes on afterwards", async () => {
     const session = await BridgeSession.open(place, place.freshWorkspace());
     const first = await session.prompt(prompts.work);
