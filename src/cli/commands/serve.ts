@@ -4,6 +4,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import { runService } from "../../serve/service.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
+import { watchForTheEnd } from "../shutdown.ts";
 import { openStdout } from "../stdout.ts";
 import { launchOf, withFleet } from "./runs/context.ts";
 
@@ -16,12 +17,11 @@ export async function serve(invocation: Invocation): Promise<number> {
   const host = flagText(flags, "host") ?? "127.0.0.1";
   const password = passwordFor(host, invocation);
   const abort = new AbortController();
-  const end = () => abort.abort();
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
+  const watch = watchForTheEnd(abort, invocation.env);
   const launch = launchOf(invocation);
   const stdout = openStdout();
-  return withFleet(invocation, async (fleet) => {
-    await runService(
+  const served = withFleet(invocation, (fleet) =>
+    runService(
       { ...launch, fleet, version: invocation.version },
       {
         host: loopback.includes(host) ? "127.0.0.1" : host,
@@ -34,9 +34,10 @@ export async function serve(invocation: Invocation): Promise<number> {
             `Serving on http://${at.host.includes(":") ? `[${at.host}]` : at.host}:${at.port}, token in ${join(launch.configDir, "serve.json")}\nThe API: /openapi.json. Ctrl+C ends the service; runs go on.\n`,
           ),
       },
-    );
-    return 0;
-  });
+    ),
+  );
+  await served.finally(() => watch.stop());
+  return 0;
 }
 
 function portOf(text: string | undefined): number {
