@@ -137,6 +137,14 @@ export class TestService {
     await gone;
   }
 
+  /** Kills whatever service runs in this home; false where there is none. */
+  killAny(): boolean {
+    const info = this.read();
+    if (!info || !this.#isOurs(info.pid)) return false;
+    process.kill(info.pid, "SIGKILL");
+    return true;
+  }
+
   call(method: string, path: string, body?: unknown): Promise<Reply> {
     return send(path, { method, ...(body !== undefined && { body }), ...this.info });
   }
