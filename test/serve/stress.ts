@@ -1,4 +1,4 @@
-// `npm run test:serve -- [--runs N] [--kills N]`: background runs while the service is killed at random. None may be lost, none
+// `npm run test:serve -- [--runs N] [--kills N] [--seconds S]`: background runs while the service is killed at random. None may be lost, none
 // run twice, each has one result.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,16 @@ export type StressReport = {
   mostAtOnce: number;
 };
 
-export async function stress({ runs, kills }: { runs: number; kills: number }): Promise<StressReport> {
+/** `seconds`: how long each of them works. */
+export async function stress({
+  runs,
+  kills,
+  seconds,
+}: {
+  runs: number;
+  kills: number;
+  seconds: number;
+}): Promise<StressReport> {
   const service = new TestService();
   const { workspace, fleet } = service;
   const ids: string[] = [];
@@ -24,7 +33,7 @@ export async function stress({ runs, kills }: { runs: number; kills: number }): 
   try {
     const script = (number: number) =>
       service.script([
-        { calls: [{ name: "Shell", args: { command: `sleep 0.2; echo ${number} >> ran.log` } }] },
+        { calls: [{ name: "Shell", args: { command: `sleep ${seconds}; echo ${number} >> ran.log` } }] },
         { text: `run ${number}` },
       ]);
     let next = 0;
@@ -77,7 +86,11 @@ export async function stress({ runs, kills }: { runs: number; kills: number }): 
 export async function main(argv: readonly string[]): Promise<number> {
   const numberOf = (name: string, otherwise: number) =>
     Number(argv[argv.indexOf(name) + 1 || argv.length] ?? otherwise);
-  const report = await stress({ runs: numberOf("--runs", 200), kills: numberOf("--kills", 5) });
+  const report = await stress({
+    runs: numberOf("--runs", 200),
+    kills: numberOf("--kills", 5),
+    seconds: numberOf("--seconds", 2),
+  });
   console.log(JSON.stringify(report));
   return report.lost + report.twice === 0 && report.results === report.runs ? 0 : 1;
 }

@@ -55,6 +55,7 @@ function passwordFor(host: string, { line: { flags }, env }: Invocation): string
       `--host ${host} lets others reach the service, and through it this machine. If that is meant: --allow-remote, with a password in COURSER_SERVE_PASSWORD. A tunnel is safer: ssh -L 4096:127.0.0.1:4096`,
     );
   const password = env["COURSER_SERVE_PASSWORD"] ?? "";
+  delete env["COURSER_SERVE_PASSWORD"]; // nothing that is started from here may see it
   if (password.length >= shortestPassword) return password;
   throw new UserError(
     "USAGE",
