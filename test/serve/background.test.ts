@@ -6,6 +6,7 @@ import { attachRun } from "../../src/serve/attached-run.ts";
 import { startHosts } from "../../src/serve/launcher.ts";
 import { newRun } from "../../src/serve/new-run.ts";
 import { cli } from "../support/run-cli.ts";
+import { converse, hasScript } from "../support/terminal.ts";
 import { TestService, until } from "./service-support.ts";
 
 const service = new TestService();
@@ -137,4 +138,32 @@ it("attached, it is a LiveRun: events once and in order, questions answered, pro
   expect(seen.filter((text) => text === "done").length).toBeGreaterThanOrEqual(2);
   expect(seen).toEqual(expect.arrayContaining(["remove b", "and tell me", "go on"]));
   expect(new Set(seen.filter((text) => text.length > 6)).size).toBe(seen.filter((text) => text.length > 6).length);
+});
+
+it.skipIf(!hasScript)("on a terminal: choose a run, answer it, tell it more, leave it", async () => {
+  workspace.file("c.txt", "x");
+  const id = await background(
+    [{ calls: [{ name: "Delete", args: { path: "c.txt" } }] }, { text: "It is gone." }],
+    "remove c",
+  );
+  await until(async () => (await service.fleet.run(id))!.open > 0, "the question");
+  const { screen } = await converse(
+    "-b",
+    [
+      [/Which run\?/, "1\r"],
+      [/Allow\?/, "y\r"],
+      [/gone[^]*\n> /, "once more\r"],
+      [/Allow\?/, "n\r"], // a script begins anew with each run
+      [/gone[^]*\n> /, "/detach\r"],
+    ],
+    workspace,
+  );
+  expect(screen).toContain("Delete wants permission");
+  expect(screen).toContain("The run is over: finished.");
+  expect((await service.fleet.run(id))!.state).toBe("finished");
+  const [latest] = await service.fleet.runs({ limit: 1 });
+  expect(latest).toMatchObject({
+    agent: (await service.fleet.run(id))!.agent,
+    spec: { prompt: { text: "once more" } },
+  });
 });
