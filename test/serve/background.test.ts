@@ -45,6 +45,25 @@ describe("-b", () => {
     expect((await workspace.run(["runs", "logs", "ffff"])).stderr).toContain("RUN_NOT_FOUND");
   });
 
+  it("an agent cannot answer for a person: not by a command, not by the token of the service", async () => {
+    const env = { CURSOR_AGENT: "1" };
+    for (const args of [["runs", "answer", "--yes"], ["serve"], ["-b", "x"]])
+      expect((await workspace.run(args, { env })).stderr, args.join(" ")).toContain("agents may not");
+    await until(() => service.read() !== undefined, "the service");
+    const path = `${workspace.config}/serve.json`;
+    const played = await workspace.play([
+      {
+        calls: [
+          { name: "Read", args: { path } },
+          { name: "Shell", args: { command: `cat ${path}` } },
+        ],
+      },
+      { text: "no" },
+    ]);
+    expect(played.lines().at(-1)?.["permission_denials"]).toHaveLength(2);
+    expect(played.stdout).not.toContain(service.read()!.token);
+  });
+
   it("asks, and goes on when it is answered; is stopped when it is told to", async () => {
     workspace.file("a.txt", "x");
     const id = await background(

@@ -6,12 +6,14 @@ import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { watchForTheEnd } from "../shutdown.ts";
 import { openStdout } from "../stdout.ts";
+import { refuseAgents } from "./refuse-agents.ts";
 import { launchOf, withFleet } from "./runs/context.ts";
 
 const loopback = ["127.0.0.1", "localhost"];
 const shortestPassword = 16;
 
 export async function serve(invocation: Invocation): Promise<number> {
+  refuseAgents(invocation, "who can reach this machine");
   const { flags } = invocation.line;
   const port = portOf(flagText(flags, "port"));
   const host = flagText(flags, "host") ?? "127.0.0.1";
