@@ -171,9 +171,9 @@ it.skipIf(!hasScript)("on a terminal: choose a run, answer it, tell it more, lea
     [
       [/Which run\?/, "1\r"],
       [/Allow\?/, "y\r"],
-      [/gone[^]*\n> /, "once more\r"],
+      [/gone[\s\S]*\n> /, "once more\r"],
       [/Allow\?/, "n\r"], // a script begins anew with each run
-      [/gone[^]*\n> /, "/detach\r"],
+      [/gone[\s\S]*\n> /, "/detach\r"],
     ],
     workspace,
   );
