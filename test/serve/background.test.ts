@@ -154,6 +154,12 @@ it("attached, it is a LiveRun: events once and in order, questions answered, pro
   expect([run.chatId, run.runId === record.id]).toEqual([chatId, false]);
   await run.close();
   await followed;
+  const again = attachRun(service.fleet, record, {
+    start: async () => {},
+    human: { ask: () => Promise.reject(new Error("what was answered is asked again")) },
+  });
+  await again.settled;
+  await again.close();
   expect(seen.filter((text) => text === "done").length).toBeGreaterThanOrEqual(2);
   expect(seen).toEqual(expect.arrayContaining(["remove b", "and tell me", "go on"]));
   expect(new Set(seen.filter((text) => text.length > 6)).size).toBe(seen.filter((text) => text.length > 6).length);
