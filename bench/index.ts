@@ -20,6 +20,7 @@ import { interleave, median, type Program, runOnce } from "./measure.ts";
 import { type Bar, plot } from "./plot.ts";
 import { policyTimes } from "./policy.ts";
 import { readingFigures } from "./sdk-reading.ts";
+import { serveFigures } from "./serve.ts";
 import { sessionTimes } from "./sessions.ts";
 import { storeFigures } from "./store.ts";
 
@@ -75,6 +76,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   adapter,
   mcp,
   atOnce,
+  serve,
   size,
 };
 
@@ -332,6 +334,24 @@ async function atOnce(folder: string, { rounds }: Options): Promise<Line[]> {
   const { ratio, soloMs } = await atOnceFigures(place(join(folder, "at-once")), Math.min(rounds, 5));
   const floor = `each by itself: ${soloMs.toFixed(0)} ms`;
   return [{ name: "twelve runs at once, processor time", value: ratio, limit: 1.1, unit: "×", better: "less", floor }];
+}
+
+async function serve(folder: string, { rounds }: Options): Promise<Line[]> {
+  const figures = await serveFigures(cli, place(join(folder, "serve")), rounds);
+  const floor = `node -e 0: ${figures.floorMs.toFixed(1)} ms`;
+  return [
+    { name: "-b, the service runs", value: figures.served, limit: 6, unit: "×", better: "less", floor },
+    { name: "-b, the service is started", value: figures.unserved, limit: 12, unit: "×", better: "less", floor },
+    { name: "an idle service, memory", value: figures.idleMb, limit: 80, unit: "MB", better: "less" },
+    { name: "an idle service, processor time in 3 s", value: figures.idleCpuMs, limit: 10, unit: "ms", better: "less" },
+    {
+      name: "readers of one run, of 50, that got everything once",
+      value: figures.wholeReaders,
+      limit: 50,
+      unit: "",
+      better: "more",
+    },
+  ];
 }
 
 async function size(folder: string): Promise<Line[]> {

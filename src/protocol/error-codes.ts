@@ -29,7 +29,6 @@ export const errorCodes = {
   MCP_UNREACHABLE: { exit: 1, retry: true },
   PORT_TAKEN: { exit: 1 },
   BROWSER_MISSING: { exit: 1 },
-  SERVICE_UNREACHABLE: { exit: 1, retry: true },
 
   RUN_NOT_FOUND: { exit: 1 },
   RUN_OVER: { exit: 1 },
