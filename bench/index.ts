@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startModelServer } from "../test/support/model-server.ts";
 import { adapterTimes } from "./adapter.ts";
+import { atOnceFigures } from "./at-once.ts";
 import { codeSearchFigures } from "./code-search.ts";
 import { compactRatio } from "./compact.ts";
 import { decoderRatio } from "./decoder.ts";
@@ -19,6 +20,7 @@ import { interleave, median, type Program, runOnce } from "./measure.ts";
 import { type Bar, plot } from "./plot.ts";
 import { policyTimes } from "./policy.ts";
 import { readingFigures } from "./sdk-reading.ts";
+import { serveFigures } from "./serve.ts";
 import { sessionTimes } from "./sessions.ts";
 import { storeFigures } from "./store.ts";
 import { terminalFigures } from "./terminal.ts";
@@ -75,6 +77,8 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   adapter,
   mcp,
   terminal,
+  atOnce,
+  serve,
   size,
 };
 
@@ -349,6 +353,30 @@ async function mcp(folder: string, { rounds }: Options): Promise<Line[]> {
   return [
     { name: "first event with three MCP servers", value: first, limit: 1.2, unit: "×", better: "less", floor },
     { name: "a whole run with them, longer by", value: wholeMs, unit: "ms", better: "less" },
+  ];
+}
+
+async function atOnce(folder: string, { rounds }: Options): Promise<Line[]> {
+  const { ratio, soloMs } = await atOnceFigures(place(join(folder, "at-once")), Math.min(rounds, 5));
+  const floor = `each by itself: ${soloMs.toFixed(0)} ms`;
+  return [{ name: "twelve runs at once, processor time", value: ratio, limit: 1.1, unit: "×", better: "less", floor }];
+}
+
+async function serve(folder: string, { rounds }: Options): Promise<Line[]> {
+  const figures = await serveFigures(cli, place(join(folder, "serve")), rounds);
+  const floor = `node -e 0: ${figures.floorMs.toFixed(1)} ms`;
+  return [
+    { name: "-b, the service runs", value: figures.served, limit: 6, unit: "×", better: "less", floor },
+    { name: "-b, the service is started", value: figures.unserved, limit: 12, unit: "×", better: "less", floor },
+    { name: "an idle service, memory", value: figures.idleMb, limit: 80, unit: "MB", better: "less" },
+    { name: "an idle service, processor time in 3 s", value: figures.idleCpuMs, limit: 10, unit: "ms", better: "less" },
+    {
+      name: "readers of one run, of 50, that got everything once",
+      value: figures.wholeReaders,
+      limit: 50,
+      unit: "",
+      better: "more",
+    },
   ];
 }
 

@@ -11,7 +11,7 @@ const mayImport: Record<string, readonly string[]> = {
   text: [],
   json: ["text"],
   protocol: ["text", "json"],
-  redact: [],
+  redact: ["text"],
   process: [],
   store: ["text", "json", "protocol", "redact"],
   policy: ["text", "json", "protocol", "redact"],

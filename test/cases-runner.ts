@@ -17,6 +17,7 @@ import { runConfigCase } from "./policy/config-driver.ts";
 import { runPolicyCase } from "./policy/policy-driver.ts";
 import { type FrameCase, runFrameCase } from "./protocol/frames-driver.ts";
 import { runSecretsCase } from "./redact/secrets-driver.ts";
+import { runWebuiCase } from "./serve/webui-driver.ts";
 import { runStoreCase } from "./store/store-driver.ts";
 import { type Case, type CaseDriver, type CaseResult, casesIn } from "./support/case.ts";
 
@@ -42,6 +43,7 @@ export const drivers: Record<string, CaseDriver> = {
   benign: runPolicyCase,
   paths: runPolicyCase,
   store: runStoreCase,
+  webui: runWebuiCase,
   "hooks-bridge": runBridgeCase,
 };
 

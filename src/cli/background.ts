@@ -8,6 +8,7 @@ import { configDir, homeDir } from "../store/config-dir.ts";
 import { readService } from "../store/service-file.ts";
 import { isTrusted } from "../store/trust.ts";
 import { answer } from "./commands/answer.ts";
+import { refuseAgents } from "./commands/refuse-agents.ts";
 import { launchOf, withFleet } from "./commands/runs/context.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
@@ -35,6 +36,7 @@ const unusable: Readonly<Record<string, string>> = {
 };
 
 export async function startInBackground(invocation: Invocation, fleet: Fleet): Promise<RunRecord> {
+  refuseAgents(invocation, "what goes on after their run");
   const { flags } = invocation.line;
   for (const [name, why] of Object.entries(unusable))
     if (flags.has(name)) throw new UserError("USAGE", `--${name} cannot be used with a background run. ${why}`);

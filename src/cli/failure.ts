@@ -1,5 +1,5 @@
 // How a failure is told: one line on stderr, and its JSON twin where the output format is JSON.
-import { type ErrorCode, exitCodeOf, explainError } from "../protocol/error-codes.ts";
+import { type ErrorCode, exitCodeOf, explainError, resultText } from "../protocol/error-codes.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 import { type OutputFormat, outputs } from "./outputs.ts";
 import { openStdout, outputFault, withoutSecrets, writeStderr } from "./stdout.ts";
@@ -42,11 +42,6 @@ function failedAnswer(message: string, code: ErrorCode): string {
 
 export function errorLine(message: string, code: ErrorCode): string {
   return `Error: ${message} [${code}]\n`;
-}
-
-/** The message as the result spells it. */
-export function resultText(message: string): string {
-  return `Error: ${message}`;
 }
 
 /** What happened, for people and by name. Anything but a UserError is a bug and is shown with its stack. */

@@ -4,6 +4,7 @@ import { commands } from "./commands/index.ts";
 import { checkOutput, failedBeforeRun, formatOf } from "./failure.ts";
 import { type CommandLine, flags, parseCommandLine } from "./flags.ts";
 import { hideFlagSecrets } from "./secrets-in-use.ts";
+import { flushStderr } from "./stdout.ts";
 
 /** What every part of the CLI may know of how it was started. */
 export type Invocation = {
@@ -26,6 +27,11 @@ export async function main(version: string): Promise<void> {
     exitCode = await failedBeforeRun(error, formatOf(argv), name);
   }
   process.exitCode = checkOutput(exitCode);
+  // Whoever listened for signals has said its last word: while Node takes itself apart, a late one would take the exit code away.
+  if (process.listenerCount("SIGTERM") > 1) {
+    await flushStderr();
+    process.exit();
+  }
   // Everything is said. What still holds the process (a name look-up that cannot be called off) is not waited for.
   setTimeout(() => process.exit(), 1000).unref();
 }

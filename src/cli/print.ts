@@ -1,6 +1,7 @@
 // Print mode: a prompt, a run, exactly one result, whatever happens; or, for a host on stdin, several, each with its result.
 import { UserError } from "../protocol/error-codes.ts";
 import type { LiveRun, Prompt, RunRequest, TurnEnding } from "../protocol/run.ts";
+import { redactedStart } from "../redact/shorten.ts";
 import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
 import { callLine } from "./call-line.ts";
@@ -13,7 +14,7 @@ import { createReporter, type Reporter } from "./reporter.ts";
 import { limitsOf, runHost, runRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
 import { hasUnreadStdin, readPrompt } from "./stdin.ts";
-import { writeStderr } from "./stdout.ts";
+import { withoutSecrets, writeStderr } from "./stdout.ts";
 
 export async function runPrint(invocation: Invocation): Promise<number> {
   const { flags } = invocation.line;
@@ -56,12 +57,13 @@ export async function runPrint(invocation: Invocation): Promise<number> {
           reporter.emit(recorded);
           if (agent === undefined) debug.event(event);
           if (isVerbose && agent === undefined && event.type === "tool_start")
-            writeStderr(`${callLine(event, workspace).slice(0, 160)}\n`);
+            writeStderr(`${redactedStart(callLine(event, workspace), 160, withoutSecrets)}\n`);
           await reporter.ready();
           if (event.type === "done" || event.type === "fail") shown.add(event);
         }
       };
-      return { run, reporter, shown, followed: follow() };
+      const followed = follow();
+      return { run, reporter, shown, close: () => closeRun(run, reporter, followed) };
     },
   };
   try {
@@ -100,23 +102,27 @@ export type OpenedPrint = {
   run: LiveRun;
   reporter: Reporter;
   shown: EndingsShown;
-  /** Everything was shown. */
-  followed: Promise<void>;
+  /** Ends the run; everything is shown afterwards. */
+  close(): Promise<void>;
 };
 
-async function answerOnce(
-  { run, reporter, followed }: OpenedPrint,
-  prompt: Prompt,
-  afterwards: () => Promise<void>,
-): Promise<number> {
+async function answerOnce(opened: OpenedPrint, prompt: Prompt, afterwards: () => Promise<void>): Promise<number> {
   try {
-    await run.send(prompt).ending;
+    await opened.run.send(prompt).ending;
   } finally {
-    await run.close();
+    await opened.close();
   }
-  await followed;
   await afterwards();
-  return reporter.finish();
+  return opened.reporter.finish();
+}
+
+/** What goes wrong behind a result is not a second one: all that was shown is kept. */
+async function closeRun(run: LiveRun, reporter: Reporter, followed: Promise<void>): Promise<void> {
+  const problem: unknown = await run.close().catch((error: unknown) => error);
+  await followed;
+  if (problem === undefined) return;
+  if (!(problem instanceof UserError) || !reporter.hasEnded) throw problem;
+  writeStderr(`Warning: ${problem.message}\n`);
 }
 
 /** Which results are out. */

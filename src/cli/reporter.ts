@@ -1,10 +1,10 @@
 // What print mode writes: events to stdout in the chosen format, exactly one ending a turn, everything else to stderr.
 import { fstatSync } from "node:fs";
-import { type ErrorCode, errorCodes, exitCodeOf, UserError } from "../protocol/error-codes.ts";
+import { type ErrorCode, errorCodes, exitCodeOf, resultText, UserError } from "../protocol/error-codes.ts";
 import type { Recorded, TurnEnding } from "../protocol/run.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 import { visible } from "../text/visible.ts";
-import { errorLine, explainFailure, resultText } from "./failure.ts";
+import { errorLine, explainFailure } from "./failure.ts";
 import { type OutputFormat, type OutputOptions, outputs } from "./outputs.ts";
 import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
 

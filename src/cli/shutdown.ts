@@ -12,7 +12,7 @@ export interface EndWatch {
 }
 
 /** After a signal the run may still end its tools and say its result. */
-const graceMs = 3500;
+const graceMs = 6000;
 /** If somebody hears it: a reader that takes nothing in this time is not waited for. */
 const stalledMs = 700;
 

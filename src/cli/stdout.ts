@@ -175,6 +175,15 @@ function writeLater(text: string): void {
   if (stderr.writableLength < highWater) stderr.write(text);
 }
 
+/** Waits for what was not written at once, within reason. */
+export async function flushStderr(): Promise<void> {
+  if (!hasStderrStream || process.stderr.writableLength === 0) return;
+  await new Promise<void>((resolve) => {
+    process.stderr.write("", () => resolve());
+    setTimeout(resolve, patienceMs);
+  });
+}
+
 /** A closed stderr leaves nobody to tell. */
 function failStderr(error: NodeJS.ErrnoException): void {
   if (!isClosed(error)) fault ??= faultOf("stderr", error);

@@ -94,5 +94,5 @@ function claudeId(id: string): string {
 
 /** Models that only the service of the original has: here the default model answers for them. */
 export function isHouseModel(id: string): boolean {
-  return /^(?:composer(?:-.*)?|cheetah|cursor-small|cursor-fast|code-supernova.*|auto|default)$/i.test(id);
+  return /^(?:composer(?:-.*)?|cheetah|cursor-small|cursor-fast|code-supernova.*)$/i.test(id);
 }

@@ -92,18 +92,16 @@ export function resolveModel(choice: ModelChoice): ResolvedModel {
   if (choice.endpointFlag) return atEndpoint(choice, choice.endpointFlag, named);
   const wanted = named ?? firstText(choice.configModel);
   if (!wanted) return byKeys(choice, wanted);
-  if (isHouseModel(readName(choice, wanted).name)) return inPlaceOf(choice, wanted, named !== undefined);
+  if (isAuto(wanted)) return byKeys(choice, wanted);
+  if (isHouseModel(readName(choice, wanted).name)) return inPlaceOf(choice, wanted);
   return byName(choice, wanted);
 }
 
-/** Nobody but the original has them. What it remembers of its own choice (`auto`) is not worth a word in every run. */
-function inPlaceOf(choice: ModelChoice, house: string, isNamed: boolean): ResolvedModel {
+/** Nobody but the original has it: whoever named it is told who answers. */
+function inPlaceOf(choice: ModelChoice, house: string): ResolvedModel {
   const model = byKeys(choice, house);
-  if (!isNamed && isAuto(house)) return model;
-  return {
-    ...model,
-    notice: `${house} is a model of the original's own service. The default model answers: ${model.displayName}.`,
-  };
+  const notice = `${house} is a model of the original's own service. The default model answers: ${model.displayName}.`;
+  return { ...model, notice };
 }
 
 /** The provider, with retries, key rotation and fallbacks around it. Loads the vendor's chunk. */

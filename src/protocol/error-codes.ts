@@ -29,7 +29,6 @@ export const errorCodes = {
   MCP_UNREACHABLE: { exit: 1, retry: true },
   PORT_TAKEN: { exit: 1 },
   BROWSER_MISSING: { exit: 1 },
-  SERVICE_UNREACHABLE: { exit: 1, retry: true },
 
   RUN_NOT_FOUND: { exit: 1 },
   RUN_OVER: { exit: 1 },
@@ -51,6 +50,7 @@ export const errorCodes = {
   MODEL_OVERFLOW: { exit: 1 },
   MODEL_REFUSED: { exit: 1 },
   MODEL_EMPTY: { exit: 1 },
+  MODEL_TOO_LONG: { exit: 1 },
 
   PROMPT_BLOCKED: { exit: 1 },
   PROMPT_TOO_LARGE: { exit: 1 },
@@ -116,4 +116,9 @@ export function explainError(error: unknown): { code: ErrorCode; message: string
   if (error instanceof UserError) return { code: error.code, message: error.message };
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: "INTERNAL", message: `Unexpected failure, please report it: ${message}` };
+}
+
+/** The message of a failure as the result of a stream spells it. */
+export function resultText(message: string): string {
+  return `Error: ${message}`;
 }

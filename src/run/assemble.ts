@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import type { Agent, TurnControl } from "../agent/agent.ts";
 import { BackgroundShells } from "../agent/background.ts";
 import { runTurn } from "../agent/loop.ts";
+import { isSweepDue } from "../agent/output-folder.ts";
 import { createProcessRunner } from "../agent/process.ts";
 import { realSeams } from "../agent/seams.ts";
 import { createSnapshots } from "../agent/snapshots/index.ts";
@@ -102,6 +103,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     ...(answer && { answer }),
   });
   const background = new BackgroundShells(processes, tmpdir());
+  sweepWhenDue(setup.host.signal);
   const permissions = await openPermissions(setup, {
     state,
     processes,
@@ -234,4 +236,10 @@ function sessionEnd({ event, signal }: { event?: AgentEvent; signal?: AbortSigna
   const status = event?.type === "done" ? "completed" : signal?.aborted ? "aborted" : "error";
   const error = event?.type === "fail" ? { error: event.message } : {};
   return { status, reason: isAttended && status === "completed" ? "user_close" : status, ...error } as const;
+}
+
+/** Most runs only ask when that was done last. Nobody waits for it, and nobody needs it to succeed. */
+function sweepWhenDue(signal: AbortSignal | undefined): void {
+  if (!isSweepDue()) return;
+  import("../agent/sweep-temporary.ts").then(({ sweepTemporary }) => sweepTemporary({ signal })).catch(() => {});
 }

@@ -255,8 +255,7 @@ class OpenRun implements LiveRun {
       this.#log.append(event);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      this.#log.show({ event });
-      this.#stop(error);
+      this.#stop(error); // what could not be kept is not shown
     }
   }
 

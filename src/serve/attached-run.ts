@@ -135,9 +135,9 @@ export class AttachedRun implements LiveRun {
   /** Looks away. The run goes on. */
   async close(): Promise<void> {
     this.#closed.abort();
+    this.#log.close(); // a reader that has stopped reading is not waited for
     await this.#following;
     this.#settle(new UserError("INTERRUPTED", "Nobody looks at the run any more; it goes on."));
-    this.#log.close();
   }
 
   #tell(message: Order): void {
@@ -284,6 +284,9 @@ export class AttachedRun implements LiveRun {
     const abort = new AbortController();
     this.#asked.set(question.id, abort);
     const run = this.#run.id;
+    // The log is read from its beginning: what was answered long ago is not asked again.
+    const open = await this.#fleet.questions();
+    if (abort.signal.aborted || !open.some((each) => each.run === run && each.question.id === question.id)) return;
     const answer = await human.ask(question, abort.signal);
     if (abort.signal.aborted) return;
     // Somebody else may have been quicker.

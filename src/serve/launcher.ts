@@ -57,7 +57,7 @@ export function leaseOf(words: string): Lease | undefined {
 
 /** What is meant for this process alone stays here. */
 function detachedEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { COURSER_EXIT_WITH_PARENT: _parent, COURSER_SERVE_PASSWORD: _password, ...rest } = env;
+  const { COURSER_EXIT_WITH_PARENT: _parent, ...rest } = env;
   return rest;
 }
 

@@ -1,7 +1,8 @@
 // The service: listens, sees to it that runs get hosts, and leaves when it is told to or when nobody needs it.
 import { randomBytes } from "node:crypto";
+import { request } from "node:http";
 import { UserError } from "../protocol/error-codes.ts";
-import { forgetService, readService, saveService } from "../store/service-file.ts";
+import { forgetService, readService, type ServiceInfo, saveService } from "../store/service-file.ts";
 import type { ServeContext } from "./context.ts";
 import { loopbackHosts } from "./http/guard.ts";
 import { createApp } from "./http/route.ts";
@@ -30,7 +31,7 @@ const idleMs = 60_000;
 export async function runService(context: ServeContext, options: ServiceOptions): Promise<void> {
   const { configDir, fleet, version } = context;
   const running = readService(configDir);
-  if (running)
+  if (running && (await answers(running)))
     throw new UserError(
       "PORT_TAKEN",
       `A service of yours runs already (process ${running.pid}, port ${running.port}). Use it, or stop it first: kill ${running.pid}`,
@@ -60,6 +61,20 @@ export async function runService(context: ServeContext, options: ServiceOptions)
     forgetService(configDir, process.pid);
     await http.close();
   }
+}
+
+/** A killed service leaves its file behind, and its number may be another program's by now: only an answer is proof. */
+function answers({ host, port, token }: ServiceInfo): Promise<boolean> {
+  return new Promise((resolve) => {
+    const headers = { Authorization: `Bearer ${token}`, Host: `127.0.0.1:${port}` };
+    const asked = request({ host, port, path: "/v1/me", headers, agent: false, timeout: 2000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    asked.on("timeout", () => asked.destroy());
+    asked.on("error", () => resolve(false));
+    asked.end();
+  });
 }
 
 /** Woken by changes alone; a clock runs only while a run has a host that could be lost. */

@@ -1,4 +1,5 @@
 // Sessions of every agent CLI on this machine, as turns of events: what was said, done and changed.
+import { statSync } from "node:fs";
 import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { addUsage } from "../protocol/usage.ts";
@@ -7,7 +8,7 @@ import { loadSession } from "../sdk/sessions/library.ts";
 import type { ReadSession } from "../sdk/sessions/session.ts";
 import { groupMessages, type UnifiedTool } from "../sdk/unified.ts";
 import { findChat } from "../store/chats/find-chat.ts";
-import { readChat } from "../store/chats/read-chat.ts";
+import { changedAt, readChat } from "../store/chats/read-chat.ts";
 import { configDir } from "../store/config-dir.ts";
 import { fileChanges } from "./file-changes.ts";
 
@@ -16,6 +17,8 @@ export type SessionTurn = { number: number; events: AgentEvent[] };
 export type OpenedSession = {
   tool: UnifiedTool;
   id: string;
+  /** The file, or the folder, that holds it. */
+  path: string;
   title: string;
   workspace?: string;
   model?: string;
@@ -26,13 +29,40 @@ export type OpenedSession = {
   problems: string[];
 };
 
+/** Opened before: for readers that take it page by page. Gone when the memory is needed. */
+const opened = new Map<string, { stamp: number; session: WeakRef<OpenedSession> }>();
+
 export async function openSession(env: NodeJS.ProcessEnv, tool: UnifiedTool, id: string): Promise<OpenedSession> {
+  const key = `${configDir(env)}\0${tool}\0${id}`;
+  const known = opened.get(key);
+  const session = known?.session.deref();
+  if (session && stampOf(session.path) === known!.stamp) return session;
+  const fresh = await readSession(env, tool, id);
+  opened.delete(key);
+  opened.set(key, { stamp: stampOf(fresh.path), session: new WeakRef(fresh) });
+  for (const oldest of opened.keys()) {
+    if (opened.size <= mostOpened) break;
+    opened.delete(oldest);
+  }
+  return fresh;
+}
+
+const mostOpened = 20;
+
+/** Changes with what it holds: of a chat, its store and the log beside it. */
+function stampOf(path: string): number {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isDirectory() ? changedAt(path) : (stat?.mtimeMs ?? 0);
+}
+
+async function readSession(env: NodeJS.ProcessEnv, tool: UnifiedTool, id: string): Promise<OpenedSession> {
   if (tool === "cursor") return openChatSession(env, id);
   const session = await loadSession({ tool, sessionId: id, env });
   const { title, workspace, model, createdAt, updatedAt, losses } = session;
   return {
     tool,
     id: session.id,
+    path: session.path,
     title,
     ...(workspace !== undefined && { workspace }),
     ...(model !== undefined && { model }),
@@ -44,11 +74,13 @@ export async function openSession(env: NodeJS.ProcessEnv, tool: UnifiedTool, id:
 }
 
 function openChatSession(env: NodeJS.ProcessEnv, id: string): OpenedSession {
-  const record = readChat(findChat(configDir(env), id, ""), { events: true });
+  const folder = findChat(configDir(env), id, "");
+  const record = readChat(folder, { events: true });
   const { title, prompt, workspace, model, createdAt, updatedAt } = record.metadata;
   return {
     tool: "cursor",
     id: record.metadata.id,
+    path: folder,
     title: title === "New Agent" ? (prompt ?? title) : title,
     ...(workspace !== undefined && { workspace }),
     ...(model !== undefined && { model }),

@@ -1,5 +1,5 @@
 // serve.json: where the service of this user listens, and the token that it wants. Owner-only.
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive } from "./file-lock.ts";
 import { readJson, replaceFile } from "./json-file.ts";
@@ -13,7 +13,7 @@ export type ServiceInfo = {
   version: string;
 };
 
-function serviceFile(configDir: string): string {
+export function serviceFile(configDir: string): string {
   return join(configDir, "serve.json");
 }
 
@@ -22,7 +22,16 @@ export function readService(configDir: string): ServiceInfo | undefined {
   const info = readJson(serviceFile(configDir)) as Partial<ServiceInfo> | undefined;
   if (typeof info?.pid !== "number" || typeof info.port !== "number" || typeof info.token !== "string")
     return undefined;
-  return isAlive(info.pid) ? (info as ServiceInfo) : undefined;
+  return isAlive(info.pid) && !isZombie(info.pid) ? (info as ServiceInfo) : undefined;
+}
+
+/** Killed, and not yet buried: in a container without an init it stays so. */
+function isZombie(pid: number): boolean {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false; // not Linux
+  }
 }
 
 export function saveService(configDir: string, info: ServiceInfo): void {

@@ -191,7 +191,8 @@ const runInCli: Run = async ({ config, input, expect }, fixture, place) => {
   const rejected = shape?.rejected;
   // The trust gate tells stderr alone.
   const error = result ? (result["error_code"] as string | undefined) : codeNamedIn(run.stderr);
-  const warnings = run.stderr.split("\n").filter((line) => /^(Warning|Error): /.test(line));
+  const told = run.stderr.split("\n").filter((line) => /^(Warning|Error): /.test(line));
+  const warnings = [...told, ...run.notices().split("\n").filter(Boolean)];
   return {
     verdict: !shape ? "none" : !rejected ? "allow" : wasAsked ? "ask" : "deny",
     reason: rejected?.reason ?? (error ? String(result?.["result"]) : ""),

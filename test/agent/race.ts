@@ -4,6 +4,8 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { raceSandbox } from "./race-sandbox.ts";
+import { sandboxMissing } from "./sandbox-fixture.ts";
 
 /** Another build can be put under the same test. */
 const cli = process.env["COURSER_CLI"] ?? resolve(import.meta.dirname, "../../dist/courser.cjs");
@@ -22,7 +24,13 @@ export async function main(argv: readonly string[]): Promise<number> {
     console.log(`${found.length} leaks, such as ${found[0]}`);
   }
   console.log(`${rounds} rounds: ${calls} calls (${answered} answered), ${swaps} swaps, ${leaks.length} leaks`);
-  return leaks.length === 0 ? 0 : 1;
+  const missing = sandboxMissing();
+  if (missing !== undefined) console.log(`No races in the sandbox: ${missing}`);
+  const inside = missing === undefined ? await raceSandbox(rounds) : { commands: 0, leaks: [], failures: [] };
+  for (const problem of [...inside.leaks, ...inside.failures].slice(0, 5)) console.log(problem);
+  const counts = `${inside.commands} commands, ${inside.leaks.length} leaks, ${inside.failures.length} not started`;
+  console.log(`${rounds} rounds in the sandbox: ${counts}`);
+  return leaks.length + inside.leaks.length + inside.failures.length === 0 ? 0 : 1;
 }
 
 function toolOf(leak: string): string {
@@ -108,7 +116,7 @@ async function playRound(world: World, { steps, secret }: Round, summary: RaceSu
   const replies = Array.from({ length: steps }, (_, step) => ({ calls: callsOf(step, world.mark) }));
   writeFileSync(script, JSON.stringify([...replies, { text: "done" }]));
   const before = contentOf(world);
-  const swapper = startSwapper(join(world.work, "open"), secret);
+  const swapper = await startSwapper(join(world.work, "open"), secret);
   const flags = ["-p", "--trust", "--output-format", "stream-json", "--model", `script:${script}`];
   const child = spawn(process.execPath, [cli, ...flags, "go"], {
     cwd: world.work,
@@ -181,18 +189,20 @@ const swapperCode = `
   process.stdin.on("end", () => { process.stdout.write(String(swaps)); process.exit(); }).resume();
   setTimeout(() => process.exit(), 300000);
   turn();
+  process.stdout.write(" ");
 `;
 
-function startSwapper(folder: string, secret: string): { stop(): Promise<number> } {
+async function startSwapper(folder: string, secret: string): Promise<{ stop(): Promise<number> }> {
   const child = spawn(process.execPath, ["-e", swapperCode, folder, secret], { stdio: ["pipe", "pipe", "inherit"] });
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
   const ended = new Promise((settle) => child.on("close", settle));
+  await new Promise((settle) => child.stdout.once("data", settle));
   return {
     async stop() {
       child.stdin.end();
       await ended;
-      return Number(said);
+      return Number(said.trim());
     },
   };
 }

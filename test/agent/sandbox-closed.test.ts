@@ -1,9 +1,20 @@
 // What commands in the sandbox must not reach under any name: what the agent keeps, what rules close, and ways to other programs.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
+import { once } from "node:events";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { outputFolder } from "../../src/agent/output-folder.ts";
+import { repository } from "./process-bundle.ts";
 import { makeSandboxFixture, type SandboxFixture, sandboxMissing, write } from "./sandbox-fixture.ts";
 import { type Box, type BoxOptions, makeBox } from "./sandbox-support.ts";
 
@@ -297,6 +308,77 @@ describe.skipIf(missing)(name("other programs that come and go"), () => {
       for (let round = 0; round < 6; round++) expect(await run("echo fine")).toMatchObject({ stdout: "fine\n" });
     } finally {
       clearInterval(timer);
+    }
+  });
+});
+
+const cli = join(repository, "dist/courser.cjs");
+const notBuilt = missing ?? (existsSync(cli) ? undefined : "the CLI is not built");
+
+describe.skipIf(notBuilt)(notBuilt ? `our CLI (skipped: ${notBuilt})` : "our CLI", () => {
+  /** In print mode, with the sandbox as it is by default. */
+  function start(fixture: SandboxFixture, command: string): ChildProcess {
+    const script = join(fixture.base, `script-${Math.random()}.json`);
+    writeFileSync(script, JSON.stringify([{ calls: [{ name: "Shell", args: { command } }] }, { text: "over" }]));
+    const args = [
+      cli,
+      "-p",
+      "--trust",
+      "--model",
+      `script:${script}`,
+      "--output-format",
+      "stream-json",
+      "WORD-OF-MINE",
+    ];
+    const env = { PATH: process.env["PATH"], HOME: fixture.home };
+    const child = spawn(process.execPath, args, { cwd: fixture.workspace, env, stdio: ["ignore", "pipe", "inherit"] });
+    children.push(child);
+    return child;
+  }
+
+  async function outputOf(child: ChildProcess): Promise<string> {
+    let text = "";
+    for await (const chunk of child.stdout!) text += chunk;
+    return text;
+  }
+
+  /** The repository too; not what was moved aside. */
+  const listing = ({ workspace }: SandboxFixture) => [
+    ...readdirSync(workspace),
+    ...readdirSync(join(workspace, ".git")).map((each) => `.git/${each}`),
+  ];
+
+  it("keeps its chats from its commands", async () => {
+    const fixture = await open(() => undefined);
+    write(fixture.configDir, { "skills/s/SKILL.md": "MY SKILL" });
+    // In a file: the line itself would be refused for what it names.
+    const look = "grep -rs 'MINE' ~/.cursor && echo FOUND; cat ~/.cursor/skills/s/SKILL.md\n";
+    write(fixture.workspace, { "look.sh": look });
+    const said = await outputOf(start(fixture, "bash look.sh"));
+    expect(said).toContain("MY SKILL");
+    expect(said).not.toContain("FOUND");
+    expect(readdirSync(fixture.configDir)).toContain("chats");
+  });
+
+  it("shows nothing in the workspace, four at once, and nothing is left of them, nor of one that is killed", async () => {
+    const fixture = makeSandboxFixture();
+    const before = listing(fixture);
+    const seen = new Set<string>();
+    const look = setInterval(() => {
+      for (const each of listing(fixture)) seen.add(each);
+    }, 5);
+    try {
+      const four = await Promise.all([1, 2, 3, 4].map(() => outputOf(start(fixture, "sleep 0.4; echo DONE"))));
+      expect(four.filter((text) => text.includes("DONE"))).toHaveLength(4);
+      const killed = start(fixture, "touch src/started; sleep 20");
+      await expect.poll(() => existsSync(join(fixture.workspace, "src/started")), { timeout: 10_000 }).toBe(true);
+      killed.kill("SIGKILL");
+      await once(killed, "close");
+      expect([...seen].filter((each) => !before.includes(each))).toEqual([]);
+      expect(listing(fixture)).toEqual(before);
+    } finally {
+      clearInterval(look);
+      fixture.remove();
     }
   });
 });

@@ -127,9 +127,9 @@ describe("bubblewrap", () => {
     { at: "/w/.git/hooks", as: "readOnly" },
     { at: "/home/.cursor", as: "closed" },
   ];
-  const checks = [{ at: "/w/.git", identity: "1:2" }];
   const limits = { memoryMb: 512, processes: 256 };
-  const confinement = { layout, cwd: "/w/sub", limits, checks, complainTo: "/private/start" };
+  const files = { checks: "/private/start.checks", complainTo: "/private/start.txt" };
+  const confinement = { layout, cwd: "/w/sub", limits, ...files };
 
   it("is told everything on one command line", async () => {
     const words = bubblewrapCommand(parts, confinement, ["bash", "-c", "ls -l"]);

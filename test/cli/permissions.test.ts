@@ -144,6 +144,7 @@ describe("permissions list", () => {
       ["Read(.env)", true],
       [`Read(${workspace.config}/auth.json)`, true],
       [`Read(${workspace.config}/mcp-auth.json)`, true],
+      [`Read(${workspace.config}/serve.json)`, true],
       ["Shell(ls)", true],
       ["Shell(make)", true],
     ]);

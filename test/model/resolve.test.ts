@@ -121,18 +121,20 @@ describe("ids never heard of", () => {
     expect(choose("qwen3-coder", { endpoints }).vendor).toBe("box");
   });
 
-  it.each(["composer-1", "composer-2.5-fast", "cheetah", "auto", "Auto"])(
+  it.each(["composer-1", "composer-2.5-fast", "cheetah", "Cheetah"])(
     "%s is the default model, which is said",
     (name) => {
-      expect(choose(name)).toMatchObject({ modelId: "claude-sonnet-4-5" });
-      expect(choose(name).notice).toContain("The default model answers: Claude 4.5 Sonnet.");
+      for (const choice of [choose(name), choose(undefined, { configModel: name })]) {
+        expect(choice).toMatchObject({ modelId: "claude-sonnet-4-5" });
+        expect(choice.notice).toContain("The default model answers: Claude 4.5 Sonnet.");
+      }
       expect(resolveModel({ flag: name, env: {} })).toMatchObject({ kind: "offline" });
     },
   );
 
-  it("what the original remembers of its own choice is not worth a word", () => {
-    expect(choose(undefined, { configModel: "auto" }).notice).toBeUndefined();
-    expect(choose(undefined, { configModel: "composer-2" }).notice).toContain("composer-2");
+  it("auto is what it says, and nothing is said of it", () => {
+    expect(choose("auto")).toMatchObject({ modelId: "claude-sonnet-4-5" });
+    expect(choose("auto").notice).toBeUndefined();
   });
 });
 

@@ -26,8 +26,8 @@ export type BubblewrapRequest = {
   layout: Layout;
   cwd: string;
   limits: { memoryMb: number; processes: number };
-  /** What must be mounted where, or nothing is started. */
-  checks?: readonly MountCheck[];
+  /** A file that says what must be mounted where, or nothing is started: see `checkText`. */
+  checks?: string;
   /** A file for what goes wrong before the command is started; else that is said on its standard error. */
   complainTo?: string;
   /** The way to listed hosts, where there are any. */
@@ -47,7 +47,7 @@ const isolation = list(`
 /** Pure: the same words for the same question. */
 export function bubblewrapCommand(
   parts: BubblewrapParts,
-  { layout, cwd, limits, checks = [], complainTo, relay }: BubblewrapRequest,
+  { layout, cwd, limits, checks, complainTo, relay }: BubblewrapRequest,
   command: readonly string[],
 ): string[] {
   const mounts = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
@@ -59,15 +59,15 @@ export function bubblewrapCommand(
   for (const { at, as } of layout) if (as === "covered" || as === "closed") mounts.push("--remount-ro", at);
   const filter = parts.filter === undefined ? [] : ["--seccomp", "9"];
   const stage = (lines: readonly string[]) => [parts.bash, "-c", lines.join("\n"), "sandbox"];
-  const checking = checks.flatMap(({ at, identity }) => [at, identity]).concat("--");
+  const first = checkStage(parts, { hasChecks: checks !== undefined });
   const started = relay
     ? [
-        ...[...stage([...checkStage(parts), 'exec "$@"']), ...checking],
+        ...stage([...first, 'exec "$@"']),
         ...relayCommand(relay.node, relay.socket, [...stage(limitStage(limits)), ...command]),
       ]
-    : [...stage([...checkStage(parts), ...limitStage(limits)]), ...checking, ...command];
+    : [...stage([...first, ...limitStage(limits)]), ...command];
   const whole = [parts.bwrap, ...isolation, ...filter, ...mounts, "--chdir", cwd, "--", ...started];
-  return ["/bin/sh", "-c", outerStage(parts, complainTo), parts.filter ?? "/dev/null", ...whole];
+  return ["/bin/sh", "-c", outerStage(parts, { checks, complainTo }), parts.filter ?? "/dev/null", ...whole];
 }
 
 function mountWords(mount: Mount, { emptyFile, emptyFolder }: BubblewrapParts): string[] {
@@ -89,22 +89,36 @@ function mountWords(mount: Mount, { emptyFile, emptyFolder }: BubblewrapParts): 
 }
 
 /** Outside: joins the control groups and opens the filter, which bubblewrap wants as a descriptor. The command's standard error is put by. */
-function outerStage({ groups }: BubblewrapParts, complainTo: string | undefined): string {
+function outerStage(
+  { groups }: BubblewrapParts,
+  { checks, complainTo }: Pick<BubblewrapRequest, "checks" | "complainTo">,
+): string {
   const joins = groups.map((group) => `echo 0 > ${quoted(`${group}/cgroup.procs`)} || exit 125; `);
-  return `${joins.join("")}exec "$@" 9<"$0" 8>&2${complainTo === undefined ? "" : ` 2>${quoted(complainTo)}`}`;
+  const files = [
+    '9<"$0" 8>&2',
+    ...(checks === undefined ? [] : [`7<${quoted(checks)}`]),
+    ...(complainTo === undefined ? [] : [`2>${quoted(complainTo)}`]),
+  ];
+  return `${joins.join("")}exec "$@" ${files.join(" ")}`;
 }
 
 function quoted(path: string): string {
   return `'${path.replaceAll("'", "'\\''")}'`;
 }
 
+/** Paths, and what `stat` must say of them. A file, since bubblewrap takes only some thousand words. */
+export function checkText(checks: readonly MountCheck[]): string {
+  return [...checks.map(({ at }) => at), checks.map(({ identity }) => identity).join("\n"), ""].join("\0");
+}
+
 /** Inside, first: is everything mounted that was meant to be? The command's own standard error comes back then. */
-function checkStage({ stat }: BubblewrapParts): string[] {
+function checkStage({ stat }: BubblewrapParts, { hasChecks }: { hasChecks: boolean }): string[] {
+  if (!hasChecks) return ["exec 2>&8"];
   // Some systems have many programs in one file.
   const says = basename(stat) === "stat" ? stat : `${stat} stat`;
   return [
-    'paths=() wanted=; while [ "$1" != -- ]; do paths+=("$1") wanted+=$2$\'\\n\'; shift 2; done; shift',
-    `if [ "$wanted" ] && [ "$(${says} -c %d:%i -- "\${paths[@]}")"$'\\n' != "$wanted" ]; then`,
+    'mapfile -d "" -t paths <&7; wanted=${paths[-1]}; unset "paths[-1]"',
+    `if [ -z "$wanted" ] || [ "$(${says} -c %d:%i -- "\${paths[@]}")" != "$wanted" ]; then`,
     '  echo "bwrap: folders changed while they were being mounted" >&2; exit 1',
     "fi",
     "exec 2>&8",

@@ -16,7 +16,7 @@ export type GuardRequest = {
 };
 
 /** A program that makes one of these over and over would fill the folder with what is moved aside. */
-const mostMoved = 40;
+const mostMoved = 10;
 
 export class GuardedNames {
   readonly #request: GuardRequest;

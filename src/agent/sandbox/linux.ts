@@ -1,15 +1,16 @@
 // The sandbox on Linux: bubblewrap, a private folder, and for each command a look at the disk.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { isInside, realOrSame } from "../../policy/paths.ts";
 import type { HostProxy } from "../host-proxy.ts";
-import { outputsOf } from "../output-folder.ts";
+import { makeTemporaryFolder, outputsOf } from "../output-folder.ts";
 import {
   type BubblewrapParts,
   bubblewrapCommand,
   bubblewrapProblem,
+  checkText,
   kernelPaths,
   systemProgram,
   trialCommand,
@@ -21,7 +22,7 @@ import { judgeByPolicy } from "./hosts.ts";
 import type { EnterRequest, SandboxBackend, SandboxedCommand, SandboxOptions } from "./index.ts";
 import { signalInside, watchInside } from "./inside.ts";
 import { type MountCheck, mountChecks } from "./mount-checks.ts";
-import type { SandboxPlan } from "./plan.ts";
+import { type SandboxPlan, skillNames } from "./plan.ts";
 import { isNewProtectedPath, newTopLevelPaths } from "./protected-paths.ts";
 import { proxyVariables, relayPort } from "./relay.ts";
 import { type HiddenFiles, loadHiding, newRuledPaths } from "./ruled-paths.ts";
@@ -84,7 +85,7 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
     const hiding = await loadHiding(plan);
     const special = new SpecialFiles();
     const guards = new Set<GuardedNames>();
-    const [temporary, kept] = [makeTemporary(folder, plan), keptFolders(plan)];
+    const [temporary, kept] = [temporaryMounts(folder, plan), keptFolders(plan)];
     const made = { folder, hiding, special, temporary, kept, canGroup, guards, removals };
     const sandbox: LinuxSandbox = { plan, parts, way, ...made };
     const expect = (path: string) => {
@@ -129,7 +130,9 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
   const request = { plan, hiding, special, temporary, needed, kept, socket: way?.socket };
   const { scanned, checks } = scanAndCheck(request, parts);
   const { layout } = scanned;
-  const complainTo = join(folder, `start-${Math.random().toString(36).slice(2)}`);
+  const files = join(folder, `start-${Math.random().toString(36).slice(2)}`);
+  const [checksFile, complainTo] = [`${files}.checks`, `${files}.txt`];
+  if (checks.length > 0) writeFileSync(checksFile, checkText(checks), { mode: 0o600 });
   const relay = way && { node, socket: way.socket };
   const group = sandbox.canGroup ? makeControlGroup(plan.limits) : undefined;
   if (sandbox.canGroup && !group)
@@ -150,7 +153,10 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
   return {
     command: bubblewrapCommand(
       { ...parts, groups: group?.folders ?? [] },
-      { layout, cwd, limits: plan.limits, checks, complainTo, ...(relay && { relay }) },
+      {
+        ...{ layout, cwd, limits: plan.limits, complainTo, ...(relay && { relay }) },
+        ...(checks.length > 0 && { checks: checksFile }),
+      },
       systemShell(command, parts.bash),
     ),
     env: { ...environmentOf(plan, env), ...(way && proxyVariables(relayPort)) },
@@ -170,6 +176,7 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
       sandbox.guards.delete(guard);
       const undone = guard.end([...newTopLevelPaths(plan, scanned.topLevel), ...ruled]);
       notes.push(...scanned.notes, ...undone, ...(way?.proxy.takeRefusals() ?? []));
+      rmSync(checksFile, { force: true });
       const complaint = takeText(complainTo);
       special.learn(layout, { hasBegun: complaint === "" });
       return complaint === "" ? { notes } : { notes, notBegun: complaint };
@@ -210,11 +217,9 @@ function keptFolders({ configDir, home }: SandboxPlan): string[] {
   return [...new Set([configDir, realOrSame(join(home, ".cursor")), ...outputs])];
 }
 
-/** Skills bring along programs that commands run. */
 function skillFolders({ configDir, home }: SandboxPlan): string[] {
-  return [configDir, join(home, ".cursor")].flatMap((folder) =>
-    ["skills", "skills-cursor"].map((name) => join(folder, name)),
-  );
+  const folders = [configDir, realOrSame(join(home, ".cursor"))];
+  return folders.flatMap((folder) => skillNames.map((name) => join(folder, name)));
 }
 
 /** The shell that we add ourselves is the system's, whatever PATH names first. */
@@ -239,7 +244,7 @@ function environmentOf(plan: SandboxPlan, env: Readonly<Record<string, string>>)
 function privateFolder(plan: SandboxPlan): string | undefined {
   for (const base of temporaryBases(plan)) {
     try {
-      return mkdtempSync(join(base, "courser-sandbox-"));
+      return makeTemporaryFolder(base, "sandbox");
     } catch {
       // Full, or not ours to write.
     }
@@ -266,11 +271,13 @@ function furnish(folder: string): Pick<BubblewrapParts, "emptyFile" | "emptyFold
   return { emptyFile, emptyFolder, filter };
 }
 
-/** For those of the system and for ours; not where the files of a command would be lost in it. */
-function makeTemporary(folder: string, { writable, temporary }: SandboxPlan): Map<string, string> {
-  if (!temporary) return new Map();
+/** For those of the system and for ours; not where the files of a command would be lost in it, nor where more lies than is temporary. */
+function temporaryMounts(folder: string, plan: SandboxPlan): Map<string, string> {
+  if (!plan.temporary) return new Map();
   const own = realOrSame(tmpdir());
-  const wanted = ["/tmp", "/var/tmp", ...(writable.some((root) => isInside(own, root)) ? [] : [own])];
+  const places = [plan.workspace, ...plan.roots, ...plan.writable, plan.home];
+  const isApart = !places.some((place) => isInside(place, own)) && !plan.writable.some((root) => isInside(own, root));
+  const wanted = ["/tmp", "/var/tmp", ...(isApart ? [own] : [])];
   const folders = [...new Set(wanted.filter((path) => existsSync(path)).map(realOrSame))];
   return new Map(folders.map((at, index) => [at, mkdirAt(join(folder, `tmp-${index}`))]));
 }

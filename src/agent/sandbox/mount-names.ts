@@ -17,6 +17,7 @@ export function readMountNames(table = "/proc/self/mountinfo"): OtherNames {
     return () => [];
   }
   const mounts = text.split("\n").flatMap(mountOf);
+  if (new Set(mounts.map(({ device }) => device)).size === mounts.length) return () => [];
   const holderOf = (path: string) =>
     mounts.reduce<SystemMount | undefined>(
       // Of two at one place, the later lies on top.

@@ -32,11 +32,22 @@ export type RuledPaths = { mounts: Mount[]; named: string[]; absent: string[]; n
 
 export function ruledPaths(plan: SandboxPlan, hiding: HiddenFiles): RuledPaths {
   const ruled = ruledNow(plan, hiding);
-  if (ruled.mounts.length > mostMounts)
-    throw new Error(
-      `Deny rules and ignore files name more than ${mostMounts} files, which is more than the sandbox can hide: name their folder instead.`,
-    );
+  if (ruled.mounts.length > mostMounts) throw tooMany();
   return ruled;
+}
+
+/** Bubblewrap takes no more words than that. */
+const mostOfAll = 2700;
+
+export function checkLength(layout: Layout): Layout {
+  if (layout.length > mostOfAll) throw tooMany();
+  return layout;
+}
+
+function tooMany(): Error {
+  return new Error(
+    `Deny rules and ignore files name more than ${mostMounts} files, or files in too many folders, which is more than the sandbox can hide: name their folder instead.`,
+  );
 }
 
 /**

@@ -15,7 +15,7 @@ import {
   type TopLevelNames,
   topLevelNames,
 } from "./protected-paths.ts";
-import { type HiddenFiles, ruledPaths } from "./ruled-paths.ts";
+import { checkLength, type HiddenFiles, ruledPaths } from "./ruled-paths.ts";
 import type { SpecialFiles } from "./special-files.ts";
 
 export type ScanLayoutRequest = {
@@ -54,13 +54,15 @@ export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
   for (const [at, from] of temporary) mounts.push({ at, as: "private", from });
   const closed = kept.filter((path) => statOf(path)?.isDirectory());
   for (const at of closed) mounts.push({ at, as: "closed" });
+  const roots = [plan.workspace, ...plan.roots];
+  // A setting does not open what the agent keeps.
+  const readable = plan.readable.filter((path) => roots.includes(path) || !kept.some((each) => isInside(path, each)));
   // Never a veil itself, or what holds one: a PATH that names /tmp does not open it.
-  const shown = [...needed, ...plan.readable, ...homeInSight(plan)].filter(
+  const shown = [...needed, ...readable, ...homeInSight(plan)].filter(
     (path) => statOf(path) && !veils.some((veil) => isInside(veil, path)),
   );
   for (const at of shown) mounts.push({ at, as: "visible" });
 
-  const roots = [plan.workspace, ...plan.roots];
   const writable = plan.writable.filter((path) => statOf(path) && (roots.includes(path) || !isProtected(path, plan)));
   for (const root of writable) {
     mounts.push({ at: root, as: "writable" });
@@ -76,11 +78,12 @@ export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
   const isInSight = (path: string) =>
     !veils.some((veil) => isInside(path, veil)) || shown.some((at) => isInside(path, at));
   const around = [...roots.map(dirname), plan.home, ...sharedFolders].filter(isInSight);
-  const found = special.find(around, [...writable, ...veils, ...closed]).filter((at) => at !== socket);
-  mounts.push(...special.hidden(found, { needed: [...shown, ...writable, plan.home], own: writable }));
+  const found = special.find({ around, except: [...writable, ...veils, ...closed], isInSight });
+  const others = found.filter((path) => path !== socket);
+  mounts.push(...special.hidden(others, { needed: [...shown, ...writable, plan.home], own: writable }));
   mounts.push(...hardLinksTo(mounts, writable), ...otherNamesOf(mounts));
   mounts.push(...waysTo([...mounts.filter(isFixed).map(({ at }) => at), ...watched.keys()], writable));
-  return { layout: arrange(mounts), watched, topLevel: topLevelNames(plan), notes: ruled.notes };
+  return { layout: checkLength(arrange(mounts)), watched, topLevel: topLevelNames(plan), notes: ruled.notes };
 }
 
 /** Where programs that many use keep their sockets and pipes. */

@@ -13,6 +13,12 @@ const skipped = new Set(["node_modules", "__pycache__", ".venv", "venv", ".git"]
 
 type Listing = { changedAt: number; special: string[]; folders: string[] };
 
+export type SpecialFilesRequest = {
+  around: readonly string[];
+  except: readonly string[];
+  isInSight(path: string): boolean;
+};
+
 /** Kept for a run: a folder that has not changed since it was listed need not be listed again. */
 export class SpecialFiles {
   readonly #listings = new Map<string, Listing>();
@@ -48,7 +54,7 @@ export class SpecialFiles {
    * are in no table, and sockets of other network namespaces are in none of ours: for those, the folders below `around` are
    * listed, but for `except`, where nothing needs to be hidden.
    */
-  find(around: readonly string[], except: readonly string[]): string[] {
+  find({ around, except, isInSight }: SpecialFilesRequest): string[] {
     const bound = boundNames();
     const relative = bound.filter((name) => !isAbsolute(name));
     const standing = relative.length > 0 ? workingFolders() : [];
@@ -63,7 +69,7 @@ export class SpecialFiles {
       sockets.push(...found);
       if (found.length === 0) near.push(...paths.map((path) => existingFolder(dirname(path))));
     }
-    const renamed = [...new Set(near)].filter((folder) => folder !== "/");
+    const renamed = [...new Set(near)].filter((folder) => folder !== "/" && isInSight(folder));
     const listed = [
       ...this.#below(renamed, renamed.length + mostNear, []),
       ...this.#below(around, mostFolders, except),

@@ -3,7 +3,7 @@ import { flag } from "../flags.ts";
 import type { InnerCommand } from "./inner-command.ts";
 
 export const serveFlags = [
-  flag("General", "--port <n>", "Port to listen on (default: a free one)"),
+  flag("General", "--port <port>", "Port to listen on (default: a free one)"),
   flag("General", "--host <address>", "Address to listen on (default: 127.0.0.1); others need --allow-remote"),
   flag(
     "General",

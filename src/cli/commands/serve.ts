@@ -4,24 +4,26 @@ import { UserError } from "../../protocol/error-codes.ts";
 import { runService } from "../../serve/service.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
+import { watchForTheEnd } from "../shutdown.ts";
 import { openStdout } from "../stdout.ts";
+import { refuseAgents } from "./refuse-agents.ts";
 import { launchOf, withFleet } from "./runs/context.ts";
 
 const loopback = ["127.0.0.1", "localhost"];
 const shortestPassword = 16;
 
 export async function serve(invocation: Invocation): Promise<number> {
+  refuseAgents(invocation, "who can reach this machine");
   const { flags } = invocation.line;
   const port = portOf(flagText(flags, "port"));
   const host = flagText(flags, "host") ?? "127.0.0.1";
   const password = passwordFor(host, invocation);
   const abort = new AbortController();
-  const end = () => abort.abort();
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
+  const watch = watchForTheEnd(abort, invocation.env);
   const launch = launchOf(invocation);
   const stdout = openStdout();
-  return withFleet(invocation, async (fleet) => {
-    await runService(
+  const served = withFleet(invocation, (fleet) =>
+    runService(
       { ...launch, fleet, version: invocation.version },
       {
         host: loopback.includes(host) ? "127.0.0.1" : host,
@@ -34,9 +36,10 @@ export async function serve(invocation: Invocation): Promise<number> {
             `Serving on http://${at.host.includes(":") ? `[${at.host}]` : at.host}:${at.port}, token in ${join(launch.configDir, "serve.json")}\nThe API: /openapi.json. Ctrl+C ends the service; runs go on.\n`,
           ),
       },
-    );
-    return 0;
-  });
+    ),
+  );
+  await served.finally(() => watch.stop());
+  return 0;
 }
 
 function portOf(text: string | undefined): number {
@@ -54,6 +57,7 @@ function passwordFor(host: string, { line: { flags }, env }: Invocation): string
       `--host ${host} lets others reach the service, and through it this machine. If that is meant: --allow-remote, with a password in COURSER_SERVE_PASSWORD. A tunnel is safer: ssh -L 4096:127.0.0.1:4096`,
     );
   const password = env["COURSER_SERVE_PASSWORD"] ?? "";
+  delete env["COURSER_SERVE_PASSWORD"]; // nothing that is started from here may see it
   if (password.length >= shortestPassword) return password;
   throw new UserError(
     "USAGE",

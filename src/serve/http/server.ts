@@ -99,10 +99,11 @@ async function answer(request: IncomingMessage, response: ServerResponse, guard:
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   try {
-    const refusal = guard(request) ?? bodyFault(request);
-    if (refusal) return refuse(response, refusal);
-    const body = await bodyOf(request);
-    if (body === undefined) return refuse(response, tooLarge);
+    const stranger = guard(request);
+    if (stranger) return refuse(response, stranger);
+    const fault = bodyFault(request);
+    const body = await bodyOf(request, { isWanted: fault === undefined });
+    if (body === undefined) return refuse(response, fault ?? tooLarge);
     const exchange: Exchange = { outgoing: response, body, signal: gone.signal, isSent: false };
     const lastEventId = request.headers["last-event-id"];
     const headers: Record<string, string> = typeof lastEventId === "string" ? { "last-event-id": lastEventId } : {};
@@ -140,15 +141,20 @@ function bodyFault({ method = "", headers }: IncomingMessage) {
   return undefined;
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
+/**
+ * Undefined: it is too large, or was not wanted. It is read all the same, within bounds, since who still writes would not
+ * read the answer; who goes on for longer is cut off.
+ */
+async function bodyOf(request: IncomingMessage, { isWanted }: { isWanted: boolean }): Promise<string | undefined> {
+  let chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > mostBodyBytes) return undefined;
-    chunks.push(chunk);
+    if (isWanted && bytes <= mostBodyBytes) chunks.push(chunk);
+    else chunks = [];
+    if (bytes > 4 * mostBodyBytes) return undefined;
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return isWanted && bytes <= mostBodyBytes ? Buffer.concat(chunks).toString("utf8") : undefined;
 }
 
 function pathOf({ url = "/" }: IncomingMessage): string {

@@ -71,7 +71,7 @@ export const studioSessionRoutes: readonly Route[] = [
     replies: { 200: { description: "The session", schema: anything }, ...failures(404) },
     async handle({ context, params }) {
       const session = await sessionOf(context, params);
-      const { turns: _turns, ...facts } = session;
+      const { turns: _turns, path: _path, ...facts } = session;
       return { status: 200, body: { ...facts, turns: sessionUsage(session) } };
     },
   }),

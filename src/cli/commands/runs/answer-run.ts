@@ -7,9 +7,11 @@ import type { Invocation } from "../../main.ts";
 import { terminalHuman } from "../../terminal-human.ts";
 import { terminalLines } from "../../terminal-question.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
+import { refuseAgents } from "../refuse-agents.ts";
 import { chosenRun, withFleet } from "./context.ts";
 
-export function answerRun(invocation: Invocation, words: readonly string[]): Promise<number> {
+export async function answerRun(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "what people answer");
   return withFleet(invocation, async (fleet) => {
     const run = words.length > 0 ? (await chosenRun(fleet, words, invocation)).id : undefined;
     const wanted = flagText(invocation.line.flags, "question");

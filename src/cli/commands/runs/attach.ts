@@ -6,6 +6,7 @@ import { startHosts } from "../../../serve/launcher.ts";
 import type { Invocation } from "../../main.ts";
 import { terminalHuman } from "../../terminal-human.ts";
 import { type TerminalLines, terminalLines } from "../../terminal-question.ts";
+import { refuseAgents } from "../refuse-agents.ts";
 import { chosenRun, launchOf, withFleet } from "./context.ts";
 import { createRunScreen } from "./run-lines.ts";
 
@@ -14,6 +15,7 @@ export function attach(invocation: Invocation, words: readonly string[]): Promis
 }
 
 export async function attachTo(invocation: Invocation, fleet: Fleet, record: RunRecord): Promise<number> {
+  refuseAgents(invocation, "what people answer");
   const { isatty } = await import("node:tty");
   const isTerminal = isatty(0) && isatty(1);
   const terminal = isTerminal ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;

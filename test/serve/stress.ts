@@ -1,0 +1,96 @@
+// `npm run test:serve -- [--runs N] [--kills N] [--seconds S]`: background runs while the service is killed at random. None may be lost, none
+// run twice, each has one result.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isOver } from "../../src/serve/fleet.ts";
+import { TestService, until } from "./service-support.ts";
+
+export type StressReport = {
+  runs: number;
+  kills: number;
+  lost: number;
+  twice: number;
+  results: number;
+  mostAtOnce: number;
+};
+
+/** `seconds`: how long each of them works. */
+export async function stress({
+  runs,
+  kills,
+  seconds,
+}: {
+  runs: number;
+  kills: number;
+  seconds: number;
+}): Promise<StressReport> {
+  const service = new TestService();
+  const { workspace, fleet } = service;
+  const ids: string[] = [];
+  let killed = 0;
+  let mostAtOnce = 0;
+  try {
+    const script = (number: number) =>
+      service.script([
+        { calls: [{ name: "Shell", args: { command: `sleep ${seconds}; echo ${number} >> ran.log` } }] },
+        { text: `run ${number}` },
+      ]);
+    let next = 0;
+    const starter = async () => {
+      while (next < runs) {
+        const number = next++;
+        const { stdout, stderr } = await workspace.run(["-b", "--force", "--model", script(number), `task ${number}`], {
+          timeoutMs: 60_000,
+        });
+        if (!stdout.startsWith("run-")) throw new Error(`-b failed: ${stderr}`);
+        ids.push(stdout.trim());
+      }
+    };
+    const killer = async () => {
+      while (killed < kills) {
+        await sleep(100 + Math.random() * 900);
+        if (service.killAny()) killed++;
+        else if (ids.length === runs && (await allOver())) return;
+      }
+    };
+    const allOver = async () => (await fleet.runs({ limit: runs * 2 })).every(({ state }) => isOver(state));
+    const watching = setInterval(async () => {
+      mostAtOnce = Math.max(mostAtOnce, (await fleet.waiting()).hosted);
+    }, 50);
+    await Promise.all([starter(), starter(), killer()]);
+    await until(allOver, "all runs to be over", 60_000 + runs * 2000);
+    clearInterval(watching);
+    const ran = existsSync(join(workspace.path, "ran.log"))
+      ? readFileSync(join(workspace.path, "ran.log"), "utf8").split("\n").filter(Boolean)
+      : [];
+    let results = 0;
+    for (const id of ids) {
+      const log = await fleet.entries(id, 0, 1000);
+      const run = await fleet.run(id);
+      if (log.filter(({ entry }) => entry.type === "result").length === 1 && run?.state === "finished") results++;
+    }
+    return {
+      runs,
+      kills: killed,
+      lost: runs - new Set(ran).size,
+      twice: ran.length - new Set(ran).size,
+      results,
+      mostAtOnce,
+    };
+  } finally {
+    await service.remove();
+  }
+}
+
+export async function main(argv: readonly string[]): Promise<number> {
+  const numberOf = (name: string, otherwise: number) =>
+    Number(argv[argv.indexOf(name) + 1 || argv.length] ?? otherwise);
+  const report = await stress({
+    runs: numberOf("--runs", 200),
+    kills: numberOf("--kills", 5),
+    seconds: numberOf("--seconds", 2),
+  });
+  console.log(JSON.stringify(report));
+  return report.lost + report.twice === 0 && report.results === report.runs ? 0 : 1;
+}
