@@ -49,7 +49,6 @@ describe("turns", () => {
     await run.close();
   });
 
-
   it("are queued, answered in their order, and withdrawn until they are told", async () => {
     const run = await create().open([{ text: "One." }, { text: "Three." }]);
     const seen = follow(run);
