@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startModelServer } from "../test/support/model-server.ts";
 import { adapterTimes } from "./adapter.ts";
+import { atOnceFigures } from "./at-once.ts";
 import { codeSearchFigures } from "./code-search.ts";
 import { compactRatio } from "./compact.ts";
 import { decoderRatio } from "./decoder.ts";
@@ -73,6 +74,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   launch,
   adapter,
   mcp,
+  atOnce,
   size,
 };
 
@@ -324,6 +326,12 @@ async function mcp(folder: string, { rounds }: Options): Promise<Line[]> {
     { name: "first event with three MCP servers", value: first, limit: 1.2, unit: "×", better: "less", floor },
     { name: "a whole run with them, longer by", value: wholeMs, unit: "ms", better: "less" },
   ];
+}
+
+async function atOnce(folder: string, { rounds }: Options): Promise<Line[]> {
+  const { ratio, soloMs } = await atOnceFigures(place(join(folder, "at-once")), Math.min(rounds, 5));
+  const floor = `each by itself: ${soloMs.toFixed(0)} ms`;
+  return [{ name: "twelve runs at once, processor time", value: ratio, limit: 1.1, unit: "×", better: "less", floor }];
 }
 
 async function size(folder: string): Promise<Line[]> {

@@ -11,7 +11,7 @@ const mayImport: Record<string, readonly string[]> = {
   text: [],
   json: ["text"],
   protocol: ["text", "json"],
-  redact: [],
+  redact: ["text"],
   process: [],
   store: ["text", "json", "protocol", "redact"],
   policy: ["text", "json", "protocol", "redact"],
@@ -22,6 +22,7 @@ const mayImport: Record<string, readonly string[]> = {
   agent: ["text", "json", "protocol", "redact", "process", "policy", "store", "net", "web", "model"],
   sdk: ["text", "json", "protocol", "redact", "process", "store"],
   export: ["text", "json", "protocol", "redact", "store", "sdk"],
+  serve: ["text", "json", "protocol", "redact", "process", "store", "sdk", "export"],
   adapter: ["text", "json", "protocol", "redact", "process", "policy", "net", "web", "sdk"],
   run: ["text", "json", "protocol", "redact", "process", "policy", "store", "net", "web", "model", "agent"],
   terminal: [
@@ -55,12 +56,13 @@ const mayImport: Record<string, readonly string[]> = {
     "export",
     "adapter",
     "bridge",
+    "serve",
     "terminal",
   ],
 };
 
 /** What every stage of the shell's judgement may use: paths, patterns, rules, and how parts are shown. */
-const common = ["glob.ts", "hard-links.ts", "paths.ts", "rules.ts", "show.ts"];
+const common = ["glob.ts", "hard-links.ts", "paths.ts", "protected-names.ts", "rules.ts", "show.ts"];
 
 /** What is loaded before the first line of output. Each name here is paid for by every start. */
 const startUp = ["cli", "json", "model", "policy", "protocol", "redact", "run", "store", "text"];
@@ -179,6 +181,7 @@ describe("architecture", () => {
       "net",
       "web",
       "export",
+      "serve",
       "protocol",
       "json",
       "text",

@@ -1,8 +1,8 @@
 // How a failure is told: one line on stderr, and its JSON twin where the output format is JSON.
-import { type ErrorCode, exitCodeOf, explainError } from "../protocol/error-codes.ts";
+import { type ErrorCode, exitCodeOf, explainError, resultText } from "../protocol/error-codes.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 import { type OutputFormat, outputs } from "./outputs.ts";
-import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
+import { openStdout, outputFault, withoutSecrets, writeStderr } from "./stdout.ts";
 
 /** `answer`: of a command such as `permissions list --format json`, which is not a run. */
 type FailureFormat = OutputFormat | "answer";
@@ -23,6 +23,14 @@ export async function failedBeforeRun(error: unknown, format: FailureFormat, pro
   return exitCodeOf(code);
 }
 
+/** The exit code, which is not that of a success where something could not be written. */
+export function checkOutput(exitCode: number): number {
+  const fault = outputFault();
+  if (!fault) return exitCode;
+  writeStderr(errorLine(fault.message, fault.code));
+  return exitCode === 0 ? exitCodeOf(fault.code) : exitCode;
+}
+
 function failedResult(message: string, code: ErrorCode): string {
   const event = { type: "fail" as const, message: resultText(message), code, durationMs: 0, apiDurationMs: 0 };
   return JSON.stringify(encodeEvent(event, "", {}));
@@ -34,11 +42,6 @@ function failedAnswer(message: string, code: ErrorCode): string {
 
 export function errorLine(message: string, code: ErrorCode): string {
   return `Error: ${message} [${code}]\n`;
-}
-
-/** The message as the result spells it. */
-export function resultText(message: string): string {
-  return `Error: ${message}`;
 }
 
 /** What happened, for people and by name. Anything but a UserError is a bug and is shown with its stack. */

@@ -57,7 +57,11 @@ export const flags: readonly Flag[] = [
   flag("Run", "--image <path>...", "Attach an image (repeatable)"),
   flag("Run", "--system-prompt <text>", "Replace the built-in system prompt"),
   flag("Run", "--append-system-prompt <text>", "Add to the system prompt"),
-  flag("Run", "-b, --background", "Start in background mode", { notBuilt: true }),
+  flag(
+    "Run",
+    "-b, --background",
+    "Run in the background and print the run's id; without a prompt, choose a run to attach to",
+  ),
   flag("Run", "-c, --cloud", "Start in cloud mode", { notBuilt: true }),
   flag("Run", "--browser", "Give the agent a browser: open, snapshot, click, type, screenshot"),
   flag(

@@ -1,5 +1,5 @@
 // From flags to a RunRequest, and to the host that carries it out. Nothing behind this file knows of flags.
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import type { ChatChoice, ReasoningEffort, RunRequest } from "../protocol/run.ts";
@@ -130,7 +130,7 @@ function resumeOrNew(id: string, isChosen: boolean, program: string): ChatChoice
   return { type: "resume", id, orNew: true };
 }
 
-function limitsOf(flags: FlagValues): RunRequest["limits"] {
+export function limitsOf(flags: FlagValues): NonNullable<RunRequest["limits"]> {
   const turns = flagText(flags, "max-turns");
   const time = flagText(flags, "max-time");
   const cost = flagText(flags, "max-cost");
@@ -155,10 +155,13 @@ function milliseconds(text: string): number {
   return value;
 }
 
+const longestSchema = 2 ** 20;
+
 /** `given`: a file, or the schema itself. */
 function readSchema(given: string): unknown {
   const isInline = /^\s*\{/.test(given);
   try {
+    if (!isInline && statSync(resolve(given)).size > longestSchema) throw new Error("it has more than 1 MiB");
     return JSON.parse(isInline ? given : readFileSync(resolve(given), "utf8").replace(/^\uFEFF/, ""));
   } catch (error) {
     const { message } = error as Error;

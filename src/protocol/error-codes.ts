@@ -22,12 +22,21 @@ export const errorCodes = {
   STORE_MISSING_BLOB: { exit: 1 },
   STORE_BLOB_HASH: { exit: 1 },
   STORE_FAILED: { exit: 1 },
+  OUTPUT_FAILED: { exit: 1 },
   UPDATE_FAILED: { exit: 1 },
   INSTALL_REFUSED: { exit: 1 },
   SANDBOX_UNAVAILABLE: { exit: 1 },
   MCP_UNREACHABLE: { exit: 1, retry: true },
   PORT_TAKEN: { exit: 1 },
   BROWSER_MISSING: { exit: 1 },
+  SERVICE_UNREACHABLE: { exit: 1, retry: true },
+
+  RUN_NOT_FOUND: { exit: 1 },
+  RUN_OVER: { exit: 1 },
+  AGENT_BUSY: { exit: 1, retry: true },
+  AGENT_ARCHIVED: { exit: 1 },
+  LEASE_LOST: { exit: 1 },
+  QUESTION_CLOSED: { exit: 1 },
 
   MODEL_UNKNOWN: { exit: 1 },
   MODEL_AUTH_ERROR: { exit: 1 },
@@ -42,8 +51,10 @@ export const errorCodes = {
   MODEL_OVERFLOW: { exit: 1 },
   MODEL_REFUSED: { exit: 1 },
   MODEL_EMPTY: { exit: 1 },
+  MODEL_TOO_LONG: { exit: 1 },
 
   PROMPT_BLOCKED: { exit: 1 },
+  PROMPT_TOO_LARGE: { exit: 1 },
   MAX_TURNS: { exit: 1 },
   MAX_TIME: { exit: 1 },
   MAX_COST: { exit: 1 },
@@ -106,4 +117,9 @@ export function explainError(error: unknown): { code: ErrorCode; message: string
   if (error instanceof UserError) return { code: error.code, message: error.message };
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: "INTERNAL", message: `Unexpected failure, please report it: ${message}` };
+}
+
+/** The message of a failure as the result of a stream spells it. */
+export function resultText(message: string): string {
+  return `Error: ${message}`;
 }

@@ -139,7 +139,11 @@ export type QuestionBody =
   | ServerQuestion
   | HooksQuestion;
 
-/** `reasons`: why it is not simply allowed. `personOnly`: no program may answer in the place of a person. */
+/**
+ * `reasons`: why it is not simply allowed. `rules`: the narrowest allow rules that would answer it from now on. `diff`: what
+ * an edit would change.
+ * `personOnly`: no program may answer in the place of a person.
+ */
 export type PermissionQuestion = {
   type: "permission";
   callId: string;
@@ -147,6 +151,8 @@ export type PermissionQuestion = {
   args: unknown;
   needs: readonly { kind: string; target: string; cwd?: string }[];
   reasons: readonly string[];
+  rules?: readonly string[];
+  diff?: string;
   personOnly?: boolean;
 };
 
@@ -166,9 +172,12 @@ export type HooksQuestion = {
   files: readonly { file: string; hooks: readonly { event: string; command?: string; prompt?: string }[] }[];
 };
 
-/** `always`: for the same thing until the run ends. `choices` without answers: passed over. */
+/**
+ * `always`: for the same thing until the run ends. `grant`: the proposed rules hold from now on, for this run, or saved with
+ * those of the project or the user. `choices` without answers: passed over.
+ */
 export type Answer =
-  | { type: "yes"; always?: boolean }
+  | { type: "yes"; always?: boolean; grant?: "run" | "project" | "user" }
   | { type: "no"; reason?: string }
   | { type: "choices"; answers: readonly QuestionAnswer[] };
 

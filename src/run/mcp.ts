@@ -13,6 +13,7 @@ import type { AgentEvent } from "../protocol/event.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { redact } from "../redact/redact.ts";
 import { isSecretName } from "../redact/secret-names.ts";
+import { redactedStart } from "../redact/shorten.ts";
 import { approveServer } from "../store/mcp-approvals.ts";
 import type { McpServer } from "../store/mcp-servers.ts";
 import { chooseServerTools } from "./choose-tools.ts";
@@ -79,7 +80,7 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
     async expand(text, signal) {
       const parts = await started.prompt(text, signal).catch((error: unknown) => {
         if (!(error instanceof ServerProblem)) throw error;
-        throw new UserError("USAGE", `${error.message} It was asked for by: ${text.slice(0, 80)}`);
+        throw new UserError("USAGE", `${error.message} It was asked for by: ${redactedStart(text, 80)}`);
       });
       return parts && { parts, warnings: [], attachments: [] };
     },

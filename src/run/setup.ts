@@ -40,12 +40,13 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   const workspace = realDirectory(asked.workspace, "--workspace");
   const roots = (asked.roots ?? []).map((path) => realDirectory(path, "--add-dir"));
   const config = configDir(env);
-  const asking = createAsking(host.human);
+  const asking = createAsking(host.human, host.signal);
 
   const isKnown = asked.trust === true || isTrusted(config, workspace);
   const isAsked = gate && !isKnown && !asked.force;
   // A yes is remembered, as that of --trust.
   const isGranted = isAsked && (await asking.ask({ type: "trust", workspace }))?.type === "yes";
+  host.signal?.throwIfAborted();
   if (isAsked && !isGranted) throw untrusted(workspace);
   const request = isGranted ? { ...asked, trust: true } : asked;
   const trusted = isKnown || isGranted;
@@ -85,7 +86,8 @@ function modeOf({ mode, force }: RunRequest, { approvalMode }: Settings): Permis
   return force || approvalMode === "unrestricted" ? "force" : "default";
 }
 
-function untrusted(workspace: string): UserError {
+/** Also for who must not begin a run to find out. */
+export function untrusted(workspace: string): UserError {
   return new UserError(
     "UNTRUSTED",
     `Workspace Trust Required\n\n  ${workspace}\n\nThe agent reads and changes files here and follows this project's instructions.\nPass --trust, --yolo, or -f if you trust this directory; --trust is remembered.`,

@@ -89,6 +89,7 @@ export function builtInRules(configDir: string): Rule[] {
     text: `Read(${file})`,
     scope: "user",
     source: "built in",
+    withFolders: true,
   }));
 }
 

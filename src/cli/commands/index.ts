@@ -6,7 +6,9 @@ import { hookCommands } from "./hooks/index.ts";
 import type { InnerCommand } from "./inner-command.ts";
 import { mcpCommands } from "./mcp/index.ts";
 import { permissionCommands } from "./permissions/index.ts";
+import { persistCommands, runCommands } from "./runs/index.ts";
 import { sandboxCommands } from "./sandbox/index.ts";
+import { serveFlags, workerCommands } from "./serve-flags.ts";
 import { anyFormat, exportCommand, listFlags, sessionCommands } from "./sessions/index.ts";
 
 export type Command = Omit<InnerCommand, "load"> & {
@@ -163,6 +165,38 @@ export const commands: readonly Command[] = [
     verbatimAfter: "run",
     examples: ["sandbox status", "sandbox run npm test --silent", 'sandbox run "ls -l | wc -l"'],
     commands: sandboxCommands,
+  }),
+  outer({
+    name: "runs",
+    summary: "List, watch, answer and stop background runs",
+    examples: ["runs", "runs attach 0bae", "runs logs 0bae --follow", "runs stop 0bae"],
+    commands: runCommands,
+    inner: "list",
+  }),
+  {
+    ...outer({
+      name: "persist",
+      summary: "Sessions that outlive the terminal: start, attach, list, stop",
+      examples: ['persist "make the tests pass"', "persist attach 0bae", "persist --resume 0bae"],
+      commands: persistCommands,
+    }),
+    uses: ["resume", "model", "force", "workspace"],
+    operands: "[prompt...]",
+    commands: undefined,
+    load: async () => (await import("./runs/persist.ts")).persist,
+  },
+  {
+    name: "serve",
+    summary: "Serve runs and sessions of this machine over HTTP: REST, server-sent events, OpenAPI",
+    flags: serveFlags,
+    examples: ["serve", "serve --port 4096"],
+    load: async () => (await import("./serve.ts")).serve,
+  },
+  outer({
+    name: "worker",
+    summary: "Carry out runs that were queued",
+    examples: ["worker start --single-use"],
+    commands: workerCommands,
   }),
   { name: "install-shell-integration", summary: "Install shell integration to ~/.zshrc" },
   { name: "uninstall-shell-integration", summary: "Remove shell integration from ~/.zshrc" },

@@ -1,0 +1,68 @@
+// `-b`: a run that outlives this command. Its id is all that is printed. Without a prompt: a choice among those there are.
+import { UserError } from "../protocol/error-codes.ts";
+import { untrusted } from "../run/setup.ts";
+import type { Fleet, RunRecord } from "../serve/fleet.ts";
+import { startHosts, startService } from "../serve/launcher.ts";
+import { newRun } from "../serve/new-run.ts";
+import { configDir, homeDir } from "../store/config-dir.ts";
+import { readService } from "../store/service-file.ts";
+import { isTrusted } from "../store/trust.ts";
+import { answer } from "./commands/answer.ts";
+import { launchOf, withFleet } from "./commands/runs/context.ts";
+import { flagList } from "./flags.ts";
+import type { Invocation } from "./main.ts";
+import { runRequest } from "./run-request.ts";
+import { readPrompt } from "./stdin.ts";
+
+export async function runInBackground(invocation: Invocation): Promise<number> {
+  const { isatty } = await import("node:tty");
+  const isChoice = invocation.line.words.length === 0 && isatty(0) && isatty(1);
+  return withFleet(invocation, async (fleet) => {
+    if (isChoice) return choose(invocation, fleet);
+    const run = await startInBackground(invocation, fleet);
+    return answer(`${run.id}\n`);
+  });
+}
+
+/** What only has a meaning for who waits for the answer, and what must not be kept. */
+const unusable: Readonly<Record<string, string>> = {
+  "output-format": "It is over when the run has begun: see 'runs logs'.",
+  "stream-partial-output": "It is over when the run has begun: see 'runs logs --follow'.",
+  "input-format": "Further prompts are typed into 'runs attach'.",
+  "output-last-message": "The answer is in 'runs list --format json'.",
+  "api-key": "Keys are not kept with a run. Set the vendor's variable, such as ANTHROPIC_API_KEY, or save it: login.",
+  header: "Headers may hold keys, and are not kept with a run: name them in courser.json.",
+};
+
+export async function startInBackground(invocation: Invocation, fleet: Fleet): Promise<RunRecord> {
+  const { flags } = invocation.line;
+  for (const [name, why] of Object.entries(unusable))
+    if (flags.has(name)) throw new UserError("USAGE", `--${name} cannot be used with a background run. ${why}`);
+  const request = runRequest(invocation, "print");
+  if (!request.force && !request.trust && !isTrusted(configDir(invocation.env), request.workspace))
+    throw untrusted(request.workspace);
+  const { text, data } = await readPrompt(invocation, new AbortController().signal);
+  const { resolve } = await import("node:path");
+  const images = flagList(flags, "image").map((path) => resolve(path));
+  const prompt = { text, ...(data !== undefined && { data }), ...(images.length > 0 && { images }) };
+  const run = await fleet.enqueue(newRun({ cli: "courser", request, prompt }));
+  const launch = launchOf(invocation);
+  // From here, so that it has the environment of this shell. Where there is no room it waits, and has that of who starts it.
+  await startHosts(fleet, launch, run.id);
+  if (!readService(launch.configDir)) startService(launch);
+  return run;
+}
+
+async function choose(invocation: Invocation, fleet: Fleet): Promise<number> {
+  const [{ pick }, { runLines }, { attachTo }] = await Promise.all([
+    import("./picker.ts"),
+    import("./commands/runs/run-lines.ts"),
+    import("./commands/runs/attach.ts"),
+  ]);
+  const runs = await fleet.runs({ limit: 200 });
+  if (runs.length === 0) return answer(`There are no background runs. To start one: ${invocation.name} -b "…"\n`);
+  const [, ...lines] = runLines(runs, { home: homeDir(invocation.env), now: Date.now() });
+  const choices = lines.map((line) => ({ text: line, words: line }));
+  const index = await pick(choices, "Which run?", invocation.env);
+  return index === undefined ? 0 : attachTo(invocation, fleet, runs[index]!);
+}

@@ -1,0 +1,56 @@
+// Answers what background runs ask: on a terminal one question after the other, in scripts by --yes, --always or --no.
+import { createInterface } from "node:readline";
+import { UserError } from "../../../protocol/error-codes.ts";
+import type { Answer, Question } from "../../../protocol/run.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { terminalHuman } from "../../terminal-human.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { chosenRun, withFleet } from "./context.ts";
+
+export function answerRun(invocation: Invocation, words: readonly string[]): Promise<number> {
+  return withFleet(invocation, async (fleet) => {
+    const run = words.length > 0 ? (await chosenRun(fleet, words, invocation)).id : undefined;
+    const wanted = flagText(invocation.line.flags, "question");
+    const open = (await fleet.questions()).filter(
+      (each) => (run === undefined || each.run === run) && (wanted === undefined || each.question.id === wanted),
+    );
+    const given = givenAnswer(invocation);
+    if (wantsJson(invocation) && !given) return answerJson(open);
+    if (open.length === 0) return answer("No run asks anything.\n");
+    if (given) {
+      // A script must say which: a list that it has not seen may have grown.
+      if (open.length > 1)
+        throw new UserError("USAGE", `${open.length} questions are open. Name one: --question ${open[0]!.question.id}`);
+      const { run: id, question } = open[0]!;
+      await fleet.answer(id, { question: question.id, hash: question.hash, answer: given });
+      return answer(`✓ Answered ${describe(question)}\n`);
+    }
+    const { isatty } = await import("node:tty");
+    if (!isatty(0))
+      throw new UserError("USAGE", "'runs answer' needs a terminal, or an answer: --yes, --always or --no <reason>.");
+    const terminal = createInterface({ input: process.stdin, output: process.stdout });
+    try {
+      const human = terminalHuman(terminal, (line) => process.stdout.write(`${line}\n`));
+      for (const { run: id, question } of open) {
+        process.stdout.write(`\n${id}\n`);
+        const said = await human.ask(question, new AbortController().signal);
+        await fleet.answer(id, { question: question.id, hash: question.hash, answer: said });
+      }
+    } finally {
+      terminal.close();
+    }
+    return 0;
+  });
+}
+
+function givenAnswer({ line: { flags } }: Invocation): Answer | undefined {
+  const no = flags.get("no");
+  if (no !== undefined) return { type: "no", ...(typeof no === "string" && { reason: no }) };
+  if (flags.has("always")) return { type: "yes", always: true };
+  return flags.has("yes") ? { type: "yes" } : undefined;
+}
+
+function describe(question: Question): string {
+  return question.type === "permission" ? `${question.tool} (${question.id})` : `${question.type} (${question.id})`;
+}

@@ -1,0 +1,68 @@
+// Shows a background run on this terminal, answers its questions, takes further prompts. Leaving it lets it go on.
+import { createInterface, type Interface } from "node:readline";
+import { type AttachedRun, attachRun } from "../../../serve/attached-run.ts";
+import type { Fleet, RunRecord } from "../../../serve/fleet.ts";
+import { startHosts } from "../../../serve/launcher.ts";
+import type { Invocation } from "../../main.ts";
+import { terminalHuman } from "../../terminal-human.ts";
+import { chosenRun, launchOf, withFleet } from "./context.ts";
+import { createRunScreen } from "./run-lines.ts";
+
+export function attach(invocation: Invocation, words: readonly string[]): Promise<number> {
+  return withFleet(invocation, async (fleet) => attachTo(invocation, fleet, await chosenRun(fleet, words, invocation)));
+}
+
+export async function attachTo(invocation: Invocation, fleet: Fleet, record: RunRecord): Promise<number> {
+  const { isatty } = await import("node:tty");
+  const isTerminal = isatty(0) && isatty(1);
+  const terminal = isTerminal ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
+  const screen = createRunScreen(record.spec.request.workspace, (text) => process.stdout.write(text));
+  const run = attachRun(fleet, record, {
+    start: ({ id }) => startHosts(fleet, launchOf(invocation), id),
+    ...(terminal && { human: terminalHuman(terminal, screen.line) }),
+  });
+  const followed = follow(run, screen);
+  try {
+    if (terminal) await converse(run, terminal, screen);
+    else await run.settled;
+  } finally {
+    terminal?.close();
+    await run.close();
+    await followed;
+  }
+  const now = await fleet.run(run.runId);
+  if (terminal)
+    screen.line(now?.end ? `The run is over: ${now.end.outcome}.` : `${run.runId} goes on in the background.`);
+  return now?.end && now.end.outcome !== "finished" ? 1 : 0;
+}
+
+async function follow(run: AttachedRun, screen: ReturnType<typeof createRunScreen>): Promise<void> {
+  for await (const { event, agent } of run.events()) if (agent === undefined) screen.event(event);
+}
+
+/** Until the person leaves: the run may be over long before, and is resumed by what is typed then. */
+function converse(run: AttachedRun, terminal: Interface, screen: ReturnType<typeof createRunScreen>): Promise<void> {
+  screen.line("Ctrl+C or /detach leaves the run alone, /stop ends it; what you type while it works is told to it.");
+  let isWorking = true;
+  const watch = () => {
+    isWorking = true;
+    void run.settled.then(() => {
+      isWorking = false;
+      terminal.setPrompt("\n> ");
+      terminal.prompt();
+    });
+  };
+  watch();
+  terminal.on("SIGINT", () => terminal.close());
+  terminal.on("line", (typed) => {
+    const text = typed.trim();
+    if (/^\/(detach|quit|exit)$/.test(text)) terminal.close();
+    else if (text === "/stop") void run.stop("The run was stopped by its user.");
+    else if (text !== "" && isWorking) run.steer(text);
+    else if (text !== "") {
+      isWorking = true;
+      void run.send({ text }).ending.then(watch);
+    } else if (!isWorking) terminal.prompt();
+  });
+  return new Promise((resolve) => terminal.once("close", resolve));
+}

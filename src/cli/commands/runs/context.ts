@@ -1,0 +1,40 @@
+// Where commands about background runs look, and how they name a run.
+import { UserError } from "../../../protocol/error-codes.ts";
+import { openSqliteFleet } from "../../../serve/engines/sqlite.ts";
+import { fleetFile } from "../../../serve/engines/sqlite-tables.ts";
+import type { Fleet, RunRecord } from "../../../serve/fleet.ts";
+import { type Launch, mostAtOnce } from "../../../serve/launcher.ts";
+import { configDir } from "../../../store/config-dir.ts";
+import type { Invocation } from "../../main.ts";
+
+export function launchOf({ env }: Pick<Invocation, "env">): Launch {
+  return { configDir: configDir(env), env, program: [process.execPath, process.argv[1]!], most: mostAtOnce };
+}
+
+/** The fleet is closed behind the work. */
+export async function withFleet<T>(invocation: Invocation, work: (fleet: Fleet) => Promise<T>): Promise<T> {
+  const fleet = openSqliteFleet(fleetFile(configDir(invocation.env)));
+  try {
+    return await work(fleet);
+  } finally {
+    fleet.close();
+  }
+}
+
+/** By its id, the beginning of it, or the id of its agent; without a word, the newest. */
+export async function chosenRun(fleet: Fleet, words: readonly string[], { name }: Invocation): Promise<RunRecord> {
+  const [wanted] = words;
+  const exact = wanted === undefined ? undefined : await fleet.run(wanted);
+  if (exact) return exact;
+  const all = await fleet.runs({ limit: 1000 });
+  if (wanted === undefined) {
+    if (all[0]) return all[0];
+    throw new UserError("RUN_NOT_FOUND", `There are no background runs. To start one: ${name} -b "…"`);
+  }
+  const plain = wanted.replace(/^(run|bc)-/, "");
+  const found = all.filter(({ id, agent }) => id.startsWith(`run-${plain}`) || agent === wanted);
+  // An agent is named by its newest run.
+  if (found.length > 0 && (found[0]!.agent === wanted || (found.length === 1 && plain.length >= 4))) return found[0]!;
+  const why = found.length > 1 ? `${found.length} runs begin with ${wanted}` : `no run begins with ${wanted}`;
+  throw new UserError("RUN_NOT_FOUND", `Run not found: ${why}. To list the runs: ${name} runs list`);
+}

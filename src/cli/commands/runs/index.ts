@@ -1,0 +1,55 @@
+// The table of `runs` commands, and those of `persist`, which are the same by the original's names.
+import { flag, textOrJson } from "../../flags.ts";
+import type { InnerCommand } from "../inner-command.ts";
+
+const list: InnerCommand = {
+  name: "list",
+  summary: "List background runs",
+  flags: [flag("Sessions", "-a, --all", "Also those that ended long ago"), textOrJson],
+  load: async () => (await import("./list.ts")).listRuns,
+};
+
+const attach: InnerCommand = {
+  name: "attach",
+  summary: "Show a run, answer what it asks, tell it more",
+  operands: "[run]",
+  examples: ["runs attach", "runs attach 0bae"],
+  load: async () => (await import("./attach.ts")).attach,
+};
+
+const stop: InnerCommand = {
+  name: "stop",
+  summary: "Stop runs",
+  operands: "<run...>",
+  load: async () => (await import("./stop.ts")).stopRuns,
+};
+
+export const runCommands: readonly InnerCommand[] = [
+  list,
+  attach,
+  {
+    name: "logs",
+    summary: "Print what happened in a run",
+    operands: "[run]",
+    flags: [flag("Sessions", "--follow", "Until the run is over"), textOrJson],
+    examples: ["runs logs 0bae --follow", "runs logs 0bae --format json"],
+    load: async () => (await import("./logs.ts")).showLog,
+  },
+  stop,
+  {
+    name: "answer",
+    summary: "Answer what runs ask",
+    operands: "[run]",
+    flags: [
+      flag("Sessions", "--question <id>", "This question only"),
+      flag("Sessions", "-y, --yes", "Answer yes"),
+      flag("Sessions", "--always", "Answer yes, also to the same thing until the run ends"),
+      flag("Sessions", "--no [reason]", "Answer no"),
+      textOrJson,
+    ],
+    examples: ["runs answer", "runs answer 0bae --yes", 'runs answer 0bae --no "use the other file"'],
+    load: async () => (await import("./answer-run.ts")).answerRun,
+  },
+];
+
+export const persistCommands: readonly InnerCommand[] = [list, attach, stop];

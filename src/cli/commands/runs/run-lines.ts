@@ -1,0 +1,101 @@
+// Background runs in lines, for people; and what happens in one, as it is shown without a screen.
+import type { AgentEvent } from "../../../protocol/event.ts";
+import type { RunRecord } from "../../../serve/fleet.ts";
+import { cut, padded, widthOf } from "../../../text/width.ts";
+import { callLine, printable } from "../../call-line.ts";
+import { ageOf, printableLine, shortPath } from "../sessions/chat-lines.ts";
+
+export function runLines(runs: readonly RunRecord[], { home, now }: { home: string; now: number }): string[] {
+  const cells = runs.map((run) => [
+    run.id,
+    ageOf(run.createdAt, now),
+    stateOf(run),
+    run.spec.cli,
+    cut(printableLine(run.spec.prompt.text), 50),
+    printableLine(shortPath(run.spec.request.workspace, home)),
+  ]);
+  const table = [["ID", "AGE", "STATE", "AGENT", "PROMPT", "WORKSPACE"], ...cells];
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...table.map((row) => widthOf(row[column]!))));
+  return table.map((row) =>
+    row
+      .map((cell, column) => padded(cell, widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+export function stateOf({ state, open }: RunRecord): string {
+  return state === "running" && open > 0 ? "asking" : state;
+}
+
+export function runJson({
+  id,
+  agent,
+  spec,
+  state,
+  open,
+  createdAt,
+  startedAt,
+  endedAt,
+  sessionId,
+  end,
+}: RunRecord): object {
+  const { cli, request, prompt } = spec;
+  return {
+    id,
+    agent,
+    state,
+    questions: open,
+    cli,
+    workspace: request.workspace,
+    prompt: prompt.text,
+    createdAt,
+    startedAt: startedAt ?? null,
+    endedAt: endedAt ?? null,
+    sessionId: sessionId ?? null,
+    result: end ?? null,
+  };
+}
+
+/** `write`: text as it is. What strangers wrote cannot move the cursor. */
+export function createRunScreen(workspace: string, write: (text: string) => void) {
+  let isOpen = false;
+  const put = (text: string) => {
+    write(text);
+    isOpen = !text.endsWith("\n");
+  };
+  const line = (text: string) => put(`${isOpen ? "\n" : ""}${text}\n`);
+  /** Text that came in pieces is not told again whole. */
+  let said = "";
+  const show = (event: AgentEvent) => {
+    switch (event.type) {
+      case "user":
+        line(`> ${printable(event.text)}`);
+        break;
+      case "text":
+        said += event.text;
+        put(printable(event.text));
+        break;
+      case "text_end":
+        if (said === "") put(printable(event.text));
+        if (isOpen) put("\n");
+        said = "";
+        break;
+      case "tool_start":
+        line(callLine(event, workspace));
+        break;
+      case "tool_end":
+        if (event.outcome?.kind !== "success") line(`  ${event.outcome?.kind ?? "ended"}`);
+        break;
+      case "notice":
+        line(`· ${printable(event.message)}`);
+        break;
+      case "fail":
+        line(`Error: ${printable(event.message)}`);
+        break;
+      default:
+        break;
+    }
+  };
+  return { line, event: show };
+}

@@ -1,0 +1,27 @@
+// Flags of `serve`, and the commands of `worker`: read by the parser at every start, so nothing heavy is here.
+import { flag } from "../flags.ts";
+import type { InnerCommand } from "./inner-command.ts";
+
+export const serveFlags = [
+  flag("General", "--port <n>", "Port to listen on (default: a free one)"),
+  flag("General", "--host <address>", "Address to listen on (default: 127.0.0.1); others need --allow-remote"),
+  flag(
+    "General",
+    "--allow-remote",
+    "Let --host be an address that others can reach; needs a password in COURSER_SERVE_PASSWORD",
+  ),
+  flag("General", "--until-idle", "Exit when no run is left and nobody has asked for a while"),
+];
+
+export const workerCommands: readonly InnerCommand[] = [
+  {
+    name: "start",
+    summary: "Take a run that waits, carry it out and exit",
+    flags: [
+      flag("General", "--single-use", "Exit after one run, which is the only way so far"),
+      flag("General", "--lease <lease>", "A run that was taken for this worker", { hidden: true }),
+    ],
+    examples: ["worker start --single-use"],
+    load: async () => (await import("./worker.ts")).startWorker,
+  },
+];

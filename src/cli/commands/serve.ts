@@ -1,0 +1,62 @@
+// `serve`: the service on this machine. Prints where it listens; the token is in serve.json.
+import { join } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import { runService } from "../../serve/service.ts";
+import { flagText } from "../flags.ts";
+import type { Invocation } from "../main.ts";
+import { openStdout } from "../stdout.ts";
+import { launchOf, withFleet } from "./runs/context.ts";
+
+const loopback = ["127.0.0.1", "localhost"];
+const shortestPassword = 16;
+
+export async function serve(invocation: Invocation): Promise<number> {
+  const { flags } = invocation.line;
+  const port = portOf(flagText(flags, "port"));
+  const host = flagText(flags, "host") ?? "127.0.0.1";
+  const password = passwordFor(host, invocation);
+  const abort = new AbortController();
+  const end = () => abort.abort();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
+  const launch = launchOf(invocation);
+  const stdout = openStdout();
+  return withFleet(invocation, async (fleet) => {
+    await runService(
+      { ...launch, fleet, version: invocation.version },
+      {
+        host: loopback.includes(host) ? "127.0.0.1" : host,
+        port,
+        ...(password !== undefined && { password }),
+        untilIdle: flags.has("until-idle"),
+        signal: abort.signal,
+        onListening: (at) =>
+          stdout.write(
+            `Serving on http://${at.host.includes(":") ? `[${at.host}]` : at.host}:${at.port}, token in ${join(launch.configDir, "serve.json")}\nThe API: /openapi.json. Ctrl+C ends the service; runs go on.\n`,
+          ),
+      },
+    );
+    return 0;
+  });
+}
+
+function portOf(text: string | undefined): number {
+  if (text === undefined) return 0;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new UserError("USAGE", `--port '${text}' is not a port. Example: --port 4096`);
+}
+
+/** Whoever can reach the service can run commands as its user: beyond this machine that takes two decisions. */
+function passwordFor(host: string, { line: { flags }, env }: Invocation): string | undefined {
+  if (loopback.includes(host)) return undefined;
+  if (!flags.has("allow-remote"))
+    throw new UserError(
+      "USAGE",
+      `--host ${host} lets others reach the service, and through it this machine. If that is meant: --allow-remote, with a password in COURSER_SERVE_PASSWORD. A tunnel is safer: ssh -L 4096:127.0.0.1:4096`,
+    );
+  const password = env["COURSER_SERVE_PASSWORD"] ?? "";
+  if (password.length >= shortestPassword) return password;
+  throw new UserError(
+    "USAGE",
+    `--allow-remote needs a password of ${shortestPassword} characters or more in COURSER_SERVE_PASSWORD.`,
+  );
+}

@@ -1,0 +1,25 @@
+// The agent CLIs that are installed here, with what each of them can do.
+import { detectCli, getCapabilities } from "../sdk/detect.ts";
+import type { Capabilities } from "../sdk/drivers/driver.ts";
+import type { ServeContext } from "./context.ts";
+import { type CliName, cliNames } from "./fleet.ts";
+import { toolOf } from "./live-options.ts";
+
+export type InstalledCli = { name: CliName; path: string; version: string | null; capabilities: Capabilities };
+
+export async function installedClis({ env, program, version }: ServeContext): Promise<InstalledCli[]> {
+  const found = await Promise.all(
+    cliNames.map(async (name): Promise<InstalledCli | undefined> => {
+      const tool = toolOf(name);
+      if (name === "courser") {
+        const capabilities = getCapabilities(tool, { executable: program, env });
+        return { name, path: program.at(-1)!, version, capabilities };
+      }
+      const cli = await detectCli(tool, { env });
+      // This program stands in for the original where that is not installed.
+      if (!cli || cli.isOurs) return undefined;
+      return { name, path: cli.path, version: cli.version ?? null, capabilities: getCapabilities(tool, { env }) };
+    }),
+  );
+  return found.filter((each) => each !== undefined);
+}

@@ -1,0 +1,73 @@
+// Changes: tells when a folder that several processes write to has changed. Nothing runs while nobody waits.
+import { type FSWatcher, watch } from "node:fs";
+
+/** Where a system tells nothing of changes, who follows a run looks again this often. */
+const lookAgainMs = 1000;
+
+export class Changes {
+  readonly #folder: string;
+  readonly #waiting = new Set<() => void>();
+  #count = 0;
+  #watcher: FSWatcher | undefined;
+  #isUnwatchable = false;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Grows with every change. Take it before you look, then wait for more than this. */
+  get count(): number {
+    this.#watch();
+    return this.#count;
+  }
+
+  /** This process changed something. */
+  tell(): void {
+    this.#count++;
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  /** Resolves when there are more than `seen`, and when the signal is aborted. `patient`: by no clock. */
+  async after(seen: number, signal: AbortSignal, { patient = false } = {}): Promise<void> {
+    if (this.#count !== seen || signal.aborted) return;
+    this.#watch();
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake);
+        signal.removeEventListener("abort", wake);
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal.addEventListener("abort", wake, { once: true });
+      if (!patient || this.#isUnwatchable) timer = setTimeout(wake, lookAgainMs);
+    });
+  }
+
+  close(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+    this.tell();
+  }
+
+  #watch(): void {
+    if (this.#watcher || this.#isUnwatchable) return;
+    try {
+      this.#watcher = watch(this.#folder, { persistent: false }, (_kind, name) => {
+        if (!name?.endsWith(".log")) this.tell(); // what hosts complain about is no change of a run
+      });
+      this.#watcher.on("error", () => this.#fail());
+    } catch {
+      this.#fail();
+    }
+  }
+
+  /** The system has no watch left to give: clocks must do. */
+  #fail(): void {
+    this.#isUnwatchable = true;
+    this.#watcher?.close();
+    this.#watcher = undefined;
+    this.tell();
+  }
+}

@@ -1,0 +1,136 @@
+// What the tables of the fleet say, as records.
+import { UserError } from "../../protocol/error-codes.ts";
+import type { Question } from "../../protocol/run.ts";
+import type { SqlRow, SqlValue } from "../../store/sqlite.ts";
+import {
+  type AgentRecord,
+  type CliName,
+  type Entry,
+  isOver,
+  type ListOptions,
+  type LogEntry,
+  type RunEnd,
+  type RunRecord,
+  type RunSpec,
+  type RunState,
+} from "../fleet.ts";
+import type { FleetTables } from "./sqlite-tables.ts";
+
+/** With the time as the first value. A deadline beyond its own span is from before the machine was started anew. */
+export const isFree = "(state = 'queued' OR (state = 'running' AND (deadline <= ?1 OR deadline > ?1 + ttl)))";
+export const isHosted = "(state = 'running' AND deadline > ?1 AND deadline <= ?1 + ttl)";
+
+export type RunRow = { number: number; state: RunState; position: number; isPruned: boolean; since: number };
+
+/** Throws where there is no such run. */
+export function runRow(tables: FleetTables, run: string): RunRow {
+  const row = tables.row("SELECT number, state, started, created, position, pruned FROM runs WHERE id = ?", run);
+  if (!row) throw new UserError("RUN_NOT_FOUND", `The run ${run} was not found. To list the runs: courser runs list`);
+  return {
+    number: Number(row["number"]),
+    state: row["state"] as RunState,
+    position: Number(row["position"]),
+    isPruned: row["pruned"] === 1,
+    since: Number(row["started"] ?? row["created"]),
+  };
+}
+
+export function readRun(tables: FleetTables, id: string): RunRecord | undefined {
+  const row = tables.row("SELECT * FROM runs WHERE id = ?", id);
+  return row && runRecord(tables, row);
+}
+
+export function listRuns(tables: FleetTables, { agent, states, limit = 100, before }: ListOptions): RunRecord[] {
+  const conditions = ["1"];
+  const values: SqlValue[] = [];
+  if (agent !== undefined) {
+    conditions.push("agent = ?");
+    values.push(agent);
+  }
+  if (states) conditions.push(`state IN (${states.map((state) => `'${state}'`).join(", ")})`);
+  if (before !== undefined) {
+    conditions.push("number < (SELECT number FROM runs WHERE id = ?)");
+    values.push(before);
+  }
+  const sql = `SELECT * FROM runs WHERE ${conditions.join(" AND ")} ORDER BY number DESC LIMIT ?`;
+  return tables.rows(sql, ...values, limit).map((row) => runRecord(tables, row));
+}
+
+function runRecord(tables: FleetTables, row: SqlRow): RunRecord {
+  const open = tables.row("SELECT count(*) AS count FROM questions WHERE run = ?", Number(row["number"]))!["count"];
+  return {
+    id: String(row["id"]),
+    agent: String(row["agent"]),
+    spec: JSON.parse(String(row["spec"])) as RunSpec,
+    state: row["state"] as RunState,
+    createdAt: Number(row["created"]),
+    ...(row["started"] !== null && { startedAt: Number(row["started"]) }),
+    ...(row["ended"] !== null && { endedAt: Number(row["ended"]) }),
+    position: Number(row["position"]),
+    attempts: Number(row["attempts"]),
+    ...(row["session"] !== null && { sessionId: String(row["session"]) }),
+    open: Number(open),
+    ...(row["cancelled"] !== null && { cancelReason: String(row["cancelled"]) }),
+    ...(row["pruned"] === 1 && { isPruned: true as const }),
+    ...(row["result"] !== null && { end: JSON.parse(String(row["result"])) as RunEnd }),
+  };
+}
+
+export function readAgent(tables: FleetTables, id: string): AgentRecord | undefined {
+  const row = tables.row("SELECT * FROM agents WHERE id = ?", id);
+  return row && agentRecord(tables, row);
+}
+
+export function listAgents(
+  tables: FleetTables,
+  { limit = 100, before, archived = false }: { limit?: number; before?: string; archived?: boolean },
+): AgentRecord[] {
+  const older = before === undefined ? "" : "AND rowid < (SELECT rowid FROM agents WHERE id = ?)";
+  const sql = `SELECT * FROM agents WHERE ${archived ? "1" : "archived = 0"} ${older} ORDER BY rowid DESC LIMIT ?`;
+  return tables.rows(sql, ...(before === undefined ? [] : [before]), limit).map((row) => agentRecord(tables, row));
+}
+
+function agentRecord(tables: FleetTables, row: SqlRow): AgentRecord {
+  const id = String(row["id"]);
+  const latest = tables.row("SELECT id, state FROM runs WHERE agent = ? ORDER BY number DESC LIMIT 1", id);
+  return {
+    id,
+    name: String(row["name"]),
+    cli: row["cli"] as CliName,
+    workspace: String(row["workspace"]),
+    createdAt: Number(row["created"]),
+    updatedAt: Number(row["updated"]),
+    isArchived: row["archived"] === 1,
+    ...(row["session"] !== null && { sessionId: String(row["session"]) }),
+    ...(latest && { latestRun: String(latest["id"]) }),
+    isBusy: latest !== undefined && !isOver(latest["state"] as RunState),
+  };
+}
+
+export function listQuestions(tables: FleetTables): { run: string; at: number; question: Question }[] {
+  const sql =
+    "SELECT runs.id AS id, at, question FROM questions JOIN runs ON runs.number = questions.run ORDER BY at, questions.rowid";
+  return tables.rows(sql).map((row) => ({
+    run: String(row["id"]),
+    at: Number(row["at"]),
+    question: JSON.parse(String(row["question"])) as Question,
+  }));
+}
+
+/** `now` and what comes back count as deadlines do. */
+export function countWaiting(tables: FleetTables, now: number): { count: number; hosted: number; nextMs?: number } {
+  const free = tables.row(`SELECT count(*) AS count FROM runs WHERE ${isFree}`, now)!["count"];
+  const hosted = tables.row(`SELECT count(*) AS count, min(deadline) AS next FROM runs WHERE ${isHosted}`, now)!;
+  const next = hosted["next"];
+  const nextMs = next === null ? {} : { nextMs: Math.max(0, Number(next) - now) };
+  return { count: Number(free), hosted: Number(hosted["count"]), ...nextMs };
+}
+
+export function logEntry(row: SqlRow, run: string): LogEntry {
+  return {
+    position: Number(row["position"]),
+    run,
+    at: Number(row["at"]),
+    entry: JSON.parse(String(row["entry"])) as Entry,
+  };
+}

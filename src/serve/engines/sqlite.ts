@@ -1,0 +1,338 @@
+// The fleet of one machine: a SQLite file that any number of processes use at once. What a method was given is committed when
+// it resolves; every write is one transaction, so that a killed process leaves a whole step or none.
+import { dirname } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import { randomUuid } from "../../store/chats/random-uuid.ts";
+import { collapsed } from "../../text/one-line.ts";
+import { cut } from "../../text/width.ts";
+import {
+  type Entry,
+  type Fleet,
+  type Heard,
+  isOver,
+  type Lease,
+  type LeaseOptions,
+  type LogEntry,
+  type Message,
+  type NewRun,
+  type RunEnd,
+  type RunRecord,
+} from "../fleet.ts";
+import { Changes } from "./changes.ts";
+import {
+  countWaiting,
+  isFree,
+  listAgents,
+  listQuestions,
+  listRuns,
+  logEntry,
+  readAgent,
+  readRun,
+  runRow,
+} from "./sqlite-records.ts";
+import { FleetTables } from "./sqlite-tables.ts";
+
+const pageSize = 500;
+
+export function openSqliteFleet(file: string): Fleet {
+  return new SqliteFleet(file);
+}
+
+class SqliteFleet implements Fleet {
+  readonly #tables: FleetTables;
+  readonly #changes: Changes;
+  #seen = 0;
+
+  constructor(file: string) {
+    this.#tables = new FleetTables(file);
+    this.#changes = new Changes(dirname(file));
+  }
+
+  async enqueue({ id, agent, spec, name }: NewRun): Promise<RunRecord> {
+    const at = Date.now();
+    return this.#write((tables) => {
+      const known = readRun(tables, id);
+      if (known) return known;
+      const found = readAgent(tables, agent);
+      if (found?.isArchived)
+        throw new UserError("AGENT_ARCHIVED", `The agent ${agent} is archived. Unarchive it first.`);
+      if (found?.isBusy)
+        throw new UserError("AGENT_BUSY", `The agent ${agent} is busy with another run. Wait for it, or cancel it.`);
+      const title = name ?? cut(collapsed(spec.prompt.text), 80);
+      if (found) tables.run("UPDATE agents SET updated = ? WHERE id = ?", at, agent);
+      else {
+        const sql = "INSERT INTO agents (id, name, cli, workspace, created, updated) VALUES (?, ?, ?, ?, ?, ?)";
+        tables.run(sql, agent, title, spec.cli, spec.request.workspace, at, at);
+      }
+      const sql = "INSERT INTO runs (id, agent, spec, state, created) VALUES (?, ?, ?, 'queued', ?)";
+      tables.run(sql, id, agent, JSON.stringify(spec), at);
+      return readRun(tables, id)!;
+    });
+  }
+
+  async lease(options: LeaseOptions): Promise<Lease | undefined> {
+    // Whoever is woken by a change looks for work: no lock is taken, and nobody woken, where there is none.
+    if (countWaiting(this.#tables, awakeMs()).count === 0) return undefined;
+    const lease = this.#tables.transact(() => this.#take(options));
+    if (lease) this.#changes.tell();
+    return lease;
+  }
+
+  #take({ worker, ttlMs, run, most }: LeaseOptions): Lease | undefined {
+    const tables = this.#tables;
+    const now = awakeMs();
+    if (most !== undefined && countWaiting(tables, now).hosted >= most) return undefined;
+    const found = tables.row(
+      `SELECT number, id, attempts FROM runs WHERE ${isFree} AND (?2 IS NULL OR id = ?2) ORDER BY number LIMIT 1`,
+      now,
+      run ?? null,
+    );
+    if (!found) return undefined;
+    const number = Number(found["number"]);
+    const attempt = Number(found["attempts"]) + 1;
+    const token = randomUuid();
+    tables.run(
+      `UPDATE runs SET state = 'running', lease = ?, ttl = ?, deadline = ?, attempts = ?,
+           started = coalesce(started, ?) WHERE number = ?`,
+      ...[token, ttlMs, now + ttlMs, attempt, Date.now(), number],
+    );
+    // Written with the lease: from now on the position of the former host is an old one.
+    const position = this.#log(number, [{ type: "leased", worker, attempt }]);
+    return { run: String(found["id"]), token, position, ttlMs };
+  }
+
+  async renew({ run, token, ttlMs }: Lease): Promise<boolean> {
+    const sql = "UPDATE runs SET deadline = ?, ttl = ? WHERE id = ? AND lease = ? AND state = 'running'";
+    return this.#tables.run(sql, awakeMs() + ttlMs, ttlMs, run, token).changes === 1;
+  }
+
+  async append(lease: Lease, entries: readonly Entry[], after: number): Promise<number> {
+    return this.#write((tables) => {
+      const number = this.#held(lease, after);
+      const { ttlMs } = lease;
+      tables.run("UPDATE runs SET deadline = ?, ttl = ? WHERE number = ?", awakeMs() + ttlMs, ttlMs, number);
+      return entries.length === 0 ? after : this.#log(number, entries);
+    });
+  }
+
+  async finish(lease: Lease, end: RunEnd, after: number, heard: number): Promise<boolean> {
+    return this.#write((tables) => {
+      const number = this.#held(lease, after);
+      const unheard = tables.rows("SELECT message FROM messages WHERE run = ? AND number > ?", number, heard);
+      const isAsked = unheard.some((row) => ["prompt", "steer"].includes(messageIn(row["message"]).type));
+      if (isAsked && end.outcome !== "cancelled") return false;
+      this.#end(number, end);
+      return true;
+    });
+  }
+
+  async release(lease: Lease, after: number): Promise<void> {
+    this.#write((tables) => {
+      const number = this.#held(lease, after);
+      tables.run("UPDATE runs SET state = 'queued', lease = NULL, deadline = NULL WHERE number = ?", number);
+    });
+  }
+
+  async cancel(run: string, reason: string): Promise<boolean> {
+    return this.#write((tables) => {
+      const { number, state, since } = runRow(tables, run);
+      if (isOver(state)) return false;
+      if (state === "queued") {
+        const durationMs = Date.now() - since;
+        this.#end(number, { outcome: "cancelled", text: reason, code: "INTERRUPTED", durationMs, turns: 0 });
+        return true;
+      }
+      tables.run("UPDATE runs SET cancelled = ? WHERE number = ?", reason, number);
+      this.#tell(number, { type: "cancel", reason });
+      return true;
+    });
+  }
+
+  async answer(run: string, given: Omit<Extract<Message, { type: "answer" }>, "type">): Promise<void> {
+    this.#write((tables) => {
+      const { number } = runRow(tables, run);
+      const sql = "DELETE FROM questions WHERE run = ? AND id = ? AND hash = ?";
+      if (tables.run(sql, number, given.question, given.hash).changes === 0)
+        throw new UserError(
+          "QUESTION_CLOSED",
+          "Nobody waits for this answer: the question was answered or withdrawn, or another one took its place.",
+        );
+      this.#tell(number, { type: "answer", ...given });
+    });
+  }
+
+  async say(run: string, message: Message): Promise<void> {
+    this.#write((tables) => {
+      const { number, state } = runRow(tables, run);
+      if (isOver(state)) throw new UserError("RUN_OVER", `The run ${run} is over. A new one can resume its session.`);
+      this.#tell(number, message);
+    });
+  }
+
+  async *hear({ run }: Lease, after: number, signal: AbortSignal): AsyncGenerator<Heard> {
+    const { number: id } = runRow(this.#tables, run);
+    const sql = "SELECT number, message FROM messages WHERE run = ? AND number > ? ORDER BY number";
+    let last = after;
+    while (!signal.aborted) {
+      const seen = this.#changes.count;
+      const rows = this.#tables.rows(sql, id, last);
+      for (const row of rows) {
+        last = Number(row["number"]);
+        yield { number: last, message: messageIn(row["message"]) };
+      }
+      if (rows.length === 0) await this.#changes.after(seen, signal);
+    }
+  }
+
+  async *follow(run: string, from: number, signal: AbortSignal): AsyncGenerator<LogEntry> {
+    let last = from;
+    while (!signal.aborted) {
+      const seen = this.#changes.count;
+      const { state, position, isPruned } = runRow(this.#tables, run); // before the page: so long, what ended is on it
+      const page = await this.entries(run, last, pageSize);
+      for (const each of page) {
+        last = each.position;
+        yield each;
+        if (each.entry.type === "result") return;
+      }
+      if (page.length > 0) continue;
+      if (isOver(state) && (last >= position || isPruned)) return;
+      await this.#changes.after(seen, signal);
+    }
+  }
+
+  async *followAll(from: number, signal: AbortSignal): AsyncGenerator<LogEntry> {
+    const sql = `SELECT entries.position AS position, id, at, entry FROM entries JOIN runs ON runs.number = entries.run
+      WHERE entries.position > ? ORDER BY entries.position LIMIT ${pageSize}`;
+    let last = from;
+    while (!signal.aborted) {
+      const seen = this.#changes.count;
+      const rows = this.#tables.rows(sql, last);
+      for (const row of rows) {
+        last = Number(row["position"]);
+        yield logEntry(row, String(row["id"]));
+      }
+      if (rows.length === 0) await this.#changes.after(seen, signal, { patient: true });
+    }
+  }
+
+  async position(): Promise<number> {
+    return Number(this.#tables.row("SELECT max(position) AS last FROM entries")?.["last"] ?? 0);
+  }
+
+  async entries(run: string, from: number, limit: number): Promise<LogEntry[]> {
+    const sql = "SELECT position, at, entry FROM entries WHERE run = ? AND position > ? ORDER BY position LIMIT ?";
+    return this.#tables.rows(sql, runRow(this.#tables, run).number, from, limit).map((row) => logEntry(row, run));
+  }
+
+  run = async (id: string) => readRun(this.#tables, id);
+  runs: Fleet["runs"] = async (options = {}) => listRuns(this.#tables, options);
+  agent = async (id: string) => readAgent(this.#tables, id);
+  agents: Fleet["agents"] = async (options = {}) => listAgents(this.#tables, options);
+  questions = async () => listQuestions(this.#tables);
+  waiting = async () => countWaiting(this.#tables, awakeMs());
+
+  async changeAgent(id: string, { name, isArchived }: { name?: string; isArchived?: boolean }): Promise<void> {
+    this.#write((tables) => {
+      if (name !== undefined) tables.run("UPDATE agents SET name = ? WHERE id = ?", name, id);
+      if (isArchived !== undefined) tables.run("UPDATE agents SET archived = ? WHERE id = ?", isArchived ? 1 : 0, id);
+    });
+  }
+
+  async deleteAgent(id: string): Promise<void> {
+    this.#write((tables) => {
+      if (readAgent(tables, id)?.isBusy)
+        throw new UserError("AGENT_BUSY", `The agent ${id} is busy with a run. Cancel it first.`);
+      for (const table of ["entries", "messages", "questions"])
+        tables.run(`DELETE FROM ${table} WHERE run IN (SELECT number FROM runs WHERE agent = ?)`, id);
+      tables.run("DELETE FROM runs WHERE agent = ?", id);
+      tables.run("DELETE FROM agents WHERE id = ?", id);
+    });
+  }
+
+  async prune(time: number): Promise<number> {
+    return this.#write((tables) => {
+      const old = "SELECT number FROM runs WHERE ended < ? AND pruned = 0";
+      tables.run(`DELETE FROM entries WHERE run IN (${old})`, time);
+      return tables.run("UPDATE runs SET pruned = 1 WHERE ended < ? AND pruned = 0", time).changes;
+    });
+  }
+
+  async changed(signal: AbortSignal): Promise<void> {
+    await this.#changes.after(this.#seen, signal, { patient: true });
+    this.#seen = this.#changes.count;
+  }
+
+  close(): void {
+    this.#changes.close();
+    this.#tables.close();
+  }
+
+  /** The row of the run, where the log ends where its host believes. */
+  #held({ run, token }: Lease, after: number): number {
+    const row = this.#tables.row("SELECT number, state, lease, position FROM runs WHERE id = ?", run);
+    if (row?.["state"] === "running" && row["lease"] === token && row["position"] === after)
+      return Number(row["number"]);
+    throw new UserError("LEASE_LOST", `The run ${run} has another host by now, or is over.`);
+  }
+
+  #log(number: number, entries: readonly Entry[]): number {
+    const at = Date.now();
+    let position = 0;
+    for (const entry of entries) {
+      const sql = "INSERT INTO entries (run, at, entry) VALUES (?, ?, ?)";
+      position = this.#tables.run(sql, number, at, JSON.stringify(entry)).lastRow;
+      this.#note(number, entry, at);
+    }
+    this.#tables.run("UPDATE runs SET position = ? WHERE number = ?", position, number);
+    return position;
+  }
+
+  /** What others ask for without reading the log. */
+  #note(number: number, entry: Entry, at: number): void {
+    const tables = this.#tables;
+    if (entry.type === "question") {
+      const { question } = entry;
+      const sql = "INSERT OR REPLACE INTO questions (run, id, hash, at, question) VALUES (?, ?, ?, ?, ?)";
+      tables.run(sql, number, question.id, question.hash, at, JSON.stringify(question));
+    }
+    if (entry.type === "question_closed")
+      tables.run("DELETE FROM questions WHERE run = ? AND id = ?", number, entry.question);
+    if (entry.type === "event" && entry.agent === undefined && entry.event.type === "init") {
+      const { sessionId } = entry.event;
+      tables.run("UPDATE runs SET session = ? WHERE number = ?", sessionId, number);
+      const ofRun = "(SELECT agent FROM runs WHERE number = ?)";
+      tables.run(`UPDATE agents SET session = ?, updated = ? WHERE id = ${ofRun}`, sessionId, at, number);
+    }
+  }
+
+  #end(number: number, end: RunEnd): void {
+    const tables = this.#tables;
+    const at = Date.now();
+    this.#log(number, [{ type: "result", end }]);
+    tables.run("DELETE FROM questions WHERE run = ?", number);
+    tables.run("DELETE FROM messages WHERE run = ?", number);
+    const sql = "UPDATE runs SET state = ?, lease = NULL, deadline = NULL, ended = ?, result = ? WHERE number = ?";
+    tables.run(sql, end.outcome, at, JSON.stringify(end), number);
+    tables.run("UPDATE agents SET updated = ? WHERE id = (SELECT agent FROM runs WHERE number = ?)", at, number);
+  }
+
+  #tell(number: number, message: Message): void {
+    this.#tables.run("INSERT INTO messages (run, message) VALUES (?, ?)", number, JSON.stringify(message));
+  }
+
+  #write<T>(work: (tables: FleetTables) => T): T {
+    const result = this.#tables.transact(() => work(this.#tables));
+    this.#changes.tell();
+    return result;
+  }
+}
+
+function messageIn(text: unknown): Message {
+  return JSON.parse(String(text)) as Message;
+}
+
+/** Since the machine was started, while it was awake: the same for all its processes, and a closed lid takes no lease away. */
+function awakeMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}

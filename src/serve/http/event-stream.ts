@@ -1,0 +1,45 @@
+// EventStream: server-sent events to one client, at its pace. A client that does not read holds up nobody but itself.
+import type { ServerResponse } from "node:http";
+import { securityHeaders } from "./guard.ts";
+
+const heartbeatMs = 15_000;
+
+export class EventStream {
+  readonly #response: ServerResponse;
+  readonly #signal: AbortSignal;
+  readonly #heartbeat: NodeJS.Timeout;
+
+  constructor(response: ServerResponse, signal: AbortSignal) {
+    this.#response = response;
+    this.#signal = signal;
+    response.writeHead(200, {
+      ...securityHeaders,
+      "Content-Type": "text/event-stream; charset=utf-8",
+      "X-Accel-Buffering": "no",
+    });
+    response.flushHeaders();
+    this.#heartbeat = setInterval(() => void this.send("heartbeat", {}), heartbeatMs);
+  }
+
+  /** Resolves when the client has room for more. `id`: what it names when it comes back. */
+  async send(event: string, data: unknown, id?: number): Promise<void> {
+    if (this.#signal.aborted) return;
+    const head = id === undefined ? "" : `id: ${id}\n`;
+    const hasRoom = this.#response.write(`${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    if (hasRoom) return;
+    await new Promise<void>((resolve) => {
+      const go = () => {
+        this.#response.off("drain", go);
+        this.#signal.removeEventListener("abort", go);
+        resolve();
+      };
+      this.#response.once("drain", go);
+      this.#signal.addEventListener("abort", go, { once: true });
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#heartbeat);
+    this.#response.end();
+  }
+}

@@ -1,0 +1,80 @@
+// The one gate that every request passes before anything else is looked at: where it was sent, who sent it, what it may carry.
+// What is not let through by name is refused.
+
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+
+export type GuardOptions = {
+  /** Names and addresses by which this service may be called, without the port. */
+  hosts: readonly string[];
+  port(): number;
+  /** Any of these is a way in. */
+  secrets: readonly string[];
+  /** Paths of the page's own files, which hold nothing secret: a browser cannot send a header with an address. */
+  isPublic(path: string): boolean;
+};
+
+export type Refusal = { status: number; code: string; message: string };
+
+export type Guard = (request: IncomingMessage) => Refusal | undefined;
+
+export const loopbackHosts = ["127.0.0.1", "localhost", "[::1]"];
+const reading = ["GET", "HEAD"];
+const methods = [...reading, "POST", "PATCH", "DELETE"];
+
+export function createGuard({ hosts, port, secrets, isPublic }: GuardOptions): Guard {
+  const digests = secrets.map(digestOf);
+  return ({ method = "", url = "", headers }) => {
+    const known = hosts.map((host) => `${host}:${port()}`);
+    const host = headers.host?.toLowerCase() ?? "";
+    if (!known.includes(host)) return refuse(403, "forbidden_host", "This service is not known by that name.");
+    // A page of another origin may send requests here, and must not get anywhere with it: also not with a token.
+    const { origin } = headers;
+    if (origin !== undefined && origin.toLowerCase() !== `http://${host}`)
+      return refuse(403, "forbidden_origin", "Requests of other origins are refused.");
+    const site = headers["sec-fetch-site"];
+    const sites = reading.includes(method) ? ["same-origin", "none"] : ["same-origin"];
+    if (site !== undefined && !sites.includes(String(site)))
+      return refuse(403, "forbidden_site", "Requests of other sites are refused.");
+    if (headers.upgrade !== undefined) return refuse(403, "no_upgrade", "This service speaks plain HTTP only.");
+    if (!methods.includes(method)) return refuse(405, "method_not_allowed", `${method} is not used here.`);
+    if (reading.includes(method) && isPublic(url.split("?")[0]!)) return undefined;
+    const given = secretIn(headers.authorization);
+    if (given === undefined || !isOneOf(digestOf(given), digests))
+      return refuse(401, "unauthorized", "A token is needed: Authorization: Bearer <token>. It is in serve.json.");
+    return undefined;
+  };
+}
+
+function refuse(status: number, code: string, message: string): Refusal {
+  return { status, code, message };
+}
+
+/** Bearer, or Basic with the token as the user's name. Only here: not in the address, not in a cookie. */
+function secretIn(header: string | undefined): string | undefined {
+  const [, scheme, value] = /^(Bearer|Basic) +(\S+)$/i.exec(header ?? "") ?? [];
+  if (value === undefined) return undefined;
+  if (scheme!.toLowerCase() === "bearer") return value;
+  return Buffer.from(value, "base64").toString("utf8").split(":")[0];
+}
+
+function digestOf(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+/** Takes as long for a wrong one as for a right one. */
+function isOneOf(given: Buffer, digests: readonly Buffer[]): boolean {
+  return digests.map((digest) => timingSafeEqual(given, digest)).includes(true);
+}
+
+/** On everything that is sent: nothing that comes from here may be framed, sniffed, kept, or reach out. */
+export const securityHeaders: Readonly<Record<string, string>> = {
+  "Content-Security-Policy":
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "X-Frame-Options": "DENY",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Cache-Control": "no-store",
+};

@@ -1,0 +1,172 @@
+// Routes as data: what a request must look like, what it is answered, and who answers it. Hono, the checks and the OpenAPI
+// document read the same table.
+
+import type { ServerResponse } from "node:http";
+import { Hono } from "hono";
+import * as v from "valibot";
+import { type ErrorCode, UserError } from "../../protocol/error-codes.ts";
+import { shownValue } from "../../text/one-line.ts";
+import type { ServeContext } from "../context.ts";
+import { EventStream } from "./event-stream.ts";
+
+export type Schema = v.GenericSchema<any, any>;
+export type Method = "get" | "post" | "patch" | "delete";
+
+/** `schema`: of the JSON that is sent. `type`: where it is not JSON. */
+export type Reply = { description: string; schema?: Schema; type?: string };
+
+export type Call<Query, Body> = {
+  context: ServeContext;
+  params: Record<string, string>;
+  query: Query;
+  body: Body;
+  lastEventId: string | undefined;
+  /** Aborted when the client went away. */
+  signal: AbortSignal;
+};
+
+export type Answer =
+  | { status: number; body?: unknown }
+  | { stream(events: EventStream): Promise<void> }
+  | { status: number; download: { name: string; type: string; text: string } };
+
+export type Route = {
+  method: Method;
+  /** With `:name` for what varies. */
+  path: string;
+  summary: string;
+  query?: v.ObjectSchema<any, any>;
+  body?: Schema;
+  replies: Readonly<Record<number, Reply>>;
+  handle(call: Call<any, any>): Promise<Answer>;
+};
+
+type Shaped<Query, Body> = Omit<Route, "query" | "body" | "handle"> & {
+  query?: Query;
+  body?: Body;
+  handle(
+    call: Call<
+      Query extends Schema ? v.InferOutput<Query> : Record<string, never>,
+      Body extends Schema ? v.InferOutput<Body> : undefined
+    >,
+  ): Promise<Answer>;
+};
+
+export function route<
+  Query extends v.ObjectSchema<any, any> | undefined = undefined,
+  Body extends Schema | undefined = undefined,
+>(shaped: Shaped<Query, Body>): Route {
+  return shaped as unknown as Route;
+}
+
+/** What stands beside a request: the connection, and its body as it was read. */
+export type Exchange = { outgoing: ServerResponse; body: string; signal: AbortSignal; isSent: boolean };
+
+export type App = Hono<{ Bindings: Exchange }>;
+
+export function createApp(routes: readonly Route[], context: ServeContext): App {
+  const app: App = new Hono();
+  for (const each of routes) {
+    app.on(each.method.toUpperCase(), each.path, async (c) => {
+      const query = each.query ? parsed(each.query, c.req.query(), "the query") : {};
+      const body = each.body ? parsed(each.body, jsonIn(c.env.body), "the body") : undefined;
+      const answer = await each.handle({
+        context,
+        params: c.req.param() as Record<string, string>,
+        query,
+        body,
+        lastEventId: c.req.header("last-event-id"),
+        signal: c.env.signal,
+      });
+      if ("stream" in answer) {
+        c.env.isSent = true;
+        const events = new EventStream(c.env.outgoing, c.env.signal);
+        try {
+          await answer.stream(events);
+        } finally {
+          events.close();
+        }
+        return c.body(null);
+      }
+      if ("download" in answer) {
+        const { name, type, text } = answer.download;
+        c.header("Content-Type", type);
+        c.header("Content-Disposition", `attachment; filename="${name}"`);
+        return c.body(text, answer.status as 200);
+      }
+      return answer.body === undefined ? c.body(null, answer.status as 204) : c.json(answer.body, answer.status as 200);
+    });
+  }
+  app.notFound((c) => {
+    const others = routes.filter(({ path }) => matches(path, c.req.path)).map(({ method }) => method.toUpperCase());
+    if (others.length === 0) return c.json(errorBody("not_found", "There is nothing at this path."), 404);
+    c.header("Allow", others.join(", "));
+    return c.json(errorBody("method_not_allowed", `This path takes ${others.join(", ")}.`), 405);
+  });
+  app.onError((error, c) => {
+    const { status, code, message } = failureOf(error);
+    return c.json(errorBody(code, message), status as 400);
+  });
+  return app;
+}
+
+export class HttpError extends UserError {
+  readonly status: number;
+  readonly problem: string;
+
+  constructor(status: number, name: string, message: string) {
+    super("USAGE", message);
+    this.status = status;
+    this.problem = name;
+  }
+}
+
+export function errorBody(code: string, message: string): { error: { code: string; message: string } } {
+  return { error: { code, message } };
+}
+
+/** How errors of ours are told over HTTP; the others are 400. */
+const statuses: Readonly<Partial<Record<ErrorCode, [status: number, code: string]>>> = {
+  RUN_NOT_FOUND: [404, "not_found"],
+  SESSION_NOT_FOUND: [404, "not_found"],
+  AGENT_BUSY: [409, "agent_busy"],
+  AGENT_ARCHIVED: [409, "agent_archived"],
+  RUN_OVER: [409, "run_over"],
+  QUESTION_CLOSED: [409, "question_closed"],
+  UNTRUSTED: [403, "untrusted_workspace"],
+  STORE_LOCKED: [503, "busy"],
+  STORE_FULL: [507, "disk_full"],
+  NOT_BUILT: [501, "not_supported"],
+};
+
+export function failureOf(error: unknown): { status: number; code: string; message: string } {
+  if (error instanceof HttpError) return { status: error.status, code: error.problem, message: error.message };
+  if (!(error instanceof UserError)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { status: 500, code: "internal", message: `Unexpected failure, please report it: ${message}` };
+  }
+  const [status, code] = statuses[error.code] ?? [400, error.code.toLowerCase()];
+  return { status, code, message: error.message };
+}
+
+function parsed(schema: Schema, value: unknown, what: string): unknown {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const path = issue.path?.map(({ key }) => String(key)).join(".");
+  const where = path ? `${what}: ${path}` : what;
+  throw new HttpError(400, "invalid_request", `${where}: ${issue.message} It was ${shownValue(issue.input)}.`);
+}
+
+function jsonIn(text: string): unknown {
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new HttpError(400, "invalid_json", `The body is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function matches(pattern: string, path: string): boolean {
+  return new RegExp(`^${pattern.replace(/:[a-zA-Z]+/g, "[^/]+")}$`).test(path);
+}

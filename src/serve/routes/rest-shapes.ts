@@ -1,0 +1,122 @@
+// What REST v1 sends: shapes, and records as those.
+import * as v from "valibot";
+import { type AgentRecord, cliNames, type RunRecord, type RunState } from "../fleet.ts";
+import type { Reply } from "../http/route.ts";
+
+export const mostImages = 5;
+
+export const promptShape = v.object({
+  text: v.pipe(v.string(), v.nonEmpty("must not be empty.")),
+  images: v.optional(v.array(v.object({ data: v.string(), mimeType: v.string() }))),
+});
+
+export const runStatuses = ["CREATING", "RUNNING", "FINISHED", "ERROR", "CANCELLED", "EXPIRED"] as const;
+
+const statuses: Readonly<Record<RunState, (typeof runStatuses)[number]>> = {
+  queued: "CREATING",
+  running: "RUNNING",
+  finished: "FINISHED",
+  error: "ERROR",
+  cancelled: "CANCELLED",
+};
+
+export function statusOf(state: RunState): (typeof runStatuses)[number] {
+  return statuses[state];
+}
+
+export const agentShape = v.object({
+  id: v.string(),
+  name: v.string(),
+  status: v.picklist(["ACTIVE", "IDLE", "ARCHIVED"]),
+  createdAt: v.string(),
+  updatedAt: v.string(),
+  latestRunId: v.optional(v.string()),
+  workspace: v.string(),
+  cli: v.picklist(cliNames),
+  sessionId: v.optional(v.string()),
+});
+
+export function agentView(agent: AgentRecord): v.InferOutput<typeof agentShape> {
+  const { id, name, isArchived, isBusy, createdAt, updatedAt, latestRun, workspace, cli, sessionId } = agent;
+  return {
+    id,
+    name,
+    status: isArchived ? "ARCHIVED" : isBusy ? "ACTIVE" : "IDLE",
+    createdAt: timeOf(createdAt),
+    updatedAt: timeOf(updatedAt),
+    ...(latestRun !== undefined && { latestRunId: latestRun }),
+    workspace,
+    cli,
+    ...(sessionId !== undefined && { sessionId }),
+  };
+}
+
+const usage = v.object({
+  inputTokens: v.number(),
+  outputTokens: v.number(),
+  cacheReadTokens: v.number(),
+  cacheWriteTokens: v.number(),
+});
+
+export const runShape = v.object({
+  id: v.string(),
+  agentId: v.string(),
+  status: v.picklist(runStatuses),
+  createdAt: v.string(),
+  updatedAt: v.string(),
+  durationMs: v.optional(v.number()),
+  /** The answer; of a run that failed, why. */
+  result: v.optional(v.string()),
+  errorCode: v.optional(v.string()),
+  /** Questions that wait for an answer. */
+  questions: v.number(),
+  git: v.object({ branches: v.array(v.unknown()) }),
+  sessionId: v.optional(v.string()),
+});
+
+export function runView(run: RunRecord): v.InferOutput<typeof runShape> {
+  const { id, agent, state, createdAt, startedAt, endedAt, end, open, sessionId } = run;
+  return {
+    id,
+    agentId: agent,
+    status: statusOf(state),
+    createdAt: timeOf(createdAt),
+    updatedAt: timeOf(endedAt ?? startedAt ?? createdAt),
+    ...(end && { durationMs: end.durationMs, result: end.text }),
+    ...(end?.code !== undefined && { errorCode: end.code }),
+    questions: open,
+    git: { branches: [] },
+    ...(sessionId !== undefined && { sessionId }),
+  };
+}
+
+export const usageShape = v.object({
+  agentId: v.string(),
+  usage,
+  cost: v.optional(v.object({ totalUsd: v.number() })),
+  runs: v.array(v.object({ runId: v.string(), usage })),
+});
+
+export const deleted = v.object({ id: v.string() });
+
+export function pageOf<Item extends v.GenericSchema<any, any>>(item: Item) {
+  return v.object({ items: v.array(item), nextCursor: v.optional(v.string()) });
+}
+
+export const errorShape = v.object({ error: v.object({ code: v.string(), message: v.string() }) });
+
+const reasons: Readonly<Record<number, string>> = {
+  400: "The request is wrong",
+  403: "Not allowed here",
+  404: "Not found",
+  409: "Not now",
+  410: "Not kept any more",
+};
+
+export function failures(...codes: readonly number[]): Record<number, Reply> {
+  return Object.fromEntries(codes.map((code) => [code, { description: reasons[code]!, schema: errorShape }]));
+}
+
+export function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,89 @@
+// A run in the events of REST v1: status, assistant, thinking, tool_call, interaction_update, result, error, done.
+import type { AgentEvent } from "../../protocol/event.ts";
+import type { Entry, Fleet, RunRecord } from "../fleet.ts";
+import type { EventStream } from "../http/event-stream.ts";
+import { statusOf } from "./rest-shapes.ts";
+
+type Told = readonly [event: string, data: unknown];
+
+/** From behind `from`. What came before is read as well: whether a text was told in pieces is known only so. */
+export async function streamRun(
+  fleet: Fleet,
+  run: RunRecord,
+  from: number,
+  events: EventStream,
+  signal: AbortSignal,
+): Promise<void> {
+  const translate = createTranslator(run);
+  await events.send("status", { runId: run.id, status: statusOf(run.state) });
+  for await (const { position, entry } of fleet.follow(run.id, 0, signal)) {
+    const told = translate(entry);
+    if (position <= from) continue;
+    for (const [event, data] of told) await events.send(event, data, position);
+  }
+  if (!signal.aborted) await events.send("done", {});
+}
+
+function createTranslator({ id }: RunRecord): (entry: Entry) => readonly Told[] {
+  /** Pieces were told: the whole is not told again. */
+  const pieces = { text: false, thinking: false };
+  const ofEvent = (event: AgentEvent): readonly Told[] => {
+    switch (event.type) {
+      case "text":
+        pieces.text = true;
+        return [["assistant", { text: event.text }]];
+      case "thinking":
+        pieces.thinking = true;
+        return [["thinking", { text: event.text }]];
+      case "text_end": {
+        const isTold = pieces.text;
+        pieces.text = false;
+        return isTold ? [] : [["assistant", { text: event.text }]];
+      }
+      case "thinking_end": {
+        const isTold = pieces.thinking || event.text === undefined;
+        pieces.thinking = false;
+        return isTold ? [] : [["thinking", { text: event.text }]];
+      }
+      case "tool_start":
+        return [["tool_call", { callId: event.callId, name: event.tool, status: "running", args: event.args }]];
+      case "tool_end": {
+        const { callId, tool: name, args, outcome } = event;
+        const status = outcome?.kind === "success" ? "completed" : "error";
+        return [
+          ["tool_call", { callId, name, status, args, result: outcome ? { [outcome.kind]: outcome.value } : null }],
+        ];
+      }
+      case "tool_output":
+        return [["interaction_update", { type: "shell-output-delta", callId: event.callId, text: event.chunk }]];
+      case "done":
+      case "fail":
+        return [["interaction_update", { type: "turn-ended", usage: event.usage ?? null }]];
+      default:
+        return [["interaction_update", event]];
+    }
+  };
+  return (entry) => {
+    switch (entry.type) {
+      case "event":
+        return entry.agent === undefined ? ofEvent(entry.event) : [];
+      case "leased":
+        return [["status", { runId: id, status: "RUNNING" }]];
+      case "result": {
+        const { outcome, text, code, durationMs } = entry.end;
+        const result: Told = [
+          "result",
+          { runId: id, status: statusOf(outcome), text, durationMs, git: { branches: [] } },
+        ];
+        return outcome === "error" ? [["error", { code: code ?? "error", message: text }], result] : [result];
+      }
+      case "question":
+      case "question_closed":
+        return [["interaction_update", entry]];
+      case "losses":
+      case "prompt_ended":
+      case "reply":
+        return [];
+    }
+  };
+}

@@ -1,0 +1,249 @@
+// The studio's side of live runs: start, speak to, answer, stop; and one stream over all of them.
+import * as v from "valibot";
+import { readControlLine } from "../../protocol/control-lines.ts";
+import type { RunRequest } from "../../protocol/run.ts";
+import { beginRun, type ServeContext } from "../context.ts";
+import { fileChanges } from "../file-changes.ts";
+import { cliNames, type Message, type RunRecord, runStates } from "../fleet.ts";
+import { HttpError, type Route, route } from "../http/route.ts";
+import { followUp, newRun } from "../new-run.ts";
+import { trustedWorkspace } from "../workspaces.ts";
+import { lastEventOf } from "./rest.ts";
+import { failures } from "./rest-shapes.ts";
+
+const anything = v.record(v.string(), v.unknown());
+
+const runView = v.looseObject({
+  id: v.string(),
+  agent: v.string(),
+  state: v.picklist(runStates),
+  createdAt: v.number(),
+  position: v.number(),
+  open: v.number(),
+});
+
+const entryView = v.object({ position: v.number(), run: v.string(), at: v.number(), entry: anything });
+
+const image = v.object({ mime: v.string(), base64: v.string() });
+const prompt = v.object({
+  text: v.pipe(v.string(), v.nonEmpty("must not be empty.")),
+  images: v.optional(v.pipe(v.array(image), v.maxLength(5, "may be 5."))),
+});
+
+/** A file on this machine is named by nobody but who sits at it: pictures come as data. */
+const newStudioRun = v.strictObject({
+  cli: v.optional(v.picklist(cliNames), "courser"),
+  workspace: v.string(),
+  prompt,
+  name: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  model: v.optional(v.string()),
+  effort: v.optional(v.picklist(["low", "medium", "high"])),
+  mode: v.optional(v.picklist(["plan", "ask", "agent"])),
+  force: v.optional(v.boolean()),
+  sandbox: v.optional(v.picklist(["enabled", "disabled"])),
+  limits: v.optional(
+    v.strictObject({
+      maxTurns: v.optional(v.number()),
+      maxTimeMs: v.optional(v.number()),
+      maxCost: v.optional(v.number()),
+    }),
+  ),
+  /** A session of this CLI to resume, or to go on from in a copy. */
+  session: v.optional(
+    v.strictObject({ id: v.pipe(v.string(), v.regex(/^[\w-]+$/, "is not an id.")), fork: v.optional(v.boolean()) }),
+  ),
+});
+
+const answerBody = v.strictObject({ question: v.string(), hash: v.string(), answer: anything });
+
+export const studioRunRoutes: readonly Route[] = [
+  route({
+    method: "get",
+    path: "/api/runs",
+    summary: "Runs, newest first",
+    query: v.object({ state: v.optional(v.picklist(runStates)), before: v.optional(v.string()) }),
+    replies: { 200: { description: "Runs", schema: v.object({ items: v.array(runView) }) }, ...failures(400) },
+    async handle({ context, query: { state, before } }) {
+      const items = await context.fleet.runs({
+        limit: 100,
+        ...(state && { states: [state] }),
+        ...(before !== undefined && { before }),
+      });
+      return { status: 200, body: { items } };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/runs",
+    summary: "Start a run in a trusted workspace: new, resumed or forked",
+    body: newStudioRun,
+    replies: { 201: { description: "The run", schema: runView }, ...failures(400, 403, 409) },
+    async handle({ context, body }) {
+      const { cli, prompt: asked, name, session, workspace, ...rest } = body;
+      const request = { ...rest, workspace: trustedWorkspace(context.configDir, workspace), ...chatOf(session) };
+      const run = newRun(
+        { cli, request: request as RunRequest, prompt: promptOf(asked) },
+        name === undefined ? {} : { name },
+      );
+      return { status: 201, body: await beginRun(context, run) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/runs/:id",
+    summary: "A run",
+    replies: { 200: { description: "The run", schema: runView }, ...failures(404) },
+    handle: async ({ context, params }) => ({ status: 200, body: await runOf(context, params) }),
+  }),
+  route({
+    method: "get",
+    path: "/api/runs/:id/log",
+    summary: "What stands in the log of a run, from behind a position",
+    query: v.object({ from: v.optional(v.pipe(v.string(), v.regex(/^\d+$/, "must be a position.")), "0") }),
+    replies: {
+      200: { description: "Entries", schema: v.object({ items: v.array(entryView) }) },
+      ...failures(400, 404),
+    },
+    async handle({ context, params, query }) {
+      const { id } = await runOf(context, params);
+      return { status: 200, body: { items: await context.fleet.entries(id, Number(query.from), 1000) } };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/runs/:id/changes",
+    summary: "What a run changed, by file",
+    replies: { 200: { description: "Files", schema: v.object({ items: v.array(anything) }) }, ...failures(404) },
+    async handle({ context, params, signal }) {
+      const { id, position } = await runOf(context, params);
+      const events = [];
+      let turn = 0;
+      for await (const { entry, position: at } of context.fleet.follow(id, 0, signal)) {
+        if (entry.type === "event" && entry.agent === undefined) {
+          if (entry.event.type === "user") turn++;
+          events.push({ turn, event: entry.event });
+        }
+        if (at >= position) break;
+      }
+      return { status: 200, body: { items: fileChanges(events) } };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/runs/:id/messages",
+    summary: "Tell a running agent something: a prompt, steer, interrupt, mode, model, … Replies stand in its log",
+    body: anything,
+    replies: { 202: { description: "It is told", schema: anything }, ...failures(400, 404, 409) },
+    async handle({ context, params, body }) {
+      const { id } = await runOf(context, params);
+      await context.fleet.say(id, messageOf(body));
+      return { status: 202, body: {} };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/runs/:id/follow-up",
+    summary: "The next run of the same agent: resumes its session",
+    body: v.strictObject({ prompt }),
+    replies: { 201: { description: "The run", schema: runView }, ...failures(400, 404, 409) },
+    async handle({ context, params, body }) {
+      const run = await runOf(context, params);
+      const agent = await context.fleet.agent(run.agent);
+      return { status: 201, body: await beginRun(context, followUp(run, agent?.sessionId, promptOf(body.prompt))) };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/runs/:id/stop",
+    summary: "Stop a run",
+    replies: { 200: { description: "Its host was told", schema: anything }, ...failures(404, 409) },
+    async handle({ context, params }) {
+      const { id } = await runOf(context, params);
+      if (!(await context.fleet.cancel(id, "The run was stopped by its user.")))
+        throw new HttpError(409, "run_over", "The run is over.");
+      return { status: 200, body: { id } };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/runs/:id/answer",
+    summary: "Answer a question of this run: counted once, and only for the question with this hash",
+    body: answerBody,
+    replies: { 200: { description: "Counted", schema: anything }, ...failures(400, 404, 409) },
+    async handle({ context, params, body: { question, hash, answer } }) {
+      const { id } = await runOf(context, params);
+      const line = readControlLine({ type: "answer", question, hash, answer });
+      if (typeof line !== "object" || line.type !== "answer")
+        throw new HttpError(400, "invalid_request", `The answer is wrong: ${line ?? "unknown"}.`);
+      await context.fleet.answer(id, { question, hash, answer: line.answer });
+      return { status: 200, body: { question } };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/questions",
+    summary: "What waits for an answer, over all runs",
+    replies: {
+      200: {
+        description: "Questions",
+        schema: v.object({ items: v.array(v.object({ run: v.string(), at: v.number(), question: anything })) }),
+      },
+    },
+    handle: async ({ context }) => ({ status: 200, body: { items: await context.fleet.questions() } }),
+  }),
+  route({
+    method: "get",
+    path: "/api/stream",
+    summary:
+      "One stream over all runs: `entry` events. `runs`: those whose every step is wanted; of others, what changes their state",
+    query: v.object({ runs: v.optional(v.pipe(v.string(), v.regex(/^[\w,-]*$/, "must be ids of runs."))) }),
+    replies: { 200: { description: "Events", type: "text/event-stream" }, ...failures(400) },
+    async handle(call) {
+      const { context, query, signal } = call;
+      const wanted = query.runs === undefined ? undefined : new Set(query.runs.split(","));
+      const last = lastEventOf(call);
+      const from = last > 0 ? last : await context.fleet.position();
+      return {
+        async stream(events) {
+          await events.send("hello", { position: from }, from);
+          for await (const logged of context.fleet.followAll(from, signal)) {
+            const isStep = logged.entry.type === "event";
+            if (!isStep || !wanted || wanted.has(logged.run)) await events.send("entry", logged, logged.position);
+          }
+        },
+      };
+    },
+  }),
+];
+
+async function runOf({ fleet }: ServeContext, params: Record<string, string>): Promise<RunRecord> {
+  const run = await fleet.run(params["id"] ?? "");
+  if (!run) throw new HttpError(404, "not_found", "There is no such run.");
+  return run;
+}
+
+function chatOf(session: { id: string; fork?: boolean | undefined } | undefined): Pick<RunRequest, "chat"> {
+  return session ? { chat: { type: "resume", id: session.id, ...(session.fork && { fork: true }) } } : {};
+}
+
+function promptOf({ text, images }: v.InferOutput<typeof prompt>) {
+  return { text, ...(images && images.length > 0 && { images }) };
+}
+
+function messageOf(body: Record<string, unknown>): Message {
+  if (body["type"] === "prompt") {
+    const { output, success } = v.safeParse(v.object({ prompt, id: v.optional(v.string()) }), body);
+    if (!success) throw new HttpError(400, "invalid_request", "A prompt is { type, prompt: { text }, id? }.");
+    return { type: "prompt", prompt: promptOf(output.prompt), ...(output.id !== undefined && { id: output.id }) };
+  }
+  const line = readControlLine(body);
+  if (typeof line !== "object" || line.type === "hello" || line.type === "answer")
+    throw new HttpError(
+      400,
+      "invalid_request",
+      typeof line === "string" ? `${line}.` : "This is not a message for a run.",
+    );
+  if (line.type === "mode" && line.mode === "force")
+    throw new HttpError(403, "forbidden", "Only who starts a run may let it do everything: start it with force.");
+  return line;
+}

@@ -1,0 +1,242 @@
+// The studio's side of what lies on the disk: sessions of all agents, files of trusted workspaces, what is installed.
+import * as v from "valibot";
+import { type ExportFormat, exporters, exportFormats } from "../../export/index.ts";
+import { runProgram } from "../../process/run-program.ts";
+import { listSessions, type SessionInfo, searchSessions } from "../../sdk/sessions/library.ts";
+import type { UnifiedTool } from "../../sdk/unified.ts";
+import { findChat } from "../../store/chats/find-chat.ts";
+import { isChatId } from "../../store/chats/layout.ts";
+import { readChat } from "../../store/chats/read-chat.ts";
+import { isTrusted } from "../../store/trust.ts";
+import { installedClis } from "../clis.ts";
+import type { ServeContext } from "../context.ts";
+import { HttpError, type Route, route } from "../http/route.ts";
+import { eventsPage, type OpenedSession, openSession, sessionChanges, sessionUsage } from "../sessions.ts";
+import { listFolder, readWorkspaceFile, trustedWorkspace } from "../workspaces.ts";
+import { failures } from "./rest-shapes.ts";
+
+const tools = ["cursor", "claude", "codex", "gemini"] as const satisfies readonly UnifiedTool[];
+const anything = v.record(v.string(), v.unknown());
+const number = (otherwise: string) =>
+  v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a number.")), otherwise);
+
+const sessionShape = v.object({
+  tool: v.picklist(tools),
+  id: v.string(),
+  title: v.string(),
+  workspace: v.optional(v.string()),
+  model: v.optional(v.string()),
+  createdAt: v.number(),
+  updatedAt: v.number(),
+  snippet: v.optional(v.string()),
+  /** The run that works in it now. */
+  run: v.optional(v.string()),
+  isTrusted: v.boolean(),
+});
+
+export const studioSessionRoutes: readonly Route[] = [
+  route({
+    method: "get",
+    path: "/api/agents",
+    summary: "The agent CLIs that are installed, with their versions and what they can do",
+    replies: { 200: { description: "CLIs", schema: v.object({ items: v.array(anything) }) } },
+    handle: async ({ context }) => ({ status: 200, body: { items: await installedClis(context) } }),
+  }),
+  route({
+    method: "get",
+    path: "/api/sessions",
+    summary: "Sessions of all agents on this machine, newest first; with `search`, those with these words",
+    query: v.object({
+      tool: v.optional(v.picklist(tools)),
+      search: v.optional(v.pipe(v.string(), v.maxLength(500))),
+      limit: number("100"),
+    }),
+    replies: { 200: { description: "Sessions", schema: v.object({ items: v.array(sessionShape) }) }, ...failures(400) },
+    async handle({ context, query }) {
+      const scope = {
+        env: context.env,
+        limit: Math.min(1000, Number(query.limit)),
+        ...(query.tool && { tool: query.tool }),
+      };
+      const found: SessionInfo[] =
+        query.search === undefined ? await listSessions(scope) : await searchSessions(query.search, scope);
+      const live = await liveSessions(context);
+      return { status: 200, body: { items: found.map((each) => sessionView(context, each, live)) } };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/sessions/:tool/:id",
+    summary: "A session: what it is about, and its turns in numbers",
+    replies: { 200: { description: "The session", schema: anything }, ...failures(404) },
+    async handle({ context, params }) {
+      const session = await sessionOf(context, params);
+      const { turns: _turns, ...facts } = session;
+      return { status: 200, body: { ...facts, turns: sessionUsage(session) } };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/sessions/:tool/:id/events",
+    summary: "What happened in a session, a page at a time",
+    query: v.object({ from: number("0"), limit: number("500") }),
+    replies: {
+      200: {
+        description: "Events",
+        schema: v.object({
+          items: v.array(v.object({ index: v.number(), turn: v.number(), event: anything })),
+          total: v.number(),
+          next: v.optional(v.number()),
+        }),
+      },
+      ...failures(400, 404),
+    },
+    async handle({ context, params, query }) {
+      const session = await sessionOf(context, params);
+      return { status: 200, body: eventsPage(session, Number(query.from), Math.min(2000, Number(query.limit))) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/sessions/:tool/:id/changes",
+    summary: "What a session changed, by file; with `turn`, what that turn did",
+    query: v.object({ turn: v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a number."))) }),
+    replies: { 200: { description: "Files", schema: v.object({ items: v.array(anything) }) }, ...failures(400, 404) },
+    async handle({ context, params, query }) {
+      const session = await sessionOf(context, params);
+      const turn = query.turn === undefined ? undefined : Number(query.turn);
+      return { status: 200, body: { items: sessionChanges(session, turn) } };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/sessions/:tool/:id/export",
+    summary: "A chat as a file: markdown, json, stream-json or html",
+    query: v.object({ format: v.optional(v.picklist(exportFormats), "markdown") }),
+    replies: { 200: { description: "The file, to be saved", type: "application/octet-stream" }, ...failures(400, 404) },
+    async handle({ context, params, query }) {
+      const id = ownChat(params);
+      const record = readChat(findChat(context.configDir, id, ""), { events: true });
+      const exporter = await exporters[query.format as ExportFormat]();
+      const ending = { markdown: "md", json: "json", "stream-json": "jsonl", html: "html" }[
+        query.format as ExportFormat
+      ];
+      const text = [...exporter(record)].join("");
+      return { status: 200, download: { name: `${id}.${ending}`, type: "application/octet-stream", text } };
+    },
+  }),
+  ownCommand({
+    method: "patch",
+    path: "/api/sessions/:tool/:id",
+    summary: "Rename a chat of ours",
+    body: v.strictObject({ title: v.pipe(v.string(), v.trim(), v.nonEmpty("must not be empty."), v.maxLength(200)) }),
+    words: (id, { title }) => ["rename", id, "--", title],
+  }),
+  ownCommand({
+    method: "delete",
+    path: "/api/sessions/:tool/:id",
+    summary: "Delete a chat of ours, with its transcript and snapshots",
+    body: v.strictObject({}),
+    words: (id) => ["delete", id, "--yes"],
+  }),
+  ownCommand({
+    method: "post",
+    path: "/api/sessions/:tool/:id/fork",
+    summary: "Copy a chat of ours; with `turn`, without what came after it",
+    body: v.strictObject({ turn: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))) }),
+    words: (id, { turn }) => ["fork", id, ...(turn === undefined ? [] : ["--at", String(turn)])],
+  }),
+  ownCommand({
+    method: "post",
+    path: "/api/sessions/:tool/:id/rewind",
+    summary: "Take a chat of ours, and the files that it changed, back to before a turn",
+    body: v.strictObject({
+      turn: v.pipe(v.number(), v.integer(), v.minValue(1)),
+      conversationOnly: v.optional(v.boolean()),
+    }),
+    words: (id, { turn, conversationOnly }) => [
+      ...["rewind", id, "--to", String(turn), "--yes"],
+      ...(conversationOnly ? ["--conversation-only"] : []),
+    ],
+  }),
+  route({
+    method: "post",
+    path: "/api/files/list",
+    summary: "A folder of a trusted workspace. By POST: no path stands in an address",
+    body: v.strictObject({ workspace: v.string(), path: v.optional(v.string(), ".") }),
+    replies: { 200: { description: "Entries", schema: v.object({ items: v.array(anything) }) }, ...failures(400, 403) },
+    async handle({ context, body }) {
+      return {
+        status: 200,
+        body: { items: listFolder(trustedWorkspace(context.configDir, body.workspace), body.path) },
+      };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/files/read",
+    summary: "A file of a trusted workspace",
+    body: v.strictObject({ workspace: v.string(), path: v.string() }),
+    replies: {
+      200: { description: "The file", schema: v.object({ text: v.string(), bytes: v.number(), isCut: v.boolean() }) },
+      ...failures(400, 403),
+    },
+    async handle({ context, body }) {
+      return { status: 200, body: readWorkspaceFile(trustedWorkspace(context.configDir, body.workspace), body.path) };
+    },
+  }),
+];
+
+/** Done by a command of this program, so that the same rules hold as on the command line. */
+function ownCommand<Body extends v.GenericSchema<any, any>>({
+  words,
+  ...rest
+}: Pick<Route, "method" | "path" | "summary"> & {
+  body: Body;
+  words(id: string, body: v.InferOutput<Body>): string[];
+}): Route {
+  return route({
+    ...rest,
+    replies: {
+      200: { description: "Done, and what was said of it", schema: v.object({ text: v.string() }) },
+      ...failures(400, 404, 409),
+    },
+    async handle({ context, params, body }) {
+      const id = ownChat(params);
+      const { workspace } = readChat(findChat(context.configDir, id, "")).metadata;
+      const command = [...context.program, "sessions", ...words(id, body as v.InferOutput<Body>)];
+      const end = await runProgram({ command, cwd: workspace ?? "/", env: context.env, timeoutMs: 60_000 });
+      if (end.exitCode === 0) return { status: 200, body: { text: end.stdout.toString("utf8").trim() } };
+      const said = (end.failure?.message ?? end.stderr).trim().replace(/^Error: /, "");
+      throw new HttpError(409, "refused", said);
+    },
+  });
+}
+
+/** Sessions of other CLIs are theirs: read and resumed, never changed here. */
+function ownChat({ tool, id = "" }: Record<string, string>): string {
+  if (!isChatId(id)) throw new HttpError(404, "not_found", "There is no such session.");
+  if (tool === "cursor") return id;
+  throw new HttpError(
+    409,
+    "not_ours",
+    `A session of ${tool} can be read and resumed here, and is changed by ${tool} only.`,
+  );
+}
+
+async function sessionOf(context: ServeContext, { tool, id = "" }: Record<string, string>): Promise<OpenedSession> {
+  const known = tools.find((each) => each === tool);
+  if (!known || !/^[\w-]{4,}$/.test(id)) throw new HttpError(404, "not_found", "There is no such session.");
+  return openSession(context.env, known, id);
+}
+
+async function liveSessions({ fleet }: ServeContext): Promise<Map<string, string>> {
+  const runs = await fleet.runs({ states: ["queued", "running"], limit: 1000 });
+  return new Map(runs.flatMap(({ id, sessionId }) => (sessionId === undefined ? [] : [[sessionId, id]])));
+}
+
+function sessionView({ configDir }: ServeContext, { path: _path, ...session }: SessionInfo, live: Map<string, string>) {
+  const run = live.get(session.id);
+  const trusted = session.workspace !== undefined && isTrusted(configDir, session.workspace);
+  return { ...session, ...(run !== undefined && { run }), isTrusted: trusted };
+}

@@ -1,0 +1,48 @@
+// How a run ended, from how its turns did.
+import type { UserError } from "../protocol/error-codes.ts";
+import type { Usage } from "../protocol/event.ts";
+import type { TurnEnding } from "../protocol/run.ts";
+import type { RunEnd, RunRecord } from "./fleet.ts";
+
+/** `error`: why the process of the CLI failed, if it did. The last turn decides. */
+export function endOf(
+  endings: readonly TurnEnding[],
+  run: RunRecord,
+  error: { message: string; code: string } | undefined,
+): RunEnd {
+  const last = endings.at(-1);
+  const why = error ?? (last?.type === "fail" ? last : undefined) ?? (last ? undefined : noTurn);
+  const base = { durationMs: Date.now() - (run.startedAt ?? run.createdAt), turns: 0 };
+  if (last?.type === "done" && !error) return addEndings({ outcome: "finished", text: last.text, ...base }, endings);
+  const code = why?.code === undefined ? {} : { code: why.code };
+  const isStopped = why?.code === "INTERRUPTED" || why?.code === "TERMINATED";
+  const outcome = isStopped ? "cancelled" : "error";
+  return addEndings({ outcome, text: why?.message ?? "", ...code, ...base }, endings);
+}
+
+const noTurn = { message: "The run ended before its first turn did.", code: "NO_RESULT" };
+
+export function failedEnd(error: UserError, run: RunRecord, outcome: "error" | "cancelled"): RunEnd {
+  const durationMs = Date.now() - (run.startedAt ?? run.createdAt);
+  return { outcome, text: error.message, code: error.code, durationMs, turns: 0 };
+}
+
+/** What all turns used up. */
+export function addEndings(end: RunEnd, endings: readonly TurnEnding[]): RunEnd {
+  const usages = endings.flatMap(({ usage }) => usage ?? []);
+  const costs = endings.flatMap(({ costUsd }) => costUsd ?? []);
+  const denials = endings.flatMap((ending) => ending.denials ?? []);
+  return {
+    ...end,
+    turns: endings.length,
+    ...(usages.length > 0 && { usage: sumUsage(usages) }),
+    ...(costs.length > 0 && { costUsd: costs.reduce((sum, cost) => sum + cost, 0) }),
+    ...(denials.length > 0 && { denials }),
+  };
+}
+
+export function sumUsage(usages: readonly Usage[]): Usage {
+  const sum: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  for (const usage of usages) for (const name of Object.keys(sum) as (keyof Usage)[]) sum[name] += usage[name] ?? 0;
+  return sum;
+}

@@ -1,0 +1,82 @@
+// RunLogWriter: what the host of a run writes into its log, in order. Deltas wait a moment for more of their kind; everything
+// else is written at once, and so is what waits before it.
+import type { UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import type { Recorded } from "../protocol/run.ts";
+import type { Entry, Fleet, Lease } from "./fleet.ts";
+
+const deltaMs = 40;
+const mostWaiting = 200;
+
+export class RunLogWriter {
+  readonly #fleet: Fleet;
+  readonly #lease: Lease;
+  readonly #onLost: (error: UserError) => void;
+  #waiting: Entry[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #isLost = false;
+  position: number;
+
+  /** `onLost`: nothing more can be written, and why. */
+  constructor(fleet: Fleet, lease: Lease, onLost: (error: UserError) => void) {
+    this.#fleet = fleet;
+    this.#lease = lease;
+    this.#onLost = onLost;
+    this.position = lease.position;
+  }
+
+  event({ number, agent, event }: Recorded): void {
+    const last = this.#waiting.at(-1);
+    const joined = last?.type === "event" && last.agent === agent ? joinDeltas(last.event, event) : undefined;
+    const entry: Entry = {
+      type: "event",
+      ...(number !== undefined && { number }),
+      ...(agent !== undefined && { agent }),
+      event: joined ?? event,
+    };
+    if (joined) this.#waiting[this.#waiting.length - 1] = entry;
+    else this.#waiting.push(entry);
+    if (isDelta(event) && this.#waiting.length < mostWaiting)
+      this.#timer ??= setTimeout(() => void this.flush(), deltaMs);
+    else void this.flush();
+  }
+
+  add(entry: Entry): void {
+    this.#waiting.push(entry);
+    void this.flush();
+  }
+
+  /** Resolves when everything so far is in the log, or never will be. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const entries = this.#waiting;
+    if (entries.length === 0 || this.#isLost) return;
+    this.#waiting = [];
+    try {
+      this.position = await this.#fleet.append(this.#lease, entries, this.position);
+    } catch (error) {
+      this.#isLost = true;
+      this.#onLost(error as UserError);
+    }
+  }
+}
+
+function isDelta({ type }: AgentEvent): boolean {
+  return type === "text" || type === "thinking" || type === "tool_output";
+}
+
+/** Undefined: they are not two pieces of one thing. */
+function joinDeltas(one: AgentEvent, next: AgentEvent): AgentEvent | undefined {
+  if ((one.type === "text" || one.type === "thinking") && next.type === one.type)
+    return { ...one, text: one.text + next.text };
+  if (one.type === "tool_output" && next.type === "tool_output" && one.callId === next.callId)
+    return { ...one, chunk: one.chunk + next.chunk };
+  return undefined;
+}

@@ -1,0 +1,105 @@
+// Sessions of every agent CLI on this machine, as turns of events: what was said, done and changed.
+import { isObject } from "../json/object.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import { addUsage } from "../protocol/usage.ts";
+import { rebuildEvents, splitTurns, stepsOfTurn } from "../sdk/rebuild-events.ts";
+import { loadSession } from "../sdk/sessions/library.ts";
+import type { ReadSession } from "../sdk/sessions/session.ts";
+import { groupMessages, type UnifiedTool } from "../sdk/unified.ts";
+import { findChat } from "../store/chats/find-chat.ts";
+import { readChat } from "../store/chats/read-chat.ts";
+import { configDir } from "../store/config-dir.ts";
+import { fileChanges } from "./file-changes.ts";
+
+export type SessionTurn = { number: number; events: AgentEvent[] };
+
+export type OpenedSession = {
+  tool: UnifiedTool;
+  id: string;
+  title: string;
+  workspace?: string;
+  model?: string;
+  createdAt: number;
+  updatedAt: number;
+  turns: SessionTurn[];
+  /** What could not be read of it, in sentences. */
+  problems: string[];
+};
+
+export async function openSession(env: NodeJS.ProcessEnv, tool: UnifiedTool, id: string): Promise<OpenedSession> {
+  if (tool === "cursor") return openChatSession(env, id);
+  const session = await loadSession({ tool, sessionId: id, env });
+  const { title, workspace, model, createdAt, updatedAt, losses } = session;
+  return {
+    tool,
+    id: session.id,
+    title,
+    ...(workspace !== undefined && { workspace }),
+    ...(model !== undefined && { model }),
+    createdAt,
+    updatedAt,
+    turns: turnsOf(session),
+    problems: losses.map(({ message }) => message),
+  };
+}
+
+function openChatSession(env: NodeJS.ProcessEnv, id: string): OpenedSession {
+  const record = readChat(findChat(configDir(env), id, ""), { events: true });
+  const { title, prompt, workspace, model, createdAt, updatedAt } = record.metadata;
+  return {
+    tool: "cursor",
+    id: record.metadata.id,
+    title: title === "New Agent" ? (prompt ?? title) : title,
+    ...(workspace !== undefined && { workspace }),
+    ...(model !== undefined && { model }),
+    createdAt,
+    updatedAt,
+    turns: rebuildEvents(record),
+    problems: record.problems.map(({ message }) => message),
+  };
+}
+
+function turnsOf(session: ReadSession): SessionTurn[] {
+  const timed = groupMessages(session.messages).map(({ message, from }) => ({ message, at: from[0]!.timestamp, from }));
+  return splitTurns(timed).map((group, index) => {
+    const usages = group.flatMap(({ from }) => from.flatMap((each) => each.usage ?? []));
+    const steps = stepsOfTurn(group, {
+      id: `${session.id}-${index + 1}`,
+      ...(usages.length > 0 && { usage: usages.reduce(addUsage) }),
+    });
+    return { number: index + 1, events: steps.filter((step) => step.type !== "message") };
+  });
+}
+
+/** A page of events, each with its place in the session. */
+export function eventsPage({ turns }: OpenedSession, from: number, limit: number) {
+  const all = turns.flatMap(({ number: turn, events }) => events.map((event) => ({ turn, event })));
+  const items = all.slice(from, from + limit).map((each, index) => ({ index: from + index, ...each }));
+  return { items, total: all.length, ...(from + limit < all.length && { next: from + limit }) };
+}
+
+/** `turn`: of this one only. */
+export function sessionChanges({ turns }: OpenedSession, turn?: number) {
+  return fileChanges(
+    turns
+      .filter(({ number }) => turn === undefined || number === turn)
+      .flatMap(({ number, events }) => events.map((event) => ({ turn: number, event }))),
+  );
+}
+
+/** What a session used up, turn by turn. */
+export function sessionUsage({ turns }: OpenedSession) {
+  return turns.map(({ number, events }) => {
+    const end = events.findLast((event) => event.type === "done" || event.type === "fail");
+    const calls = events.filter((event) => event.type === "tool_start").length;
+    const ending = end?.type === "done" || end?.type === "fail" ? end : undefined;
+    return {
+      turn: number,
+      calls,
+      outcome: ending?.type ?? null,
+      durationMs: ending?.durationMs ?? 0,
+      usage: isObject(ending?.usage) ? ending.usage : null,
+      costUsd: ending?.costUsd ?? null,
+    };
+  });
+}

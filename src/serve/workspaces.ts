@@ -1,0 +1,66 @@
+// Workspaces that the service may work in, and files in them: trusted folders, and nothing that leads out of them.
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import { isTrusted } from "../store/trust.ts";
+
+const mostFileBytes = 2 * 1024 * 1024;
+const mostEntries = 2000;
+
+/** Its real path. */
+export function trustedWorkspace(configDir: string, workspace: string): string {
+  const real = isAbsolute(workspace) ? realOf(workspace) : undefined;
+  if (real === undefined || !statSync(real).isDirectory())
+    throw new UserError("CWD_MISSING", "The workspace must be the absolute path of a directory that exists.");
+  if (isTrusted(configDir, real)) return real;
+  throw new UserError(
+    "UNTRUSTED",
+    `${real} is not trusted. Trust it where you can see what is in it: cd there, and start courser --trust.`,
+  );
+}
+
+export type FolderEntry = { name: string; type: "file" | "folder" | "other" };
+
+/** `path` is relative to the workspace. */
+export function listFolder(workspace: string, path: string): FolderEntry[] {
+  const folder = inside(workspace, path);
+  if (!statSync(folder).isDirectory()) throw notFound(path);
+  return readdirSync(folder, { withFileTypes: true })
+    .slice(0, mostEntries)
+    .map((entry) => ({
+      name: entry.name,
+      type: entry.isDirectory() ? ("folder" as const) : entry.isFile() ? ("file" as const) : ("other" as const),
+    }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+export function readWorkspaceFile(workspace: string, path: string): { text: string; bytes: number; isCut: boolean } {
+  const file = inside(workspace, path);
+  const stat = statSync(file);
+  if (!stat.isFile()) throw notFound(path);
+  const content = readFileSync(file);
+  const shown = content.subarray(0, mostFileBytes);
+  return { text: shown.toString("utf8"), bytes: stat.size, isCut: content.length > shown.length };
+}
+
+/** Links are followed before it is judged where they lead. */
+function inside(workspace: string, path: string): string {
+  if (path.includes("\0") || isAbsolute(path)) throw notFound(path);
+  const real = realOf(join(workspace, path));
+  if (real === undefined) throw notFound(path);
+  const way = relative(workspace, real);
+  if (way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)) throw notFound(path);
+  return real;
+}
+
+function notFound(path: string): UserError {
+  return new UserError("FILE_UNREADABLE", `${JSON.stringify(path)} is not a file of the workspace.`);
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}

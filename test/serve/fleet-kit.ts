@@ -1,0 +1,282 @@
+// What every engine of the fleet must do. `open` gives connections to one fleet, as different processes would have them.
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Entry, Fleet, Lease, LogEntry, NewRun, RunEnd } from "../../src/serve/fleet.ts";
+
+export type FleetUnderTest = { connect(): Promise<Fleet>; remove(): Promise<void> };
+
+const never = new AbortController().signal;
+const ttlMs = 60_000;
+
+export function newRun(number: number, agent = `agent-${number}`): NewRun {
+  const request = { workspace: "/work", model: "offline" };
+  return { id: `run-${number}`, agent, spec: { cli: "courser", request, prompt: { text: `task ${number}` } } };
+}
+
+export const ended: RunEnd = { outcome: "finished", text: "ok", durationMs: 1, turns: 1 };
+
+function said(text: string): Entry {
+  return { type: "event", event: { type: "text_end", text } };
+}
+
+async function readAll(entries: AsyncIterable<LogEntry>): Promise<LogEntry[]> {
+  const all: LogEntry[] = [];
+  for await (const entry of entries) all.push(entry);
+  return all;
+}
+
+function texts(entries: readonly LogEntry[]): string[] {
+  return entries.flatMap(({ entry }) =>
+    entry.type === "event" && entry.event.type === "text_end" ? [entry.event.text] : [],
+  );
+}
+
+/** `runs`: how many the long test takes. */
+export function fleetKit(name: string, open: () => Promise<FleetUnderTest>, { runs = 120 } = {}): void {
+  describe(`${name}: a fleet`, () => {
+    let under: FleetUnderTest;
+    let fleet: Fleet;
+    let other: Fleet;
+    beforeEach(async () => {
+      under = await open();
+      fleet = await under.connect();
+      other = await under.connect();
+    });
+    afterEach(async () => {
+      fleet.close();
+      other.close();
+      await under.remove();
+    });
+    const leased = async (options: Partial<Parameters<Fleet["lease"]>[0]> = {}): Promise<Lease> => {
+      const lease = await fleet.lease({ worker: "w", ttlMs, ...options });
+      if (!lease) throw new Error("there was nothing to lease");
+      return lease;
+    };
+
+    it("takes a run once, and one run of an agent at a time", async () => {
+      await fleet.enqueue(newRun(1, "a"));
+      expect((await other.enqueue(newRun(1, "a"))).state).toBe("queued");
+      expect(await fleet.runs()).toHaveLength(1);
+      await expect(other.enqueue(newRun(2, "a"))).rejects.toMatchObject({ code: "AGENT_BUSY" });
+      const lease = await leased();
+      await fleet.finish(lease, ended, lease.position, 0);
+      await fleet.changeAgent("a", { isArchived: true });
+      await expect(other.enqueue(newRun(2, "a"))).rejects.toMatchObject({ code: "AGENT_ARCHIVED" });
+      await fleet.changeAgent("a", { isArchived: false });
+      expect((await other.enqueue(newRun(2, "a"))).agent).toBe("a");
+    });
+
+    it("leases the oldest first, each to one host, and no more than may run at once", async () => {
+      for (const number of [1, 2, 3]) await fleet.enqueue(newRun(number));
+      const given = await Promise.all([fleet, other, fleet].map((each) => each.lease({ worker: "w", ttlMs, most: 2 })));
+      expect(given.map((lease) => lease?.run)).toEqual(["run-1", "run-2", undefined]);
+      expect(await other.lease({ worker: "w", ttlMs, run: "run-1" })).toBeUndefined();
+      expect(await other.waiting()).toMatchObject({ count: 1, hosted: 2 });
+    });
+
+    it("gives a run that its host let go of to the next, and refuses what the former host writes", async () => {
+      await fleet.enqueue(newRun(1));
+      const zombie = await leased({ ttlMs: 40 });
+      const before = await fleet.append(zombie, [said("by the first")], zombie.position);
+      expect(await other.lease({ worker: "second", ttlMs })).toBeUndefined();
+      await sleep(60);
+      const heir = (await other.lease({ worker: "second", ttlMs }))!;
+      expect(heir.run).toBe("run-1");
+      expect(await fleet.renew(zombie)).toBe(false);
+      await expect(fleet.append(zombie, [said("by a zombie")], before)).rejects.toMatchObject({ code: "LEASE_LOST" });
+      await expect(fleet.finish(zombie, ended, before, 0)).rejects.toMatchObject({ code: "LEASE_LOST" });
+      await expect(fleet.release(zombie, before)).rejects.toMatchObject({ code: "LEASE_LOST" });
+      const position = await other.append(heir, [said("by the second")], heir.position);
+      expect(await other.finish(heir, ended, position, 0)).toBe(true);
+      expect(texts(await readAll(fleet.follow("run-1", 0, never)))).toEqual(["by the first", "by the second"]);
+    });
+
+    it("renews a lease by itself and by writing", async () => {
+      await fleet.enqueue(newRun(1));
+      const lease = await leased({ ttlMs: 120 });
+      let position = lease.position;
+      for (let round = 0; round < 4; round++) {
+        await sleep(60);
+        if (round % 2 === 0) expect(await fleet.renew(lease)).toBe(true);
+        else position = await fleet.append(lease, [said("x")], position);
+        expect(await other.lease({ worker: "w", ttlMs })).toBeUndefined();
+      }
+    });
+
+    it("writes only where the log ends", async () => {
+      await fleet.enqueue(newRun(1));
+      const lease = await leased();
+      const position = await fleet.append(lease, [said("1"), said("2")], lease.position);
+      await expect(fleet.append(lease, [said("again")], lease.position)).rejects.toMatchObject({ code: "LEASE_LOST" });
+      expect(await fleet.append(lease, [said("3")], position)).toBeGreaterThan(position);
+      expect(texts(await other.entries("run-1", 0, 100))).toEqual(["1", "2", "3"]);
+    });
+
+    it("ends a run once, and not before its prompts are heard", async () => {
+      await fleet.enqueue(newRun(1));
+      const lease = await leased();
+      await other.say("run-1", { type: "steer", text: "also this" });
+      expect(await fleet.finish(lease, ended, lease.position, 0)).toBe(false);
+      const abort = new AbortController();
+      let heard = 0;
+      for await (const { number, message } of fleet.hear(lease, 0, abort.signal)) {
+        expect(message).toMatchObject({ type: "steer", text: "also this" });
+        heard = number;
+        break;
+      }
+      expect(await fleet.finish(lease, ended, lease.position, heard)).toBe(true);
+      await expect(fleet.finish(lease, ended, lease.position, heard)).rejects.toMatchObject({ code: "LEASE_LOST" });
+      await expect(other.say("run-1", { type: "steer", text: "too late" })).rejects.toMatchObject({ code: "RUN_OVER" });
+      const log = await readAll(other.follow("run-1", 0, never));
+      expect(log.filter(({ entry }) => entry.type === "result")).toHaveLength(1);
+      expect(log.at(-1)?.entry.type).toBe("result");
+      expect(await other.run("run-1")).toMatchObject({ state: "finished", end: ended });
+    });
+
+    it("gives a released run to the next", async () => {
+      await fleet.enqueue(newRun(1));
+      const lease = await leased();
+      await fleet.release(lease, lease.position);
+      expect(await other.run("run-1")).toMatchObject({ state: "queued" });
+      expect((await other.lease({ worker: "w", ttlMs }))?.run).toBe("run-1");
+    });
+
+    it("cancels what waits at once, and tells the host of what runs", async () => {
+      await fleet.enqueue(newRun(1));
+      await fleet.enqueue(newRun(2));
+      expect(await other.cancel("run-1", "not needed")).toBe(true);
+      expect(await fleet.run("run-1")).toMatchObject({ state: "cancelled", end: { text: "not needed" } });
+      expect(await other.cancel("run-1", "again")).toBe(false);
+      const lease = await leased();
+      expect(lease.run).toBe("run-2");
+      const abort = new AbortController();
+      const told = (async () => {
+        for await (const { message } of fleet.hear(lease, 0, abort.signal)) return message;
+        return undefined;
+      })();
+      expect(await other.cancel("run-2", "enough")).toBe(true);
+      expect(await told).toEqual({ type: "cancel", reason: "enough" });
+      expect(await fleet.run("run-2")).toMatchObject({ cancelReason: "enough" });
+      await expect(other.cancel("run-9", "x")).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+    });
+
+    it("counts an answer once, and for the very question only", async () => {
+      await fleet.enqueue(newRun(1));
+      const lease = await leased();
+      const question = { type: "trust", id: "q1", hash: "h1", workspace: "/work" } as const;
+      let position = await fleet.append(lease, [{ type: "question", question }], lease.position);
+      expect(await other.questions()).toMatchObject([{ run: "run-1", question }]);
+      expect(await other.run("run-1")).toMatchObject({ open: 1 });
+      const yes = { answer: { type: "yes" } } as const;
+      await expect(other.answer("run-1", { question: "q1", hash: "h2", ...yes })).rejects.toMatchObject({
+        code: "QUESTION_CLOSED",
+      });
+      const twice = await Promise.allSettled(
+        [fleet, other].map((each) => each.answer("run-1", { question: "q1", hash: "h1", ...yes })),
+      );
+      expect(twice.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+      const heard: unknown[] = [];
+      const abort = new AbortController();
+      for await (const { message } of fleet.hear(lease, 0, abort.signal)) {
+        heard.push(message);
+        abort.abort();
+      }
+      expect(heard).toEqual([{ type: "answer", question: "q1", hash: "h1", ...yes }]);
+      position = await fleet.append(lease, [{ type: "question", question: { ...question, id: "q2" } }], position);
+      await fleet.append(lease, [{ type: "question_closed", question: "q2" }], position);
+      await expect(other.answer("run-1", { question: "q2", hash: "h1", ...yes })).rejects.toMatchObject({
+        code: "QUESTION_CLOSED",
+      });
+    });
+
+    it("shows every entry to every reader once and in order, whenever it comes", async () => {
+      await fleet.enqueue(newRun(1));
+      const lease = await leased();
+      const early = Array.from({ length: 20 }, (_, index) =>
+        readAll((index % 2 ? other : fleet).follow("run-1", 0, never)),
+      );
+      const expected = Array.from({ length: 1000 }, (_, index) => String(index));
+      let position = lease.position;
+      for (let at = 0; at < expected.length; at += 10)
+        position = await fleet.append(lease, expected.slice(at, at + 10).map(said), position);
+      const middle = readAll(other.follow("run-1", position, never));
+      await fleet.finish(lease, ended, position, 0);
+      for (const entries of [...(await Promise.all(early)), await readAll(other.follow("run-1", 0, never))])
+        expect(texts(entries)).toEqual(expected);
+      expect((await middle).map(({ entry }) => entry.type)).toEqual(["result"]);
+    });
+
+    it("tells all runs in one order", async () => {
+      await fleet.enqueue(newRun(1));
+      await fleet.enqueue(newRun(2));
+      const one = await leased();
+      const two = await leased();
+      const abort = new AbortController();
+      const seen: string[] = [];
+      const followed = (async () => {
+        for await (const { run, entry } of other.followAll(0, abort.signal)) {
+          if (entry.type === "event") seen.push(run);
+          if (seen.length === 3) abort.abort();
+        }
+      })();
+      const after = await fleet.append(one, [said("a")], one.position);
+      await fleet.append(two, [said("b")], two.position);
+      await fleet.append(one, [said("c")], after);
+      await followed;
+      expect(seen).toEqual(["run-1", "run-2", "run-1"]);
+    });
+
+    it("forgets what it is told to forget, and nothing that still runs", async () => {
+      await fleet.enqueue(newRun(1));
+      await expect(fleet.deleteAgent("agent-1")).rejects.toMatchObject({ code: "AGENT_BUSY" });
+      const lease = await leased();
+      await fleet.finish(lease, ended, lease.position, 0);
+      expect(await fleet.prune(Date.now() + 1000)).toBe(1);
+      expect(await other.run("run-1")).toMatchObject({ state: "finished", isPruned: true, end: ended });
+      expect(await readAll(other.follow("run-1", 0, never))).toEqual([]);
+      await fleet.deleteAgent("agent-1");
+      expect(await other.run("run-1")).toBeUndefined();
+      expect(await other.agents()).toEqual([]);
+    });
+
+    it(`${runs} runs, four hosts, one that dies and one that freezes, again and again: each run has one end`, async () => {
+      const fleets = await Promise.all([1, 2, 3, 4].map(() => under.connect()));
+      for (let number = 0; number < runs; number++) await fleet.enqueue(newRun(number));
+      let refused = 0;
+      const host = async (own: Fleet, index: number) => {
+        for (let taken = 0; ; ) {
+          const lease = await own.lease({ worker: `host-${index}`, ttlMs: 50 });
+          if (!lease) {
+            const { count, hosted } = await own.waiting();
+            if (count + hosted === 0) return;
+            await sleep(5);
+            continue;
+          }
+          taken++;
+          const position = await own.append(lease, [said(lease.token)], lease.position);
+          if (index === 0 && taken % 7 === 3) continue; // died: nobody hears of it again
+          if (index === 1 && taken % 7 === 3) await sleep(80); // frozen past its lease
+          try {
+            await own.finish(lease, { ...ended, text: lease.token }, position, 0);
+          } catch (error) {
+            if ((error as { code?: string }).code !== "LEASE_LOST") throw error;
+            refused++;
+          }
+        }
+      };
+      await Promise.all(fleets.map(host));
+      const all = await fleet.runs({ limit: runs * 2 });
+      expect(all).toHaveLength(runs);
+      for (const { id, state, end } of all) {
+        expect(state).toBe("finished");
+        const log = await readAll(fleet.follow(id, 0, never));
+        expect(log.filter(({ entry }) => entry.type === "result")).toHaveLength(1);
+        // Who ended it was the last to have begun it.
+        expect(texts(log).at(-1)).toBe(end!.text);
+      }
+      expect(all.some(({ attempts }) => attempts > 1)).toBe(true);
+      expect(refused).toBeGreaterThan(0);
+      for (const each of fleets) each.close();
+    }, 30_000);
+  });
+}

@@ -1,0 +1,26 @@
+// The fleet of one machine.
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { openSqliteFleet } from "../../src/serve/engines/sqlite.ts";
+import { fleetKit, newRun } from "./fleet-kit.ts";
+
+fleetKit("sqlite", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "courser-fleet-"));
+  return {
+    connect: async () => openSqliteFleet(join(folder, "runs", "runs.db")),
+    remove: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+});
+
+it("the file is for its owner alone", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "courser-fleet-"));
+  const file = join(folder, "runs", "runs.db");
+  const fleet = openSqliteFleet(file);
+  await fleet.enqueue(newRun(1));
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(statSync(join(folder, "runs")).mode & 0o777).toBe(0o700);
+  fleet.close();
+  rmSync(folder, { recursive: true, force: true });
+});
