@@ -164,9 +164,12 @@ describe("permissions", () => {
   });
 
   it("is not answered by what was typed before it could be read", async () => {
-    const { pty, workspace } = await start([{ steps: [{ delayMs: 400 }, shell("touch made")] }, { text: "Over." }], {
-      args: ["--trust", "--sandbox", "disabled"],
-    });
+    const { pty, workspace } = await start(
+      [{ steps: [{ delayMs: 400 }, { call: { name: "Shell", args: { command: "touch made" } } }] }, { text: "Over." }],
+      {
+        args: ["--trust", "--sandbox", "disabled"],
+      },
+    );
     await ready(pty);
     send(pty, "go");
     await pty.waitFor("Working");

@@ -9,6 +9,8 @@ export class PanelStack {
   readonly #changed: () => void;
   /** When the question in front was first drawn. */
   #shownAt: number | undefined;
+  /** There was a pause in which it could be read: whoever presses keys now answers it. */
+  #isRead = false;
 
   constructor(changed: () => void) {
     this.#changed = changed;
@@ -26,15 +28,21 @@ export class PanelStack {
     closed: Promise<Result | undefined>;
   }): Promise<Result | undefined> {
     this.#panels.push(panel);
-    this.#shownAt = undefined;
+    this.#begin();
     this.#changed();
     try {
       return await closed;
     } finally {
       this.#panels.splice(this.#panels.indexOf(panel), 1);
-      this.#shownAt = undefined;
+      this.#begin();
       this.#changed();
     }
+  }
+
+  /** Another panel is in front. */
+  #begin(): void {
+    this.#shownAt = undefined;
+    this.#isRead = false;
   }
 
   /** A frame with it is on the screen. */
@@ -46,8 +54,8 @@ export class PanelStack {
   takes(lastKeyAt: number): boolean {
     if (!this.front?.isQuestion) return this.front !== undefined;
     if (this.#shownAt === undefined) return false;
-    const hasPaused = Date.now() - Math.max(this.#shownAt, lastKeyAt) >= readingMs;
-    return hasPaused || lastKeyAt > this.#shownAt + readingMs;
+    this.#isRead ||= Date.now() - Math.max(this.#shownAt, lastKeyAt) >= readingMs;
+    return this.#isRead;
   }
 
   cancelAll(): void {
