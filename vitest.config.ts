@@ -18,16 +18,13 @@ const longest = [
   "cases-cli.test",
 ];
 
-/** Their sockets come and go, and a sandbox that is just being made hides each that it sees: they come when those are done. */
-const last = ["sdk/callbacks.test", "sdk/live.test"];
-
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const rank = ({ moduleId }: TestSpecification) => {
       const isNamed = (name: string) => moduleId.endsWith(`/test/${name}.ts`);
       const at = longest.findIndex(isNamed);
-      return at >= 0 ? at : longest.length + (last.some(isNamed) ? 1 : 0);
+      return at >= 0 ? at : longest.length;
     };
     return sorted.sort((one, other) => rank(one) - rank(other));
   }

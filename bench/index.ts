@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startModelServer } from "../test/support/model-server.ts";
 import { adapterTimes } from "./adapter.ts";
+import { atOnceFigures } from "./at-once.ts";
 import { codeSearchFigures } from "./code-search.ts";
 import { compactRatio } from "./compact.ts";
 import { decoderRatio } from "./decoder.ts";
@@ -75,6 +76,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   adapter,
   mcp,
   serve,
+  atOnce,
   size,
 };
 
@@ -344,6 +346,12 @@ async function serve(folder: string, { rounds }: Options): Promise<Line[]> {
       better: "more",
     },
   ];
+}
+
+async function atOnce(folder: string, { rounds }: Options): Promise<Line[]> {
+  const { ratio, soloMs } = await atOnceFigures(place(join(folder, "at-once")), Math.min(rounds, 5));
+  const floor = `each by itself: ${soloMs.toFixed(0)} ms`;
+  return [{ name: "twelve runs at once, processor time", value: ratio, limit: 1.1, unit: "×", better: "less", floor }];
 }
 
 async function size(folder: string): Promise<Line[]> {

@@ -11,7 +11,7 @@ const mayImport: Record<string, readonly string[]> = {
   text: [],
   json: ["text"],
   protocol: ["text", "json"],
-  redact: [],
+  redact: ["text"],
   process: [],
   store: ["text", "json", "protocol", "redact"],
   policy: ["text", "json", "protocol", "redact"],
@@ -62,7 +62,7 @@ const mayImport: Record<string, readonly string[]> = {
 };
 
 /** What every stage of the shell's judgement may use: paths, patterns, rules, and how parts are shown. */
-const common = ["glob.ts", "hard-links.ts", "paths.ts", "rules.ts", "show.ts"];
+const common = ["glob.ts", "hard-links.ts", "paths.ts", "protected-names.ts", "rules.ts", "show.ts"];
 
 /** What is loaded before the first line of output. Each name here is paid for by every start. */
 const startUp = ["cli", "json", "model", "policy", "protocol", "redact", "run", "store", "text"];

@@ -1,7 +1,7 @@
 // One attempt at a turn: one candidate, one CLI process, its frames read until it ends.
 
 import { FrameError } from "../json/frame-error.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { codeNamedIn, UserError } from "../protocol/error-codes.ts";
 import type { Frame, FrameParserOptions } from "../protocol/frames.ts";
 import { type KnownTool, type Turn, toolTable } from "../protocol/turn-contract.ts";
 import { type CliEnd, type RunningCli, startCli } from "../sdk/child.ts";
@@ -192,6 +192,8 @@ function explained(
     const remedy = `which is added for runs without a terminal. Set "headlessFlags" of models["${model.name}"] to what it takes ([] for none)`;
     return { code, message: `${model.command} does not take ${flag}, ${remedy}, or use a wrapper. ${message}` };
   }
+  const named = codeNamedIn(stderr);
+  if (named !== undefined) return { code: named, message };
   const meant = codeOfWords(stderr);
   if (meant === "MODEL_AUTH_ERROR" || meant === "MODEL_RATE_LIMIT") return { code: meant, message };
   if (stderr.trim() !== "") return { code, message };

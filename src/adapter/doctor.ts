@@ -2,6 +2,7 @@
 import { type ProgramRequest, runProgram } from "../process/run-program.ts";
 import { createRedactor } from "../redact/redact.ts";
 import { secretValues } from "../redact/secret-names.ts";
+import { redactedStart } from "../redact/shorten.ts";
 import { cliInput } from "./cli-input.ts";
 import { type Finding, findings, type Trials } from "./findings.ts";
 
@@ -90,7 +91,7 @@ export async function examine(request: DoctorRequest): Promise<DoctorReport> {
       signal: end.signal,
       ms: end.durationMs,
       stdoutBytes: end.stdout.length,
-      stderr: redact(end.stderr.slice(0, 2000)),
+      stderr: redactedStart(end.stderr, 2000, redact),
     })),
   };
 }

@@ -44,9 +44,21 @@ export function failureKind(code: string, message = ""): FailureKind {
   return meant ? (kinds[meant] ?? "model") : "model";
 }
 
+// `_` joins words here: invalid_api_key.
+const authThing = "(?<![a-z])(api[ _-]?keys?|tokens?|credentials?)(?![a-z])";
+const authFault = "(?<![a-z])(invalid|missing|expired|wrong|bad|required|revoked|rejected|refused)(?![a-z])";
+
 const words: readonly [pattern: RegExp, code: ErrorCode][] = [
   [
-    /not (authenticated|logged in)|authentication (failed|required|error)|unauthori[sz]ed|\blog ?in\b|api key\b.{0,40}\b(invalid|missing|expired|wrong|required)|(invalid|missing|expired|wrong)\b.{0,40}\b(api key|token|credentials?)|token (has )?expired|\bauth(entication)? error|\b40[13]\b/i,
+    new RegExp(
+      [
+        String.raw`\bnot (authenticated|authori[sz]ed|logged in|signed in)|\bun(authori[sz]ed|authenticated)\b|\b(log|sign) ?in\b`,
+        String.raw`\bauth(entication|ori[sz]ation)?[ _-](failed|failure|required|error|expired|denied|rejected)`,
+        String.raw`\b(failed|unable|could not) to (authenticate|authori[sz]e)|\baccess denied\b|\b40[13]\b`,
+        `${authThing}.{0,40}${authFault}|${authFault}.{0,40}${authThing}`,
+      ].join("|"),
+      "i",
+    ),
     "MODEL_AUTH_ERROR",
   ],
   [/rate.?limit|too many requests|usage limit|quota|out of credits|\b429\b/i, "MODEL_RATE_LIMIT"],

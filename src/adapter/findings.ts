@@ -4,7 +4,7 @@ import { isObject, tryParse } from "../json/object.ts";
 import type { ProgramEnd } from "../process/run-program.ts";
 import { FrameParser } from "../protocol/frames.ts";
 import { supportedVersions } from "../protocol/turn-contract.ts";
-import { shortened } from "../text/one-line.ts";
+import { redactedStart } from "../redact/shorten.ts";
 import { codeOfWords, refusedFlag } from "./failure.ts";
 
 export type Finding = {
@@ -129,7 +129,7 @@ function stderrFinding({ stderr, exitCode }: ProgramEnd): Finding[] {
   if (text === "") return exitCode === 0 ? [] : [warning("stderr", "It prints nothing on stderr either.")];
   const finding = warning(
     "stderr",
-    `It says: ${shortened(text, 400)}`,
+    `It says: ${redactedStart(text, 400)}`,
     codeOfWords(text) === "MODEL_AUTH_ERROR" ? logIn : undefined,
   );
   return [exitCode === 0 ? { ...finding, status: "ok" } : finding];
@@ -180,14 +180,14 @@ function endFinding({ end, failure, text }: OutputSummary): Finding {
     const isAuth =
       codeOfWords(`${failure.code} ${failure.message}`) === "MODEL_AUTH_ERROR" || /AUTH/.test(failure.code);
     const code = failure.code ? ` [${failure.code}]` : "";
-    const message = `The turn ends in an error: ${shortened(failure.message, 400)}${code}`;
+    const message = `The turn ends in an error: ${redactedStart(failure.message, 400)}${code}`;
     return problem(check, message, isAuth ? logIn : "Fix what it reports, and try again.");
   }
   if (end === undefined)
     return problem(check, "The turn never ends.", "It must write done or result, or exit with code 0 after an answer.");
   const what = end === "exit" ? "exit code 0 after an answer, without done or result" : end;
   if (text === "") return warning(check, `The turn ends with ${what}, but there was no text.`);
-  return ok(check, `The turn ends with ${what}; the answer begins: ${shortened(text, 60)}`);
+  return ok(check, `The turn ends with ${what}; the answer begins: ${redactedStart(text, 60)}`);
 }
 
 function openFinding(open: ProgramEnd, inPipe: OutputSummary): Finding {

@@ -136,7 +136,7 @@ function contractOnly(type: "usage" | "error" | "done", data: JsonObject): TurnE
     case "error":
       return { type, data: { code: data.code as string, message: data.message as string } };
     case "done":
-      return { type, data: { finishReason: data.finishReason as string } };
+      return { type, data: { finishReason: (data.finishReason as string | undefined) ?? "stop" } };
   }
 }
 

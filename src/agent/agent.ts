@@ -93,6 +93,8 @@ export type Question = {
   args: unknown;
   needs: readonly Need[];
   reasons: readonly string[];
+  /** What an edit would change. */
+  diff?: string;
   personOnly?: boolean;
 };
 

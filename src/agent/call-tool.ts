@@ -8,6 +8,7 @@ import type { ToolCallPart, ToolResultPart } from "../protocol/message.ts";
 import type { Agent, Question } from "./agent.ts";
 import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
 import { messageOf, type Prepared, type PreparedCall, prepareCall, unexpected } from "./prepare-call.ts";
+import { previewOf } from "./preview.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure, type ToolResult, type TurnContext } from "./tools/tool.ts";
 import { UsageBudget } from "./usage-budget.ts";
@@ -31,7 +32,7 @@ export async function* callTool(
   const tool = known?.wire ?? call.name.replace(/\W+/g, "_");
   const args = given?.wireArgs ?? wrongArgs(call, known);
   const frame = { callId: call.id, tool, args, modelCallId: context.modelCallId, startedAt };
-  yield { type: "tool_start", ...frame, at: startedAt };
+  yield { type: "tool_start", ...frame, ...describedBy(tool, args), at: startedAt };
 
   const place: CallContext = { ...context, callId: call.id, context: [] };
   let ranAt = startedAt;
@@ -63,8 +64,16 @@ export async function* callTool(
     place.context.push(...after.context);
     end = after.result ?? end;
   }
-  const last = prepared ? { args: prepared.wireArgs } : {};
-  yield { type: "tool_end", ...frame, ...last, outcome: end.outcome, completedAt, at: completedAt };
+  const last = prepared?.wireArgs ?? args;
+  yield {
+    type: "tool_end",
+    ...frame,
+    args: last,
+    ...describedBy(tool, last),
+    outcome: end.outcome,
+    completedAt,
+    at: completedAt,
+  };
   const result: ToolResultPart = {
     type: "tool_result",
     id: call.id,
@@ -74,6 +83,11 @@ export async function* callTool(
   };
   const denials = { ...(denial && { denial }), ...(end.denials && { denialsBelow: end.denials }) };
   return { result, ...denials, context: place.context };
+}
+
+/** A command says what it does beside its arguments as well. */
+function describedBy(tool: string, { description }: Record<string, unknown>): { description?: string } {
+  return tool === "shell" && typeof description === "string" ? { description } : {};
 }
 
 /** Arguments that the tool could not take, as the model sent them; a reader of the stream still learns whose tool it was. */
@@ -141,7 +155,7 @@ async function* permit(
   const decision = await decideCall(agent, prepared);
   const { verdict, approved, mayRead } = decision;
   if (verdict === "deny") return { refusal: decision.reasons.join(" ") };
-  const now = { confined: decision.confined === true, signal: context.signal };
+  const now = { confined: decision.confined === true, approved, signal: context.signal };
   const own = agent.hooks && (yield* hookAnswer(agent, agent.hooks.beforeRun(hooked(prepared, context), now), context));
   if (own?.verdict === "deny") return { refusal: own.reasons.join(" ") };
   const wished = [said, own].flatMap((each) => (each?.verdict === "ask" ? each.reasons : []));
@@ -161,7 +175,7 @@ async function* permit(
   }
   const open = review ? [...reasons, review.reason] : reasons;
   const { refusal } = yield* reportQuery(agent, prepared, context, () =>
-    askPerson(agent, prepared, { reasons: open, ...(decision.personOnly && { personOnly: true }) }, context),
+    askPerson(agent, prepared, { reasons: open, ...(decision.personOnly && { personOnly: true }) }, context, decision),
   );
   if (refusal !== undefined) return { refusal };
   return verdict === "allow" ? decision : { approved, mayRead };
@@ -194,10 +208,12 @@ async function reviewCall(
 /** Only a clear yes is one; silence, a failure and the end of the run are no. */
 async function askPerson(
   agent: Agent,
-  { tool, wireArgs, needs }: Prepared,
+  prepared: Prepared,
   why: Pick<Question, "reasons" | "personOnly">,
   { callId, signal }: CallContext,
+  decision: Decision,
 ): Promise<{ refusal?: string }> {
+  const { tool, wireArgs, needs } = prepared;
   if (!agent.ask) return { refusal: why.reasons.join(" ") };
   const stopped = { refusal: "The run was stopped before there was an answer." };
   if (signal.aborted) return stopped;
@@ -207,8 +223,9 @@ async function askPerson(
     signal.addEventListener("abort", stop, { once: true });
   });
   try {
+    const diff = await previewOf(agent, prepared, decision, { callId, signal });
     const asked = agent
-      .ask({ callId, tool: tool.name, args: wireArgs, needs, ...why }, signal)
+      .ask({ callId, tool: tool.name, args: wireArgs, needs, ...why, ...(diff && { diff }) }, signal)
       .then(({ allow, reason }) => (allow === true ? {} : { refusal: reason ?? "The user said no." }));
     return await Promise.race([asked, ended]);
   } catch (error) {

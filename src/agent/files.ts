@@ -1,17 +1,23 @@
 // Files of the workspace: real paths, handles that follow no link, whole writes. Nothing else in the agent writes there.
 import { constants, type Stats } from "node:fs";
 import * as fs from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import * as paths from "../policy/paths.ts";
 import { homeDir } from "../store/config-dir.ts";
+import type { Sandbox } from "./sandbox/index.ts";
 import type { OpenBuffers } from "./seams.ts";
 import { failure, ToolFailure } from "./tools/tool.ts";
 
 /**
  * `approved`: where each path led when it was permitted. A path that leads elsewhere when it is used is refused. `buffers`:
- * what somebody has open and has not saved comes before what is on the disk.
+ * what somebody has open and has not saved comes before what is on the disk. `sandbox`: is told what comes to be.
  */
-export type FileContext = { workspace: string; approved?: ReadonlyMap<string, string>; buffers?: OpenBuffers };
+export type FileContext = {
+  workspace: string;
+  approved?: ReadonlyMap<string, string> | undefined;
+  buffers?: OpenBuffers;
+  sandbox?: Pick<Sandbox, "expect">;
+};
 
 export type OpenFile = { handle: fs.FileHandle; real: string; stat: Stats };
 
@@ -73,6 +79,7 @@ export async function changeFile(
       const before = open === undefined ? await readWhole(target, path) : Buffer.from(open, "utf8");
       const after = change(before);
       if (before !== undefined && after.equals(before)) return;
+      if (before === undefined) context.sandbox?.expect(target);
       if (await context.buffers?.write(target, after.toString("utf8"))) return;
       await replaceFile(target, after, path);
     });
@@ -85,14 +92,18 @@ export async function changeFile(
 export async function deleteFile(path: string, context: FileContext): Promise<void> {
   const folderPath = await fs.realpath(dirname(path));
   const real = join(folderPath, basename(path));
-  const approved = context.approved?.get(path);
-  if (approved !== real && approved !== undefined) checkApproved(path, context, paths.realTarget(path));
   checkKernelPath(real, path);
   const folder = await openFolder(folderPath, path);
   try {
     const entry = join(folder.at, basename(path));
     const stat = await fs.lstat(entry);
-    if (!stat.isSymbolicLink()) checkRegular(stat, real, path);
+    if (stat.isSymbolicLink()) {
+      // It was judged by where it leads: asked of the folder that is held, since the path may lead elsewhere by now.
+      checkApproved(path, context, paths.realTarget(resolve(folderPath, await fs.readlink(entry))));
+    } else {
+      checkApproved(path, context, real);
+      checkRegular(stat, real, path);
+    }
     await fs.unlink(entry);
   } finally {
     await folder.close();
@@ -128,7 +139,7 @@ const sentences: Record<string, (path: string, doing: string) => string> = {
 async function readWhole(target: string, path: string): Promise<Buffer | undefined> {
   let file: OpenFile;
   try {
-    file = await openFile(target, { workspace: target });
+    file = await openFile(target, { workspace: target, approved: new Map([[target, target]]) });
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;

@@ -228,7 +228,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
   }
   // Before it is shown: what was shown is also told again after a crash.
   agent.session.append(reply);
-  if (text !== "") yield { type: "text_end", text, ...(hasCalls && { modelCallId }) };
+  if (text !== "") yield { type: "text_end", text, ...(hasCalls && { modelCallId, at: agent.seams.now() }) };
   return reply;
 }
 
@@ -245,13 +245,15 @@ async function* runCalls(
     // Looking twice does no harm, and waiting for something is looking again and again.
     return turn.ids.repeated.has(ready.call.id) && changesSomething(ready) ? repeatedCall(ready.call) : ready;
   });
-  for (const batch of batches(prepared)) {
-    const running = batch.map((call) => {
+  const running = batches(prepared).map((batch) =>
+    batch.map((call) => {
       const isParallel = batch.some((other) => other !== call && other.prepared?.tool === call.prepared?.tool);
       return callTool(agent, call, { modelCallId, signal, said, spending: turn.spending, isParallel });
-    });
-    ends.push(...(yield* merge(running)));
-  }
+    }),
+  );
+  // As the original: all that were called together start together, and each waits for those that it conflicts with.
+  for (const call of running.flat()) yield* firstEvent(call);
+  for (const batch of running) ends.push(...(yield* merge(batch)));
   const results = ends.map((end) => end.result);
   for (const { denial, denialsBelow = [] } of ends) turn.denials.push(...(denial ? [denial] : denialsBelow));
   turn.repeats.add(
@@ -278,6 +280,12 @@ async function* tellEnded({ denials: all }: Turn, ended: EndedSubagent[] = []): 
     all.push(...denials);
   }
   return ended.map(({ text }) => ({ type: "text", text }));
+}
+
+/** Of a call: its start. */
+async function* firstEvent<Event>(events: AsyncGenerator<Event, unknown>): AsyncGenerator<Event> {
+  const { done, value } = await events.next();
+  if (!done) yield value;
 }
 
 /** Events pass as they come, values come back in order. */

@@ -1,24 +1,52 @@
-// Where long outputs of a session lie: a folder of its own that only the user can enter.
-import { lstatSync, mkdirSync, mkdtempSync } from "node:fs";
+// Folders for temporary files: each says whose it is, so that what killed runs leave behind can be told and removed.
+import { lstatSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Makes it when it is not there. The same session finds the same folder again. */
-export function outputFolder(sessionId: string, temporary = tmpdir()): string {
-  const user = process.getuid?.() ?? 0;
-  const all = join(temporary, `courser-${user}`);
-  const folder = join(all, sessionId.replace(/[^\w-]/g, "_").slice(0, 80) || "session");
-  if (isPrivate(all, user) && isPrivate(folder, user)) return folder;
-  // Somebody else was there first: in a folder that all may write, a name that can be guessed can be taken.
-  return mkdtempSync(join(temporary, "courser-"));
+/** The names of those that `makeTemporary` makes, with the process; older ones have none. */
+export const temporaryFolder = /^courser-(?:sandbox|output)-(?:(\d+)-)?\w{6}$/;
+
+/** A new one that only the user can enter. Throws where none can be made. */
+export function makeTemporary(base: string, kind: "sandbox" | "output"): string {
+  return mkdtempSync(join(base, `courser-${kind}-${process.pid}-`));
 }
 
-function isPrivate(path: string, user: number): boolean {
+/** Holds the long outputs of all sessions of the user. */
+export function ownOutputs(temporary: string): string {
+  return join(temporary, `courser-${process.getuid?.() ?? 0}`);
+}
+
+/** Its time is that of the last sweep. */
+export function sweepNote(temporary: string): string {
+  return join(ownOutputs(temporary), ".swept");
+}
+
+const sweepRestMs = 6 * 3_600_000;
+
+/** One question to the disk, which is all that most runs spend on it. */
+export function isSweepDue(temporary = tmpdir(), now = Date.now()): boolean {
+  const last = statSync(sweepNote(temporary), { throwIfNoEntry: false });
+  return last === undefined || now - last.mtimeMs > sweepRestMs;
+}
+
+/** Where long outputs of a session lie. Makes it when it is not there; the same session finds the same folder again. */
+export function outputFolder(sessionId: string, temporary = tmpdir()): string {
+  const all = ownOutputs(temporary);
+  const folder = join(all, sessionId.replace(/[^\w-]/g, "_").slice(0, 80) || "session");
+  // Somebody else was there first: in a folder that all may write, a name that can be guessed can be taken.
+  if (!isPrivate(all) || !isPrivate(folder)) return makeTemporary(temporary, "output");
+  writeFileSync(join(folder, `.run-${process.pid}`), "");
+  return folder;
+}
+
+/** Made where nothing is. */
+export function isPrivate(path: string): boolean {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
   const facts = lstatSync(path);
-  return facts.isDirectory() && (process.platform === "win32" || (facts.uid === user && (facts.mode & 0o077) === 0));
+  if (process.platform === "win32") return facts.isDirectory();
+  return facts.isDirectory() && facts.uid === process.getuid?.() && (facts.mode & 0o077) === 0;
 }

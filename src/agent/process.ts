@@ -31,7 +31,7 @@ export type ProcessRequest = Pick<
   onOutput?(stream: "stdout" | "stderr", chunk: Buffer): void;
 };
 
-export type ProcessEnd = Omit<ProcessEnding, "stopped" | "failure"> & {
+export type ProcessEnd = Omit<ProcessEnding, "stopped" | "failure" | "notBegun"> & {
   stdout: string;
   stderr: string;
   interleaved: string;
@@ -89,8 +89,6 @@ export function createProcessRunner(
       enter: () => enter(request, env),
       input: isOpen ? "" : input,
       keepOpen: isOpen,
-      // A program that is spoken with while it runs must not outlive this one, whatever ends it.
-      bound: isOpen,
       // The end of an open input says it; a command has none to hear it from.
       cancel: () => isOpen && supervisor.stdin?.end() !== undefined,
       ...more,
@@ -103,12 +101,18 @@ export function createProcessRunner(
 
   function start(request: ProcessRequest): RunningProcess {
     const output = new Output(request);
-    const supervisor = supervise(request, {
-      onOutput: (stream, chunk) => output.push(stream, chunk),
-      plain: request.leftovers === "ignore",
-    });
+    let isLetGo = false;
+    const begin = () => {
+      const supervisor = supervise(request, {
+        onOutput: (stream, chunk) => output.push(stream, chunk),
+        plain: request.leftovers === "ignore",
+      });
+      if (isLetGo) supervisor.letGo();
+      return supervisor;
+    };
+    let supervisor = begin();
     if (supervisor.pid !== 0) output.open();
-    const ended = supervisor.ended.then((ending) => {
+    const ended = untilBegun(supervisor, () => (supervisor = begin())).then((ending) => {
       const { stopped, ...end } = startedOnly(ending);
       return { ...end, ...output.end(), timedOut: stopped === "timedOut", cancelled: stopped === "cancelled" };
     });
@@ -119,6 +123,7 @@ export function createProcessRunner(
       write: (text) => supervisor.write(text),
       stop: () => supervisor.stop("cancelled"),
       letGo() {
+        isLetGo = true;
         supervisor.letGo();
         output.spillNow();
       },
@@ -127,11 +132,12 @@ export function createProcessRunner(
 
   async function attach(request: ProcessRequest): Promise<AttachedEnd> {
     // In a session of its own: a signal from the terminal comes to us alone, and goes on to the command itself.
-    const supervisor = supervise(request, { inheritStreams: true, leftovers: "ignore" });
+    const begin = () => supervise(request, { inheritStreams: true, leftovers: "ignore" });
+    let supervisor = begin();
     const pass = (name: NodeJS.Signals) => void supervisor.signal(name);
     for (const name of passedSignals) process.on(name, pass);
     try {
-      return startedOnly(await supervisor.ended);
+      return startedOnly(await untilBegun(supervisor, () => (supervisor = begin())));
     } finally {
       for (const name of passedSignals) process.off(name, pass);
     }
@@ -161,7 +167,22 @@ function enter({ command, cwd, sandbox, readable, realPipes }: ProcessRequest, e
   return { ...inside, command: [entered?.bash ?? "bash", "-c", withRealPipes, "pipes", ...inside.command] };
 }
 
-function startedOnly({ failure, ...ending }: ProcessEnding): Omit<ProcessEnding, "failure"> {
+const mostTries = 8;
+
+/**
+ * What a sandbox is made of may be gone in the moment in which it is mounted: a socket of another program, a folder. Then the
+ * command has not begun, and the next look sees what is there.
+ */
+async function untilBegun(first: Supervisor, again: () => Supervisor): Promise<ProcessEnding> {
+  let ending = await first.ended;
+  for (let tries = 1; tries < mostTries && ending.notBegun !== undefined && !ending.stopped; tries++)
+    ending = await again().ended;
+  return ending;
+}
+
+function startedOnly({ failure, notBegun, ...ending }: ProcessEnding): Omit<ProcessEnding, "failure" | "notBegun"> {
+  if (notBegun !== undefined && !ending.stopped)
+    throw new UserError("SANDBOX_UNAVAILABLE", `The sandbox could not be made for this command: ${notBegun}`);
   if (!failure) return ending;
   throw failure.code ? new UserError(failure.code, failure.message) : failure.cause;
 }

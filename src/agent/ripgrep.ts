@@ -1,11 +1,20 @@
 // Ripgrep: where the binary is, how a search runs, which files it may see.
-import { existsSync } from "node:fs";
+import { closeSync, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import { isInside } from "../policy/paths.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { absolutePath, type FileContext, realFolder } from "./files.ts";
+import { absolutePath, describe, type FileContext, realFolder } from "./files.ts";
+import {
+  entriesAt,
+  type FileHandle,
+  type FolderHandle,
+  isStillThere,
+  openFolder,
+  openRegularFile,
+} from "./folder-handle.ts";
 import { findGit } from "./instructions/environment.ts";
+import { moment, settledFolders } from "./settled-files.ts";
 import { failure, type ToolContext } from "./tools/tool.ts";
 
 let found: string | undefined;
@@ -47,6 +56,82 @@ export async function searchAt(path: string | undefined, place: SearchContext): 
     : { folder: real, start: "./", isFile };
 }
 
+/** A name as ripgrep said it, without "./", and what stands beside it. */
+export type FoundRecord = { file: string; rest: string };
+
+export type SearchReader = {
+  /** The records in what ripgrep said. */
+  records(text: string): Iterable<FoundRecord>;
+  keep(file: string): boolean;
+};
+
+/**
+ * What ripgrep finds. It goes by names, and a name may lead elsewhere while it looks: so a file whose way there changed in
+ * the meantime is opened here, where its path may not lead astray, and searched once more by that handle. `cut`: there was more.
+ */
+export async function searchRecords(
+  search: Search,
+  args: readonly string[],
+  { records, keep }: SearchReader,
+  context: SearchContext,
+): Promise<{ records: Iterable<FoundRecord>; cut: boolean }> {
+  const root = holdFolder(search);
+  try {
+    const start = moment();
+    const output = await runRipgrep([...visibility(search.folder), ...args, "--", search.start], root.at(""), context);
+    const kept = new Map<string, boolean>();
+    for (const { file } of records(output.text))
+      if (!kept.has(file)) kept.set(file, keep(file) && isVisible(file, search, context));
+    const files = [...kept.keys()].filter((file) => kept.get(file));
+    const settled = settledFolders(files, root, start);
+    const doubtful = new Set(files.filter((file) => !settled.has(dirname(file))));
+    const again = doubtful.size > 0 ? await searchHeld([...doubtful], search, { args, records }, context) : undefined;
+    return {
+      records: (function* () {
+        for (const record of records(output.text))
+          if (kept.get(record.file) && !doubtful.has(record.file)) yield record;
+        yield* again?.found ?? [];
+      })(),
+      cut: output.cut || again?.cut === true,
+    };
+  } finally {
+    root.close();
+  }
+}
+
+/** So many handles at a time: a process may have 1,024. */
+const mostHeld = 200;
+
+/** The same search in files that are held open. What is not where its name says is left out. */
+async function searchHeld(
+  files: readonly string[],
+  { folder }: Search,
+  { args, records }: Pick<SearchReader, "records"> & { args: readonly string[] },
+  context: SearchContext,
+): Promise<{ found: FoundRecord[]; cut: boolean }> {
+  const found: FoundRecord[] = [];
+  let cut = false;
+  for (let at = 0; at < files.length; at += mostHeld) {
+    const held = new Map<string, { file: string; handle: FileHandle }>();
+    try {
+      for (const file of files.slice(at, at + mostHeld)) {
+        const handle = openOrNothing(join(folder, file));
+        if (handle) held.set(handle.at, { file, handle });
+      }
+      if (held.size === 0) continue;
+      const output = await runRipgrep([...args, "--", ...held.keys()], folder, context);
+      cut ||= output.cut;
+      for (const { file, rest } of records(output.text)) {
+        const source = held.get(file);
+        if (source && isStillThere(source.handle)) found.push({ file: source.file, rest });
+      }
+    } finally {
+      for (const { handle } of held.values()) closeSync(handle.descriptor);
+    }
+  }
+  return { found, cut };
+}
+
 /** `cut`: there was more, and the last record may be half. */
 type SearchOutput = { text: string; cut: boolean };
 
@@ -54,12 +139,12 @@ const mostBytes = 8 * 1024 * 1024;
 const mostMs = 60_000;
 
 /** One run of ripgrep. Ends it when it has said more than anyone can use or takes too long; `cut` tells. */
-export async function runRipgrep(search: Search, args: readonly string[], context: ToolContext): Promise<SearchOutput> {
+async function runRipgrep(args: readonly string[], cwd: string, context: ToolContext): Promise<SearchOutput> {
   const chunks: Buffer[] = [];
   let size = 0;
   const running = context.processes.start({
-    command: [ripgrepPath(), "--no-config", "--color=never", ...visibility(search.folder), ...args, "--", search.start],
-    cwd: search.folder,
+    command: [ripgrepPath(), "--no-config", "--color=never", "--no-messages", ...args],
+    cwd,
     signal: context.signal,
     timeoutMs: mostMs,
     keepBytes: 64 * 1024,
@@ -81,15 +166,58 @@ export async function runRipgrep(search: Search, args: readonly string[], contex
 
 /** The files below the start that no ignore file hides, in path order, relative to the search's folder, without "./". */
 export async function listFiles(search: Search, context: SearchContext): Promise<{ files: string[]; cut: boolean }> {
-  const { text, cut } = await runRipgrep(search, ["--files", "--null"], context);
-  const files = text.split("\0").slice(0, -1); // each name ends in NUL; a half name has none
-  return {
-    files: files
-      .map(withoutDot)
-      .filter((file) => isVisible(file, search, context))
-      .sort(),
-    cut,
+  const root = holdFolder(search);
+  try {
+    const start = moment();
+    const args = [...visibility(search.folder), "--files", "--null", "--", search.start];
+    const { text, cut } = await runRipgrep(args, root.at(""), context);
+    const listed = namesIn(text).filter((file) => isVisible(file, search, context));
+    const settled = settledFolders(listed, root, start);
+    const isThere = presenceIn(search.folder);
+    return { files: listed.filter((file) => settled.has(dirname(file)) || isThere(file)).sort(), cut };
+  } finally {
+    root.close();
+  }
+}
+
+/** Names that end in NUL each; a half one at the end has none. */
+export function namesIn(text: string): string[] {
+  return text.split("\0").slice(0, -1).map(withoutDot);
+}
+
+/** Tells whether a file is really at its path, by what its folder holds when it is asked first. */
+function presenceIn(root: string): (file: string) => boolean {
+  const known = new Map<string, ReadonlySet<string>>();
+  return (file) => {
+    const folder = dirname(file);
+    const names = known.get(folder) ?? new Set(filesAt(join(root, folder)));
+    known.set(folder, names);
+    return names.has(basename(file));
   };
+}
+
+function filesAt(folder: string): string[] {
+  try {
+    return entriesAt(folder).flatMap((entry) => (entry.isFile() ? entry.name : []));
+  } catch {
+    return []; // gone, or behind a link
+  }
+}
+
+function holdFolder({ folder }: Search): FolderHandle {
+  try {
+    return openFolder(folder);
+  } catch (error) {
+    throw describe(error, folder, "search");
+  }
+}
+
+function openOrNothing(path: string): FileHandle | undefined {
+  try {
+    return openRegularFile(path);
+  } catch {
+    return undefined; // gone, or behind a link
+  }
 }
 
 export function isVisible(file: string, search: Search, place: SearchContext): boolean {
@@ -102,7 +230,7 @@ export function withoutDot(file: string): string {
 
 /** Hidden files count, git's own do not. Ignore files count also where there is no repository. */
 function visibility(folder: string): string[] {
-  const args = ["--hidden", "--glob=!.git", "--no-messages"];
+  const args = ["--hidden", "--glob=!.git"];
   const ignoreFiles = [".cursorignore", ".cursorindexingignore"];
   if (!findGit(folder)) {
     // A .gitignore above the folder then belongs to something else: dotfiles kept in a home directory ignore all.

@@ -14,6 +14,7 @@ export const furtherHookNames = [
   "SubagentStart",
   "SubagentStop",
   "PostToolUseFailure",
+  "PermissionRequest",
 ] as const;
 
 export const hookNames = [...commonHookNames, ...furtherHookNames] as const;
@@ -92,6 +93,8 @@ export type PreToolUse = Base<"PreToolUse"> & AnyCall;
 export type PostToolUse = Base<"PostToolUse"> & AnyCall & { output?: unknown; durationMs?: number };
 export type PostToolUseFailure = Base<"PostToolUseFailure"> &
   AnyCall & { error: string; isInterrupt?: boolean; durationMs?: number };
+/** A person is about to be asked about a call. No decision, or `ask`: they are. */
+export type PermissionRequest = Base<"PermissionRequest"> & AnyCall;
 export type UserPromptSubmit = Base<"UserPromptSubmit"> & {
   prompt: string;
   attachments: { type: string; file_path: string }[];
@@ -117,6 +120,7 @@ type EventsByName = {
   SubagentStart: SubagentStart;
   SubagentStop: SubagentStop;
   PostToolUseFailure: PostToolUseFailure;
+  PermissionRequest: PermissionRequest;
 };
 
 /** Scripts written for other bridges find their names too. */

@@ -107,8 +107,8 @@ async function answerTo(
 
 /** A guard that fails has not looked: it refuses where it can, and says so. */
 async function failedHandler(fault: string, event: BridgeEvent, host: Host): Promise<HookReply> {
-  const { redact } = await import("../redact/redact.ts");
-  const shown = redact(fault.slice(0, 1000)).replace(/\s*[\r\n]+\s*/g, " ");
+  const { redactedStart } = await import("../redact/shorten.ts");
+  const shown = redactedStart(fault, 1000).replace(/\s*[\r\n]+\s*/g, " ");
   const denies = host.permits(event);
   const reply = host.serialize(denies ? { decision: "deny", reason: `A hook failed: ${shown}` } : {}, event);
   const said = `${host.name}: the handler of ${event.event} failed: ${shown}; ${denies ? "denied" : "ignored"}.`;

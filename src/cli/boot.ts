@@ -5,13 +5,38 @@ declare const require: NodeJS.Require;
 declare const __dirname: string;
 
 const [first, ...rest] = process.argv.slice(2);
-if ((first === "-v" || first === "--version") && rest.length === 0) {
-  require("node:fs").writeSync(1, `${__VERSION__}\n`);
-} else {
-  start();
+if ((first === "-v" || first === "--version") && rest.length === 0) sayVersion();
+else start();
+
+function sayVersion(): void {
+  const { writeSync }: typeof import("node:fs") = require("node:fs");
+  try {
+    writeSync(1, `${__VERSION__}\n`);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    process.exitCode = code === "EPIPE" ? 141 : 1;
+    const name = code === "ENOSPC" ? "STORE_FULL" : "OUTPUT_FAILED";
+    if (code !== "EPIPE") process.stderr.write(`Error: The output cannot be written: ${message} [${name}]\n`);
+  }
+}
+
+/**
+ * Before anything is loaded, so that a signal in the meantime finds somebody: whoever listens by the time that it is told. Where
+ * nobody does, it ends the program as it always would have.
+ */
+function holdSignals(): void {
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) {
+    const hold = () => {
+      if (process.listenerCount(name) > 1) return;
+      process.off(name, hold);
+      process.kill(process.pid, name);
+    };
+    process.on(name, hold);
+  }
 }
 
 function start(): void {
+  holdSignals();
   const fs: typeof import("node:fs") = require("node:fs");
   const vm: typeof import("node:vm") = require("node:vm");
   const folder = `${__dirname}/cli/`;

@@ -1,22 +1,34 @@
 // How a failure is told: one line on stderr, and its JSON twin where the output format is JSON.
-import { type ErrorCode, exitCodeOf, explainError } from "../protocol/error-codes.ts";
+import { type ErrorCode, exitCodeOf, explainError, resultText } from "../protocol/error-codes.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 import { type OutputFormat, outputs } from "./outputs.ts";
-import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
+import { openStdout, outputFault, withoutSecrets, writeStderr } from "./stdout.ts";
 
 /** `answer`: of a command such as `permissions list --format json`, which is not a run. */
 type FailureFormat = OutputFormat | "answer";
 
-/** A failure before there was a run: no session, no `init`, but still exactly one result. */
+/**
+ * A failure before there was a run: no session, no `init`, but still exactly one result. The trust gate alone leaves
+ * stdout empty, as the original does: programs that ask for trust and start again would take a result for the end.
+ */
 export async function failedBeforeRun(error: unknown, format: FailureFormat, program: string): Promise<number> {
   const { code, message } = explainFailure(error);
   writeStderr(errorLine(message, code) + (code === "USAGE" ? `Try '${program} --help'.\n` : ""));
-  if (format !== "text") {
+  const isGate = code === "UNTRUSTED" && format !== "answer";
+  if (format !== "text" && !isGate) {
     const stdout = openStdout();
     stdout.write(`${format === "answer" ? failedAnswer(message, code) : failedResult(message, code)}\n`);
     await stdout.flush();
   }
   return exitCodeOf(code);
+}
+
+/** The exit code, which is not that of a success where something could not be written. */
+export function checkOutput(exitCode: number): number {
+  const fault = outputFault();
+  if (!fault) return exitCode;
+  writeStderr(errorLine(fault.message, fault.code));
+  return exitCode === 0 ? exitCodeOf(fault.code) : exitCode;
 }
 
 function failedResult(message: string, code: ErrorCode): string {
@@ -30,11 +42,6 @@ function failedAnswer(message: string, code: ErrorCode): string {
 
 export function errorLine(message: string, code: ErrorCode): string {
   return `Error: ${message} [${code}]\n`;
-}
-
-/** The message as the result spells it. */
-export function resultText(message: string): string {
-  return `Error: ${message}`;
 }
 
 /** What happened, for people and by name. Anything but a UserError is a bug and is shown with its stack. */

@@ -97,8 +97,12 @@ export const flags: readonly Flag[] = [
   flag("Permissions", "-f, --force", "Allow everything except what deny rules and protected paths block"),
   flag("Permissions", "--yolo", "Same as --force"),
   flag("Permissions", "--trust", "Trust this workspace from now on, without asking"),
-  flag("Permissions", "--approve-mcps", "Approve all MCP servers of the project for this run"),
-  flag("Permissions", "--approve-mcp <name>...", "Approve one MCP server of the project for this run (repeatable)"),
+  flag(
+    "Permissions",
+    "--approve-mcps",
+    "Approve all MCP servers for this run; in print mode, calls of their tools too",
+  ),
+  flag("Permissions", "--approve-mcp <name>...", "Approve one MCP server for this run (repeatable), likewise"),
   flag(
     "Permissions",
     "--ask-command <command>",
@@ -116,6 +120,7 @@ export const flags: readonly Flag[] = [
   flag("Workspace", "--plugin-dir <path>...", "Load a plugin folder", { notBuilt: true }),
   flag("Sessions", "--resume [chatId]", "Resume a chat: its id, a prefix of it, or --resume=-2 for the second to last"),
   flag("Sessions", "--continue", "Resume the latest chat"),
+  flag("Sessions", "--resume-or-new <uuid>", "Resume the chat with this id, or start one under it"),
   flag("Sessions", "--fork", "With --resume or --continue: continue in a copy of the chat"),
   flag("Sessions", "--session-id <uuid>", "Id of the new chat"),
   flag("Sessions", "--no-persist", "Save nothing of this run to disk"),

@@ -37,9 +37,8 @@ export async function runHosted(invocation: Invocation, print: PrintRun): Promis
     try {
       await host.serve(opened, images);
     } finally {
-      await opened.run.close();
+      await opened.close();
     }
-    await opened.followed;
     end(host, opened, { invocation, print });
     return await opened.reporter.finish();
   } finally {

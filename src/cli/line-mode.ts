@@ -34,7 +34,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
   const request = runRequest(invocation, "terminal");
   const show = createScreen(request.workspace);
   const whole = new AbortController();
-  const watch = watchForTheEnd(whole, invocation.env);
+  const watch = watchForTheEnd(whole, invocation);
   try {
     const run = await openRun(request, {
       ...runHost(invocation),

@@ -1,9 +1,10 @@
 // The program: reads the command line and hands over to a command, to print mode or to the terminal.
 import { UserError } from "../protocol/error-codes.ts";
 import { commands } from "./commands/index.ts";
-import { failedBeforeRun, formatOf } from "./failure.ts";
+import { checkOutput, failedBeforeRun, formatOf } from "./failure.ts";
 import { type CommandLine, flags, parseCommandLine } from "./flags.ts";
 import { hideFlagSecrets } from "./secrets-in-use.ts";
+import { flushStderr } from "./stdout.ts";
 
 /** What every part of the CLI may know of how it was started. */
 export type Invocation = {
@@ -18,11 +19,18 @@ export async function main(version: string): Promise<void> {
   const argv = process.argv.slice(2);
   hideFlagSecrets(process.argv);
   const name = (process.argv[1] ?? "").replace(/^.*[\\/]/, "").replace(/\.c?js$/, "") || "courser";
+  let exitCode: number;
   try {
     const line = parseCommandLine(argv, commands);
-    process.exitCode = await dispatch({ version, name, line, env: process.env });
+    exitCode = await dispatch({ version, name, line, env: process.env });
   } catch (error) {
-    process.exitCode = await failedBeforeRun(error, formatOf(argv), name);
+    exitCode = await failedBeforeRun(error, formatOf(argv), name);
+  }
+  process.exitCode = checkOutput(exitCode);
+  // Whoever listened for signals has said its last word: while Node takes itself apart, a late one would take the exit code away.
+  if (process.listenerCount("SIGTERM") > 1) {
+    await flushStderr();
+    process.exit();
   }
   // Everything is said. What still holds the process (a name look-up that cannot be called off) is not waited for.
   setTimeout(() => process.exit(), 1000).unref();
@@ -31,9 +39,8 @@ export async function main(version: string): Promise<void> {
 async function dispatch(invocation: Invocation): Promise<number> {
   const { line, version } = invocation;
   if (line.flags.has("version")) {
-    const { openStdout } = await import("./stdout.ts");
-    openStdout().write(`${version}\n`);
-    return 0;
+    const { answer } = await import("./commands/answer.ts");
+    return answer(`${version}\n`);
   }
   const help = async () => (await import("./commands/help.ts")).help(invocation, line.command, commands);
   if (line.flags.has("help")) return help();

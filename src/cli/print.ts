@@ -1,18 +1,20 @@
 // Print mode: a prompt, a run, exactly one result, whatever happens; or, for a host on stdin, several, each with its result.
 import { UserError } from "../protocol/error-codes.ts";
-import type { LiveRun, Prompt, TurnEnding } from "../protocol/run.ts";
+import type { LiveRun, Prompt, RunRequest, TurnEnding } from "../protocol/run.ts";
+import { redactedStart } from "../redact/shorten.ts";
 import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
 import { callLine } from "./call-line.ts";
 import { createDebug } from "./debug.ts";
+import { checkOutput, failedBeforeRun } from "./failure.ts";
 import { flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { answerText, type OutputFormat } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
-import { runHost, runRequest } from "./run-request.ts";
+import { limitsOf, runHost, runRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
 import { hasUnreadStdin, readPrompt } from "./stdin.ts";
-import { writeStderr } from "./stdout.ts";
+import { withoutSecrets, writeStderr } from "./stdout.ts";
 
 export async function runPrint(invocation: Invocation): Promise<number> {
   const { flags } = invocation.line;
@@ -25,11 +27,12 @@ export async function runPrint(invocation: Invocation): Promise<number> {
     );
   }
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, invocation.env);
+  const watch = watchForTheEnd(abort, { ...invocation, ...limitsOf(flags) });
+  watch.cut = async (error) => process.exit(await failedBeforeRun(error, format, invocation.name));
   const print: PrintRun = {
     abort,
     async open({ human, ready }) {
-      const request = runRequest(invocation, "print");
+      const request = withoutTimeLimit(runRequest(invocation, "print"));
       const debug = createDebug(flags.has("debug"));
       const run = await openRun(request, {
         ...runHost(invocation),
@@ -41,10 +44,11 @@ export async function runPrint(invocation: Invocation): Promise<number> {
       });
       const { compat, workspace } = request;
       const reporter = createReporter({ format, sessionId: run.chatId, partial, compat }, abort);
-      watch.cut = (error) => {
+      watch.cut = async (error) => {
         reporter.fail(error);
-        void reporter.finish().then((code) => process.exit(code));
+        process.exit(checkOutput(await reporter.finish()));
       };
+      watch.taken = reporter.taken;
       const shown = new EndingsShown();
       const isVerbose = format === "text" && process.stderr.isTTY === true;
       const follow = async () => {
@@ -53,12 +57,13 @@ export async function runPrint(invocation: Invocation): Promise<number> {
           reporter.emit(recorded);
           if (agent === undefined) debug.event(event);
           if (isVerbose && agent === undefined && event.type === "tool_start")
-            writeStderr(`${callLine(event, workspace).slice(0, 160)}\n`);
+            writeStderr(`${redactedStart(callLine(event, workspace), 160, withoutSecrets)}\n`);
           await reporter.ready();
           if (event.type === "done" || event.type === "fail") shown.add(event);
         }
       };
-      return { run, reporter, shown, followed: follow() };
+      const followed = follow();
+      return { run, reporter, shown, close: () => closeRun(run, reporter, followed) };
     },
   };
   try {
@@ -70,7 +75,7 @@ export async function runPrint(invocation: Invocation): Promise<number> {
     const { resolve } = await import("node:path");
     const images = flagList(flags, "image").map((path) => resolve(path));
     return await answerOnce(opened, { ...prompt, images }, async () => {
-      if (await hasUnreadStdin(usedStdin)) {
+      if (format === "text" && (await hasUnreadStdin(usedStdin))) {
         const text = prompt.text.slice(0, 40);
         writeStderr(
           `Warning: stdin has data that was not read. To add it to the prompt: … | ${invocation.name} -p "${text}" -\n`,
@@ -80,6 +85,11 @@ export async function runPrint(invocation: Invocation): Promise<number> {
   } finally {
     watch.stop();
   }
+}
+
+/** It is kept here, from the start of the program to its end. */
+function withoutTimeLimit({ limits: { maxTimeMs, ...limits } = {}, ...request }: RunRequest): RunRequest {
+  return { ...request, limits };
 }
 
 /** What both kinds of print mode share. */
@@ -92,23 +102,27 @@ export type OpenedPrint = {
   run: LiveRun;
   reporter: Reporter;
   shown: EndingsShown;
-  /** Everything was shown. */
-  followed: Promise<void>;
+  /** Ends the run; everything is shown afterwards. */
+  close(): Promise<void>;
 };
 
-async function answerOnce(
-  { run, reporter, followed }: OpenedPrint,
-  prompt: Prompt,
-  afterwards: () => Promise<void>,
-): Promise<number> {
+async function answerOnce(opened: OpenedPrint, prompt: Prompt, afterwards: () => Promise<void>): Promise<number> {
   try {
-    await run.send(prompt).ending;
+    await opened.run.send(prompt).ending;
   } finally {
-    await run.close();
+    await opened.close();
   }
-  await followed;
   await afterwards();
-  return reporter.finish();
+  return opened.reporter.finish();
+}
+
+/** What goes wrong behind a result is not a second one: all that was shown is kept. */
+async function closeRun(run: LiveRun, reporter: Reporter, followed: Promise<void>): Promise<void> {
+  const problem: unknown = await run.close().catch((error: unknown) => error);
+  await followed;
+  if (problem === undefined) return;
+  if (!(problem instanceof UserError) || !reporter.hasEnded) throw problem;
+  writeStderr(`Warning: ${problem.message}\n`);
 }
 
 /** Which results are out. */

@@ -1,8 +1,8 @@
 // What print mode writes: events to stdout in the chosen format, exactly one ending a turn, everything else to stderr.
-import { type ErrorCode, errorCodes, exitCodeOf, UserError } from "../protocol/error-codes.ts";
+import { type ErrorCode, errorCodes, exitCodeOf, resultText, UserError } from "../protocol/error-codes.ts";
 import type { Recorded, TurnEnding } from "../protocol/run.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
-import { errorLine, explainFailure, resultText } from "./failure.ts";
+import { errorLine, explainFailure } from "./failure.ts";
 import { type OutputFormat, type OutputOptions, outputs } from "./outputs.ts";
 import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
 
@@ -27,15 +27,14 @@ export interface Reporter {
   readonly hasEnded: boolean;
   /** Is that what the last turn ended with? */
   endedBy(error: unknown): boolean;
+  /** How much the reader has taken, while more waits for it; undefined while nothing does. */
+  taken(): number | undefined;
   /** Waits until everything is written; the exit code of the last turn that failed comes back, else 0. */
   finish(): Promise<number>;
 }
 
 /** What a host takes beside the events of its agent. */
 export type HostView = { toolOutput: boolean; subagents: boolean };
-
-/** A reader that stalls after an abort is not waited for any longer than this. */
-const stalledMs = 3500;
 
 export type ReporterOptions = OutputOptions & { format: OutputFormat };
 
@@ -49,18 +48,17 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
   let exit = 0;
   let isOver = false;
   let isStopped = false;
-  let isClosed = false;
+  /** The exit code of an output that takes no more. */
+  let broken: number | undefined;
+  const breakOff = (exitCode: number, reason: UserError) => {
+    broken = exitCode;
+    isOver = true;
+    abort.abort(reason);
+  };
   const stdout = openStdout(
-    () => {
-      isClosed = true;
-      abort.abort(new UserError("INTERRUPTED", "The reader closed the output."));
-    },
-    (error) => {
-      const code = error.code === "ENOSPC" ? "STORE_FULL" : "INTERNAL";
-      const failure = new UserError(code, `The output cannot be written: ${error.message}`);
-      abort.abort(failure);
-      fail(failure);
-    },
+    // As if SIGPIPE had ended it, which is what readers like `head` expect.
+    () => breakOff(141, new UserError("INTERRUPTED", "The reader closed the output.")),
+    (fault) => breakOff(exitCodeOf(fault.code), fault), // which the program says as it ends
   );
 
   function emit(recorded: Recorded): void {
@@ -109,12 +107,25 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
   /** What people are told of how the turn ended. */
   function settle(): void {
     if (!ending) return;
-    for (const denial of ending.denials ?? []) writeStderr(`Rejected: ${denial.tool}: ${denial.reason}\n`);
+    // In the JSON formats it is in the result, and stderr stays empty where all went well.
+    const denials = format === "text" ? ending.denials : undefined;
+    for (const denial of denials ?? []) writeStderr(`Rejected: ${denial.tool}: ${denial.reason}\n`);
     if (ending.type === "done") return;
     const code = codeOf(ending.code);
     writeStderr(errorLine(withoutSecrets(ending.message), code));
     exit = exitCodeOf(code);
   }
+
+  async function finish(): Promise<number> {
+    const isOut = await stdout.flush(abort.signal);
+    if (broken !== undefined) return broken;
+    if (isStopped) return exit;
+    ending ??= { type: "fail", message: "The run ended without a result.", durationMs: 0, apiDurationMs: 0 };
+    settle();
+    // A success that nobody read is none.
+    return isOut || exit !== 0 ? exit : lateCode(abort.signal.reason);
+  }
+  let finishing: Promise<number> | undefined;
 
   return {
     emit,
@@ -124,6 +135,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
       isOver = true;
     },
     stop(error) {
+      if (broken !== undefined) return;
       settle();
       isStopped = true;
       writeStderr(errorLine(error.message, error.code));
@@ -133,7 +145,8 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
     serveHost(view) {
       host = format === "stream-json" ? view : undefined;
     },
-    ready: () => stdout.ready(),
+    ready: () => stdout.ready(abort.signal),
+    taken: () => stdout.taken(),
     get firstNumber() {
       return firstNumber;
     },
@@ -141,15 +154,15 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
       return ending !== undefined;
     },
     endedBy: (error) => ending?.type === "fail" && error instanceof UserError && ending.code === error.code,
-    async finish() {
-      await stdout.flush(abort.signal.aborted ? stalledMs : undefined);
-      if (isClosed) return 141; // as if SIGPIPE had ended it, which is what readers like `head` expect
-      if (isStopped) return exit;
-      ending ??= { type: "fail", message: "The run ended without a result.", durationMs: 0, apiDurationMs: 0 };
-      settle();
-      return exit;
-    },
+    finish: () => (finishing ??= finish()),
   };
+}
+
+/** The result was said, and the reader did not take it in time. */
+function lateCode(reason: unknown): number {
+  const { code, message } = explainFailure(reason);
+  writeStderr(errorLine(`${message} The reader of the output had not taken all of it.`, code));
+  return exitCodeOf(code);
 }
 
 function codeOf(code: string | undefined): ErrorCode {

@@ -1,5 +1,5 @@
 // From flags to a RunRequest, and to the host that carries it out. Nothing behind this file knows of flags.
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import type { ChatChoice, ReasoningEffort, RunRequest } from "../protocol/run.ts";
@@ -34,6 +34,7 @@ export function runRequest(invocation: Invocation, on: "print" | "terminal"): Ru
     disallowedTools: namesOf(flags, "disallowed-tools"),
     browser: isOn(flags, "browser"),
     ...serverFlags(flags),
+    approvedServerCalls: on === "print" ? "allow" : "ask",
     hooks: flagList(flags, "hooks").map((given) => fileOrJson(given)),
     sandbox: flagText(flags, "sandbox") as RunRequest["sandbox"],
     unlistedCommands: on === "print" ? "sandbox" : "ask",
@@ -111,12 +112,25 @@ function chatOf(flags: FlagValues, program: string): ChatChoice {
   if (given !== undefined && !isChatId(given))
     throw new UserError("USAGE", `--session-id '${given}' is not a UUID. Make one with: ${program} create-chat`);
   const id = given?.toLowerCase();
+  const either = flagText(flags, "resume-or-new");
+  if (either !== undefined) return resumeOrNew(either, resumed || given !== undefined, program);
   if (!resumed) return { type: "new", ...(id !== undefined && { id }) };
   const chat = { type: "resume", id: flagText(flags, "resume") ?? "-1" } as const;
   return fork ? { ...chat, fork, ...(id !== undefined && { newId: id }) } : chat;
 }
 
-function limitsOf(flags: FlagValues): RunRequest["limits"] {
+function resumeOrNew(id: string, isChosen: boolean, program: string): ChatChoice {
+  if (isChosen)
+    throw new UserError(
+      "USAGE",
+      "--resume-or-new already says which chat: leave out --resume, --continue and --session-id.",
+    );
+  if (!isChatId(id))
+    throw new UserError("USAGE", `--resume-or-new '${id}' is not a UUID. Make one with: ${program} create-chat`);
+  return { type: "resume", id, orNew: true };
+}
+
+export function limitsOf(flags: FlagValues): NonNullable<RunRequest["limits"]> {
   const turns = flagText(flags, "max-turns");
   const time = flagText(flags, "max-time");
   const cost = flagText(flags, "max-cost");
@@ -141,10 +155,13 @@ function milliseconds(text: string): number {
   return value;
 }
 
+const longestSchema = 2 ** 20;
+
 /** `given`: a file, or the schema itself. */
 function readSchema(given: string): unknown {
   const isInline = /^\s*\{/.test(given);
   try {
+    if (!isInline && statSync(resolve(given)).size > longestSchema) throw new Error("it has more than 1 MiB");
     return JSON.parse(isInline ? given : readFileSync(resolve(given), "utf8").replace(/^\uFEFF/, ""));
   } catch (error) {
     const { message } = error as Error;

@@ -1,45 +1,62 @@
-// What may end a run from outside: signals and a vanished parent go through the one abort signal, once; what stalls then is cut.
+// What may end a run from outside: signals, its time limit and a vanished parent go through the one abort signal, once; what
+// stalls then is cut.
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
+import { limitTime } from "../run/time-limit.ts";
 
 export interface EndWatch {
-  /** How to end at once: called after the grace period, at a second signal, and for a bug that throws where nobody waits. */
+  /** How to end at once: called after the grace period, for a stalled reader, and for a bug that throws where nobody waits. */
   cut(error: unknown): void;
+  /** How much the reader has taken, while more waits for it. */
+  taken(): number | undefined;
   stop(): void;
 }
 
 /** After a signal the run may still end its tools and say its result. */
-const graceMs = 3500;
+const graceMs = 6000;
+/** If somebody hears it: a reader that takes nothing in this time is not waited for. */
+const stalledMs = 700;
 
-export function watchForTheEnd(abort: AbortController, env: NodeJS.ProcessEnv): EndWatch {
-  let grace: NodeJS.Timeout | undefined;
-  let parentWatch: NodeJS.Timeout | undefined;
+const signals: Record<string, UserError> = {
+  SIGINT: new UserError("INTERRUPTED", "The run was interrupted (SIGINT)."),
+  SIGTERM: new UserError("TERMINATED", "The run was terminated (SIGTERM)."),
+  SIGHUP: new UserError("TERMINATED", "The run was terminated (SIGHUP)."),
+  SIGQUIT: new UserError("TERMINATED", "The run was terminated (SIGQUIT)."),
+};
+
+/** `maxTimeMs`: counted from the start of this process, whatever it waits for. */
+export function watchForTheEnd(
+  abort: AbortController,
+  { env, maxTimeMs }: { env: NodeJS.ProcessEnv; maxTimeMs?: number },
+): EndWatch {
+  const timers: NodeJS.Timeout[] = [];
+  let isEnding = false;
   const end = (error: UserError) => {
-    if (grace) return watch.cut(error); // asked twice: no more patience
-    grace = setTimeout(() => watch.cut(error), graceMs);
+    if (isEnding) return; // one reason is enough, and the end is bounded: a second signal changes nothing
+    isEnding = true;
+    const before = watch.taken();
+    timers.push(
+      setTimeout(() => before !== undefined && watch.taken() === before && watch.cut(error), stalledMs),
+      setTimeout(() => watch.cut(error), graceMs),
+    );
     abort.abort(error);
   };
-  const handlers: Record<string, (error: unknown) => void> = {
-    SIGINT: () => end(new UserError("INTERRUPTED", "The run was interrupted (SIGINT).")),
-    SIGTERM: () => end(new UserError("TERMINATED", "The run was terminated (SIGTERM).")),
-    SIGHUP: () => end(new UserError("TERMINATED", "The run was terminated (SIGHUP).")),
-    uncaughtException: (error) => watch.cut(error),
-  };
-  for (const [name, handler] of Object.entries(handlers)) process.on(name, handler);
+  for (const [name, error] of Object.entries(signals)) process.on(name, () => end(error));
+  process.on("uncaughtException", (error) => watch.cut(error));
+  if (maxTimeMs !== undefined) timers.push(limitTime(maxTimeMs, end, { spentMs: process.uptime() * 1000 }));
 
   if (env["COURSER_EXIT_WITH_PARENT"] === "1") {
     const parent = process.ppid;
-    parentWatch = setInterval(() => {
-      if (process.ppid !== parent && !grace)
-        end(new UserError("PARENT_GONE", "The program that started this run is gone."));
-    }, 500);
-    parentWatch.unref();
+    const look = () => {
+      if (process.ppid !== parent) end(new UserError("PARENT_GONE", "The program that started this run is gone."));
+    };
+    timers.push(setInterval(look, 500).unref());
   }
   const watch: EndWatch = {
     cut: (error) => process.exit(error instanceof UserError ? exitCodeOf(error.code) : 1),
+    taken: () => undefined,
     stop() {
-      clearTimeout(grace);
-      clearInterval(parentWatch);
-      for (const [name, handler] of Object.entries(handlers)) process.off(name, handler);
+      isEnding = true; // all is said: the listeners stay, so that a late signal does not take the exit code away
+      for (const timer of timers) clearTimeout(timer);
     },
   };
   return watch;

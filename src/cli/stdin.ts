@@ -17,7 +17,7 @@ export async function readPrompt({ line, name }: Invocation, signal: AbortSignal
   }
   const { isatty } = await import("node:tty");
   if (isatty(0)) throw noPrompt(name);
-  const piped = await readAll(signal);
+  const piped = await readAll(signal, name);
   if (typed !== "") return { text: typed, data: piped, usedStdin };
   const text = piped.replace(/\r?\n$/, "");
   if (text.trim() === "") throw noPrompt(name);
@@ -31,19 +31,36 @@ export function noPrompt(name: string): UserError {
   );
 }
 
-async function readAll(signal: AbortSignal): Promise<string> {
+/** More than any model takes. */
+const mostBytes = 16 * 2 ** 20;
+
+async function readAll(signal: AbortSignal, name: string): Promise<string> {
   const chunks: Buffer[] = [];
+  let length = 0;
+  signal.throwIfAborted();
   const stop = () => process.stdin.destroy(signal.reason as Error);
   signal.addEventListener("abort", stop, { once: true });
   try {
-    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+    for await (const chunk of process.stdin) {
+      length += (chunk as Buffer).length;
+      if (length > mostBytes) throw tooMuch(name);
+      chunks.push(chunk as Buffer);
+    }
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof UserError) throw error;
     throw new UserError("USAGE", `stdin cannot be read: ${(error as Error).message}. Give the prompt as an argument.`);
   } finally {
     signal.removeEventListener("abort", stop);
   }
   return Buffer.concat(chunks).toString("utf8");
+}
+
+function tooMuch(name: string): UserError {
+  return new UserError(
+    "PROMPT_TOO_LARGE",
+    `stdin has more than ${mostBytes / 2 ** 20} MiB, which is more than any model can read. Put it into a file and name that: ${name} -p "look for errors in build.log"`,
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
 // The table of export formats, with those that are JSON. Each gives the text in pieces, so that a long chat need not be held twice.
+import { resultText } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 import { rebuildEvents } from "../sdk/rebuild-events.ts";
@@ -61,7 +62,8 @@ function* streamJsonExport(record: ChatRecord): Generator<string> {
   function line(event: AgentEvent): string {
     // A copy was begun under the id of the chat that it is a copy of.
     const own = event.type === "init" ? { ...event, sessionId: record.metadata.id } : event;
-    const encoded = encodeEvent(own, record.metadata.id);
+    const said = own.type === "fail" ? { ...own, message: resultText(own.message) } : own;
+    const encoded = encodeEvent(said, record.metadata.id);
     return encoded ? `${JSON.stringify(encoded)}\n` : "";
   }
 }

@@ -9,7 +9,7 @@ import type { Fetch } from "../net/fetch.ts";
 import type { Usage } from "../protocol/event.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Opaque, toPrompt } from "./ai-sdk-prompt.ts";
-import { type AnswerWatch, watchAnswer } from "./answer-watch.ts";
+import { type AnswerWatch, tooLong, watchAnswer } from "./answer-watch.ts";
 import { type RequestedModel, toModelError } from "./failure.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 import type { Vendor } from "./vendors/vendor.ts";
@@ -52,11 +52,17 @@ function isRenamed(id: string, said: ReadonlySet<string | undefined>): boolean {
   return said.size > 0 && !said.has(undefined) && !said.has(id);
 }
 
+/** No answer is as long; a server that has lost its way sends on for ever. */
+const longestAnswer = 16 * 2 ** 20;
+const mostCalls = 1000;
+
 async function* chunksOf(
   stream: ReadableStream<LanguageModelV3StreamPart>,
   reading: StreamContext,
 ): AsyncGenerator<ModelChunk> {
-  const { vendor } = reading;
+  const { vendor, asked } = reading;
+  let length = 0;
+  let calls = 0;
   const thoughts = new Map<string, Thought>();
   const saidIds = new Set<string | undefined>();
   let text = "";
@@ -70,6 +76,13 @@ async function* chunksOf(
   }
 
   for await (const part of stream) {
+    if ("delta" in part) length += part.delta.length;
+    if (length > longestAnswer) throw tooLong(`The answer of ${asked.vendorLabel} is too long`);
+    if (part.type === "tool-input-start" && ++calls > mostCalls)
+      throw new ModelError(
+        "MODEL_TOO_LONG",
+        `${asked.vendorLabel} made more than ${mostCalls} calls in one answer. Choose another model with --model.`,
+      );
     switch (part.type) {
       case "raw":
         for (const id of vendor.callIds?.(part.rawValue) ?? []) saidIds.add(id);

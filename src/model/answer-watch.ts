@@ -1,6 +1,10 @@
-// Looks at the bytes of an answer as they pass: is it a stream of events at all, and did it end as such streams do?
+// Looks at the bytes of an answer as they pass: is it a stream of events at all, within bounds, and did it end as such
+// streams do?
 import type { Fetch } from "../net/fetch.ts";
-import { collapsed, shortened } from "../text/one-line.ts";
+import { withReaders } from "../net/response.ts";
+import { redactedStart } from "../redact/shorten.ts";
+import { collapsed } from "../text/one-line.ts";
+import { EventLines } from "./event-lines.ts";
 import { hideSecrets, type RequestedModel, toModelError } from "./failure.ts";
 import { ModelError } from "./provider.ts";
 
@@ -8,23 +12,21 @@ export type AnswerWatch = {
   fetch: Fetch;
   /** A good status arrived: from here on a broken connection is a cut answer. */
   readonly answered: boolean;
-  /** `data: [DONE]` was the last that came. */
+  /** The last event of the stream came. */
   readonly sawEndMark: boolean;
 };
 
 export function watchAnswer(ask: Fetch, asked: RequestedModel, signal: AbortSignal): AnswerWatch {
   let answered = false;
-  let tail = "";
+  const lines = new EventLines();
   const watched = async (...args: Parameters<typeof ask>): Promise<Response> => {
     const response = await ask(...args);
-    if (!response.ok || !response.body) return response;
+    if (!response.body) return response;
+    if (!response.ok) return { ...response, ...withReaders(beginning(response.body)) } as unknown as Response;
     answered = true;
     const type = response.headers.get("content-type") ?? "";
     if (/\b(html|json)\b/i.test(type)) throw await notStream(response, asked, signal);
-    const body = passing(response.body, asked, (chunk) => {
-      tail = (tail + Buffer.from(chunk.subarray(-64)).toString("latin1")).slice(-64);
-    });
-    return { ...response, body } as Response;
+    return { ...response, body: passing(response.body, asked, lines) } as Response;
   };
   return {
     fetch: watched as Fetch,
@@ -32,7 +34,7 @@ export function watchAnswer(ask: Fetch, asked: RequestedModel, signal: AbortSign
       return answered;
     },
     get sawEndMark() {
-      return /data:\s*\[DONE\]\s*$/.test(tail);
+      return lines.isOver;
     },
   };
 }
@@ -51,10 +53,19 @@ async function notStream(response: Response, asked: RequestedModel, signal: Abor
   return badStart(text, asked);
 }
 
+/** For what would fill the memory. `what`: the beginning of the sentence. */
+export function tooLong(what: string): ModelError {
+  return new ModelError(
+    "MODEL_TOO_LONG",
+    `${what}: more than 16 MiB. Ask for less at once, or choose another model with --model.`,
+  );
+}
+
 function badStart(text: string, asked: RequestedModel): ModelError {
-  const shown = shortened(collapsed(text), 120);
+  const hide = (said: string) => hideSecrets(said, asked.secrets);
+  const shown = redactedStart(collapsed(text), 120, hide);
   const message = `${asked.vendorLabel} sent something that is not a model's stream: ${shown || "nothing"}. Is the base URL right? Is there a login page in between?`;
-  return new ModelError("MODEL_BAD_RESPONSE", hideSecrets(message, asked.secrets));
+  return new ModelError("MODEL_BAD_RESPONSE", hide(message));
 }
 
 async function startOf(body: ReadableStream<Uint8Array>): Promise<string> {
@@ -66,16 +77,49 @@ async function startOf(body: ReadableStream<Uint8Array>): Promise<string> {
   return text.slice(0, 4_000);
 }
 
-function passing(
-  body: ReadableStream<Uint8Array>,
-  asked: RequestedModel,
-  see: (chunk: Uint8Array) => void,
-): ReadableStream<Uint8Array> {
+/** What an error says, it says at once. */
+const mostOfError = 64 * 1024;
+
+function beginning(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  let opening = "";
+  let length = 0;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await reader.read();
+      if (value) controller.enqueue(value.subarray(0, mostOfError - length));
+      length += value?.length ?? 0;
+      if (!done && length < mostOfError) return;
+      if (!done) reader.cancel().catch(() => {});
+      controller.close();
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** So long a server that has given its reason to finish is waited for: usage and an end mark usually follow at once. */
+const finishMs = 3000;
+/** So long a connection is kept for the next request after the last event of this one. */
+const closingMs = 250;
+
+function passing(
+  body: ReadableStream<Uint8Array>,
+  asked: RequestedModel,
+  lines: EventLines,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let opening = "";
+  const abandon = () => void reader.cancel().catch(() => {});
+  const readOn = async () => {
+    const next = reader.read();
+    if (!lines.mayBeOver) return next;
+    const silence = { done: true, value: undefined } as const;
+    const heard = await earlier(next, finishMs, silence);
+    if (heard === silence) abandon();
+    return heard;
+  };
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await readOn();
       if (done) {
         // Words that begin like no event: a page, not a cut answer.
         return isEventStart(opening) ? controller.close() : controller.error(badStart(opening, asked));
@@ -84,15 +128,35 @@ function passing(
         opening = (opening + Buffer.from(value.subarray(0, 200)).toString("utf8")).replace(/^[\s\uFEFF]+/, "");
         // Events begin with a field name or a colon; markup and bare JSON do not.
         if (/^[<{[]/.test(opening)) {
-          reader.cancel().catch(() => {});
+          abandon();
           return controller.error(badStart(opening, asked));
         }
       }
-      see(value);
+      lines.push(value);
+      if (lines.isTooLong) {
+        abandon();
+        return controller.error(tooLong(`${asked.vendorLabel} sent a line without an end`));
+      }
       controller.enqueue(value);
+      if (!lines.isOver) return;
+      controller.close();
+      // The server may keep its connection open; the answer is whole.
+      earlier(reader.read(), closingMs, undefined).then(
+        (end) => end ?? abandon(),
+        () => {},
+      );
     },
     cancel: (reason) => reader.cancel(reason),
   });
+}
+
+/** What comes, or `late` after so long. */
+async function earlier<Value, Late>(event: Promise<Value>, limitMs: number, late: Late): Promise<Value | Late> {
+  let timer: NodeJS.Timeout | undefined;
+  const end = new Promise<Late>((resolve) => {
+    timer = setTimeout(() => resolve(late), limitMs);
+  });
+  return Promise.race([event, end]).finally(() => clearTimeout(timer));
 }
 
 const fields = [":", "data", "event", "id:", "retry"];

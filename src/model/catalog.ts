@@ -1,4 +1,5 @@
 // The models and vendors known by name. Data; any other model is reached as `vendor/model`.
+import { suffixesOf, withoutSuffixes } from "./families.ts";
 import type { Price } from "./prices.ts";
 import type { Effort } from "./provider.ts";
 
@@ -67,6 +68,7 @@ export const vendors: readonly VendorRow[] = [
   vendor("together", "Together", "https://api.together.xyz/v1", "TOGETHER_API_KEY TOGETHER_AI_API_KEY", {}),
   vendor("fireworks", "Fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", { keyPrefix: "fw_" }),
   vendor("moonshot", "Moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", { takesThinking: true }),
+  vendor("alibaba", "Alibaba", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY", {}),
   vendor("zai", "Z.ai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", { takesThinking: true }),
   vendor("huggingface", "Hugging Face", "https://router.huggingface.co/v1", "HF_TOKEN", { keyPrefix: "hf_" }),
   vendor("nvidia", "NVIDIA", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY", { keyPrefix: "nvapi-" }),
@@ -144,8 +146,24 @@ export const models: readonly ModelRow[] = [
     256 * K,
     [0.2, 1.5, 0.02],
   ),
-  row("deepseek-chat", "deepseek", "deepseek", "deepseek-chat", "DeepSeek Chat", 128 * K, [0.28, 0.42, 0.028]),
-  row("deepseek-reasoner", "", "deepseek", "deepseek-reasoner", "DeepSeek Reasoner", 128 * K, [0.28, 0.42, 0.028]),
+  row(
+    "deepseek-chat",
+    "deepseek deepseek-v3 deepseek-v3.1 deepseek-v3.2",
+    "deepseek",
+    "deepseek-chat",
+    "DeepSeek Chat",
+    128 * K,
+    [0.28, 0.42, 0.028],
+  ),
+  row(
+    "deepseek-reasoner",
+    "deepseek-r1",
+    "deepseek",
+    "deepseek-reasoner",
+    "DeepSeek Reasoner",
+    128 * K,
+    [0.28, 0.42, 0.028],
+  ),
   row("devstral-medium", "devstral", "mistral", "devstral-medium-latest", "Devstral Medium", 128 * K),
 ];
 
@@ -155,16 +173,29 @@ export const offlineModel = { id: "offline", name: "Offline" };
 
 export type KnownModel = { row: ModelRow; effort?: Effort; name: string };
 
-/** By id, alias or the vendor's id, in any case; `-thinking`, `-low`, `-medium` and `-high` behind it set the effort. */
+/** By id, alias or the vendor's id, in any case; `-thinking`, `-low`, `-medium`, `-high` and the like behind it set the effort. */
 export function findModel(text: string): KnownModel | undefined {
   const wanted = text.toLowerCase();
-  const exact = models.find((row) => row.id === wanted || row.model === wanted || row.aliases.includes(wanted));
+  const exact = rowNamed(wanted);
   if (exact) return { row: exact, name: exact.name };
-  const [, base, suffix] = /^(.+)-(thinking|low|medium|high)$/.exec(wanted) ?? [];
-  const found = base && findModel(base);
-  if (!found || found.effort || !found.row.thinks) return undefined;
-  if (suffix === "thinking") return { ...found, effort: "medium", name: `${found.name} (Thinking)` };
-  return { ...found, effort: suffix as Effort, name: `${found.name} ${suffix![0]!.toUpperCase()}${suffix!.slice(1)}` };
+  for (let end = wanted.lastIndexOf("-"); end > 0; end = wanted.lastIndexOf("-", end - 1)) {
+    const row = rowNamed(wanted.slice(0, end));
+    if (!row) continue;
+    const { base, effort } = withoutSuffixes(wanted, row.thinks ? suffixesOf(row.vendor) : []);
+    if (base.length !== end) return undefined;
+    return { row, name: `${row.name}${suffixName(wanted.slice(end), effort)}`, ...(effort && { effort }) };
+  }
+  return undefined;
+}
+
+function rowNamed(name: string): ModelRow | undefined {
+  return models.find((row) => row.id === name || row.model === name || row.aliases.includes(name));
+}
+
+function suffixName(suffix: string, effort: Effort | undefined): string {
+  const isLevel = effort && suffix !== "-thinking" && suffix !== "-thinking-fast";
+  const level = isLevel ? ` ${effort[0]!.toUpperCase()}${effort.slice(1)}` : "";
+  return suffix.includes("-thinking") ? `${level} (Thinking)` : level;
 }
 
 export function findVendor(name: string): VendorRow | undefined {
@@ -178,7 +209,7 @@ export function listModels(choice: { current?: string; default?: string; extra?:
   const all: ModelLine[] = [autoModel, ...models, ...(choice.extra ?? []), offlineModel];
   const lines = all.map(({ id, name }) => {
     const marks = [id === choice.current && "current", id === choice.default && "default"].filter(Boolean);
-    return `${id} - ${name}${marks.length > 0 ? ` (${marks.join(", ")})` : ""}`;
+    return `${id} - ${name}${marks.length > 0 ? `  (${marks.join(", ")})` : ""}`;
   });
   return [
     "Available models",

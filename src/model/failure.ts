@@ -3,7 +3,8 @@
 import { findNetError, type NetError } from "../net/net-error.ts";
 import type { ErrorCode } from "../protocol/error-codes.ts";
 import { createRedactor } from "../redact/redact.ts";
-import { collapsed, shortened } from "../text/one-line.ts";
+import { redactedStart } from "../redact/shorten.ts";
+import { collapsed } from "../text/one-line.ts";
 import { ModelError } from "./provider.ts";
 
 /** Who was asked, for the words of an error. */
@@ -73,13 +74,13 @@ function describe(error: unknown, asked: RequestedModel, exchange: HttpExchange)
   if (/^AI_(TypeValidation|JSONParse|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error/.test(name)) {
     return {
       code: "MODEL_BAD_RESPONSE",
-      message: `${asked.vendorLabel} sent something that is not a model's answer: ${brief(String(fields.message))}`,
+      message: `${asked.vendorLabel} sent something that is not a model's answer: ${brief(String(fields.message), asked)}`,
     };
   }
   if (/^AI_(UnsupportedFunctionality|InvalidPrompt|InvalidArgument)/.test(name)) {
     return {
       code: "MODEL_BAD_REQUEST",
-      message: `${asked.vendorLabel} cannot be asked this: ${brief(String(fields.message))}`,
+      message: `${asked.vendorLabel} cannot be asked this: ${brief(String(fields.message), asked)}`,
     };
   }
   const status = statusOf(fields);
@@ -133,7 +134,7 @@ function fromStatus(
   body = "",
 ): Failure {
   const { vendorLabel, model } = asked;
-  const said = brief(text) || `status ${status}`;
+  const said = brief(text, asked) || `status ${status}`;
   const all = `${text} ${body.slice(0, 4_000)}`;
   const retryAfterMs = retryAfter(headers, all);
   const answered = `${vendorLabel} answered ${status}`;
@@ -310,6 +311,6 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
   return createRedactor({ values: secrets }).redact(text);
 }
 
-function brief(text: string): string {
-  return shortened(collapsed(text).replace(/\.$/, ""), 500);
+function brief(text: string, { secrets }: Pick<RequestedModel, "secrets">): string {
+  return redactedStart(collapsed(text).replace(/\.$/, ""), 500, (said) => hideSecrets(said, secrets));
 }

@@ -1,6 +1,6 @@
 // From what the user asked for to one model, its server and its key. Pure and cheap: `init` is printed right after it.
 import { UserError } from "../protocol/error-codes.ts";
-import { nearestName } from "../text/nearest.ts";
+import { distanceBetween, nearestName } from "../text/nearest.ts";
 import {
   autoModel,
   defaultModelId,
@@ -14,6 +14,7 @@ import {
   type WireKind,
 } from "./catalog.ts";
 import { endpointRow, headersOf, isLocal, movedUrl, ownEndpoint, type ServerRow, vendorRow } from "./endpoint.ts";
+import { isHouseModel, modelOfFamily } from "./families.ts";
 import { firstText, foreignKey, hasOwnKey, type KeyList, keyAdvice, keyList } from "./keys.ts";
 import type { ProviderOptions } from "./open.ts";
 import type { Price } from "./prices.ts";
@@ -73,6 +74,8 @@ export type ResolvedModel = {
   headers: Readonly<Record<string, string>>;
   /** An OpenAI-compatible server that wants its thinking back. */
   takesThinking?: boolean;
+  /** What whoever named it should know: another one answers. */
+  notice?: string;
   /** What to type when the key is refused. */
   keyAdvice: string;
   /** The environment, for proxies. */
@@ -88,8 +91,19 @@ export function resolveModel(choice: ModelChoice): ResolvedModel {
   const named = firstText(choice.flag, choice.env["COURSER_MODEL"]);
   if (choice.endpointFlag) return atEndpoint(choice, choice.endpointFlag, named);
   const wanted = named ?? firstText(choice.configModel);
-  if (!wanted || isAuto(wanted)) return byKeys(choice, wanted);
+  if (!wanted) return byKeys(choice, wanted);
+  if (isHouseModel(readName(choice, wanted).name)) return inPlaceOf(choice, wanted, named !== undefined);
   return byName(choice, wanted);
+}
+
+/** Nobody but the original has them. What it remembers of its own choice (`auto`) is not worth a word in every run. */
+function inPlaceOf(choice: ModelChoice, house: string, isNamed: boolean): ResolvedModel {
+  const model = byKeys(choice, house);
+  if (!isNamed && isAuto(house)) return model;
+  return {
+    ...model,
+    notice: `${house} is a model of the original's own service. The default model answers: ${model.displayName}.`,
+  };
 }
 
 /** The provider, with retries, key rotation and fallbacks around it. Loads the vendor's chunk. */
@@ -202,6 +216,12 @@ function byName(choice: ModelChoice, wanted: string): ResolvedModel {
 
   const listed = Object.entries(choice.endpoints ?? {}).find(([, endpoint]) => endpoint.models?.includes(name));
   if (listed) return atVendor(choice, endpointRow(...listed), name, { id: `${listed[0]}/${name}`, effort });
+  const ofFamily = modelOfFamily(name);
+  if (ofFamily && !isMisspelt(name))
+    return atVendor(choice, vendorRow(choice, ofFamily.vendor)!, ofFamily.model, {
+      id: name,
+      effort: effort ?? ofFamily.effort,
+    });
   throw unknownModel(choice, name);
 }
 
@@ -303,6 +323,15 @@ function common(
         ...(choice.endpointFlag ? {} : { apiKeyFlag: undefined }),
       }),
   };
+}
+
+/** One letter off, with the same numbers: not a new model, but a known one with a slip. */
+function isMisspelt(name: string): boolean {
+  const wanted = name.toLowerCase();
+  const numbers = (text: string) => text.replace(/\D+/g, " ");
+  return models.some(({ id, aliases }) =>
+    [id, ...aliases].some((known) => numbers(known) === numbers(wanted) && distanceBetween(known, wanted) === 1),
+  );
 }
 
 function unknownModel(choice: ModelChoice, name: string): UserError {

@@ -2,6 +2,7 @@
 // connected to, and time and size have an end. It goes through the same fetcher as everything else.
 import type { Verdict } from "../policy/need.ts";
 import { judgeAddresses, judgeUrl, type NetworkSituation } from "../policy/network.ts";
+import { redactedStart } from "../redact/shorten.ts";
 import { type Connect, createFetch } from "./fetch.ts";
 import type { Headers } from "./headers.ts";
 import { NetError, netErrorKind } from "./net-error.ts";
@@ -112,7 +113,7 @@ function permittedUrl(address: string | URL, request: GuardedRequest): URL {
 async function nextUrl(location: string, from: URL, request: GuardedRequest, signal: AbortSignal): Promise<URL> {
   // Servers write names of other scripts as bytes of UTF-8, which Node hands on as Latin-1.
   const text = Buffer.from(location, "latin1").toString("utf8");
-  const sentOn = (reason: string) => `${from.host} redirects to ${text.slice(0, 200)}: ${reason}`;
+  const sentOn = (reason: string) => `${from.host} redirects to ${redactedStart(text, 200)}: ${reason}`;
   if (!URL.canParse(text, from.href)) throw new GuardRefusal("deny", [sentOn("that is not a URL.")], text);
   const next = new URL(text, from.href);
   const refusal = refusalOf(from, next, request);

@@ -36,11 +36,18 @@ export function responseOf(message: IncomingMessage, decoded: Readable, url: str
   return response as unknown as Response;
 }
 
+const mostAtOnce = 16 * 2 ** 20;
+
 /** A body, and the ways to read it whole. */
 export function withReaders(body: ReadableStream<Uint8Array>) {
   const bytes = async (): Promise<Buffer> => {
     const chunks: Uint8Array[] = [];
-    for await (const chunk of body) chunks.push(chunk);
+    let length = 0;
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > mostAtOnce) throw new Error(`The answer has more than ${mostAtOnce / 2 ** 20} MiB`);
+    }
     return Buffer.concat(chunks);
   };
   return {

@@ -13,7 +13,7 @@ import {
   specialKind,
   type WorkspacePaths,
 } from "./paths.ts";
-import { coversFile, coversMcp, coversPath, nameOf, namesPath } from "./rules.ts";
+import { coversFile, coversMcp, coversPath, deniedBelow, nameOf, namesPath } from "./rules.ts";
 import { capital } from "./show.ts";
 
 export type Situation = WorkspacePaths & {
@@ -27,6 +27,8 @@ export type Situation = WorkspacePaths & {
   acceptsSearches?: boolean;
   /** `PATH`, as commands have it. Without it, no path counts as a program's name, and any folder may hold programs. */
   searchPath?: string;
+  /** When this run began, in milliseconds: what it runs of the files that changed since then is read. */
+  startedAt?: number;
 };
 
 type NeedJudgement = Judgement & { path?: ResolvedPath };
@@ -96,8 +98,13 @@ function judgePath(
   if ("problem" in path) return deny(`${capital(path.problem)}.`);
   const ruleKind = kind === "Read" ? "Read" : "Write";
   const rules = situation.rules.filter((rule) => rule.kind === ruleKind);
-  const denying = rules.find((rule) => rule.verdict === "deny" && coversFile(rule, path, situation));
+  const isDenying = (rule: Rule) => rule.kind === ruleKind || (need.reads === true && rule.kind === "Read");
+  const denying = situation.rules.find(
+    (rule) => rule.verdict === "deny" && isDenying(rule) && coversFile(rule, path, situation),
+  );
   if (denying) return deny(`${nameOf(denying)} denies ${path.given}.`);
+  const held = kind === "Delete" ? deniedBelow(path.real, situation) : undefined;
+  if (held) return deny(held);
   const hiding = ignored(path);
   if (hiding) return deny(`${hiding} hides ${path.given} from the agent.`);
   const special = kernelPath(path.given) ?? specialKind(path.real);
@@ -164,7 +171,7 @@ async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgeme
   const findings = inspectShell(need.target, directory.real, situation);
   if (findings.denied.length > 0) return { verdict: "deny", reasons: findings.denied };
   if (isReadOnly(situation)) return deny(`${capital(situation.mode)} mode only reads: no commands are run.`);
-  const floor = [...findings.floor, ...ownCommands(findings.runs.runs)];
+  const floor = [...findings.floor, ...ownCommands(findings.runs.runs, findings.directories.paths)];
   if (floor.length > 0) return { verdict: "ask", reasons: floor, personOnly: true };
 
   const { mode, sandbox, rules } = situation;
@@ -192,7 +199,7 @@ async function judgeWeb({ kind, target }: Need, situation: Situation): Promise<N
   return { ...answer, ...(answer.verdict === "allow" && situation.mode === "force" && { forced: true }) };
 }
 
-function judgeMcp({ target, changed }: Need, situation: Situation): NeedJudgement {
+function judgeMcp({ target, changed, consented }: Need, situation: Situation): NeedJudgement {
   const rules = situation.rules.filter((rule) => rule.kind === "Mcp" && coversMcp(rule, target));
   const denying = rules.find((rule) => rule.verdict === "deny");
   if (denying) return deny(`${nameOf(denying)} denies it.`);
@@ -204,6 +211,7 @@ function judgeMcp({ target, changed }: Need, situation: Situation): NeedJudgemen
   const allowing = rules.find((rule) => rule.verdict === "allow");
   if (allowing) return allow(`${nameOf(allowing)} allows it.`);
   if (situation.mode === "force") return forced();
+  if (consented) return allow("Its server was approved for this run, with its tools.");
   return ask(`It calls the MCP tool ${target}, and no Mcp rule covers that.`);
 }
 

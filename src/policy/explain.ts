@@ -182,7 +182,7 @@ function judgeRun(
   if (name.dynamic || name.glob) return { verdict: "ask", reason: "Only the shell knows which program it is." };
   const denying = shellRules.find((rule) => rule.verdict === "deny" && deniesCommand(rule, { name: name.value, args }));
   if (denying) return { verdict: "deny", reason: `${denying.text} denies it.`, rule: denying };
-  const [own] = ownCommands([run]);
+  const [own] = ownCommands([run], findings.directories.paths);
   if (own) return { verdict: "ask", reason: own };
   if (findings.runs.privileged.includes(base.toLowerCase()))
     return { verdict: "ask", reason: `${base} changes who runs the rest.` };

@@ -1,5 +1,5 @@
 // What is hidden from the agent wherever it looks: paths that a Read deny rule or .cursorignore names.
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { isDirectory, isInside, type ResolvedPath, type WorkspacePaths } from "./paths.ts";
@@ -30,7 +30,7 @@ export async function loadIgnore(roots: readonly string[]): Promise<IgnoreCheck>
     const file = join(root, ".cursorignore");
     const patterns = read(file);
     if (patterns === undefined) continue;
-    // A list that cannot be read hides everything: what it was made to hide is not known.
+    // A list that cannot be read, or never ends, hides everything: what it was made to hide is not known.
     if (patterns === "unreadable") checks.push(({ real }) => (isInside(real, root) ? file : undefined));
     else if (/^\s*[^#\s]/m.test(patterns)) checks.push(await checkOf(root, file, patterns));
   }
@@ -54,21 +54,14 @@ async function checkOf(root: string, file: string, patterns: string): Promise<Ig
   return ({ given, real }) => (isIgnored(given) || isIgnored(real) ? file : undefined);
 }
 
+const longestList = 2 ** 20;
+
 function read(file: string): string | "unreadable" | undefined {
   try {
+    if (statSync(file).size > longestList) return "unreadable";
     return readFileSync(file, "utf8");
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    const isMissing = ["ENOENT", "ENOTDIR"].includes(code) || (code === "EISDIR" && isEmptyFolder(file));
-    return isMissing ? undefined : "unreadable";
-  }
-}
-
-/** The sandbox holds the name with one while a command runs. There is nothing in it that could have been meant. */
-function isEmptyFolder(path: string): boolean {
-  try {
-    return readdirSync(path).length === 0;
-  } catch {
-    return false;
+    return code === "ENOENT" || code === "ENOTDIR" ? undefined : "unreadable";
   }
 }

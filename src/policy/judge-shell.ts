@@ -4,9 +4,10 @@ import { basename } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { isNamedByWrapper, uncoveredRun } from "./allow-rules.ts";
 import { deniedArguments, deniedRuns, deniedTouches, unseenArguments } from "./deny-rules.ts";
-import { copiedPaths, removedPaths } from "./files/copies.ts";
-import { mayLeadToProtected } from "./files/named-files.ts";
-import { selfWrittenCode } from "./files/self-written-code.ts";
+import { copiedPaths, removedPaths, takenByCode, takenFolders } from "./files/copies.ts";
+import { deniedFolders, deniedProcesses } from "./files/kept-from-reading.ts";
+import { mayLeadToRuled } from "./files/named-files.ts";
+import { followFiles, selfWrittenCode } from "./files/self-written-code.ts";
 import {
   directoriesOf,
   isOutside,
@@ -26,7 +27,7 @@ import { literalWord } from "./parse/shell-word.ts";
 import { floorOf, holdsProtected, isInside, type ResolvedPath, rootOf } from "./paths.ts";
 import { hasDangerousOptions } from "./programs/dangerous-options.ts";
 import { harmlessVariables } from "./programs/shell-builtins.ts";
-import { coversPath, nameOf, namesPath, rulesFor } from "./rules.ts";
+import { coversPath, deniedBelow, nameOf, namesPath, rulesFor } from "./rules.ts";
 import { capital, show } from "./show.ts";
 import { isNumeric, type VariableScope } from "./starts/expand-words.ts";
 import { suspiciousText } from "./starts/suspicious-text.ts";
@@ -54,8 +55,11 @@ const mostFiles = 400;
 
 export function inspectShell(command: string, cwd: string, situation: ShellSituation): ShellFindings {
   const runs = startedPrograms(command);
+  followFiles(runs, directoriesOf(runs, cwd, situation).paths, situation);
   const directories = directoriesOf(runs, cwd, situation);
   const written = writtenFiles(runs);
+  const ruling = rulesFor(situation.rules, "Write", "deny");
+  const isRuled = (path: string) => ruling.some((rule) => coversPath(rule, { given: path, real: path }, situation));
   const readsMatter = rulesFor(situation.rules, "Read", "deny").length > 0;
   const read = readFiles(runs, { withOperands: readsMatter });
   const touch = <Word extends ShellWord>(word: Word): Touch => touchOf(word, directories.paths, situation);
@@ -67,6 +71,8 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   const makesFolders = runs.runs.some((run) => baseName(run.name.value) === "mkdir");
   const copyDirectories = { directories: directories.paths, makesFolders };
   const copies = runs.runs.flatMap((run) => copiedPaths(run, copyDirectories, situation));
+  const named = namedFiles(runs, written).filter((word) => mayLeadToRuled(word, directories.paths, isRuled));
+  const others = [...copies.map(copyTouch), ...named.slice(0, mostFiles).map(touch)];
   const namedPrograms = deniedArguments(runs, situation.rules);
   const denied = [
     ...deniedRuns(command, runs, situation.rules),
@@ -74,15 +80,13 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
       .filter((each) => each.isSure)
       .map(({ rule, name, by }) => `${nameOf(rule)} denies ${name}, which ${by} would start.`),
     ...deniedTouches("Read", reads, situation),
-    ...deniedTouches("Write", [...writes, ...copies.map(copyTouch)], situation),
-  ];
-  const named = namedFiles(runs, written);
-  const others = [
-    ...copies,
-    ...named
-      .slice(0, mostFiles)
-      .filter((word) => mayLeadToProtected(word, directories.paths))
-      .flatMap((word) => touch(word).paths),
+    ...deniedFolders(runs, directories.paths, situation),
+    ...deniedProcesses(reads),
+    ...deniedTouches("Write", [...writes, ...others], situation),
+    ...runs.runs
+      .flatMap((run) => takenFolders(run, directories.paths, situation))
+      .concat(takenByCode(runs.code, directories.paths, situation))
+      .flatMap(({ folder, isMeant }) => deniedBelow(folder, situation, isMeant) ?? []),
   ];
   const floor = floorReasons({ writes, others, directories }, situation, denied);
   for (const path of runs.runs.flatMap((run) => removedPaths(run, directories.paths, situation)))
@@ -114,7 +118,7 @@ function copyTouch(path: ResolvedPath): Touch {
 }
 
 /** `others`: what comes to be without being named, or is named without being known as written. */
-type FloorInput = { writes: readonly FileWrite[]; others: readonly ResolvedPath[]; directories: LineDirectories };
+type FloorInput = { writes: readonly FileWrite[]; others: readonly Touch[]; directories: LineDirectories };
 
 /** Protected paths are asked about in every mode; the agent's own configuration is refused. */
 function floorReasons(
@@ -123,7 +127,7 @@ function floorReasons(
   denied: string[],
 ): string[] {
   const reasons = new Set<string>();
-  for (const path of [...writes.flatMap((write) => write.paths), ...others]) {
+  for (const path of [...writes, ...others].flatMap((touch) => touch.paths)) {
     const floor = floorOf(path, situation);
     if (!floor) continue;
     if (floor.level === "never") denied.push(`${floor.why}.`);
@@ -223,7 +227,10 @@ function writeReasons({ writes }: ShellFindings, situation: ShellSituation): str
   const allowing = rulesFor(situation.rules, "Write", "allow");
   const reasons: string[] = [];
   for (const { word, paths, isUnknown, isPurpose } of writes) {
-    if (isUnknown || paths.length === 0) reasons.push(`Only the shell knows where ${show(word.text)} leads.`);
+    // What was found is where it was looked for; that is judged by its own name.
+    const isFound = word.origin === "names" && !isPurpose;
+    if ((isUnknown || paths.length === 0) && !isFound)
+      reasons.push(`Only the shell knows where ${show(word.text)} leads.`);
     for (const path of paths) {
       if (allowing.some((rule) => coversPath(rule, path, situation))) continue;
       if (!isPurpose) reasons.push(`No Write rule covers ${show(word.value)}.`);

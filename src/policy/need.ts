@@ -8,8 +8,12 @@ export type Need = {
   kind: "Shell" | "Read" | "Write" | "Delete" | "WebFetch" | "WebSearch" | "Mcp";
   target: string;
   cwd?: string;
+  /** Of a change: it starts from what is there, and tells about it. What may not be read is then not changed either. */
+  reads?: true;
   /** Of an MCP tool: it is described differently than when it was approved. Rules were made for what it was. */
   changed?: true;
+  /** Of an MCP server: whoever started the run approved it for this run, with what its tools do. */
+  consented?: true;
 };
 
 const onlyLooking: ReadonlySet<Need["kind"]> = new Set(["Read", "WebFetch", "WebSearch"]);

@@ -1,6 +1,8 @@
 // Commands of this program that change what the agent may do. A person types them; the agent never gets to by itself.
 
+import { resolve } from "node:path";
 import type { ShellWord } from "./parse/shell.ts";
+import { realOrSame, textOf } from "./paths.ts";
 import { each, own, words } from "./programs/command-names.ts";
 import { baseName, isInterpreter, type ProgramStart } from "./starts/wrappers.ts";
 
@@ -20,10 +22,10 @@ const widening =
   /^(--(force|yolo|trust|approve-mcps?|mcp-config|hooks|ask-command|auto-review|sandbox|add-dir)(=.*)?|-[a-zA-Z]*f[a-zA-Z]*)$/s;
 
 /** A sentence for each such command among what a line would start. No rule covers them: not Shell(courser), not Shell(**). */
-export function ownCommands(runs: readonly ProgramStart[]): string[] {
+export function ownCommands(runs: readonly ProgramStart[], directories: readonly string[] = []): string[] {
   const reasons = new Set<string>();
   for (const run of runs) {
-    const args = ownArguments(run);
+    const args = ownArguments(run, directories);
     const found = args && changeIn(args);
     if (found) reasons.add(`${baseName(run.name.value)} ${found} changes what the agent may do: only you may run it.`);
   }
@@ -31,16 +33,26 @@ export function ownCommands(runs: readonly ProgramStart[]): string[] {
 }
 
 /** What the program is given; undefined for other programs. `node dist/courser.cjs …` is the program too. */
-function ownArguments({ name, args }: ProgramStart): readonly ShellWord[] | undefined {
-  if (isOwn(name)) return args;
+function ownArguments({ name, args }: ProgramStart, directories: readonly string[]): readonly ShellWord[] | undefined {
+  if (isOwn(name, directories)) return args;
   if (!isInterpreter(name.value)) return undefined;
-  const at = args.findIndex(isOwn);
+  const at = args.findIndex((arg) => isOwn(arg, directories));
   return at === -1 ? undefined : args.slice(at + 1);
 }
 
-function isOwn(word: ShellWord): boolean {
-  return programs.has(baseName(word.value).toLowerCase());
+/** By its name, by a link to it, or as a copy of its file. */
+function isOwn({ value }: ShellWord, directories: readonly string[]): boolean {
+  if (programs.has(baseName(value).toLowerCase())) return true;
+  if (!/[/.]/.test(value)) return false;
+  return directories.some((directory) => {
+    const path = realOrSame(resolve(directory, value));
+    return programs.has(baseName(path).toLowerCase()) || ownFile.test(textOf(path, longestEntry));
+  });
 }
+
+/** `cli/boot.ts`, and the small scripts that package managers put in its place. */
+const ownFile = /COURSER_CODE_CACHE|dist[\\/]courser\.cjs/;
+const longestEntry = 8192;
 
 function changeIn(args: readonly ShellWord[]): string | undefined {
   for (const [index, { value, dynamic, glob }] of args.entries()) {

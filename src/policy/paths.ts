@@ -1,5 +1,5 @@
 // Paths: where they really lead, what is inside, and the protected ones that no wildcard covers.
-import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fold } from "./glob.ts";
 import { protectedLink } from "./hard-links.ts";
@@ -43,7 +43,7 @@ export function resolvePath(
   }
 }
 
-/** `~` is the home folder; what is relative starts at `cwd`, or else at the workspace. */
+/** `~` is the home folder, `~name` that of somebody; what is relative starts at `cwd`, or else at the workspace. */
 export function absolutePath(target: string, paths: Pick<WorkspacePaths, "workspace" | "home">, cwd?: string): string {
   return resolve(walkedPath(target, paths, cwd));
 }
@@ -54,8 +54,42 @@ function walkedPath(
   { workspace, home }: Pick<WorkspacePaths, "workspace" | "home">,
   cwd = workspace,
 ): string {
-  if (target === "~" || target.startsWith("~/")) return home + target.slice(1);
-  return isAbsolute(target) ? target : `${cwd}/${target}`;
+  const path = withHome(target, home);
+  return isAbsolute(path) ? path : `${cwd}/${path}`;
+}
+
+/** `~/x`, `~name/x`: as shells read it. Where nobody has that name, it is a name like any other. */
+export function withHome(path: string, home: string): string {
+  const [tilde, name] = /^~([^/]*)/.exec(path) ?? [];
+  const folder = name === "" ? home : name && homeOf(name, home);
+  return folder ? folder + path.slice(tilde!.length) : path;
+}
+
+/** No file of code or of names that people wrote is longer. */
+export const longestText = 512 * 1024;
+
+let homes: ReadonlyMap<string, string> | undefined;
+
+/** Users that this machine gets from elsewhere are not in the list: their homes lie beside ours. */
+function homeOf(name: string, home: string): string | undefined {
+  homes ??= new Map(
+    textOf("/etc/passwd", longestText)
+      .split("\n")
+      .map((line) => line.split(":"))
+      .map((fields) => [fields[0]!, fields[5] ?? ""]),
+  );
+  const beside = join(dirname(home), name);
+  return homes.get(name) || (isDirectory(beside) ? beside : undefined);
+}
+
+/** What a regular file holds; nothing where it cannot be read, or is longer than this. */
+export function textOf(file: string, longest: number): string {
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    return stat?.isFile() && stat.size <= longest ? readFileSync(file, "utf8") : "";
+  } catch {
+    return "";
+  }
 }
 
 /** Twice what kernels take: a folder, and a path in it. */
@@ -240,10 +274,19 @@ export function kernelPath(path: string): string | undefined {
 }
 
 const mostLooked = 2000;
-const deepestLook = 4;
+const deepestSetting = 4;
 
-/** Something protected below a folder: settings go with it, and could be made anew. What packages bring along is ignored. */
+/** Something protected below a folder: settings go with it, and could be made anew. */
 export function protectedBelow(folder: string, paths: WorkspacePaths): string | undefined {
+  return firstBelow(folder, (path) => protectedName(path, paths) !== undefined, deepestSetting);
+}
+
+/** Of what lies below a folder, the nearest first; what packages bring along is ignored. */
+export function firstBelow(
+  folder: string,
+  isWanted: (path: string) => boolean,
+  deepest = mostLooked,
+): string | undefined {
   const open = [{ path: folder, depth: 0 }];
   let looked = 0;
   for (let next = open.shift(); next && looked < mostLooked; next = open.shift()) {
@@ -252,8 +295,8 @@ export function protectedBelow(folder: string, paths: WorkspacePaths): string | 
       const path = join(next.path, entry.name);
       // The folder of a repository that was cloned there is nobody's setting.
       if (entry.name === ".git" || entry.name === "node_modules") continue;
-      if (protectedName(path, paths)) return path;
-      if (entry.isDirectory() && next.depth < deepestLook) open.push({ path, depth: next.depth + 1 });
+      if (isWanted(path)) return path;
+      if (entry.isDirectory() && next.depth < deepest) open.push({ path, depth: next.depth + 1 });
     }
   }
   return undefined;

@@ -3,7 +3,15 @@ import { dirname, join, resolve } from "node:path";
 import type { Rule, RuleKind } from "../protocol/permission-rule.ts";
 import { compilePath, hasWildcard, matchesText } from "./glob.ts";
 import { hasDeniedName } from "./hard-links.ts";
-import { type ResolvedPath, realTarget, type WorkspacePaths } from "./paths.ts";
+import {
+  firstBelow,
+  isInside,
+  isThere,
+  type ResolvedPath,
+  realTarget,
+  type WorkspacePaths,
+  withHome,
+} from "./paths.ts";
 
 export { parseRule, type Rule, type RuleKind, ruleKinds } from "../protocol/permission-rule.ts";
 
@@ -62,8 +70,7 @@ export function namesPath(rule: Rule, path: ResolvedPath, paths: RulePaths): boo
 /** Relative patterns mean the workspace; a trailing slash means what is below. */
 export function absolutePattern(pattern: string, { workspace, home }: RulePaths): string {
   const whole = pattern.endsWith("/") ? `${pattern}**` : pattern;
-  if (whole === "~" || whole.startsWith("~/")) return join(home, whole.slice(1));
-  return resolve(workspace, whole);
+  return resolve(workspace, withHome(whole, home));
 }
 
 /** The pattern with the links of its fixed part followed, for rules that name a linked folder. */
@@ -82,6 +89,27 @@ export function splitPattern(pattern: string): [head: string, rest: string] {
   const fixed = segments.findIndex((segment) => hasWildcard(segment));
   const end = fixed === -1 ? segments.length : fixed;
   return [segments.slice(0, end).join("/") || "/", segments.slice(end).join("/")];
+}
+
+/** The rule that speaks of something which lies below a folder, and what that is: it goes, or changes, with the folder. */
+export function deniedBelow(
+  folder: string,
+  situation: WorkspacePaths & { rules: readonly Rule[] },
+  isMeant: (path: string) => boolean = () => true,
+): string | undefined {
+  for (const rule of rulesFor(situation.rules, "Write", "deny")) {
+    const pattern = absolutePattern(rule.pattern, situation);
+    const [head, rest] = splitPattern(pattern);
+    const covers = (path: string) => coversPath(rule, { given: path, real: path }, situation) && isMeant(path);
+    const isNear = isInside(head, folder) || (rest !== "" && isInside(folder, head));
+    const held = !isNear
+      ? undefined
+      : rest === "" && isThere(pattern) && covers(pattern)
+        ? pattern
+        : firstBelow(folder, covers);
+    if (held) return `${nameOf(rule)} denies ${held}, which ${folder} holds.`;
+  }
+  return undefined;
 }
 
 /** `server:tool`, with wildcards in either part. */

@@ -1,5 +1,5 @@
 // The environment that commands run in: the user's own, without what could be stolen or could change what a command means.
-import { isSecretName, isWord } from "../redact/secret-names.ts";
+import { holdsLogin, isSecretName, isWord } from "../redact/secret-names.ts";
 import { words } from "../text/words.ts";
 
 /**
@@ -20,7 +20,8 @@ export function toolEnvironment(env: NodeJS.ProcessEnv, keys: readonly string[] 
   const secrets = new Set(keys);
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || notInherited.has(name) || name.startsWith("BASH_FUNC_")) continue;
-    if (isSecretName(name)) {
+    // A proxy is no use without its login.
+    if (isSecretName(name, value) || (holdsLogin(value) && !/_proxy$/i.test(name))) {
       // Words such as "true" or "postgres" are what other variables hold as well.
       if (!isWord(value)) secrets.add(value);
       continue;

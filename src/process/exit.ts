@@ -2,8 +2,7 @@
 
 type Running = { endNow(): void };
 
-// One listener for all, since Node warns of an eleventh. A process that is killed outright cannot do this: then its
-// children must notice by themselves.
+// One listener for all, since Node warns of an eleventh. A process that is killed outright cannot do this: then the guard does.
 const running = new Set<Running>();
 const endRunning = () => {
   for (const each of running) {

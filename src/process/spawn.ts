@@ -12,20 +12,14 @@ type SpawnRequest = {
   streams: "pipe" | "noInput" | "inherit";
   /** Two more descriptors, 3 to be read and 4 to be written by the program. */
   channel: boolean;
-  /** Its whole group is killed when the pipe breaks that we hold. */
-  bound?: boolean;
   /** Stays in our own session. */
   plain?: boolean;
 };
 
-/** Waits beside the program for the end of descriptor 3, holding none of its streams. */
-const boundToPipe = '(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 & exec 3<&-; exec "$@"';
-
-export function spawnChild({ command, cwd, env, streams, channel, bound, plain }: SpawnRequest): ChildProcess {
+export function spawnChild({ command, cwd, env, streams, channel, plain }: SpawnRequest): ChildProcess {
   const { spawn } = process.getBuiltinModule("node:child_process"); // loaded when the first child is started
-  const isBound = bound === true && process.platform !== "win32";
-  const more: "pipe"[] = channel ? ["pipe", "pipe"] : isBound ? ["pipe"] : [];
-  const [first, ...rest] = isBound ? ["/bin/sh", "-c", boundToPipe, "bound", ...command] : command;
+  const more: "pipe"[] = channel ? ["pipe", "pipe"] : [];
+  const [first, ...rest] = command;
   const { program, args, verbatim } = spawnWords(first!, rest, shellOf(env));
   return spawn(program, [...args], {
     cwd,

@@ -4,8 +4,9 @@ import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { happensWithin, milliseconds } from "./clock.ts";
 import { endWithThisProcess, forget } from "./exit.ts";
+import { guardChild, nextMark } from "./guard.ts";
 import { type StartFailure, spawnChild, startFailure } from "./spawn.ts";
-import { newMark, ProcessTree } from "./tree.ts";
+import { ProcessTree } from "./tree.ts";
 
 /** Of a stop: asked to cancel, asked to end, ended. */
 export type Stage = "cancel" | "SIGTERM" | "SIGKILL";
@@ -31,8 +32,6 @@ export type SupervisorRequest<Reason extends string = never> = {
   onChannel?(chunk: Buffer): void;
   /** It has our own input and output, instead. */
   inheritStreams?: boolean;
-  /** Ends with this process, however that ends: its whole group is killed when a pipe that we hold breaks. */
-  bound?: boolean;
   /** Stays in our own session: for what neither asks nor forks, which the scheduler then treats as our own work. */
   plain?: boolean;
   signal?: AbortSignal;
@@ -61,8 +60,11 @@ export interface Enclosure {
   started?(pid: number): void;
   /** Sends a signal to what runs inside; false when it cannot. */
   signal?(name: NodeJS.Signals): boolean;
-  /** Called once when it has ended, however it did: also as this process ends. Sentences about what happened inside. */
-  leave?(): string[];
+  /**
+   * Called once when it has ended, however it did: also as this process ends. `notes`: sentences about what happened inside.
+   * `notBegun`: why the command was never started in there.
+   */
+  leave?(): { notes: readonly string[]; notBegun?: string };
 }
 
 type Exit = {
@@ -81,6 +83,8 @@ export type ProcessEnding<Reason extends string = never> = Exit & {
   leftovers: number;
   /** What the enclosure has to say about it. */
   notes: string[];
+  /** Why it was never started in its enclosure; it may be tried again. */
+  notBegun?: string;
   /** From start to exit. */
   durationMs: number;
 };
@@ -102,11 +106,14 @@ export class Supervisor<Reason extends string = never> {
   readonly #stages: Stage[] = [];
   readonly #notes: string[] = [];
   #enclosure: Enclosure | undefined;
+  #notBegun: string | undefined;
   #hasExited = false;
   #stopped: StopReason<Reason> | undefined;
   #receivedBytes = 0;
   /** For a process that even SIGKILL does not end, because it hangs in the kernel: this side goes on without it. */
   #giveUp: () => void = () => {};
+  /** Nobody needs to end it any more, should this process be killed. */
+  #unguard: () => void = () => {};
   /** Takes the time limit and the signal away. */
   #unlimit: () => void = () => {};
 
@@ -116,12 +123,13 @@ export class Supervisor<Reason extends string = never> {
       this.#stopped = "cancelled";
       this.#exited = Promise.resolve({ exitCode: null, signal: "" });
     } else {
-      const mark = newMark();
       try {
+        const mark = nextMark();
         const child = this.#spawn(mark);
         this.#child = child;
         this.pid = child.pid ?? 0;
         if (this.pid !== 0) {
+          this.#unguard = guardChild(this.pid, { leadsGroup: !request.plain });
           if (request.leftovers !== "ignore")
             this.#tree = new ProcessTree(this.pid, mark, [child.stdout, child.stderr]);
           this.#enclosure?.started?.(this.pid);
@@ -191,16 +199,15 @@ export class Supervisor<Reason extends string = never> {
   }
 
   #spawn(mark: string): ChildProcess {
-    const { cwd, input, inheritStreams, onChannel, bound, plain, leftovers } = this.#request;
+    const { cwd, input, inheritStreams, onChannel, plain } = this.#request;
     this.#enclosure = this.#request.enter?.();
     const { command, env } = this.#enclosure ?? this.#request;
     return spawnChild({
       command,
       cwd,
-      env: leftovers === "ignore" ? env : { ...env, [mark]: "1" },
+      env: { ...env, [mark]: "1" },
       streams: inheritStreams ? "inherit" : input === undefined ? "noInput" : "pipe",
       channel: onChannel !== undefined,
-      bound,
       plain,
     });
   }
@@ -209,8 +216,10 @@ export class Supervisor<Reason extends string = never> {
     const { input, keepOpen, onOutput, onChannel } = this.#request;
     // Streams are absent when the system has no descriptor left; the error event follows.
     child.stdin?.on("error", () => {}); // it may end, or close its input, before it has read all
-    child.stdio[3]?.on("error", () => {}); // held for its sake alone: when it breaks, the child ends
-    if (onChannel) (child.stdio[4] as Readable | undefined)?.on("data", onChannel).on("error", () => {});
+    if (onChannel) {
+      child.stdio[3]?.on("error", () => {});
+      (child.stdio[4] as Readable | undefined)?.on("data", onChannel).on("error", () => {});
+    }
     if (input) child.stdin?.write(input);
     if (!keepOpen) child.stdin?.end();
     for (const name of ["stdout", "stderr"] as const) {
@@ -224,7 +233,6 @@ export class Supervisor<Reason extends string = never> {
       child.on("error", (error) => resolve(this.#failed(error)));
       child.once("exit", (exitCode, signal) => {
         this.#hasExited = true;
-        child.stdio[3]?.destroy(); // what it left in its group ends with it
         resolve({ exitCode, signal: signal ?? "" });
       });
     });
@@ -251,12 +259,18 @@ export class Supervisor<Reason extends string = never> {
       const exit = await this.#exited;
       const durationMs = this.pid === 0 ? 0 : Math.round(milliseconds() - this.#startedAt);
       const leftovers = this.pid === 0 ? 0 : await this.#endRest(closed);
+      this.#leave();
       const stopped = this.#stopped;
-      return { ...exit, ...(stopped && { stopped }), stages: this.#stages, leftovers, notes: this.#notes, durationMs };
+      const notBegun = this.#notBegun;
+      return {
+        ...{ ...exit, ...(stopped && { stopped }), ...(notBegun !== undefined && { notBegun }) },
+        ...{ stages: this.#stages, leftovers, notes: this.#notes, durationMs },
+      };
     } finally {
       this.#unlimit();
       for (const stream of child?.stdio ?? []) stream?.destroy();
       forget(this);
+      this.#unguard();
       this.#leave();
     }
   }
@@ -280,6 +294,8 @@ export class Supervisor<Reason extends string = never> {
   #leave(): void {
     const enclosure = this.#enclosure;
     this.#enclosure = undefined;
-    this.#notes.push(...(enclosure?.leave?.() ?? []));
+    const { notes = [], notBegun } = enclosure?.leave?.() ?? {};
+    this.#notes.push(...notes);
+    this.#notBegun ??= notBegun;
   }
 }

@@ -3,13 +3,6 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Name of a variable that is put into the environment of a child and so reaches all its descendants. */
-export function newMark(): string {
-  // A name of its own for each child, not a value: marks of outer calls then stay beside those of inner ones.
-  const random = Math.random().toString(36).slice(2, 12);
-  return `COURSER_CALL_${process.pid.toString(36)}_${random}`;
-}
-
 type Row = {
   pid: number;
   parent: number;

@@ -8,8 +8,12 @@ import { keyOfTool, outcomeOf, toolKeyOf, toolOfKey } from "./tool-calls.ts";
 type Call = Of<"tool_start"> | Of<"tool_end">;
 
 /** What stands under the key that names the tool. */
-const startedTool: Table<Of<"tool_start">> = { rows: [field("args", "args", "given")] };
-const completedTool: Table<Of<"tool_end">> = { rows: [field("args", "args", "given"), resultRow()] };
+const startedTool: Table<Of<"tool_start">> = {
+  rows: [field("args", "args", "given"), field("description", "description", "given")],
+};
+const completedTool: Table<Of<"tool_end">> = {
+  rows: [field("args", "args", "given"), resultRow(), field("description", "description", "given")],
+};
 
 function resultRow(): Row<Of<"tool_end">> {
   return {
@@ -33,10 +37,16 @@ function resultRow(): Row<Of<"tool_end">> {
 
 /** What stands under `tool_call`: the tool key first, so that readers who take the first key are right. */
 const startedCall: Table<Of<"tool_start">> = {
-  rows: [toolRow(startedTool), callIdRow(), clock("startedAtMs", "startedAt")],
+  rows: [toolRow(startedTool), hookContextsRow(), callIdRow(), clock("startedAtMs", "startedAt")],
 };
 const completedCall: Table<Of<"tool_end">> = {
-  rows: [toolRow(completedTool), callIdRow(), clock("startedAtMs", "startedAt"), clock("completedAtMs", "completedAt")],
+  rows: [
+    toolRow(completedTool),
+    hookContextsRow(),
+    callIdRow(),
+    clock("startedAtMs", "startedAt"),
+    clock("completedAtMs", "completedAt"),
+  ],
 };
 
 function toolRow<Event extends Call>(table: Table<Event>): Row<Event> {
@@ -45,6 +55,16 @@ function toolRow<Event extends Call>(table: Table<Event>): Row<Event> {
     when: "always",
     holds: (value, event, scope) => compareObject(value as JsonObject, { table, event, scope }) ?? true,
     write: (event, scope, carried) => writeObject({ table, event, scope }, carried),
+  };
+}
+
+/** Always there and always empty, as in every stream that was seen; a list that holds something is carried. */
+function hookContextsRow<Event extends Call>(): Row<Event> {
+  return {
+    key: "hookAdditionalContexts",
+    when: "always",
+    holds: (value) => Array.isArray(value) && value.length === 0,
+    write: (_event, scope) => (scope.compat ? undefined : []),
   };
 }
 
@@ -86,8 +106,10 @@ export const toolStart: LineKind<Of<"tool_start">> = {
   start(line) {
     const call = line.tool_call;
     if (typeof line.call_id !== "string" || !isObject(call)) return undefined;
-    const { tool, args } = toolOf(call);
-    return withTimes<Of<"tool_start">>({ type: "tool_start", callId: line.call_id, tool, args }, line, call);
+    const { tool, args, description } = toolOf(call);
+    const event: Of<"tool_start"> = { type: "tool_start", callId: line.call_id, tool, args };
+    if (description !== undefined) event.description = description;
+    return withTimes(event, line, call);
   },
   rows: callRows("started", startedCall),
 };
@@ -96,8 +118,9 @@ export const toolEnd: LineKind<Of<"tool_end">> = {
   start(line) {
     const call = line.tool_call;
     if (typeof line.call_id !== "string" || !isObject(call)) return undefined;
-    const { tool, args, result } = toolOf(call);
+    const { tool, args, result, description } = toolOf(call);
     const event: Of<"tool_end"> = { type: "tool_end", callId: line.call_id, tool, args };
+    if (description !== undefined) event.description = description;
     const outcome = outcomeOf(result);
     if (outcome) event.outcome = outcome;
     const completedAt = millisecondsOf(call.completedAtMs);
@@ -114,13 +137,15 @@ function withTimes<Event extends Call>(event: Event, line: JsonObject, call: Jso
   return timed(event, line);
 }
 
-type Tool = { tool: string; args: unknown; result: unknown };
+type Tool = { tool: string; args: unknown; result: unknown; description?: string };
 
 function toolOf(call: JsonObject): Tool {
   const key = toolKeyOf(call);
   if (key === undefined) return foreignToolOf(call);
-  const { args, result } = call[key] as JsonObject;
-  return { tool: toolOfKey(key), args, result };
+  const { args, result, description } = call[key] as JsonObject;
+  const tool: Tool = { tool: toolOfKey(key), args, result };
+  if (typeof description === "string") tool.description = description;
+  return tool;
 }
 
 /** `function{name, arguments}`, `{name, args}`, `{id, name, input}`: read as well as can be. */

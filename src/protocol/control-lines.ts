@@ -94,11 +94,19 @@ function idOf(id: unknown): { id?: string } {
   return isText(id) ? { id } : {};
 }
 
+function isGrant(value: unknown): value is "run" | "project" | "user" {
+  return value === "run" || value === "project" || value === "user";
+}
+
 function answerOf(value: unknown): Answer | undefined {
   if (!isObject(value)) return undefined;
   switch (value.type) {
     case "yes":
-      return { type: "yes", ...(value.always === true && { always: true }) };
+      return {
+        type: "yes",
+        ...(value.always === true && { always: true }),
+        ...(isGrant(value.grant) && { grant: value.grant }),
+      };
     case "no":
       return { type: "no", ...(isText(value.reason) && { reason: value.reason }) };
     case "choices":

@@ -22,6 +22,7 @@ export const errorCodes = {
   STORE_MISSING_BLOB: { exit: 1 },
   STORE_BLOB_HASH: { exit: 1 },
   STORE_FAILED: { exit: 1 },
+  OUTPUT_FAILED: { exit: 1 },
   UPDATE_FAILED: { exit: 1 },
   INSTALL_REFUSED: { exit: 1 },
   SANDBOX_UNAVAILABLE: { exit: 1 },
@@ -49,8 +50,10 @@ export const errorCodes = {
   MODEL_OVERFLOW: { exit: 1 },
   MODEL_REFUSED: { exit: 1 },
   MODEL_EMPTY: { exit: 1 },
+  MODEL_TOO_LONG: { exit: 1 },
 
   PROMPT_BLOCKED: { exit: 1 },
+  PROMPT_TOO_LARGE: { exit: 1 },
   MAX_TURNS: { exit: 1 },
   MAX_TIME: { exit: 1 },
   MAX_COST: { exit: 1 },
@@ -91,6 +94,12 @@ export function isRetryable(code: ErrorCode): boolean {
   return facts.retry === true;
 }
 
+/** Our CLI ends its message on stderr with the name of the code: `Error: … [CODE]`. */
+export function codeNamedIn(stderr: string): ErrorCode | undefined {
+  const named = /\[([A-Z]+(?:_[A-Z]+)*)\]\s*$/m.exec(stderr)?.[1];
+  return named !== undefined && Object.hasOwn(errorCodes, named) ? (named as ErrorCode) : undefined;
+}
+
 /** Something the user can put right: a wrong flag, file, key. Shown as its message, without a stack. */
 export class UserError extends Error {
   readonly code: ErrorCode;
@@ -107,4 +116,9 @@ export function explainError(error: unknown): { code: ErrorCode; message: string
   if (error instanceof UserError) return { code: error.code, message: error.message };
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: "INTERNAL", message: `Unexpected failure, please report it: ${message}` };
+}
+
+/** The message of a failure as the result of a stream spells it. */
+export function resultText(message: string): string {
+  return `Error: ${message}`;
 }

@@ -48,13 +48,23 @@ export type AgentEventBody =
   | { type: "thinking_end"; text?: string; cut?: true }
   | { type: "text"; text: string } // delta
   | { type: "text_end"; text: string; modelCallId?: string; cut?: true } // the whole segment
-  | { type: "tool_start"; callId: string; tool: string; args: unknown; modelCallId?: string; startedAt?: number }
+  /** `description`, here and below: what the call does, in the model's words. */
+  | {
+      type: "tool_start";
+      callId: string;
+      tool: string;
+      args: unknown;
+      description?: string;
+      modelCallId?: string;
+      startedAt?: number;
+    }
   | { type: "tool_output"; callId: string; chunk: string } // live only, never stored
   | {
       type: "tool_end";
       callId: string;
       tool: string;
       args: unknown;
+      description?: string;
       outcome?: Outcome;
       modelCallId?: string;
       startedAt?: number;

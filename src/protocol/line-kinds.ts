@@ -118,7 +118,11 @@ const textEnd: LineKind<Of<"text_end">> = {
     message("assistant"),
     session(),
     field("model_call_id", "modelCallId", "given"),
-    time("foreign"),
+    // Before a tool call only: readers take an assistant line without a time for the answer.
+    {
+      ...time("given"),
+      write: (event, scope) => (event.modelCallId === undefined || scope.compat ? undefined : event.at),
+    },
   ],
 };
 

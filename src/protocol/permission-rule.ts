@@ -6,7 +6,8 @@ export type RuleKind = "Shell" | "Read" | "Write" | "WebFetch" | "Mcp";
 
 /**
  * `scope`: a rule of the user's own files may do what a project's may not. `source`: the file that holds it; `entry`: where
- * in it, `permissions.allow[2]`. `fold`: compared without case, also when it allows.
+ * in it, `permissions.allow[2]`. `fold`: compared without case, also when it allows. `withFolders`: holds for commands that
+ * take a folder with all that it holds, too.
  */
 export type Rule = {
   verdict: "allow" | "deny";
@@ -17,6 +18,7 @@ export type Rule = {
   entry?: string;
   text: string;
   fold?: true;
+  withFolders?: true;
 };
 
 export type RuleOrigin = Pick<Rule, "verdict" | "scope" | "source" | "entry" | "fold">;

@@ -40,8 +40,10 @@ export type RunRequest = {
   browser?: boolean;
   /** Further MCP servers: files, or the JSON itself. */
   mcpConfigs?: readonly string[];
-  /** Servers of the project that are approved for this run. */
+  /** Servers that are approved for this run: those of the project are started. */
   approvedServers?: "all" | readonly string[];
+  /** What becomes of calls of their tools that no rule speaks of. `allow`: in a trusted workspace, the approval covers them. */
+  approvedServerCalls?: "allow" | "ask";
   /** Further hooks: files, or the JSON itself. */
   hooks?: readonly string[];
   sandbox?: "enabled" | "disabled";
@@ -59,7 +61,10 @@ export type RunRequest = {
 };
 
 /** Which conversation: a new one, or one to resume by its id, the beginning of it, or `-1` for the latest. */
-export type ChatChoice = { type: "new"; id?: string } | { type: "resume"; id: string; fork?: boolean; newId?: string };
+export type ChatChoice =
+  | { type: "new"; id?: string }
+  /** `orNew`: where no chat has this id, a new one begins under it. */
+  | { type: "resume"; id: string; orNew?: boolean; fork?: boolean; newId?: string };
 
 export type Prompt = {
   text: string;
@@ -134,7 +139,11 @@ export type QuestionBody =
   | ServerQuestion
   | HooksQuestion;
 
-/** `reasons`: why it is not simply allowed. `personOnly`: no program may answer in the place of a person. */
+/**
+ * `reasons`: why it is not simply allowed. `rules`: the narrowest allow rules that would answer it from now on. `diff`: what
+ * an edit would change.
+ * `personOnly`: no program may answer in the place of a person.
+ */
 export type PermissionQuestion = {
   type: "permission";
   callId: string;
@@ -142,6 +151,8 @@ export type PermissionQuestion = {
   args: unknown;
   needs: readonly { kind: string; target: string; cwd?: string }[];
   reasons: readonly string[];
+  rules?: readonly string[];
+  diff?: string;
   personOnly?: boolean;
 };
 
@@ -161,9 +172,12 @@ export type HooksQuestion = {
   files: readonly { file: string; hooks: readonly { event: string; command?: string; prompt?: string }[] }[];
 };
 
-/** `always`: for the same thing until the run ends. `choices` without answers: passed over. */
+/**
+ * `always`: for the same thing until the run ends. `grant`: the proposed rules hold from now on, for this run, or saved with
+ * those of the project or the user. `choices` without answers: passed over.
+ */
 export type Answer =
-  | { type: "yes"; always?: boolean }
+  | { type: "yes"; always?: boolean; grant?: "run" | "project" | "user" }
   | { type: "no"; reason?: string }
   | { type: "choices"; answers: readonly QuestionAnswer[] };
 

@@ -85,6 +85,7 @@ export function contractFault(type: string, frame: JsonObject, tools: ToolTable 
       if (typeof data.code !== "string") return wrong(type, "data.code must be a string");
       return typeof data.message === "string" ? undefined : wrong(type, "data.message must be a string");
     case "done":
+      if (data.finishReason === undefined) return undefined; // the end is clear without a reason
       return typeof data.finishReason === "string" ? undefined : wrong(type, "data.finishReason must be a string");
     default:
       return undefined;

@@ -4,7 +4,7 @@ import { findInUrls, findPrivateKeys, findSchemes, findWrapped, type KeyState } 
 import { findShapes } from "./shapes.ts";
 import { cutOut, type Span } from "./span.ts";
 import { RedactedStream } from "./stream.ts";
-import { decodedText } from "./view.ts";
+import { decodedText, joinedLines } from "./view.ts";
 
 export { marker } from "./span.ts";
 export type { RedactedStream } from "./stream.ts";
@@ -38,6 +38,11 @@ const noSeam = (): boolean => false;
 function spansIn(text: string, state: KeyState, findValues: ValueFinder): Span[] {
   const spans = [...plainSpans(text, noSeam), ...findValues(text), ...findPrivateKeys(text, state)];
   const view = decodedText(text);
+  const joined = joinedLines(text);
+  if (joined) {
+    const inLines = [...findWrapped(joined.text, holdsSecret), ...findValues(joined.text)];
+    for (const span of inLines) spans.push(joined.original(span));
+  }
   if (view) {
     const inView = [...plainSpans(view.text, (at) => view.isSeam(at)), ...findValues(view.text)];
     for (const span of inView) {
@@ -71,12 +76,51 @@ function valueFinder(values: readonly string[]): ValueFinder {
   const forms = [...new Set(values.flatMap(linesOf).flatMap(formsOf))].sort((one, other) => other.length - one.length);
   return (text) => {
     const spans: Span[] = [];
+    const cuts = cutsIn(text);
     for (const form of forms) {
       for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + form.length))
         spans.push({ start: at, end: at + form.length });
+      spans.push(...cutValues(text, form, cuts));
     }
     return spans;
   };
+}
+
+/** Less of a value than this, somebody may have meant to show. */
+const longestHint = 8;
+/** Nobody cuts one text more often. */
+const mostCuts = 200;
+
+/** Where a text was cut: what ends at `ends` and begins at `starts` may go on elsewhere. The text itself may be a piece as well. */
+type Cuts = { ends: number[]; starts: number[] };
+
+function cutsIn(text: string): Cuts {
+  const last = text.length - /["'`.)]{0,2}\s?$/.exec(text.slice(-3))![0].length;
+  const cuts: Cuts = { ends: [last, text.length], starts: [0] };
+  for (const { index, 0: mark } of text.matchAll(/ ?(?:…|\.\.\.)/g)) {
+    cuts.ends.push(index);
+    cuts.starts.push(index + mark.length);
+    if (cuts.ends.length > mostCuts) break;
+  }
+  return cuts;
+}
+
+/** Parts of a value in a text that somebody else has cut. */
+function cutValues(text: string, form: string, { ends, starts }: Cuts): Span[] {
+  if (form.length <= 2 * longestHint) return [];
+  const head = form.slice(0, longestHint + 1);
+  const tail = form.slice(-longestHint - 1);
+  const spans: Span[] = [];
+  for (const end of ends) {
+    const start = text.indexOf(head, Math.max(0, end - form.length + 1));
+    if (start !== -1 && start + head.length <= end && form.startsWith(text.slice(start, end)))
+      spans.push({ start, end });
+  }
+  for (const start of starts) {
+    const end = text.lastIndexOf(tail, start + form.length - 1 - tail.length) + tail.length;
+    if (end - tail.length >= start && form.endsWith(text.slice(start, end))) spans.push({ start, end });
+  }
+  return spans;
 }
 
 /** A value of several lines is sought line by line: that is how logs print it. */
@@ -96,7 +140,7 @@ function formsOf(value: string): string[] {
   const json = JSON.stringify(value).slice(1, -1);
   const url = encodeURIComponent(value);
   const forms = [value, json, inAscii(json), url, url.replace(/%20/g, "+"), value.replaceAll(" ", "+")];
-  if (bytes.length < 8 || bytes.length > 8192) return forms;
+  if (bytes.length < 8) return forms;
   return [...forms, hex, hex.toUpperCase(), ...base64Forms(bytes)];
 }
 
@@ -110,7 +154,7 @@ function base64Forms(bytes: Uint8Array): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const padded = new Uint8Array(offset + bytes.length);
     padded.set(bytes, offset);
-    const encoded = btoa(String.fromCharCode(...padded)).replace(/=+$/, "");
+    const encoded = btoa(Array.from(padded, (byte) => String.fromCharCode(byte)).join("")).replace(/=+$/, "");
     const start = offset === 0 ? 0 : offset + 1;
     const end = Math.floor((padded.length * 8) / 6);
     const fixed = encoded.slice(start, end);

@@ -1,27 +1,48 @@
 // Which names of environment variables say that the value is a secret.
 
-const secretWord =
-  /(^|_)(API_?KEYS?|KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASS|PASSPHRASE|CREDENTIALS?|CREDS|AUTH|JWT|PAT|BEARER|COOKIES?|DSN)(_|$)/i;
-/** camelCase and run-together forms: openaiApiKey, GITHUBTOKEN. */
-const secretEnding = /(api_?key|access_?key|private_?key|token|secret|password|passwd|passphrase)$/i;
-/** Addresses that carry a login. */
-const secretAddress = /(^|_)(DATABASE|REDIS|MONGO\w*|AMQP)_URL$/i;
+/** Names that say it. Letters have no case; `_` or a new word of camelCase bounds a word where it says so. */
+const secretNames: readonly RegExp[] = [
+  // Words that mean other things inside of others: KEYBOARD, AUTHOR, PATH, SACRED.
+  /(^|_)(API_?KEYS?|KEYS?|PASS|AUTH|JWT|PAT|BEARER|COOKIES?|DSN|CRED[A-Z]*|PIN|OTP|SAS)(_|$)/i,
+  // Words that mean nothing else, wherever they stand: openaiApiKey, GITHUBTOKEN, VAULT_SECRETS_JSON.
+  /(api_?key|access_?key|private_?key)$|token(?!i[sz])|secret(?!ar)|passw(or)?d|passphrase|credential/i,
+  // What people call a password for short: DBPASS, MYSQL_PWD.
+  /(pass|pwd)$/i,
+  // Addresses that carry a login.
+  /connection_?string|conn_?str(_|$)/i,
+  /(^|_)((DATABASE|DB|REDIS|MONGO\w*|AMQP|POSTGRES\w*|MYSQL|BROKER|RABBITMQ)_UR[LI]|WEBHOOK(_URL)?)$/i,
+];
 
-/** Names that look secret but say only where something is. */
-const harmless = new Set(["SSH_AUTH_SOCK", "GPG_KEY_ID", "GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS"]);
+/** Names that look like these, and why they hold no secret. */
+const harmlessNames: readonly RegExp[] = [
+  // Where a shell is, or was.
+  /^(old|init_?|logical_?)?pwd$/i,
+  // Where something is; what lies there is guarded by file permissions and path rules. An address with a login is not one.
+  /^(?!.*(DATABASE|DB|REDIS|MONGO|AMQP|POSTGRES|MYSQL|BROKER|RABBITMQ|WEBHOOK)).*_(FILE|PATH|DIR|HOME|SOCK|URL|URI|ENDPOINT)$/i,
+  // The name of a key, and programs that ask for a password.
+  /^GPG_KEY_ID$|askpass/i,
+  // Words that end so: BYPASS, COMPASS, a compiler's FIRST_PASS.
+  /(by|com|tres|sur|over|(first|second|single|multi|two|one|dry|last|all)_?)pass$/i,
+  // How many, how long, of which kind.
+  /(^|_)(max|min|num|total|n)_(\w+_)?tokens?$|(token|pass\w*|secret|key)s?_(limit|count|budget|ttl|type|length|len|size|timeout|expir\w*|lifetime|policy|rotation|prefix|name|id)$/i,
+];
 
-export function isSecretName(name: string): boolean {
-  if (harmless.has(name)) return false;
-  if (secretAddress.test(name)) return true;
-  // *_FILE, *_PATH and the like name a place; what lies there is guarded by file permissions and path rules.
-  if (/_(FILE|PATH|DIR|HOME|SOCK|URL|ENDPOINT)$/i.test(name)) return false;
-  return secretWord.test(name) || secretEnding.test(name);
+/** `value`: a name such as PROJECT_PWD may also say where something is. */
+export function isSecretName(name: string, value = ""): boolean {
+  if (harmlessNames.some((each) => each.test(name))) return false;
+  if (/pwd$/i.test(name) && /^([/~.]|[A-Z]:)/i.test(value)) return false;
+  return secretNames.some((each) => each.test(name));
+}
+
+/** `scheme://name:password@host`, whatever the variable is called. */
+export function holdsLogin(value: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:[^\s/@]+@/i.test(value);
 }
 
 /** The values of the variables whose names say so, but for words: `disabled`, `postgres` and `true` stand in many texts. */
 export function secretValues(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env)
-    .filter(([name, value]) => value !== undefined && !isWord(value) && isSecretName(name))
+    .filter(([name, value]) => value !== undefined && !isWord(value) && isSecretName(name, value))
     .map(([, value]) => value!);
 }
 

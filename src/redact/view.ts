@@ -35,6 +35,21 @@ export function decodedText(text: string): DecodedText | undefined {
   return changes.length === 0 ? undefined : new ChangedView(changed, changes);
 }
 
+/** Lines that programs make of a long word in base64 or hexadecimal, as the one word that they were. */
+const wrapped = /(?<=[A-Za-z0-9+/_-]{32})\r?\n[ \t]{0,16}(?=[A-Za-z0-9+/_=-]{2})/g;
+
+export function joinedLines(text: string): DecodedText | undefined {
+  if (!text.includes("\n")) return undefined;
+  const changes: number[] = [];
+  let shorter = 0;
+  const changed = text.replace(wrapped, (ending: string, at: number) => {
+    changes.push(at - shorter, at, at + ending.length, 0);
+    shorter += ending.length;
+    return "";
+  });
+  return changes.length === 0 ? undefined : new ChangedView(changed, changes);
+}
+
 function undone(sequence: string): string {
   if (sequence[0] === "%") return character(Number.parseInt(sequence.slice(-2), 16), sequence);
   if (sequence[0] === "&") {

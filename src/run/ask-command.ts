@@ -2,6 +2,7 @@
 import { type ProcessRunner, toolEnvironment } from "../agent/process.ts";
 import { isObject, tryParse } from "../json/object.ts";
 import type { Human, PermissionQuestion } from "../protocol/run.ts";
+import { redactedEnd } from "../redact/shorten.ts";
 
 type AskCommandParts = { processes: ProcessRunner; workspace: string; sessionId: string };
 
@@ -29,7 +30,7 @@ export function commandHuman(command: string, { processes, workspace, sessionId 
       });
       const answer = end.exitCode === 0 ? tryParse(end.stdout) : undefined;
       if (!isObject(answer)) {
-        const said = end.stderr.trim().slice(-500);
+        const said = redactedEnd(end.stderr.trim(), 500);
         const reason = `Nobody could be asked: --ask-command gave no answer${said && ` (${said})`}.`;
         return { type: "no", reason };
       }

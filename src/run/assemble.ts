@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import type { Agent, TurnControl } from "../agent/agent.ts";
 import { BackgroundShells } from "../agent/background.ts";
 import { runTurn } from "../agent/loop.ts";
+import { isSweepDue } from "../agent/output-folder.ts";
 import { createProcessRunner } from "../agent/process.ts";
 import { realSeams } from "../agent/seams.ts";
 import { createSnapshots } from "../agent/snapshots/index.ts";
@@ -18,6 +19,7 @@ import { hasHookFiles } from "../store/hook-paths.ts";
 import { trust } from "../store/trust.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { chooseTools } from "./choose-tools.ts";
+import type { RunHost } from "./host.ts";
 import { keepConsent, personOf } from "./human.ts";
 import { loadInstructions } from "./instructions.ts";
 import type { McpPlan } from "./mcp-plan.ts";
@@ -101,6 +103,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     ...(answer && { answer }),
   });
   const background = new BackgroundShells(processes, tmpdir());
+  sweepWhenDue(setup.host.signal);
   const permissions = await openPermissions(setup, {
     state,
     processes,
@@ -211,7 +214,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     background: (callId) => background.takeOver(callId),
     names: async () => told.names(),
     async end() {
-      if (begun) await hooks?.end(sessionEnd(last, asking.isAttended));
+      if (begun) await hooks?.end(sessionEnd(last, asking.isAttended), endSignal(last, setup.host));
       await agent.subagents?.end();
       await background.endAll();
       await browser?.end();
@@ -223,9 +226,20 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   };
 }
 
+/** The last turn was stopped already, or the run is while it ends. */
+function endSignal({ signal }: { signal?: AbortSignal }, host: RunHost): AbortSignal {
+  return signal?.aborted ? signal : (host.signal ?? new AbortController().signal);
+}
+
 /** How a session ended, in the words that hooks are told. */
 function sessionEnd({ event, signal }: { event?: AgentEvent; signal?: AbortSignal }, isAttended: boolean) {
   const status = event?.type === "done" ? "completed" : signal?.aborted ? "aborted" : "error";
   const error = event?.type === "fail" ? { error: event.message } : {};
   return { status, reason: isAttended && status === "completed" ? "user_close" : status, ...error } as const;
+}
+
+/** Most runs only ask when that was done last. Nobody waits for it, and nobody needs it to succeed. */
+function sweepWhenDue(signal: AbortSignal | undefined): void {
+  if (!isSweepDue()) return;
+  import("../agent/sweep-temporary.ts").then(({ sweepTemporary }) => sweepTemporary({ signal })).catch(() => {});
 }

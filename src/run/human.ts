@@ -1,6 +1,7 @@
 // Asks whoever can answer what no rule does. Each question has an id, and a hash of what it asks.
 import type { Asker, Question as PermissionAsked } from "../agent/agent.ts";
 import type { Person } from "../agent/person.ts";
+import type { Need } from "../policy/need.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Answer, Human, Question, QuestionBody } from "../protocol/run.ts";
 import { sha256 } from "../store/chats/sha256.ts";
@@ -15,9 +16,8 @@ export interface Asking {
   ask(body: QuestionBody, signal?: AbortSignal): Promise<Answer | undefined>;
 }
 
-const never = new AbortController().signal;
-
-export function createAsking(human: Human | undefined): Asking {
+/** `whole`: ends with the run what is asked before its turns. */
+export function createAsking(human: Human | undefined, whole = new AbortController().signal): Asking {
   let count = 0;
   const can = (type: QuestionBody["type"]) => human !== undefined && (human.answers?.includes(type) ?? true);
   return {
@@ -25,7 +25,7 @@ export function createAsking(human: Human | undefined): Asking {
       return human !== undefined && human.answers?.length !== 0;
     },
     can,
-    async ask(body, signal = never) {
+    async ask(body, signal = whole) {
       if (!human || !can(body.type)) return undefined;
       const question: Question = { id: `question-${++count}`, hash: sha256(JSON.stringify(body)), ...body };
       return human.ask(question, signal);
@@ -33,17 +33,28 @@ export function createAsking(human: Human | undefined): Asking {
   };
 }
 
+/** Rules that a question may propose, and that a yes may grant. */
+export interface Grants {
+  proposed(needs: readonly Need[]): Promise<readonly string[]>;
+  grant(rules: readonly string[], scope: "run" | "project" | "user"): void | Promise<void>;
+}
+
 /** Undefined where nobody can permit anything. What was permitted for good is not asked again in this run. */
-export function permissionAsker(asking: Asking): Asker | undefined {
+export function permissionAsker(asking: Asking, grants?: Grants): Asker | undefined {
   if (!asking.can("permission")) return undefined;
   const always = new Set<string>();
-  return async ({ callId, tool, args, needs, reasons, personOnly }: PermissionAsked, signal) => {
+  return async ({ callId, tool, args, needs, reasons, diff, personOnly }: PermissionAsked, signal) => {
     const same = JSON.stringify([tool, needs]);
     if (always.has(same)) return { allow: true };
+    const rules = personOnly ? [] : ((await grants?.proposed(needs)) ?? []);
     const body = { type: "permission", callId, tool, args, needs, reasons } as const;
-    const answer = await asking.ask({ ...body, ...(personOnly && { personOnly }) }, signal);
+    const answer = await asking.ask(
+      { ...body, ...(rules.length > 0 && { rules }), ...(diff && { diff }), ...(personOnly && { personOnly }) },
+      signal,
+    );
     if (answer?.type !== "yes") return { allow: false, ...(answer?.type === "no" && { reason: answer.reason }) };
     if (answer.always) always.add(same);
+    if (answer.grant) await grants?.grant(rules, answer.grant);
     return { allow: true };
   };
 }

@@ -13,7 +13,6 @@ import type {
   Recorded,
   RunRequest,
   Sent,
-  TurnEnding,
 } from "../protocol/run.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import type { Assembled } from "./assemble.ts";
@@ -22,6 +21,8 @@ import type { McpPlan } from "./mcp-plan.ts";
 import type { OpenedModel } from "./models.ts";
 import { chatKeeper, findMcp, initOf, lastingModes, openSession, type RunSession } from "./session.ts";
 import { describeSetup, type Setup, setUp } from "./setup.ts";
+import { limitTime } from "./time-limit.ts";
+import { TurnShown } from "./turn-shown.ts";
 
 /** Throws UserError with what keeps the run from beginning. */
 export async function openRun(request: RunRequest, host: RunHost): Promise<LiveRun> {
@@ -211,19 +212,20 @@ class OpenRun implements LiveRun {
     const startedAt = this.#now();
     item.state = "told";
     this.#turn = { abort, item };
-    let ending: TurnEnding | undefined;
+    const shown = new TurnShown(this.#log);
+    const take = (event: AgentEvent) => this.#take(event, shown);
     try {
       const assembled = await this.#assembled();
       for await (const event of assembled.turn(item.prompt, abort.signal)) {
-        if (ending) continue; // what could not be kept is not shown, and neither is what follows it
-        ending = this.#emit(event);
+        take(event);
         await this.#log.ready();
       }
     } catch (error) {
       const reason: unknown = abort.signal.aborted ? abort.signal.reason : error;
-      ending ??= this.#emit(this.#failure(reason, startedAt));
+      take(this.#failure(reason, startedAt));
     }
-    ending ??= this.#emit(this.#failure(new Error("the turn ended without a result"), startedAt))!;
+    if (!shown.ending) take(this.#failure(new Error("the turn ended without a result"), startedAt));
+    const ending = shown.ending!;
     this.#turn = undefined;
     if (this.#pending.compact) {
       this.#pending.compact = false;
@@ -232,25 +234,18 @@ class OpenRun implements LiveRun {
     this.#prompts.end(item, "told", ending);
   }
 
-  /** Kept, then shown. The ending of the turn comes back, which is a failure where something could not be kept. */
-  #emit(event: AgentEvent): TurnEnding | undefined {
+  /** Kept, then shown. What cannot be kept ends the turn, once its calls have ended. */
+  #take(event: AgentEvent, shown: TurnShown): void {
+    if (shown.ending) return;
     try {
       if (event.type === "user" || event.type === "tool_start") this.#said = "";
       if (event.type === "text_end") this.#said += event.text;
       if (event.type === "done") this.#parts.setup.host.deliver?.({ ...event, text: this.#said });
-      this.#log.append(event);
-      return event.type === "done" || event.type === "fail" ? event : undefined;
+      shown.add(event);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      const failure = event.type === "fail" ? event : this.#failure(error);
-      try {
-        if (event.type !== "fail") this.#log.append(failure);
-        else this.#log.show({ event });
-      } catch {
-        this.#log.show({ event: failure }); // there is nowhere to keep it
-      }
       this.#stop(error);
-      return failure;
+      shown.breakOff(event, this.#failure(error));
     }
   }
 
@@ -260,8 +255,7 @@ class OpenRun implements LiveRun {
       this.#log.append(event);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      this.#log.show({ event });
-      this.#stop(error);
+      this.#stop(error); // what could not be kept is not shown
     }
   }
 
@@ -286,14 +280,7 @@ class OpenRun implements LiveRun {
   #limit({ limits: { maxTimeMs }, host: { signal } }: Setup): void {
     if (signal?.aborted) this.#stop(signal.reason);
     signal?.addEventListener("abort", () => this.#stop(signal.reason), { once: true });
-    if (maxTimeMs === undefined) return;
-    const spent = new UserError(
-      "MAX_TIME",
-      `The run reached its limit of ${shownTime(maxTimeMs)}. Raise it with --max-time.`,
-    );
-    // Node's timers reach 24 days.
-    this.#timer = setTimeout(() => this.#stop(spent), Math.min(maxTimeMs, 2 ** 31 - 1));
-    this.#timer.unref();
+    if (maxTimeMs !== undefined) this.#timer = limitTime(maxTimeMs, (spent) => this.#stop(spent));
   }
 
   #assembled(): Promise<Assembled> {
@@ -359,9 +346,4 @@ class OpenRun implements LiveRun {
     }
     return Promise.all(taken.map(({ prompt }) => expand(prompt, signal)));
   }
-}
-
-function shownTime(ms: number): string {
-  if (ms < 1000) return `${ms}ms`;
-  return ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1000}s`;
 }

@@ -13,6 +13,7 @@ import type { AgentEvent } from "../protocol/event.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { redact } from "../redact/redact.ts";
 import { isSecretName } from "../redact/secret-names.ts";
+import { redactedStart } from "../redact/shorten.ts";
 import { approveServer } from "../store/mcp-approvals.ts";
 import type { McpServer } from "../store/mcp-servers.ts";
 import { chooseServerTools } from "./choose-tools.ts";
@@ -60,6 +61,7 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
     version: host.version,
     processes,
     requests: requestsOf(setup, parts),
+    consents: ({ name }) => isConsented(name, setup),
     warn,
     limits: { ...(startMs !== undefined && { startMs }), ...(callMs !== undefined && { callMs }) },
   });
@@ -78,7 +80,7 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
     async expand(text, signal) {
       const parts = await started.prompt(text, signal).catch((error: unknown) => {
         if (!(error instanceof ServerProblem)) throw error;
-        throw new UserError("USAGE", `${error.message} It was asked for by: ${text.slice(0, 80)}`);
+        throw new UserError("USAGE", `${error.message} It was asked for by: ${redactedStart(text, 80)}`);
       });
       return parts && { parts, warnings: [], attachments: [] };
     },
@@ -90,6 +92,13 @@ function requestsOf({ workspace, roots }: Setup, { person, state, warn }: McpPar
   const base = { roots: [workspace, ...roots], refused: warn };
   if (!person) return base;
   return { ...base, elicit: elicitFrom(person), sample: sampleWith({ person, model: state }) };
+}
+
+/** Whoever approves servers where nobody can be asked wants their tools called: else the approval would be for nothing. */
+function isConsented(server: string, { trusted, request }: Setup): boolean {
+  const { approvedServers = [], approvedServerCalls } = request;
+  if (!trusted || approvedServerCalls !== "allow") return false;
+  return approvedServers === "all" || approvedServers.includes(server);
 }
 
 function approvalContext({ configDir, workspace, home, host }: Setup) {

@@ -1,6 +1,8 @@
 // What a run may do: rules and mode, the sandbox that commands are put into, and who is asked about the rest.
 import type { Agent } from "../agent/agent.ts";
 import type { Sandbox } from "../agent/sandbox/index.ts";
+import type { Situation } from "../policy/decide.ts";
+import type { Need } from "../policy/need.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { hasSandboxFile } from "../store/sandbox-files.ts";
 import { createAsking, permissionAsker } from "./human.ts";
@@ -24,9 +26,22 @@ type PermissionParts = Pick<Agent["toolContext"], "processes" | "sessionId" | "b
 export async function openPermissions(setup: Setup, parts: PermissionParts): Promise<RunPermissions> {
   const { workspace, roots, home, configDir, request, settings, asking, host } = setup;
   const { state, background, processes, warn } = parts;
-  const ask = permissionAsker(asking.can("permission") ? asking : createAsking(await askCommand(setup, parts)));
+  const granted: Rule[] = [];
+  const ask = asking.can("permission")
+    ? permissionAsker(asking, {
+        async proposed(needs) {
+          const { proposedRules } = await import("./granted-rules.ts");
+          return proposedRules(needs, situationOf(await confinedFor(needs)));
+        },
+        async grant(rules, scope) {
+          const { grantRules } = await import("./granted-rules.ts");
+          granted.push(...grantRules(rules, scope, { workspace, configDir, warn }));
+        },
+      })
+    : permissionAsker(createAsking(await askCommand(setup, parts)));
   const reviews =
     request.autoReview || settings.approvalMode === "auto-review" ? await reviewer(setup, state) : undefined;
+  const startedAt = Date.now();
   let confinement = unconfined;
   let confining: Promise<Confinement> | undefined;
   const confine = async () => {
@@ -35,6 +50,23 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     confinement = await confining;
     return confinement;
   };
+  // While no command is run, nothing waits for the sandbox.
+  const confinedFor = async (needs: readonly Need[]) =>
+    confining || needs.some((need) => need.kind === "Shell") ? confine() : unconfined;
+  const situationOf = ({ reach }: Confinement): Situation => ({
+    mode: state.mode,
+    interactive: ask !== undefined,
+    workspace,
+    // The model is pointed to long outputs by their path: it may read them.
+    roots: background.folder ? [...roots, background.folder] : roots,
+    home,
+    configDir,
+    searchPath: host.env["PATH"] ?? "",
+    startedAt,
+    rules: [...setup.rules, ...granted, ...parts.moreRules()],
+    sandbox: reach,
+    acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
+  });
   // A broken file stops the run before anything is asked or done.
   if (request.sandbox === "enabled" || hasSandboxFile(configDir, workspace)) await confine();
   return {
@@ -44,21 +76,10 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     },
     async decide(needs, options) {
       const { decide } = await import("../policy/decide.ts");
-      // While no command is run, nothing waits for the sandbox.
-      const confined = confining || needs.some((need) => need.kind === "Shell") ? await confine() : unconfined;
-      const decision = await decide(needs, {
-        mode: options?.readOnly && state.mode !== "plan" ? "ask" : state.mode,
-        interactive: ask !== undefined,
-        workspace,
-        // The model is pointed to long outputs by their path: it may read them.
-        roots: background.folder ? [...roots, background.folder] : roots,
-        home,
-        configDir,
-        searchPath: host.env["PATH"] ?? "",
-        rules: [...setup.rules, ...parts.moreRules()],
-        sandbox: confined.reach,
-        acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
-      });
+      const confined = await confinedFor(needs);
+      const situation = situationOf(confined);
+      const mode = options?.readOnly && state.mode !== "plan" ? "ask" : state.mode;
+      const decision = await decide(needs, { ...situation, mode });
       return confined.check(decision);
     },
     get sandbox() {

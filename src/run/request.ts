@@ -53,7 +53,7 @@ const fields =
 
 const chat = either(
   fields({ type: oneOf("new"), id: text }, ["type"]),
-  fields({ type: oneOf("resume"), id: text, fork: flag, newId: text }, ["type", "id"]),
+  fields({ type: oneOf("resume"), id: text, orNew: flag, fork: flag, newId: text }, ["type", "id"]),
 );
 
 const table: Readonly<Record<keyof RunRequest, Check>> = {
@@ -75,6 +75,7 @@ const table: Readonly<Record<keyof RunRequest, Check>> = {
   browser: flag,
   mcpConfigs: listOf(text),
   approvedServers: either(oneOf("all"), listOf(text)),
+  approvedServerCalls: oneOf("allow", "ask"),
   hooks: listOf(text),
   sandbox: oneOf("enabled", "disabled"),
   unlistedCommands: oneOf("sandbox", "ask"),

@@ -49,7 +49,8 @@ export const lastingModes: readonly unknown[] = ["plan", "ask"] satisfies Permis
 
 /** Throws what keeps the run from being kept: nothing runs that is not recorded. */
 export async function openSession(setup: Setup): Promise<RunSession> {
-  const { chat: choice = { type: "new" }, unkept } = setup.request;
+  const choice = await chosenChat(setup);
+  const { unkept } = setup.request;
   if (unkept) return passingSession(setup, choice);
   const kept = { mode: setup.mode === "force" ? "auto-run" : "default", model: setup.model.displayName };
   const warnings: string[] = [];
@@ -66,6 +67,7 @@ export async function openSession(setup: Setup): Promise<RunSession> {
     saveState: (key, value) => chat.saveState(key, value),
     warnings: [
       ...warnings,
+      ...chat.problems.map(({ message }) => `${message} The conversation is complete, and goes on.`),
       ...chat.interrupted.map(
         ({ tool, callId }) =>
           `A call of ${tool} (${callId}) was cut off by the end of an earlier run. It is not run again.`,
@@ -73,6 +75,13 @@ export async function openSession(setup: Setup): Promise<RunSession> {
     ],
     close: () => chat.close(),
   };
+}
+
+async function chosenChat({ request, configDir }: Setup): Promise<ChatChoice> {
+  const { chat = { type: "new" } } = request;
+  if (chat.type === "new" || !chat.orNew) return chat;
+  const { isTaken } = await import("../store/chats/list-chats.ts");
+  return isTaken(configDir, chat.id.toLowerCase()) ? chat : { type: "new", id: chat.id };
 }
 
 /** Nothing of it is written down; a chat that it resumes stays as it is. */

@@ -40,12 +40,13 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   const workspace = realDirectory(asked.workspace, "--workspace");
   const roots = (asked.roots ?? []).map((path) => realDirectory(path, "--add-dir"));
   const config = configDir(env);
-  const asking = createAsking(host.human);
+  const asking = createAsking(host.human, host.signal);
 
   const isKnown = asked.trust === true || isTrusted(config, workspace);
   const isAsked = gate && !isKnown && !asked.force;
   // A yes is remembered, as that of --trust.
   const isGranted = isAsked && (await asking.ask({ type: "trust", workspace }))?.type === "yes";
+  host.signal?.throwIfAborted();
   if (isAsked && !isGranted) throw untrusted(workspace);
   const request = isGranted ? { ...asked, trust: true } : asked;
   const trusted = isKnown || isGranted;
@@ -68,7 +69,7 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
     model,
     mode: modeOf(request, settings),
     limits: { ...limits, maxTurnsPerPrompt: settings.courser.maxTurns ?? 500 },
-    warnings: [...settings.warnings, ...foreignKeyWarning(host)],
+    warnings: [...settings.warnings, ...foreignKeyWarning(host), ...(model.notice ? [model.notice] : [])],
   };
 }
 

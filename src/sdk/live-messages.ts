@@ -81,7 +81,7 @@ export function createUnifier({ tool, startedAt }: LiveRunInfo): (event: AgentEv
       case "done":
       case "fail": {
         if (thoughts !== "" && !answer) answer = messageOf(event, "assistant", takeThoughts());
-        if (answer && event.usage) answer.usage = event.usage;
+        if (answer && event.usage) answer.usage = { ...event.usage };
         return takeAnswer();
       }
       default:

@@ -1,5 +1,5 @@
 // How a run ended: exactly one outcome, told by what the CLI said and how its process ended, never by the exit code alone.
-import { type ErrorCode, errorCodes } from "../protocol/error-codes.ts";
+import { codeNamedIn, type ErrorCode } from "../protocol/error-codes.ts";
 import type { Denial, Usage } from "../protocol/event.ts";
 import type { TurnEnding } from "../protocol/run.ts";
 import { redact } from "../redact/redact.ts";
@@ -100,9 +100,7 @@ function isProcessFault({ error, stop }: CliEnd): boolean {
   return error?.code === "CLI_EXIT" || error?.code === "FRAME_TRUNCATED" || error?.code === "NO_OUTPUT";
 }
 
-/** `Error: … [CODE]` is how our CLI says it; others are known by their texts. */
+/** Our CLI names it; others are known by their texts. */
 function codeIn(text: string, { failures }: Pick<AgentDriver, "failures">): string | undefined {
-  const named = /\[([A-Z]+(?:_[A-Z]+)*)\]\s*$/m.exec(text)?.[1];
-  if (named !== undefined && Object.hasOwn(errorCodes, named)) return named;
-  return failures.find(({ pattern }) => pattern.test(text))?.code;
+  return codeNamedIn(text) ?? failures.find(({ pattern }) => pattern.test(text))?.code;
 }

@@ -6,7 +6,7 @@ import type { UnifiedTool, UnifiedToolUseBlock } from "./unified.ts";
 /** By the name in unified messages: what each CLI calls the tool, where it has another name for it. */
 const namesOfTools: Record<UnifiedTool, Record<string, readonly string[]>> = {
   cursor: { Bash: ["Shell"], Ls: ["LS"], Edit: ["StrReplace"], Mcp: ["MCP"] },
-  claude: { Ls: ["LS"], Edit: ["MultiEdit"], Task: ["Agent"], AskQuestion: ["AskUserQuestion"] },
+  claude: { Ls: ["LS"], Edit: ["MultiEdit"], Task: ["Agent"] },
   codex: {
     Bash: ["shell", "shell_command", "exec_command", "container.exec", "local_shell", "local_shell_call"],
     Read: ["read_file", "view_image"],
@@ -37,7 +37,7 @@ export function unifiedToolName(tool: UnifiedTool, name: string): string {
   return Object.entries(namesOfTools[tool]).find(([, names]) => names.includes(name))?.[0] ?? name;
 }
 
-const ownNames = new Map(Object.entries({ Bash: "Shell", Ls: "LS", Mcp: "MCP" }));
+const ownNames = new Map(Object.entries({ Bash: "Shell", Ls: "LS", Mcp: "MCP", AskUserQuestion: "AskQuestion" }));
 
 /** The call as our model would have made it. Ours comes back as it was. */
 export function ownCallOf(block: UnifiedToolUseBlock, tool: UnifiedTool): { name: string; args: unknown } {

@@ -18,10 +18,13 @@ export interface UnifiedMessage {
   timestamp: number;
   tool: UnifiedTool;
   model?: string;
-  usage?: Usage;
+  usage?: UnifiedUsage;
   /** What the source said, untouched. */
   _original: unknown;
 }
+
+/** By one list of names, and beside them what the vendor counts, by its own: `input_tokens`, `reasoning_output_tokens`, … */
+export type UnifiedUsage = Usage & { readonly [vendorField: string]: unknown };
 
 export type UnifiedContent =
   | UnifiedTextBlock
@@ -78,7 +81,7 @@ export function unifiedChat(record: ChatRecord): UnifiedMessage[] {
   for (const { turn, event } of record.events) {
     if (event.type === "init") for (const answer of answers.get(turn) ?? []) answer.model = event.model ?? answer.model;
     const last = answers.get(turn)?.at(-1);
-    if (last && (event.type === "done" || event.type === "fail") && event.usage) last.usage = event.usage;
+    if (last && (event.type === "done" || event.type === "fail") && event.usage) last.usage = { ...event.usage };
   }
   return unified;
 }

@@ -2,7 +2,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
-import { shortened } from "../text/one-line.ts";
+import { redactedStart } from "../redact/shorten.ts";
 import { replaceFile } from "./json-file.ts";
 import { projectDir } from "./project.ts";
 
@@ -33,8 +33,7 @@ export type HookTrace = (line: HookTraceLine) => void;
 export function openHookTrace(paths: TracePaths, redact: (text: string) => string): HookTrace {
   const file = traceFile(paths);
   let lines = 0;
-  // First redacted, then cut: half a secret looks like nothing.
-  const short = (text: string) => shortened(redact(text.slice(0, 10 * longestText)), longestText);
+  const short = (text: string) => redactedStart(text, longestText, redact);
   return (line) => {
     if (lines >= mostLines) return;
     const kept = { ...line, command: short(line.command), note: short(line.note) };

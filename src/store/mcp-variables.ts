@@ -38,15 +38,23 @@ export function resolveServer(server: McpServer, context: VariableContext): Reso
   };
 }
 
-/** The files that decide what a definition does, beyond what it says: an agent that may edit them could change it. */
+/**
+ * The files that decide what a definition does, beyond what it says: an agent that may edit them could change it. A word
+ * may be a script that names files (`bash -c '. ./run.sh'`), a variable may name what a program loads.
+ */
 export function filesBehind(server: McpServer, context: VariableContext): string[] {
   const { definition, folder } = server;
   const roots = [context.workspace, folder];
-  const words = [definition.command, ...(definition.args ?? []), definition.envFile];
-  const paths = words.flatMap((word) => {
+  const { command, args = [], envFile, env = {} } = definition;
+  const paths = [command, ...args, envFile, ...Object.values(env)].flatMap((word) => {
     if (word === undefined) return [];
     try {
-      return [resolve(workingFolder(server, context), substitute(word, context).replace(/^--?[\w-]+=/, ""))];
+      const cwd = workingFolder(server, context);
+      const text = substitute(word, context);
+      const names = [text, ...text.split(/[\s;|&()<>"'`=,:{}]+/)].filter(Boolean);
+      // `python3 -m tools.serve`
+      const modules = args[args.indexOf(word) - 1] === "-m" ? [`${text.replaceAll(".", "/")}.py`] : [];
+      return [...names, ...modules].map((name) => resolve(cwd, name));
     } catch {
       return [];
     }

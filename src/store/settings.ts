@@ -90,6 +90,7 @@ export function builtInRules(configDir: string): Rule[] {
     text: `Read(${file})`,
     scope: "user",
     source: "built in",
+    withFolders: true,
   }));
 }
 

@@ -2,6 +2,7 @@
 
 import { type GuardedRequest, guardedFetch } from "../net/guarded.ts";
 import type { Headers } from "../net/headers.ts";
+import { redactedStart } from "../redact/shorten.ts";
 import { collapsed } from "../text/one-line.ts";
 import type { PageCache } from "./page-cache.ts";
 
@@ -147,7 +148,7 @@ function refusedPage(status: number, statusText: string, { type, charset }: Cont
     readerOf({ type, charset }) === readText
       ? decodeText(bytes.subarray(0, 2000), { label: charset, isHtml: false })
       : "";
-  const line = collapsed(said).slice(0, 300);
+  const line = redactedStart(collapsed(said), 300);
   return new PageError(
     status,
     `The server answered ${`${status} ${statusText}`.trim()}${line === "" ? "." : `: ${line}`}`,

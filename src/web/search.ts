@@ -3,6 +3,7 @@
 
 import { isObject, tryParse } from "../json/object.ts";
 import { createFetch } from "../net/fetch.ts";
+import { redactedStart } from "../redact/shorten.ts";
 import { collapsed } from "../text/one-line.ts";
 import type { EngineKind, SearchEngine, SearchHit } from "./search-engines.ts";
 
@@ -81,7 +82,7 @@ function refusal({ kind, url, key }: SearchEngine, status: number, text: string)
   const why = isRedirect
     ? "It redirects, which is not followed; configure the address that it points to"
     : advice[status];
-  const said = collapsed(text).slice(0, 200);
+  const said = redactedStart(collapsed(text), 200);
   // An engine may repeat what it was sent.
   const shown = key === "" ? said : said.replaceAll(key, "…");
   return new SearchError(

@@ -11,6 +11,7 @@ const fast = { stopMs: { cancel: 100, term: 200, result: 200 } };
 const kinds: [scenario: string, kind: string, more?: object][] = [
   ["auth", "auth"],
   ["auth-words", "auth"],
+  ["auth-failed", "auth"],
   ["limit", "limit"],
   ["overloaded", "model"],
   ["is-error", "model"],
@@ -235,4 +236,45 @@ test("when all fail, the error names everyone who was tried", async () => {
     "Tried: a (profile default): CLI_EXIT; b (profile default): MODEL_AUTH_ERROR.",
   );
   expect(turn.attempts).toHaveLength(2);
+});
+
+describe("words on stderr", () => {
+  const speak = `if [ -n "$WORDS" ]; then echo "$WORDS" >&2; exit 1; fi; ${delta("Hello world")}; ${line({ type: "done", data: {} })}`;
+  const play = async (words: string) => {
+    const adapter = adapterOf(
+      { first: model("-", { ...fast, command: "bash", args: ["-c", speak], authProfiles: ["one", "two"] }) },
+      { profiles: { one: { env: { WORDS: words } }, two: { env: { WORDS: "" } } } },
+    );
+    return tell(adapter);
+  };
+
+  test.each([
+    "auth failed",
+    "Authorization failure",
+    "unauthorized",
+    "invalid token",
+    "error: the token was revoked",
+    "Bad credentials",
+    "HTTP 401",
+    "You are not signed in",
+    "authentication_error: x-api-key",
+    "invalid_api_key",
+  ])("%s: the next profile answers, and done needs no reason", async (words) => {
+    const { turn, last, text } = await play(words);
+    expect(turn.attempts.map(({ profile, kind }) => [profile, kind])).toEqual([
+      ["one", "auth"],
+      ["two", undefined],
+    ]);
+    expect(text).toBe("Hello world");
+    expect(last).toEqual({ type: "done", data: { finishReason: "stop" } });
+  });
+
+  test.each(["boom", "the author failed a test", "wrote 40100 lines", "tokens: 401k"])(
+    "%s: another profile does not help",
+    async (words) => {
+      const { turn, last } = await play(words);
+      expect(turn.attempts).toHaveLength(1);
+      expect(last).toMatchObject({ type: "error", data: { code: "CLI_EXIT" } });
+    },
+  );
 });

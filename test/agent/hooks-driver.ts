@@ -14,7 +14,7 @@ import { realSeams } from "../../src/agent/seams.ts";
 import { builtInTools } from "../../src/agent/tools/index.ts";
 import { TodoList } from "../../src/agent/tools/todos.ts";
 import { decide } from "../../src/policy/decide.ts";
-import { UserError } from "../../src/protocol/error-codes.ts";
+import { codeNamedIn, UserError } from "../../src/protocol/error-codes.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import { loadHooks } from "../../src/store/hook-files.ts";
 import { isTrusted } from "../../src/store/trust.ts";
@@ -189,7 +189,8 @@ const runInCli: Run = async ({ config, input, expect }, fixture, place) => {
   const shape = Object.entries<any>(end?.["tool_call"] ?? {}).find(([key]) => key.endsWith("ToolCall"))?.[1]?.result;
   const wasAsked = lines.some((line) => line["type"] === "interaction_query");
   const rejected = shape?.rejected;
-  const error = result?.["is_error"] ? String(result["error_code"]) : undefined;
+  // The trust gate tells stderr alone.
+  const error = result ? (result["error_code"] as string | undefined) : codeNamedIn(run.stderr);
   const warnings = run.stderr.split("\n").filter((line) => /^(Warning|Error): /.test(line));
   return {
     verdict: !shape ? "none" : !rejected ? "allow" : wasAsked ? "ask" : "deny",

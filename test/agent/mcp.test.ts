@@ -15,9 +15,7 @@ import { findTool } from "../../src/agent/tools/index.ts";
 import { ToolFailure, type ToolResult } from "../../src/agent/tools/tool.ts";
 import { serversIn } from "../../src/store/mcp-servers.ts";
 import { repository } from "../support/run-cli.ts";
-import { notLinux, orSkipped } from "../support/skipping.ts";
 import { toolContext } from "../support/tool-context.ts";
-import { killRuns } from "./mcp-kill.ts";
 
 const fixture = join(repository, "test/support/mcp-server.mjs");
 const demo = (...modes: string[]) => ({ command: process.execPath, args: [fixture, ...modes] });
@@ -340,15 +338,6 @@ describe("what servers ask", () => {
     expect(await elicitFrom(says(["Yes"]))("s", address("file:///bin/sh"), never)).toEqual({ action: "decline" });
   });
 });
-
-it.skipIf(notLinux)(
-  orSkipped("nothing is left of runs that are killed", notLinux),
-  async () => {
-    const { survivors } = await killRuns(5);
-    expect(survivors).toEqual([]);
-  },
-  30_000,
-);
 
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { CharacterStream, SpillFile } from "../../src/agent/output.ts";
 import { createProcessRunner, type ProcessRequest, toolEnvironment } from "../../src/agent/process.ts";
 import { BoundedBytes } from "../../src/process/bounded-bytes.ts";
-import { newMark, ProcessTree, parsePs } from "../../src/process/tree.ts";
+import { ProcessTree, parsePs } from "../../src/process/tree.ts";
 import { notLinux, orSkipped } from "../support/skipping.ts";
 import { aliveWith, isAlive, isValidText, openDescriptors, uniqueSleep, until, zombies } from "./process-support.ts";
 
@@ -108,7 +108,7 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
     const sleep = uniqueSleep();
     const child = spawn("bash", ["-c", `(env -i setsid sleep ${sleep} &)`], { detached: true });
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
-    const tree = new ProcessTree(child.pid!, newMark(), [child.stdout, child.stderr]);
+    const tree = new ProcessTree(child.pid!, "COURSER_CALL_TREE", [child.stdout, child.stderr]);
     expect(await tree.end()).toBe(1);
     expect(aliveWith(sleep)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 // Runs a case of the group `sandbox`: real commands in the real sandbox, through the library and through the built CLI.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Case, CaseResult } from "../support/case.ts";
@@ -78,6 +78,7 @@ function prepare(config: Parts["config"], input: Parts["input"], fixture: Sandbo
   write(base, setup["outside_files"] ?? {});
   for (const [name, target] of Object.entries(setup["hardlinks"] ?? {}))
     linkSync(join(workspace, target as string), join(workspace, name));
+  for (const name of setup["home_fifos"] ?? []) execFileSync("mkfifo", [join(home, name)]);
   for (const name of setup["exec"] ?? []) chmodSync(join(workspace, name), 0o755);
   for (const [name, target] of Object.entries(setup["symlinks"] ?? {}))
     symlinkSync(target as string, join(workspace, name));

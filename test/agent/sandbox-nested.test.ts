@@ -1,6 +1,6 @@
 // The sandbox where somebody else has drawn bounds: for an ordinary user, without namespaces, and our CLI inside another sandbox.
 
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -25,8 +25,11 @@ const noOther =
 describe.skipIf(noOther)(name("for an ordinary user", noOther), () => {
   it("holds as it does for root", async () => {
     const { base, workspace, home, configDir } = fixture;
-    write(configDir, { "cli-config.json": '{"sandbox":{"mode":"enabled"}}' });
-    write(configDir, { "sandbox.json": '{"limits":{"memoryMb":512,"processes":50}}' });
+    const permissions = { deny: ["Read(a/k.txt)", "Write(c/w.txt)"] };
+    write(configDir, { "cli-config.json": JSON.stringify({ sandbox: { mode: "enabled" }, permissions }) });
+    write(configDir, { "sandbox.json": '{"limits":{"memoryMb":512,"processes":50}}', "chats/x": "SECRET" });
+    write(workspace, { "a/k.txt": "SECRET", "c/w.txt": "old" });
+    execFileSync("mkfifo", [join(home, "pipe")]);
     const user = 61_234;
     for (const path of treeOf(base)) chownSync(path, user, user);
     const program = await bundle("test/agent/sandbox-probe.ts");
@@ -34,8 +37,10 @@ describe.skipIf(noOther)(name("for an ordinary user", noOther), () => {
     const commands = [
       "id -u; echo x > $HOME/escaped; echo x > .git/hooks/pre-commit; mv .git .git2; mkdir .vscode; echo x > .vscode/a",
       "grep -E 'NoNewPrivs|CapEff' /proc/self/status; ls -d /proc/[0-9]* | wc -l; ls /proc/self/fd | wc -l",
-      "echo n > n.txt && git add -A && git -c user.name=a -c user.email=a@b commit -qm two && git log --oneline | wc -l",
+      "echo n > n.txt && git add n.txt && git -c user.name=a -c user.email=a@b commit -qm two && git log --oneline | wc -l",
       "for i in $(seq 80); do sleep 2 & done; wait",
+      "grep -rs SECRET ~/.cursor; mv a x; cat x/k.txt a/k.txt; mv c y; cp -r y c; echo new > c/w.txt; echo . ",
+      "exec 3<> ~/pipe && echo PIPE; exec 4<> /proc/1/mem && echo MEMORY; ls /proc/1",
     ];
     const calls = commands.map((command) => ({ tool: "shell", command, timeout: 4000 }));
     write(base, { "job.json": JSON.stringify({ workspace, home, configDir, mode: "force", calls }) });
@@ -49,12 +54,16 @@ describe.skipIf(noOther)(name("for an ordinary user", noOther), () => {
     expect(run.stderr).toBe("");
     const { calls: seen } = JSON.parse(readFileSync(join(base, "seen.json"), "utf8")) as SandboxSeen;
     expect(seen[0]!.output).toMatch(/^61234\n/);
-    expect(seen[0]!.output.match(/Read-only file system/g)).toHaveLength(3);
+    expect(seen[0]!.output.match(/Read-only file system/g)).toHaveLength(2);
+    expect(seen[0]!.output).toMatch(/\.vscode is protected: what came there/);
     expect(seen[0]!.output).toMatch(/Device or resource busy/);
     // The second half of a pipe may not be there yet when the first one looks.
     expect(seen[1]!.output).toMatch(/CapEff:\t0{16}\nNoNewPrivs:\t1\n[34]\n4\n/);
     expect(seen[2]!.output).toBe("2\n");
     expect(seen[3]!.output).toMatch(/Resource temporarily unavailable/);
+    expect(seen[4]!.output).not.toContain("SECRET");
+    expect(readFileSync(join(workspace, "c/w.txt"), "utf8")).toBe("old");
+    expect(seen[5]!.output).not.toMatch(/PIPE|MEMORY/);
     expect(existsSync(join(workspace, ".vscode"))).toBe(false);
   });
 });
@@ -91,6 +100,35 @@ describe.skipIf(noOther)(name("for root without control groups", noOther), () =>
     const { calls: seen } = JSON.parse(readFileSync(join(base, "seen.json"), "utf8")) as SandboxSeen;
     expect(seen[0]).toMatchObject({ outcome: "failure", output: expect.stringContaining("more than 100 processes") });
     expect(seen[1]).toMatchObject({ outcome: "success" });
+  });
+});
+
+describe.skipIf(noOther)(name("where a folder is mounted twice", noOther), () => {
+  it("a rule holds at both places", async () => {
+    const { base, workspace, home, configDir } = fixture;
+    const permissions = { deny: ["Read(a/k.txt)", "Write(c/w.txt)"] };
+    write(configDir, { "cli-config.json": JSON.stringify({ sandbox: { mode: "enabled" }, permissions }) });
+    write(configDir, { "chats/x": "SECRET" });
+    write(workspace, { "a/k.txt": "SECRET", "c/w.txt": "old", "twice/.keep": "" });
+    const [alias, other] = [join(home, "alias of it"), join(home, "conf")];
+    for (const folder of [alias, other]) mkdirSync(folder);
+    const command = `cat ${home}/alias*/a/k.txt; grep -rs SECRET ${other} ${home}/.cursor; echo new > twice/w.txt; mv twice t; cat ${home}/alias*/README.md`;
+    write(base, {
+      "job.json": JSON.stringify({ workspace, home, configDir, mode: "force", calls: [{ tool: "shell", command }] }),
+    });
+    const script = `mount --bind ${workspace} "${alias}" && mount --bind ${configDir} ${other} && mount --bind ${workspace}/c ${workspace}/twice && exec "$@"`;
+    const files = [join(base, "job.json"), join(base, "seen.json")];
+    const agent = [process.execPath, await bundle("test/agent/sandbox-probe.ts"), ...files];
+    const env = { PATH: process.env["PATH"], HOME: home };
+    const run = spawnSync("/usr/bin/unshare", ["--mount", "sh", "-c", script, "sh", ...agent], {
+      env,
+      encoding: "utf8",
+    });
+    expect(run.stderr).toBe("");
+    const { calls } = JSON.parse(readFileSync(files[1]!, "utf8")) as SandboxSeen;
+    expect(calls[0]!.output).not.toContain("SECRET");
+    expect(calls[0]!.output).toContain("hello");
+    expect(readFileSync(join(workspace, "c/w.txt"), "utf8")).toBe("old");
   });
 });
 

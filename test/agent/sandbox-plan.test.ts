@@ -111,6 +111,7 @@ describe("bubblewrap", () => {
   const parts = {
     bwrap: "/usr/bin/bwrap",
     bash: "/usr/bin/bash",
+    stat: "/usr/bin/stat",
     kernelPaths: kernelPaths.slice(0, 2),
     emptyFile: "/private/nothing",
     emptyFolder: "/private/none",
@@ -124,8 +125,11 @@ describe("bubblewrap", () => {
     { at: "/w/.env", as: "hidden", kind: "file" },
     { at: "/w/.git", as: "pinned" },
     { at: "/w/.git/hooks", as: "readOnly" },
+    { at: "/home/.cursor", as: "closed" },
   ];
-  const confinement = { layout, cwd: "/w/sub", limits: { memoryMb: 512, processes: 256 } };
+  const limits = { memoryMb: 512, processes: 256 };
+  const files = { checks: "/private/start.checks", complainTo: "/private/start.txt" };
+  const confinement = { layout, cwd: "/w/sub", limits, ...files };
 
   it("is told everything on one command line", async () => {
     const words = bubblewrapCommand(parts, confinement, ["bash", "-c", "ls -l"]);
@@ -136,8 +140,7 @@ describe("bubblewrap", () => {
     const relay = { node: "/usr/bin/node", socket: "/private/net/proxy" };
     const { filter: _none, ...plain } = { ...parts, groups: [] };
     const words = bubblewrapCommand(plain, { ...confinement, layout: [], relay }, ["true"]);
-    expect(words[0]).toBe("/usr/bin/bwrap");
-    const inner = words.slice(words.indexOf("--") + 1);
+    const inner = words.slice(words.indexOf("/usr/bin/node"));
     expect(inner.slice(0, 2)).toEqual(["/usr/bin/node", "-e"]);
     expect(inner.slice(3, 6)).toEqual(["--", "/private/net/proxy", "/usr/bin/bash"]);
     expect(inner.at(-1)).toBe("true");
@@ -240,6 +243,7 @@ describe("the filter of system calls", () => {
       io_uring: 425,
       ptrace: 101,
       writev: 311,
+      readv: 310,
     },
     arm64: {
       arch: 0xc00000b7,
@@ -253,6 +257,7 @@ describe("the filter of system calls", () => {
       io_uring: 425,
       ptrace: 117,
       writev: 271,
+      readv: 270,
     },
   };
 
@@ -281,6 +286,9 @@ describe("the filter of system calls", () => {
       ["tracing a process of its own", [calls.ptrace, 16, 12], allowed],
       ["tracing the keeper", [calls.ptrace, 16, 1], failed(1)],
       ["writing into the keeper", [calls.writev, 1], failed(1)],
+      ["reading out of the keeper", [calls.readv, 1], failed(1)],
+      ["a handle on the keeper", [434, 1], failed(1)],
+      ["a handle on a process of its own", [434, 12], allowed],
     ])("%s", (_, [call, ...args], expected) => {
       expect(answer(call!, ...args)).toBe(expected);
     });

@@ -1,5 +1,5 @@
 // What settings and rules make of the sandbox: more or less to write, to read, to see.
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { git, makeSandboxFixture, type SandboxFixture, sandboxMissing, write } from "./sandbox-fixture.ts";
@@ -46,7 +46,8 @@ describe.skipIf(missing)(name("rules in the sandbox"), () => {
       "cat .env deep/er/a.key private/y z.log ~/secrets/token ~/.cursor/auth.json; ls ~/secrets private; cat deep/b closed/x; echo 2 > closed/x; touch closed/n",
     );
     expect(end.stdout).toBe("b1");
-    expect(end.stderr.match(/Permission denied/g)).toHaveLength(8);
+    expect(end.stderr.match(/Permission denied/g)).toHaveLength(7);
+    expect(end.stderr).toContain("/.cursor/auth.json: No such file");
     expect(end.stderr.match(/Read-only file system/g)).toHaveLength(2);
     expect(readFileSync(join(workspace, ".env"), "utf8")).toBe("KEY=1\n");
   });
@@ -59,11 +60,9 @@ describe.skipIf(missing)(name("rules in the sandbox"), () => {
     const end = await run(
       "echo 1 > lock.json; touch made/a; echo 2 > config/new.yml; touch config/fine; mkdir -p deep/er; touch deep/er/x deep/er/y; echo 2 > config/old.yml",
     );
-    expect(end.stderr.match(/Is a directory|Read-only file system/g)).toHaveLength(3);
-    expect(end.notes).toEqual([
-      expect.stringMatching(/deep\/er\/x is protected: .* is now .*x\.blocked$/),
-      expect.stringMatching(/config\/new\.yml is protected: .* is now .*new\.yml\.blocked$/),
-    ]);
+    expect(end.stderr.match(/Read-only file system/g)).toHaveLength(1);
+    for (const path of ["lock.json", "deep/er/x", "config/new.yml"])
+      expect(end.notes).toContainEqual(expect.stringMatching(`${path} is protected: .* is now .*${path}\\.blocked$`));
     const paths = ["lock.json", "made", "config/new.yml", "config/fine", "deep/er/x", "deep/er/y", "config/old.yml"];
     const there = paths.filter((path) => existsSync(join(workspace, path)));
     expect(there).toEqual(["config/fine", "deep/er/y", "config/old.yml"]);
@@ -152,7 +151,8 @@ describe.skipIf(missing)(name("settings of the sandbox"), () => {
       "echo x > .bashrc; echo x > .zshrc; mkdir -p .ssh .config/git; touch .ssh/a .config/git/config; touch fine",
     );
     expect(readFileSync(join(fixture.workspace, ".bashrc"), "utf8")).toBe("old\n");
-    expect(end.stderr.match(/Read-only|Is a directory/g)).toHaveLength(4);
+    expect(end.stderr.match(/Read-only/g)).toHaveLength(1);
+    expect(end.notes.join(" ").match(/is protected/g)!.length).toBeGreaterThanOrEqual(3);
     const there = [".zshrc", ".ssh", ".config/git", "fine"].filter((path) => existsSync(join(fixture.workspace, path)));
     expect(there).toEqual(["fine"]);
   });
@@ -179,20 +179,18 @@ describe.skipIf(missing)(name("settings of the sandbox"), () => {
 });
 
 describe.skipIf(missing)(name("git in the sandbox"), () => {
-  it("does not stumble over the folders that hold names", async () => {
+  it("finds nothing of ours in its way", async () => {
     const { run, workspace } = await open((fixture) => {
+      rmSync(join(fixture.workspace, ".cursor"), { recursive: true });
       git(fixture.workspace, "add", "-A");
       git(fixture.workspace, "commit", "-qm", "all");
       return { rules: ["Write(lock #1.json)"] };
     });
-    const list = join(workspace, ".git/info/exclude");
-    const before = readFileSync(list, "utf8");
     const end = await run(
-      "touch a && git clean -fd && touch b && git -c user.name=a -c user.email=a@b stash -u && git stash pop && git status --short --ignored; echo x > .git/info/exclude",
+      "touch a && git clean -fd && touch b && git -c user.name=a -c user.email=a@b stash -u && git stash pop && git status --short --ignored",
     );
     expect([end.stdout.split("\n").at(-2), end.stderr]).toEqual(["?? b", ""]);
     expect(existsSync(join(workspace, "b"))).toBe(true);
-    expect(readFileSync(list, "utf8")).toBe(before);
   });
 });
 

@@ -1,10 +1,10 @@
 // The sandbox on Linux, for real: what commands in it can write, see, reach and leave behind.
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BackgroundShells } from "../../src/agent/background.ts";
-import { outputFolder } from "../../src/agent/output-folder.ts";
 import { shell } from "../../src/agent/tools/shell.ts";
+import { write as writeTool } from "../../src/agent/tools/write.ts";
 import { protectedExamples } from "../policy/protected-examples.ts";
 import { toolContext } from "../support/tool-context.ts";
 import { git, listen, makeSandboxFixture, sandboxMissing, write } from "./sandbox-fixture.ts";
@@ -165,10 +165,8 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     const args = shell.parse({ command: "touch $HOME/no; touch started; sleep 30", isBackground: true });
     await shell.run(args, { ...context, sandbox: box.sandbox });
     await expect.poll(() => existsSync(join(box.workspace, "started")), { timeout: 5000 }).toBe(true);
-    expect(existsSync(join(box.workspace, ".vscode"))).toBe(true);
     await background.endAll();
     expect(existsSync(join(box.home, "no"))).toBe(false);
-    expect(existsSync(join(box.workspace, ".vscode"))).toBe(false);
   });
 });
 
@@ -235,39 +233,63 @@ describe.skipIf(missing)(name("protected paths in the sandbox"), () => {
     const end = await box.run("rm .idea; mkdir .idea; echo x > .idea/y; echo ../evil > .git/commondir");
     expect(readlinkSync(join(box.workspace, ".idea"))).toBe("real-idea");
     expect(existsSync(join(box.workspace, ".git/commondir"))).toBe(false);
-    expect(end.notes).toEqual([
-      expect.stringContaining(".git/commondir is protected: what the command put there is now"),
-      expect.stringMatching(/\.idea is protected: .* is now .*\.idea\.blocked$/),
-    ]);
+    expect(end.notes).toContainEqual(
+      expect.stringMatching(/\.git\/commondir is protected: what came there .* is now .*commondir\.blocked$/),
+    );
+    expect(end.notes).toContainEqual(expect.stringMatching(/\.idea is protected/));
   });
 
-  it("holds names until the last command has ended, and takes over from those who were killed", async () => {
-    const held = join(box.workspace, ".vscode");
-    const first = box.run("sleep 0.6");
-    await expect.poll(() => existsSync(held), { timeout: 5000 }).toBe(true);
-    const second = await box.run("echo x > .vscode/tasks.json");
-    expect(second.stderr).toMatch(/Read-only file system/);
-    expect(existsSync(held)).toBe(true);
-    await first;
-    expect(existsSync(held)).toBe(false);
-
-    const registry = outputFolder("sandbox");
-    mkdirSync(join(box.workspace, ".claude"));
-    const dead = { pid: 2 ** 22 + 1, folders: [box.workspace], blanks: [join(box.workspace, ".claude")] };
-    write(registry, { "dead.json": JSON.stringify(dead) });
-    await box.run("true");
-    expect(existsSync(join(box.workspace, ".claude"))).toBe(false);
-    expect(existsSync(join(registry, "dead.json"))).toBe(false);
+  it("shows nothing in the workspace while commands run, and leaves nothing there", async () => {
+    const before = readdirSync(box.workspace);
+    const running = Promise.all([1, 2, 3, 4].map(() => box.run("sleep 0.5")));
+    const seen = new Set<string>();
+    let isOver = false;
+    void running.then(() => (isOver = true));
+    while (!isOver) {
+      for (const each of [...readdirSync(box.workspace), ...readdirSync(join(box.workspace, ".git"))]) seen.add(each);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect([...seen].filter((each) => !before.includes(each)).sort()).toEqual(gitNames(box.workspace));
+    expect(readdirSync(box.workspace)).toEqual(before);
   });
 
-  it("keeps what the user put there meanwhile", async () => {
-    const running = box.run("sleep 0.5");
-    await expect.poll(() => existsSync(join(box.workspace, ".vscode")), { timeout: 5000 }).toBe(true);
-    write(box.workspace, { ".vscode/mine.json": "{}" });
-    await running;
-    expect(readdirSync(join(box.workspace, ".vscode"))).toEqual(["mine.json"]);
+  it("moves aside at once what appears under a protected name, not only when the command has ended", async () => {
+    const running = box.run("mkdir .vscode; echo x > .vscode/tasks.json; echo x > .envrc; touch made; sleep 0.8");
+    await expect.poll(() => existsSync(join(box.workspace, "made")), { timeout: 5000 }).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    const there = [".vscode", ".envrc"].filter((path) => existsSync(join(box.workspace, path)));
+    expect(there).toEqual([]);
+    expect((await running).notes.filter((note) => note.includes("is protected"))).toHaveLength(2);
+  });
+
+  it("ends a command that makes them over and over", async () => {
+    const end = await box.run("while :; do mkdir -p .claude; done", { timeoutMs: 10_000 });
+    expect(end.notes).toContain("it was killed: it kept making protected names");
+    expect(end.timedOut).toBe(false);
+    expect(readdirSync(box.workspace).filter((each) => each.startsWith(".claude")).length).toBeLessThan(100);
+    rmSync(join(box.workspace, ".claude"), { recursive: true, force: true });
+  });
+
+  it("leaves to the agent what it writes itself, and nothing else beside it", async () => {
+    rmSync(join(box.workspace, ".cursor"), { recursive: true });
+    const running = box.run(
+      "until [ -e .cursor/rules/a.mdc ]; do sleep 0.01; done; echo '{}' > .cursor/hooks.json; sleep 0.5",
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const context = { ...toolContext(box.workspace), sandbox: box.sandbox };
+    await writeTool.run(writeTool.parse({ path: ".cursor/rules/a.mdc", contents: "rule" }), context);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(existsSync(join(box.workspace, ".cursor/rules/a.mdc"))).toBe(true);
+    expect(existsSync(join(box.workspace, ".cursor/hooks.json"))).toBe(false);
+    expect((await running).notes).toEqual([expect.stringMatching(/hooks\.json is protected/)]);
+    expect(readFileSync(join(box.workspace, ".cursor/rules/a.mdc"), "utf8")).toBe("rule");
   });
 });
+
+/** Those in the folder of the repository, which are looked at as well. */
+function gitNames(workspace: string): string[] {
+  return readdirSync(join(workspace, ".git")).sort();
+}
 
 /** Without what was moved aside. */
 function listing(folder: string): string[] {

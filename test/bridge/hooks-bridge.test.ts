@@ -91,6 +91,51 @@ describe("hosts", () => {
     expect(lost("claude", bash, { ...everything, modified_input: { command: "y" } })).toEqual([]);
   });
 
+  it.each(["claude", "codex"] as const)("%s: a refusal ends as the host documents it", (host) => {
+    const serialize = (payload: object, answer: HookAnswer) =>
+      hosts[host].serialize(answer, hosts[host].parse(payload));
+    const bash = { hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: "x" } };
+    const prompt = { hook_event_name: "UserPromptSubmit", prompt: "p" };
+    expect(serialize(bash, { decision: "deny", reason: "no" })).toMatchObject({ exit_code: 2, stderr: "no\n" });
+    expect(serialize(bash, { decision: "deny" })).toMatchObject({ exit_code: 2, stderr: "A hook refused it.\n" });
+    expect(serialize(prompt, { decision: "deny", reason: "no" })).toMatchObject({ exit_code: 2, stderr: "no\n" });
+    // What is said beside the reason is in the JSON, which is read with 0 alone.
+    const more = serialize(bash, { decision: "deny", reason: "no", user_message: "Look." });
+    expect(more).toMatchObject({ exit_code: 0, stderr: "" });
+    expect(JSON.parse(more.stdout)).toMatchObject({
+      systemMessage: "Look.",
+      hookSpecificOutput: { permissionDecision: "deny" },
+    });
+    expect(serialize(bash, {})).toMatchObject({ exit_code: 0, stdout: "" });
+    expect(serialize({ ...bash, hook_event_name: "PostToolUse" }, { decision: "deny", reason: "no" }).exit_code).toBe(
+      0,
+    );
+  });
+
+  it.each(["claude", "codex"] as const)("%s: a request for permission is answered, or left to the person", (host) => {
+    const request = {
+      hook_event_name: "PermissionRequest",
+      turn_id: "t",
+      tool_name: "Bash",
+      tool_input: { command: "x" },
+    };
+    const event = hosts[host].parse(request);
+    expect(event).toMatchObject({ event: "PermissionRequest", tool: "Bash", input: { command: "x" } });
+    const answer = (given: HookAnswer) => {
+      const { stdout, exit_code, stderr } = hosts[host].serialize(given, event);
+      return { exit_code, stderr, said: stdout === "" ? undefined : JSON.parse(stdout).hookSpecificOutput.decision };
+    };
+    expect(answer({ decision: "allow" })).toEqual({ exit_code: 0, stderr: "", said: { behavior: "allow" } });
+    const denied = { exit_code: 2, stderr: "no\n", said: { behavior: "deny", message: "no" } };
+    expect(answer({ decision: "deny", reason: "no" })).toEqual(denied);
+    expect(answer({ decision: "ask" })).toEqual({ exit_code: 0, stderr: "", said: undefined });
+    expect(answer({})).toEqual({ exit_code: 0, stderr: "", said: undefined });
+    const changed = answer({ decision: "allow", modified_input: { command: "y" } });
+    if (host === "claude") expect(changed.said).toEqual({ behavior: "allow", updatedInput: { command: "y" } });
+    else
+      expect(changed).toMatchObject({ said: { behavior: "allow" }, stderr: expect.stringContaining("modified_input") });
+  });
+
   it.each(recorded.map((line) => [line.host, line.payload["hook_event_name"] as string, line] as const))(
     "%s: a real payload of %s is known and read",
     (_, name, { host, payload }) => {
@@ -110,6 +155,11 @@ describe("hosts", () => {
     expect(told({ hook_event_name: "PreToolUse", session_id: "s", tool_use_id: "t" })).toBe("claude");
     expect(told({ hook_event_name: "PreToolUse", session_id: "s", turn_id: "t" })).toBe("codex");
     expect(told({ hook_event_name: "SessionStart", session_id: "s", model: "m", source: "startup" })).toBe("claude");
+    const start = { hook_event_name: "SessionStart", session_id: "s", model: "m", source: "startup" };
+    expect(told({ ...start, permission_mode: "default", transcript_path: null })).toBe("codex");
+    expect(told({ hook_event_name: "SessionEnd", session_id: "s", reason: "other", transcript_path: null })).toBe(
+      "codex",
+    );
     // What Courser sends to hooks of Claude's settings has the fields of both.
     expect(told({ hook_event_name: "PreToolUse", session_id: "s", cursor_version: "1", model: "m" })).toBe("claude");
     for (const other of [null, [], "x", {}, { hook_event_name: 1 }, { hook_event_name: "x" }])
@@ -312,7 +362,7 @@ describe("a script", () => {
     const denied = { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason: "no" };
     for (const host of ["claude", "codex"]) {
       const { status, stdout, stderr } = play(guard, call, ["--host", host]);
-      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      expect({ status, stderr }).toEqual({ status: 2, stderr: "no\n" });
       expect(JSON.parse(stdout)).toEqual({ hookSpecificOutput: denied });
     }
   });

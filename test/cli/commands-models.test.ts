@@ -41,7 +41,7 @@ describe("models", () => {
     expect(lines.slice(0, 2)).toEqual(["Available models", ""]);
     expect(lines.slice(-2)).toEqual(["", expect.stringMatching(/^Tip: /)]);
     for (const line of lines.slice(2, -2)) expect(line).toMatch(/^\S+ - .+$/);
-    expect(lines).toContain("claude-4.5-sonnet - Claude 4.5 Sonnet (current, default)");
+    expect(lines).toContain("claude-4.5-sonnet - Claude 4.5 Sonnet  (current, default)");
     for (const { id, name } of catalog) expect(stdout).toContain(`\n${id} - ${name}`);
     expect((await workspace.run(["--list-models"], { env: { ANTHROPIC_API_KEY: "k" } })).stdout).toBe(stdout);
   });

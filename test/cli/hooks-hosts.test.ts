@@ -21,8 +21,10 @@ describe("recorded payloads", () => {
   it.each(rows)("%s %s", async (host, file) => {
     const payload = readFileSync(join(recordings, host, file), "utf8");
     const { exit, stdout, stderr } = await place.start(join(place.path, ".hooks/guard.ts"), ["--host", host], payload);
-    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
-    if (!file.includes("rm-rf")) return expect(stdout.includes("deny")).toBe(false);
+    const isRefused = file.includes("rm-rf");
+    expect(exit).toBe(isRefused ? 2 : 0);
+    expect(stderr !== "").toBe(isRefused);
+    if (!isRefused) return expect(stdout.includes("deny")).toBe(false);
     expect(JSON.parse(stdout).hookSpecificOutput).toMatchObject({
       hookEventName: "PreToolUse",
       permissionDecision: "deny",

@@ -117,7 +117,7 @@ describe("the formats", () => {
     expect(said.map((line) => line["message"].content[0].text)).toEqual(["One. ", "Two."]);
     expect(said[0]).toHaveProperty("model_call_id");
     expect(said[1]).not.toHaveProperty("model_call_id");
-    for (const line of said) expect(line).not.toHaveProperty("timestamp_ms");
+    expect(said.map((line) => typeof line["timestamp_ms"])).toEqual(["number", "undefined"]);
     expect(onlyResult(run)["result"]).toBe("One. Two.");
   });
 
@@ -176,12 +176,12 @@ describe("the end", () => {
     expect(run.stderr).toContain("Error: no [MODEL_BAD_REQUEST]");
   });
 
-  it("an untrusted workspace is refused before anything", async () => {
-    const run = await workspace().run(["-p", "--output-format", "stream-json", "what is 2+2?"]);
-    expect(run.exit).toBe(1);
-    expect(run.lines()).toHaveLength(1);
-    expect(onlyResult(run)).toMatchObject({ error_code: "UNTRUSTED", session_id: "" });
+  it.each(["text", "json", "stream-json"])("an untrusted workspace writes nothing on stdout as %s", async (format) => {
+    const run = await workspace().run(["-p", "--output-format", format, "what is 2+2?"]);
+    expect(run).toMatchObject({ exit: 1, stdout: "" });
     expect(run.stderr).toContain("Workspace Trust Required");
+    expect(run.stderr).toContain("--trust, --yolo, or -f");
+    expect(run.stderr).toContain("[UNTRUSTED]");
   });
 
   it("--trust holds for the run where it cannot be saved", async () => {
@@ -453,7 +453,9 @@ describe("calls", () => {
     expect(call.args.command).toBe("touch pwned");
     expect(call.result.rejected.reason).toBeTruthy();
     expect(onlyResult(run)["permission_denials"]).toHaveLength(1);
-    expect(run.stderr).toContain("Rejected: Shell:");
+    expect(run.stderr).toBe("");
+    const text = await place.run([...flags, "--output-format", "text", "--model", `script:${file}`, "go"]);
+    expect(text.stderr).toContain("Rejected: Shell:");
   });
 
   it("are few in plan and ask mode, and by flag", async () => {

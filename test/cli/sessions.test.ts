@@ -496,6 +496,20 @@ describe("a chat that is not there", () => {
     expect(shown.stderr).not.toContain("--continue");
   });
 
+  it("can be begun under that id, and is resumed by the same flag", async () => {
+    const workspace = make();
+    const refused = await workspace.run(["-p", "--force", "--resume", missing, "hi"]);
+    expect(refused.stderr).toContain(`courser --resume-or-new ${missing} "…"`);
+    const ask = (prompt: string, ...flags: string[]) =>
+      workspace.run(["-p", "--force", "--output-format", "json", "--resume-or-new", missing, ...flags, prompt]);
+    expect((await ask("what is 7+7?")).lines()).toMatchObject([{ result: "7 + 7 = 14", session_id: missing }]);
+    const [again] = (await ask("what was my last question?")).lines();
+    expect(again).toMatchObject({ session_id: missing, result: expect.stringContaining("what is 7+7?") });
+    expect(await ask("hi", "--continue")).toMatchObject({ exit: 2 });
+    const wrong = await workspace.run(["-p", "--force", "--resume-or-new", "mine", "hi"]);
+    expect(wrong).toMatchObject({ exit: 2, stderr: expect.stringContaining("create-chat") });
+  });
+
   it("names the program as it was called", async () => {
     const workspace = make();
     const link = join(workspace.home, "cursor-agent");

@@ -29,6 +29,15 @@ describe.each(kinds)("%s", (kind) => {
     expect(reply.usage).toEqual({ inputTokens: 100, outputTokens: 7, cacheReadTokens: 0, cacheWriteTokens: 0 });
   });
 
+  it("counts when the server keeps the connection open behind its last event", async () => {
+    const call = { id: "a", name: "Shell", args: { command: "ls" } };
+    const started = performance.now();
+    const reply = await ask(kind, [{ text: "whole", toolCalls: [call], ending: "silence" }]);
+    expect(reply.error).toBeUndefined();
+    expect(reply.parts).toMatchObject([{ text: "whole" }, { name: "Shell", args: { command: "ls" } }]);
+    expect(performance.now() - started).toBeLessThan(kind === "google" ? 8000 : 2500);
+  });
+
   it("counts cached tokens apart", async () => {
     const reply = await ask(kind, [{ text: "ok", usage: { input: 100, output: 7, cacheRead: 900 } }]);
     expect(reply.usage).toMatchObject({ inputTokens: 100, outputTokens: 7, cacheReadTokens: 900 });

@@ -26,7 +26,13 @@ describe("the catalog", () => {
 
   it("gives an effort only to models that think", () => {
     expect(findModel("gpt-4.1-high")).toBeUndefined();
-    expect(findModel("gpt-5-thinking-high")).toBeUndefined();
+    expect(findModel("gpt-5-thinking-high")).toMatchObject({ effort: "high", name: "GPT-5 High (Thinking)" });
+    expect(findModel("claude-4.6-opus-max-thinking-fast")).toMatchObject({
+      effort: "high",
+      row: { id: "claude-4.6-opus" },
+    });
+    expect(findModel("gpt-5-fast")).toMatchObject({ name: "GPT-5" });
+    expect(findModel("gpt-5.1-codex-max")).toBeUndefined();
     expect(findModel("claude-4.5-haiku-thinking")).toMatchObject({ effort: "medium" });
   });
 
@@ -37,12 +43,12 @@ describe("the catalog", () => {
       extra: [{ id: "box/qwen", name: "qwen (box)" }],
     });
     expect(lines.slice(0, 3)).toEqual(["Available models", "", "auto - Auto"]);
-    expect(lines).toContain("gpt-5 - GPT-5 (current)");
-    expect(lines).toContain("claude-4.5-sonnet - Claude 4.5 Sonnet (default)");
+    expect(lines).toContain("gpt-5 - GPT-5  (current)");
+    expect(lines).toContain("claude-4.5-sonnet - Claude 4.5 Sonnet  (default)");
     expect(lines).toContain("box/qwen - qwen (box)");
     expect(lines.at(-2)).toBe("");
     expect(lines.at(-1)).toMatch(/^Tip: /);
-    expect(listModels({ current: "gpt-5", default: "gpt-5" })).toContain("gpt-5 - GPT-5 (current, default)");
+    expect(listModels({ current: "gpt-5", default: "gpt-5" })).toContain("gpt-5 - GPT-5  (current, default)");
     for (const line of lines.slice(2, -2)) expect(line).toMatch(/^\S+ - \S.*$/);
   });
 });

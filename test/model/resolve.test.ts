@@ -10,6 +10,9 @@ const everyKey = {
   OPENROUTER_API_KEY: "sk-or-1",
   XAI_API_KEY: "xai-1",
   DEEPSEEK_API_KEY: "ds-1",
+  MOONSHOT_API_KEY: "ms-1",
+  DASHSCOPE_API_KEY: "qw-1",
+  ZAI_API_KEY: "za-1",
 };
 
 function choose(flag: string | undefined, more: Partial<ModelChoice> = {}) {
@@ -77,6 +80,59 @@ describe("names", () => {
     });
     expect(choose("anthropic/claude-next")).toMatchObject({ contextTokens: 128_000 });
     expect(choose("anthropic/claude-next").price).toBeUndefined();
+  });
+});
+
+describe("ids never heard of", () => {
+  it.each([
+    ["claude-6-opus", "anthropic", "claude-opus-6"],
+    ["claude-6.1-sonnet-high-thinking", "anthropic", "claude-sonnet-6-1", "high"],
+    ["opus-7", "anthropic", "claude-opus-7"],
+    ["sonnet-6.2-thinking", "anthropic", "claude-sonnet-6-2", "medium"],
+    ["haiku-5.1-low", "anthropic", "claude-haiku-5-1", "low"],
+    ["claude-haiku-9-1", "anthropic", "claude-haiku-9-1"],
+    ["claude-3.7-sonnet", "anthropic", "claude-3-7-sonnet-latest"],
+    ["claude-4-sonnet-1m", "anthropic", "claude-sonnet-4-0"],
+    ["gpt-5.9-codex-xhigh-fast", "openai", "gpt-5.9-codex", "high"],
+    ["gpt-5.1-codex-max-medium", "openai", "gpt-5.1-codex-max", "medium"],
+    ["gpt-5.3-codex-low-fast", "openai", "gpt-5.3-codex", "low"],
+    ["gpt-4o", "openai", "gpt-4o"],
+    ["o4-mini", "openai", "o4-mini"],
+    ["o9-pro-high", "openai", "o9-pro", "high"],
+    ["gemini-9-pro", "google", "gemini-9-pro"],
+    ["grok-4-fast", "xai", "grok-4-fast"],
+    ["grok-9-low", "xai", "grok-9", "low"],
+    ["kimi-k2.5", "moonshot", "kimi-k2.5"],
+    ["kimi-k2-thinking", "moonshot", "kimi-k2-thinking"],
+    ["deepseek-v9", "deepseek", "deepseek-v9"],
+    ["deepseek-r1", "deepseek", "deepseek-reasoner"],
+    ["qwen3-coder-plus", "alibaba", "qwen3-coder-plus"],
+    ["qwen-max", "alibaba", "qwen-max"],
+    ["glm-9", "zai", "glm-9"],
+  ])("%s go to the vendor that their beginning names", (name, vendor, modelId, effort?: string) => {
+    expect(choose(name)).toMatchObject({ vendor, modelId });
+    expect(choose(name).effort).toBe(effort);
+    expect(choose(name).notice).toBeUndefined();
+  });
+
+  it("need that vendor's key, and are the user's own where an endpoint has them", () => {
+    expect(refusal({ flag: "grok-9", env: anthropic })).toMatchObject({ code: "NOT_AUTHENTICATED" });
+    const endpoints = { box: { baseUrl: "http://127.0.0.1:1/v1", models: ["qwen3-coder"] } };
+    expect(choose("qwen3-coder", { endpoints }).vendor).toBe("box");
+  });
+
+  it.each(["composer-1", "composer-2.5-fast", "cheetah", "auto", "Auto"])(
+    "%s is the default model, which is said",
+    (name) => {
+      expect(choose(name)).toMatchObject({ modelId: "claude-sonnet-4-5" });
+      expect(choose(name).notice).toContain("The default model answers: Claude 4.5 Sonnet.");
+      expect(resolveModel({ flag: name, env: {} })).toMatchObject({ kind: "offline" });
+    },
+  );
+
+  it("what the original remembers of its own choice is not worth a word", () => {
+    expect(choose(undefined, { configModel: "auto" }).notice).toBeUndefined();
+    expect(choose(undefined, { configModel: "composer-2" }).notice).toContain("composer-2");
   });
 });
 

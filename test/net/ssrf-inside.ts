@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer as createHttp, type RequestListener } from "node:http";
 import { createServer as createHttps } from "node:https";
 import { isIPv4, type Server } from "node:net";
+import { codeNamedIn } from "../../src/protocol/error-codes.ts";
 import { answersOf, answerWith, namesOf } from "./ssrf-upstream.ts";
 
 export type InsideJob = {
@@ -149,9 +150,8 @@ function callIn(stdout: string, stderr: string): InsideSeen["call"] {
   const end = events.find((event) => event["type"] === "tool_call" && event["subtype"] === "completed");
   const result = end?.["tool_call"]?.["webFetchToolCall"]?.["result"] as Record<string, any> | undefined;
   if (!result) {
-    const last = events.find((event) => event["type"] === "result");
-    if (last?.["error_code"] !== "UNTRUSTED") throw new Error(`no page was asked for: ${stdout}${stderr}`);
-    return { verdict: "refused", kind: "rejected", markdown: "", reasons: String(last["result"]) };
+    if (codeNamedIn(stderr) !== "UNTRUSTED") throw new Error(`no page was asked for: ${stdout}${stderr}`);
+    return { verdict: "refused", kind: "rejected", markdown: "", reasons: stderr };
   }
   const [kind, value] = Object.entries(result)[0]!;
   const verdict = kind === "rejected" ? "refused" : "granted";

@@ -16,7 +16,7 @@ import { dirname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../src/json/object.ts";
 import { decide } from "../../src/policy/decide.ts";
-import { type ErrorCode, exitCodeOf, UserError } from "../../src/protocol/error-codes.ts";
+import { codeNamedIn, type ErrorCode, exitCodeOf, UserError } from "../../src/protocol/error-codes.ts";
 import { configDir } from "../../src/store/config-dir.ts";
 import { readJson, saveJson } from "../../src/store/json-file.ts";
 import { loadSettings, type Settings } from "../../src/store/settings.ts";
@@ -272,10 +272,10 @@ function runCli(given: ConfigCase, argv: readonly string[], place: Place): Seen 
   const completed = lines.find((line) => line["type"] === "tool_call" && line["subtype"] === "completed");
   const permissionMode = lines.find((line) => line["subtype"] === "init")?.["permissionMode"] as string | undefined;
   const prompt = lines.find((line) => line["type"] === "user")?.["message"]?.content?.[0]?.text as string | undefined;
+  // The trust gate tells stderr alone.
+  const code = result ? result["error_code"] : codeNamedIn(stderr);
   return {
-    ...(result?.["is_error"] && {
-      error: { code: String(result["error_code"]), message: `${result["result"]}\n${stderr}` },
-    }),
+    ...(code && { error: { code: String(code), message: `${result?.["result"] ?? ""}\n${stderr}` } }),
     elapsedMs: performance.now() - started,
     kept: isKept(place),
     environmentKept: true,

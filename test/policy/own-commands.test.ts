@@ -1,4 +1,7 @@
 // Commands of this program that change what the agent may do.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ownCommands } from "../../src/policy/own-commands.ts";
 import { startedPrograms } from "../../src/policy/starts/wrappers.ts";
@@ -83,6 +86,28 @@ describe("commands of the program itself", () => {
   ])("%s is none", (args) => {
     expect(found(`courser ${args}`)).toEqual([]);
     expect(found(`node dist/courser.cjs ${args}`)).toEqual([]);
+  });
+
+  it("are known by a link and as a copy", () => {
+    const folder = mkdtempSync(join(tmpdir(), "courser-own-"));
+    try {
+      const entry = readFileSync(join(import.meta.dirname, "../../src/cli/boot.ts"), "utf8");
+      mkdirSync(join(folder, "dist"));
+      writeFileSync(join(folder, "dist/courser.cjs"), entry);
+      writeFileSync(join(folder, "copy.cjs"), entry);
+      writeFileSync(join(folder, "other.cjs"), 'import "courser-agent";');
+      symlinkSync("dist/courser.cjs", join(folder, "link"));
+      symlinkSync(join(folder, "link"), join(folder, "second.js"));
+      const here = (command: string) => ownCommands(startedPrograms(command).runs, [folder]);
+      for (const program of ["./link", "node ./second.js", "bash -c './link \"$0\"'", "./copy.cjs"])
+        expect(here(`${program} permissions allow x`), program).toHaveLength(1);
+      expect(here(`node ${folder}/copy.cjs --force x`)).toHaveLength(1);
+      expect(here("env -u CURSOR_AGENT ./copy.cjs sandbox disable")).toHaveLength(1);
+      expect(here("./link permissions list")).toEqual([]);
+      expect(here("node other.cjs --force permissions allow x")).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("are told once each", () => {

@@ -40,9 +40,13 @@ beforeAll(() => {
 });
 afterAll(() => removeFixture(fixture));
 
-/** `WS`, `HOME` and `BASE` stand for the folders of the fixture. */
+/** `WS`, `HOME` and `BASE` stand for the folders of the fixture, `ROOT` for the home of root. */
 const filled = (text: string) =>
-  text.replace("WS", fixture.workspace).replace("HOME", fixture.home).replace("BASE", fixture.base);
+  text
+    .replace("WS", fixture.workspace)
+    .replace("HOME", fixture.home)
+    .replace("BASE", fixture.base)
+    .replace("ROOT", process.platform === "darwin" ? "/var/root" : "/root");
 
 describe("a path", () => {
   it.each([
@@ -51,6 +55,11 @@ describe("a path", () => {
     ["./src//app.ts", "WS/src/app.ts", "WS/src/app.ts"],
     ["~", "HOME", "HOME"],
     ["~/a", "HOME/a", "HOME/a"],
+    ["~root/a", "ROOT/a", "ROOT/a"],
+    ["~root", "ROOT", "ROOT"],
+    ["~nobody-has-this-name/a", "WS/~nobody-has-this-name/a", "WS/~nobody-has-this-name/a"],
+    ["~$a.docx", "WS/~$a.docx", "WS/~$a.docx"],
+    ["a/~root", "WS/a/~root", "WS/a/~root"],
     ["~a", "WS/~a", "WS/~a"],
     ["/etc/../x", "/x", "/x"],
     ["../a", "BASE/a", "BASE/a"],

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Verdict } from "../../src/policy/need.ts";
+import { codeNamedIn } from "../../src/protocol/error-codes.ts";
 import { trust } from "../../src/store/trust.ts";
 import { type CliRun, runCli } from "../support/run-cli.ts";
 import type { Fixture } from "./fixture.ts";
@@ -97,10 +98,9 @@ async function call(
 function readRun(run: CliRun, id: string): Ended {
   const lines = run.lines();
   const end = lines.find((line) => line["call_id"] === id && line["subtype"] === "completed");
-  const result = lines.find((line) => line["type"] === "result");
   if (!end) {
-    if (result?.["error_code"] !== "UNTRUSTED") throw new Error(`no tool call was made: ${run.stdout}${run.stderr}`);
-    return { ended: "refused", reasons: [result["result"]], output: "", ms: run.ms };
+    if (codeNamedIn(run.stderr) !== "UNTRUSTED") throw new Error(`no tool call was made: ${run.stdout}${run.stderr}`);
+    return { ended: "refused", reasons: [run.stderr], output: "", ms: run.ms };
   }
   const shape = Object.entries(end["tool_call"] as Record<string, any>).find(([key]) => key.endsWith("ToolCall"))![1];
   const [kind, value] = Object.entries(shape["result"] as Record<string, any>)[0]!;

@@ -26,6 +26,19 @@ describe("the environment of commands", () => {
     expect(toolEnvironment(env, ["abc"])).toEqual({ PLAIN: "yes", CURSOR_AGENT: "1" });
   });
 
+  it("holds no login of an address, and says where shells are", () => {
+    const env = {
+      PRIMARY: "postgres://app:hunter22@db/app",
+      HTTPS_PROXY: "http://me:hunter22@proxy:3128",
+      PAGE: "https://example.com/a:b@c",
+      PROJECT_PWD: "/home/me/project",
+      MYSQL_PWD: "hunter22",
+      PWD: "/home/me",
+    };
+    const { HTTPS_PROXY, PAGE, PROJECT_PWD, PWD } = env;
+    expect(toolEnvironment(env)).toEqual({ HTTPS_PROXY, PAGE, PROJECT_PWD, PWD, CURSOR_AGENT: "1" });
+  });
+
   it("holds the words that passwords are sometimes made of", () => {
     const env = { DB_PASSWORD: "postgres", SOME_TOKEN: "true", PGDATABASE: "postgres", CI: "true" };
     expect(toolEnvironment(env)).toEqual({ PGDATABASE: "postgres", CI: "true", CURSOR_AGENT: "1" });

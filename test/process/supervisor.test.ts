@@ -74,7 +74,7 @@ describe("an enclosure", () => {
         env: { ...process.env, INSIDE: "1" },
         started: (pid) => void calls.push(isAlive(pid) ? "started" : "gone"),
         signal: (name) => calls.push(name) === 0,
-        leave: () => [`left after ${calls.push("left")}`],
+        leave: () => ({ notes: [`left after ${calls.push("left")}`] }),
       }),
       ...more,
     });
@@ -124,7 +124,7 @@ describe("at the exit of this process", () => {
           import { createProcessRunner } from "./src/agent/process.ts";
           import { Supervisor } from "./src/process/supervisor.ts";
           const place = { cwd: ".", env: process.env };
-          const leave = () => { process.stdout.write("left"); return []; };
+          const leave = () => { process.stdout.write("left"); return { notes: [] }; };
           const command = ["bash", "-c", "trap '' TERM; sleep ${sleep} & setsid sleep ${sleep} & wait"];
           new Supervisor({ ...place, command, enter: () => ({ command, env: process.env, leave }) });
           createProcessRunner().start({ ...place, command });

@@ -226,7 +226,7 @@ describe("F5: malformed and misshapen frames", () => {
     '{"type":"usage","data":{"promptTokens":1e999,"completionTokens":2}}',
     '{"type":"error","data":{"code":1,"message":"m"}}',
     '{"type":"done"}',
-    '{"type":"done","data":{}}',
+    '{"type":"done","data":{"finishReason":1}}',
     '{"type":"tool_call","data":{"args":{}}}',
   ])("known type, wrong shape: %s", (line) => {
     expect(parse([`${init}\n${line}\n${result}\n`])).toMatchObject(failed("FRAME_SCHEMA", ["system"]));

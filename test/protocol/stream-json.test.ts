@@ -153,9 +153,15 @@ describe("our own lines", () => {
     ],
     ["a delta without", { type: "text", text: "a", at: 3 }, {}, undefined],
     [
-      "the flush before a call: never a time",
+      "the flush before a call",
       { type: "text_end", text: "a", modelCallId: "m", at: 3 },
       {},
+      `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"a"}]},${id},"model_call_id":"m","timestamp_ms":3}`,
+    ],
+    [
+      "the flush before a call, 2025: never a time",
+      { type: "text_end", text: "a", modelCallId: "m", at: 3 },
+      { compat: "2025" },
       `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"a"}]},${id},"model_call_id":"m"}`,
     ],
     [
@@ -180,7 +186,7 @@ describe("our own lines", () => {
       "a call",
       start,
       {},
-      `{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"readToolCall":{"args":{"path":"a"}},"toolCallId":"c","startedAtMs":"7"},"model_call_id":"m",${id},"timestamp_ms":8}`,
+      `{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"readToolCall":{"args":{"path":"a"}},"hookAdditionalContexts":[],"toolCallId":"c","startedAtMs":"7"},"model_call_id":"m",${id},"timestamp_ms":8}`,
     ],
     [
       "a call, 2025",
@@ -192,7 +198,7 @@ describe("our own lines", () => {
       "its end",
       end,
       {},
-      `{"type":"tool_call","subtype":"completed","call_id":"c","tool_call":{"shellToolCall":{"args":{"command":"x"},"result":{"failure":{"exitCode":1},"isBackground":false}},"toolCallId":"c","startedAtMs":"7","completedAtMs":"9"},${id},"timestamp_ms":10}`,
+      `{"type":"tool_call","subtype":"completed","call_id":"c","tool_call":{"shellToolCall":{"args":{"command":"x"},"result":{"failure":{"exitCode":1},"isBackground":false}},"hookAdditionalContexts":[],"toolCallId":"c","startedAtMs":"7","completedAtMs":"9"},${id},"timestamp_ms":10}`,
     ],
     [
       "its end, 2025",

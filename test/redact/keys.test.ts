@@ -40,6 +40,11 @@ describe("names of variables", () => {
     "openaiApiKey",
     "GITHUBTOKEN",
     "TWILIO_AUTH",
+    ...["MYSQL_PWD", "DBPASS", "DB_PASS", "SMTP_PASS", "smtpPass", "REDIS_PASSWD", "ROOTPASSWD", "SUDO_PWD", "DBPWD"],
+    ...["VAULT_SECRETS_JSON", "MY_SECRET_1", "clientSecretValue", "AZURE_CREDS", "GCP_CRED", "AWS_CREDENTIAL_JSON"],
+    ...["AZURE_STORAGE_CONNECTION_STRING", "ConnectionStrings__Default", "SQLAZURECONNSTR_main", "DB_CONNSTR"],
+    ...["TOKEN", "TOKEN_PROD", "NPM_AUTH_TOKEN_2", "PASSWORD2", "DB_PASSWORD_OLD", "POSTGRES_URI", "CELERY_BROKER_URL"],
+    ...["SLACK_WEBHOOK_URL", "CARD_PIN", "SSH_KEY_PASSPHRASE", "MONGODB_URI", "KEYCLOAK_CLIENT_SECRET", "HTPASSWD"],
   ])("%s is secret", (name) => {
     expect(isSecretName(name)).toBe(true);
   });
@@ -55,6 +60,44 @@ describe("names of variables", () => {
     "TOKENIZERS_PARALLELISM",
     "AUTHOR",
     "BASE_URL",
+    ...["PWD", "OLDPWD", "INIT_CWD", "PASSENGER_APP_ENV", "PASSTHROUGH", "SSH_ASKPASS_REQUIRE", "BYPASS", "COMPASS"],
+    ...[
+      "MAX_TOKENS",
+      "OPENAI_MAX_OUTPUT_TOKENS",
+      "TOKEN_LIMIT",
+      "PASSWORD_MIN_LENGTH",
+      "SECRET_NAME",
+      "SECRETARY",
+      "SACRED",
+    ],
+    ...[
+      "PASSWORD_STORE_DIR",
+      "AWS_SHARED_CREDENTIALS_FILE",
+      "TOKEN_ENDPOINT",
+      "GIT_AUTHOR_NAME",
+      "XAUTHORITY",
+      "PATTERN",
+    ],
+    ...[
+      "DBUS_SESSION_BUS_ADDRESS",
+      "SPIN",
+      "PINENTRY_USER_DATA",
+      "KEYMAP",
+      "GPG_TTY",
+      "FIRST_PASS",
+      "DSNAME",
+      "SASS_PATH",
+    ],
+    ...[
+      "GOPATH",
+      "NODE_PATH",
+      "COMPOSE_PROJECT_NAME",
+      "HISTFILE",
+      "LESSKEYIN",
+      "MONGO_HOST",
+      "DATABASE_NAME",
+      "REDIS_PORT",
+    ],
   ])("%s is not", (name) => {
     expect(isSecretName(name)).toBe(false);
   });

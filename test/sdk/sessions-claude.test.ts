@@ -37,7 +37,7 @@ describe("Claude Code", () => {
     );
   });
 
-  it("commands of the CLI go, commands of the user's own stay with what they stand for", () => {
+  it("slash commands stay as text, those of the user's own making with what they stand for", () => {
     const local = user(null, "<command-name>/cost</command-name>\n<command-args></command-args>");
     const output = user(local.uuid, "<local-command-stdout>free</local-command-stdout>");
     const own = user(
@@ -50,8 +50,15 @@ describe("Claude Code", () => {
     const ran = user(note.uuid, "<bash-input>ls</bash-input>");
     const cut = user(ran.uuid, [text("[Request interrupted by user]")]);
     const session = files.read(lines([local, output, own, meant, said, note, ran, cut]));
-    expect(texts(session)).toEqual(["u: /review now please", "u: Review the change.", "a: fine"]);
-    expect(losses(session)).toEqual({ command: 2, context: 2, notice: 1 });
+    expect(texts(session)).toEqual(["u: /cost", "u: /review now please", "u: Review the change.", "a: fine"]);
+    expect(losses(session)).toEqual({ command: 1, context: 2, notice: 1 });
+  });
+
+  it("a question keeps the name that Claude has for it", () => {
+    const first = user(null, "go");
+    const asked = { type: "tool_use", id: "t1", name: "AskUserQuestion", input: { questions: [] } };
+    const session = files.read(lines([first, answer(first.uuid, "m1", asked)]));
+    expect(session.messages[1]!.content).toMatchObject([{ name: "AskUserQuestion" }]);
   });
 
   it("what was typed while the agent worked is a prompt; other attachments are notes", () => {

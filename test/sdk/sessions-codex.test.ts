@@ -110,6 +110,9 @@ describe("Codex", () => {
     expect(texts(session)).toEqual(["u: see image", "a: apply_patch()", "u: =Success", "a: ok", "u: right"]);
     expect(losses(session)).toEqual({ context: 2, attachment: 1, hosted_call: 1, branch: 2, notice: 1, unknown: 1 });
     expect(session.messages[3]!.usage).toEqual({
+      input_tokens: 10,
+      cached_input_tokens: 4,
+      output_tokens: 3,
       inputTokens: 6,
       outputTokens: 3,
       cacheReadTokens: 4,

@@ -160,3 +160,20 @@ describe("searchSessions", () => {
     expect(await found("no such words anywhere xyzzy")).toEqual([]);
   });
 });
+
+describe("projectPath", () => {
+  it("limits lists, searches and what an id may name", async () => {
+    const here = "/home/user/project";
+    const claude = { tool: "claude", sessionId: ids.claude, env } as const;
+    expect((await loadMessages({ ...claude, projectPath: here })).length).toBeGreaterThan(0);
+    await expect(loadMessages({ ...claude, projectPath: workspace })).rejects.toMatchObject({
+      code: "SESSION_NOT_FOUND",
+    });
+    expect((await loadCursorSession(chatId, { projectPath: workspace, env })).length).toBeGreaterThan(0);
+    await expect(loadCursorSession(chatId, { projectPath: here, env })).rejects.toMatchObject({
+      code: "SESSION_NOT_FOUND",
+    });
+    expect((await listSessions({ projectPath: workspace, env })).map(({ tool }) => tool)).toEqual(["cursor", "cursor"]);
+    expect(await searchSessions("zebra", { projectPath: here, env })).toEqual([]);
+  });
+});

@@ -3,10 +3,9 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { AgentEvent } from "../../src/protocol/event.ts";
-import { decodeLine } from "../../src/protocol/stream-json.ts";
 import { findChat } from "../../src/store/chats/find-chat.ts";
 import { readChat } from "../../src/store/chats/read-chat.ts";
+import { missingEvents } from "./shown-events.ts";
 import { integrityOf } from "./store-seen.ts";
 
 /** Another build can be put under the same test. */
@@ -123,32 +122,12 @@ async function startRun(place: Place, part: string, id?: string, killAfterMs?: n
   return { lines, exit, ms: performance.now() - started, stderr };
 }
 
-/** Each event that was shown is in the store, in the order in which it was shown; of deltas, the segment that they ended in. */
-function checkShown(place: Place, id: string, runs: readonly KilledRun[]): number {
-  const folder = findChat(place.config, id, place.work);
-  const stored = readChat(folder, { events: true }).events.map(({ event }) => event);
-  const shown = runs.flatMap((run) => run.lines.map((line) => decodeLine(line, id)));
-  let at = 0;
-  for (const event of shown.filter((each) => each.type !== "text" && each.type !== "thinking")) {
-    const found = stored.findIndex((each, index) => index >= at && isSame(each, event));
-    if (found < 0) throw new Error(`shown, but not kept: ${JSON.stringify(event)}`);
-    at = found + 1;
-  }
-  return shown.length;
-}
-
-function isSame(stored: AgentEvent, shown: AgentEvent): boolean {
-  if (stored.type !== shown.type) return false;
-  const key = {
-    init: "sessionId",
-    user: "text",
-    text_end: "text",
-    tool_start: "callId",
-    tool_end: "callId",
-    done: "text",
-  };
-  const name = key[shown.type as keyof typeof key] as keyof AgentEvent | undefined;
-  return name === undefined || stored[name] === shown[name];
+/** Each event that was shown is in the store, in the order in which it was shown. Returns how many lines there were. */
+function checkShown({ config, work }: Place, id: string, runs: readonly KilledRun[]): number {
+  const lines = runs.flatMap((run) => run.lines);
+  const [missing] = missingEvents({ config, work, id }, lines);
+  if (missing) throw new Error(`shown, but not kept: ${JSON.stringify(missing)}`);
+  return lines.length;
 }
 
 /** The store is sound, every call and every turn has its end, and nothing was run twice. */

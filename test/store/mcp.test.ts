@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   approveServer,
@@ -199,6 +199,24 @@ describe("approvals", () => {
       approveServer(server(definition), place);
       expect(isApprovedServer(server(definition), place)).toBe(true);
     }
+  });
+
+  it.each([
+    [{ command: "bash", args: ["-c", ". ./run.sh"] }, "run.sh"],
+    [{ command: "sh", args: ["-c", "cd . && source lib/run.sh; exec node"] }, "lib/run.sh"],
+    [{ command: "sh", args: ["-ec", "exec python3 'bin/serve.py' --quiet"] }, "bin/serve.py"],
+    [{ command: "node", args: ["--require=./hook.cjs", "-e", "1"] }, "hook.cjs"],
+    [{ command: "node", args: ["-e", "require('./late.js')"] }, "late.js"],
+    [{ command: "python3", args: ["-m", "tools.serve"] }, "tools/serve.py"],
+    [{ command: "node", args: ["-v"], env: { NODE_OPTIONS: "--import ./first.mjs" } }, "first.mjs"],
+    [{ command: "bash", args: ["-c", "true"], env: { BASH_ENV: "${workspaceFolder}/env.sh" } }, "env.sh"],
+  ])("are bound to files that a script or a variable of %j names", (definition, file) => {
+    mkdirSync(dirname(join(place.workspace, file)), { recursive: true });
+    writeFileSync(join(place.workspace, file), "1");
+    approveServer(server(definition), place);
+    expect(isApprovedServer(server(definition), place)).toBe(true);
+    writeFileSync(join(place.workspace, file), "2");
+    expect(isApprovedServer(server(definition), place)).toBe(false);
   });
 
   it("of the original count", () => {

@@ -4,6 +4,7 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { judgeAddresses, judgeUrl, type NetworkSituation } from "../../policy/network.ts";
+import { redactedStart } from "../../redact/shorten.ts";
 import { type HostJudge, type HostProxy, startHostProxy, type Target } from "../host-proxy.ts";
 import type { ProcessRunner } from "../process.ts";
 import { Devtools, DevtoolsError } from "./devtools.ts";
@@ -162,7 +163,7 @@ function isRunning(pid: number): boolean {
 }
 
 function lastLines(text: string): string {
-  return text.trim().split("\n").slice(-3).join(" ").slice(0, 600);
+  return redactedStart(text.trim().split("\n").slice(-3).join(" "), 600);
 }
 
 /** As pages of the web are judged: rules first, then every address. The ways that a person has agreed to are open too. */

@@ -1,8 +1,9 @@
 // Brings the index of a folder up to date: files that changed are read again, those that are gone or hidden are taken out.
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
+import { closeSync, lstatSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { CodeIndex, FileStamp, FileTerms, IndexedFile } from "../../store/code-index/code-index.ts";
+import { openRegularFile } from "../folder-handle.ts";
 import { createScanner, type Scanner } from "./scanner.ts";
 import { pathText } from "./words.ts";
 
@@ -78,15 +79,15 @@ function isSame(old: FileStamp, { size, mtimeMs, ctimeMs }: FileStamp): boolean 
 
 let buffer: Buffer | undefined;
 
+/** Only of the file that is really there: what an index knows of a file decides whether it is found. */
 function headOf(path: string): Buffer | undefined {
   let descriptor: number | undefined;
   try {
-    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-    if (!fstatSync(descriptor).isFile()) return undefined;
+    ({ descriptor } = openRegularFile(path));
     buffer ??= Buffer.alloc(mostBytes);
     return buffer.subarray(0, readSync(descriptor, buffer, 0, mostBytes, 0));
   } catch {
-    return undefined; // gone by now, or not ours to read
+    return undefined; // gone by now, not ours to read, or behind a link
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

@@ -17,7 +17,7 @@ export interface AgentHooks extends CallHooks, SubagentHooks {
   /** The end of a turn; the prompt to go on with, if a hook has one. */
   stop(status: TurnStatus, signal: AbortSignal): Promise<string | undefined>;
   /** The end of the session. */
-  end(end: { status: TurnStatus; reason: string; error?: string }): Promise<void>;
+  end(end: { status: TurnStatus; reason: string; error?: string }, signal: AbortSignal): Promise<void>;
 }
 
 export type SubmittedPrompt = {
@@ -88,7 +88,7 @@ export function createAgentHooks(options: AgentHooksOptions): AgentHooks {
       followups++;
       return followup;
     },
-    async end({ status, reason, error }) {
+    async end({ status, reason, error }, signal) {
       const fields = {
         reason,
         duration_ms: Date.now() - startedAt,
@@ -96,9 +96,9 @@ export function createAgentHooks(options: AgentHooksOptions): AgentHooks {
         final_status: status,
         ...(error !== undefined && { error_message: error }),
       };
-      // Its time limit ends it; a run that is being cut off waits less.
-      const signal = status === "aborted" ? AbortSignal.timeout(lastMs) : new AbortController().signal;
-      await hooks.fire("sessionEnd", fields, { signal });
+      // A run that is being cut off waits less.
+      const still = signal.aborted ? AbortSignal.timeout(lastMs) : signal;
+      await hooks.fire("sessionEnd", fields, { signal: still });
     },
   };
 }

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
 import type { HookEventName } from "../../protocol/hook-events.ts";
 import { mcpOutcome } from "../../protocol/mcp-wire.ts";
-import { openFile } from "../files.ts";
+import { type FileContext, openFile } from "../files.ts";
 import { shownResult, toolResult } from "../mcp/content.ts";
 import { decodeText } from "../text-file.ts";
 import type { Tool, ToolResult } from "../tools/tool.ts";
@@ -35,11 +35,14 @@ export type BeforeCall = {
 /** How a call ended. `refused`: it never ran. `durationMs`: of the tool alone. */
 export type CallOutcome = { result: ToolResult; refused: boolean; durationMs: number };
 
+/** `confined`: it would run in the sandbox. `approved`: where its paths led when they were judged. */
+export type JudgedCall = { confined: boolean } & Pick<FileContext, "approved">;
+
 export interface CallHooks {
   /** `preToolUse`: before anything is decided. */
   beforeCall(call: HookedCall, signal: AbortSignal): Promise<BeforeCall>;
-  /** The tool's own event, for a call that no rule denies. `confined`: it would run in the sandbox. */
-  beforeRun(call: HookedCall, place: { confined: boolean; signal: AbortSignal }): Promise<BeforeCall>;
+  /** The tool's own event, for a call that no rule denies. */
+  beforeRun(call: HookedCall, place: JudgedCall & { signal: AbortSignal }): Promise<BeforeCall>;
   /** What the model shall know beside the result, and another result where a hook may give one. */
   afterCall(
     call: HookedCall,
@@ -70,7 +73,7 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
     shell: {
       before: {
         event: "beforeShellExecution",
-        fields: async (call, confined) => ({ command: commandOf(call), cwd: cwdOf(call), sandbox: confined }),
+        fields: async (call, { confined }) => ({ command: commandOf(call), cwd: cwdOf(call), sandbox: confined }),
       },
       after: {
         event: "afterShellExecution",
@@ -85,9 +88,9 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
     read: {
       before: {
         event: "beforeReadFile",
-        fields: async (call) => {
+        fields: async (call, { approved }) => {
           const path = String(call.wireArgs["path"]);
-          return { file_path: path, content: await contentOf(path, workspace), attachments: [] };
+          return { file_path: path, content: await contentOf(path, { workspace, approved }), attachments: [] };
         },
       },
     },
@@ -119,10 +122,10 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
       const extra = call.said === undefined || call.said === "" ? {} : { agent_message: call.said };
       return beforeOf(await generic(call, extra, "preToolUse", signal), "preToolUse");
     },
-    async beforeRun(call, { confined, signal }) {
+    async beforeRun(call, { signal, ...judged }) {
       const before = specific[call.tool.wire]?.before;
       if (!before || !hooks.has(before.event)) return nothing;
-      return beforeOf(await hooks.fire(before.event, await before.fields(call, confined), { signal }), before.event);
+      return beforeOf(await hooks.fire(before.event, await before.fields(call, judged), { signal }), before.event);
     },
     async afterCall(call, end, signal) {
       const { result, refused, durationMs: duration } = end;
@@ -154,7 +157,7 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
   };
 }
 
-type SpecificHook = { event: HookEventName; fields(call: HookedCall, confined: boolean): Promise<JsonObject> };
+type SpecificHook = { event: HookEventName; fields(call: HookedCall, judged: JudgedCall): Promise<JsonObject> };
 /** `onSuccess`: only then. */
 type SpecificEndHook = {
   event: HookEventName;
@@ -208,9 +211,9 @@ function commandOf({ args }: HookedCall): string {
 }
 
 /** The whole text of what is about to be read. What is not text, or too much of it, is not shown. */
-async function contentOf(path: string, workspace: string): Promise<string> {
+async function contentOf(path: string, context: FileContext): Promise<string> {
   try {
-    const file = await openFile(path, { workspace });
+    const file = await openFile(path, context);
     try {
       if (file.stat.size > mostContentBytes) return "";
       return decodeText(await file.handle.readFile())?.text ?? "";

@@ -3,9 +3,10 @@ import { setMaxListeners } from "node:events";
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import type { Verdict } from "../../policy/need.ts";
 import { type HookEventName, hookEvents, openFields } from "../../protocol/hook-events.ts";
+import { redactedStart } from "../../redact/shorten.ts";
 import type { Hook } from "../../store/hook-files.ts";
 import type { HookTrace, HookTraceLine } from "../../store/hook-trace.ts";
-import { collapsed, shortened } from "../../text/one-line.ts";
+import { collapsed } from "../../text/one-line.ts";
 import { type ProcessRunner, toolEnvironment } from "../process.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type HookReply, isGate, strictest } from "./answer.ts";
@@ -217,7 +218,7 @@ function traced(hook: Hook, { exit, ms }: HookRun, reply: HookReply): Omit<HookT
 }
 
 export function nameOf({ command, prompt, file }: Hook): string {
-  return `${shortened(collapsed(command ?? prompt ?? ""), 60)} (${file})`;
+  return `${redactedStart(collapsed(command ?? prompt ?? ""), 60)} (${file})`;
 }
 
 /** `told`: to hooks. `tool`: what payloads in Claude's form are made from. `names`: all that a matcher may give it. */
@@ -272,7 +273,8 @@ function claudePayload(
     ...extras[event]?.(payload),
     hook_event_name: hookEvents[event].claude ?? event,
     cwd,
-    permission_mode: permissionModes[place.mode] ?? "default",
+    // Claude's own has none at the start of a session.
+    ...(event !== "sessionStart" && { permission_mode: permissionModes[place.mode] ?? "default" }),
     ...(place.tool !== undefined && { tool_name: claudeToolNames[place.tool] ?? place.tool }),
   };
 }

@@ -4,6 +4,7 @@ import { isObject, tryParse } from "../../json/object.ts";
 import { milliseconds } from "../../process/clock.ts";
 import type { HookEventName } from "../../protocol/hook-events.ts";
 import { hookEvents } from "../../protocol/hook-events.ts";
+import { redactedEnd } from "../../redact/shorten.ts";
 import type { Hook } from "../../store/hook-files.ts";
 import type { ProcessEnd, ProcessRunner } from "../process.ts";
 import { type HookReply, isGate, readReply } from "./answer.ts";
@@ -150,5 +151,5 @@ function failed(failure: string): HookReply {
 }
 
 function lastLines(text: string): string {
-  return text.length > 500 ? `…${text.slice(-500)}` : text;
+  return redactedEnd(text, 500);
 }

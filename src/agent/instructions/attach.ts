@@ -1,13 +1,13 @@
 // What a mention brings along: the text of a file, the names in a folder, an image.
-import { readdirSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { imageKind, largestImage } from "../../protocol/image.ts";
 import type { Part } from "../../protocol/message.ts";
 import { oneLine } from "../../text/one-line.ts";
+import { entriesAt } from "../folder-handle.ts";
 import { block } from "./block.ts";
 import { type LineRange, splitLines } from "./mentions.ts";
-import { problemOf, readBytes, readText, statOrNothing } from "./read-text.ts";
+import { hiddenReason, problemOf, readBytes, readText, statOrNothing } from "./read-text.ts";
 
 /** Bytes of one attached file that reach the model. */
 const largestAttachment = 20 * 1024;
@@ -45,7 +45,7 @@ export function refusalOf(found: MentionTarget, context: AttachContext): string 
     return "it is outside the workspace; add its directory with --add-dir";
   }
   const isIgnored = context.isIgnored?.(found.path) || (found.real !== found.path && context.isIgnored?.(found.real));
-  return isIgnored ? "an ignore file or a deny rule hides it from the agent" : undefined;
+  return isIgnored ? hiddenReason : undefined;
 }
 
 export function attach(found: MentionTarget, context: AttachContext): Attachment {
@@ -71,7 +71,7 @@ const makers: Record<
 
 function attachFile(found: MentionTarget, shown: string): Made | string {
   const limit = found.lines ? furthestLine : largestAttachment;
-  const read = readText(found.real, { limit });
+  const read = readText(found.real, { limit, within: [found.real] });
   if (read.type !== "text") return reasonOf(read);
   const picked = found.lines
     ? pickLines(read.text, found.lines)
@@ -120,7 +120,7 @@ function pickLines(text: string, lines: LineRange): { text: string; range: strin
 function attachFolder(found: MentionTarget, shown: string, context: AttachContext): Made | string {
   let names: string[];
   try {
-    names = readdirSync(found.real, { withFileTypes: true })
+    names = entriesAt(found.real)
       .filter((entry) => entry.name !== ".git" && !context.isIgnored?.(join(found.path, entry.name)))
       .map((entry) => oneLine(entry.name) + (entry.isDirectory() ? "/" : ""))
       .sort();
@@ -133,7 +133,7 @@ function attachFolder(found: MentionTarget, shown: string, context: AttachContex
 }
 
 function attachImage(found: MentionTarget, shown: string): Made | string {
-  const read = readBytes(found.real, { limit: largestImage + 1 });
+  const read = readBytes(found.real, { limit: largestImage + 1, within: [found.real] });
   if (read.type !== "bytes") return reasonOf(read);
   if (read.size > largestImage) return "images may be at most 5 MB. Resize it first";
   const mime = imageKind(read.bytes);

@@ -11,6 +11,8 @@ type CommandContext = {
   workspace: string;
   roots: readonly string[];
   configDir: string;
+  /** True for what ignore files or deny rules keep from the agent. */
+  isIgnored?(path: string): boolean;
   /** What else a `/name` may mean; files of commands come first. */
   callable?: readonly CommandSource[];
 };
@@ -29,7 +31,7 @@ export function expandCommand(prompt: string, context: CommandContext): Expanded
   const warnings: string[] = [];
   for (const { folder, within } of commandFolders(context)) {
     const path = join(folder, `${name}.md`);
-    const read = readText(path, { limit: largestInstruction, within });
+    const read = readText(path, { limit: largestInstruction, within, isIgnored: within && context.isIgnored });
     if (read.type === "missing") continue;
     const shown = shownPath(path, context.workspace);
     if (read.type === "problem") {

@@ -67,7 +67,7 @@ export function createPathInstructions(context: InstructionContext, loaded?: Loa
   const visit = (folder: string, state: LoadedInstructions): string[] => {
     if (visited.has(folder)) return [];
     visited.add(folder);
-    const options = { workspace: context.workspace, within: state.within, warnings };
+    const options = { workspace: context.workspace, within: state.within, isIgnored: context.isIgnored, warnings };
     const texts: string[] = [];
     for (const name of context.roots.includes(folder) ? ["CLAUDE.md", "AGENTS.md"] : ["AGENTS.md"]) {
       const instruction = readInstruction(join(folder, name), { ...options, how: "workspace" });

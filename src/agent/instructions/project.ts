@@ -5,7 +5,7 @@ import { type AttachContext, attach, findTarget, refusalOf } from "./attach.ts";
 import { block } from "./block.ts";
 import { findGit, type GitCheckout } from "./environment.ts";
 import { findMentions } from "./mentions.ts";
-import { readText, statOrNothing } from "./read-text.ts";
+import { type ReadLimits, readText, statOrNothing } from "./read-text.ts";
 import { cutNote, cutWarning, largestInstruction, listRules, type ProjectRule } from "./rules.ts";
 
 /** Bytes of all instructions of a session together. */
@@ -44,22 +44,24 @@ export function loadInstructions(context: InstructionContext): LoadedInstruction
   const parents = parentsOf(workspace, git?.root, context.home);
   const within = [...new Set([workspace, ...context.roots, ...parents].map(realOrSame))];
 
+  const limits = { within, isIgnored: context.isIgnored };
+
   // From the general to the specific: what comes later wins.
   const found: Instruction[] = [];
-  const add = (path: string, how: InstructionSource["how"], limits?: readonly string[]): void => {
-    const instruction = readInstruction(path, { how, workspace, within: limits, warnings });
+  const add = (path: string, how: InstructionSource["how"], limits: ReadLimits = {}): void => {
+    const instruction = readInstruction(path, { how, workspace, warnings, ...limits });
     if (instruction) found.push(instruction);
   };
   // The user's own file may be a link into a folder of dotfiles.
   add(join(context.configDir, "AGENTS.md"), "user");
   for (const folder of parents) {
-    add(join(folder, "CLAUDE.md"), "parent", within);
-    add(join(folder, "AGENTS.md"), "parent", within);
+    add(join(folder, "CLAUDE.md"), "parent", limits);
+    add(join(folder, "AGENTS.md"), "parent", limits);
   }
-  add(join(workspace, ".cursorrules"), "legacy", within);
-  add(join(workspace, "CLAUDE.md"), "workspace", within);
-  add(join(workspace, "AGENTS.md"), "workspace", within);
-  const list = listRules(workspace, { workspace, within });
+  add(join(workspace, ".cursorrules"), "legacy", limits);
+  add(join(workspace, "CLAUDE.md"), "workspace", limits);
+  add(join(workspace, "AGENTS.md"), "workspace", limits);
+  const list = listRules(workspace, { workspace, ...limits });
   warnings.push(...list.warnings);
   for (const rule of list.rules)
     if (rule.how === "always") found.push({ path: rule.path, real: rule.real, text: rule.text, how: "always" });
@@ -85,9 +87,9 @@ export function loadInstructions(context: InstructionContext): LoadedInstruction
 /** Undefined when there is no such file, or nothing in it. */
 export function readInstruction(
   path: string,
-  options: { how: InstructionSource["how"]; workspace: string; within?: readonly string[]; warnings: string[] },
+  options: ReadLimits & { how: InstructionSource["how"]; workspace: string; warnings: string[] },
 ): Instruction | undefined {
-  const read = readText(path, { limit: largestInstruction, within: options.within });
+  const read = readText(path, { ...options, limit: largestInstruction });
   if (read.type === "missing") return undefined;
   const shown = shownPath(path, options.workspace);
   if (read.type === "problem") {

@@ -1,29 +1,24 @@
 // Small text files read once, safely: bounded, regular, and only where their links may lead.
-import {
-  closeSync,
-  constants,
-  type Dirent,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from "node:fs";
+import { closeSync, type Dirent, readdirSync, readSync, realpathSync, type Stats, statSync } from "node:fs";
 import { isInside, shownPath } from "../../policy/paths.ts";
 import { wholeLength } from "../../process/bounded-bytes.ts";
+import { openRegularFile } from "../folder-handle.ts";
 import { decodeText } from "../text-file.ts";
+
+export const hiddenReason = "an ignore file or a deny rule hides it from the agent";
 
 type NotRead = { type: "missing" } | { type: "problem"; reason: string };
 type TextRead = NotRead | { type: "text"; text: string; real: string; size: number; isCut: boolean };
 type BytesRead = NotRead | { type: "bytes"; bytes: Buffer; real: string; size: number };
 
-// Windows has no such flags.
-const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+/** `within`: real folders that must hold the real file; without it, it may lie anywhere. `isIgnored`: what the agent may not read. */
+export type ReadLimits = {
+  within?: readonly string[] | undefined;
+  isIgnored?: ((path: string) => boolean) | undefined;
+};
 
-/** At most `limit` bytes. `within`: real folders that must hold the real file; without it, it may lie anywhere. */
-export function readBytes(path: string, options: { limit: number; within?: readonly string[] }): BytesRead {
+/** At most `limit` bytes. */
+export function readBytes(path: string, options: ReadLimits & { limit: number }): BytesRead {
   try {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (!stat) return { type: "missing" };
@@ -35,11 +30,10 @@ export function readBytes(path: string, options: { limit: number; within?: reado
         reason: "it links outside the workspace; add that directory with --add-dir",
       };
     }
-    const descriptor = openSync(real, readFlags);
+    // A link may be anybody's, and would tell what it leads to.
+    if (options.isIgnored?.(path) || options.isIgnored?.(real)) return { type: "problem", reason: hiddenReason };
+    const { descriptor, stat: opened } = openRegularFile(real);
     try {
-      const opened = fstatSync(descriptor);
-      // It may have been swapped since it was looked at.
-      if (!opened.isFile()) return { type: "problem", reason: "it is not a regular file" };
       const bytes = Buffer.alloc(Math.min(opened.size, options.limit));
       let filled = 0;
       while (filled < bytes.length) {
@@ -57,7 +51,7 @@ export function readBytes(path: string, options: { limit: number; within?: reado
 }
 
 /** The text with LF line ends and without a byte order mark, cut after a whole line where it is too long. */
-export function readText(path: string, options: { limit: number; within?: readonly string[] }): TextRead {
+export function readText(path: string, options: ReadLimits & { limit: number }): TextRead {
   const read = readBytes(path, options);
   if (read.type !== "bytes") return read;
   const isCut = read.size > read.bytes.length;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "./frontmatter.ts";
-import { entriesIn, readText } from "./read-text.ts";
+import { entriesIn, type ReadLimits, readText } from "./read-text.ts";
 
 /** Bytes of one rule or instruction file that reach the model. */
 export const largestInstruction = 32 * 1024;
@@ -29,11 +29,13 @@ const deepest = 8;
 const mostRules = 500;
 
 /** `within`: real folders that a linked rule may lead to. */
-export function listRules(owner: string, options: { workspace: string; within: readonly string[] }): RuleList {
+type RuleLimits = ReadLimits & { workspace: string; within: readonly string[] };
+
+export function listRules(owner: string, options: RuleLimits): RuleList {
   const rules: ProjectRule[] = [];
   const warnings: string[] = [];
   for (const { path, name } of ruleFiles(join(owner, ".cursor", "rules"), options, warnings)) {
-    const read = readText(path, { limit: largestInstruction, within: options.within });
+    const read = readText(path, { ...options, limit: largestInstruction });
     const shown = shownPath(path, options.workspace);
     if (read.type === "problem") warnings.push(`Rule ${shown} was left out: ${read.reason}.`);
     if (read.type !== "text") continue;
@@ -80,7 +82,7 @@ function howOf(rule: {
 }
 
 /** In the order of their names, folders included, so that every run says the same. */
-function ruleFiles(folder: string, options: { workspace: string; within: readonly string[] }, warnings: string[]) {
+function ruleFiles(folder: string, options: RuleLimits, warnings: string[]) {
   const files: { path: string; name: string }[] = [];
   const seen = new Set<string>();
   const visit = (current: string, prefix: string, depth: number): void => {

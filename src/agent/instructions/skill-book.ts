@@ -65,7 +65,7 @@ export function createSkillBook(context: SkillContext): SkillBook {
       const skill = skills.find((each) => each.isInvocable && each.name === name);
       if (!skill) return undefined;
       const within = skill.scope === "project" ? [context.workspace, ...context.roots].map(realOrSame) : undefined;
-      const read = readText(skill.path, { limit: largestInstruction, ...(within && { within }) });
+      const read = readText(skill.path, { limit: largestInstruction, within, isIgnored: within && context.isIgnored });
       if (read.type !== "text") return undefined;
       told.add(skill);
       const shown = shownPath(skill.path, context.workspace);

@@ -1,6 +1,7 @@
 // Speaks with a server that we started: one JSON-RPC message on each line of its input and output.
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { happensWithin } from "../../process/clock.ts";
+import { redactedEnd, redactedStart } from "../../redact/shorten.ts";
 import type { ProcessEnd, ProcessRunner, RunningProcess } from "../process.ts";
 
 export type ChildCommand = { command: readonly string[]; cwd: string; env: Record<string, string> };
@@ -14,6 +15,8 @@ export type ChildOptions = {
 const longestLine = 16 * 1024 * 1024;
 /** So much that is not a message, and it is not a server. */
 const mostNoise = 16 * 1024 * 1024;
+
+const notMessage = new Error("not a message");
 
 export class ChildTransport implements Transport {
   onclose?: () => void;
@@ -37,7 +40,7 @@ export class ChildTransport implements Transport {
 
   /** The last line of what it said on stderr. */
   get lastWords(): string {
-    return this.#said.trim().split("\n").at(-1)!.slice(0, 200);
+    return redactedStart(this.#said.trim().split("\n").at(-1)!, 200);
   }
 
   async start(): Promise<void> {
@@ -51,7 +54,7 @@ export class ChildTransport implements Transport {
       graceMs: 1000,
       onOutput: (stream, chunk) => {
         if (stream === "stdout") this.#take(chunk.toString("utf8"));
-        else this.#said = (this.#said + chunk.toString("utf8")).slice(-500);
+        else this.#said = (this.#said + chunk.toString("utf8")).slice(-16 * 1024);
       },
     });
     this.#child.ended.then(
@@ -115,6 +118,8 @@ export class ChildTransport implements Transport {
     if (line.trim() === "") return;
     let message: JSONRPCMessage;
     try {
+      // Without the price of an error for each line of a program that only chatters.
+      if (!/^\s*[{[]/.test(line)) throw notMessage;
       message = parseJSONRPCMessage(JSON.parse(line));
     } catch {
       this.#noise += line.length + 1;
@@ -127,7 +132,7 @@ export class ChildTransport implements Transport {
 }
 
 function endingOf({ exitCode, signal, stderr }: ProcessEnd, program: string): string {
-  const last = stderr.trim().split("\n").slice(-3).join(" ").slice(-300);
+  const last = redactedEnd(stderr.trim().split("\n").slice(-3).join(" "), 300);
   if (exitCode === 127 && /not found/.test(last)) return `${program} was not found. Is it installed and in PATH?`;
   const how = signal === "" ? `it exited with code ${exitCode}` : `it was killed by ${signal}`;
   return last === "" ? how : `${how}: ${last}`;

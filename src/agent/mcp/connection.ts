@@ -15,6 +15,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { NetError } from "../../net/net-error.ts";
 import { happensWithin } from "../../process/clock.ts";
+import { redactedStart } from "../../redact/shorten.ts";
 import { answerRequests, capabilities, type ServerRequests } from "./requests.ts";
 
 export type ConnectionStatus = "connecting" | "connected" | "failed" | "needs-login";
@@ -228,7 +229,7 @@ function problemOf(error: unknown, limitMs: number): { status: "failed" | "needs
   }
   const cause = error instanceof Error && error.cause instanceof NetError ? error.cause : error;
   const message = cause instanceof Error ? cause.message : String(cause);
-  return { status: "failed", problem: message.replace(/\.$/, "").slice(0, 500) };
+  return { status: "failed", problem: redactedStart(message.replace(/\.$/, ""), 500) };
 }
 
 /** Waits for the work or for the signal, whichever comes first. */

@@ -10,6 +10,7 @@ import {
   type ElicitResult,
   ProtocolError,
 } from "@modelcontextprotocol/client";
+import { redactedStart } from "../../redact/shorten.ts";
 
 export type ServerRequests = {
   /** Folders. */
@@ -32,7 +33,9 @@ export function answerRequests(client: Client, server: string, requests: ServerR
   }));
   client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
     if (elicit) return elicit(server, params, mcpReq.signal);
-    refused(`The MCP server ${server} asked a question, and nobody is here to answer: ${params.message.slice(0, 200)}`);
+    refused(
+      `The MCP server ${server} asked a question, and nobody is here to answer: ${redactedStart(params.message, 200)}`,
+    );
     return { action: "decline" };
   });
   client.setRequestHandler("sampling/createMessage", async ({ params }, { mcpReq }) => {

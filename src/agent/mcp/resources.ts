@@ -8,8 +8,8 @@ import { serverFailure } from "./server-tool.ts";
 
 const mostListed = 1000;
 
-/** Offered where a server has resources; `connections` are those that have. */
-export function resourceTools(connections: () => readonly Connection[]): Tool[] {
+/** Offered where a server has resources; `connections` are those that have, `consents` names those that may be read from. */
+export function resourceTools(connections: () => readonly Connection[], consents: (server: string) => boolean): Tool[] {
   const named = (server: string | undefined) => {
     if (server === undefined) return connections();
     const found = connections().filter(({ name }) => name === server);
@@ -52,7 +52,9 @@ export function resourceTools(connections: () => readonly Connection[]): Tool[] 
     readOnly: true,
     args: v.object({ server: v.string(), uri: v.string() }),
     wireArgs: (args) => args,
-    needs: ({ server, uri }) => [{ kind: "Mcp", target: `${server}:${uri}` }],
+    needs: ({ server, uri }) => [
+      { kind: "Mcp", target: `${server}:${uri}`, ...(consents(server) && { consented: true }) },
+    ],
     async run({ server, uri }, { signal, resultLimit }) {
       const [connection] = named(server);
       try {

@@ -16,13 +16,15 @@ export type ServerToolContext = {
   reached: { url?: string; command?: string };
   /** Absent where the run was given the server as it is. */
   pins?: ToolPins;
+  /** Its tools may be called without a further question. */
+  consented: boolean;
 };
 
 const longestDescription = 4000;
 
 /** `name`: what the model calls. It stands apart from every built-in tool, and no rule for those speaks of it. */
 export function serverTool(offered: Offered, name: string, context: ServerToolContext): Tool<JsonObject> {
-  const { connection, server, reached, pins } = context;
+  const { connection, server, reached, pins, consented } = context;
   const facts = factsOf(offered);
   const target = `${server}:${offered.name}`;
   return {
@@ -35,7 +37,14 @@ export function serverTool(offered: Offered, name: string, context: ServerToolCo
     readOnly: false,
     parse: (input) => argumentsOf(input, name),
     wireArgs: (args, { callId }) => ({ ...mcpWireArgs({ server, tool: offered.name, args, callId }) }),
-    needs: () => [{ kind: "Mcp", target, ...(pins?.status(facts) === "changed" && { changed: true }) }],
+    needs: () => [
+      {
+        kind: "Mcp",
+        target,
+        ...(pins?.status(facts) === "changed" && { changed: true }),
+        ...(consented && { consented }),
+      },
+    ],
     async run(args, { signal, print, resultLimit }) {
       // Whoever permitted a tool that had changed has seen it as it is now.
       if (pins?.status(facts) === "changed") approveNow(pins, facts);

@@ -24,6 +24,8 @@ export type McpOptions = VariableContext & {
   processes: ProcessRunner;
   requests: ServerRequests;
   limits?: Partial<ConnectionLimits>;
+  /** Is what this server's tools do permitted along with the server? */
+  consents?(server: McpServer): boolean;
   warn(message: string): void;
 };
 
@@ -49,7 +51,9 @@ export function startServers(servers: readonly McpServer[], options: McpOptions)
   const running = servers.map((server) => startServer(server, limits, options));
   const connections = running.map(({ connection }) => connection);
   const withResources = () => connections.filter((each) => each.hasResources);
-  const resources = resourceTools(withResources);
+  const consents = options.consents ?? (() => false);
+  const consented = new Set(servers.filter((server) => consents(server)).map(({ name }) => name));
+  const resources = resourceTools(withResources, (server) => consented.has(server));
   let made: { lists: readonly unknown[]; tools: readonly Tool[] } = { lists: [], tools: [] };
   return {
     async ready(signal) {
@@ -101,7 +105,8 @@ function startServer(server: McpServer, limits: ConnectionLimits, options: McpOp
   });
   const { command, args = [], url } = server.definition;
   const reached = url !== undefined ? { url } : { command: [command, ...args].join(" ") };
-  const context = { connection, server: server.name, reached, ...(pins && { pins }) };
+  const consented = options.consents?.(server) === true;
+  const context = { connection, server: server.name, reached, ...(pins && { pins }), consented };
   return {
     connection,
     connected: connection.connect(),

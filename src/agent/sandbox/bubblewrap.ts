@@ -1,14 +1,16 @@
 // Bubblewrap: the command line that lays a layout around a command on Linux.
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
 import { list } from "../../text/words.ts";
 import type { Layout, Mount } from "./layout.ts";
+import type { MountCheck } from "./mount-checks.ts";
 import { relayCommand } from "./relay.ts";
 
 export type BubblewrapParts = {
   bwrap: string;
   bash: string;
+  stat: string;
   /** Parts of /proc that change the whole machine. The files in them obey their owner, root, who needs no rights for that. */
   kernelPaths: readonly string[];
   /** Nothing at all, to be laid over what is hidden. */
@@ -24,6 +26,10 @@ export type BubblewrapRequest = {
   layout: Layout;
   cwd: string;
   limits: { memoryMb: number; processes: number };
+  /** A file that says what must be mounted where, or nothing is started: see `checkText`. */
+  checks?: string;
+  /** A file for what goes wrong before the command is started; else that is said on its standard error. */
+  complainTo?: string;
   /** The way to listed hosts, where there are any. */
   relay?: { node: string; socket: string };
 };
@@ -41,25 +47,33 @@ const isolation = list(`
 /** Pure: the same words for the same question. */
 export function bubblewrapCommand(
   parts: BubblewrapParts,
-  { layout, cwd, limits, relay }: BubblewrapRequest,
+  { layout, cwd, limits, checks, complainTo, relay }: BubblewrapRequest,
   command: readonly string[],
 ): string[] {
   const mounts = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
+  // Bubblewrap itself, as commands see it, which no filter of calls binds: they could write into its memory.
+  mounts.push("--ro-bind", parts.emptyFolder, "/proc/1");
   for (const path of parts.kernelPaths) mounts.push("--ro-bind", path, path);
   for (const mount of layout) mounts.push(...mountWords(mount, parts));
   // Last: until then bubblewrap makes the folders in them on which others are laid.
-  for (const { at, as } of layout) if (as === "covered") mounts.push("--remount-ro", at);
+  for (const { at, as } of layout) if (as === "covered" || as === "closed") mounts.push("--remount-ro", at);
   const filter = parts.filter === undefined ? [] : ["--seccomp", "9"];
-  const inner = [parts.bash, "-c", innerStage(limits), "sandbox", ...command];
-  const started = relay ? relayCommand(relay.node, relay.socket, inner) : inner;
+  const stage = (lines: readonly string[]) => [parts.bash, "-c", lines.join("\n"), "sandbox"];
+  const first = checkStage(parts, { hasChecks: checks !== undefined });
+  const started = relay
+    ? [
+        ...stage([...first, 'exec "$@"']),
+        ...relayCommand(relay.node, relay.socket, [...stage(limitStage(limits)), ...command]),
+      ]
+    : [...stage([...first, ...limitStage(limits)]), ...command];
   const whole = [parts.bwrap, ...isolation, ...filter, ...mounts, "--chdir", cwd, "--", ...started];
-  if (parts.filter === undefined && parts.groups.length === 0) return whole;
-  return ["/bin/sh", "-c", outerStage(parts), parts.filter ?? "/dev/null", ...whole];
+  return ["/bin/sh", "-c", outerStage(parts, { checks, complainTo }), parts.filter ?? "/dev/null", ...whole];
 }
 
 function mountWords(mount: Mount, { emptyFile, emptyFolder }: BubblewrapParts): string[] {
   switch (mount.as) {
     case "covered":
+    case "closed":
       return ["--tmpfs", mount.at];
     case "private":
       return ["--bind", mount.from, mount.at];
@@ -74,14 +88,45 @@ function mountWords(mount: Mount, { emptyFile, emptyFolder }: BubblewrapParts): 
   }
 }
 
-/** Outside: joins the control groups and opens the filter, which bubblewrap wants as a descriptor. */
-function outerStage({ groups }: BubblewrapParts): string {
-  const joins = groups.map((group) => `echo 0 > '${group.replaceAll("'", "'\\''")}/cgroup.procs' || exit 125; `);
-  return `${joins.join("")}exec "$@" 9<"$0"`;
+/** Outside: joins the control groups and opens the filter, which bubblewrap wants as a descriptor. The command's standard error is put by. */
+function outerStage(
+  { groups }: BubblewrapParts,
+  { checks, complainTo }: Pick<BubblewrapRequest, "checks" | "complainTo">,
+): string {
+  const joins = groups.map((group) => `echo 0 > ${quoted(`${group}/cgroup.procs`)} || exit 125; `);
+  const files = [
+    '9<"$0" 8>&2',
+    ...(checks === undefined ? [] : [`7<${quoted(checks)}`]),
+    ...(complainTo === undefined ? [] : [`2>${quoted(complainTo)}`]),
+  ];
+  return `${joins.join("")}exec "$@" ${files.join(" ")}`;
+}
+
+function quoted(path: string): string {
+  return `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** Paths, and what `stat` must say of them. A file, since bubblewrap takes only some thousand words. */
+export function checkText(checks: readonly MountCheck[]): string {
+  return [...checks.map(({ at }) => at), checks.map(({ identity }) => identity).join("\n"), ""].join("\0");
+}
+
+/** Inside, first: is everything mounted that was meant to be? The command's own standard error comes back then. */
+function checkStage({ stat }: BubblewrapParts, { hasChecks }: { hasChecks: boolean }): string[] {
+  if (!hasChecks) return ["exec 2>&8"];
+  // Some systems have many programs in one file.
+  const says = basename(stat) === "stat" ? stat : `${stat} stat`;
+  return [
+    'mapfile -d "" -t paths <&7; wanted=${paths[-1]}; unset "paths[-1]"',
+    `if [ -z "$wanted" ] || [ "$(${says} -c %d:%i -- "\${paths[@]}")" != "$wanted" ]; then`,
+    '  echo "bwrap: folders changed while they were being mounted" >&2; exit 1',
+    "fi",
+    "exec 2>&8",
+  ];
 }
 
 /** Inside, before the command: no descriptor but the three, and limits that cannot be raised again. */
-function innerStage({ memoryMb, processes }: BubblewrapRequest["limits"]): string {
+function limitStage({ memoryMb, processes }: BubblewrapRequest["limits"]): string[] {
   return [
     'for d in /proc/self/fd/*; do d=${d##*/}; if [ "$d" -gt 2 ]; then eval "exec $d>&-"; fi; done',
     "ulimit -c 0",
@@ -89,7 +134,7 @@ function innerStage({ memoryMb, processes }: BubblewrapRequest["limits"]): strin
     `ulimit -d ${memoryMb * 1024} 2>/dev/null`,
     `ulimit -u ${processes} 2>/dev/null`,
     'exec "$@"',
-  ].join("\n");
+  ];
 }
 
 /** The least that shows whether it works here. */

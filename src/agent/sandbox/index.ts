@@ -13,6 +13,8 @@ export interface Sandbox {
   problem(): Promise<string | undefined>;
   /** Lays one command into it. Throws unless `problem` has answered that there is none. */
   enter(request: EnterRequest): SandboxedCommand;
+  /** The agent itself is about to write this file, with permission: no command that runs meanwhile made it. */
+  expect(path: string): void;
   /** Takes away what it made. */
   end(): Promise<void>;
 }
@@ -34,8 +36,8 @@ export interface SandboxedCommand {
   started(pid: number): void;
   /** Sends a signal to what runs inside; false when it cannot. */
   signal(name: NodeJS.Signals): boolean;
-  /** To be called when the command has ended, however it did. Sentences about what it tried and did not get. */
-  leave(): string[];
+  /** To be called when the command has ended, however it did. */
+  leave(): { notes: string[]; notBegun?: string };
 }
 
 export type SandboxOptions = {
@@ -48,7 +50,7 @@ export type SandboxOptions = {
 };
 
 /** The sandbox of one kind of system, open. */
-export type SandboxBackend = { enter(request: EnterRequest): SandboxedCommand; end(): Promise<void> };
+export type SandboxBackend = Pick<Sandbox, "enter" | "expect" | "end">;
 
 export function createSandbox(options: SandboxOptions): Sandbox {
   let opening: Promise<SandboxBackend | { unavailable: string }> | undefined;
@@ -66,6 +68,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       if (!backend) throw new Error("The sandbox is not open.");
       return backend.enter(request);
     },
+    expect: (path) => backend?.expect(path),
     async end() {
       const opened = await opening;
       backend = undefined;

@@ -1,13 +1,14 @@
 // Layout: the file system as a command in the sandbox is to see it, a list of mounts from the root down.
 import { isInside } from "../../policy/paths.ts";
+import { list } from "../../text/words.ts";
 
 /**
  * `covered`: an empty folder that what lies deeper may show through. `private`: a folder or a file of the run's own. `visible`: read-only,
  * through a cover. `writable`. `pinned`: in something writable, and fixed to its place. `readOnly`: in something writable.
- * `hidden`: neither it nor what is below it.
+ * `closed`: as covered, whatever else is said of the folder itself. `hidden`: neither it nor what is below it.
  */
 export type Mount = { at: string } & (
-  | { as: "covered" | "visible" | "pinned" | "writable" | "readOnly" }
+  | { as: "covered" | "visible" | "pinned" | "writable" | "readOnly" | "closed" }
   | { as: "private"; from: string }
   | { as: "hidden"; kind: "file" | "folder" }
 );
@@ -15,7 +16,7 @@ export type Mount = { at: string } & (
 export type Layout = readonly Mount[];
 
 /** Two words about one path: the later in this list holds. */
-const order: readonly Mount["as"][] = ["covered", "private", "visible", "pinned", "writable", "readOnly", "hidden"];
+const order = list("covered private visible pinned writable readOnly closed hidden") as readonly Mount["as"][];
 
 /** Puts mounts in the order in which they must be laid, and leaves out what changes nothing. */
 export function arrange(mounts: readonly Mount[]): Layout {
@@ -44,13 +45,14 @@ function keyOf(path: string): string {
 function matters(mount: Mount, holder: Mount | undefined): boolean {
   const outer = holder?.as ?? "readOnly"; // the root
   if (outer === "hidden") return false;
-  const isUnseen = outer === "covered" || outer === "private";
+  const isUnseen = outer === "covered" || outer === "private" || outer === "closed";
   switch (mount.as) {
     case "visible":
       return isUnseen;
     case "pinned":
     case "readOnly":
       return outer === "writable" || outer === "pinned";
+    case "closed":
     case "hidden":
       return !isUnseen;
     case "covered":

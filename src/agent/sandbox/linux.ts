@@ -1,32 +1,34 @@
 // The sandbox on Linux: bubblewrap, a private folder, and for each command a look at the disk.
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { isInside, realOrSame } from "../../policy/paths.ts";
 import type { HostProxy } from "../host-proxy.ts";
-import { outputFolder } from "../output-folder.ts";
+import { makeTemporary, ownOutputs } from "../output-folder.ts";
 import {
   type BubblewrapParts,
   bubblewrapCommand,
   bubblewrapProblem,
+  checkText,
   kernelPaths,
   systemProgram,
   trialCommand,
 } from "./bubblewrap.ts";
-import { type ControlGroup, makeControlGroup, removeLeftGroups } from "./control-groups.ts";
+import { makeControlGroup, removeLeftGroups } from "./control-groups.ts";
 import { confinedEnvironment, privateCaches } from "./environment.ts";
+import { GuardedNames } from "./guarded-names.ts";
 import { judgeByPolicy } from "./hosts.ts";
 import type { EnterRequest, SandboxBackend, SandboxedCommand, SandboxOptions } from "./index.ts";
 import { signalInside, watchInside } from "./inside.ts";
-import type { Mount } from "./layout.ts";
-import type { SandboxPlan } from "./plan.ts";
-import { newTopLevelPaths } from "./protected-paths.ts";
+import { type MountCheck, mountChecks } from "./mount-checks.ts";
+import { type SandboxPlan, skillNames } from "./plan.ts";
+import { isNewProtectedPath, newTopLevelPaths } from "./protected-paths.ts";
 import { proxyVariables, relayPort } from "./relay.ts";
-import { excludeReserved, putBack, reserveNames } from "./reserved-names.ts";
 import { type HiddenFiles, loadHiding, newRuledPaths } from "./ruled-paths.ts";
-import { scanLayout } from "./scan-layout.ts";
+import { type ScanLayoutRequest, type ScannedLayout, scanLayout } from "./scan-layout.ts";
 import { seccompFilter } from "./seccomp.ts";
+import { SpecialFiles } from "./special-files.ts";
 
 export async function openLinux(options: SandboxOptions): Promise<SandboxBackend | { unavailable: string }> {
   const { plan, processes, env = process.env } = options;
@@ -37,8 +39,11 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
     return refuse(
       "bubblewrap is not installed. Install it: `sudo apt install bubblewrap`, `sudo dnf install bubblewrap`",
     );
-  const bash = program("bash");
-  if (bash === undefined) return refuse("no bash was found in the system's directories");
+  const [bash, stat] = [program("bash"), program("stat")];
+  if (bash === undefined || stat === undefined) {
+    const missing = bash === undefined ? "bash" : "stat";
+    return refuse(`no ${missing} was found in the system's directories`);
+  }
   const folder = privateFolder(plan);
   if (folder === undefined) return refuse("no temporary directory outside the workspace is writable");
 
@@ -49,7 +54,13 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
     await Promise.all(removals);
     await rm(folder, { recursive: true, force: true });
   };
-  const parts = { bwrap, bash, kernelPaths: kernelPaths.filter((path) => existsSync(path)), ...furnish(folder) };
+  const parts = {
+    bwrap,
+    bash,
+    stat,
+    kernelPaths: kernelPaths.filter((path) => existsSync(path)),
+    ...furnish(folder),
+  };
   const tried = async (groups: readonly string[]) =>
     processes.run({ command: trialCommand({ ...parts, groups }), cwd: "/", env: {}, timeoutMs: 10_000 });
   removeLeftGroups();
@@ -71,11 +82,16 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
       proxy = await startHostProxy({ path: socket, judge: judgeByPolicy(plan.network), env, ...options.network });
     }
     const way = proxy && { socket, proxy };
-    // The same folder for all runs of a user, wherever each of them keeps its temporary files.
-    const registry = outputFolder("sandbox", temporaryBases(plan)[0]);
     const hiding = await loadHiding(plan);
-    const sandbox: LinuxSandbox = { plan, parts, folder, hiding, canGroup, removals, registry, way };
-    return { enter: (request) => enter(sandbox, request), end };
+    const special = new SpecialFiles();
+    const guards = new Set<GuardedNames>();
+    const [temporary, kept] = [temporaryMounts(folder, plan), keptFolders(plan)];
+    const made = { folder, hiding, special, temporary, kept, canGroup, guards, removals };
+    const sandbox: LinuxSandbox = { plan, parts, way, ...made };
+    const expect = (path: string) => {
+      for (const guard of guards) guard.expect(path);
+    };
+    return { enter: (request) => enter(sandbox, request), expect, end };
   } catch (error) {
     await end();
     return refuse(`bubblewrap could not be tried (${(error as Error).message})`);
@@ -90,79 +106,120 @@ type LinuxSandbox = {
   parts: Omit<BubblewrapParts, "groups">;
   folder: string;
   hiding: HiddenFiles;
+  special: SpecialFiles;
+  /** Private folders, by the one of the system that each stands in for. */
+  temporary: ReadonlyMap<string, string>;
+  /** Where the agent keeps what is not for commands. */
+  kept: readonly string[];
   canGroup: boolean;
+  /** Of commands that run. */
+  guards: Set<GuardedNames>;
   /** Of control groups whose processes are just ending. */
   removals: Promise<void>[];
-  /** Where all runs of the user write down which names they hold. */
-  registry: string;
   /** To listed hosts. */
   way: { socket: string; proxy: HostProxy } | undefined;
 };
 
 function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: EnterRequest): SandboxedCommand {
-  const { plan, parts, folder, hiding, way } = sandbox;
-  const temporary = plan.temporary
-    ? new Map(temporaryFolders().map((at, index) => [at, join(folder, `tmp-${index}`)]))
-    : new Map<string, string>();
+  const { plan, parts, folder, hiding, special, temporary, kept, way } = sandbox;
   const node = realOrSame(process.execPath);
-  const needed = [...programFolders(plan, env["PATH"] ?? "", node), ...readable, ...(way ? [dirname(way.socket)] : [])];
-  const { release, prepared } = reserveNames(sandbox.registry, plan.writable, (alone) =>
-    scanLayout({ plan, hiding, temporary, needed, alone, socket: way?.socket }),
-  );
-  let group: ControlGroup | undefined;
+  const needed = [
+    ...[...programFolders(plan, env["PATH"] ?? "", node), ...readable, ...skillFolders(plan)],
+    ...(way ? [dirname(way.socket)] : []),
+  ];
+  const request = { plan, hiding, special, temporary, needed, kept, socket: way?.socket };
+  const { scanned, checks } = scanAndCheck(request, parts);
+  const { layout } = scanned;
+  const files = join(folder, `start-${Math.random().toString(36).slice(2)}`);
+  const [checksFile, complainTo] = [`${files}.checks`, `${files}.txt`];
+  if (checks.length > 0) writeFileSync(checksFile, checkText(checks), { mode: 0o600 });
+  const relay = way && { node, socket: way.socket };
+  const group = sandbox.canGroup ? makeControlGroup(plan.limits) : undefined;
+  if (sandbox.canGroup && !group)
+    throw new Error("A control group for the limits of the sandbox could not be created.");
   let watch: ReturnType<typeof watchInside> | undefined;
   let pid = 0;
+  const notes: string[] = [];
+  const guard = new GuardedNames({
+    watched: scanned.watched,
+    folders: plan.writable,
+    isGuarded: (path) => isNewProtectedPath(path, plan, scanned.topLevel),
+    onFlood() {
+      notes.push("it was killed: it kept making protected names");
+      signalInside(pid, "SIGKILL");
+    },
+  });
+  sandbox.guards.add(guard);
+  return {
+    command: bubblewrapCommand(
+      { ...parts, groups: group?.folders ?? [] },
+      {
+        ...{ layout, cwd, limits: plan.limits, complainTo, ...(relay && { relay }) },
+        ...(checks.length > 0 && { checks: checksFile }),
+      },
+      systemShell(command, parts.bash),
+    ),
+    env: { ...environmentOf(plan, env), ...(way && proxyVariables(relayPort)) },
+    bash: parts.bash,
+    started(started) {
+      pid = started;
+      // A limit of the user's own does not hold root.
+      if (!group && process.getuid?.() === 0) watch = watchInside(pid, plan.limits.processes);
+    },
+    signal: (name) => signalInside(pid, name),
+    leave() {
+      watch?.stop();
+      if (group) sandbox.removals.push(group.remove());
+      // Where not all was seen before, what is seen now need not be new.
+      const ruled = scanned.notes.length > 0 ? [] : newRuledPaths(plan, layout);
+      if (watch?.hasEnded) notes.push(`it was killed: it had more than ${plan.limits.processes} processes`);
+      sandbox.guards.delete(guard);
+      const undone = guard.end([...newTopLevelPaths(plan, scanned.topLevel), ...ruled]);
+      notes.push(...scanned.notes, ...undone, ...(way?.proxy.takeRefusals() ?? []));
+      rmSync(checksFile, { force: true });
+      const complaint = takeText(complainTo);
+      special.learn(layout, { hasBegun: complaint === "" });
+      return complaint === "" ? { notes } : { notes, notBegun: complaint };
+    },
+  };
+}
+
+const mostScans = 5;
+
+/** What another program removes in this very moment is not there when it is looked at again. */
+function scanAndCheck(
+  request: ScanLayoutRequest,
+  parts: LinuxSandbox["parts"],
+  scans = 1,
+): { scanned: ScannedLayout; checks: MountCheck[] } {
+  const scanned = scanLayout(request);
   try {
-    group = sandbox.canGroup ? makeControlGroup(plan.limits) : undefined;
-    if (sandbox.canGroup && !group)
-      throw new Error("A control group for the limits of the sandbox could not be created.");
-    // Where a name could not be held, the command cannot make it either.
-    const held = prepared.layout.filter(({ at }) => !prepared.blanks.includes(at) || existsSync(at));
-    const isHidden = (path: string) => held.some(({ at, as }) => as === "hidden" && isInside(path, at));
-    const layout = [...held, ...excludes(sandbox, prepared.blanks).filter(({ at }) => !isHidden(at))];
-    const confinement = { layout, cwd, limits: plan.limits, ...(way && { relay: { node, socket: way.socket } }) };
-    return {
-      command: bubblewrapCommand(
-        { ...parts, groups: group?.folders ?? [] },
-        confinement,
-        systemShell(command, parts.bash),
-      ),
-      env: { ...environmentOf(plan, env), ...(way && proxyVariables(relayPort)) },
-      bash: parts.bash,
-      started(started) {
-        pid = started;
-        // A limit of the user's own does not hold root.
-        if (!group && process.getuid?.() === 0) watch = watchInside(pid, plan.limits.processes);
-      },
-      signal: (name) => signalInside(pid, name),
-      leave() {
-        watch?.stop();
-        if (group) sandbox.removals.push(group.remove());
-        // Where not all was seen before, what is seen now need not be new.
-        const ruled = prepared.notes.length > 0 ? [] : newRuledPaths(plan, layout);
-        const fresh = newTopLevelPaths(plan, prepared.topLevel).filter((path) => !prepared.blanks.includes(path));
-        for (const path of [...fresh, ...ruled]) prepared.watched.set(path, undefined);
-        const notes = watch?.hasEnded ? [`it was killed: it had more than ${plan.limits.processes} processes`] : [];
-        notes.push(...prepared.notes, ...putBack(prepared.watched), ...(way?.proxy.takeRefusals() ?? []));
-        try {
-          release();
-        } catch (error) {
-          notes.push(`empty folders that held protected names may be left behind (${(error as Error).message})`);
-        }
-        return notes;
-      },
-    };
+    return { scanned, checks: mountChecks(scanned.layout, request.plan.writable, parts) };
   } catch (error) {
-    void group?.remove();
-    release();
-    throw error;
+    if (scans === mostScans) throw error;
+    return scanAndCheck(request, parts, scans + 1);
   }
 }
 
-/** Laid last, over what is read-only otherwise. */
-function excludes({ plan, folder }: LinuxSandbox, blanks: readonly string[]): Mount[] {
-  const copies = mkdtempSync(join(folder, "exclude-"));
-  return plan.writable.flatMap((root, index) => excludeReserved(root, blanks, join(copies, String(index))) ?? []);
+function takeText(file: string): string {
+  try {
+    const text = readFileSync(file, "utf8").trim();
+    rmSync(file);
+    return text;
+  } catch {
+    return ""; // it was not even opened
+  }
+}
+
+/** What the agent keeps is not for commands: its configuration, chats, snapshots, logs and keys, and the long outputs of all runs. */
+function keptFolders({ configDir, home }: SandboxPlan): string[] {
+  const outputs = [tmpdir(), "/tmp"].map((folder) => ownOutputs(realOrSame(folder)));
+  return [...new Set([configDir, realOrSame(join(home, ".cursor")), ...outputs])];
+}
+
+function skillFolders({ configDir, home }: SandboxPlan): string[] {
+  const folders = [configDir, realOrSame(join(home, ".cursor"))];
+  return folders.flatMap((folder) => skillNames.map((name) => join(folder, name)));
 }
 
 /** The shell that we add ourselves is the system's, whatever PATH names first. */
@@ -187,7 +244,7 @@ function environmentOf(plan: SandboxPlan, env: Readonly<Record<string, string>>)
 function privateFolder(plan: SandboxPlan): string | undefined {
   for (const base of temporaryBases(plan)) {
     try {
-      return mkdtempSync(join(base, "courser-sandbox-"));
+      return makeTemporary(base, "sandbox");
     } catch {
       // Full, or not ours to write.
     }
@@ -208,16 +265,26 @@ function furnish(folder: string): Pick<BubblewrapParts, "emptyFile" | "emptyFold
   writeFileSync(emptyFile, "", { mode: 0o000 });
   mkdirSync(emptyFolder, { mode: 0o000 });
   mkdirSync(join(folder, "net"), { mode: 0o700 });
-  for (const index of temporaryFolders().keys()) mkdirSync(join(folder, `tmp-${index}`), { mode: 0o700 });
   const program = seccompFilter(process.arch);
   if (program === undefined) return { emptyFile, emptyFolder };
   writeFileSync(filter, program, { mode: 0o400 });
   return { emptyFile, emptyFolder, filter };
 }
 
-/** Those of the system, as they really are called. */
-function temporaryFolders(): string[] {
-  return [...new Set(["/tmp", "/var/tmp"].filter((path) => existsSync(path)).map(realOrSame))];
+/** For those of the system and for ours; not where the files of a command would be lost in it, nor where more lies than is temporary. */
+function temporaryMounts(folder: string, plan: SandboxPlan): Map<string, string> {
+  if (!plan.temporary) return new Map();
+  const own = realOrSame(tmpdir());
+  const places = [plan.workspace, ...plan.roots, ...plan.writable, plan.home];
+  const isApart = !places.some((place) => isInside(place, own)) && !plan.writable.some((root) => isInside(own, root));
+  const wanted = ["/tmp", "/var/tmp", ...(isApart ? [own] : [])];
+  const folders = [...new Set(wanted.filter((path) => existsSync(path)).map(realOrSame))];
+  return new Map(folders.map((at, index) => [at, mkdirAt(join(folder, `tmp-${index}`))]));
+}
+
+function mkdirAt(path: string): string {
+  mkdirSync(path, { mode: 0o700 });
+  return path;
 }
 
 /** Programs that lie in folders which are out of sight otherwise. */

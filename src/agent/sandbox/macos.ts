@@ -1,9 +1,10 @@
 // The sandbox on macOS: sandbox-exec with a profile made for each command.
-import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { realOrSame } from "../../policy/paths.ts";
+import { makeTemporary } from "../output-folder.ts";
 import { confinedEnvironment, privateCaches } from "./environment.ts";
 import { judgeByPolicy } from "./hosts.ts";
 import type { SandboxBackend, SandboxOptions } from "./index.ts";
@@ -33,7 +34,7 @@ export async function openMacos({
       `sandbox-exec does not work here (${trial.stderr.trim() || "it gave no reason"}). Is this program already in one`,
     );
 
-  const folder = realOrSame(mkdtempSync(join(tmpdir(), "courser-sandbox-")));
+  const folder = realOrSame(makeTemporary(tmpdir(), "sandbox"));
   const temporary = join(folder, "tmp");
   mkdirSync(temporary, { mode: 0o700 });
   const hiding = await loadHiding(plan);
@@ -72,9 +73,10 @@ export async function openMacos({
         bash: "/bin/bash",
         started: () => {},
         signal: () => false,
-        leave: () => [...notes, ...(proxy?.takeRefusals() ?? [])],
+        leave: () => ({ notes: [...notes, ...(proxy?.takeRefusals() ?? [])] }),
       };
     },
+    expect() {}, // the system itself keeps commands from making protected names
     async end() {
       await proxy?.close();
       await rm(folder, { recursive: true, force: true });

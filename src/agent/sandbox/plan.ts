@@ -76,6 +76,9 @@ const buildCaches = list(`
   .npm .cache/go-build .cache/pip .cache/uv .cache/yarn .cache/pnpm .local/share/pnpm/store .cargo/registry .cargo/git
   go/pkg/mod .m2/repository .gradle/caches .nuget/packages`);
 
+/** Of all that the agent keeps in its configuration, commands run only what skills bring along. */
+export const skillNames = ["skills", "skills-cursor"];
+
 /** Nothing could be kept from a command that may write the folder that holds the system. */
 export function planProblem({ writable }: SandboxPlan): string | undefined {
   const system = ["/usr", "/etc", "/bin", "/System"];

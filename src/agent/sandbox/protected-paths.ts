@@ -1,4 +1,4 @@
-// Protected paths of a folder that commands may write: read-only where they are, kept from coming to be where they are not.
+// Protected paths of a folder that commands may write: read-only where they are, guarded where they are not.
 import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { hasWildcard } from "../../policy/glob.ts";
@@ -17,20 +17,17 @@ import type { SandboxPlan } from "./plan.ts";
 
 export type GuardedPaths = {
   mounts: Mount[];
-  /** Not there yet: empty folders hold these names while a command runs. */
-  blanks: string[];
-  /** What no mount can hold, as it is now; undefined: not there. Looked at again when the command has ended. */
+  /** What no mount can hold, as it is now: where a link leads, or undefined where nothing is. A change is undone. */
   watched: Map<string, string | undefined>;
 };
 
-/** Names in the folder itself. The floor of the policy knows them at any depth; these alone can be kept from appearing. */
+/** Names in the folder itself. The floor of the policy knows them at any depth; these alone are kept from appearing. */
 const names = [".cursor", ".git", ...protectedFolders, ...protectedFiles];
-/** Git reads these wherever they are, and an empty folder of that name would stop it: they are looked at afterwards. */
-const readByGit = ["commondir"];
-const readWithExtension = ["config.worktree"];
+/** Git reads these wherever they are. */
+const readByGit = ["config", "commondir", "config.worktree"];
 
 export function guardFolder(root: string, plan: SandboxPlan): GuardedPaths {
-  const guarded: GuardedPaths = { mounts: [], blanks: [], watched: new Map() };
+  const guarded: GuardedPaths = { mounts: [], watched: new Map() };
   const wanted = names.map((name) => join(root, name));
   const { home, configDir } = plan;
   if (isInside(home, root)) wanted.push(...homeSettings.map((name) => join(home, name)));
@@ -44,7 +41,11 @@ export function guardFolder(root: string, plan: SandboxPlan): GuardedPaths {
 /** Those there are, in whatever spelling. */
 function protectedAtTop(root: string, plan: SandboxPlan): string[] {
   const paths = entriesOf(root).flatMap(({ name }) => (mayBeProtected(name) ? [join(root, name)] : []));
-  return paths.filter((path) => floorOf({ given: path, real: path }, plan) && !isLifted(path, plan));
+  return paths.filter((path) => isGuarded(path, plan));
+}
+
+function isGuarded(path: string, plan: SandboxPlan): boolean {
+  return floorOf({ given: path, real: path }, plan) !== undefined && !isLifted(path, plan);
 }
 
 /** Cheaper than to ask the policy about each of thousands of files: only such names can be on its list. */
@@ -64,36 +65,23 @@ function openPaths(root: string, plan: SandboxPlan): string[] {
   return [...made, ...named].filter((at) => !plan.readOnly.some((closed) => isInside(at, closed)));
 }
 
-/** One that was found below the folder: it and the way to it stay where they are. */
-export function guardNested(path: string, root: string, plan: SandboxPlan): GuardedPaths {
-  const guarded: GuardedPaths = { mounts: [], blanks: [], watched: new Map() };
+/** One that was found below the folder. */
+export function guardNested(path: string, plan: SandboxPlan): GuardedPaths {
+  const guarded: GuardedPaths = { mounts: [], watched: new Map() };
   guardPath(path, plan, guarded);
-  pinWay(path, root, guarded);
   return guarded;
-}
-
-/** A folder that is a mount point can be neither renamed nor replaced. */
-function pinWay(path: string, root: string, guarded: GuardedPaths): void {
-  for (let folder = dirname(path); folder !== root && isInside(folder, root); folder = dirname(folder))
-    if (statOf(folder)?.isDirectory()) guarded.mounts.push({ at: folder, as: "pinned" });
 }
 
 function guardPath(path: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   if (isLifted(path, plan)) return;
   const stat = statOf(path);
-  if (!stat) guardAbsent(path, guarded);
+  if (!stat) guarded.watched.set(path, undefined);
   else if (stat.isSymbolicLink()) guardLink(path, plan, guarded);
   else if (basename(path) === ".git" && stat.isDirectory()) guardGit(path, plan, guarded);
   else {
     guarded.mounts.push({ at: path, as: "readOnly" });
     if (basename(path) === ".git") guardPointer(path, plan, guarded);
   }
-}
-
-/** Where its folder is missing as well, there is no place to hold it at. */
-function guardAbsent(path: string, guarded: GuardedPaths): void {
-  if (statOf(dirname(path))?.isDirectory()) guarded.blanks.push(path);
-  else guarded.watched.set(path, undefined);
 }
 
 /** A link cannot be a mount point: what it leads to is read-only or must not come to be, and links that were changed are put back. */
@@ -104,8 +92,7 @@ function guardLink(path: string, plan: SandboxPlan, guarded: GuardedPaths): void
   const root = plan.writable.find((folder) => isInside(target, folder));
   if (target === path || root === undefined || target === root) return;
   if (statOf(target)) guarded.mounts.push({ at: target, as: "readOnly" });
-  else guardAbsent(target, guarded);
-  pinWay(target, root, guarded);
+  else guarded.watched.set(target, undefined);
 }
 
 const mostLinks = 40;
@@ -155,8 +142,7 @@ function guardPointer(pointer: string, plan: SandboxPlan, guarded: GuardedPaths)
     // What git keeps for worktrees is closed otherwise.
     if (git === own && worktreeOf(pointer)) guarded.mounts.push({ at: own, as: "writable" });
     if (statOf(git)?.isDirectory()) guardGit(git, plan, guarded);
-    else if (!statOf(git)) guardAbsent(git, guarded);
-    pinWay(git, root, guarded);
+    else if (!statOf(git)) guarded.watched.set(git, undefined);
   }
 }
 
@@ -171,7 +157,7 @@ function guardGit(git: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   const there = entriesOf(git).map((entry) => entry.name);
   for (const name of new Set([...there, ...gitFolders]))
     if (isGitSetting(name)) guardPath(join(git, name), plan, guarded);
-  guardRead(git, git, guarded);
+  watchAbsent(git, guarded);
   // Commits in submodules go there. Others than those that there are cannot be made.
   for (const module of repositoriesIn(join(git, "modules"))) {
     guarded.mounts.push({ at: module, as: "writable" });
@@ -189,15 +175,8 @@ function repositoriesIn(folder: string, depth = 4): string[] {
   });
 }
 
-/** `own`: where git looks for them. `common`: where the configuration says which of them it reads. */
-function guardRead(own: string, common: string, guarded: GuardedPaths): void {
-  const extended = /worktreeconfig/i.test(textOf(join(common, "config")));
-  for (const name of [...readByGit, ...readWithExtension]) {
-    const path = join(own, name);
-    if (statOf(path)) continue;
-    if (extended || readByGit.includes(name)) guarded.watched.set(path, undefined);
-    else guarded.blanks.push(path);
-  }
+function watchAbsent(git: string, guarded: GuardedPaths): void {
+  for (const path of readByGit.map((name) => join(git, name))) if (!statOf(path)) guarded.watched.set(path, undefined);
 }
 
 function textOf(file: string): string {
@@ -222,15 +201,15 @@ function isLifted(path: string, plan: SandboxPlan): boolean {
  * if the repository knows this worktree: the file in the workspace alone could name any.
  */
 export function linkedGit(workspace: string): GuardedPaths {
-  const guarded: GuardedPaths = { mounts: [], blanks: [], watched: new Map() };
+  const guarded: GuardedPaths = { mounts: [], watched: new Map() };
   const { own, common } = worktreeOf(join(workspace, ".git")) ?? {};
   if (own === undefined || common === undefined) return guarded;
   guarded.mounts.push({ at: common, as: "visible" });
   for (const at of [own, ...["objects", "refs", "logs"].map((name) => join(common, name))])
     if (statOf(at)?.isDirectory()) guarded.mounts.push({ at, as: "writable" });
-  for (const at of ["gitdir", ...readByGit, ...readWithExtension].map((name) => join(own, name)))
+  for (const at of ["gitdir", ...readByGit].map((name) => join(own, name)))
     if (statOf(at)) guarded.mounts.push({ at, as: "readOnly" });
-  guardRead(own, common, guarded);
+  watchAbsent(own, guarded);
   return guarded;
 }
 
@@ -263,6 +242,12 @@ export function topLevelNames(plan: SandboxPlan): TopLevelNames {
       { names: new Set(protectedAtTop(root, plan)), isRepository: isRepository(root) },
     ]),
   );
+}
+
+/** Of a path that has just come to be, in whatever spelling. */
+export function isNewProtectedPath(path: string, plan: SandboxPlan, before: TopLevelNames): boolean {
+  const atTop = before.get(dirname(path));
+  return !(atTop && (atTop.names.has(path) || !mayBeProtected(basename(path)))) && isGuarded(path, plan);
 }
 
 /** Names that cannot be known before, such as `x.code-workspace`, or other spellings of those that are held. */

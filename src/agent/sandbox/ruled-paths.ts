@@ -27,16 +27,27 @@ const mostFiles = { inside: 100_000, outside: 5_000 };
 /** How far below a folder a pattern can reach. */
 type PatternWalk = { from: string; depth: number };
 
-/** `absent`: not there, and closed by a rule without wildcards. */
-export type RuledPaths = { mounts: Mount[]; absent: string[]; notes: string[] };
+/** `named`: what rules speak of, links as such. `absent`: not there, and closed by a rule without wildcards. */
+export type RuledPaths = { mounts: Mount[]; named: string[]; absent: string[]; notes: string[] };
 
 export function ruledPaths(plan: SandboxPlan, hiding: HiddenFiles): RuledPaths {
   const ruled = ruledNow(plan, hiding);
-  if (ruled.mounts.length > mostMounts)
-    throw new Error(
-      `Deny rules and ignore files name more than ${mostMounts} files, which is more than the sandbox can hide: name their folder instead.`,
-    );
+  if (ruled.mounts.length > mostMounts) throw tooMany();
   return ruled;
+}
+
+/** Bubblewrap takes no more words than that. */
+const mostOfAll = 2700;
+
+export function checkLength(layout: Layout): Layout {
+  if (layout.length > mostOfAll) throw tooMany();
+  return layout;
+}
+
+function tooMany(): Error {
+  return new Error(
+    `Deny rules and ignore files name more than ${mostMounts} files, or files in too many folders, which is more than the sandbox can hide: name their folder instead.`,
+  );
 }
 
 /**
@@ -49,8 +60,7 @@ export function newRuledPaths(plan: SandboxPlan, layout: Layout): string[] {
   const closed = layout.filter(({ as }) => as === "readOnly" || as === "hidden").map(({ at }) => at);
   const isNew = (path: string) =>
     plan.writable.some((root) => path !== root && isInside(path, root)) && !closed.some((at) => isInside(path, at));
-  const { mounts } = ruledNow({ ...plan, rules }, { isHidden: () => false, hasIgnoreFile: false });
-  const found = mounts.map(({ at }) => at).filter(isNew);
+  const found = ruledNow({ ...plan, rules }, { isHidden: () => false, hasIgnoreFile: false }).named.filter(isNew);
   return found.filter((path) => !found.some((other) => other !== path && isInside(path, other)));
 }
 
@@ -60,11 +70,13 @@ function closingRules({ rules }: SandboxPlan): Rule[] {
 
 function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: HiddenFiles): RuledPaths {
   const mounts: Mount[] = [];
+  const named: string[] = [];
   const absent: string[] = [];
   const notes: string[] = [];
   const denying = plan.rules.filter((rule) => rule.verdict === "deny");
   const closing = closingRules(plan);
   const roots = [plan.workspace, ...plan.roots];
+  const holders = [...roots, plan.home];
   const walks: PatternWalk[] = hasIgnoreFile ? roots.map((from) => ({ from, depth: Number.POSITIVE_INFINITY })) : [];
   for (const { pattern, kind } of denying) {
     const { from, depth } = walkOf(absolutePattern(pattern, plan));
@@ -74,19 +86,24 @@ function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: HiddenFiles): 
     else judge(path);
   }
   for (const walk of widest(walks)) look(walk);
-  return { mounts, absent, notes };
+  return { mounts, named, absent, notes };
 
   /** True: there is nothing more to be found below it. */
   function judge(path: string): boolean {
     const stat = statOf(path);
     if (!stat) return true;
-    if (isHidden(path)) {
-      mounts.push({ at: path, as: "hidden", kind: stat.isDirectory() ? "folder" : "file" });
-      return true;
+    const isClosed = closing.some((rule) => coversPath(rule, { given: path, real: path }, plan));
+    if (isClosed) named.push(path);
+    const isUnread = isHidden(path);
+    if (isClosed || isUnread) {
+      // A link cannot be a mount point: what is said of it holds for what it leads to.
+      const at = stat.isSymbolicLink() ? realOrSame(path) : path;
+      const target = statOf(at);
+      if (!target || holders.some((folder) => isInside(folder, at))) return true;
+      if (isUnread) mounts.push({ at, as: "hidden", kind: target.isDirectory() ? "folder" : "file" });
+      else mounts.push({ at, as: "readOnly" });
     }
-    if (closing.some((rule) => coversPath(rule, { given: path, real: path }, plan)))
-      mounts.push({ at: path, as: "readOnly" });
-    return !stat.isDirectory();
+    return isUnread || !stat.isDirectory();
   }
 
   function look({ from, depth }: PatternWalk): void {

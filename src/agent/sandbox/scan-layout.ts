@@ -1,8 +1,8 @@
 // Scans what of a plan is on disk at the moment, as a layout for one command.
-import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { floorOf, isInside, realOrSame } from "../../policy/paths.ts";
+import { floorOf, isInside } from "../../policy/paths.ts";
 import { arrange, type Layout, type Mount } from "./layout.ts";
+import { readMountNames } from "./mount-names.ts";
 import type { SandboxPlan } from "./plan.ts";
 import {
   entriesOf,
@@ -15,20 +15,19 @@ import {
   type TopLevelNames,
   topLevelNames,
 } from "./protected-paths.ts";
-import { type HiddenFiles, ruledPaths } from "./ruled-paths.ts";
+import { checkLength, type HiddenFiles, ruledPaths } from "./ruled-paths.ts";
+import type { SpecialFiles } from "./special-files.ts";
 
 export type ScanLayoutRequest = {
   plan: SandboxPlan;
   hiding: HiddenFiles;
+  special: SpecialFiles;
   /** Folders of the run's own, by the temporary folder of the system that each stands in for. */
   temporary: ReadonlyMap<string, string>;
   /** Folders and files that the command cannot do without: programs, the outputs of the session. */
   needed: readonly string[];
-  /**
-   * Does no other command run in these folders? One that does could put a link in the place of a folder between this look
-   * and the mount, so that what lies deep in the workspace is then left as it is.
-   */
-  alone: boolean;
+  /** Where the agent keeps what is not for commands. */
+  kept: readonly string[];
   /** Our own, which stays in reach. */
   socket?: string;
 };
@@ -36,69 +35,112 @@ export type ScanLayoutRequest = {
 /** `watched`: what no mount can hold, and how it is now. `topLevel`: the folders that can be written, as they are now. */
 export type ScannedLayout = {
   layout: Layout;
-  blanks: string[];
   watched: GuardedPaths["watched"];
   topLevel: TopLevelNames;
   notes: string[];
 };
 
-export function scanLayout({ plan, hiding, temporary, needed, alone, socket }: ScanLayoutRequest): ScannedLayout {
+export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
+  const { plan, hiding, special, temporary, needed, kept, socket } = request;
   const mounts: Mount[] = [];
-  const blanks: string[] = [];
   const watched: GuardedPaths["watched"] = new Map();
   const add = (guarded: GuardedPaths) => {
     mounts.push(...guarded.mounts);
-    blanks.push(...guarded.blanks);
     for (const [path, state] of guarded.watched) watched.set(path, state);
   };
 
   const veils = [...covers(plan), ...temporary.keys()];
   for (const at of covers(plan)) mounts.push({ at, as: "covered" });
   for (const [at, from] of temporary) mounts.push({ at, as: "private", from });
+  const closed = kept.filter((path) => statOf(path)?.isDirectory());
+  for (const at of closed) mounts.push({ at, as: "closed" });
+  const roots = [plan.workspace, ...plan.roots];
+  // A setting does not open what the agent keeps.
+  const readable = plan.readable.filter((path) => roots.includes(path) || !kept.some((each) => isInside(path, each)));
   // Never a veil itself, or what holds one: a PATH that names /tmp does not open it.
-  const shown = [...needed, ...plan.readable, ...homeInSight(plan)].filter(
+  const shown = [...needed, ...readable, ...homeInSight(plan)].filter(
     (path) => statOf(path) && !veils.some((veil) => isInside(veil, path)),
   );
   for (const at of shown) mounts.push({ at, as: "visible" });
 
-  const roots = [plan.workspace, ...plan.roots];
   const writable = plan.writable.filter((path) => statOf(path) && (roots.includes(path) || !isProtected(path, plan)));
   for (const root of writable) {
     mounts.push({ at: root, as: "writable" });
     add(guardFolder(root, plan));
-    if (alone) for (const path of nestedIn(root, plan)) add(guardNested(path, root, plan));
+    for (const path of nestedIn(root, plan)) add(guardNested(path, plan));
   }
   for (const root of roots) if (writable.includes(root)) add(linkedGit(root));
-  if (alone) mounts.push(...hardLinksTo(mounts, writable));
   for (const at of plan.readOnly) if (statOf(at)) mounts.push({ at, as: "readOnly" });
-
   const ruled = ruledPaths(plan, hiding);
-  mounts.push(...ruled.mounts, ...socketsInSight().filter(({ at }) => at !== socket));
-  blanks.push(...ruled.absent.filter((path) => canBeMade(path, plan, mounts)));
-  for (const at of blanks) mounts.push({ at, as: "readOnly" });
-  return { layout: arrange(mounts), blanks, watched, topLevel: topLevelNames(plan), notes: ruled.notes };
+  mounts.push(...ruled.mounts);
+  for (const path of ruled.absent) if (writable.some((root) => isInside(path, root))) watched.set(path, undefined);
+
+  const isInSight = (path: string) =>
+    !veils.some((veil) => isInside(path, veil)) || shown.some((at) => isInside(path, at));
+  const around = [...roots.map(dirname), plan.home, ...sharedFolders].filter(isInSight);
+  const found = special.find({ around, except: [...writable, ...veils, ...closed], isInSight });
+  const others = found.filter((path) => path !== socket);
+  mounts.push(...special.hidden(others, { needed: [...shown, ...writable, plan.home], own: writable }));
+  mounts.push(...hardLinksTo(mounts, writable), ...otherNamesOf(mounts));
+  mounts.push(...waysTo([...mounts.filter(isFixed).map(({ at }) => at), ...watched.keys()], writable));
+  return { layout: checkLength(arrange(mounts)), watched, topLevel: topLevelNames(plan), notes: ruled.notes };
+}
+
+/** Where programs that many use keep their sockets and pipes. */
+const sharedFolders = ["/var/lib", "/var/spool", "/srv", "/opt"];
+
+/** What must stay what it is, under its name. */
+function isFixed({ as }: Mount): boolean {
+  return as === "readOnly" || as === "hidden" || as === "closed" || as === "pinned";
+}
+
+/** A folder that is a mount point can be neither renamed nor replaced: so every one on the way to such a path is one. */
+function waysTo(paths: readonly string[], writable: readonly string[]): Mount[] {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    const root = writable.find((each) => path !== each && isInside(path, each));
+    if (root === undefined) continue;
+    for (let folder = dirname(path); folder !== root && !folders.has(folder); folder = dirname(folder))
+      if (statOf(folder)?.isDirectory()) folders.add(folder);
+  }
+  return [...folders].map((at) => ({ at, as: "pinned" }));
+}
+
+/** A rule holds wherever the system has mounted what it speaks of. */
+function otherNamesOf(mounts: readonly Mount[]): Mount[] {
+  const namesOf = readMountNames();
+  return mounts.filter(isFixed).flatMap((mount) => namesOf(mount.at).map((at) => ({ ...mount, at })));
 }
 
 const mostEntries = 20_000;
 
 /**
- * Other names of protected files: a file with two names is one file, and writing it by either changes both. `mounts`: what is protected so far. Nearly always nothing in there has a second name, and nothing is
- * searched.
+ * Other names of files that are closed: a file with two names is one file, by whichever it is read or written. `mounts`: what is
+ * closed so far. Nearly always nothing in there has a second name, and nothing is searched.
  */
 function hardLinksTo(mounts: readonly Mount[], writable: readonly string[]): Mount[] {
-  const closed = mounts.filter(({ as }) => as === "readOnly").map(({ at }) => at);
-  const wanted = new Set(closed.flatMap(filesOf).flatMap((path) => linkedFile(path) ?? []));
+  const closed = mounts.filter(({ as }) => as === "readOnly" || as === "hidden");
+  const wanted = new Map<string, Mount>();
+  for (const mount of closed)
+    for (const path of filesOf(mount.at)) {
+      const file = linkedFile(path);
+      if (file !== undefined && wanted.get(file)?.as !== "hidden") wanted.set(file, mount);
+    }
   if (wanted.size === 0) return [];
+  const isClosed = new Set(closed.map(({ at }) => at));
   const found: Mount[] = [];
   const open = [...writable];
   let left = mostEntries;
   for (let next = 0; next < open.length; next++) {
     for (const entry of entriesOf(open[next]!)) {
       if (left-- <= 0) return found;
-      const path = join(open[next]!, entry.name);
-      if (closed.some((at) => isInside(path, at))) continue;
-      if (entry.isDirectory()) open.push(path);
-      else if (wanted.has(linkedFile(path) ?? "")) found.push({ at: path, as: "readOnly" });
+      const at = join(open[next]!, entry.name);
+      if (isClosed.has(at)) continue;
+      if (entry.isDirectory()) open.push(at);
+      else {
+        const mount = wanted.get(linkedFile(at) ?? "");
+        if (mount) found.push(mount.as === "hidden" ? { at, as: "hidden", kind: "file" } : { at, as: "readOnly" });
+      }
     }
   }
   return found;
@@ -113,18 +155,6 @@ function filesOf(path: string): string[] {
 function linkedFile(path: string): string | undefined {
   const stat = statOf(path);
   return stat?.isFile() && stat.nlink > 1 ? `${stat.dev}:${stat.ino}` : undefined;
-}
-
-/** Is there a folder for it that a command may write? */
-function canBeMade(path: string, plan: SandboxPlan, mounts: readonly Mount[]): boolean {
-  const folder = dirname(path);
-  const isClosed = ({ at, as }: Mount) => (as === "readOnly" || as === "hidden") && isInside(path, at);
-  return (
-    plan.writable.some((root) => isInside(folder, root)) &&
-    statOf(folder)?.isDirectory() === true &&
-    !isProtected(path, plan) &&
-    !mounts.some(isClosed)
-  );
 }
 
 /** Sockets and secrets of running programs. */
@@ -145,20 +175,4 @@ function homeInSight({ readBoundary, home }: SandboxPlan): string[] {
 /** A folder on the user's list that is itself protected stays closed. */
 function isProtected(path: string, plan: SandboxPlan): boolean {
   return floorOf({ given: path, real: path }, plan) !== undefined;
-}
-
-/** A socket can be spoken to through a read-only mount: those that have a name are hidden, the others have no way in. */
-function socketsInSight(): Mount[] {
-  let table: string;
-  try {
-    table = readFileSync("/proc/net/unix", "utf8");
-  } catch {
-    return [];
-  }
-  const paths = new Set<string>();
-  for (const line of table.split("\n")) {
-    const [, path] = /^[0-9a-f]+: (?:\S+ +){6}(\/.*)$/i.exec(line) ?? [];
-    if (path !== undefined && statOf(path)?.isSocket()) paths.add(realOrSame(path));
-  }
-  return [...paths].map((at) => ({ at, as: "hidden", kind: "file" }));
 }

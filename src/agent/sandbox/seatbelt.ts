@@ -9,7 +9,7 @@ import {
   protectedFolders,
 } from "../../policy/protected-names.ts";
 import type { Mount } from "./layout.ts";
-import type { SandboxPlan } from "./plan.ts";
+import { type SandboxPlan, skillNames } from "./plan.ts";
 
 export type SeatbeltParts = {
   /** The private temporary folder. */
@@ -41,6 +41,7 @@ export function seatbeltProfile(plan: SandboxPlan, { temporary, ruled, needed, p
     rule("allow", "iokit-open", ['(iokit-registry-entry-class "RootDomainUserClient")']),
     "; reading",
     ...readRules(plan, [...needed, temporary]),
+    ...keptRules(plan, needed),
     "; writing",
     rule("allow", "file-write*", writable.map(subpath)),
     rule("allow", "file-write-data file-ioctl", devices.map(literal)),
@@ -76,6 +77,18 @@ function readRules({ readBoundary, readable, writable, home }: SandboxPlan, need
     rule("allow", "file-read*", shown.map(subpath)),
     // The way there may be walked, not looked at.
     rule("allow", "file-read-metadata", [...homeFolders, home].map(subpath)),
+  ];
+}
+
+/** What the agent keeps is not for commands: only what they run, and the workspace where that lies in it. */
+function keptRules({ configDir, home, workspace, roots }: SandboxPlan, needed: readonly string[]): string[] {
+  const kept = [...new Set([configDir, join(home, ".cursor")])];
+  const skills = kept.flatMap((folder) => skillNames.map((name) => join(folder, name)));
+  const isKept = (path: string) => kept.some((folder) => path !== folder && isInside(path, folder));
+  return [
+    rule("deny", "file-read*", kept.map(subpath)),
+    rule("allow", "file-read*", [...skills, ...[workspace, ...roots, ...needed].filter(isKept)].map(subpath)),
+    rule("allow", "file-read-metadata", kept.map(literal)),
   ];
 }
 

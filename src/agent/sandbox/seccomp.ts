@@ -44,7 +44,10 @@ const calls: Record<string, RefusedCall> = {
   ioctl: { x64: 16, arm64: 29, error: EPERM, argument: 1, among: terminalInput },
   socket: { x64: 41, arm64: 198, error: EAFNOSUPPORT, argument: 0, notAmong: families },
   ptrace: { x64: 101, arm64: 117, error: EPERM, argument: 1, among: keeper },
+  process_vm_readv: { x64: 310, arm64: 270, error: EPERM, argument: 0, among: keeper },
   process_vm_writev: { x64: 311, arm64: 271, error: EPERM, argument: 0, among: keeper },
+  // A handle on it would lend out its descriptors.
+  pidfd_open: { x64: 434, arm64: 434, error: EPERM, argument: 0, among: keeper },
 };
 
 /** What the kernel calls a kind of machine. Only these two are known; others go without a filter. */

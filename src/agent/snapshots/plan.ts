@@ -2,7 +2,7 @@
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
-import { FolderTrail, foldersAbove, inFolder, namesFrom, readOnly } from "./folder-handle.ts";
+import { FolderTrail, foldersAbove, inFolder, namesFrom, readOnly } from "../folder-handle.ts";
 import type { SnapshotEntry } from "./manifest.ts";
 import { hashFile } from "./objects.ts";
 import { reasons } from "./reasons.ts";

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { type FolderHandle, FolderTrail, namesFrom, noFollow } from "./folder-handle.ts";
+import { type FolderHandle, FolderTrail, namesFrom, noFollow } from "../folder-handle.ts";
 import type { SnapshotEntry } from "./manifest.ts";
 import type { ObjectStore } from "./objects.ts";
 import type { RestoreStep } from "./plan.ts";

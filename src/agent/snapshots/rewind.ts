@@ -1,8 +1,8 @@
 // Takes the files of a workspace back to the state before a turn, and that back again.
 import { UserError } from "../../protocol/error-codes.ts";
 import type { ChatWriter } from "../../store/chats/chat.ts";
+import { openFolder } from "../folder-handle.ts";
 import { ownFolders } from "./chat-snapshots.ts";
-import { openFolder } from "./folder-handle.ts";
 import { decodeSnapshot, type Snapshot } from "./manifest.ts";
 import { type LeftPath, planRestore, type RestoreStep } from "./plan.ts";
 import { objectsOf, readRecords, readUndo, saveRecords, saveUndo } from "./records.ts";

@@ -3,7 +3,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { words } from "../../text/words.ts";
-import { type FolderHandle, inFolder, openFolder } from "./folder-handle.ts";
+import { type FolderHandle, inFolder, openFolder } from "../folder-handle.ts";
 import type { UnsavedReason } from "./reasons.ts";
 
 export type FileNode = { kind: "file"; mode: number; size: number; stamp: string; changedAt: number };

@@ -1,7 +1,7 @@
 // Takes snapshots: of whole trees before anything may happen, of single paths before one of them is changed.
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { type FolderHandle, FolderTrail, inFolder, namesFrom, openFolder, readOnly } from "./folder-handle.ts";
+import { type FolderHandle, FolderTrail, inFolder, namesFrom, openFolder, readOnly } from "../folder-handle.ts";
 import { encodeFolder, encodeSnapshot, type SnapshotEntry } from "./manifest.ts";
 import type { UnsavedPath, UnsavedReason } from "./reasons.ts";
 import { type FileNode, type FolderNode, nodeAt, type ScanOptions, scanTree, stampOf, type TreeNode } from "./scan.ts";

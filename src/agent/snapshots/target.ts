@@ -1,7 +1,7 @@
 // The state to go back to: several snapshots laid on each other. For each path the earliest one that speaks of it counts.
 import { dirname } from "node:path";
 import { isInside } from "../../policy/paths.ts";
-import { foldersAbove, inFolder } from "./folder-handle.ts";
+import { foldersAbove, inFolder } from "../folder-handle.ts";
 import { decodeFolder, type Snapshot, type SnapshotEntry } from "./manifest.ts";
 import type { ObjectStore } from "./objects.ts";
 

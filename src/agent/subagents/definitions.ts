@@ -92,7 +92,7 @@ function readSubagent(
 ): Subagent | undefined {
   if (place.isIgnored?.(path)) return undefined;
   const shown = shownPath(path, place.workspace);
-  const read = readText(path, { limit: largestInstruction, ...(within && { within }) });
+  const read = readText(path, { limit: largestInstruction, within, isIgnored: within && place.isIgnored });
   if (read.type === "problem") warnings.push(`Subagent ${shown} was left out: ${read.reason}.`);
   if (read.type !== "text") return undefined;
   if (read.isCut) warnings.push(cutWarning(`Subagent ${shown}`, read.size));

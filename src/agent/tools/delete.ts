@@ -13,7 +13,7 @@ export const deleteTool = tool({
   args: v.object({ path: pathArgument() }),
   spellings: pathSpellings,
   wireArgs: (args, context) => ({ path: absolutePath(args.path, context), toolCallId: context.callId }),
-  needs: (args, context) => [{ kind: "Delete", target: absolutePath(args.path, context) }],
+  needs: (args, context) => [{ kind: "Delete", target: absolutePath(args.path, context), reads: true }],
   async run(args, context) {
     const path = absolutePath(args.path, context);
     try {

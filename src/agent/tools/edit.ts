@@ -37,7 +37,7 @@ export const edit = tool({
     const streamContent = args.edits.map((each) => each.newText).join("\n");
     return { path: absolutePath(args.path, context), streamContent, ...change };
   },
-  needs: (args, context) => [{ kind: "Write", target: absolutePath(args.path, context) }],
+  needs: (args, context) => [{ kind: "Write", target: absolutePath(args.path, context), reads: true }],
   async run(args, context) {
     const path = absolutePath(args.path, context);
     let before = "";

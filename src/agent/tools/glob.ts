@@ -25,7 +25,9 @@ export const glob = tool({
   }),
   spellings: { ...pathSpellings, globPattern: "pattern", glob_pattern: "pattern", targetDirectory: "path" },
   wireArgs: (args, context) => ({
-    targetDirectory: absolutePath(args.path ?? ".", context),
+    ...((args.path !== undefined || context.compat === "2025") && {
+      targetDirectory: absolutePath(args.path ?? ".", context),
+    }),
     globPattern: args.pattern,
   }),
   needs: (args, context) => [

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { lastPart, pathTest } from "../file-pattern.ts";
 import { absolutePath } from "../files.ts";
-import { isVisible, runRipgrep, searchAt, withoutDot } from "../ripgrep.ts";
+import { type FoundRecord, namesIn, searchAt, searchRecords, withoutDot } from "../ripgrep.ts";
 import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure, ToolFailure } from "./tool.ts";
 
@@ -56,11 +56,12 @@ export const grep = tool({
     const search = await searchAt(args.path, context);
     const path = args.path === undefined ? "" : absolutePath(args.path, context);
     const filter = fileFilter(args.glob);
-    const output = await runRipgrep(search, [...options(args, mode), ...filter.options], context).catch((error) => {
+    const reader = { records: mode === "files_with_matches" ? namesOnly : records, keep: filter.test };
+    const chosen = [...options(args, mode), ...filter.options];
+    const output = await searchRecords(search, chosen, reader, context).catch((error) => {
       throw error instanceof ToolFailure && error.message.includes("regex") ? wrongPattern(error.message, path) : error;
     });
-    const { key, result, lines } = readers[mode](output.text, {
-      keep: (file) => filter.test(file) && isVisible(file, search, context),
+    const { key, result, lines } = views[mode](output.records, {
       most: Math.min(args.headLimit ?? mostResults, mostResults),
       // For the model as its other tools take it.
       spell: (file) => (search.folder === context.workspace ? file : join(search.folder, file)),
@@ -109,20 +110,19 @@ function fileFilter(glob: string | undefined): { options: string[]; test(file: s
   return { options: last === undefined ? [] : [`--type-add=wanted:${last}`, "--type=wanted"], test };
 }
 
-type ReaderOptions = { keep(file: string): boolean; most: number; spell(file: string): string };
-type ParsedOutput = { key: string; result: { clientTruncated: boolean } & Record<string, unknown>; lines: string[] };
+type ViewOptions = { most: number; spell(file: string): string };
+type GrepView = { key: string; result: { clientTruncated: boolean } & Record<string, unknown>; lines: string[] };
 
-const readers: Record<OutputMode, (text: string, reading: ReaderOptions) => ParsedOutput> = {
-  content(text, { keep, most, spell }) {
-    const groups = linesByFile(text, keep);
+const views: Record<OutputMode, (found: Iterable<FoundRecord>, options: ViewOptions) => GrepView> = {
+  content(found, { most, spell }) {
+    const groups = linesByFile(found);
     const matches: { file: string; matches: FoundLine[] }[] = [];
     const lines: string[] = [];
     let totalLines = 0;
     let totalMatchedLines = 0;
     for (const file of [...groups.keys()].sort()) {
-      const found = groups.get(file)!;
       const shown: FoundLine[] = [];
-      for (const line of found) {
+      for (const line of groups.get(file)!) {
         totalLines += 1;
         if (!line.isContextLine) totalMatchedLines += 1;
         if (totalMatchedLines <= most) shown.push(line);
@@ -140,8 +140,8 @@ const readers: Record<OutputMode, (text: string, reading: ReaderOptions) => Pars
     const clientTruncated = totalMatchedLines > most;
     return { key: "content", result: { matches, totalLines, totalMatchedLines, clientTruncated }, lines };
   },
-  files_with_matches(text, { keep, most, spell }) {
-    const all = text.split("\0").slice(0, -1).map(withoutDot).filter(keep).sort();
+  files_with_matches(found, { most, spell }) {
+    const all = [...found].map(({ file }) => file).sort();
     const files = all.slice(0, most);
     const result = {
       files: files.map((file) => `./${file}`),
@@ -150,9 +150,8 @@ const readers: Record<OutputMode, (text: string, reading: ReaderOptions) => Pars
     };
     return { key: "files", result, lines: files.map(spell) };
   },
-  count(text, { keep, most, spell }) {
-    const all: { file: string; count: number }[] = [];
-    for (const { file, rest } of records(text)) if (keep(file)) all.push({ file, count: Number(rest) });
+  count(found, { most, spell }) {
+    const all = [...found].map(({ file, rest }) => ({ file, count: Number(rest) }));
     all.sort((one, other) => (one.file < other.file ? -1 : 1));
     const shown = all.slice(0, most);
     const result = {
@@ -167,17 +166,16 @@ const readers: Record<OutputMode, (text: string, reading: ReaderOptions) => Pars
 
 type FoundLine = { lineNumber: number; content: string; contentTruncated: boolean; isContextLine: boolean };
 
-function linesByFile(text: string, keep: (file: string) => boolean): Map<string, FoundLine[]> {
+function linesByFile(found: Iterable<FoundRecord>): Map<string, FoundLine[]> {
   const groups = new Map<string, FoundLine[]>();
-  let current = "";
-  let lines: FoundLine[] | undefined;
-  for (const { file, rest } of records(text)) {
+  let current: string | undefined;
+  let lines: FoundLine[] = [];
+  for (const { file, rest } of found) {
     if (file !== current) {
       current = file;
-      lines = groups.get(file) ?? (keep(file) ? [] : undefined);
-      if (lines) groups.set(file, lines);
+      lines = groups.get(file) ?? [];
+      groups.set(file, lines);
     }
-    if (!lines) continue;
     const number = Number.parseInt(rest, 10);
     const digits = String(number).length;
     const end = rest.endsWith("\r") ? rest.length - 1 : rest.length;
@@ -193,7 +191,7 @@ function linesByFile(text: string, keep: (file: string) => boolean): Map<string,
 }
 
 /** `name NUL rest LF`, where a name may hold line feeds. A half record at the end is dropped. */
-function* records(text: string): Generator<{ file: string; rest: string }> {
+function* records(text: string): Generator<FoundRecord> {
   for (let start = 0; ; ) {
     const nul = text.indexOf("\0", start);
     const end = nul === -1 ? -1 : text.indexOf("\n", nul);
@@ -203,6 +201,10 @@ function* records(text: string): Generator<{ file: string; rest: string }> {
     yield { file: withoutDot(file), rest: text.slice(nul + 1, end) };
     start = end + 1;
   }
+}
+
+function namesOnly(text: string): FoundRecord[] {
+  return namesIn(text).map((file) => ({ file, rest: "" }));
 }
 
 /** Said between the records when a match was found before it showed that the file is not text. */

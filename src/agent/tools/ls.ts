@@ -1,10 +1,10 @@
 // LS: a directory as a tree, as deep as a budget of entries allows.
 import type { Dirent } from "node:fs";
-import { readdir } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { extname, join, resolve } from "node:path";
 import * as v from "valibot";
 import { pathTest } from "../file-pattern.ts";
 import { absolutePath } from "../files.ts";
+import { entriesAt } from "../folder-handle.ts";
 import { isVisible, listFiles, searchAt } from "../ripgrep.ts";
 import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure } from "./tool.ts";
@@ -35,12 +35,12 @@ export const ls = tool({
     if (search.isFile) throw failure(`${path} is a file, not a directory. Use Read.`, { path });
     const listed = await listFiles(search, context);
     const above = search.start === "./" ? 0 : search.start.length - 1;
-    const tree = new Tree(join(search.folder, search.start), {
+    const tree = new Tree(resolve(search.folder, search.start), {
       isIgnored: ignoreTest(args.ignore ?? []),
       isVisible: (file) => isVisible(join(search.start, file), search, context),
     });
     for (const file of listed.files) tree.add(file.slice(above));
-    await tree.open();
+    tree.open();
 
     const { text, left } = fittingLines(tree.lines(path), context.resultLimit);
     const isPartial = left > 0 || listed.cut;
@@ -90,14 +90,14 @@ class Tree {
   }
 
   /** Level by level, so that what is near the root is shown first. */
-  async open(): Promise<void> {
+  open(): void {
     let level: { folder: FolderTree; path: string }[] = [{ folder: this.#root, path: "" }];
     let budget = mostEntries;
     for (let depth = 0; depth < mostDepth && level.length > 0; depth += 1) {
       const next: typeof level = [];
       for (const { folder, path } of level) {
         if (budget <= 0) return;
-        await this.#addFromDisk(folder, path);
+        this.#addFromDisk(folder, path);
         const folders = [...folder.folders.keys()].sort();
         const files = [...folder.files].sort();
         const shown = {
@@ -114,14 +114,14 @@ class Tree {
     }
   }
 
-  async #addFromDisk(folder: FolderTree, path: string): Promise<void> {
-    for (const entry of await entriesOf(join(this.#at, path))) {
+  #addFromDisk(folder: FolderTree, path: string): void {
+    for (const entry of entriesOf(join(this.#at, path))) {
       const inside = join(path, entry.name);
       const isUnknown = entry.isDirectory() && !folder.folders.has(entry.name);
       if (!isUnknown && !entry.isSymbolicLink()) continue;
       if (entry.name === ".git" || this.#isIgnored(inside) || !this.#isVisible(inside)) continue;
       if (entry.isSymbolicLink()) this.add(inside);
-      else if (await isHollow(join(this.#at, inside))) childOf(folder, entry.name);
+      else if (isHollow(join(this.#at, inside))) childOf(folder, entry.name);
     }
   }
 
@@ -189,14 +189,17 @@ function ignoreTest(patterns: readonly string[]): (path: string) => boolean {
 }
 
 /** No file at any depth. Folders whose files are all ignored are not hollow, and a file is soon met. */
-async function isHollow(path: string, depth = 0): Promise<boolean> {
-  const entries = await entriesOf(path);
+function isHollow(path: string, depth = 0): boolean {
+  const entries = entriesOf(path);
   if (depth > 8 || entries.some((entry) => !entry.isDirectory())) return false;
-  for (const entry of entries) if (!(await isHollow(join(path, entry.name), depth + 1))) return false;
-  return true;
+  return entries.every((entry) => isHollow(join(path, entry.name), depth + 1));
 }
 
-/** A folder that may not be read has nothing to show. */
-async function entriesOf(path: string): Promise<Dirent[]> {
-  return readdir(path, { withFileTypes: true }).catch(() => []);
+/** A folder that may not be read has nothing to show, nor has one whose place a link has taken. */
+function entriesOf(path: string): Dirent[] {
+  try {
+    return entriesAt(path);
+  } catch {
+    return [];
+  }
 }

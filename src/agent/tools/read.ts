@@ -27,34 +27,44 @@ export const read = tool({
   wireArgs: (args, context) => ({ ...args, path: absolutePath(args.path, context) }),
   needs: (args, context) => [{ kind: "Read", target: absolutePath(args.path, context) }],
   async run(args, context) {
-    const path = absolutePath(args.path, context);
-    const file = await openFile(path, context).catch((error) => {
-      throw codeOf(error) === "ENOENT" ? notFound(path) : describe(error, path, "read");
-    });
-    try {
-      const start = await readAt(file.handle, 0, 8192);
-      const mime = imageKind(start);
-      if (mime) return await imageResult(file, mime, path);
-      if (!startsAsText(start, file.stat.size)) {
-        throw failure(
-          `${path} is a binary file (${file.stat.size} bytes): Read shows text and images. Look at it with Shell, for example: file, strings or xxd.`,
-          { path },
-        );
-      }
-      const wanted = { first: args.offset ?? 1, most: args.limit ?? defaultLines, characters: context.resultLimit };
-      const open = await context.buffers?.read(file.real);
-      if (open !== undefined) {
-        const size = Buffer.byteLength(open);
-        return textResult({ part: linesOf(open, wanted), wanted, limit: args.limit, path, size });
-      }
-      const part =
-        encodingOf(start) === "utf8" ? await readLines(file, wanted, context) : await decodeLines(file, wanted, path);
-      return textResult({ part, wanted, limit: args.limit, path, size: file.stat.size });
-    } finally {
-      await file.handle.close();
-    }
+    const result = await readFile(args, context);
+    if (context.compat === "2025") return result;
+    // Rules of the file are told to the model with all the others: these lists are there for readers that expect them.
+    const value = { ...(result.outcome.value as object), relatedCursorRulePaths: [], relatedCursorRules: [] };
+    return { ...result, outcome: { kind: "success", value } };
   },
 });
+
+type ReadArgs = { path: string; offset?: number | undefined; limit?: number | undefined };
+
+async function readFile(args: ReadArgs, context: ToolContext): Promise<ToolResult> {
+  const path = absolutePath(args.path, context);
+  const file = await openFile(path, context).catch((error) => {
+    throw codeOf(error) === "ENOENT" ? notFound(path) : describe(error, path, "read");
+  });
+  try {
+    const start = await readAt(file.handle, 0, 8192);
+    const mime = imageKind(start);
+    if (mime) return await imageResult(file, mime, path);
+    if (!startsAsText(start, file.stat.size)) {
+      throw failure(
+        `${path} is a binary file (${file.stat.size} bytes): Read shows text and images. Look at it with Shell, for example: file, strings or xxd.`,
+        { path },
+      );
+    }
+    const wanted = { first: args.offset ?? 1, most: args.limit ?? defaultLines, characters: context.resultLimit };
+    const open = await context.buffers?.read(file.real);
+    if (open !== undefined) {
+      const size = Buffer.byteLength(open);
+      return textResult({ part: linesOf(open, wanted), wanted, limit: args.limit, path, size });
+    }
+    const part =
+      encodingOf(start) === "utf8" ? await readLines(file, wanted, context) : await decodeLines(file, wanted, path);
+    return textResult({ part, wanted, limit: args.limit, path, size: file.stat.size });
+  } finally {
+    await file.handle.close();
+  }
+}
 
 type LineWindow = { first: number; most: number; characters: number };
 

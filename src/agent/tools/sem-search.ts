@@ -1,5 +1,5 @@
 // SemanticSearch: code by what it does, asked in words.
-import { join, relative } from "node:path";
+import { relative, resolve } from "node:path";
 import * as v from "valibot";
 import { isInside } from "../../policy/paths.ts";
 import { shortened } from "../../text/one-line.ts";
@@ -63,7 +63,7 @@ async function searchFoldersOf(targets: readonly string[], context: ToolContext)
   const places: SearchFolder[] = [];
   for (const target of targets) {
     const search = await searchAt(target, context);
-    const real = join(search.folder, search.start);
+    const real = resolve(search.folder, search.start);
     const below = relative(whole.folder, real);
     if (isInside(real, whole.folder) && files.some((file) => isBelow(file, below))) inside.push(below);
     else places.push(await ownFolder(search, real, context));
@@ -84,12 +84,12 @@ function isBelow(path: string, folder: string): boolean {
   return folder === "" || path === folder || path.startsWith(`${folder}/`);
 }
 
-/** As the file is now, and only where its path still leads to a place that may be read. */
+/** As the file is now, and only while it lies where it was listed: that place may be read. */
 async function bytesOf(path: string, context: ToolContext): Promise<Uint8Array | undefined> {
   try {
     const { handle, real } = await openFile(path, context);
     try {
-      if (real !== path && !(context.mayRead?.(real) ?? true)) return undefined;
+      if (real !== path) return undefined;
       const buffer = Buffer.alloc(256 * 1024);
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
       return buffer.subarray(0, bytesRead);

@@ -105,7 +105,7 @@ async function wireArgs(args: ShellArgs, place: CallIdentity): Promise<Record<st
     fileOutputThresholdBytes: String(thresholdBytes),
     isBackground: args.isBackground ?? false,
     skipApproval: false,
-    timeoutBehavior: "TIMEOUT_BEHAVIOR_CANCEL",
+    timeoutBehavior: args.isBackground ? "TIMEOUT_BEHAVIOR_BACKGROUND" : "TIMEOUT_BEHAVIOR_CANCEL",
     hardTimeout: 86_400_000,
     ...(args.description !== undefined && { description: args.description }),
     closeStdin: true,

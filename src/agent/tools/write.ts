@@ -17,10 +17,12 @@ export const write = tool({
   needs: (args, context) => [{ kind: "Write", target: absolutePath(args.path, context) }],
   async run(args, context) {
     const path = absolutePath(args.path, context);
+    // What may be replaced but not read leaves no trace in the result, not even in its line endings.
+    const mayRead = [path, context.approved?.get(path) ?? path].every((each) => context.mayRead?.(each) ?? true);
     let before: string | undefined;
     let after = args.content;
     await changeFile(path, context, (bytes) => {
-      if (bytes === undefined) return Buffer.from(after, "utf8");
+      if (bytes === undefined || !mayRead) return Buffer.from(after, "utf8");
       const old = decodeText(bytes);
       before = old?.text ?? bytes.toString("utf8");
       if (!old) return Buffer.from(after, "utf8");

@@ -23,6 +23,8 @@ type Dialect = {
   asks: boolean;
   /** May a call be allowed without changing it? Otherwise nothing is said, and the host decides as ever. */
   allows: boolean;
+  /** May the answer to a request for permission change the call? */
+  changesRequests: boolean;
 };
 
 const call = (payload: JsonObject): JsonObject => ({
@@ -58,6 +60,7 @@ const fieldsOf: Record<HookName, (payload: JsonObject) => JsonObject> = {
   SubagentStart: agent,
   SubagentStop: (payload) => ({ ...agent(payload), ...ended(payload) }),
   PreCompact: (payload) => ({ trigger: textOf(payload, "trigger") }),
+  PermissionRequest: call,
 };
 
 /** `user_message` has its place everywhere but at the end of a session. */
@@ -72,6 +75,7 @@ const carriedBy: Record<HookName, readonly AnswerField[]> = {
   SubagentStart: ["user_message", "additional_context"],
   SubagentStop: ["decision", "reason", "user_message"],
   PreCompact: ["user_message"],
+  PermissionRequest: ["decision", "reason", "user_message", "modified_input"],
 };
 
 export function claudeFormat(dialect: Dialect): Host {
@@ -80,7 +84,7 @@ export function claudeFormat(dialect: Dialect): Host {
     name,
     events: Object.fromEntries(dialect.events.map((event) => [event, event])),
     silence: "",
-    permits: ({ event }) => event === "PreToolUse",
+    permits: ({ event }) => event === "PreToolUse" || event === "PermissionRequest",
     parse(raw) {
       const payload = payloadOf(raw);
       const nativeEvent = requiredText(payload, "hook_event_name");
@@ -109,6 +113,17 @@ function unsupported(name: string, { name: host, events }: Dialect): BridgeError
   return new BridgeError("EVENT", `${host}: the event ${shown} is not supported${hint}.`);
 }
 
+/** Why a call or a prompt is refused; undefined where it is not. After a tool, and at a stop, there is nothing left to refuse. */
+function refusalIn(block: JsonObject, specific: JsonObject, event: HookName): string | undefined {
+  const { decision, permissionDecision, permissionDecisionReason } = specific;
+  if (event === "PreToolUse") return permissionDecision === "deny" ? String(permissionDecisionReason) : undefined;
+  if (event === "PermissionRequest") {
+    const { behavior, message } = (decision ?? {}) as JsonObject;
+    return behavior === "deny" ? String(message) : undefined;
+  }
+  return event === "UserPromptSubmit" && block["decision"] === "block" ? String(block["reason"]) : undefined;
+}
+
 /** A refusal without a reason, or with a blank one, is not taken. */
 const noReason = "A hook refused it.";
 
@@ -119,7 +134,7 @@ function saidOr(text: string | undefined, otherwise: string): string {
 function serialize(
   answer: HookAnswer,
   { event, nativeEvent }: BridgeEvent,
-  { name, asks, allows }: Dialect,
+  { name, asks, allows, changesRequests }: Dialect,
 ): HookReply {
   const { decision, reason, user_message, modified_input, additional_context } = answer;
   const losses: Loss[] = [];
@@ -138,10 +153,12 @@ function serialize(
     const list = dropped.map((field) => `'${field}'`).join(", ");
     stderr += warning(`${name}: ${nativeEvent} only observes; dropped ${list}.`);
   } else dropped.forEach(drop);
-  const specific: JsonObject = event === "PreToolUse" ? permission() : {};
+  const specific: JsonObject =
+    event === "PreToolUse" ? permission() : event === "PermissionRequest" ? requestAnswer() : {};
   if (carries("additional_context") && additional_context !== undefined)
     specific["additionalContext"] = additional_context;
-  const block = event !== "PreToolUse" && carries("decision") ? blocked() : {};
+  const isCall = event === "PreToolUse" || event === "PermissionRequest";
+  const block = !isCall && carries("decision") ? blocked() : {};
   // Where it stands for the reason it has been said.
   const shown = carries("user_message") && block["reason"] !== user_message ? user_message : undefined;
   const wire = {
@@ -150,8 +167,24 @@ function serialize(
     ...(Object.keys(specific).length > 0 && { hookSpecificOutput: { hookEventName: event, ...specific } }),
   };
   const stdout = Object.keys(wire).length > 0 ? `${JSON.stringify(wire)}\n` : "";
-  // A refusal is in the JSON, which is not read with any other exit code.
-  return { stdout, stderr, exit_code: 0, losses };
+  const refusal = refusalIn(block, specific, event);
+  // Both hosts block with 2, take stderr for the reason, and then read no JSON: whoever says more than a reason says it with 0.
+  const saysMore = shown !== undefined || additional_context !== undefined;
+  if (refusal === undefined || saysMore) return { stdout, stderr, exit_code: 0, losses };
+  return { stdout, stderr: `${refusal}\n${stderr}`, exit_code: 2, losses };
+
+  /** No decision, or `ask`, leaves it to the person. */
+  function requestAnswer(): JsonObject {
+    if (decision === "deny") {
+      if (modified_input) lose("modified_input");
+      return { decision: { behavior: "deny", message: saidOr(reason, noReason) } };
+    }
+    if (reason !== undefined) drop("reason");
+    const changes = changesRequests && decision === "allow";
+    if (modified_input && !changes) drop("modified_input");
+    if (decision !== "allow") return {};
+    return { decision: { behavior: "allow", ...(changes && modified_input && { updatedInput: modified_input }) } };
+  }
 
   function permission(): JsonObject {
     const settled = settledDecision();

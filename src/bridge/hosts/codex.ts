@@ -3,4 +3,10 @@
 import { codexHookNames } from "../event.ts";
 import { claudeFormat } from "./claude-format.ts";
 
-export const codex = claudeFormat({ name: "codex", events: codexHookNames, asks: false, allows: false });
+export const codex = claudeFormat({
+  name: "codex",
+  events: codexHookNames,
+  asks: false,
+  allows: false,
+  changesRequests: false,
+});

@@ -13,15 +13,19 @@ export const hosts: Readonly<Record<HostName, Host>> = { cursor, claude, codex }
 
 /**
  * By the spelling of the event first: payloads for hooks of Claude's settings that Courser runs hold Cursor's fields too.
- * Codex is told from Claude by its turns, and where there is none by the name of its transcript.
+ * Codex is told from Claude by what it always sends: the turn; at the start of a session, where there is none yet, the model beside
+ * the permission mode; at its end a transcript of its own name, or null.
  */
 export function detectHost(payload: unknown): HostName | undefined {
   if (!isObject(payload)) return undefined;
   const { hook_event_name: name, cursor_version, turn_id, session_id, transcript_path } = payload;
+  const { model, permission_mode } = payload;
   if (typeof name !== "string") return undefined;
   if (!/^[A-Z]/.test(name)) return isHookEvent(name) || typeof cursor_version === "string" ? "cursor" : undefined;
   const transcript = typeof transcript_path === "string" ? transcript_path : "";
   if (typeof turn_id === "string" || /[\\/]rollout-[^\\/]*$/.test(transcript)) return "codex";
+  const isStart = name === "SessionStart" && typeof model === "string" && typeof permission_mode === "string";
+  if (isStart || (name === "SessionEnd" && transcript_path === null)) return "codex";
   return typeof session_id === "string" || transcript !== "" ? "claude" : undefined;
 }
 

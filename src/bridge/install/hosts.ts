@@ -92,7 +92,7 @@ export const installHosts: readonly InstallHost[] = [
 ];
 
 /** Events with a tool, the only ones whose matchers mean the same on every host. */
-export const toolEvents: readonly HookName[] = ["PreToolUse", "PostToolUse", "PostToolUseFailure"];
+export const toolEvents: readonly HookName[] = ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"];
 
 /** The words of a matcher in a host's own names. */
 export function matcherFor(host: InstallHost, matcher: string): string {

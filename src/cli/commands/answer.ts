@@ -1,22 +1,14 @@
-// How a command gives its answer: all of it on stdout, or a word on stderr why not.
-import { errorLine } from "../failure.ts";
+// How a command gives its answer: all of it on stdout.
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
-import { openStdout, writeStderr } from "../stdout.ts";
+import { openStdout } from "../stdout.ts";
 
 /** Writes the whole answer; the exit code comes back. */
 export async function answer(text: string): Promise<number> {
   let exitCode = 0;
-  const stdout = openStdout(
-    () => {
-      exitCode = 141; // as if SIGPIPE had ended it, which is what readers like `head` expect
-    },
-    (error) => {
-      exitCode = 1;
-      const code = error.code === "ENOSPC" ? "STORE_FULL" : "INTERNAL";
-      writeStderr(errorLine(`The output cannot be written: ${error.message}`, code));
-    },
-  );
+  const stdout = openStdout(() => {
+    exitCode = 141; // as if SIGPIPE had ended it, which is what readers like `head` expect
+  });
   stdout.write(text);
   await stdout.flush();
   return exitCode;

@@ -13,7 +13,7 @@ import { TurnInput } from "./turn-input.ts";
 /** Whatever happens, the last line is exactly one `done` or `error`. */
 export async function auto(invocation: Invocation): Promise<number> {
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, invocation.env);
+  const watch = watchForTheEnd(abort, invocation);
   const lines = new ContractLines(abort);
   watch.cut = (error) => {
     lines.fail(error);
@@ -50,9 +50,8 @@ class ContractLines {
         this.exitCode = 141; // as if SIGPIPE had ended it, which is what readers like `head` expect
         abort.abort();
       },
-      (error) => {
-        this.exitCode = 1;
-        writeStderr(errorLine(`The output cannot be written: ${error.message}`, "INTERNAL"));
+      (fault) => {
+        this.exitCode = exitCodeOf(fault.code);
         abort.abort();
       },
     );

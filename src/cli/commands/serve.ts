@@ -19,7 +19,7 @@ export async function serve(invocation: Invocation): Promise<number> {
   const host = flagText(flags, "host") ?? "127.0.0.1";
   const password = passwordFor(host, invocation);
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, invocation.env);
+  const watch = watchForTheEnd(abort, invocation);
   const launch = launchOf(invocation);
   const stdout = openStdout();
   const served = withFleet(invocation, (fleet) =>

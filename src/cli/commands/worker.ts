@@ -24,7 +24,7 @@ export function startWorker(invocation: Invocation): Promise<number> {
       return 0;
     }
     const abort = new AbortController();
-    const watch = watchForTheEnd(abort, invocation.env);
+    const watch = watchForTheEnd(abort, { env: invocation.env });
     try {
       await hostRun(fleet, lease, { program: launch.program, signal: abort.signal });
       await startHostsUnserved(fleet, launch);

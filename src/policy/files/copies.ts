@@ -2,15 +2,17 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { compilePath } from "../glob.ts";
 import type { ShellWord } from "../parse/shell-word.ts";
 import { entriesIn, isDirectory, isInside, type ResolvedPath } from "../paths.ts";
 import { words } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
 import { operands, valuesOf } from "../programs/read-options.ts";
 import { baseName, type ProgramStart } from "../starts/wrappers.ts";
-import { isValueOf, leavingOut } from "./named-files.ts";
+import { gitWrites } from "./git-files.ts";
+import { isValueOf, leavingOut, pathsInCode } from "./named-files.ts";
 import { type ShellSituation, touchOf } from "./shell-paths.ts";
-import { targetOptions } from "./written-files.ts";
+import { targetOptions, writesOf } from "./written-files.ts";
 
 const copiers = words("cp mv install rsync scp sftp ditto ln");
 const mostEntries = 300;
@@ -79,6 +81,64 @@ function namesBelow(folder: string, most: number): string[] {
     }
   }
   return found;
+}
+
+/** A folder that is changed with all that it holds; `isMeant`: only what this is true for. */
+export type TakenFolder = { folder: string; isMeant?: (path: string) => boolean };
+
+/** Folders that a command removes, moves or changes with all that they hold. */
+export function takenFolders(
+  run: ProgramStart,
+  directories: readonly string[],
+  situation: ShellSituation,
+): TakenFolder[] {
+  const foldersOf = (word: ShellWord) =>
+    touchOf(word, directories, situation)
+      .paths.map((path) => path.real)
+      .filter((path) => isDirectory(path));
+  const taken = [...removed(run), ...changedWhole(run)].flatMap(foldersOf).map((folder) => ({ folder }));
+  // `find folder -name '*.x' -exec sed -i …`: what is found below a folder, by its name.
+  for (const { origin, others = [] } of writesOf(run)) {
+    if (origin !== "names") continue;
+    const patterns = others
+      .filter((each) => each.glob)
+      .map((each) => compilePath(basename(each.value), { fold: true, brackets: true }));
+    const isMeant = (path: string) => patterns.length === 0 || patterns.some((fits) => fits(basename(path)));
+    taken.push(...others.flatMap((each) => (each.glob ? [] : foldersOf(each))).map((folder) => ({ folder, isMeant })));
+  }
+  return taken;
+}
+
+/** `shutil.rmtree("folder")`, `fs.renameSync("folder", …)` */
+export function takenByCode(
+  code: readonly { text: string }[],
+  directories: readonly string[],
+  situation: ShellSituation,
+): TakenFolder[] {
+  return code
+    .filter(({ text }) => /rm|remove|unlink|rename|move|replace|delete|chmod|chown/i.test(text))
+    .flatMap(({ text }) => pathsInCode(text))
+    .filter((word) => !word.glob && /\w/.test(word.value))
+    .flatMap((word) => touchOf(word, directories, situation).paths)
+    .flatMap(({ real }) => (isDirectory(real) && !directories.includes(real) ? { folder: real } : []));
+}
+
+/** Folders that change as a whole, and stay. */
+function changedWhole({ name, args }: ProgramStart): ShellWord[] {
+  const base = baseName(name.value);
+  const has = (option: RegExp) => args.some((arg) => option.test(arg.value));
+  if (/^(chmod|chown|chgrp|setfacl|chattr)$/.test(base)) return has(/^-[a-zA-Z]*R|^--recursive/) ? operands(args) : [];
+  if (base === "rsync") return has(/^--del/) ? operands(args).slice(-1) : [];
+  if (base === "find")
+    return has(/^-delete$/)
+      ? args.slice(
+          0,
+          args.findIndex((arg) => /^[-(!]/.test(arg.value)),
+        )
+      : [];
+  if (base !== "git") return [];
+  const isWhole = /^(rm|mv|clean|restore|checkout)$/.test(args[subcommandAt(args)]?.value ?? "");
+  return isWhole ? gitWrites(args).filter((arg) => !/^\.?\/?$/.test(arg.value)) : [];
 }
 
 const removers = words("rm rimraf trash trash-put");

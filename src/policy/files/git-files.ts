@@ -20,6 +20,12 @@ const after =
   ({ plain }: GitArguments): readonly ShellWord[] =>
     actions.test(plain[0]?.value ?? "") ? plain.slice(count, count + 1) : [];
 
+/** Actions that change the settings of the repository. */
+const settingsFor =
+  (actions: RegExp) =>
+  ({ plain }: GitArguments): readonly ShellWord[] =>
+    plain[0]?.dynamic || actions.test(plain[0]?.value ?? "") ? [literalWord(".git/config")] : [];
+
 /** What each subcommand is for. */
 const purposes: Record<string, (sub: GitArguments) => readonly ShellWord[]> = {
   ...each("mv rm restore clean", ({ plain }: GitArguments) => plain),
@@ -28,7 +34,9 @@ const purposes: Record<string, (sub: GitArguments) => readonly ShellWord[]> = {
   init: ({ plain }) => plain.slice(0, 1),
   bundle: after(/^create$/, 1),
   worktree: (sub) => [...after(/^(add|move|remove)$/, 1)(sub), ...after(/^move$/, 2)(sub)],
-  submodule: after(/^add$/, 2),
+  submodule: (sub) => [...after(/^add$/, 2)(sub), ...settingsFor(/^(set-url|set-branch|sync)$/)(sub)],
+  // Where later fetches and pushes go. A new name leads nowhere that anybody goes by itself.
+  remote: settingsFor(/^(set-url|rename|rm|remove)$/),
   config: ({ rest }) => configFile(rest),
 };
 

@@ -6,16 +6,18 @@ import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-w
 import { isThere } from "../paths.ts";
 import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
-import { isOnlyChecking, writesAsKnown } from "../programs/program-kinds.ts";
+import { isOnlyChecking, opensOperands, writesAsKnown } from "../programs/program-kinds.ts";
 import { isOption } from "../programs/read-options.ts";
+import { isTaskRunner } from "../programs/script-files.ts";
 import { awkLiterals, sedFileNames } from "../programs/sed-awk-code.ts";
 import { wrappers } from "../programs/wrapper-table.ts";
 import { runsElsewhere, takesCommands } from "../starts/programs-in-arguments.ts";
 
 /** Options that name what is left alone. */
 export const leavingOut = /^--?[\w-]*(exclude|ignore|skip|omit)[\w-]*(=|$)/s;
-/** Options whose value is configuration that is only looked up. */
+/** Options whose value is configuration that is only looked up; variables that name such a file. */
 const lookedUp = /^--?(config|project|env-file|tsconfig|rcfile|settings)(=|$)/s;
+export const lookedUpVariable = /(CONFIG|SETTINGS)(_FILE|_PATH)?$|(^|_)ENV_FILE$/;
 
 /** The paths that a word may name. */
 export function pathsIn(word: ShellWord): ShellWord[] {
@@ -37,10 +39,36 @@ function partOf(word: ShellWord, value: string): ShellWord {
   return { text: word.text, value, dynamic, glob: word.glob && /[*?[]/.test(value), tilde: value.startsWith("~") };
 }
 
-/** What may be a path in a text of another language: `open(".envrc", "w")`. */
+/** What may be a path in a text of another language: `open(".envrc", "w")`. A plain name is one where it stands in quotes. */
 export function pathsInCode(text: string): ShellWord[] {
-  const found = new Set(text.split(/[^\w./~@+%\u0080-\uffff-]+/).filter((piece) => /[./~]/.test(piece)));
-  return [...found].map(literalWord);
+  const code = joined(text);
+  const found = new Set([
+    ...code.split(/[^\w./~@+%*\u0080-\uffff-]+/).filter((piece) => /[./~]/.test(piece)),
+    ...Array.from(code.matchAll(/["'`>]\s*([\w@+%-]+)\s*(?=["'`]|$)/gm), ([, name]) => name!),
+  ]);
+  return [...found].map((value) => ({ ...literalWord(value), glob: value.includes("*") }));
+}
+
+/** Texts that code puts together from others, as one; what it fills in may be anything. A patch names files below a letter. */
+function joined(code: string): string {
+  return code
+    .replace(/^(---|\+\+\+) [ab]\//gm, "")
+    .replace(/(["'])\s*[+.]?\s*\1(?=[^\s,;)\]}])/g, "")
+    .replace(/(["'])\s*[+.]\s*[\w.()[\]]+\s*[+.]\s*\1|\$?\{[\w.()[\]]*\}|%[sd]/g, "*");
+}
+
+/** Calls that only read the file that they name. */
+const reading =
+  /\b(open|readFileSync|readFile|readTextFile(?:Sync)?|require|import|existsSync|statSync|file_get_contents|read_text|read_csv|exists|isfile|isdir|readlines?)\s*\(\s*(["'])[^"']*\2\s*(?:,\s*(?:["'](?:r[bt]?|utf-?8|rt)["']|encoding\s*=\s*["'][\w-]+["']))*\s*\)/gi;
+
+/** Code without what it only reads; all of it where such a name also means something else there. */
+export function withoutReading(code: string): string {
+  const plain = code.replace(/(^|\s)(\.read|\\i)\s+\S+/g, " ");
+  const calls = [...plain.matchAll(reading)];
+  const names = new Set(calls.map(([, name]) => name!));
+  const isOnly = (name: string) =>
+    calls.filter((call) => call[1] === name).length === (plain.match(new RegExp(`\\b${name}\\b`, "g"))?.length ?? 0);
+  return calls.length > 0 && [...names].every(isOnly) ? plain.replace(reading, " ") : plain;
 }
 
 /** The beginnings of names that are protected, to see in one look that a long text has none of them. */
@@ -51,27 +79,45 @@ export function mayNameProtected(text: string): boolean {
   return protectedStart.test(fold(text));
 }
 
-/** Could a word lead to a protected path? By its name, as a pattern, or by a link: what is not there is no link. */
-export function mayLeadToProtected({ value, dynamic, glob }: ShellWord, directories: readonly string[]): boolean {
+/**
+ * Could a word lead to a path that is protected, or that a rule speaks of? By its name, as a pattern, or by a link: what is
+ * not there is no link.
+ */
+export function mayLeadToRuled(
+  { value, dynamic, glob }: ShellWord,
+  directories: readonly string[],
+  isRuled: (path: string) => boolean,
+): boolean {
   if (dynamic || glob || /^[/~]|(^|\/)\.\.(\/|$)/.test(value) || mayNameProtected(value)) return true;
   const first = /^(?:\.\/+)*([^/]*)/.exec(value)![1]!;
-  return directories.some((folder) => mayNameProtected(folder) || isThere(join(folder, first)));
+  return directories.some(
+    (folder) => mayNameProtected(folder) || isThere(join(folder, first)) || isRuled(join(folder, value)),
+  );
 }
 
 /** Words that may name a file which the program writes, although no table says so. */
 export function mayBeWritten(run: CommandWords): ShellWord[] {
   const { name, args } = run;
   const base = baseName(name.value);
-  if (base === "git") return gitMay(args, gitWriters);
+  // A plain word is a branch or a remote, unless a table says otherwise.
+  if (base === "git") return gitMay(args, gitWriters).filter((arg) => arg.dynamic || /[^\w-]/.test(arg.value));
   if (isFilter(base)) return filterFiles(base, args);
   if (/^(docker|podman|nerdctl|docker-compose)$/.test(base)) return containerFiles(args);
   if (writesAsKnown(base) || isOnlyChecking(base, args) || runsElsewhere(base, args)) return [];
-  const own = withoutScript(base, ownWords(base, args)).flatMap((arg) =>
+  const module = /^python/.test(base) ? args.findIndex((arg) => arg.value === "-m") : -1;
+  // What a module is given, it is given as a program.
+  if (module !== -1) return args.slice(0, module);
+  const named = isTaskRunner(base) ? args.filter((arg) => !/^[\w:-]+$/.test(arg.value)) : args;
+  const own = withoutScript(base, ownWords(base, named)).flatMap((arg) =>
     // A text that is a command names files as code does.
     takesCommands(base) && /\s/.test(arg.value) ? pathsInCode(arg.value) : arg,
   );
   return own.filter(
-    (arg, at) => !leavingOut.test(arg.value) && !lookedUp.test(arg.value) && !isValueOf(own, at, leavingOut, lookedUp),
+    (arg, at) =>
+      !leavingOut.test(arg.value) &&
+      !lookedUp.test(arg.value) &&
+      !lookedUpVariable.test(/^(\w+)=/.exec(arg.value)?.[1] ?? "") &&
+      !isValueOf(own, at, leavingOut, lookedUp),
   );
 }
 
@@ -124,7 +170,7 @@ export function ownWords(base: string, args: readonly ShellWord[]): readonly She
 
 /** The script of a shell or interpreter is read. Where it is attached to its option, no operand is one. */
 function withoutScript(base: string, args: readonly ShellWord[]): readonly ShellWord[] {
-  if (!isShell(base) && !isInterpreter(base)) return args;
+  if ((!isShell(base) && !isInterpreter(base)) || opensOperands.has(base)) return args;
   if (isFilter(base) && args.some((arg) => /^-[a-zA-Z0]*?e./s.test(arg.value))) return args;
   const script = args.findIndex((arg) => !isOption(arg));
   return args.filter((_, at) => at !== script);

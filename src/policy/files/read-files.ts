@@ -1,6 +1,6 @@
 // The files whose content a command shows or copies, as far as its words may say.
 
-import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
+import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName, each, own, words } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
 import { showsNoContent } from "../programs/program-kinds.ts";
@@ -28,8 +28,18 @@ const readingOptions: Record<string, OptionNames> = {
 const gitShowing =
   /^(diff|show|blame|annotate|log|grep|cat-file|add|stage|hash-object|archive|apply|am|stash|difftool|checkout|restore|mv|update-index|credential-store|interpret-trailers|bundle|send-email|merge-file|range-diff|format-patch|whatchanged|diff-tree|diff-index|diff-files|rev-list|mailinfo|patch-id|ls-files)$/;
 
+/** What programs show of other processes without naming a file. */
+const untold: Record<string, { said: RegExp; file: string }> = {
+  // Letters without a dash: `ps auxe`.
+  ps: { said: /^(?:(?:.* )?(?:[^-]\S* ))?[a-zA-Z]*e[a-zA-Z]*( |$)|(^| )-E/, file: "/proc/0/environ" },
+  gdb: { said: /(^| )(-p|--?pid|attach)\b/, file: "/proc/0/mem" },
+  gcore: { said: /./, file: "/proc/0/mem" },
+};
+
 export function readsOf({ name, args }: CommandWords): ShellWord[] {
   const base = baseName(name.value).toLowerCase();
+  const shown = own(untold, base);
+  if (shown?.said.test(args.map((arg) => arg.value).join(" "))) return [literalWord(shown.file)];
   if (base === "git") return [...shownByGit({ name, args }), ...gitTexts(args)].flatMap(pathsIn);
   if (base === "man" && args.some((arg) => arg.value.includes("/"))) return args.flatMap(pathsIn);
   if (showsNoContent(base)) {
@@ -61,7 +71,7 @@ function isGlob(word: ShellWord | undefined): boolean {
 }
 
 /** All but the pattern or program: an operand, or the value of an option. */
-function withoutPatterns(args: readonly ShellWord[]): ShellWord[] {
+export function withoutPatterns(args: readonly ShellWord[]): ShellWord[] {
   const isGiven = args.some((arg) => givesPattern.test(arg.value) || givesPatternAttached.test(arg.value));
   const first = isGiven ? -1 : args.findIndex((arg, at) => !isOption(arg) && !isGlob(args[at - 1]));
   return args.filter((arg, at) => {

@@ -13,6 +13,8 @@ export type ShellSituation = WorkspacePaths & {
   rules: readonly Rule[];
   /** `PATH`, as commands have it. */
   searchPath?: string;
+  /** When this run began, in milliseconds: files that changed since then may be its own work. */
+  startedAt?: number;
 };
 
 /** A file that the line touches. `paths`: where it may lead; none when only the shell knows. */
@@ -119,7 +121,7 @@ function changeTo(
   const reached: string[] = [];
   for (const choice of choices) {
     for (const base of [...bases]) {
-      const resolved = resolvePath(targetOf(choice, situation, base), situation, base);
+      const resolved = resolvePath(targetOf(choice, base), situation, base);
       if ("problem" in resolved) found.unknown = true;
       // `cd ..` goes back along the name, `cd -P ..` along the folders: both are possible.
       else
@@ -161,20 +163,19 @@ function candidatesOf(word: ShellWord, situation: ShellSituation, cwd: string): 
 
 function pathsOf(word: ShellWord, directory: string, situation: ShellSituation): ResolvedPath[] {
   if (word.value === "") return [];
-  const resolved = resolvePath(targetOf(word, situation, directory), situation, directory);
+  const resolved = resolvePath(targetOf(word, directory), situation, directory);
   if ("problem" in resolved) return [];
   return word.glob ? [resolved, ...matchesOf(resolved.given, situation)] : [resolved];
 }
 
-function targetOf({ value, tilde }: ShellWord, situation: ShellSituation, directory: string): string {
-  return kernelTarget(tilde ? tildeTarget(value, situation, directory) : value.replace(/^~/, "./~"), directory);
+function targetOf({ value, tilde }: ShellWord, directory: string): string {
+  return kernelTarget(tilde ? tildeTarget(value, directory) : value.replace(/^~/, "./~"), directory);
 }
 
-/** `~/x` is in the home, `~+/x` where the line is, `~name/x` in somebody's home. */
-function tildeTarget(value: string, { home }: ShellSituation, directory: string): string {
-  const [, name, rest] = /^~([^/]*)(.*)$/s.exec(value) ?? [];
-  if (!name) return value;
-  return (/^([+-]|\d+)/.test(name) ? directory : join(dirname(home), name)) + rest!;
+/** `~+/x` is where the line is; every other tilde is read as in any path. */
+function tildeTarget(value: string, directory: string): string {
+  const [, rest] = /^~(?:[+-]|\d+)(?![^/])(.*)$/s.exec(value) ?? [];
+  return rest === undefined ? value : directory + rest;
 }
 
 /** The kernel's links to where a process is: for ours they lead elsewhere than for the one that will run. */

@@ -6,7 +6,7 @@ import { opensFiles, writesAsKnown } from "../programs/program-kinds.ts";
 import { isMade } from "../programs/shell-builtins.ts";
 import { expandWord } from "../starts/expand-words.ts";
 import type { ProgramStart, StartedPrograms } from "../starts/started-programs.ts";
-import { mayBeWritten, mayNameProtected, pathsIn, pathsInCode } from "./named-files.ts";
+import { lookedUpVariable, mayBeWritten, pathsIn, pathsInCode, withoutReading } from "./named-files.ts";
 import { readsOf, shownByGit } from "./read-files.ts";
 import { type WrittenWord, writesOf } from "./written-files.ts";
 
@@ -62,14 +62,14 @@ export function namedFiles(runs: StartedPrograms, written: readonly WrittenWord[
   const known = new Set(written.map((word) => word.value));
   return distinct([
     ...runs.runs.flatMap((run) => [...mayBeWritten(run), ...variablesOf(run)].flatMap(pathsIn)),
-    ...runs.code.flatMap(({ text }) => pathsInCode(text).filter(({ value }) => mayNameProtected(value))),
+    ...runs.code.flatMap(({ text }) => pathsInCode(withoutReading(text))),
   ]).filter((word) => !known.has(word.value));
 }
 
 /** `OUTPUT=file program` */
 function variablesOf({ name, command }: ProgramStart): ShellWord[] {
   if (baseName(name.value) === "git" || writesAsKnown(name.value)) return [];
-  return command.assignments.flatMap(({ value }) => value ?? []);
+  return command.assignments.flatMap((each) => (lookedUpVariable.test(each.name) ? [] : (each.value ?? [])));
 }
 
 /** The targets of redirects, with what the line says about their variables filled in. */

@@ -29,8 +29,8 @@ const target: Writer = ({ args, plain }) => (valuesOf(args, targetOptions("cp"))
 const compressed: Writer = ({ args, plain }) => (has(args, /^-[a-zA-Z]*[ct]|^--(stdout|test)/) ? [] : plain);
 /** `docker cp a b`: what is copied here comes last; a container's own path has its name before a colon. */
 const containerCopy: Writer = ({ plain }) => {
-  const isCopy = plain.some((word) => /^(cp|rsync|mv)$/.test(word.value));
-  return isCopy ? plain.slice(-1) : [];
+  const isCopy = plain.some((word) => /^(cp|rsync|mv|sync)$/.test(word.value));
+  return isCopy ? plain.slice(-1).filter((word) => !word.value.includes("://")) : [];
 };
 
 /** What each program writes because it is there to write it. */
@@ -51,7 +51,7 @@ const writers: Record<string, Writer> = {
     // `-o type=local,dest=folder`
     ...valuesOf(given.args, { short: "o", values: "vpeuwnlhfmc", long: ["output"] }).flatMap(pathsIn),
   ]),
-  ...each("kubectl oc gsutil", containerCopy),
+  ...each("kubectl oc gsutil aws", containerCopy),
   ...each("sed gsed", ({ args }: WriterArguments) => (has(args, sedInPlace) ? sedFiles(args) : [])),
   ...each("split csplit", ({ args }: WriterArguments) => operands(args, splitValues).slice(1, 2)),
   uniq: second({ short: "fsw", long: ["skip-fields", "skip-chars", "check-chars"] }),

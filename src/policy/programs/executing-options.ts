@@ -13,7 +13,7 @@ const hosts = words(`
 const mostOptions = 40;
 
 /** Settings of git whose value is run. */
-const programSetting =
+export const programSetting =
   /^(alias|pager|filter|credential|browser|man|include|includeif|sendemail|difftool|mergetool|guitool|trailer|interactive)\.|\.(pager|editor|sshcommand|fsmonitor|askpass|gitproxy|external|command|cmd|textconv|driver|process|program|helper|uploadpack|receivepack|packobjectshook|hookspath)$/i;
 
 /** Texts that may be commands: the values of options that execute. Each is only a guess. `isCut`: there may be more. */

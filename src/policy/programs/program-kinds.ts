@@ -1,5 +1,5 @@
 // What programs do with the words that they are given. A program that stands in none of these lists may do anything with them.
-import { baseName, each, words } from "./command-names.ts";
+import { baseName, each, own, words } from "./command-names.ts";
 
 /** They speak of files, and neither write them nor show what is in them. */
 const speakers = words(`
@@ -38,6 +38,8 @@ export const otherLanguages = words(`
 export const instructed = words("patch curl sftp ftp lftp cpio at batch aria2c wget");
 /** Shells of data bases: they read statements, and their operands are not scripts. */
 export const databaseShells = words("sqlite3 psql mysql mariadb");
+/** Interpreters whose operand is not a script, but what they work on. */
+export const opensOperands = words("sqlite3 ed ex");
 
 /** Is what it is given nothing that it opens and shows? */
 export function showsNoContent(name: string): boolean {
@@ -63,8 +65,14 @@ export function startsNothing(name: string): boolean {
   return writesAsKnown(base) || neverRun.has(base);
 }
 
-/** Checkers and formatters that change files only when they are told to. */
+const never = /^(?!)/;
+/** Checkers, runners of tests and senders that change files only when they are told to. */
 const changingOptions: Record<string, RegExp> = {
+  ...each("serve http-server ansible-playbook ssh-add twine k6 codecov", never),
+  ...each("pytest py.test mypy pyright pylint flake8 bandit vulture", /^(--junit|--cov-report|-o|--output)/),
+  ...each("vitest jest mocha ava tap c8 nyc", /^(-u|--update|--outputFile|--coverageDirectory|--report)/i),
+  ruff: /^(--fix|--unsafe-fixes|-o|--output-file|format$)/,
+  go: /^(fmt|generate|mod|get|install|fix)$|^--?(w|o|trace|outputdir|\w*profile|test\..*)(=|$)/s,
   prettier: /^(-w|--write)/,
   ...each("eslint stylelint", /^(--fix|-o|--output-file)/),
   biome: /^--(write|fix|apply)/,
@@ -76,9 +84,30 @@ const changingOptions: Record<string, RegExp> = {
   markdownlint: /^(-f|--fix|-o|--output)/,
 };
 
+/** Subcommands that change nothing that they are given. */
+const askingCommands: Record<string, RegExp> = {
+  ...each("npm pnpm yarn bun", /^(t|tst|test|view|info|ls|list|why|explain|audit|outdated|search)$/),
+  cargo: /^(test|check|clippy|tree|bench|doc)$/,
+  kubectl: /^(apply|create|diff|replace|delete|get|describe|scale|rollout|logs)$/,
+  helm: /^(install|upgrade|lint|list|status|uninstall|history)$/,
+  ...each("gh glab", /^(pr|mr|issue|gist)$/),
+  aws: /^s3$/,
+};
+const question =
+  /^\s*((select|explain)\b(?!.*\b(into|writefile|edit)\b)|\.(schema|tables|indexes|dump|mode|headers?)\b|$)/is;
+
 /** Does it only look at files, the way it is called? */
 export function isOnlyChecking(name: string, args: readonly { value: string; dynamic: boolean }[]): boolean {
   const base = baseName(name);
+  if (base === "sqlite3") {
+    const [, ...statements] = args.filter((arg) => !arg.value.startsWith("-"));
+    const asks = ({ value, dynamic }: (typeof args)[0]) =>
+      !dynamic && value.split(";").every((each) => question.test(each));
+    return statements.length > 0 && statements.every(asks);
+  }
+  const [first] = args.filter((arg) => !arg.value.startsWith("-"));
+  const isAsking = own(askingCommands, base)?.test(first?.value ?? "");
+  if (isAsking) return !args.some((arg) => arg.dynamic || /^--?(output-\w+|out)\b/.test(arg.value));
   if (!Object.hasOwn(changingOptions, base)) return false;
   return !args.some((arg) => arg.dynamic || changingOptions[base]!.test(arg.value));
 }

@@ -20,6 +20,13 @@ const scriptFiles: Record<string, readonly string[]> = {
   cargo: ["build.rs", "Cargo.toml"],
 };
 
+/** Is a plain word that it is given the name of a task? */
+export function isTaskRunner(base: string): boolean {
+  return (
+    Object.hasOwn(scriptFiles, base) || /^(go|dotnet|bazel|nx|turbo|lerna|rails|deno|terraform|tox|nox)$/.test(base)
+  );
+}
+
 /** Subcommands that run nothing of it. */
 const idle = /^(pkg|init|create|view|info|ls|list|outdated|search|--version|-v)$/;
 

@@ -30,6 +30,8 @@ const folderOptions: Record<string, OptionNames> = {
   ...each("yarn bun", { long: ["cwd"] }),
   uv: { long: ["directory", "project"] },
   cmake: { short: "B" },
+  ...each("tar gtar bsdtar", { short: "C", values: "fbgHKLNTVXIF", long: ["directory"] }),
+  unzip: { short: "d" },
 };
 
 /** Folders that a command is told to work in. */
@@ -52,35 +54,14 @@ export function hidesCode({ name, args }: CommandWords): boolean {
   if (declaring.has(name.value) && args.some((arg) => /^-[a-zA-Z]*n/.test(arg.value))) return true;
   const onlyByOption = name.value === "printf" || name.value === "test" || name.value === "[";
   if (onlyByOption && !args.some((arg) => /^-[vR]/.test(arg.value))) return false;
-  return args.some((arg) => (arg.dynamic ? isMade(arg) : /[$`]/.test(arg.value)));
+  // `export PATH="$x:$PATH"`: what is assigned is not evaluated once more.
+  const isPlain = /^(export|readonly)$/.test(name.value) && !args.some((arg) => arg.value.startsWith("-"));
+  const evaluated = args.filter((arg) => !(isPlain && arg.dynamic && /^\w+=/.test(arg.value)));
+  return evaluated.some((arg) => (arg.dynamic ? isMade(arg) : /[$`]/.test(arg.value)));
 }
 
 /** Words that are evaluated as numbers, and with them what the variables hold that they name. */
 export function computedWords({ name, args }: CommandWords): readonly ShellWord[] {
   if (name.value === "let") return args;
   return declaring.has(name.value) && args.some((arg) => /^-[a-zA-Z]*i/.test(arg.value)) ? operands(args) : [];
-}
-
-/** Variables whose value programs run. */
-const programVariable =
-  /(COMMAND|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|DIFF|OPEN|CLOSE|SHELL|PROGRAM|^(BASH_)?ENV|SSH|PROXY_COMMAND|CC|CXX|LD|_WRAPPER|_LAUNCHER|_RUNNER|^GIT_CONFIG_VALUE_\d+)$/;
-/** Variables that the shell expands once more when it shows them. */
-const promptVariable = /^(PS[0-4]|PROMPT|RPROMPT|BASH_ENV|ENV)$/;
-/** What names mean, as variables. */
-export const renamingLists = /^BASH_(ALIASES|CMDS)$/;
-/** Variables that make a shell run a file first. */
-export const firstFile = /^(BASH_)?ENV$/;
-
-const endOfPrompt = "END_OF_PROMPT";
-
-/** Texts that may be commands. Each is only a guess. */
-export function commandsInVariable(name: string, value: string): string[] {
-  const texts: string[] = [];
-  if (programVariable.test(name) || renamingLists.test(name)) texts.push(value.replace(/^[!|]+/, ""));
-  // As in a here-document: what is in quotes there is expanded all the same.
-  if (promptVariable.test(name) && /[$`]/.test(value)) texts.push(`: <<${endOfPrompt}\n${value}\n${endOfPrompt}`);
-  // Functions that come with the environment, and settings that git takes from it.
-  if (/^BASH_FUNC_/.test(name)) texts.push(value.replace(/^\(\)\s*/, ""));
-  if (name === "GIT_CONFIG_PARAMETERS") texts.push(...value.split(/[='!]+/).filter((part) => /\w/.test(part)));
-  return texts;
 }

@@ -35,7 +35,8 @@ export function withInput(
     upstream && !isElsewhere ? predictOutput(upstream) : ({ gives: "made", mentions: texts } as const);
   const origin = gives === "token" ? "names" : gives;
   const input: MarkReplacement = { origin, others: mentions };
-  const mark = replacedBy(values, args);
+  // `xargs sed -i`: options behind the command are its own.
+  const mark = replacedBy(values, args.slice(0, args.length - operands.length));
   if (mark === undefined) return { words: [...operands, { ...nothingYet, ...input }], opaque };
   return { words: operands.map((word) => (word.value.includes(mark) ? filledIn(word, mark, input) : word)), opaque };
 }

@@ -147,7 +147,9 @@ function outputOfFirst({ name, args }: CommandWords): PredictedOutput {
   const rule = [own(outputRules, name.value) ?? []].flat().find((each) => fits(each, args));
   if (!rule) return made;
   const { gives, isAlways } = rule;
-  return { gives, mentions: args.filter((arg) => !arg.value.startsWith("-")), ...(isAlways && { isAlways }) };
+  const isNamed = (at: number) => /^-i?(name|path)$/.test(args[at - 1]?.value ?? "");
+  const mentions = args.map((arg, at) => (isNamed(at) ? { ...arg, glob: true } : arg));
+  return { gives, mentions: mentions.filter((arg) => !arg.value.startsWith("-")), ...(isAlways && { isAlways }) };
 }
 
 function fits({ first, flags, operands, needs }: OutputRule, args: readonly ShellWord[]): boolean {

@@ -1,6 +1,7 @@
 // What a command line would start: every program, however deep it is wrapped, and what could not be seen on the way.
 
 import type { ShellCommand, ShellLine, ShellWord } from "../parse/shell.ts";
+import type { LoadKind } from "../programs/code-variables.ts";
 import { show } from "../show.ts";
 import type { VariableScope } from "./expand-words.ts";
 
@@ -39,8 +40,8 @@ export function nothingStarted() {
     inline: [] as string[],
     /** Names of programs that change who runs the rest. */
     privileged: [] as string[],
-    /** Files that are run by a shell or an interpreter, or by their own name. `isUsual`: nobody names them. */
-    files: [] as { word: ShellWord; by: string; isUsual?: true }[],
+    /** Files that are run by a shell or an interpreter, or by their own name. `isUsual`: nobody names them. `loads`: by a variable. */
+    files: [] as { word: ShellWord; by: string; isUsual?: true; loads?: LoadKind }[],
     /** Variables that are set for a program by another way than the shell's own. */
     assigned: [] as { text: string; name: string; isKnown: boolean; by: string }[],
     /** Scripts and values of options that cannot be read for sure. */

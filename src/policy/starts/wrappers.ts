@@ -1,22 +1,16 @@
 // Commands that run other commands: what `env`, `sudo`, `xargs`, `find -exec`, `bash -c` would start.
 
 import { readsAlike } from "../parse/portable-script.ts";
-import { parseShell, type ShellCommand, type ShellWord } from "../parse/shell.ts";
-import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
+import { parseShell, type ShellCommand, type ShellLine, type ShellWord } from "../parse/shell.ts";
+import { literalWord } from "../parse/shell-word.ts";
+import { renamingLists, variableCode } from "../programs/code-variables.ts";
+import { baseName, isInterpreter, isShell, own, words } from "../programs/command-names.ts";
 import { dangerousArguments } from "../programs/dangerous-options.ts";
 import { commandsInOptions, inlineCode, mayStartPrograms } from "../programs/executing-options.ts";
-import { databaseShells, instructed, otherLanguages } from "../programs/program-kinds.ts";
+import { databaseShells, otherLanguages } from "../programs/program-kinds.ts";
 import { isOption, parseOptions } from "../programs/read-options.ts";
 import { scriptsOf } from "../programs/script-files.ts";
-import {
-  commandsInVariable,
-  computedWords,
-  firstFile,
-  hidesCode,
-  isMade,
-  renamers,
-  renamingLists,
-} from "../programs/shell-builtins.ts";
+import { computedWords, hidesCode, isMade, renamers } from "../programs/shell-builtins.ts";
 import {
   isJoined,
   isPackageRunner,
@@ -29,12 +23,14 @@ import {
 } from "../programs/wrapper-table.ts";
 import { show } from "../show.ts";
 import { expandWord, isNumeric, scopeOf, unsetReading, type VariableScope } from "./expand-words.ts";
+import { followDatabase, followFile, followInput, noteCode, noteLoads } from "./given-code.ts";
 import { withFound, withInput } from "./piped-arguments.ts";
 import { noteMisread, nothingStarted, type ProgramStart, type StartedPrograms, tooMuch } from "./started-programs.ts";
 
 export { baseName, isInterpreter, isShell } from "../programs/command-names.ts";
 export type { ProgramStart, StartedPrograms } from "./started-programs.ts";
 
+const exporters = words("export declare typeset readonly");
 const deepest = 12;
 /** Beyond these nothing more is followed, and the line counts as not seen through. */
 const mostRuns = 2000;
@@ -67,6 +63,11 @@ function descend(
     }
     if (!command.name) continue;
     const args = command.args.map((arg) => expandWord(arg, inner));
+    if (exporters.has(command.name.value))
+      for (const { value } of args) {
+        const [, name, text] = /^(\w+)=(.*)$/s.exec(value) ?? [];
+        if (name) followVariable(name, text!, trail);
+      }
     follow(command.name, args, trail);
     const unset = unsetReading(args);
     if (unset) follow(command.name, unset, { ...trail, depth: depth + 1, certain: false, ifUnset: true });
@@ -75,8 +76,19 @@ function descend(
 
 /** A variable whose value becomes code: for the shell itself, or for what it starts. */
 function followVariable(name: string, value: string, trail: Trail): void {
-  for (const text of commandsInVariable(name, value)) guessScript(text, trail);
-  if (firstFile.test(name) && value !== "") trail.found.opaque.push(`${name} makes a shell run ${show(value)} first`);
+  const { found } = trail;
+  const { commands, options, code, loads, isOpaque } = variableCode(name, value);
+  for (const text of commands) guessScript(text, trail);
+  if (options) {
+    const inside = { ...trail, depth: trail.depth + 1, certain: false, inOption: true } as const;
+    const given = { name: literalWord(options.program), args: options.words.map(literalWord) };
+    follow(given.name, given.args, inside);
+    if (dangerousArguments(given).length > 0) found.opaque.push(`${name} gives ${options.program} ${show(value)}`);
+  }
+  if (code) found.code.push({ text: code, by: name });
+  if (isOpaque || (code && mayStartPrograms(code)))
+    found.opaque.push(`${name}=${show(value)} decides what a program loads or runs`);
+  noteLoads(name, loads, found);
 }
 
 type Trail = {
@@ -139,7 +151,8 @@ function followOptions(run: ProgramStart, trail: Trail): void {
     tooMuch("it holds too many commands inside options", found);
     found.unreadable.push(run.args.map((arg) => arg.value).join(" "));
   }
-  const dangers = dangerousArguments(run);
+  // What an interpreter reads from its input is looked at there.
+  const dangers = dangerousArguments(run).filter(({ text }) => text !== "-" || !isInterpreter(base));
   const code = inlineCode(run);
   noteCode(run, code, trail);
   if (code.some((each) => each.dynamic)) found.opaque.push(`${base} runs code that is not known in advance`);
@@ -151,25 +164,6 @@ function followOptions(run: ProgramStart, trail: Trail): void {
     found.opaque.push(`what ${base} runs is not known in advance`);
   if (hidesCode(run) || computedWords(run).some((word) => !isNumeric(word, trail.scope)))
     found.opaque.push(`${base} evaluates text that holds a command`);
-}
-
-/** Texts that name files in a language of their own: what a program is given to run, and what it is told to do. */
-function noteCode({ name, args }: ProgramStart, code: readonly ShellWord[], { found, command, source }: Trail): void {
-  const by = baseName(name.value);
-  const isOther = otherLanguages.has(by) && !/^(g?sed|[gmn]?awk)$/.test(by);
-  const isPager = by === "less" || by === "more";
-  for (const { value } of isOther ? args : code)
-    if (!isPager || value.startsWith("+")) found.code.push({ text: value, by });
-  const takesText =
-    isOther ||
-    isInterpreter(by) ||
-    instructed.has(by) ||
-    (by === "git" && args.some(({ value }) => /^(apply|am)$/.test(value)));
-  if (!takesText) return;
-  // An editor or a data base takes commands from its input, whatever file it works on.
-  if (isOther && command.piped) found.code.push({ text: source, by });
-  for (const { direction, body, target } of command.redirects)
-    if (direction === "text") found.code.push({ text: body ?? target?.value ?? "", by });
 }
 
 function followWrapper(base: string, table: WrapperSyntax, args: ShellWord[], trail: Trail): void {
@@ -299,47 +293,15 @@ function followShell(base: string, args: ShellWord[], trail: Trail): void {
   followInput(base, trail, texts.length > 0);
 }
 
-/** A program that is read from elsewhere: a file, another descriptor, another command. */
-function followInput(base: string, { found, command, source }: Trail, isGiven: boolean): void {
-  const from = command.redirects.filter((redirect) => redirect.descriptors.includes(0));
-  const isCopied = from.some(({ direction, target }) => direction === "copy" && !/^0?-?$/.test(target?.value ?? ""));
-  if (from.some(({ direction }) => direction === "in")) found.opaque.push(`${base} runs a file`);
-  else if (!isGiven && isCopied) found.opaque.push(`${base} runs what another descriptor holds`);
-  else if (!isGiven && command.piped) found.opaque.push(`${base} runs what another command writes`);
-  if (!isGiven && (command.piped || isCopied)) found.code.push({ text: source, by: base });
-}
-
-/** A script file is as good as a program, unless it is not a file at all. */
-function followFile(file: ShellWord | undefined, base: string, { found }: Trail): void {
-  if (!file) return;
-  found.files.push({ word: file, by: base });
-  // A pattern stands for files that are there, unless it may become an option.
-  const isOpen = file.dynamic || (file.glob && /^[*?[]/.test(file.value));
-  if (isOpen || /^\/(dev|proc)\//.test(file.value))
-    found.opaque.push(`${base} runs something that is not known in advance`);
-}
-
-function followDatabase(base: string, name: ShellWord, trail: Trail): void {
-  const { found, command } = trail;
-  const texts = command.redirects.filter((redirect) => redirect.direction === "text").map(({ body }) => body);
-  // `echo 'select 1' | sqlite3 file` says what it is given as well.
-  const [first, ...later] = command.upstream?.() ?? [];
-  const isSpoken = first !== undefined && later.length === 0 && /^(echo|printf)$/.test(first.name.value);
-  if (isSpoken) texts.push(...first.args.map((arg) => (arg.dynamic ? undefined : arg.value)));
-  const isHarmful = texts.some(
-    (value) =>
-      value === undefined ||
-      dangerousArguments({ name, args: [{ ...name, value: value.replaceAll("\\n", "\n") }] }).length > 0,
-  );
-  // A file of statements is as good as one of its options names.
-  for (const { direction, target } of command.redirects) if (direction === "in") followFile(target, base, trail);
-  if (!isHarmful && (!command.piped || isSpoken)) return;
-  found.inline.push(`${base} runs what it is given to read`);
-  found.opaque.push(`${base} is given statements that may start programs`);
-}
-
 function followInterpreter(base: string, args: ShellWord[], trail: Trail): void {
   const { found, command } = trail;
+  // `python3 -m pytest`: a module is a program of its own.
+  const module = /^python/.test(base) ? args.findIndex((arg) => arg.value === "-m") + 1 : 0;
+  if (module > 0 && args[module]) {
+    const inside = { ...trail, depth: trail.depth + 1, inOption: true } as const;
+    follow(args[module], args.slice(module + 1), inside);
+    return;
+  }
   if (args.some((arg) => /^(-[a-zA-Z]*[ceEr]|--eval|--print|-p|eval)$/.test(arg.value))) return;
   const file = args.find((arg) => !isOption(arg));
   if (file && file.value !== "-") {
@@ -388,6 +350,14 @@ function guessScript(text: string, trail: Trail): void {
   if (line.errors.length > 0 || !readsAlike(text, "sh")) noteMisread(text, "sh", found);
   if (line.evaluates.length > 0 || line.computed.some((word) => !isNumeric(word, scope)))
     found.opaque.push(`${show(text)} evaluates data as code`);
+  followCommands(line, scope, inside);
+}
+
+type Inside = Omit<Trail, "command" | "scope">;
+
+/** The commands of a line that counts against the one that holds it, never for it. */
+function followCommands(line: ShellLine, scope: VariableScope, inside: Inside): void {
+  const { found } = inside;
   for (const { direction, target } of line.redirects)
     if (direction === "out" && target) found.guessedTargets.push(expandWord(target, scope));
   for (const command of line.commands) {
@@ -396,4 +366,30 @@ function guessScript(text: string, trail: Trail): void {
       if (value) followVariable(name, value.value, { ...inside, command, scope });
     if (command.name) follow(command.name, args, { ...inside, command, scope });
   }
+}
+
+/** What a file that the line runs would start. */
+export function followScript(text: string, found: StartedPrograms): void {
+  const line = parseShell(text);
+  const { errors, evaluates } = line;
+  if (errors.length > 0) found.unreadable.push(text);
+  for (const why of [...errors, ...evaluates])
+    found.opaque.push(`a script that it runs cannot be seen through: ${show(why)}`);
+  followCommands(line, scopeOf(line, found.scopes[0]), {
+    depth: 1,
+    certain: false,
+    inOption: true,
+    found,
+    source: text,
+  });
+}
+
+/** The same command by another name of its program. */
+export function followProgram(
+  { name, args, command, depth }: ProgramStart,
+  path: string,
+  found: StartedPrograms,
+): void {
+  const inside = { command, depth: depth + 1, certain: false, inOption: true, found, scope: found.scopes[0]! } as const;
+  follow({ ...name, value: path, text: path }, args, { ...inside, source: found.sources[0]! });
 }

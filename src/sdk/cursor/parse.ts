@@ -4,6 +4,7 @@ import { FrameError } from "../../json/frame-error.ts";
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import type { CursorAssistantEvent, CursorToolCallEvent, CursorUserEvent } from "../../protocol/cursor-lines.ts";
 import { commonFault, frameTypes } from "../../protocol/frame-shapes.ts";
+import { redactedStart } from "../../redact/shorten.ts";
 import type { UnifiedContent, UnifiedMessage } from "../unified.ts";
 import { extractToolArgs, extractToolResult, hasError, normalizeToolName } from "./calls.ts";
 
@@ -16,7 +17,7 @@ export function parseCursorEvent(line: string): UnifiedMessage | null {
   if (text === "") return null;
   const event = tryParse(text);
   if (!isObject(event)) {
-    throw new FrameError("FRAME_MALFORMED", `This line is not a JSON object: ${text.slice(0, 80)}`);
+    throw new FrameError("FRAME_MALFORMED", `This line is not a JSON object: ${redactedStart(text, 80)}`);
   }
   const unify = unifiers.get(event.type);
   if (!unify) return null;

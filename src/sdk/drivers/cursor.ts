@@ -129,10 +129,10 @@ function hooksFile(command: readonly string[], events: readonly string[]): objec
   return { version: 1, hooks: Object.fromEntries(events.map((event) => [event, [entry]])) };
 }
 
-/** `id - Display Name (current, default)`, between a headline and a tip. */
+/** `id - Display Name  (current, default)`, between a headline and a tip. */
 function readModels(stdout: string): { id: string; name: string; isDefault?: boolean }[] {
   return stdout.split("\n").flatMap((line) => {
-    const match = /^\s*(\S+) - (.+?)(?: \((current|default|current, default)\))?\s*$/.exec(line);
+    const match = /^\s*(\S+) - (.+?)(?: +\((current|default|current, default)\))?\s*$/.exec(line);
     if (!match) return [];
     return [{ id: match[1]!, name: match[2]!, ...(match[3]?.includes("default") && { isDefault: true }) }];
   });

@@ -1,9 +1,14 @@
 // Content of Claude Code's messages: blocks of the vendor's API -> unified blocks.
 
 import { isObject, type JsonObject } from "../../json/object.ts";
-import type { Usage } from "../../protocol/event.ts";
 import { unifiedToolName } from "../tool-names.ts";
-import { imageBlock, type UnifiedContent, type UnifiedImageBlock, type UnifiedTextBlock } from "../unified.ts";
+import {
+  imageBlock,
+  type UnifiedContent,
+  type UnifiedImageBlock,
+  type UnifiedTextBlock,
+  type UnifiedUsage,
+} from "../unified.ts";
 import { countAt, type Losses, pictureKinds, textAt } from "./session.ts";
 
 /** What the user says, and what tools answered. */
@@ -95,9 +100,10 @@ function withoutTag(text: string): string {
   return /^<tool_use_error>([\s\S]*)<\/tool_use_error>$/.exec(text)?.[1] ?? text;
 }
 
-export function usageOf(usage: unknown): Usage | undefined {
+export function usageOf(usage: unknown): UnifiedUsage | undefined {
   if (!isObject(usage)) return undefined;
   return {
+    ...usage,
     inputTokens: countAt(usage, "input_tokens"),
     outputTokens: countAt(usage, "output_tokens"),
     cacheReadTokens: countAt(usage, "cache_read_input_tokens"),

@@ -58,13 +58,11 @@ function read(path: string): ReadSession {
   const history = conversation([...before, ...after], losses, { summaries: before.every((entry) => !isSaid(entry)) });
   const kept = new Set(preservedUuids(boundary));
   const context = boundary && [
-    ...conversation(after.filter(isSummary), new Losses(), { summaries: true }),
+    ...conversation(after.filter(isSummary), new Losses(), { summaries: true, isContext: true }),
     ...conversation(
       [...before.filter((entry) => kept.has(entry.uuid)), ...after.filter((entry) => !isSummary(entry))],
       new Losses(),
-      {
-        summaries: true,
-      },
+      { summaries: true, isContext: true },
     ),
   ];
   const first = entries.find((entry) => typeof entry.cwd === "string");
@@ -122,11 +120,11 @@ function subagentMessages(path: string): number {
 function conversation(
   entries: readonly TreeEntry[],
   losses: Losses,
-  options: { summaries: boolean },
+  options: { summaries: boolean; isContext?: true },
 ): UnifiedMessage[] {
   const messages: UnifiedMessage[] = [];
   const answers = new Map<string, UnifiedMessage>();
-  /** A command of the user's own making is a prompt; its text comes in the note that follows. */
+  /** A slash command was typed: it stays as its line. The note after one of the user's own making is what it stands for. */
   let command = false;
   for (const [index, entry] of entries.entries()) {
     const timestamp = timeOf(entry.timestamp) ?? messages.at(-1)?.timestamp ?? 0;
@@ -138,7 +136,9 @@ function conversation(
       if (isSummary(entry) && !options.summaries) continue;
       const kind: UserKind = isSummary(entry) ? "prompt" : kindOf(entry, command);
       command = kind === "command" && !isLocal(entries, index);
-      if (kind !== "prompt" && !command) {
+      // What the CLI did by itself the model was not told.
+      if (kind === "command" && !command && options.isContext) continue;
+      if (kind !== "prompt" && kind !== "command") {
         losses.add(lossOfKind[kind]);
         continue;
       }
@@ -205,7 +205,7 @@ function plainText(entry: TreeEntry | undefined): string {
 /** `local`: what the user ran without the model. */
 type UserKind = "prompt" | "command" | "local" | "note" | "interrupted";
 
-const lossOfKind = { command: "command", local: "command", note: "context", interrupted: "notice" } as const;
+const lossOfKind = { local: "command", note: "context", interrupted: "notice" } as const;
 
 function kindOf(entry: TreeEntry, afterCommand: boolean): UserKind {
   const text = plainText(entry).trimStart();

@@ -1,7 +1,6 @@
 // Response items of Codex -> unified messages: what belongs to one answer of the model becomes one message.
 
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
-import type { Usage } from "../../protocol/event.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import {
   imageBlock,
@@ -9,6 +8,7 @@ import {
   type UnifiedImageBlock,
   type UnifiedMessage,
   type UnifiedTextBlock,
+  type UnifiedUsage,
 } from "../unified.ts";
 import { countAt, type Losses, pictureKinds, textAt } from "./session.ts";
 
@@ -92,10 +92,11 @@ function areResults(content: readonly UnifiedContent[]): boolean {
 }
 
 /** Vendors count cached tokens among those that went in; here they are counted apart. */
-function usageOf(counts: JsonObject): Usage {
+function usageOf(counts: JsonObject): UnifiedUsage {
   const cacheReadTokens = countAt(counts, "cached_input_tokens");
   const cacheWriteTokens = countAt(counts, "cache_write_input_tokens");
   return {
+    ...counts,
     inputTokens: Math.max(0, countAt(counts, "input_tokens") - cacheReadTokens - cacheWriteTokens),
     outputTokens: countAt(counts, "output_tokens"),
     cacheReadTokens,

@@ -1,6 +1,6 @@
 // Chats in store.db, ours and the original's, as sessions of unified messages.
 import { basename, dirname, join, resolve } from "node:path";
-import { readChat, readMetadata } from "../../store/chats/read-chat.ts";
+import { readMetadata, readWhatIsLeft } from "../../store/chats/read-chat.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { unifiedChat } from "../unified.ts";
 import { filesBelow } from "./lines.ts";
@@ -19,7 +19,7 @@ export const cursorReader: SessionReader = {
 /** `path`: the store, or the folder that holds it. */
 function read(path: string): ReadSession {
   const folder = folderOf(path);
-  const record = readChat(folder, { events: true });
+  const record = readWhatIsLeft(folder, { events: true });
   const { metadata } = record;
   const losses = record.problems.map(
     ({ message, blobs }): Loss => ({ kind: "bad_line", count: blobs?.length ?? 1, message }),

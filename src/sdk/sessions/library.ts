@@ -33,6 +33,8 @@ type SessionScope = {
   tool?: UnifiedTool | readonly UnifiedTool[] | undefined;
   /** Of this workspace only. */
   cwd?: string | undefined;
+  /** The same, by the name that other SDKs have for it. */
+  projectPath?: string | undefined;
   /** Most sessions; default 50. */
   limit?: number | undefined;
   /** Names the homes of the CLIs; default: the environment of this process. */
@@ -48,6 +50,8 @@ export type LoadSessionOptions = {
   sessionId: string;
   /** Where several fit, the session of this workspace is meant; default: the current directory. */
   cwd?: string | undefined;
+  /** Only a session of this workspace will do. */
+  projectPath?: string | undefined;
   env?: NodeJS.ProcessEnv | undefined;
 };
 
@@ -70,16 +74,21 @@ export async function listSessions(options: ListSessionsOptions = {}): Promise<S
 
 /** A session whole: its messages, what its model is still told, and what could not be carried over. */
 export async function loadSession(options: LoadSessionOptions): Promise<ReadSession> {
-  const { tool, sessionId, cwd = process.cwd(), env = process.env } = options;
+  const { tool, sessionId, projectPath, cwd = projectPath ?? process.cwd(), env = process.env } = options;
+  const only = projectPath === undefined ? undefined : realPath(projectPath);
   if (tool === "cursor") {
     const [{ findChat }, { cursorReader }] = await Promise.all([
       import("../../store/chats/find-chat.ts"),
       import("./cursor.ts"),
     ]);
-    return cursorReader.read(findChat(configDir(env), sessionId, realPath(cwd)));
+    const session = cursorReader.read(findChat(configDir(env), sessionId, realPath(cwd)));
+    if (isIn(session.workspace, only)) return session;
+    throw new UserError("SESSION_NOT_FOUND", `Session not found: the chat ${sessionId} is not of ${projectPath}.`);
   }
   const reader = readerFor(tool);
-  const found = sessionsNamed(sessionId, env, [tool]);
+  const found = sessionsNamed(sessionId, env, [tool]).filter(
+    ({ path }) => only === undefined || isIn(reader.workspaceOf(path, only), only),
+  );
   const here =
     found.length > 1 ? found.filter(({ path }) => isIn(reader.workspaceOf(path, realPath(cwd)), realPath(cwd))) : [];
   const sessions = (here.length > 0 ? here : found).map(({ path }) => reader.read(path));
@@ -102,7 +111,7 @@ export async function loadMessages(options: LoadSessionOptions): Promise<Unified
 /** A chat of cursor-agent, ours or the original's. */
 export async function loadCursorSession(
   sessionId: string,
-  options: { cwd?: string | undefined; env?: NodeJS.ProcessEnv | undefined } = {},
+  options: { cwd?: string | undefined; projectPath?: string | undefined; env?: NodeJS.ProcessEnv | undefined } = {},
 ): Promise<UnifiedMessage[]> {
   return loadMessages({ ...options, tool: "cursor", sessionId });
 }
@@ -133,7 +142,7 @@ export async function searchSessions(text: string, options: SearchSessionsOption
   return hits.slice(0, limit);
 }
 
-function settled({ tool, cwd, limit = 50, env = process.env }: SessionScope) {
+function settled({ tool, projectPath, cwd = projectPath, limit = 50, env = process.env }: SessionScope) {
   const all: readonly UnifiedTool[] = ["cursor", ...(Object.keys(foreignReaders) as ForeignTool[])];
   const given = tool === undefined ? all : typeof tool === "string" ? [tool] : tool;
   for (const each of given) if (each !== "cursor") readerFor(each);

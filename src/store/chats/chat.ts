@@ -56,6 +56,8 @@ export interface ChatWriter {
   readonly messages: readonly Message[];
   /** Calls that were running when an earlier run was cut off, and were marked so when the chat was opened. */
   readonly interrupted: readonly { callId: string; tool: string }[];
+  /** What of it can no longer be read, though the conversation is whole. */
+  readonly problems: readonly ChatProblem[];
   append(...messages: readonly Message[]): void;
   /** A shorter conversation for the model. The history stays whole. */
   replace(messages: readonly Message[]): void;

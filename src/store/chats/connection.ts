@@ -25,6 +25,13 @@ export function openStore(file: string, mode: StoreMode): StoreConnection {
   }
 }
 
+/** An empty one, in memory. */
+export function newStore(): StoreConnection {
+  const connection = idle.pop() ?? new StoreConnection();
+  connection.attach(":memory:");
+  return connection;
+}
+
 export class StoreConnection {
   readonly #database: Database = openDatabase(":memory:");
   readonly #statements = new Map<string, Statement>();

@@ -33,7 +33,7 @@ function damaged(folder: string, why: string): UserError {
   return new UserError(
     "STORE_CORRUPT",
     `The chat ${id} is damaged: ${why}. Nothing was changed, and other chats are not touched by this. ` +
-      `Start a new chat, or restore a backup of ${storeFile(folder)}.`,
+      `Save what can still be read: sessions export ${id}. Then start a new chat, or restore a backup of ${storeFile(folder)}.`,
   );
 }
 

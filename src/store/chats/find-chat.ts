@@ -81,7 +81,15 @@ function isBeginning(text: string): boolean {
 export function findResumed(configDir: string, wanted: string, workspace: string, program: string): string {
   const id = wanted.trim().toLowerCase();
   if (!isNumber(id) && !isBeginning(id)) throw noChatId(wanted, program);
-  return findChat(configDir, wanted, workspace, program);
+  try {
+    return findChat(configDir, wanted, workspace, program);
+  } catch (error) {
+    if (!(error instanceof UserError) || !isChatId(id)) throw error;
+    throw new UserError(
+      error.code,
+      `${error.message}. To start one under this id: ${program} --resume-or-new ${id} "…"`,
+    );
+  }
 }
 
 /** For what `--resume` cannot mean, whatever chats there are. */

@@ -6,6 +6,7 @@ import { storeError } from "../sqlite.ts";
 import type { ChatMetadata, ChatWriter } from "./chat.ts";
 import { openStore, type StoreConnection } from "./connection.ts";
 import { checkStore, failureOf, keptAside, notWhole } from "./damage.ts";
+import { eventProblems, metaProblems } from "./event-shapes.ts";
 import {
   type History,
   hasOwnTables,
@@ -76,6 +77,7 @@ export function createChat(paths: ChatPaths, { id, mode, model, title, createdAt
         root: new RootBuilder(),
         rootId: emptyRoot.id,
         turn: 0,
+        problems: [],
         lastSequence: 0,
         lastNumber: 0,
         lastEvent: 0,
@@ -147,6 +149,7 @@ function lookInto(store: StoreConnection, folder: string) {
     lastSequence,
     lastNumber,
     lastEvent: hasTables ? lastEvent(store, "sequence") : 0,
+    problems: [...metaProblems(meta, hasTables), ...(hasTables ? eventProblems(store) : [])],
   };
 }
 

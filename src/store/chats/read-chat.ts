@@ -2,35 +2,61 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isObject, tryParse } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import type { AgentEvent } from "../../protocol/event.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
 import { storeError } from "../sqlite.ts";
-import type { ChatMetadata, ChatProblem, ChatRecord, ChatTurn, StoredEvent, StoredMessage } from "./chat.ts";
+import type {
+  ChatMetadata,
+  ChatProblem,
+  ChatRecord,
+  ChatTurn,
+  ChatWriter,
+  StoredEvent,
+  StoredMessage,
+} from "./chat.ts";
 import { openStore, type StoreConnection, type StoreMode } from "./connection.ts";
 import { checkStore, failureOf, notWhole } from "./damage.ts";
+import { eventIn, metaProblems, unreadable } from "./event-shapes.ts";
 import { eventsFrom, hasOwnTables, modelView, noView, ownState, readHistory, readMeta, readView } from "./history.ts";
 import { findInterruptedTurn, owedResults, withEveryResult } from "./interrupted.ts";
 import { storeFile } from "./layout.ts";
 import { firstText, metadataOf } from "./metadata.ts";
+import { salvage } from "./salvage.ts";
 import { readMetadataFile } from "./transcript-files.ts";
 
 /** Everything that is kept. `events`: also what happened; left out where only the conversation is wanted. */
-export function readChat(folder: string, options: { events?: boolean } = {}): ChatRecord {
-  return withStore(folder, (store) => {
-    const meta = readMeta(store);
-    const history = readHistory(store, meta);
-    const { events, problems } = hasOwnTables(store) ? readEvents(store, options.events === true) : nothing;
-    return {
-      metadata: metadataOf(store, folder, meta, changedAt(folder)),
-      messages: history.messages,
-      events: options.events ? events : [],
-      turns: turnsOf(events, history.messages),
-      problems: [...history.problems, ...problems],
-      wholeTurns: history.wholeTurns,
-    };
-  });
+export function readChat(folder: string, options: ReadOptions = {}): ChatRecord {
+  return withStore(folder, (store) => recordIn(store, folder, options));
+}
+
+export type ReadOptions = { events?: boolean };
+
+/** The same, of a chat whose store may be damaged: what its pages still hold, with what is wrong as the first problem. */
+export function readWhatIsLeft(folder: string, options: ReadOptions = {}): ChatRecord {
+  try {
+    return readChat(folder, options);
+  } catch (error) {
+    if (!(error instanceof UserError) || error.code !== "STORE_CORRUPT") throw error;
+    const record = salvage(storeFile(folder), (store) => recordIn(store, folder, options));
+    if (!record) throw error;
+    const why = error.message.replace(/ Nothing was changed,.*/s, "");
+    const message = `${why} What follows was put together from the parts that can still be read; others may be missing.`;
+    return { ...record, problems: [{ code: "STORE_CORRUPT", message }, ...record.problems] };
+  }
+}
+
+function recordIn(store: StoreConnection, folder: string, options: ReadOptions): ChatRecord {
+  const meta = readMeta(store);
+  const history = readHistory(store, meta);
+  const { events, problems } = hasOwnTables(store) ? readEvents(store, options.events === true) : nothing;
+  return {
+    metadata: metadataOf(store, folder, meta, changedAt(folder)),
+    messages: history.messages,
+    events: options.events ? events : [],
+    turns: turnsOf(events, history.messages),
+    problems: [...history.problems, ...metaProblems(meta, hasOwnTables(store)), ...problems],
+    wholeTurns: history.wholeTurns,
+  };
 }
 
 /** What a model is to be told again, as an opened chat has it; the chat itself stays as it is. */
@@ -146,6 +172,16 @@ export function changedAt(folder: string): number {
   return Math.round(Math.max(...times));
 }
 
+/** A chat to look at: what a writer of it would know, and nothing is written. */
+export function openToLook(folder: string): Pick<ChatWriter, "metadata" | "state" | "turn"> {
+  const { metadata, turns } = readChat(folder);
+  return {
+    metadata,
+    turn: turns.at(-1)?.number ?? 0,
+    state: (key) => readState(folder, [key]).get(key),
+  };
+}
+
 type ReadEvents = { events: StoredEvent[]; problems: ChatProblem[] };
 
 const nothing: ReadEvents = { events: [], problems: [] };
@@ -156,13 +192,11 @@ function readEvents(store: StoreConnection, all: boolean): ReadEvents {
   const events: StoredEvent[] = [];
   const broken: number[] = [];
   for (const [sequence, turn, at, body] of rows as [number, number, number, string][]) {
-    const event = tryParse(body);
-    if (isObject(event) && "type" in event) events.push({ sequence, turn, at, event: event as AgentEvent });
+    const event = eventIn(body);
+    if (event) events.push({ sequence, turn, at, event });
     else broken.push(sequence);
   }
-  if (broken.length === 0) return { events, problems: [] };
-  const message = `Some events of this chat are no longer readable: ${broken.slice(0, 5).join(", ")}.`;
-  return { events, problems: [{ code: "STORE_CORRUPT", message }] };
+  return { events, problems: unreadable(broken) };
 }
 
 /** From the events; for turns that have none, from the messages. */

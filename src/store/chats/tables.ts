@@ -26,6 +26,12 @@ export function addOwnTables(store: StoreConnection): void {
   store.exec(ownTables.replaceAll("NOT EXISTS ", "NOT EXISTS chat."));
 }
 
+/** Every table, in a store that has none. */
+export function addAllTables(store: StoreConnection): void {
+  store.exec(knownTables.replaceAll("CREATE TABLE ", "CREATE TABLE chat."));
+  addOwnTables(store);
+}
+
 /**
  * Makes the store whole or not at all: it is built aside and then given its name. Switching to a write-ahead log happens
  * before anybody else can see the file; two processes that do it together would lock each other out.

@@ -5,7 +5,7 @@ import type { AgentEvent } from "../../protocol/event.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
 import { storeError } from "../sqlite.ts";
 import { encodeMessage } from "./blobs.ts";
-import type { ChatMetadata, ChatWriter, StoredEvent, StoredMessage } from "./chat.ts";
+import type { ChatMetadata, ChatProblem, ChatWriter, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { eventsFrom, modelView, ownState, readHistory, readView, type StoreMeta, setOwnState } from "./history.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
@@ -30,6 +30,7 @@ export type OpenedChat = {
   rootId: string;
   previousRootId?: string;
   turn: number;
+  problems: readonly ChatProblem[];
   /** The numbers that were given last. */
   lastSequence: number;
   lastNumber: number;
@@ -69,6 +70,10 @@ export class Writer implements ChatWriter {
 
   get messages(): readonly Message[] {
     return this.#chat.messages;
+  }
+
+  get problems(): readonly ChatProblem[] {
+    return this.#chat.problems;
   }
 
   get turn(): number {

@@ -318,7 +318,7 @@ describe("Delete", () => {
     expect(readdirSync(space.root)).toEqual(["b"]);
     const args = deleteTool.parse({ path: "b" });
     expect(deleteTool.wireArgs(args, space.context())).toEqual({ path: space.path("b"), toolCallId: "call_1" });
-    expect(deleteTool.needs(args, space.context())).toEqual([{ kind: "Delete", target: space.path("b") }]);
+    expect(deleteTool.needs(args, space.context())).toEqual([{ kind: "Delete", target: space.path("b"), reads: true }]);
   });
 
   test("a missing file, a directory", async () => {

@@ -18,6 +18,8 @@ describe("Read, the documented wire", () => {
         fileSize: 21,
         path: space.path("test.txt"),
         readRange: { startLine: 1, endLine: 2 },
+        relatedCursorRulePaths: [],
+        relatedCursorRules: [],
       },
     });
     expect(result.text).toBe("Hello from test file\n");

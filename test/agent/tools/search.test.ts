@@ -270,7 +270,10 @@ describe("Glob", () => {
       },
     });
     const args = glob.parse({ pattern: "*.ts" });
-    expect(glob.wireArgs(args, space.context())).toEqual({ targetDirectory: space.root, globPattern: "*.ts" });
+    const inRoot = { targetDirectory: space.root, globPattern: "*.ts" };
+    expect(glob.wireArgs(args, space.context())).toEqual({ globPattern: "*.ts" });
+    expect(glob.wireArgs(args, { ...space.context(), compat: "2025" })).toEqual(inRoot);
+    expect(glob.wireArgs(glob.parse({ pattern: "*.ts", path: "." }), space.context())).toEqual(inRoot);
   });
 
   test("below a path: relative to it on the wire, to the workspace for the model", async () => {

@@ -11,7 +11,7 @@ export async function doctor({ line: { flags }, env }: Invocation, words: readon
   if (seconds !== undefined && !(Number(seconds) > 0))
     throw new UserError("USAGE", `--timeout '${seconds}' is not a positive number. Example: --timeout 60`);
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, env);
+  const watch = watchForTheEnd(abort, { env });
   let report: DoctorReport;
   try {
     report = await examine({

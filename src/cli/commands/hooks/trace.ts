@@ -1,6 +1,8 @@
 // What the hooks of the last run here were asked and said.
+
+import { redactedStart } from "../../../redact/shorten.ts";
 import { type HookTraceLine, readHookTrace } from "../../../store/hook-trace.ts";
-import { collapsed, shortened } from "../../../text/one-line.ts";
+import { collapsed } from "../../../text/one-line.ts";
 import { printable } from "../../call-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
@@ -29,5 +31,5 @@ function timeOf(at: string): string {
 }
 
 export function brief(text: string): string {
-  return shortened(collapsed(text), 160);
+  return redactedStart(collapsed(text), 160);
 }

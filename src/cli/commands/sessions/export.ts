@@ -1,7 +1,7 @@
 // Writes a chat as Markdown, JSON, stream-json or HTML: to stdout, or to a file that is whole or not there.
 import { resolve } from "node:path";
 import { type ExportFormat, exporters } from "../../../export/index.ts";
-import { readChat } from "../../../store/chats/read-chat.ts";
+import { readWhatIsLeft } from "../../../store/chats/read-chat.ts";
 import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
@@ -17,7 +17,7 @@ export async function exportSession(invocation: Invocation, words: readonly stri
   const format = (flagText(flags, "format") ?? "markdown") as ExportFormat;
   const target = flagText(flags, "output");
   const exporter = await exporters[format]();
-  const record = readChat(folder, { events: true });
+  const record = readWhatIsLeft(folder, { events: true });
   for (const { message } of record.problems) writeStderr(`Warning: ${printable(message)}\n`);
   if (target === undefined || target === "-") return answer([...exporter(record)].join(""));
   writeWhole(resolve(target), exporter(record));

@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { isObject } from "../../../json/object.ts";
 import { type ErrorCode, UserError } from "../../../protocol/error-codes.ts";
-import type { AgentEvent } from "../../../protocol/event.ts";
+import type { AgentEvent, Usage } from "../../../protocol/event.ts";
 import type { Message } from "../../../protocol/message.ts";
-import { addUsage } from "../../../protocol/usage.ts";
+import { addUsage, noUsage } from "../../../protocol/usage.ts";
 import { splitTurns, stepsOfTurn, type TurnStep } from "../../../sdk/rebuild-events.ts";
 import { type ForeignTool, foreignReaders, type ListedSession, type ReadSession } from "../../../sdk/sessions/index.ts";
 import { groupMessages, messagesOf, type UnifiedMessage } from "../../../sdk/unified.ts";
@@ -122,7 +122,7 @@ function turnsOf(session: ReadSession): ImportedTurn[] {
       messages: group.map(({ message }) => message),
       steps: stepsOfTurn(group, {
         id: `${session.id}-${index + 1}`,
-        ...(usages.length > 0 && { usage: usages.reduce(addUsage) }),
+        ...(usages.length > 0 && { usage: usages.reduce<Usage>(addUsage, noUsage) }),
       }),
       startedAt: group[0]!.at,
     };

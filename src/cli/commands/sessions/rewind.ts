@@ -5,7 +5,7 @@ import { shownPath } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { ChatTurn, ChatWriter } from "../../../store/chats/chat.ts";
 import { openChat } from "../../../store/chats/open-chat.ts";
-import { readChat } from "../../../store/chats/read-chat.ts";
+import { openToLook, readChat } from "../../../store/chats/read-chat.ts";
 import { cut } from "../../../text/width.ts";
 import { printable } from "../../call-line.ts";
 import { flagText } from "../../flags.ts";
@@ -25,10 +25,12 @@ type RewindOptions = {
   to?: number;
 };
 
+type RewoundChat = Pick<ChatWriter, "metadata" | "state" | "saveState" | "turn" | "rewindTo" | "close">;
+
 type RewindTask = {
   invocation: Invocation;
   options: RewindOptions;
-  chat: ChatWriter;
+  chat: RewoundChat;
   turns: readonly ChatTurn[];
   rewind: Rewind;
 };
@@ -38,9 +40,10 @@ const mostShown = 20;
 export async function rewindSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const options = rewindOptions(invocation);
   const folder = chatOf(invocation, words, "rewind");
-  const { turns } = readChat(folder, { events: false });
+  const { turns, problems } = readChat(folder, { events: true });
+  for (const { message } of problems) writeStderr(`Warning: ${printable(message)}\n`);
   const context = contextOf(invocation);
-  const chat = openChat(folder);
+  const chat = options.dryRun ? onlyLooked(folder) : openChat(folder);
   try {
     if (options.files) checkWorkspace(invocation, chat, context);
     const task = { invocation, options, chat, turns, rewind: openRewind({ ...context, chat }) };
@@ -48,6 +51,14 @@ export async function rewindSession(invocation: Invocation, words: readonly stri
   } finally {
     chat.close();
   }
+}
+
+/** For what is only shown: opening a chat to write would already leave traces in it. */
+function onlyLooked(folder: string): RewoundChat {
+  const refuse = () => {
+    throw new Error("nothing is written in a dry run");
+  };
+  return { ...openToLook(folder), saveState: refuse, rewindTo: refuse, close: () => {} };
 }
 
 async function rewindTo(task: RewindTask, turn: ChatTurn): Promise<number> {
@@ -122,7 +133,7 @@ function rewindOptions({ line: { flags }, name }: Invocation): RewindOptions {
 }
 
 /** Files are changed only from where they lie: whoever types it sees which ones are meant. */
-function checkWorkspace({ name }: Invocation, { metadata }: ChatWriter, { workspace }: SessionsContext): void {
+function checkWorkspace({ name }: Invocation, { metadata }: RewoundChat, { workspace }: SessionsContext): void {
   if (metadata.workspace === workspace) return;
   const there = metadata.workspace;
   throw new UserError(

@@ -2,7 +2,7 @@
 import type { Message } from "../../../protocol/message.ts";
 import type { ChatRecord, ChatTurn } from "../../../store/chats/chat.ts";
 import { listChats, shownTitle } from "../../../store/chats/list-chats.ts";
-import { readChat } from "../../../store/chats/read-chat.ts";
+import { readWhatIsLeft } from "../../../store/chats/read-chat.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import { cut } from "../../../text/width.ts";
 import { printable } from "../../call-line.ts";
@@ -13,7 +13,7 @@ import { ageOf, chatJson, printableLine, shortPath } from "./chat-lines.ts";
 import { chatOf, contextOf } from "./context.ts";
 
 export async function showSession(invocation: Invocation, words: readonly string[]): Promise<number> {
-  const record = readChat(chatOf(invocation, words, "show"));
+  const record = readWhatIsLeft(chatOf(invocation, words, "show"));
   const turns = record.turns.map((turn) => ({ ...turn, ...turnSummary(record, turn) }));
   for (const { message } of record.problems) writeStderr(`Warning: ${message}\n`);
   if (wantsJson(invocation)) return answerJson({ ...chatJson(record.metadata), turns });

@@ -1,5 +1,16 @@
-// A folder held open: what happens to the names above it leads nobody elsewhere. No link is followed on the way to it.
-import { closeSync, constants, lstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
+// A folder or a file held open: what happens to the names above it leads nobody elsewhere. No link is followed on the way to it.
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+} from "node:fs";
 import { dirname, relative, sep } from "node:path";
 
 // Windows has no such flags.
@@ -7,6 +18,9 @@ export const noFollow = constants.O_NOFOLLOW ?? 0;
 const onlyFolder = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | noFollow;
 /** To read a file, and nothing that only looks like one: no link, and no pipe that waits for a writer. */
 export const readOnly = constants.O_RDONLY | noFollow | (constants.O_NONBLOCK ?? 0);
+
+/** macOS alone can refuse links in all of a path (O_NOFOLLOW_ANY); Linux tells afterwards where a handle lies. */
+const noFollowAnywhere = process.platform === "darwin" ? 0x2000_0000 : 0;
 
 export type FolderHandle = {
   /** How an entry is spelled to the system: through the handle where that is possible (Linux), else by its path. */
@@ -36,6 +50,45 @@ function heldByHandle(handle: number): FolderHandle {
 function heldByPath(path: string): FolderHandle {
   if (!lstatSync(path).isDirectory() || realpathSync.native(path) !== path) throw leadsElsewhere(path);
   return { at: (name) => inFolder(path, name), child: (name) => heldByPath(inFolder(path, name)), close: () => {} };
+}
+
+/** What lies in the folder at a real path. Throws like `openFolder`. */
+export function entriesAt(real: string): Dirent[] {
+  const folder = openFolder(real);
+  try {
+    return readdirSync(folder.at(""), { withFileTypes: true });
+  } finally {
+    folder.close();
+  }
+}
+
+export type FileHandle = {
+  descriptor: number;
+  stat: Stats;
+  /** How another program of ours opens this very file, whatever became of its name. Where there is no such way: its path. */
+  at: string;
+};
+
+/** A regular file at a real path. Throws when it is something else, or lies elsewhere: nothing that was opened by a detour is read. */
+export function openRegularFile(real: string): FileHandle {
+  const descriptor = openSync(real, readOnly | noFollowAnywhere);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw Object.assign(new Error(`${real} is not a regular file`), { code: "EINVAL" });
+    const seen = process.platform === "linux" ? pathOf(descriptor) : undefined;
+    if ((seen ?? realpathSync.native(real)) !== real) throw leadsElsewhere(real);
+    return { descriptor, stat, at: seen === undefined ? real : `/proc/${process.pid}/fd/${descriptor}` };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/** After another program has opened it by `at`: can it have been led elsewhere? Only where a handle cannot be handed on. */
+export function isStillThere({ at, stat }: FileHandle): boolean {
+  if (at.startsWith("/proc/")) return true;
+  const now = lstatSync(at, { throwIfNoEntry: false });
+  return now?.ino === stat.ino && now.dev === stat.dev && realpathSync.native(at) === at;
 }
 
 /** Folders below roots, one after the other: what two paths share is opened once. */
@@ -92,7 +145,7 @@ function pathOf(handle: number): string | undefined {
 }
 
 function leadsElsewhere(path: string): Error {
-  return Object.assign(new Error(`${path} is no longer the folder it was: its path points elsewhere`), {
+  return Object.assign(new Error(`${path} is no longer where it was: its path points elsewhere`), {
     code: "ELOOP",
   });
 }

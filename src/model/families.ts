@@ -1,0 +1,98 @@
+// Models by family: whose an id is that the catalog does not have, told by how it begins. And the original's own, which nobody else has.
+import type { Effort } from "./provider.ts";
+
+/** What may stand behind an id. `thinking`: some effort, unless a level is named too. `plain`: it says nothing about effort. */
+const suffixes: ReadonlyMap<string, Effort | "thinking" | "plain"> = new Map([
+  ["none", "low"],
+  ["minimal", "low"],
+  ["low", "low"],
+  ["medium", "medium"],
+  ["high", "high"],
+  ["xhigh", "high"],
+  ["max", "high"],
+  ["thinking", "thinking"],
+  // A faster queue and a longer context of the original's service.
+  ["fast", "plain"],
+  ["1m", "plain"],
+]);
+
+const levels = ["none", "minimal", "low", "medium", "high", "xhigh"];
+
+/** `suffixes`: those that are not a part of names here. `model`: the vendor's spelling, where it is another. */
+type Family = {
+  begins: RegExp;
+  vendor: string;
+  suffixes: readonly string[];
+  model?(id: string): string;
+};
+
+const families: readonly Family[] = [
+  {
+    begins: /^(?:claude|sonnet|opus|haiku)-/,
+    vendor: "anthropic",
+    suffixes: [...levels, "max", "thinking", "fast", "1m"],
+    model: claudeId,
+  },
+  // gpt-5.1-codex-max is a model, and not more effort of another.
+  { begins: /^(?:gpt|chatgpt|codex)-|^o\d/, vendor: "openai", suffixes: [...levels, "thinking", "fast"] },
+  { begins: /^gemini-/, vendor: "google", suffixes: [...levels, "thinking"] },
+  // grok-4-fast is a model.
+  { begins: /^grok-/, vendor: "xai", suffixes: [...levels, "thinking"] },
+  // kimi-k2-thinking and qwen3-…-thinking are models.
+  { begins: /^kimi-/, vendor: "moonshot", suffixes: levels },
+  { begins: /^qwen/, vendor: "alibaba", suffixes: levels },
+  { begins: /^deepseek-/, vendor: "deepseek", suffixes: [...levels, "thinking"] },
+  { begins: /^glm-/, vendor: "zai", suffixes: [...levels, "thinking"] },
+  { begins: /^(?:mistral|ministral|magistral|codestral|devstral)-/, vendor: "mistral", suffixes: levels },
+];
+
+export type FamilyModel = { vendor: string; model: string; effort?: Effort };
+
+/** Undefined: the id begins like nothing that is known. */
+export function modelOfFamily(id: string): FamilyModel | undefined {
+  const name = id.toLowerCase();
+  const family = families.find(({ begins }) => begins.test(name));
+  if (!family) return undefined;
+  const { base, effort } = withoutSuffixes(name, family.suffixes);
+  const model = family.model?.(base) ?? base;
+  return { vendor: family.vendor, model, ...(effort && { effort }) };
+}
+
+/** The id without what stands behind it. A level wins over plain thinking, the last one over the others. */
+export function withoutSuffixes(name: string, taken: readonly string[]): { base: string; effort?: Effort } {
+  let base = name;
+  let effort: Effort | undefined;
+  let thinks = false;
+  for (;;) {
+    const at = base.lastIndexOf("-");
+    const suffix = base.slice(at + 1);
+    const meaning = at > 0 && taken.includes(suffix) ? suffixes.get(suffix) : undefined;
+    if (meaning === undefined) break;
+    if (meaning === "thinking") thinks = true;
+    else if (meaning !== "plain") effort ??= meaning;
+    base = base.slice(0, at);
+  }
+  effort ??= thinks ? "medium" : undefined;
+  return { base, ...(effort && { effort }) };
+}
+
+/** The suffixes of a model of this vendor. */
+export function suffixesOf(vendor: string): readonly string[] {
+  return families.find((family) => family.vendor === vendor)?.suffixes ?? levels;
+}
+
+/** `4.9-opus`, `opus-4.9` and `claude-4.9-opus` are claude-opus-4-9 there; up to version 3 the number came first. */
+function claudeId(id: string): string {
+  const bare = id.replace(/^claude-/, "");
+  const [, version, family] = /^(\d+(?:[.-]\d{1,2})?)-([a-z]+)$/.exec(bare) ?? [];
+  const [, otherFamily, otherVersion] = /^([a-z]+)-(\d+(?:[.-]\d{1,2})?)$/.exec(bare) ?? [];
+  const name = family ?? otherFamily;
+  const number = (version ?? otherVersion)?.replace(".", "-");
+  if (!name || !number) return `claude-${bare}`;
+  return Number.parseInt(number, 10) < 4 ? `claude-${number}-${name}-latest` : `claude-${name}-${number}`;
+}
+
+/** Models that only the service of the original has: here the default model answers for them. */
+export function isHouseModel(id: string): boolean {
+  return /^(?:composer(?:-.*)?|cheetah|cursor-small|cursor-fast|code-supernova.*|auto|default)$/i.test(id);
+}

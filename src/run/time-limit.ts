@@ -1,0 +1,21 @@
+// The time that a run may take.
+import { UserError } from "../protocol/error-codes.ts";
+
+/** `spentMs`: gone already. Holds no process up. */
+export function limitTime(
+  limitMs: number,
+  onSpent: (error: UserError) => void,
+  { spentMs = 0 }: { spentMs?: number } = {},
+): NodeJS.Timeout {
+  const spent = new UserError(
+    "MAX_TIME",
+    `The run reached its limit of ${shownTime(limitMs)}. Raise it with --max-time.`,
+  );
+  // Node's timers reach 24 days.
+  return setTimeout(() => onSpent(spent), Math.min(limitMs - spentMs, 2 ** 31 - 1)).unref();
+}
+
+function shownTime(ms: number): string {
+  if (ms < 1000) return `${ms}ms`;
+  return ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1000}s`;
+}

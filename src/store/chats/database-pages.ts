@@ -1,0 +1,156 @@
+// The pages of an SQLite file as bytes, without SQLite: for a file that it no longer takes. Format: sqlite.org/fileformat2.html
+import type { SqlValue } from "../sqlite.ts";
+
+/** By number, from 1; those of the write-ahead log in the place of the older ones. */
+export type DatabasePages = { pages: Map<number, Buffer>; usable: number };
+
+/** `number`: of the row; 0 in tables that have none. */
+export type SalvagedRow = { number: number; values: SqlValue[] };
+
+const headerSize = 100;
+const usualPageSize = 4096;
+
+export function pagesOf(file: Buffer, log: Buffer | undefined): DatabasePages {
+  const size = pageSizeOf(file);
+  const reserved = file.length > 20 && file[20]! < 64 ? file[20]! : 0;
+  const pages = new Map<number, Buffer>();
+  for (let number = 1; (number - 1) * size < file.length; number++)
+    pages.set(number, file.subarray((number - 1) * size, number * size));
+  for (const number of freePages(pages, file)) pages.delete(number);
+  if (log) overlay(pages, log, size);
+  return { pages, usable: size - reserved };
+}
+
+function pageSizeOf(file: Buffer): number {
+  const said = file.length > 18 ? file.readUInt16BE(16) : 0;
+  const size = said === 1 ? 65_536 : said;
+  return size >= 512 && (size & (size - 1)) === 0 ? size : usualPageSize;
+}
+
+/** What was deleted lies there as it was, and must not come back. */
+function freePages(pages: ReadonlyMap<number, Buffer>, file: Buffer): Set<number> {
+  const free = new Set<number>();
+  let trunk = file.length >= headerSize ? file.readUInt32BE(32) : 0;
+  while (trunk > 0 && !free.has(trunk)) {
+    free.add(trunk);
+    const page = pages.get(trunk);
+    if (!page || page.length < 8) break;
+    const count = Math.min(page.readUInt32BE(4), Math.floor(page.length / 4) - 2);
+    for (let index = 0; index < count; index++) free.add(page.readUInt32BE(8 + 4 * index));
+    trunk = page.readUInt32BE(0);
+  }
+  return free;
+}
+
+const logHeader = 32;
+const frameHeader = 24;
+
+/** Frames up to the last commit; those of an older round have other salts. */
+function overlay(pages: Map<number, Buffer>, log: Buffer, size: number): void {
+  if (log.length < logHeader) return;
+  const salts = log.subarray(16, 24);
+  let waiting: [number, Buffer][] = [];
+  for (let at = logHeader; at + frameHeader + size <= log.length; at += frameHeader + size) {
+    if (!log.subarray(at + 8, at + 16).equals(salts)) break;
+    waiting.push([log.readUInt32BE(at), log.subarray(at + frameHeader, at + frameHeader + size)]);
+    if (log.readUInt32BE(at + 4) === 0) continue;
+    for (const [number, page] of waiting) pages.set(number, page);
+    waiting = [];
+  }
+}
+
+const tableLeaf = 0x0d;
+const indexLeaf = 0x0a;
+
+/** Every row in a leaf, whatever leads there. What makes no sense is passed over. */
+export function* leafRows({ pages, usable }: DatabasePages): Generator<SalvagedRow> {
+  for (const [number, page] of pages) {
+    const start = number === 1 ? headerSize : 0;
+    const kind = page[start];
+    if ((kind !== tableLeaf && kind !== indexLeaf) || page.length < start + 8) continue;
+    const count = Math.min(page.readUInt16BE(start + 3), Math.floor((page.length - start - 8) / 2));
+    for (let cell = 0; cell < count; cell++) {
+      try {
+        yield rowAt(page.readUInt16BE(start + 8 + 2 * cell), { page, isTable: kind === tableLeaf, pages, usable });
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error; // it leads out of the page, or is longer than the file
+      }
+    }
+  }
+}
+
+type Cell = DatabasePages & { page: Buffer; isTable: boolean };
+
+function rowAt(offset: number, { page, isTable, pages, usable }: Cell): SalvagedRow {
+  const length = readVarint(page, offset);
+  const number = isTable ? readVarint(page, length.end) : { value: 0, end: length.end };
+  const payload = payloadAt(number.end, length.value, { page, isTable, pages, usable });
+  return { number: number.value, values: valuesOf(payload) };
+}
+
+/** The part in the page, and the rest in the pages that follow one another from there. */
+function payloadAt(start: number, length: number, { page, isTable, pages, usable }: Cell): Buffer {
+  const most = isTable ? usable - 35 : Math.floor(((usable - 12) * 64) / 255) - 23;
+  if (length <= most) return slice(page, start, length);
+  const least = Math.floor(((usable - 12) * 32) / 255) - 23;
+  const fitting = least + ((length - least) % (usable - 4));
+  const local = fitting <= most ? fitting : least;
+  const parts = [slice(page, start, local)];
+  let left = length - local;
+  let next = page.readUInt32BE(start + local);
+  for (const seen = new Set<number>(); left > 0; ) {
+    const further = pages.get(next);
+    if (!further || seen.has(next)) throw new RangeError("the rest is missing");
+    seen.add(next);
+    parts.push(slice(further, 4, Math.min(left, usable - 4)));
+    left -= usable - 4;
+    next = further.readUInt32BE(0);
+  }
+  return Buffer.concat(parts);
+}
+
+function valuesOf(payload: Buffer): SqlValue[] {
+  const header = readVarint(payload, 0);
+  const values: SqlValue[] = [];
+  let at = header.value;
+  for (let position = header.end; position < header.value; ) {
+    const type = readVarint(payload, position);
+    position = type.end;
+    const { value, size } = valueAt(payload, at, type.value);
+    values.push(value);
+    at += size;
+  }
+  return values;
+}
+
+const integerSizes = [0, 1, 2, 3, 4, 6, 8];
+
+function valueAt(payload: Buffer, at: number, type: number): { value: SqlValue; size: number } {
+  if (type === 0) return { value: null, size: 0 };
+  if (type === 8 || type === 9) return { value: type - 8, size: 0 };
+  if (type === 7) return { value: payload.readDoubleBE(at), size: 8 };
+  if (type >= 12) {
+    const size = Math.floor((type - 12) / 2);
+    const bytes = slice(payload, at, size);
+    return { value: type % 2 === 0 ? bytes : bytes.toString("utf8"), size };
+  }
+  const size = integerSizes[type];
+  if (size === undefined) throw new RangeError(`${type} is not a type of value`);
+  return { value: size === 8 ? Number(payload.readBigInt64BE(at)) : payload.readIntBE(at, size), size };
+}
+
+/** Seven bits a byte, the last of nine eight. More than a number holds makes no sense here. */
+function readVarint(bytes: Buffer, at: number): { value: number; end: number } {
+  let value = 0;
+  for (let index = 0; index < 8; index++) {
+    const byte = bytes.readUInt8(at + index);
+    value = value * 128 + (byte & 0x7f);
+    if (byte < 0x80) return { value, end: at + index + 1 };
+  }
+  throw new RangeError("too large a number");
+}
+
+function slice(bytes: Buffer, start: number, length: number): Buffer {
+  if (start + length > bytes.length) throw new RangeError("it does not fit");
+  return bytes.subarray(start, start + length);
+}

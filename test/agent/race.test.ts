@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest";
+import { notLinux, orSkipped } from "../support/skipping.ts";
+import { raceRounds } from "./race.ts";
+import { raceSandbox } from "./race-sandbox.ts";
+import { sandboxMissing } from "./sandbox-fixture.ts";
+
+// The long form: npm run race -- --rounds 100
+describe("a folder that is exchanged with links while tools look into it", () => {
+  const title = orSkipped("no tool tells or changes anything of what the links lead to", notLinux);
+  test.skipIf(notLinux)(title, { timeout: 60_000 }, async () => {
+    const { leaks, answered, swaps } = await raceRounds(2, 6);
+    expect(leaks).toEqual([]);
+    expect(answered).toBeGreaterThan(0);
+    expect(swaps).toBeGreaterThan(20);
+  });
+});
+
+describe("folders that one command in the sandbox exchanges while others look into them", () => {
+  const missing = sandboxMissing();
+  test.skipIf(missing)(
+    orSkipped("nothing that rules deny is read or written, and every command starts", missing),
+    async () => {
+      expect(await raceSandbox(1, 3)).toEqual({ commands: 3, leaks: [], failures: [] });
+    },
+  );
+});

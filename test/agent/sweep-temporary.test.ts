@@ -1,0 +1,105 @@
+// What killed runs left in the folder for temporary files: gone when it is old, and nothing else.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { isSweepDue, outputFolder, ownOutputs } from "../../src/agent/output-folder.ts";
+import { sweepTemporary } from "../../src/agent/sweep-temporary.ts";
+import { createWorkspace } from "../support/run-cli.ts";
+
+let base: string;
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "sweep-")));
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const day = 86_400_000;
+/** Nobody can set the time of a change back: so the clock goes on instead. */
+const later = Date.now() + 4 * day;
+const gone = 2 ** 22 - 7;
+
+function make(...names: string[]): void {
+  for (const name of names) {
+    const path = join(base, name);
+    mkdirSync(path.endsWith("/") ? path : dirname(path), { recursive: true, mode: 0o700 });
+    if (!path.endsWith("/")) writeFileSync(path, "x");
+  }
+}
+const outputs = () => ownOutputs("").replace(/^\//, "");
+const left = () => readdirSync(base, { recursive: true, encoding: "utf8" }).sort();
+
+it("old folders of ours go, with links in them but not what those lead to", async () => {
+  make(
+    "precious/file",
+    `courser-sandbox-${gone}-aB3dE6/tmp-0/big`,
+    "courser-sandbox-aB3dE6/nothing",
+    `${outputs()}/id-1/out`,
+  );
+  make(`courser-output-${gone}-aB3dE6/out`);
+  symlinkSync(join(base, "precious"), join(base, `courser-sandbox-${gone}-aB3dE6/tmp-0/link`));
+  expect(isSweepDue(base, later)).toBe(true);
+  expect(await sweepTemporary({ bases: [base], now: later })).toBe(4);
+  expect(left()).toEqual([outputs(), `${outputs()}/.swept`, "precious", "precious/file"]);
+  expect(isSweepDue(base, later)).toBe(false);
+  expect(isSweepDue(base, later + day)).toBe(true);
+});
+
+it("what is new, of a living run, shared, a link, or only looks like ours stays", async () => {
+  make(`courser-sandbox-${process.pid}-aB3dE6/x`, `${outputs()}/sandbox/held`, `${outputs()}/living/out`);
+  make("courser-policy-aB3dE6/x", "courser-aB3dE6/x", "courser-sandbox-notes/x", "other/x", "elsewhere/mine/x");
+  writeFileSync(join(base, outputs(), "living", `.run-${process.pid}`), "");
+  symlinkSync(join(base, "elsewhere"), join(base, "courser-sandbox-Qw8rTy"));
+  const before = left();
+  expect(await sweepTemporary({ bases: [base], now: later })).toBe(0);
+  expect(left().filter((name) => !name.endsWith(".swept"))).toEqual(before);
+  // An hour after it was made.
+  make(`courser-sandbox-${gone}-aB3dE6/x`);
+  expect(await sweepTemporary({ bases: [base], now: Date.now() + 3_600_000 })).toBe(0);
+});
+
+it("a link in the place of the folder of outputs is not entered", async () => {
+  make("precious/folder/file");
+  symlinkSync(join(base, "precious"), join(base, outputs()));
+  expect(await sweepTemporary({ bases: [base], now: later })).toBe(0);
+  expect(existsSync(join(base, "precious/folder/file"))).toBe(true);
+});
+
+it("a file that was written lately keeps its folder", async () => {
+  make(`${outputs()}/id-2/out`);
+  const soon = new Date(later - day);
+  utimesSync(join(base, outputs(), "id-2/out"), soon, soon);
+  expect(await sweepTemporary({ bases: [base], now: later })).toBe(0);
+});
+
+it("a session's folder says which process uses it", () => {
+  const folder = outputFolder("some-session", base);
+  expect(readdirSync(folder)).toEqual([`.run-${process.pid}`]);
+});
+
+it("a run sweeps, once in a while", async () => {
+  const space = createWorkspace();
+  try {
+    for (let run = 0; run < 2; run++) {
+      const { exit } = await space.play([{ delayMs: 300, text: "ok" }], [], { env: { TMPDIR: base } });
+      expect(exit).toBe(0);
+    }
+    const note = join(base, outputs(), ".swept");
+    const first = statSync(note).mtimeMs;
+    const { exit } = await space.play([{ text: "ok" }], [], { env: { TMPDIR: base } });
+    expect(exit).toBe(0);
+    expect(statSync(note).mtimeMs).toBe(first);
+  } finally {
+    space.remove();
+  }
+});

@@ -1,0 +1,236 @@
+// How a run ends when something outside of it goes wrong: the output, the time, a signal.
+import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { startModelServer } from "../support/model-server.ts";
+import { type CliOptions, cli, createWorkspace } from "../support/run-cli.ts";
+
+const places: { remove(): void }[] = [];
+afterAll(() => {
+  for (const each of places) each.remove();
+});
+
+function place(files: Record<string, string> = {}) {
+  const workspace = createWorkspace(files);
+  places.push(workspace);
+  return workspace;
+}
+
+/** With the streams of the process laid as a shell does it. */
+async function inShell(redirects: string, args: readonly string[], script: unknown = [{ text: "hello" }]) {
+  const { path, env, home } = place();
+  const file = join(home, "script.json");
+  writeFileSync(file, JSON.stringify(script));
+  const words = [cli, ...args.map((word) => word.replace("SCRIPT", `script:${file}`))];
+  const child = spawn("bash", ["-c", `"$@" ${redirects}`, "run", process.execPath, ...words], { cwd: path, env });
+  const said = { stdout: "", stderr: "" };
+  child.stdin.end();
+  for (const name of ["stdout", "stderr"] as const) child[name].on("data", (chunk) => (said[name] += chunk));
+  const exit = await new Promise((resolve) => child.on("close", resolve));
+  return { exit, ...said };
+}
+
+describe.concurrent("an output that takes nothing", () => {
+  const run = ["-p", "--force", "--model", "SCRIPT"];
+  const long = [{ text: "x".repeat(200_000) }];
+  test.each([
+    ["text", [...run, "go"], undefined],
+    ["text, long", [...run, "go"], long],
+    ["json", [...run, "--output-format", "json", "go"], undefined],
+    ["stream-json", [...run, "--output-format", "stream-json", "go"], undefined],
+    ["stream-json, long", [...run, "--output-format", "stream-json", "--stream-partial-output", "go"], long],
+    ["--help", ["--help"], undefined],
+    ["--version", ["--version"], undefined],
+    ["ls", ["ls"], undefined],
+    ["models", ["models"], undefined],
+    ["mcp list", ["mcp", "list"], undefined],
+    ["permissions list", ["permissions", "list", "--format", "json"], undefined],
+  ] as const)("%s: said once, and exit 1", { timeout: 30_000 }, async (_name, args, script) => {
+    const { exit, stderr } = await inShell("> /dev/full", args, script);
+    expect({ exit, said: stderr.match(/cannot be written.*\[STORE_FULL\]/g)?.length }).toEqual({ exit: 1, said: 1 });
+  });
+
+  test("stderr: exit 1 where there was something to say", async () => {
+    const notice = [{ calls: [{ name: "Delete", args: { path: "a" } }] }, { text: "hello" }];
+    const told = await inShell("2> /dev/full", ["-p", "--trust", "--model", "SCRIPT", "go"], notice);
+    expect(told).toMatchObject({ exit: 1, stdout: "hello\n" });
+    expect(await inShell("2> /dev/full", [...run, "go"])).toMatchObject({ exit: 0, stdout: "hello\n" });
+  });
+
+  test("a reader that went away ends it quietly", async () => {
+    expect(await inShell("| head -c 5; exit ${PIPESTATUS[0]}", [...run, "go"], long)).toEqual({
+      exit: 141,
+      stdout: "xxxxx",
+      stderr: "",
+    });
+  });
+});
+
+const much = Array.from({ length: 12 }, (_, index) => ({
+  calls: [{ name: "Write", args: { path: `f${index}`, contents: "x".repeat(200_000) } }],
+}));
+
+/** Stops reading before the first byte. */
+const unread: CliOptions["onStart"] = (child) => {
+  child.stdout!.removeAllListeners("data");
+  child.stdout!.pause();
+  child.on("exit", () => child.stdout!.destroy());
+};
+
+describe.concurrent("--max-time", () => {
+  const limit = ["--max-time", "1s"];
+  const command = [{ calls: [{ name: "Shell", args: { command: "echo 1" } }] }, { text: "ok" }];
+  const hook = (event: string) => {
+    const workspace = place();
+    mkdirSync(workspace.config, { recursive: true });
+    const hooks = { version: 1, hooks: { [event]: [{ command: "sleep 97" }] } };
+    writeFileSync(join(workspace.config, "hooks.json"), JSON.stringify(hooks));
+    return workspace;
+  };
+  const ended = async (run: ReturnType<ReturnType<typeof place>["run"]>, within = 6000) => {
+    const { exit, ms, lines, stderr } = await run;
+    expect(stderr).toContain("[MAX_TIME]");
+    expect(lines().filter(({ type }) => type === "result")).toMatchObject([{ error_code: "MAX_TIME" }]);
+    expect(exit).toBe(1);
+    expect(ms).toBeLessThan(within);
+  };
+
+  test("stdin that is left open", () =>
+    ended(place().play([{ text: "ok" }], [...limit, "tell", "-"], { stdin: "open" })));
+  test("a host that says nothing", () =>
+    ended(
+      place().run(["-p", "--force", "--output-format", "stream-json", "--input-format", "stream-json", ...limit], {
+        stdin: "open",
+      }),
+    ));
+  test.each(["sessionStart", "beforeSubmitPrompt", "beforeShellExecution"])("a hung hook: %s", (event) =>
+    ended(hook(event).play(command, limit)),
+  );
+  test("a hook that hangs after the answer", async () => {
+    const { exit, ms } = await hook("sessionEnd").play(command, ["--max-time", "3s"]);
+    expect(exit).toBe(0);
+    expect(ms).toBeLessThan(5500);
+  });
+  test("a server that does not start", () => {
+    const workspace = place();
+    const file = join(workspace.home, "servers.json");
+    writeFileSync(file, JSON.stringify({ mcpServers: { slow: { command: "sleep", args: ["96"] } } }));
+    return ended(workspace.play([{ text: "ok" }], [...limit, "--mcp-config", file]));
+  });
+  test("a program that is asked", () =>
+    ended(
+      place({ "a.txt": "a" }).run([
+        ...["-p", "--trust", "--output-format", "stream-json", "--ask-command", "sleep 95", ...limit],
+        ...["--model", scriptFile([{ calls: [{ name: "Delete", args: { path: "a.txt" } }] }, { text: "ok" }]), "go"],
+      ]),
+    ));
+  test("a model that says nothing", async () => {
+    const server = await startModelServer([{ acceptOnly: true }]);
+    try {
+      await ended(
+        place().run(
+          [
+            "-p",
+            "--force",
+            "--output-format",
+            "stream-json",
+            "--endpoint",
+            `${server.url}/v1`,
+            "--model",
+            "m",
+            ...limit,
+            "go",
+          ],
+          { env: { OPENAI_API_KEY: "none-at-all" } },
+        ),
+      );
+    } finally {
+      await server.stop();
+    }
+  });
+  test("a reader that stopped reading", async () => {
+    const { exit, ms, stderr } = await place().play(much, limit, { onStart: unread });
+    expect(exit).toBe(1);
+    expect(stderr).toContain("[MAX_TIME]");
+    expect(ms).toBeLessThan(6000);
+  });
+});
+
+function scriptFile(script: unknown): string {
+  const workspace = place();
+  const file = join(workspace.home, "script.json");
+  writeFileSync(file, JSON.stringify(script));
+  return `script:${file}`;
+}
+
+describe.concurrent("a signal", () => {
+  const deaf = [{ calls: [{ name: "Shell", args: { command: "trap '' TERM; sleep 98" } }] }];
+  test.each([
+    ["and a stalled reader", much],
+    ["a stalled reader and a deaf command", [...much, ...deaf]],
+  ])("%s: over in about a second and a half", async (_name, script) => {
+    let at = 0;
+    const { exit, stderr } = await place().play(script, [], {
+      onStart(child) {
+        unread(child);
+        setTimeout(() => {
+          at = performance.now();
+          child.kill("SIGTERM");
+        }, 1500);
+      },
+    });
+    expect(performance.now() - at).toBeLessThan(3500);
+    expect(exit).toBe(143);
+    expect(stderr).toContain("[TERMINATED]");
+  });
+
+  test.each([5, 300])("a second one %d ms later changes nothing", async (pause) => {
+    const { exit, lines } = await place().play(deaf, [], {
+      onStart(child) {
+        child.stdout!.on("data", (chunk) => {
+          if (!String(chunk).includes('"started"')) return;
+          child.kill("SIGTERM");
+          setTimeout(() => child.kill("SIGTERM"), pause);
+        });
+      },
+    });
+    const ends = lines().filter(({ type, subtype }) => type === "result" || subtype === "completed");
+    expect(ends.map(({ type }) => type)).toEqual(["tool_call", "result"]);
+    expect(lines().at(-1)).toMatchObject({ error_code: "TERMINATED" });
+    expect(exit).toBe(143);
+  });
+
+  test("a hail of them takes neither the result nor the exit code away", async () => {
+    const { exit, lines } = await place().play([{ delayMs: 60_000, text: "late" }], [], {
+      onStart(child) {
+        child.stdout!.once("data", () => {
+          const hail = setInterval(() => child.kill("SIGTERM"), 1);
+          child.on("exit", () => clearInterval(hail));
+        });
+      },
+    });
+    expect(exit).toBe(143);
+    expect(lines().filter(({ type }) => type === "result")).toMatchObject([{ error_code: "TERMINATED" }]);
+  });
+
+  test("SIGQUIT ends a run as SIGTERM does", async () => {
+    const { exit, lines } = await place().play([{ delayMs: 60_000, text: "late" }], [], {
+      onStart: (child) => child.stdout!.once("data", () => child.kill("SIGQUIT")),
+    });
+    expect(exit).toBe(143);
+    expect(lines().at(-1)).toMatchObject({ type: "result", error_code: "TERMINATED" });
+  });
+
+  test("while the program is being loaded", async () => {
+    // The process itself says when its first line runs: from there on every signal has its result.
+    const workspace = place();
+    const early = join(workspace.home, "early.cjs");
+    writeFileSync(early, 'setImmediate(() => {}); process.nextTick(() => process.kill(process.pid, "SIGTERM"));');
+    const { exit, lines } = await workspace.play([{ delayMs: 60_000, text: "late" }], [], {
+      env: { NODE_OPTIONS: `--require ${early}` },
+    });
+    expect(lines().filter(({ type }) => type === "result")).toMatchObject([{ error_code: "TERMINATED" }]);
+    expect(exit).toBe(143);
+  });
+});

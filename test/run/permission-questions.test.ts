@@ -1,0 +1,83 @@
+// What a person is told with a question about a permission, and what a yes may grant.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import type { Answer, PermissionQuestion, Question } from "../../src/protocol/run.ts";
+import { createRunPlace, type RunPlace } from "./run-support.ts";
+
+const places: RunPlace[] = [];
+afterAll(() => {
+  for (const place of places) place.remove();
+});
+
+/** Runs the calls one after the other; each question gets the next answer, a no where there is none left. */
+async function asked(
+  place: RunPlace,
+  calls: { name: string; args: object }[],
+  answers: Answer[],
+): Promise<PermissionQuestion[]> {
+  const questions: Question[] = [];
+  const human = {
+    ask: async (question: Question) => {
+      questions.push(question);
+      return answers.shift() ?? ({ type: "no" } as const);
+    },
+  };
+  const script = [...calls.map((call) => ({ calls: [call] })), { text: "Done." }];
+  const request = { force: false, trust: true, unlistedCommands: "ask", sandbox: "disabled" } as const;
+  const run = await place.open(script, request, { human });
+  await run.send({ text: "go" }).ending;
+  await run.close();
+  return questions.flatMap((question) => (question.type === "permission" ? [question] : []));
+}
+
+function create(): RunPlace {
+  const place = createRunPlace();
+  places.push(place);
+  return place;
+}
+
+const shell = (command: string) => ({ name: "Shell", args: { command } });
+
+describe("a question about a permission", () => {
+  it("proposes the narrowest rule, and a grant for the run answers the next call like it", async () => {
+    const calls = [shell("npm test -- a"), shell("npm test -- b"), shell("npm publish")];
+    const questions = await asked(create(), calls, [{ type: "yes", grant: "run" }]);
+    expect(questions.map(({ rules }) => rules)).toEqual([["Shell(npm test)"], ["Shell(npm publish)"]]);
+  });
+
+  it("saves what is granted for the project, and for the user, where each of them keeps rules", async () => {
+    const place = create();
+    await asked(
+      place,
+      [shell("npm test"), shell("make all")],
+      [
+        { type: "yes", grant: "project" },
+        { type: "yes", grant: "user" },
+      ],
+    );
+    const saved = (file: string) => JSON.parse(readFileSync(file, "utf8")).permissions.allow;
+    expect(saved(join(place.path, ".cursor/cli.json"))).toEqual(["Shell(npm test)"]);
+    expect(saved(join(place.path, "../config/cli-config.json"))).toEqual(["Shell(make all)"]);
+    expect(await asked(place, [shell("npm test -- again"), shell("make all")], [])).toEqual([]);
+  });
+
+  it("grants nothing by a plain yes", async () => {
+    const place = create();
+    expect(await asked(place, [shell("npm test"), shell("npm test")], [{ type: "yes" }])).toHaveLength(2);
+    expect(existsSync(join(place.path, ".cursor"))).toBe(false);
+  });
+
+  it("shows what an edit would change, and changes nothing by showing it", async () => {
+    const place = create();
+    mkdirSync(join(place.path, "src"));
+    writeFileSync(join(place.path, "src/a.txt"), "one\ntwo\nthree\n");
+    mkdirSync(join(place.path, ".cursor"));
+    writeFileSync(join(place.path, ".cursor/cli.json"), '{"permissions":{"allow":["Write(docs/**)"]}}');
+    const edits = [{ oldText: "two", newText: "2" }];
+    const [question] = await asked(place, [{ name: "Edit", args: { path: "src/a.txt", edits } }], []);
+    expect(question!.diff).toContain("-two\n+2\n");
+    expect(question!.rules).toEqual(["Write(src/a.txt)"]);
+    expect(readFileSync(join(place.path, "src/a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
+  });
+});

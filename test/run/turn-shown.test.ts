@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import { UserError } from "../../src/protocol/error-codes.ts";
+import type { AgentEvent } from "../../src/protocol/event.ts";
+import { type EventKeeper, EventLog } from "../../src/protocol/event-log.ts";
+import { TurnShown } from "../../src/run/turn-shown.ts";
+
+const full = new UserError("STORE_FULL", "The disk is full.");
+const failure = { type: "fail", message: full.message, code: full.code, durationMs: 1, apiDurationMs: 0 } as const;
+const start = (callId: string): AgentEvent => ({
+  type: "tool_start",
+  callId,
+  tool: "shell",
+  args: { command: callId },
+});
+const end = (callId: string): AgentEvent => ({
+  type: "tool_end",
+  callId,
+  tool: "shell",
+  args: { command: callId },
+  outcome: { kind: "success", value: {} },
+});
+
+/** Plays a turn as the run does, with a disk that takes `room` events; what was shown, and what was kept. */
+async function play(events: AgentEvent[], room: number) {
+  const kept: AgentEvent[] = [];
+  const keeper: EventKeeper = {
+    record(event) {
+      if (kept.length >= room) throw full;
+      return kept.push(event);
+    },
+    events: async () => [],
+  };
+  const log = new EventLog(keeper);
+  const shown = new TurnShown(log);
+  for (const event of events) {
+    if (shown.ending) break;
+    try {
+      shown.add(event);
+    } catch {
+      shown.breakOff(event, failure);
+    }
+  }
+  log.close();
+  const seen: string[] = [];
+  for await (const { event } of log.events())
+    seen.push("callId" in event ? `${event.type} ${event.callId}` : event.type);
+  return { seen, kept: kept.length, ending: shown.ending };
+}
+
+describe("every call that began has its end, and then the turn", () => {
+  const turn: AgentEvent[] = [start("a"), start("b"), start("c"), end("b"), end("a"), end("c"), failure];
+
+  test.each([
+    [99, ["tool_start a", "tool_start b", "tool_start c", "tool_end b", "tool_end a", "tool_end c", "fail"]],
+    [3, ["tool_start a", "tool_start b", "tool_start c", "tool_end b", "tool_end a", "tool_end c", "fail"]],
+    // What could not be kept is not shown, and neither is the end of what never began.
+    [2, ["tool_start a", "tool_start b", "tool_end b", "tool_end a", "fail"]],
+    [0, ["fail"]],
+  ])("with room for %d events", async (room, expected) => {
+    const { seen, ending } = await play(turn, room);
+    expect(seen).toEqual(expected);
+    expect(ending).toMatchObject({ type: "fail", code: "STORE_FULL" });
+  });
+
+  test("where the turn broke off and the calls with it", async () => {
+    expect(await play([start("a"), start("b"), end("a"), failure], 99)).toMatchObject({
+      seen: ["tool_start a", "tool_start b", "tool_end a", "tool_end b", "fail"],
+      kept: 5,
+    });
+  });
+});

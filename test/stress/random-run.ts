@@ -1,0 +1,113 @@
+// A run with faults, drawn at random: a model, what it calls, and what goes wrong around it.
+import type { Answer } from "../support/model-server.ts";
+import type { FaultedRun } from "./faulted-run.ts";
+
+/** The same numbers for the same seed. */
+export function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+type Call = { name: string; args: object };
+
+/** Each ends by itself soon, or holds the token so that it is found. */
+const calls: ((token: string) => Call)[] = [
+  () => ({ name: "Shell", args: { command: "echo hello; echo oops >&2; exit 3" } }),
+  () => ({ name: "Shell", args: { command: "head -c 200000 /dev/zero | tr '\\0' x" } }),
+  (token) => ({ name: "Shell", args: { command: `sleep 0.${token.slice(-2)}` } }),
+  (token) => ({ name: "Shell", args: { command: `sleep ${token} & echo left behind` } }),
+  (token) => ({ name: "Shell", args: { command: `(setsid nohup sleep ${token} >/dev/null 2>&1 &); sleep 0.1` } }),
+  (token) => ({ name: "Shell", args: { command: `trap '' TERM INT; sleep ${token}`, timeout: 400 } }),
+  (token) => ({ name: "Shell", args: { command: `sleep ${token}`, isBackground: true } }),
+  () => ({ name: "Shell", args: { command: "kill -SEGV $$" } }),
+  () => ({ name: "Shell", args: { command: "echo x > /dev/full" } }),
+  () => ({ name: "Write", args: { path: "made.txt", contents: "line\n".repeat(5000) } }),
+  () => ({ name: "Edit", args: { path: "there.txt", edits: [{ oldText: "one", newText: "two" }] } }),
+  () => ({ name: "Read", args: { path: "missing.txt" } }),
+  () => ({ name: "Grep", args: { pattern: "o", path: "." } }),
+  () => ({ name: "LS", args: {} }),
+  () => ({ name: "Nonsense", args: { a: 1 } }),
+  () => ({ name: "Read", args: { wrong: true } }),
+];
+/** Long enough for whatever is to happen meanwhile. */
+const longCall = (token: string): Call => ({ name: "Shell", args: { command: `sleep ${token}` } });
+
+const brokenAnswers: Answer[] = [
+  { status: 500 },
+  { status: 401, body: { error: { message: "no" } } },
+  { status: 429, headers: { "retry-after": "0" } },
+  { hangUp: true },
+  { body: "<html>Log in</html>", contentType: "text/html" },
+  { chunks: ["data: {nonsense\n\n"] },
+  { chunks: ["data: [DONE]\n\n"] },
+  { chunks: ['data: {"choices":[{"index":0,"delta":{"content":"half"}}]}\n\n'], ending: "reset" },
+  { chunks: ['data: {"choices":[{"index":0,"delta":{"content":"half"}}]}\n\n'], ending: "close" },
+  { text: "whole", ending: "silence" },
+  { text: ["slow ", "words"], delayMs: 150 },
+  { toolCalls: [{ name: "Read", args: '{"path": ' }] },
+  { text: "" },
+];
+
+export function randomRun(seed: number): FaultedRun {
+  const random = randomNumbers(seed);
+  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
+  const chance = (share: number) => random() < share;
+  const token = `${700 + Math.floor(random() * 200)}.${String(seed).padStart(7, "0")}${1000 + Math.floor(random() * 9000)}`;
+
+  const around = pick(["nothing", "signal", "signal", "signal", "reader", "disk", "stdin", "time"] as const);
+  const needsTime = around === "signal" || around === "time";
+  const replies = Array.from({ length: 1 + Math.floor(random() * 3) }, () => ({
+    text: pick(["", "I look.", "Some words of the model."]),
+    calls: Array.from({ length: 1 + Math.floor(random() * 2) }, () => pick(calls)(token)),
+  }));
+  if (needsTime && chance(0.7)) replies.push({ text: "", calls: [longCall(token)] });
+
+  const limit = (time: string, ...words: string[]) => ["--max-time", time, "go", ...words];
+  const run: FaultedRun = {
+    name: `seed ${seed}: ${around}`,
+    token,
+    model: modelOf(),
+    files: { "work/there.txt": "one\n" },
+    args: limit("15s"),
+    ...(chance(0.35) && { mode: "--trust" }), // in the sandbox
+  };
+  switch (around) {
+    case "nothing":
+      return run;
+    case "disk":
+      return { ...run, diskKb: pick([8, 40, 100, 200, 400]) };
+    case "stdin":
+      return { ...run, stdin: "open", args: limit("700ms", "-") };
+    case "time":
+      return { ...run, args: limit(`${300 + Math.floor(random() * 900)}ms`) };
+    case "reader": {
+      const reader = pick(["slow", "stalled", "leaves", "full"] as const);
+      return { ...run, reader, ...(reader === "stalled" && { args: limit("1500ms") }) };
+    }
+    case "signal": {
+      const name = pick(["SIGKILL", "SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const);
+      const first = { name, afterMs: random() * pick([60, 300, 900]), ...(chance(0.3) && { once: "seen" as const }) };
+      return { ...run, signals: chance(0.25) ? [first, { name, afterMs: random() * 300 }] : [first] };
+    }
+  }
+
+  function modelOf(): FaultedRun["model"] {
+    if (chance(0.6)) {
+      const script = replies.map((reply) => ({ ...reply, ...(chance(0.2) && { delayMs: 50 }) }));
+      return { script: [...script, { text: ["All ", "is ", "done."] }] };
+    }
+    const answers = replies.flatMap(({ text, calls: made }): Answer[] => {
+      const answer: Answer = {
+        text,
+        toolCalls: made.map((call, index) => ({ id: `c${Math.floor(random() * 1e9)}${index}`, ...call })),
+      };
+      return chance(0.4) ? [pick(brokenAnswers), answer] : [answer];
+    });
+    return { answers: [...answers, { text: "All is done.", repeat: 3 }] };
+  }
+}

@@ -1,0 +1,27 @@
+import { describe, expect, test } from "vitest";
+import { notLinux, orSkipped } from "../support/skipping.ts";
+import { campaign } from "./index.ts";
+import { cells, killAll } from "./kill-matrix.ts";
+
+// The long forms: npm run stress -- --runs 10000 --concurrency 4; npm run test:kill-matrix -- --rounds 10
+describe.skipIf(notLinux)(orSkipped("under fire", notLinux), () => {
+  test("runs with faults end, each with its result, leave nothing and keep what they showed", {
+    timeout: 240_000,
+  }, async () => {
+    const { faults, endings } = await campaign({ runs: 60, concurrency: 6, seed: 4 });
+    expect(faults).toEqual([]);
+    expect(endings.size).toBeGreaterThan(5);
+  });
+
+  test("a disk that fills up behind the result does not make a second one", { timeout: 60_000 }, async () => {
+    const { faults } = await campaign({ runs: 1, concurrency: 1, seed: 100_348 });
+    expect(faults).toEqual([]);
+  });
+
+  test("every state, and every signal", { timeout: 120_000 }, async () => {
+    // All that die at once, and of the others one in eight: another signal for each state.
+    const chosen = cells.filter(({ signal }, index) => (signal === "SIGKILL" ? index % 2 === 0 : index % 8 === 0));
+    expect(new Set(chosen.map(({ signal }) => signal)).size).toBe(5);
+    expect(await killAll(chosen, 4)).toEqual([]);
+  });
+});
