@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { UserError } from "../protocol/error-codes.ts";
-import { forgetService, readService, type ServiceInfo, saveService } from "../store/service-file.ts";
+import { claimService, forgetService, readService, type ServiceInfo } from "../store/service-file.ts";
 import type { ServeContext } from "./context.ts";
 import { loopbackHosts } from "./http/guard.ts";
 import { createApp } from "./http/route.ts";
@@ -31,11 +31,7 @@ const idleMs = 60_000;
 export async function runService(context: ServeContext, options: ServiceOptions): Promise<void> {
   const { configDir, fleet, version } = context;
   const running = readService(configDir);
-  if (running && (await answers(running)))
-    throw new UserError(
-      "PORT_TAKEN",
-      `A service of yours runs already (process ${running.pid}, port ${running.port}). Use it, or stop it first: kill ${running.pid}`,
-    );
+  if (running && (await answers(running))) throw runsAlready(running);
   const token = randomBytes(32).toString("base64url");
   const stop = new AbortController();
   const end = () => stop.abort();
@@ -51,7 +47,11 @@ export async function runService(context: ServeContext, options: ServiceOptions)
   });
   const idle = options.untilIdle ? new IdleWatch(() => http.open > 0, end) : undefined;
   const { port } = http;
-  saveService(configDir, { pid: process.pid, host: options.host, port, token, startedAt: Date.now(), version });
+  const info = { pid: process.pid, host: options.host, port, token, startedAt: Date.now(), version };
+  if (!claimService(configDir, info, running?.pid)) {
+    await http.close();
+    throw runsAlready(readService(configDir));
+  }
   options.onListening({ host: options.host, port, token });
   try {
     await fleet.prune(Date.now() - keptMs);
@@ -61,6 +61,12 @@ export async function runService(context: ServeContext, options: ServiceOptions)
     forgetService(configDir, process.pid);
     await http.close();
   }
+}
+
+function runsAlready(other: ServiceInfo | undefined): UserError {
+  const where = other ? ` (process ${other.pid}, port ${other.port})` : "";
+  const stop = other ? `: kill ${other.pid}` : "";
+  return new UserError("PORT_TAKEN", `A service of yours runs already${where}. Use it, or stop it first${stop}`);
 }
 
 /** A killed service leaves its file behind, and its number may be another program's by now: only an answer is proof. */

@@ -1,8 +1,8 @@
 // serve.json: where the service of this user listens, and the token that it wants. Owner-only.
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { isAlive } from "./file-lock.ts";
-import { readJson, replaceFile } from "./json-file.ts";
+import { isAlive, withFileLock } from "./file-lock.ts";
+import { makeFolder, readJson, replaceFile } from "./json-file.ts";
 
 export type ServiceInfo = {
   pid: number;
@@ -34,8 +34,16 @@ function isZombie(pid: number): boolean {
   }
 }
 
-export function saveService(configDir: string, info: ServiceInfo): void {
-  replaceFile(serviceFile(configDir), `${JSON.stringify(info, null, 2)}\n`);
+/** False: another one was quicker. `gone`: the process of one that is known not to answer. */
+export function claimService(configDir: string, info: ServiceInfo, gone?: number): boolean {
+  const file = serviceFile(configDir);
+  makeFolder(configDir);
+  return withFileLock(`${file}.lock`, () => {
+    const other = readService(configDir);
+    if (other && other.pid !== gone && other.pid !== info.pid) return false;
+    replaceFile(file, `${JSON.stringify(info, null, 2)}\n`);
+    return true;
+  });
 }
 
 /** Unless another one runs by now. */
