@@ -1,10 +1,11 @@
 // The output formats of print mode: from events to bytes.
 import type { AgentEvent } from "../protocol/event.ts";
+import type { ProfileName } from "../protocol/profiles.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 
 export type OutputFormat = "text" | "json" | "stream-json";
 
-export type OutputOptions = { sessionId: string; partial: boolean; compat: "2025" | undefined };
+export type OutputOptions = { sessionId: string; partial: boolean; compat: ProfileName | undefined };
 
 /** What an event adds to stdout; undefined: nothing. */
 export interface Output {

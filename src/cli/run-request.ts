@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
+import { type ProfileName, profileNames } from "../protocol/profiles.ts";
 import type { ChatChoice, ReasoningEffort, RunRequest } from "../protocol/run.ts";
 import type { RunHost } from "../run/host.ts";
 import { realDirectory } from "../run/real-directory.ts";
@@ -42,8 +43,20 @@ export function runRequest(invocation: Invocation, on: "print" | "terminal"): Ru
     askCommand: flagText(flags, "ask-command"),
     limits,
     answerSchema: schema === undefined ? undefined : readSchema(schema),
-    compat: env["COURSER_COMPAT"] === "2025" ? "2025" : undefined,
+    compat: profileNamed(env["COURSER_COMPAT"]),
   });
+}
+
+/** A version of the wire that does not exist is a mistake, not today's. */
+function profileNamed(given: string | undefined): ProfileName | undefined {
+  if (given === undefined || given === "") return undefined;
+  const name = profileNames.find((one) => one === given);
+  if (name) return name;
+  const known = profileNames.join(" or ");
+  throw new UserError(
+    "USAGE",
+    `COURSER_COMPAT is "${given}", which is not a version of the stream. Set it to ${known}, or unset it.`,
+  );
 }
 
 export function modelFlags(flags: FlagValues): Pick<RunRequest, "model" | "effort" | "endpoint"> {

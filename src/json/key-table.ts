@@ -7,11 +7,11 @@ import { type JsonObject, put } from "./object.ts";
  */
 export type Carried = { keys?: string[]; fields?: JsonObject; inner?: Record<string, Carried> };
 
-/** `sessionId` undefined: not known, any will do. */
-export type Scope = { sessionId: string | undefined; compat?: "2025" };
+/** `sessionId` undefined: not known, any will do. `callSiblings`, `segmentTimes`: false where a profile has none. */
+export type Scope = { sessionId: string | undefined; callSiblings?: boolean; segmentTimes?: boolean };
 
 export type Row<Event> = {
-  /** Empty: the key is not known in advancehand, and is given with the object. */
+  /** Empty: the key is not known in advance, and is given with the object. */
   key: string;
   /** When our own writer writes it. `foreign`: never, but others do. */
   when: "always" | "given" | "foreign";

@@ -64,7 +64,7 @@ function hookContextsRow<Event extends Call>(): Row<Event> {
     key: "hookAdditionalContexts",
     when: "always",
     holds: (value) => Array.isArray(value) && value.length === 0,
-    write: (_event, scope) => (scope.compat ? undefined : []),
+    write: (_event, scope) => (scope.callSiblings === false ? undefined : []),
   };
 }
 
@@ -73,7 +73,7 @@ function callIdRow<Event extends Call>(): Row<Event> {
     key: "toolCallId",
     when: "always",
     holds: (value, event) => value === event.callId,
-    write: (event, scope) => (scope.compat ? undefined : event.callId),
+    write: (event, scope) => (scope.callSiblings === false ? undefined : event.callId),
   };
 }
 

@@ -121,7 +121,7 @@ const textEnd: LineKind<Of<"text_end">> = {
     // Before a tool call only: readers take an assistant line without a time for the answer.
     {
       ...time("given"),
-      write: (event, scope) => (event.modelCallId === undefined || scope.compat ? undefined : event.at),
+      write: (event, scope) => (event.modelCallId === undefined || scope.segmentTimes === false ? undefined : event.at),
     },
   ],
 };

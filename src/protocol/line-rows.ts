@@ -45,7 +45,7 @@ export function clock<Event>(key: string, property: keyof Event & string): Row<E
     key,
     when: "given",
     holds: (_value, event) => isGiven(event),
-    write: (event, scope) => (isGiven(event) && !scope.compat ? String(event[property]) : undefined),
+    write: (event, scope) => (isGiven(event) && scope.callSiblings !== false ? String(event[property]) : undefined),
   };
 }
 

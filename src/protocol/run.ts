@@ -1,6 +1,7 @@
 // The contract of a run: what starts one, what can be done to it while it works, what it asks. run/ implements it in this
 // process, sdk/ over the pipes of another.
 import type { AgentEvent, Ending } from "./event.ts";
+import type { ProfileName } from "./profiles.ts";
 import type { Question as ChoiceItem, QuestionAnswer } from "./tool-shapes.ts";
 
 export type { ChoiceItem, QuestionAnswer };
@@ -57,7 +58,7 @@ export type RunRequest = {
   /** JSON Schema of the answer. */
   answerSchema?: unknown;
   /** The shapes of the older CLI. */
-  compat?: "2025";
+  compat?: ProfileName;
 };
 
 /** Which conversation: a new one, or one to resume by its id, the beginning of it, or `-1` for the latest. */

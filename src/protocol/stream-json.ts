@@ -5,6 +5,7 @@ import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "./event.ts";
 import { kindOf, kinds } from "./line-kinds.ts";
 import type { LineKind } from "./line-rows.ts";
+import { type ProfileName, profileOf } from "./profiles.ts";
 
 const codec = "stream-json";
 
@@ -20,8 +21,8 @@ export type EncodeOptions = {
   partial?: boolean;
   /** Write live output of tools as well, for hosts that asked for it. */
   live?: boolean;
-  /** `2025`: the older shapes, without what stands beside the tool in a call. */
-  compat?: "2025";
+  /** Shapes of an older version. */
+  compat?: ProfileName | undefined;
 };
 
 /**
@@ -59,7 +60,8 @@ export function encodeEvent(event: AgentEvent, sessionId: string, options: Encod
       break;
   }
   const table: LineKind<any> = kinds[event.type];
-  const scope: Scope = { sessionId, compat: options.compat };
+  const { callSiblings, segmentTimes } = profileOf(options.compat);
+  const scope: Scope = { sessionId, callSiblings, segmentTimes };
   return writeObject({ table, event, scope }, carriedBy(event));
 }
 

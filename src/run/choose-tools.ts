@@ -2,11 +2,9 @@
 import { builtInTools, findTool } from "../agent/tools/index.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { profileOf } from "../protocol/profiles.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { nearestName } from "../text/nearest.ts";
-
-/** Tools that the CLI of 2025 did not have. */
-const newer: readonly string[] = ["task", "askQuestion", "createPlan"];
 
 /** What a request says about tools. */
 export type ToolWish = Pick<RunRequest, "allowedTools" | "disallowedTools" | "compat">;
@@ -16,12 +14,12 @@ type ToolChoice = { mode: PermissionMode; hasServers: boolean };
 
 /** Plan and ask mode keep to what changes nothing; the request narrows further. */
 export function chooseTools(wish: ToolWish, { mode, hasServers }: ToolChoice): readonly Tool[] {
-  const { compat } = wish;
+  const { missingTools } = profileOf(wish.compat);
   const allowed = named(wish.allowedTools, "allowed-tools", hasServers);
   const disallowed = named(wish.disallowedTools, "disallowed-tools", hasServers);
   const readOnly = mode === "plan" || mode === "ask";
   return builtInTools.filter((tool) => {
-    if (compat === "2025" && newer.includes(tool.wire)) return false;
+    if (missingTools.includes(tool.wire)) return false;
     if (tool.wire === "createPlan" && mode !== "plan") return false;
     return (!readOnly || tool.readOnly) && (!allowed || allowed.includes(tool)) && !disallowed?.includes(tool);
   });

@@ -2,6 +2,7 @@
 import { isAbsolute } from "node:path";
 import { isObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { profileNames } from "../protocol/profiles.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import { nearestName } from "../text/nearest.ts";
 
@@ -83,7 +84,7 @@ const table: Readonly<Record<keyof RunRequest, Check>> = {
   askCommand: text,
   limits: fields({ maxTurns: positive, maxTimeMs: positive, maxCost: positive }),
   answerSchema: anything,
-  compat: oneOf("2025"),
+  compat: oneOf(...profileNames),
 };
 
 const check = fields(table, ["workspace"]);

@@ -1,6 +1,7 @@
 // Glob: files by name.
 import { join } from "node:path";
 import * as v from "valibot";
+import { profileOf } from "../../protocol/profiles.ts";
 import { pathTest } from "../file-pattern.ts";
 import { absolutePath } from "../files.ts";
 import { listFiles, searchAt } from "../ripgrep.ts";
@@ -25,7 +26,7 @@ export const glob = tool({
   }),
   spellings: { ...pathSpellings, globPattern: "pattern", glob_pattern: "pattern", targetDirectory: "path" },
   wireArgs: (args, context) => ({
-    ...((args.path !== undefined || context.compat === "2025") && {
+    ...((args.path !== undefined || profileOf(context.compat).globDirectory === "always") && {
       targetDirectory: absolutePath(args.path ?? ".", context),
     }),
     globPattern: args.pattern,

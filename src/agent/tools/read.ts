@@ -2,6 +2,7 @@
 import type { FileHandle } from "node:fs/promises";
 import * as v from "valibot";
 import { imageKind, largestImage } from "../../protocol/image.ts";
+import { profileOf } from "../../protocol/profiles.ts";
 import { absolutePath, codeOf, describe, type OpenFile, openFile } from "../files.ts";
 import { decodeText, encodingOf, startsAsText } from "../text-file.ts";
 import { pathArgument, pathSpellings, tool } from "./define.ts";
@@ -28,7 +29,7 @@ export const read = tool({
   needs: (args, context) => [{ kind: "Read", target: absolutePath(args.path, context) }],
   async run(args, context) {
     const result = await readFile(args, context);
-    if (context.compat === "2025") return result;
+    if (!profileOf(context.compat).readRules) return result;
     // Rules of the file are told to the model with all the others: these lists are there for readers that expect them.
     const value = { ...(result.outcome.value as object), relatedCursorRulePaths: [], relatedCursorRules: [] };
     return { ...result, outcome: { kind: "success", value } };

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { milliseconds } from "../../process/clock.ts";
 import { UserError } from "../../protocol/error-codes.ts";
+import { profileOf } from "../../protocol/profiles.ts";
 import { absolutePath } from "../files.ts";
 import type { ProcessEnd, ProcessRequest } from "../process.ts";
 import type { SandboxPlan } from "../sandbox/index.ts";
@@ -88,7 +89,7 @@ function timeoutOf(args: ShellArgs): number {
 async function wireArgs(args: ShellArgs, place: CallIdentity): Promise<Record<string, unknown>> {
   const { describeCommand } = await import("../../policy/parse/shell.ts");
   const { simpleCommands, hasInputRedirect, hasOutputRedirect, parsingResult } = describeCommand(args.command);
-  const { redirects: _newer, ...parsingResult2025 } = parsingResult;
+  const { redirects: _newer, ...firstResult } = parsingResult;
   const first = {
     command: args.command,
     workingDirectory: shownDirectory(args, place),
@@ -98,7 +99,7 @@ async function wireArgs(args: ShellArgs, place: CallIdentity): Promise<Record<st
     hasInputRedirect,
     hasOutputRedirect,
   };
-  if (place.compat === "2025") return { ...first, parsingResult: parsingResult2025 };
+  if (profileOf(place.compat).commandFields === "first") return { ...first, parsingResult: firstResult };
   return {
     ...first,
     parsingResult,
@@ -154,14 +155,15 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
       how: "The user sent the command to the background, where it goes on",
     });
   const whole = wireRun(args, end, context);
-  const run = context.compat === "2025" ? run2025(whole) : whole;
+  const profile = profileOf(context.compat);
+  const run = profile.commandFields === "first" ? firstFields(whole) : whole;
   const text = textOf(args, end, context);
   if (end.cancelled) {
     return { outcome: { kind: "error", value: { errorMessage: "Cancelled", error: "Cancelled", ...run } }, text };
   }
-  const siblings = context.compat === "2025" ? {} : { siblings: { isBackground: false, ...policyOf(context) } };
+  const siblings = !profile.callSiblings ? {} : { siblings: { isBackground: false, ...policyOf(context) } };
   if (end.timedOut) return { outcome: { kind: "timeout", value: { ...run, timeoutMs }, ...siblings }, text };
-  const succeeded = run.exitCode === 0 || context.compat === "2025";
+  const succeeded = run.exitCode === 0 || profile.failedCommand === "success";
   return { outcome: { kind: succeeded ? "success" : "failure", value: run, ...siblings }, text };
 }
 
@@ -235,11 +237,11 @@ function backgroundResult(
     pid,
     taskId,
   };
-  const value = context.compat === "2025" ? run2025(whole) : whole;
-  const siblings =
-    context.compat === "2025"
-      ? {}
-      : { siblings: { isBackground: true, ...policyOf(context), pid, terminalsFolder: folder } };
+  const profile = profileOf(context.compat);
+  const value = profile.commandFields === "first" ? firstFields(whole) : whole;
+  const siblings = !profile.callSiblings
+    ? {}
+    : { siblings: { isBackground: true, ...policyOf(context), pid, terminalsFolder: folder } };
   return {
     outcome: { kind: "success", value, ...siblings },
     text: `${how} as ${taskId} (pid ${pid}). Its output goes to ${outputFile}. Await with taskId "${taskId}" reads what is new, waits for it, or stops it.`,
@@ -266,7 +268,7 @@ function wireRun(args: ShellArgs, end: ProcessEnd, place: CallIdentity) {
 }
 
 /** Without what later versions added. */
-function run2025({
+function firstFields({
   command,
   workingDirectory,
   exitCode,

@@ -3,6 +3,7 @@
 import type { Decision, Need } from "../../policy/need.ts";
 import type { NetworkSituation } from "../../policy/network.ts";
 import type { AgentEvent, Denial, Outcome } from "../../protocol/event.ts";
+import type { ProfileName } from "../../protocol/profiles.ts";
 import type { PageCache } from "../../web/page-cache.ts";
 import type { SearchEngine } from "../../web/search-engines.ts";
 import type { BackgroundShells } from "../background.ts";
@@ -48,8 +49,8 @@ export type CallIdentity = {
   workspace: string;
   /** Further roots given by --add-dir. */
   roots: readonly string[];
-  /** `2025`: the shapes of the older CLI. */
-  compat?: "2025" | undefined;
+  /** Shapes of an older version. */
+  compat?: ProfileName | undefined;
   /** Absent: the web is not to be reached from here. */
   web?: WebAccess;
   /** Makes ids; absent: they are random. */

@@ -40,7 +40,7 @@ const environment: readonly [name: string, meaning: string][] = [
   ["CURSOR_CONFIG_DIR", "Settings, keys and chats (default: ~/.cursor)"],
   ["HTTPS_PROXY, HTTP_PROXY", "Proxy for requests to models and to the web"],
   ["NO_PROXY", "Hosts to reach without the proxy"],
-  ["COURSER_COMPAT", "2025: the stream-json shapes of that year"],
+  ["COURSER_COMPAT", "2025 or 2026-02: the stream-json shapes of that time"],
 ];
 
 const exitCodes: readonly [code: string, meaning: string][] = [

@@ -56,9 +56,15 @@ describe("Write and Edit, the wire", () => {
     expect(write.wireArgs(args, space.context())).toEqual({ path, streamContent: "x" });
   });
 
-  test("a new file in the older shape", async () => {
-    const { value } = await workspace().call(write, { path: "a", content: "x" }, { compat: "2025" });
-    expect(value.linesRemoved).toBe(1);
+  test.each([
+    { compat: "2025", created: "- \n+ Hello World", edited: "- hello\n+ -- a/hi" },
+    { compat: "2026-02", created: "-\n+Hello World", edited: "-hello\n+-- a/hi" },
+  ] as const)("diffs of older shapes: $compat", async ({ compat, created, edited }) => {
+    const space = workspace({ "test.txt": "one\nhello\n" });
+    const made = await space.call(write, { path: "a", content: "Hello World" }, { compat });
+    expect(made.value).toMatchObject({ linesAdded: 1, linesRemoved: 1, diffString: created });
+    const changed = await space.call(edit, { path: "test.txt", ...one("hello", "-- a/hi") }, { compat });
+    expect(changed.value).toMatchObject({ linesRemoved: 1, diffString: edited });
   });
 
   test("an edit", async () => {

@@ -1,0 +1,68 @@
+// Profiles: the versions of the stream that programs were written against, and where each differs from today's.
+
+/** What a version of the wire says. `COURSER_COMPAT` chooses one, and so does whatever plays a recorded CLI. */
+export type Profile = {
+  /** `toolCallId`, `startedAtMs`, … beside the tool key. */
+  callSiblings: boolean;
+  /** `timestamp_ms` on the whole segment before a tool call. */
+  segmentTimes: boolean;
+  /** The outcome of a command that exits with something else than 0. */
+  failedCommand: "failure" | "success";
+  /** Every field of a command's call and of its result, or those of the first version. */
+  commandFields: "all" | "first";
+  /** `relatedCursorRules` and the like in the result of a read. */
+  readRules: boolean;
+  /** `targetDirectory` of a glob: always, or when the model gave one. */
+  globDirectory: "always" | "given";
+  /** A unified diff; or changed lines only, with or without a blank after the sign. */
+  diffString: "unified" | "spaced lines" | "lines";
+  /** A new file counts as one empty line that was removed. */
+  newFileRemovesLine: boolean;
+  /** Tools that this version did not have, by their wire name. */
+  missingTools: readonly string[];
+};
+
+const today: Profile = {
+  callSiblings: true,
+  segmentTimes: true,
+  failedCommand: "failure",
+  commandFields: "all",
+  readRules: true,
+  globDirectory: "given",
+  diffString: "unified",
+  newFileRemovesLine: false,
+  missingTools: [],
+};
+
+const profiles = {
+  /** October 2025. */
+  "2025": {
+    callSiblings: false,
+    segmentTimes: false,
+    failedCommand: "success",
+    commandFields: "first",
+    readRules: false,
+    globDirectory: "always",
+    diffString: "spaced lines",
+    newFileRemovesLine: true,
+    missingTools: ["task", "askQuestion", "createPlan"],
+  },
+  /** February 2026. */
+  "2026-02": {
+    ...today,
+    readRules: false,
+    globDirectory: "always",
+    diffString: "lines",
+    newFileRemovesLine: true,
+  },
+} satisfies Record<string, Profile>;
+
+/** A version other than today's. */
+export type ProfileName = keyof typeof profiles;
+
+export const profileNames = Object.keys(profiles) as ProfileName[];
+
+/** Without a name: today's. */
+export function profileOf(name: ProfileName | undefined): Profile {
+  return name === undefined ? today : profiles[name];
+}
