@@ -12,6 +12,8 @@ const mayImport: Record<string, readonly string[]> = {
   json: ["text"],
   protocol: ["text", "json"],
   redact: ["text"],
+  view: ["text", "json", "protocol"],
+  "studio/components": ["text", "json", "protocol", "view"],
   process: [],
   store: ["text", "json", "protocol", "redact"],
   policy: ["text", "json", "protocol", "redact"],
@@ -21,7 +23,7 @@ const mayImport: Record<string, readonly string[]> = {
   model: ["text", "json", "protocol", "redact", "policy", "store", "net"],
   agent: ["text", "json", "protocol", "redact", "process", "policy", "store", "net", "web", "model"],
   sdk: ["text", "json", "protocol", "redact", "process", "store"],
-  export: ["text", "json", "protocol", "redact", "store", "sdk"],
+  export: ["text", "json", "protocol", "redact", "view", "studio/components", "store", "sdk"],
   serve: ["text", "json", "protocol", "redact", "process", "store", "sdk", "export"],
   adapter: ["text", "json", "protocol", "redact", "process", "policy", "net", "web", "sdk"],
   run: ["text", "json", "protocol", "redact", "process", "policy", "store", "net", "web", "model", "agent"],
@@ -30,6 +32,7 @@ const mayImport: Record<string, readonly string[]> = {
     "json",
     "protocol",
     "redact",
+    "view",
     "process",
     "policy",
     "store",
@@ -136,6 +139,17 @@ describe("architecture", () => {
     expect(leaks.map((file) => relative(root, file))).toEqual([]);
   });
 
+  it("what is drawn in a browser knows nothing of Node", () => {
+    const leaks = files
+      .filter((file) => ["view", "studio/components"].includes(folderOf(file)))
+      .filter(
+        (file) =>
+          imports.get(file)!.some(({ path }) => path.startsWith("node:")) ||
+          /\b(Buffer|process)\b\.?[.(]/.test(code(file)),
+      );
+    expect(leaks.map((file) => relative(root, file))).toEqual([]);
+  });
+
   it("start-up loads only what the first line needs", () => {
     const closure = new Set<string>();
     const visit = (file: string): void => {
@@ -206,12 +220,14 @@ function list(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
     if (statSync(path).isDirectory()) return list(path);
-    return name.endsWith(".ts") ? [path] : [];
+    return /\.tsx?$/.test(name) ? [path] : [];
   });
 }
 
 function folderOf(file: string): string {
-  return relative(source, file).split("/")[0]!;
+  const [folder, inner] = relative(source, file).split("/");
+  // Other programs use the components as well, so that they stand alone.
+  return folder === "studio" && inner === "components" ? "studio/components" : folder!;
 }
 
 function code(file: string): string {

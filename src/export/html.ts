@@ -1,11 +1,11 @@
 // A chat as one HTML page: nothing to load, nothing that runs, and every word of the chat is text.
 import { createHash } from "node:crypto";
 import type { ChatRecord } from "../store/chats/chat.ts";
+import { escapeHtml } from "./escape-html.ts";
 import { style } from "./html-style.ts";
 import { preformatted, renderMarkdown } from "./rendered-markdown.ts";
 import type { Picture, Transcript, TranscriptCall, TranscriptItem, TranscriptTurn } from "./transcript.ts";
 import { aboutTurn, durationText, firstLine, timeText, tokensText, transcriptOf } from "./transcript.ts";
-import { escapeHtml } from "./visible-text.ts";
 
 export function* htmlExport(record: ChatRecord): Generator<string> {
   const transcript = transcriptOf(record);

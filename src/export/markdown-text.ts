@@ -1,6 +1,6 @@
 // Pieces of Markdown around text of strangers: fences that hold, markup that stays text.
 import { collapsed } from "../text/one-line.ts";
-import { documentText } from "./visible-text.ts";
+import { documentText } from "../view/document-text.ts";
 
 /** A code block. Its fence is longer than any in the text. */
 export function fenced(text: string, language: string): string {

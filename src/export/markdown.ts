@@ -1,10 +1,10 @@
 // A chat as Markdown: to be read, pasted and kept. Nothing that was said in it can break out of its place.
 import type { ChatRecord } from "../store/chats/chat.ts";
+import { escapeHtml } from "./escape-html.ts";
 import { fenced, inlineCode, plainInline } from "./markdown-text.ts";
 import { sealed } from "./sealed-markdown.ts";
 import type { Picture, Transcript, TranscriptCall, TranscriptItem, TranscriptTurn } from "./transcript.ts";
 import { aboutTurn, durationText, firstLine, timeText, tokensText, transcriptOf } from "./transcript.ts";
-import { escapeHtml } from "./visible-text.ts";
 
 export function* markdownExport(record: ChatRecord): Generator<string> {
   const transcript = transcriptOf(record);

@@ -1,6 +1,7 @@
 // The Markdown that models write -> HTML: no HTML of theirs, nothing that is fetched by itself, and no word left out.
 import MarkdownIt, { type RendererRule, type Token } from "markdown-it";
-import { documentText, escapeHtml } from "./visible-text.ts";
+import { documentText } from "../view/document-text.ts";
+import { escapeHtml } from "./escape-html.ts";
 
 /** How deep lists and quotes go. The parser drops what lies deeper; such a text is shown as it was written. */
 const mostDepth = 40;

@@ -1,6 +1,7 @@
 // Markdown of strangers that may stand between our own: it keeps its form, but not its HTML, and ends where it should.
+
+import { documentText } from "../view/document-text.ts";
 import { codeSpans } from "./markdown-text.ts";
-import { documentText } from "./visible-text.ts";
 
 /**
  * HTML in it becomes text, and a code block that it leaves open is closed: otherwise one `<!--` would hide the rest of the

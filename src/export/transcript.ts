@@ -5,7 +5,7 @@ import { addUsage } from "../protocol/usage.ts";
 import { rebuildEvents } from "../sdk/rebuild-events.ts";
 import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
 import { shortened } from "../text/one-line.ts";
-import { type CallView, viewOfCall } from "./call-view.ts";
+import { type CallView, viewOfCall } from "../view/call-view.ts";
 
 export type Picture = { mime: string; base64: string };
 

@@ -1,6 +1,7 @@
 // The footer: one line below the editor. When the window is narrow, parts go from the right, what matters least first.
+
+import { dollars } from "../view/numbers.ts";
 import { join, nothing, type Painted, type Palette, padded, widthOf } from "./painted.ts";
-import { dollars } from "./transcript/words.ts";
 import { rightMargin } from "./view.ts";
 
 export type FooterParts = {

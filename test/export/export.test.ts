@@ -1,9 +1,10 @@
 // The exports that programs read, JSON and stream-json; and what all exports do with text of strangers.
 import { describe, expect, it } from "vitest";
+import { escapeHtml } from "../../src/export/escape-html.ts";
 import { exportFormats } from "../../src/export/index.ts";
-import { documentText, escapeHtml } from "../../src/export/visible-text.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { ChatRecord } from "../../src/store/chats/chat.ts";
+import { documentText } from "../../src/view/document-text.ts";
 import { chatId, recordOf, says, seeded, user } from "../sdk/chat-record.ts";
 import { exported, hostileRecord } from "../sdk/hostile-chat.ts";
 

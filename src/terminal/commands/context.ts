@@ -1,10 +1,10 @@
 // Commands about what the model is told, what it costs, and questions beside the conversation.
 import { resolve } from "node:path";
 import { realDirectory } from "../../run/real-directory.ts";
+import { dollars, tokenCount } from "../../view/numbers.ts";
 import type { Desk } from "../desk.ts";
 import { join, linesOf, nothing, type Painted, padded } from "../painted.ts";
 import { markdownLines } from "../transcript/markdown.ts";
-import { dollars, tokenCount } from "../transcript/words.ts";
 import type { SlashCommand } from "./command.ts";
 
 export const contextCommands: readonly SlashCommand[] = [

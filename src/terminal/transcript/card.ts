@@ -1,9 +1,12 @@
 // A call as lines: one that says what, on what, with what outcome; below it only what helps. Edits, failures and refusals
 // open by themselves.
-import { viewOfCall } from "../../export/call-view.ts";
+
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
 import { errorTextOf, outcomeGroupOf } from "../../protocol/tool-calls.ts";
+import { viewOfCall } from "../../view/call-view.ts";
+import { type CallWords, wordsOfCall } from "../../view/call-words.ts";
+import { byteSize, duration, runningFor } from "../../view/numbers.ts";
 import {
   blanks,
   cut,
@@ -17,12 +20,10 @@ import {
   widthOf,
   wrap,
 } from "../painted.ts";
-import { type CallWords, wordsOfCall } from "./calls.ts";
 import { codeLines } from "./code.ts";
 import { barred, diffLines, indented } from "./diff-lines.ts";
 import { markdownLines } from "./markdown.ts";
 import type { Rendering } from "./rendering.ts";
-import { byteSize, duration, runningFor } from "./words.ts";
 
 export type CardStyle = {
   palette: Palette;

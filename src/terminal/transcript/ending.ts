@@ -1,8 +1,8 @@
 // How a turn ended, in one line; a failure with its code, its reason, and what to do.
 import { errorCodes } from "../../protocol/error-codes.ts";
 import type { TurnEnding } from "../../protocol/run.ts";
+import { counted, dollars, duration } from "../../view/numbers.ts";
 import { join, type Painted, type Palette, wholeLines, wrap } from "../painted.ts";
-import { counted, dollars, duration } from "./words.ts";
 
 type EndingStyle = { changed: number; palette: Palette; width: number };
 

@@ -3,6 +3,7 @@
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Recorded } from "../../protocol/run.ts";
 import { outcomeGroupOf } from "../../protocol/tool-calls.ts";
+import { duration, runningFor, tokenCount } from "../../view/numbers.ts";
 import { join, linesOf, nothing, type Painted, type Palette, wholeLines, wrap } from "../painted.ts";
 import { rightMargin, type Size } from "../view.ts";
 import { type ClosedBlock, closedLines, createAnswer } from "./answer.ts";
@@ -10,7 +11,6 @@ import { type CardStyle, spinner, spinnerMs } from "./card.ts";
 import { endingLines } from "./ending.ts";
 import type { Rendering } from "./rendering.ts";
 import { createCalls, type RunningCalls } from "./running-calls.ts";
-import { duration, runningFor, tokenCount } from "./words.ts";
 
 export type TranscriptOptions = {
   palette: Palette;

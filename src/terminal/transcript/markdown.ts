@@ -1,5 +1,6 @@
 // Markdown as lines: headings bold, code highlighted, links with their address, tables in columns.
 import type { Tokens } from "marked";
+import { decodeEntities } from "../../view/entities.ts";
 import {
   blanks,
   type Colour,
@@ -15,7 +16,6 @@ import {
 } from "../painted.ts";
 import { codeLines } from "./code.ts";
 import { indented } from "./diff-lines.ts";
-import { decodeEntities } from "./entities.ts";
 import type { Rendering, Token } from "./rendering.ts";
 
 export type MarkdownStyle = { palette: Palette; rendering: Rendering | undefined };

@@ -1,10 +1,10 @@
 // Calls that run, those of subagents below the call that started them, and the last lines of what commands print.
 import { isObject } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
+import { counted } from "../../view/numbers.ts";
 import { join, type Painted } from "../painted.ts";
 import { bodyIndent, branchLine, type Call, type CardStyle, cardLines, overwritten, runningLines } from "./card.ts";
 import { indented } from "./diff-lines.ts";
-import { counted } from "./words.ts";
 
 type Start = Extract<AgentEvent, { type: "tool_start" }>;
 type End = Extract<AgentEvent, { type: "tool_end" }>;

@@ -1,8 +1,8 @@
 // What a call is called, what it is done to, and what came of it: one row a tool.
-import { isObject, type JsonObject } from "../../json/object.ts";
-import { displayNameOf } from "../../protocol/tool-calls.ts";
-import { collapsed } from "../../text/one-line.ts";
-import { byteSize, counted } from "./words.ts";
+import { isObject, type JsonObject } from "../json/object.ts";
+import { displayNameOf } from "../protocol/tool-calls.ts";
+import { collapsed } from "../text/one-line.ts";
+import { byteSize, counted } from "./numbers.ts";
 
 /** `target`, `where` (a place) and `by` (who does it) as the call says them; `outcome` in few words; `isTimed`: the time is worth telling, however short. */
 type Row = {
@@ -67,7 +67,7 @@ const rows: Record<string, Row> = {
   webFetch: {
     name: "WebFetch",
     target: ({ url }) => text(url),
-    outcome: ({ markdown }) => byteSize(Buffer.byteLength(text(markdown))),
+    outcome: ({ markdown }) => byteSize(utf8Length(text(markdown))),
   },
   webSearch: {
     name: "WebSearch",
@@ -194,4 +194,8 @@ function listLength(list: unknown): number {
 
 function objects(list: unknown): JsonObject[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length;
 }

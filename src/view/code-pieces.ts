@@ -1,0 +1,61 @@
+// Code in pieces, each with what the highlighter calls it. Heavy: loaded when code is shown.
+import Prism from "prismjs";
+import "./languages.ts";
+
+/** Text and what it is, as the highlighter calls it. */
+export type CodePiece = { text: string; kind?: string };
+
+/** Longer texts are not worth the wait. */
+const mostCode = 100_000;
+
+/** The code in lines of pieces. */
+export function codePieces(code: string, language: string): CodePiece[][] {
+  const grammar = Prism.languages[aliases[language] ?? language];
+  const lines: CodePiece[][] = [[]];
+  const add = (text: string, kind: string | undefined) => {
+    for (const [index, part] of text.split("\n").entries()) {
+      if (index > 0) lines.push([]);
+      if (part !== "") lines.at(-1)!.push({ text: part, ...(kind !== undefined && { kind }) });
+    }
+  };
+  const walk = (tokens: Prism.TokenStream, kind: string | undefined): void => {
+    if (typeof tokens === "string") add(tokens, kind);
+    else if (Array.isArray(tokens)) for (const each of tokens) walk(each, kind);
+    else walk(tokens.content, tokens.type);
+  };
+  if (!grammar || typeof grammar === "function" || code.length > mostCode) add(code, undefined);
+  else walk(Prism.tokenize(code, grammar), undefined);
+  return lines;
+}
+
+/** Names that models and files use for the same. */
+const aliases: Record<string, string> = {
+  sh: "bash",
+  shell: "bash",
+  zsh: "bash",
+  console: "bash",
+  mjs: "javascript",
+  cjs: "javascript",
+  js: "javascript",
+  ts: "typescript",
+  mts: "typescript",
+  cts: "typescript",
+  py: "python",
+  rs: "rust",
+  rb: "ruby",
+  yml: "yaml",
+  md: "markdown",
+  html: "markup",
+  xml: "markup",
+  svg: "markup",
+  vue: "markup",
+  dockerfile: "docker",
+  kt: "kotlin",
+  cs: "csharp",
+  h: "c",
+  hpp: "cpp",
+  cc: "cpp",
+  jsonc: "json",
+  json5: "json",
+  golang: "go",
+};
