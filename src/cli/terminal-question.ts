@@ -4,6 +4,8 @@ import type { Interface } from "node:readline";
 export interface TerminalLines {
   /** The next line, also one that was typed already. Undefined when the input is closed. */
   next(prompt: string): Promise<string | undefined>;
+  /** Another prompt for the line that is waited for. */
+  reprompt(prompt: string): void;
   /** A line that is typed from now on. Undefined when the input is closed, or the question is called off. */
   ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
   close(): void;
@@ -46,6 +48,11 @@ export function terminalLines(terminal: Interface): TerminalLines {
   });
   return {
     next: (prompt) => (typed.length > 0 ? Promise.resolve(typed.shift()) : wait("prompt", prompt)),
+    reprompt(prompt) {
+      if (!waiting.prompt) return;
+      waiting.prompt.prompt = prompt;
+      if (!waiting.question) show();
+    },
     async ask(question, signal) {
       if (signal?.aborted) return undefined;
       const off = () => settle("question", undefined);

@@ -12,8 +12,8 @@ export interface EventKeeper {
 
 export type KeptEvent = { sequence: number; event: AgentEvent };
 
-/** So many events may wait for the first reader; then the run does. */
-const mostWaiting = 256;
+/** So many events may wait for the first reader; then the run does. Few, since one may hold 16 MiB. */
+const mostWaiting = 16;
 /** So many may wait for another one; then it reads from what was kept. */
 const mostBehind = 4096;
 const pageSize = 500;

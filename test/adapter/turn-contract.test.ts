@@ -26,7 +26,7 @@ function titlesIn(file: string): string[] {
   const titles: string[] = [];
   // `test("…"`, `test.each(…)("…"`, `it(…`: the title is the first text after the opening of the last call.
   for (const [, title] of source.matchAll(
-    /(?:^|\s)(?:test|it)(?:\.concurrent)?(?:\.each\([\s\S]*?\]\)|\.each\(\w+\))?\(\s*"((?:[^"\\]|\\.)*)"/g,
+    /(?:^|\s)(?:test|it)(?:\.concurrent)?(?:\.each\(\w+\)|\.each\([\s\S]*?\]\))?\(\s*"((?:[^"\\]|\\.)*)"/g,
   ))
     titles.push(JSON.parse(`"${title}"`) as string);
   known.set(file, titles);

@@ -1,4 +1,4 @@
-// A conversation on a real terminal, made by `script`.
+// A conversation by lines, on a real terminal that only prints: made by `script`.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cli, type Workspace } from "./run-cli.ts";
@@ -13,7 +13,7 @@ export async function converse(
 ): Promise<{ screen: string; exit: number | null }> {
   const child = spawn("script", ["-qfec", `"${process.execPath}" "${cli}" ${args}`, "/dev/null"], {
     cwd: workspace.path,
-    env: { ...workspace.env, TERM: "xterm", SHELL: "/bin/sh" },
+    env: { ...workspace.env, TERM: "dumb", SHELL: "/bin/sh" },
   });
   let screen = "";
   let seen = 0;

@@ -45,6 +45,8 @@ async function follow(run: AttachedRun, screen: ReturnType<typeof createRunScree
   for await (const { event, agent } of run.events()) if (agent === undefined) screen.event(event);
 }
 
+const idlePrompt = "\n> ";
+
 /** Until the person leaves: the run may be over long before, and is resumed by what is typed then. */
 async function converse(
   run: AttachedRun,
@@ -57,11 +59,12 @@ async function converse(
     isWorking = true;
     void run.settled.then(() => {
       isWorking = false;
+      lines.reprompt(idlePrompt);
     });
   };
   watch();
   while (true) {
-    const typed = await lines.next(isWorking ? "" : "\n> ");
+    const typed = await lines.next(isWorking ? "" : idlePrompt);
     const text = typed?.trim() ?? "";
     if (typed === undefined || /^\/(detach|quit|exit)$/.test(text)) return;
     if (text === "/stop") void run.stop("The run was stopped by its user.");
