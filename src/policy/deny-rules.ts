@@ -4,7 +4,16 @@ import type { ShellSituation, Touch } from "./files/shell-paths.ts";
 import { expandBraces, patternsMeet } from "./glob.ts";
 import { hasSecondName } from "./hard-links.ts";
 import type { ShellWord } from "./parse/shell.ts";
-import { absolutePattern, coversFile, coversPath, deniesCommand, nameOf, rulesFor, shellPattern } from "./rules.ts";
+import {
+  absolutePattern,
+  coversFile,
+  coversPath,
+  deniesCommand,
+  type LinkedFiles,
+  nameOf,
+  rulesFor,
+  shellPattern,
+} from "./rules.ts";
 import { show } from "./show.ts";
 import { type NamedProgram, programsInArguments } from "./starts/programs-in-arguments.ts";
 import type { ProgramStart, StartedPrograms } from "./starts/wrappers.ts";
@@ -91,13 +100,14 @@ export function deniedTouches(kind: "Read" | "Write", touches: readonly Touch[],
   const denying = rulesFor(situation.rules, kind, "deny");
   if (denying.length === 0) return [];
   const reasons = new Set<string>();
+  const known: LinkedFiles = new Map();
   for (const { word, paths } of touches) {
     const linked = new Set(paths.filter((path) => !path.isNew && hasSecondName(path.real)));
     for (const rule of denying) {
       const mayBecome = word.glob || (word.others ?? []).some((other) => other.glob);
       const hit = paths.some(
         (path) =>
-          (linked.has(path) ? coversFile : coversPath)(rule, path, situation) ||
+          (linked.has(path) ? coversFile(rule, path, situation, known) : coversPath(rule, path, situation)) ||
           (mayBecome && isPattern(path.given) && patternsMeet(path.given, absolutePattern(rule.pattern, situation))),
       );
       if (hit) reasons.add(`${nameOf(rule)} denies ${show(word.value || word.text)}.`);

@@ -1,5 +1,5 @@
-// Files with several names: one of them may be a protected one.
-import { lstatSync, readdirSync } from "node:fs";
+// Files with several names: one of them may be a protected one, or one that a rule denies.
+import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { WorkspacePaths } from "./paths.ts";
 import { protectedFolders } from "./protected-names.ts";
@@ -34,10 +34,61 @@ export function hasSecondName(path: string): boolean {
   return linkedFile(path) !== undefined;
 }
 
-/** Is this another name of a file in the folder that the test holds for? */
-export function hasDeniedName(real: string, folder: string, isDenied: (path: string) => boolean): boolean {
-  const file = linkedFile(real);
-  return file !== undefined && sameFileIn(folder, { file, isWanted: isDenied, seen: { entries: 0 } }) !== undefined;
+const mostBelow = 50_000;
+/** Large, made by machines, and full of files that a package manager has linked. */
+const skipped = new Set(["node_modules", ".git"]);
+
+/**
+ * Files that the test holds for and that have further names, at a path and below it, nearest first. Looked for with the first
+ * question, which nearly always is about a file that has one name only.
+ */
+export class SecondNames {
+  readonly #from: string;
+  readonly #isWanted: (path: string) => boolean;
+  #found: ReadonlySet<string> | undefined;
+
+  constructor(from: string, isWanted: (path: string) => boolean) {
+    this.#from = from;
+    this.#isWanted = isWanted;
+  }
+
+  include(path: string): boolean {
+    const file = linkedFile(path);
+    if (!file) return false;
+    this.#found ??= this.#look();
+    return this.#found.has(identityOf(file));
+  }
+
+  #look(): Set<string> {
+    const found = new Set<string>();
+    const judge = (path: string) => {
+      const file = this.#isWanted(path) ? linkedFile(path) : undefined;
+      if (file) found.add(identityOf(file));
+    };
+    judge(this.#from);
+    const open = [this.#from];
+    let left = mostBelow;
+    for (let next = 0; next < open.length; next++)
+      for (const entry of entriesIn(open[next]!)) {
+        if (left-- === 0) return found;
+        const path = join(open[next]!, entry.name);
+        if (entry.isFile()) judge(path);
+        else if (entry.isDirectory() && !skipped.has(entry.name)) open.push(path);
+      }
+    return found;
+  }
+}
+
+function identityOf({ dev, ino }: { dev: number; ino: number }): string {
+  return `${dev}:${ino}`;
+}
+
+function entriesIn(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }
 
 type LinkSearch = {

@@ -2,17 +2,23 @@
 import { readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
+import { hasSecondName, SecondNames } from "./hard-links.ts";
 import { isDirectory, isInside, type ResolvedPath, type WorkspacePaths } from "./paths.ts";
-import { coversPath } from "./rules.ts";
+import { coversFile, coversPath, type LinkedFiles, rulesFor } from "./rules.ts";
 
 type RulesAndPaths = WorkspacePaths & { rules: readonly Rule[] };
 
 /** For searches, listings and attachments: the folder is permitted, what it holds is looked at one by one. */
 export function hiddenBy(situation: RulesAndPaths, ignored: IgnoreCheck): (path: string) => boolean {
-  const denying = situation.rules.filter((rule) => rule.kind === "Read" && rule.verdict === "deny");
+  const denying = rulesFor(situation.rules, "Read", "deny");
+  const linked: LinkedFiles = new Map();
   return (path) => {
     const both = { given: path, real: path };
-    return denying.some((rule) => coversPath(rule, both, situation)) || ignored(both) !== undefined;
+    return (
+      denying.some((rule) => coversPath(rule, both, situation)) ||
+      ignored(both) !== undefined ||
+      (hasSecondName(path) && denying.some((rule) => coversFile(rule, both, situation, linked)))
+    );
   };
 }
 
@@ -51,7 +57,8 @@ async function checkOf(root: string, file: string, patterns: string): Promise<Ig
     const inside = relative(root, path).split(sep).join("/");
     return list.ignores(inside) || (isDirectory(path) && list.ignores(`${inside}/`));
   };
-  return ({ given, real }) => (isIgnored(given) || isIgnored(real) ? file : undefined);
+  const linked = new SecondNames(root, isIgnored);
+  return ({ given, real }) => (isIgnored(given) || isIgnored(real) || linked.include(real) ? file : undefined);
 }
 
 const longestList = 2 ** 20;

@@ -1,8 +1,8 @@
 // What a rule covers. Deny rules are matched generously, allow rules to the letter.
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Rule, RuleKind } from "../protocol/permission-rule.ts";
 import { compilePath, hasWildcard, matchesText } from "./glob.ts";
-import { hasDeniedName } from "./hard-links.ts";
+import { SecondNames } from "./hard-links.ts";
 import {
   firstBelow,
   isInside,
@@ -26,13 +26,21 @@ export function coversPath(rule: Rule, path: ResolvedPath, paths: RulePaths): bo
   return candidates.some((candidate) => tests.some((test) => test(candidate)));
 }
 
+/** Files that rules name and that have further names, by rule: for as long as one question takes. */
+export type LinkedFiles = Map<Rule, SecondNames>;
+
 /** As `coversPath`; and a file that has a second name is denied by either. */
-export function coversFile(rule: Rule, path: ResolvedPath, paths: RulePaths): boolean {
+export function coversFile(rule: Rule, path: ResolvedPath, paths: RulePaths, linked: LinkedFiles = new Map()): boolean {
   if (coversPath(rule, path, paths)) return true;
   if (rule.verdict === "allow") return false;
-  const [head] = splitPattern(absolutePattern(rule.pattern, paths));
-  const folder = hasWildcard(rule.pattern) ? head : dirname(head);
-  return hasDeniedName(path.real, folder, (other) => coversPath(rule, { given: other, real: other }, paths));
+  const known = linked.get(rule) ?? secondNamesOf(rule, paths);
+  linked.set(rule, known);
+  return known.include(path.real);
+}
+
+function secondNamesOf(rule: Rule, paths: RulePaths): SecondNames {
+  const [head] = splitPattern(realPattern(absolutePattern(rule.pattern, paths)));
+  return new SecondNames(head, (path) => coversPath(rule, { given: path, real: path }, paths));
 }
 
 type PathTest = (path: string) => boolean;

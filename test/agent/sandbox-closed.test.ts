@@ -180,9 +180,11 @@ describe.skipIf(missing)(name("a rule holds under every name"), () => {
       const options = prepare(fixture);
       linkSync(join(fixture.workspace, "a/b/k.txt"), join(fixture.workspace, "twin"));
       linkSync(join(fixture.workspace, "c/d/w.txt"), join(fixture.workspace, "src/twin"));
-      return options;
+      write(fixture.workspace, { "e/f/g/k.txt": "SECRET" });
+      linkSync(join(fixture.workspace, "e/f/g/k.txt"), join(fixture.workspace, "deep"));
+      return { ...options, rules: [...(options.rules ?? []), "Read(e/**)"] };
     });
-    expect((await run("cat twin; cp twin t2; cat t2; echo new > src/twin")).stdout).not.toContain("SECRET");
+    expect((await run("cat twin deep; cp twin t2; cat t2; echo new > src/twin")).stdout).not.toContain("SECRET");
     expect(readFileSync(join(workspace, "c/d/w.txt"), "utf8")).toBe("old");
   });
 
@@ -234,6 +236,20 @@ describe.skipIf(missing)(name("ways to other programs"), () => {
       folder,
     );
     expect((await run(connecting(join(folder, path)))).stdout).toBe("");
+  });
+
+  it("sockets and pipes that others made below the workspace, and stand elsewhere since", async () => {
+    const { run, workspace } = await open(() => undefined);
+    const folder = join(workspace, "some/deep/app");
+    mkdirSync(folder, { recursive: true });
+    const bind = "s.bind('a.sock'); os.mkfifo('a.fifo'); os.chdir('/')";
+    await outside(
+      `import socket, os, time; s = socket.socket(1); ${bind}; s.listen(9); print(1); time.sleep(60)`,
+      folder,
+    );
+    const look = `${connecting("some/deep/app/a.sock")} exec 3<> some/deep/app/a.fifo && echo OPENED; true`;
+    expect((await run(look)).stdout).toBe("");
+    expect((await run(look)).stdout).toBe("");
   });
 
   it("pipes that others have made", async () => {

@@ -2,9 +2,10 @@
 import { linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { hasDeniedName, hasSecondName } from "../../src/policy/hard-links.ts";
+import { decide } from "../../src/policy/decide.ts";
+import { hasSecondName, SecondNames } from "../../src/policy/hard-links.ts";
 import { floorOf } from "../../src/policy/paths.ts";
-import { type Fixture, makeFixture, removeFixture, situationOf } from "./fixture.ts";
+import { type Fixture, makeFixture, removeFixture, rulesOf, situationOf } from "./fixture.ts";
 
 let fixture: Fixture;
 beforeEach(() => {
@@ -85,13 +86,34 @@ describe("a second name of", () => {
     expect(levelOf("README.md", Array(45).fill(root))).toBeUndefined();
   });
 
-  it("a denied file is denied", () => {
-    linked("plain", join(fixture.workspace, "src/a"));
-    const has = (name: string, denied: string) =>
-      hasDeniedName(join(fixture.workspace, name), join(fixture.workspace, "src"), (path) => path.endsWith(denied));
-    expect(has("plain", "src/a")).toBe(true);
-    expect(has("plain", "src/b")).toBe(false);
-    expect(has("README.md", "src/a")).toBe(false);
+  it.each(["src/a", "src/deep/er/a"])("a denied file is denied: %s", (path) => {
+    linked("plain", join(fixture.workspace, path));
+    for (const from of [path, "src", ""]) {
+      const has = (name: string, denied: string) =>
+        new SecondNames(join(fixture.workspace, from), (each) => each.endsWith(denied)).include(
+          join(fixture.workspace, name),
+        );
+      expect(has("plain", path)).toBe(true);
+      expect(has("plain", "src/b")).toBe(false);
+      expect(has("README.md", path)).toBe(false);
+    }
+  });
+
+  it.each([
+    ["Read(src/**)", "src/deep/a.env"],
+    ["Read(**/*.env)", "src/deep/a.env"],
+    ["Read(src)", "src/deep/a.env"],
+    [undefined, "src/deep/a.env"],
+  ])("what %s or .cursorignore hides is hidden, from searches too", async (text, path) => {
+    linked("plain.txt", join(fixture.workspace, path));
+    if (text === undefined) writeFileSync(join(fixture.workspace, ".cursorignore"), "*.env\n");
+    const rules = rulesOf({ deny: text === undefined ? [] : [text] });
+    const ask = async (target: string) => decide([{ kind: "Read", target }], situationOf(fixture, { rules }));
+    expect((await ask("plain.txt")).verdict).toBe("deny");
+    const { verdict, mayRead } = await ask("README.md");
+    expect(verdict).toBe("allow");
+    expect(mayRead!(join(fixture.workspace, "plain.txt"))).toBe(false);
+    expect(mayRead!(join(fixture.workspace, "README.md"))).toBe(true);
   });
 
   it("only files have one", () => {

@@ -263,19 +263,22 @@ const mostFolders = 2000;
 /** Large, made by machines, and full of other people's settings that nobody reads. */
 const skipped = new Set(["node_modules", "__pycache__", ".venv", "venv", ".git"]);
 
-/** Protected paths below the top of a folder, from the top down. */
-export function nestedIn(root: string, plan: SandboxPlan): string[] {
-  const found: string[] = [];
+/** Protected paths below the top of a folder, from the top down; and sockets and pipes in it. */
+export function nestedIn(root: string, plan: SandboxPlan): { guarded: string[]; special: string[] } {
+  const guarded: string[] = [];
+  const special: string[] = [];
   const open = [root];
   for (let next = 0; next < Math.min(open.length, mostFolders); next++) {
     const folder = open[next]!;
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name);
-      if (folder !== root && mayBeProtected(entry.name) && floorOf({ given: path, real: path }, plan)) found.push(path);
+      if (folder !== root && mayBeProtected(entry.name) && floorOf({ given: path, real: path }, plan))
+        guarded.push(path);
       else if (entry.isDirectory() && !skipped.has(entry.name)) open.push(path);
+      else if (entry.isSocket() || entry.isFIFO()) special.push(path);
     }
   }
-  return found;
+  return { guarded, special };
 }
 
 export function statOf(path: string): Stats | undefined {

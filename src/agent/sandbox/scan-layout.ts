@@ -64,10 +64,13 @@ export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
   for (const at of shown) mounts.push({ at, as: "visible" });
 
   const writable = plan.writable.filter((path) => statOf(path) && (roots.includes(path) || !isProtected(path, plan)));
+  const inside: string[] = [];
   for (const root of writable) {
     mounts.push({ at: root, as: "writable" });
     add(guardFolder(root, plan));
-    for (const path of nestedIn(root, plan)) add(guardNested(path, plan));
+    const nested = nestedIn(root, plan);
+    for (const path of nested.guarded) add(guardNested(path, plan));
+    inside.push(...nested.special);
   }
   for (const root of roots) if (writable.includes(root)) add(linkedGit(root));
   for (const at of plan.readOnly) if (statOf(at)) mounts.push({ at, as: "readOnly" });
@@ -79,7 +82,7 @@ export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
     !veils.some((veil) => isInside(path, veil)) || shown.some((at) => isInside(path, at));
   const around = [...roots.map(dirname), plan.home, ...sharedFolders].filter(isInSight);
   const found = special.find({ around, except: [...writable, ...veils, ...closed], isInSight });
-  const others = found.filter((path) => path !== socket);
+  const others = [...found, ...special.foreign(inside)].filter((path) => path !== socket);
   mounts.push(...special.hidden(others, { needed: [...shown, ...writable, plan.home], own: writable }));
   mounts.push(...hardLinksTo(mounts, writable), ...otherNamesOf(mounts));
   mounts.push(...waysTo([...mounts.filter(isFixed).map(({ at }) => at), ...watched.keys()], writable));
@@ -113,6 +116,7 @@ function otherNamesOf(mounts: readonly Mount[]): Mount[] {
 }
 
 const mostEntries = 20_000;
+const mostHeld = 5000;
 
 /**
  * Other names of files that are closed: a file with two names is one file, by whichever it is read or written. `mounts`: what is
@@ -146,9 +150,13 @@ function hardLinksTo(mounts: readonly Mount[], writable: readonly string[]): Mou
   return found;
 }
 
-/** A file, or those right in a folder. */
+/** A file, or those below a folder, nearest first. */
 function filesOf(path: string): string[] {
-  return statOf(path)?.isDirectory() ? entriesOf(path).map(({ name }) => join(path, name)) : [path];
+  const found = [path];
+  for (let next = 0; next < Math.min(found.length, mostHeld); next++)
+    if (statOf(found[next]!)?.isDirectory())
+      for (const { name } of entriesOf(found[next]!)) found.push(join(found[next]!, name));
+  return found;
 }
 
 /** What tells a file that has several names from all others. */

@@ -24,6 +24,7 @@ export class SpecialFiles {
   readonly #listings = new Map<string, Listing>();
   /** Folders in which files came and went while they were to be hidden, so that a command could not begin. */
   readonly #restless = new Set<string>();
+  #foreign: ReadonlySet<string> | undefined;
 
   /**
    * Told how it went with a layout. What is gone by now may have been what a command failed at: the folder it was in is hidden
@@ -48,11 +49,17 @@ export class SpecialFiles {
     ];
   }
 
+  /** Of those in the folders that commands write: what was there before the first command. Later ones are taken for theirs. */
+  foreign(inside: readonly string[]): string[] {
+    this.#foreign ??= new Set(inside.map(identityOf));
+    return inside.filter((path) => this.#foreign!.has(identityOf(path)));
+  }
+
   /**
    * The kernel's table has sockets by the names that they were bound to. A relative one is looked for where processes stand;
    * where there is nothing under a name, the socket may have been renamed, and what lies near is looked through. Pipes
    * are in no table, and sockets of other network namespaces are in none of ours: for those, the folders below `around` are
-   * listed, but for `except`, where nothing needs to be hidden.
+   * listed, but for `except`: what needs to be hidden there is known.
    */
   find({ around, except, isInSight }: SpecialFilesRequest): string[] {
     const bound = boundNames();
@@ -108,6 +115,11 @@ export class SpecialFiles {
     this.#listings.set(folder, listing);
     return listing;
   }
+}
+
+function identityOf(path: string): string {
+  const stat = statOf(path);
+  return `${path}:${stat?.dev}:${stat?.ino}`;
 }
 
 /** As they were given to the kernel; abstract ones, which stay behind in their namespace, begin with an @. */
