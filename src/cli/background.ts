@@ -12,7 +12,7 @@ import { refuseAgents } from "./commands/refuse-agents.ts";
 import { launchOf, withFleet } from "./commands/runs/context.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
-import { runRequest } from "./run-request.ts";
+import { settledRequest } from "./run-request.ts";
 import { readPrompt } from "./stdin.ts";
 
 export async function runInBackground(invocation: Invocation): Promise<number> {
@@ -40,7 +40,7 @@ export async function startInBackground(invocation: Invocation, fleet: Fleet): P
   const { flags } = invocation.line;
   for (const [name, why] of Object.entries(unusable))
     if (flags.has(name)) throw new UserError("USAGE", `--${name} cannot be used with a background run. ${why}`);
-  const request = runRequest(invocation, "print");
+  const request = await settledRequest(invocation, "print");
   if (!request.force && !request.trust && !isTrusted(configDir(invocation.env), request.workspace))
     throw untrusted(request.workspace);
   const { text, data } = await readPrompt(invocation, new AbortController().signal);

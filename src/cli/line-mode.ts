@@ -11,7 +11,7 @@ import { cut } from "../text/width.ts";
 import { callLine } from "./call-line.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
-import { runHost, runRequest } from "./run-request.ts";
+import { runHost, settledRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
 import { terminalHuman } from "./terminal-human.ts";
 import { terminalLines } from "./terminal-question.ts";
@@ -26,7 +26,7 @@ export async function runLineMode(invocation: Invocation): Promise<number> {
 }
 
 async function converse(invocation: Invocation, terminal: Interface): Promise<number> {
-  const request = runRequest(invocation, "terminal");
+  const request = await settledRequest(invocation, "terminal");
   const show = createScreen(request.workspace);
   const lines = terminalLines(terminal);
   const whole = new AbortController();

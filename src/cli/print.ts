@@ -42,7 +42,8 @@ export async function runPrint(invocation: Invocation): Promise<number> {
         ...(await answerFile(invocation)),
         ...(flags.has("debug") && { debug: debug.say }),
       });
-      const { compat, workspace } = request;
+      const { compat } = request;
+      let { workspace } = request;
       const reporter = createReporter({ format, sessionId: run.chatId, partial, compat }, abort);
       watch.cut = async (error) => {
         reporter.fail(error);
@@ -54,6 +55,7 @@ export async function runPrint(invocation: Invocation): Promise<number> {
       const follow = async () => {
         for await (const recorded of run.events()) {
           const { event, agent } = recorded;
+          if (event.type === "init") workspace = event.cwd; // a worktree, where one was asked for
           reporter.emit(recorded);
           if (agent === undefined) debug.event(event);
           if (isVerbose && agent === undefined && event.type === "tool_start")

@@ -73,7 +73,8 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
       if (host?.subagents) hostLine(recorded);
       return;
     }
-    if (event.type === "notice" && format === "text") writeStderr(`Warning: ${event.message}\n`);
+    if (event.type === "notice" && format === "text")
+      writeStderr(`${event.kind === "worktree" ? "" : "Warning: "}${event.message}\n`);
     firstNumber ??= number;
     if (ending) {
       // What is said after a result belongs to the next turn, if there is one. A host may be told between two.

@@ -9,7 +9,7 @@ import { realDirectory } from "../run/real-directory.ts";
 import { isChatId } from "../store/chats/layout.ts";
 import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
-import { withoutSecrets } from "./stdout.ts";
+import { withoutSecrets, writeStderr } from "./stdout.ts";
 
 /** `on`: how it is shown, which decides what becomes of commands that no rule speaks of. */
 export function runRequest(invocation: Invocation, on: "print" | "terminal"): RunRequest {
@@ -21,6 +21,7 @@ export function runRequest(invocation: Invocation, on: "print" | "terminal"): Ru
   const schema = flagText(flags, "json-schema");
   return withoutUndefined({
     workspace,
+    worktree: worktreeOf(flags),
     roots,
     chat: chatOf(flags, name),
     unkept: isOn(flags, "no-persist"),
@@ -57,6 +58,16 @@ function profileNamed(given: string | undefined): ProfileName | undefined {
     "USAGE",
     `COURSER_COMPAT is "${given}", which is not a version of the stream. Set it to ${known}, or unset it.`,
   );
+}
+
+/** With its worktree made, for front ends that must know where they are before the run begins. What there is to say goes to stderr. */
+export async function settledRequest(invocation: Invocation, on: "print" | "terminal"): Promise<RunRequest> {
+  const request = runRequest(invocation, on);
+  if (!request.worktree) return request;
+  const { inWorktree } = await import("../run/worktree.ts");
+  const prepared = await inWorktree(request, runHost(invocation));
+  for (const notice of prepared.notices) writeStderr(`${notice}\n`);
+  return prepared.request;
 }
 
 export function modelFlags(flags: FlagValues): Pick<RunRequest, "model" | "effort" | "endpoint"> {
@@ -104,6 +115,16 @@ function namesOf(flags: FlagValues, name: string): string[] | undefined {
 
 function fileOrJson(given: string): string {
   return given.trimStart().startsWith("{") ? given : resolve(given);
+}
+
+function worktreeOf(flags: FlagValues): RunRequest["worktree"] {
+  const name = flagText(flags, "worktree");
+  const base = flagText(flags, "worktree-base");
+  const skipSetup = isOn(flags, "skip-worktree-setup");
+  if (flags.has("worktree")) return withoutUndefined({ name, base, skipSetup });
+  const alone = base !== undefined ? "--worktree-base" : skipSetup ? "--skip-worktree-setup" : undefined;
+  if (alone !== undefined) throw new UserError("USAGE", `${alone} needs --worktree. Example: -w fix-login ${alone}`);
+  return undefined;
 }
 
 function modeOf(flags: FlagValues): RunRequest["mode"] {

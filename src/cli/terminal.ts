@@ -5,7 +5,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { runTerminal } from "../terminal/index.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
-import { runHost, runRequest } from "./run-request.ts";
+import { runHost, settledRequest } from "./run-request.ts";
 
 const printFlags = ["output-format", "stream-partial-output", "input-format", "json-schema", "output-last-message"];
 
@@ -16,7 +16,7 @@ export async function startTerminal(invocation: Invocation): Promise<number> {
   }
   // What can only print lines gets lines.
   if (env["TERM"] === "dumb" || !env["TERM"]) return (await import("./line-mode.ts")).runLineMode(invocation);
-  const request = runRequest(invocation, "terminal");
+  const request = await settledRequest(invocation, "terminal");
   const program = [process.execPath, process.argv[1]!];
   const prompt = line.words.join(" ");
   const images = flagList(line.flags, "image").map((path) => resolve(path));

@@ -29,6 +29,9 @@ export const errorCodes = {
   MCP_UNREACHABLE: { exit: 1, retry: true },
   PORT_TAKEN: { exit: 1 },
   BROWSER_MISSING: { exit: 1 },
+  GIT_FAILED: { exit: 1 },
+  WORKTREE_SETUP: { exit: 1 },
+  MERGE_REFUSED: { exit: 1 },
 
   RUN_NOT_FOUND: { exit: 1 },
   RUN_OVER: { exit: 1 },

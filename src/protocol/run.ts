@@ -17,6 +17,8 @@ export type ReasoningEffort = "low" | "medium" | "high";
 export type RunRequest = {
   /** Directory to work in. */
   workspace: string;
+  /** Work in a copy of the workspace's repository instead: a worktree, new or known by its name. */
+  worktree?: { name?: string; base?: string; skipSetup?: boolean };
   /** Further directories to work in. */
   roots?: readonly string[];
   chat?: ChatChoice;

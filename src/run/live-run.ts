@@ -25,8 +25,9 @@ import { limitTime } from "./time-limit.ts";
 import { TurnShown } from "./turn-shown.ts";
 
 /** Throws UserError with what keeps the run from beginning. */
-export async function openRun(request: RunRequest, host: RunHost): Promise<LiveRun> {
-  const setup = await setUp(request, host);
+export async function openRun(given: RunRequest, host: RunHost): Promise<LiveRun> {
+  const prepared = given.worktree ? await (await import("./worktree.ts")).inWorktree(given, host) : undefined;
+  const setup = await setUp(prepared?.request ?? given, host);
   const mcp = await findMcp(setup);
   const { allowedTools, disallowedTools, answerSchema, browser } = setup.request;
   if (allowedTools || disallowedTools) {
@@ -39,7 +40,9 @@ export async function openRun(request: RunRequest, host: RunHost): Promise<LiveR
   if (host.debug) describeSetup(setup).forEach(host.debug);
   const session = await openSession(setup);
   try {
-    return new OpenRun({ setup, session, mcp, answer });
+    const run = new OpenRun({ setup, session, mcp, answer });
+    for (const notice of prepared?.notices ?? []) run.notice("worktree", notice);
+    return run;
   } catch (error) {
     session.close();
     throw error;
@@ -95,7 +98,7 @@ class OpenRun implements LiveRun {
     this.#turn.abort.abort(new UserError("INTERRUPTED", why));
     const waiting = this.#prompts.waiting().length;
     if (waiting > 0)
-      this.#notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
+      this.notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
   }
 
   async background(callId: string): Promise<boolean> {
@@ -122,7 +125,7 @@ class OpenRun implements LiveRun {
       throw new UserError("USAGE", "A turn is running. Interrupt it, then rewind.");
     await this.#job(async () => {
       const message = await (await this.#verbs()).rewind(this.#parts, await this.#assembled(), turn);
-      this.#notice("rewound", message);
+      this.notice("rewound", message);
     });
   }
 
@@ -229,7 +232,7 @@ class OpenRun implements LiveRun {
     this.#turn = undefined;
     if (this.#pending.compact) {
       this.#pending.compact = false;
-      void this.compact().catch((error: Error) => this.#notice("warning", error.message));
+      void this.compact().catch((error: Error) => this.notice("warning", error.message));
     }
     this.#prompts.end(item, "told", ending);
   }
@@ -259,7 +262,7 @@ class OpenRun implements LiveRun {
     }
   }
 
-  #notice(kind: string, message: string, fields?: Record<string, unknown>): void {
+  notice(kind: string, message: string, fields?: Record<string, unknown>): void {
     this.#tell({ type: "notice", kind, message, ...(fields && { fields }), at: this.#now() });
   }
 
@@ -311,7 +314,7 @@ class OpenRun implements LiveRun {
         this.#log.show({ agent, ...(number !== undefined && { number }), event });
         return this.#log.ready();
       },
-      warn: (message) => this.#notice("warning", message),
+      warn: (message) => this.notice("warning", message),
     });
     setup.host.debug?.("the agent is ready");
     return assembled;

@@ -59,6 +59,7 @@ const chat = either(
 
 const table: Readonly<Record<keyof RunRequest, Check>> = {
   workspace: path,
+  worktree: fields({ name: text, base: text, skipSetup: flag }),
   roots: listOf(path),
   chat,
   unkept: flag,

@@ -28,13 +28,16 @@ type ConfinementParts = {
 export const unconfined: Confinement = { reach: "off", check: async (decision) => decision };
 
 /** What it needs to know of a run; `permissions check` knows no more. */
-export type ConfinementSetup = Pick<Setup, "configDir" | "workspace" | "roots" | "home" | "rules" | "settings"> & {
+export type ConfinementSetup = Pick<
+  Setup,
+  "configDir" | "workspace" | "roots" | "home" | "rules" | "settings" | "borrowed"
+> & {
   request: Pick<Setup["request"], "sandbox">;
   host: Pick<Setup["host"], "env">;
 };
 
 export async function createConfinement(setup: ConfinementSetup, parts: ConfinementParts): Promise<Confinement> {
-  const { request, host, configDir, workspace, roots, home, rules, settings } = setup;
+  const { request, host, configDir, workspace, roots, home, rules, settings, borrowed = [] } = setup;
   const asked: SandboxMode | undefined = request.sandbox;
   if (asked === "disabled") return unconfined;
   const { loadSandboxSettings } = await import("../store/sandbox-settings.ts");
@@ -45,7 +48,11 @@ export async function createConfinement(setup: ConfinementSetup, parts: Confinem
 
   const { createSandbox, planSandbox } = await import("../agent/sandbox/index.ts");
   const totalMemoryMb = Math.floor(totalmem() / 1_048_576);
-  const plan = planSandbox(sandboxSettings, { workspace, roots, home, configDir, rules, totalMemoryMb });
+  const readPaths = [...sandboxSettings.readPaths, ...borrowed];
+  const plan = planSandbox(
+    { ...sandboxSettings, readPaths },
+    { workspace, roots, home, configDir, rules, totalMemoryMb },
+  );
   const sandbox = createSandbox({ plan, processes: parts.processes, env: host.env });
   if (asked === "enabled") {
     const problem = await sandbox.problem();

@@ -1,12 +1,15 @@
 // From a request to what `init` needs: cheap, and before anything heavy is loaded.
+import { join, sep } from "node:path";
 import { isForeignKey } from "../model/keys.ts";
 import { type ResolvedModel, resolveModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
-import { builtInRules, loadSettings, type Settings } from "../store/settings.ts";
+import { realOf } from "../store/json-file.ts";
+import { builtInRules, loadSettings, projectDenyRules, type Settings } from "../store/settings.ts";
 import { isTrusted } from "../store/trust.ts";
+import type { Worktree } from "../worktrees/records.ts";
 import type { RunHost } from "./host.ts";
 import { type Asking, createAsking } from "./human.ts";
 import { checkPrice, modelChoice } from "./models.ts";
@@ -27,6 +30,8 @@ export type Setup = {
   settings: Settings;
   /** The settings' rules, and the one that keeps saved keys from the agent. */
   rules: readonly Rule[];
+  /** Folders that commands in the sandbox must be able to read: of the repository behind a worktree. */
+  borrowed?: readonly string[];
   model: ResolvedModel;
   mode: PermissionMode;
   limits: { maxTurns?: number; maxTurnsPerPrompt: number; maxTimeMs?: number; maxCost?: number };
@@ -52,6 +57,7 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   const trusted = isKnown || isGranted;
 
   const settings = loadSettings({ configDir: config, workspace, trusted });
+  const worktree = await worktreeOf(config, workspace);
   const model = resolveModel(modelChoice({ ...host, ...request }, settings, config));
   const limits = request.limits ?? {};
   checkPrice(model, limits.maxCost);
@@ -65,12 +71,20 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
     home: homeDir(env),
     trusted,
     settings,
-    rules: [...settings.rules, ...builtInRules(config)],
+    // What the project denies also holds in its worktrees, which have only what was committed.
+    rules: [...settings.rules, ...(worktree ? projectDenyRules(config, worktree.source) : []), ...builtInRules(config)],
+    ...(worktree && { borrowed: [worktree.objects] }),
     model,
     mode: modeOf(request, settings),
     limits: { ...limits, maxTurnsPerPrompt: settings.courser.maxTurns ?? 500 },
     warnings: [...settings.warnings, ...foreignKeyWarning(host), ...(model.notice ? [model.notice] : [])],
   };
+}
+
+/** The worktree that the workspace is in. */
+async function worktreeOf(config: string, workspace: string): Promise<Worktree | undefined> {
+  if (!workspace.startsWith(join(realOf(config), "worktrees", sep))) return undefined;
+  return (await import("../worktrees/records.ts")).worktreeAt(config, workspace);
 }
 
 /** Drivers of the original hand on its key; it opens nothing here, and other vendors must not see it. */

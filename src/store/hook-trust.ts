@@ -17,8 +17,18 @@ export function approveHooks(place: TrustPaths, files: readonly { file: string; 
   if (files.every(({ file, text }) => isApproved(place, file, text))) return;
   const approved = { ...approvedIn(place) };
   for (const { file, text } of files) approved[nameOf(place, file)] = sha256(text);
-  const record = { workspacePath: place.workspace, files: approved };
-  replaceFile(recordFile(place), `${JSON.stringify(record, null, 2)}\n`);
+  save(place, approved);
+}
+
+/** What was approved in one workspace is approved in another, by the same hashes. */
+export function inheritHooks(from: TrustPaths, to: string): void {
+  const files = approvedIn(from);
+  if (Object.keys(files).length === 0) return;
+  save({ ...from, workspace: to }, { ...files, ...approvedIn({ ...from, workspace: to }) });
+}
+
+function save(place: TrustPaths, files: Record<string, unknown>): void {
+  replaceFile(recordFile(place), `${JSON.stringify({ workspacePath: place.workspace, files }, null, 2)}\n`);
 }
 
 function approvedIn(place: TrustPaths): Record<string, unknown> {

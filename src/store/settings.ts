@@ -81,6 +81,12 @@ export function loadSettings({ configDir, workspace, trusted }: SettingsContext)
   };
 }
 
+/** The deny rules of another workspace's project files: of the checkout behind a worktree, where they need not be committed. */
+export function projectDenyRules(configDir: string, workspace: string): Rule[] {
+  const { entries } = readRuleFiles({ configDir, workspace, trusted: false });
+  return rulesIn(entries, []).filter(({ verdict, scope }) => verdict === "deny" && scope === "project");
+}
+
 /** Rules like any other, so that every tool and every explanation knows them: saved keys, and the token by which it could answer itself, are kept from the agent. */
 export function builtInRules(configDir: string): Rule[] {
   return [authFile(configDir), mcpLoginFile(configDir), serviceFile(configDir)].map((file) => ({

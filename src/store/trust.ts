@@ -1,6 +1,7 @@
 // Which workspaces the user trusts: a marker for each, outside the workspace.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { inheritHooks } from "./hook-trust.ts";
 import { realOf, replaceFile } from "./json-file.ts";
 import { projectDir } from "./project.ts";
 
@@ -20,6 +21,12 @@ export function trust(configDir: string, workspace: string): void {
   if (isTrusted(configDir, real)) return;
   const marker = { trustedAt: new Date().toISOString(), workspacePath: real };
   replaceFile(markerOf(configDir, real), `${JSON.stringify(marker, null, 2)}\n`);
+}
+
+/** A copy of a trusted workspace is trusted, and its hooks are approved as far as they are the same. */
+export function inheritTrust(configDir: string, from: string, to: string): void {
+  trust(configDir, to);
+  inheritHooks({ configDir, workspace: realOf(from) }, realOf(to));
 }
 
 function markerOf(configDir: string, workspace: string): string {

@@ -10,6 +10,7 @@ import { persistCommands, runCommands } from "./runs/index.ts";
 import { sandboxCommands } from "./sandbox/index.ts";
 import { serveFlags, workerCommands } from "./serve-flags.ts";
 import { anyFormat, exportCommand, listFlags, sessionCommands } from "./sessions/index.ts";
+import { worktreeCommands } from "./worktrees/index.ts";
 
 export type Command = Omit<InnerCommand, "load"> & {
   aliases?: readonly string[];
@@ -166,6 +167,16 @@ export const commands: readonly Command[] = [
     examples: ["sandbox status", "sandbox run npm test --silent", 'sandbox run "ls -l | wc -l"'],
     commands: sandboxCommands,
   }),
+  {
+    ...outer({
+      name: "worktrees",
+      summary: "List worktrees of runs; show, merge or remove what was done in one",
+      examples: ["worktrees", "worktrees show fix-login", "worktrees merge fix-login", "worktrees remove fix-login"],
+      commands: worktreeCommands,
+      inner: "list",
+    }),
+    aliases: ["worktree"],
+  },
   outer({
     name: "runs",
     summary: "List, watch, answer and stop background runs",

@@ -1,0 +1,17 @@
+// A yes before something is done that cannot be undone: by --yes, or typed on the terminal.
+import { UserError } from "../../protocol/error-codes.ts";
+import type { Invocation } from "../main.ts";
+
+/** `sure`: the command that does it without asking. */
+export async function confirmed({ line, name }: Invocation, question: string, sure: string): Promise<boolean> {
+  if (line.flags.has("yes")) return true;
+  const { isatty } = await import("node:tty");
+  if (!isatty(0)) {
+    throw new UserError(
+      "USAGE",
+      `'${line.command}' asks first, and there is no terminal to ask on. To do it without asking: ${name} ${sure}`,
+    );
+  }
+  const { promptShown } = await import("../prompt-hidden.ts");
+  return /^(y|yes)$/i.test((await promptShown(`${question} [y]es, [n]o: `)).trim());
+}

@@ -1,0 +1,52 @@
+// Which worktrees a command means: those of the repository it is called in, of a worktree's own repository, or all.
+import { UserError } from "../../../protocol/error-codes.ts";
+import { realDirectory } from "../../../run/real-directory.ts";
+import { configDir } from "../../../store/config-dir.ts";
+import { nearestName } from "../../../text/nearest.ts";
+import { type GitCall, tryGit } from "../../../worktrees/git.ts";
+import { listWorktrees, type Worktree, worktreeAt } from "../../../worktrees/records.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+
+export type WorktreesContext = {
+  worktrees: Worktree[];
+  /** The checkout that they were made from; absent outside of a repository. */
+  source?: string;
+  call: GitCall;
+};
+
+export async function worktreesOf({ env, line }: Invocation): Promise<WorktreesContext> {
+  const cwd = realDirectory(flagText(line.flags, "workspace") ?? ".", "--workspace");
+  const call = { cwd, env };
+  const config = configDir(env);
+  const all = listWorktrees(config);
+  if (line.flags.has("all")) return { worktrees: all, call };
+  const source = worktreeAt(config, cwd)?.source ?? (await topOf(call));
+  if (source === undefined) return { worktrees: all, call };
+  return { worktrees: all.filter((each) => each.source === source), source, call };
+}
+
+export function named(name: string, { worktrees, source }: WorktreesContext, program: string): Worktree {
+  const found = worktrees.filter((each) => each.name === name);
+  if (found.length === 1) return found[0]!;
+  if (found.length > 1) {
+    throw new UserError(
+      "USAGE",
+      `Several repositories have a worktree ${name}. Say which: ${program} worktrees show ${name} --workspace ${found[0]!.source}`,
+    );
+  }
+  const near = nearestName(
+    name,
+    worktrees.map((each) => each.name),
+  );
+  const where = source === undefined ? "" : ` of ${source}`;
+  throw new UserError(
+    "USAGE",
+    `There is no worktree '${name}'${where}.${near ? ` Did you mean ${near}?` : ""} See: ${program} worktrees list --all`,
+  );
+}
+
+async function topOf(call: GitCall): Promise<string | undefined> {
+  const top = await tryGit(["rev-parse", "--show-toplevel"], call);
+  return top.problem === undefined ? top.stdout.trim() : undefined;
+}

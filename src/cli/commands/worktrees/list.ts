@@ -1,0 +1,49 @@
+// `worktrees list`: the worktrees, and what was done in each.
+import { existsSync } from "node:fs";
+import { changesBetween, treeOf } from "../../../worktrees/changes.ts";
+import { type GitCall, git } from "../../../worktrees/git.ts";
+import type { Worktree } from "../../../worktrees/records.ts";
+import type { Invocation } from "../../main.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { printableLine } from "../sessions/chat-lines.ts";
+import { worktreesOf } from "./context.ts";
+
+type State = "unchanged" | "changed" | "merged" | "missing" | "damaged";
+
+type Listed = Worktree & { state: State; files: number; commits: number };
+
+export async function listCommand(invocation: Invocation): Promise<number> {
+  const { worktrees, call, source } = await worktreesOf(invocation);
+  const listed: Listed[] = [];
+  for (const worktree of worktrees) listed.push(await lookAt(worktree, call));
+  if (wantsJson(invocation)) return answerJson(listed);
+  if (listed.length === 0) {
+    const where = source === undefined ? "" : ` of ${source}`;
+    return answer(`There are no worktrees${where}. To work in one: ${invocation.name} -w <name> -- "…"\n`);
+  }
+  const width = Math.max(...listed.map(({ name }) => name.length));
+  return answer(listed.map((each) => `${line(each, width)}\n`).join(""));
+}
+
+function line({ name, state, files, commits, path }: Listed, width: number): string {
+  const counts = [
+    ...(files > 0 ? [`${files} ${files === 1 ? "file" : "files"}`] : []),
+    ...(commits > 0 ? [`${commits} ${commits === 1 ? "commit" : "commits"}`] : []),
+  ];
+  return `${name.padEnd(width)}  ${state.padEnd(9)}  ${counts.join(", ").padEnd(20)}  ${printableLine(path)}`;
+}
+
+async function lookAt(worktree: Worktree, call: GitCall): Promise<Listed> {
+  const nothing = { ...worktree, files: 0, commits: 0 };
+  if (!existsSync(worktree.path)) return { ...nothing, state: "missing" };
+  const inside = { ...call, cwd: worktree.path };
+  try {
+    const tree = await treeOf(worktree, call);
+    const files = (await changesBetween(worktree.base, tree, inside)).length;
+    const commits = Number(await git(["rev-list", "--count", `${worktree.base}..HEAD`], inside));
+    const state = files + commits === 0 ? "unchanged" : worktree.merged?.tree === tree ? "merged" : "changed";
+    return { ...worktree, state, files, commits };
+  } catch {
+    return { ...nothing, state: "damaged" };
+  }
+}

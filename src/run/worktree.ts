@@ -1,0 +1,40 @@
+// A run in a worktree: the request asks for one, and comes back with its directory as the workspace.
+import type { RunRequest } from "../protocol/run.ts";
+import { randomUuid } from "../store/chats/random-uuid.ts";
+import { configDir } from "../store/config-dir.ts";
+import { inheritTrust, isTrusted, trust } from "../store/trust.ts";
+import { openWorktree } from "../worktrees/create.ts";
+import type { RunHost } from "./host.ts";
+import { realDirectory } from "./real-directory.ts";
+import { checkRequest } from "./request.ts";
+import { untrusted } from "./setup.ts";
+
+export type InWorktree = { request: RunRequest; notices: string[] };
+
+/** Trust is that of the workspace it is made from: it is asked for before anything is made. */
+export async function inWorktree(
+  given: RunRequest,
+  host: Pick<RunHost, "env" | "program" | "seams" | "signal">,
+): Promise<InWorktree> {
+  const { worktree, ...request } = checkRequest(given);
+  if (!worktree) return { request, notices: [] };
+  const workspace = realDirectory(request.workspace, "--workspace");
+  const config = configDir(host.env);
+  const trusted = request.trust === true || isTrusted(config, workspace);
+  if (!trusted && !request.force) throw untrusted(workspace);
+  if (request.trust) trust(config, workspace);
+  const made = await openWorktree({
+    configDir: config,
+    env: host.env,
+    workspace,
+    name: worktree.name ?? `run-${(host.seams?.newId ?? randomUuid)().slice(0, 8)}`,
+    setup: trusted && !worktree.skipSetup,
+    ...(worktree.base !== undefined && { base: worktree.base }),
+    ...(host.signal && { signal: host.signal }),
+  });
+  if (trusted) inheritTrust(config, workspace, realDirectory(made.workspace, "--workspace"));
+  return {
+    request: { ...request, workspace: made.workspace },
+    notices: [`Using worktree: ${made.workspace}`, ...made.notices],
+  };
+}

@@ -1,0 +1,66 @@
+// What was done in a worktree: its files as they are now, committed or not, against the commit that it began with.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import { entries, type GitCall, git } from "./git.ts";
+import type { Worktree } from "./records.ts";
+
+export type FileChange = {
+  path: string;
+  status: "added" | "changed" | "deleted";
+  /** As git has them: `100755` is a program, `120000` a link. */
+  oldMode: string;
+  newMode: string;
+};
+
+/** Its files as a tree, what git ignores left out. Its own index is not touched, nor believed. */
+export async function treeOf(worktree: Worktree, call: GitCall): Promise<string> {
+  const inside = { ...call, cwd: worktree.path };
+  return withIndex(async (variables) => {
+    await git(["read-tree", "HEAD"], { ...inside, variables });
+    await git(["add", "--all", "--", "."], { ...inside, variables });
+    return (await git(["write-tree"], { ...inside, variables })).trim();
+  });
+}
+
+/** `work` has an index of its own. */
+export async function withIndex<Result>(work: (variables: Record<string, string>) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), "courser-index-"));
+  try {
+    return await work({ GIT_INDEX_FILE: join(folder, "index") });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Between two trees or commits, in the order of their paths. */
+export async function changesBetween(from: string, to: string, call: GitCall): Promise<FileChange[]> {
+  const raw = entries(await git(["diff-tree", "-r", "-z", "--no-renames", "--raw", from, to], call));
+  const changes: FileChange[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const [oldMode = "", newMode = "", , , letter = ""] = raw[at]!.slice(1).split(" ");
+    const status = letter === "A" ? "added" : letter === "D" ? "deleted" : "changed";
+    changes.push({ path: raw[at + 1]!, status, oldMode, newMode });
+  }
+  return changes;
+}
+
+/** For people to read. `stat`: a line for each file. */
+export async function diffText(
+  { from, to, form }: { from: string; to: string; form: "patch" | "stat" },
+  call: GitCall,
+): Promise<string> {
+  const shape = form === "stat" ? ["--stat=100"] : ["--patch", "--find-renames"];
+  return git(["diff-tree", "-r", "--no-color", "--no-ext-diff", "--no-textconv", ...shape, from, to], call);
+}
+
+/** A repository inside of it would be taken over as an empty folder. */
+export function refuseNested(changes: readonly FileChange[], { path }: Worktree): void {
+  const nested = changes.find(({ oldMode, newMode }) => newMode === "160000" && oldMode !== "160000");
+  if (!nested) return;
+  throw new UserError(
+    "GIT_FAILED",
+    `${nested.path} in ${path} is a git repository of its own, whose files cannot be taken over. Remove its .git folder, or move it away.`,
+  );
+}

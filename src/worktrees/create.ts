@@ -1,0 +1,128 @@
+// Makes a worktree: a repository of its own that borrows the objects of the one it was made from. Its branches, stash, index and
+// settings are its own, so that nothing that happens in it reaches the checkout that people work in.
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import { type GitCall, git, tryGit } from "./git.ts";
+import { findWorktree, forget, takeName, type Worktree } from "./records.ts";
+import { runSetup } from "./setup-commands.ts";
+
+export type WorktreeRequest = {
+  configDir: string;
+  env: NodeJS.ProcessEnv;
+  /** The directory that the run would have worked in. */
+  workspace: string;
+  name: string;
+  base?: string;
+  /** Run the commands of `.cursor/worktrees.json`: only where the workspace is trusted. */
+  setup: boolean;
+  signal?: AbortSignal;
+};
+
+export type MadeWorktree = {
+  worktree: Worktree;
+  /** The same directory as `workspace`, in the worktree. */
+  workspace: string;
+  isNew: boolean;
+  notices: string[];
+};
+
+/** One that exists under the name is used again. */
+export async function openWorktree(request: WorktreeRequest): Promise<MadeWorktree> {
+  const { configDir, env, workspace, name, signal } = request;
+  checkName(name);
+  const call: GitCall = { cwd: workspace, env, ...(signal && { signal }) };
+  const { source, prefix } = await findRepository(workspace, call);
+  const known = findWorktree(configDir, source, name);
+  if (known) return reopened(known, prefix, request);
+  const wanted = request.base ?? "HEAD";
+  const commit = await tryGit(["rev-parse", "--verify", "--quiet", "--end-of-options", `${wanted}^{commit}`], call);
+  if (commit.problem !== undefined) throw noBase(wanted, source);
+  const base = commit.stdout.trim();
+  const common = (await git(["rev-parse", "--path-format=absolute", "--git-common-dir"], call)).trim();
+  const objects = join(common, "objects");
+  const worktree = takeName(configDir, { name, source, objects, base, createdAt: new Date().toISOString() });
+  try {
+    await checkOut(worktree, call);
+    const directory = join(worktree.path, prefix);
+    // A folder that git does not know, such as one with ignored files only.
+    mkdirSync(directory, { recursive: true });
+    if (request.setup) await runSetup(worktree, { env, ...(signal && { signal }) });
+    return { worktree, workspace: directory, isNew: true, notices: await leftBehind(worktree, call) };
+  } catch (error) {
+    forget(worktree);
+    throw error;
+  }
+}
+
+async function findRepository(workspace: string, call: GitCall): Promise<{ source: string; prefix: string }> {
+  const found = await tryGit(["rev-parse", "--show-toplevel", "--show-prefix"], call);
+  if (found.problem !== undefined) {
+    throw new UserError(
+      "USAGE",
+      `--worktree needs a git repository, and ${workspace} is not in one (${found.problem}). Make one with: git init && git add -A && git commit`,
+    );
+  }
+  const [source = "", prefix = ""] = found.stdout.split("\n");
+  return { source, prefix: prefix.replace(/\/$/, "") };
+}
+
+function reopened(worktree: Worktree, prefix: string, { base }: WorktreeRequest): MadeWorktree {
+  if (base !== undefined) {
+    throw new UserError(
+      "USAGE",
+      `The worktree ${worktree.name} already exists, so --worktree-base has no meaning. Choose another name, or leave it out.`,
+    );
+  }
+  if (!existsSync(worktree.path)) {
+    throw new UserError(
+      "USAGE",
+      `The worktree ${worktree.name} has lost its folder ${worktree.path}. Forget it with: courser worktrees remove ${worktree.name}`,
+    );
+  }
+  const workspace = join(worktree.path, prefix);
+  mkdirSync(workspace, { recursive: true });
+  return { worktree, workspace, isNew: false, notices: [] };
+}
+
+async function checkOut({ path, name, base, objects }: Worktree, call: GitCall): Promise<void> {
+  const common = dirname(objects);
+  const own = join(path, ".git");
+  mkdirSync(path, { mode: 0o700 });
+  await git(["clone", "--quiet", "--mirror", "--shared", "--no-recurse-submodules", "--", common, own], call);
+  // Remotes, identity, filters and line ends are those of the source; where its files lie is not.
+  writeFileSync(join(own, "config"), readFileSync(join(common, "config")));
+  for (const folder of ["hooks", "info"])
+    if (existsSync(join(common, folder))) cpSync(join(common, folder), join(own, folder), { recursive: true });
+  const inside = { ...call, cwd: path };
+  await git(["config", "--file", join(own, "config"), "core.bare", "false"], inside);
+  for (const setting of ["core.worktree", "extensions.worktreeConfig"])
+    await tryGit(["config", "--file", join(own, "config"), "--unset-all", setting], inside);
+  await tryGit(["update-ref", "-d", "refs/stash"], inside);
+  await git(["checkout", "--quiet", "--no-track", "-B", `courser/${name}`, base], inside);
+}
+
+/** What people may miss in it. */
+async function leftBehind({ source }: Worktree, call: GitCall): Promise<string[]> {
+  const { stdout } = await tryGit(["status", "--porcelain", "-z", "--no-renames"], { ...call, cwd: source });
+  const count = stdout.split("\0").length - 1;
+  if (count <= 0) return [];
+  return [
+    `${count} uncommitted ${count === 1 ? "change" : "changes"} of ${source} ${count === 1 ? "is" : "are"} not in the worktree.`,
+  ];
+}
+
+function checkName(name: string): void {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && !name.includes("..") && !/\.(lock|json)$|\.$/.test(name))
+    return;
+  throw new UserError(
+    "USAGE",
+    `'${name}' cannot be the name of a worktree: letters, digits, '.', '_' and '-' only. Put the prompt first, or after --: courser -w fix-login -- "…"`,
+  );
+}
+
+function noBase(wanted: string, source: string): UserError {
+  return wanted === "HEAD"
+    ? new UserError("USAGE", `${source} has no commit yet, so there is nothing to base a worktree on. Commit first.`)
+    : new UserError("USAGE", `--worktree-base '${wanted}' is not a commit of ${source}. See: git log --oneline --all`);
+}

@@ -1,0 +1,113 @@
+// What is known of each worktree: a file beside it in <config>, where no agent writes.
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { isObject } from "../json/object.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import { readJson, realOf, replaceFile } from "../store/json-file.ts";
+
+export type WorktreeRecord = {
+  name: string;
+  /** The checkout that it was made from. */
+  source: string;
+  /** The folder of the source's objects, which it borrows. */
+  objects: string;
+  /** The commit that it began with. */
+  base: string;
+  createdAt: string;
+  /** What was last taken over into the source: the tree of its files then. */
+  merged?: { tree: string; at: string };
+};
+
+export type Worktree = WorktreeRecord & {
+  /** Its folder. */
+  path: string;
+};
+
+export function worktreesDir(configDir: string): string {
+  return join(configDir, "worktrees");
+}
+
+/** Only one process can take a name. */
+export function takeName(configDir: string, record: WorktreeRecord): Worktree {
+  const path = join(worktreesDir(configDir), basename(record.source), record.name);
+  const file = recordFile(path);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const whole = `${file}.${process.pid}.tmp`;
+  try {
+    writeFileSync(whole, text(record), { mode: 0o600 });
+    linkSync(whole, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    throw new UserError("USAGE", `The worktree ${record.name} already exists at ${path}. Choose another name.`);
+  } finally {
+    rmSync(whole, { force: true });
+  }
+  return { ...record, path };
+}
+
+export function saveRecord({ path, ...record }: Worktree): void {
+  replaceFile(recordFile(path), text(record));
+}
+
+/** With its folder: nothing else may know its path any more. */
+export function forget(worktree: Pick<Worktree, "path">): void {
+  rmSync(worktree.path, { recursive: true, force: true });
+  rmSync(recordFile(worktree.path), { force: true });
+}
+
+/** All of them, the newest first. */
+export function listWorktrees(configDir: string): Worktree[] {
+  const folder = worktreesDir(configDir);
+  const found = namesIn(folder).flatMap((repository) =>
+    namesIn(join(folder, repository))
+      .filter((name) => name.endsWith(".json"))
+      .flatMap((name) => readRecord(join(folder, repository, name.slice(0, -".json".length))) ?? []),
+  );
+  return found.sort((one, other) => other.createdAt.localeCompare(one.createdAt));
+}
+
+export function findWorktree(configDir: string, source: string, name: string): Worktree | undefined {
+  const found = readRecord(join(worktreesDir(configDir), basename(source), name));
+  return found?.source === source ? found : undefined;
+}
+
+/** The worktree that a directory, a real path, is in. */
+export function worktreeAt(configDir: string, directory: string): Worktree | undefined {
+  const folder = worktreesDir(realOf(configDir));
+  const [repository, name] = relative(folder, directory).split(sep);
+  return repository && name && repository !== ".." ? readRecord(join(folder, repository, name)) : undefined;
+}
+
+function readRecord(path: string): Worktree | undefined {
+  const file = recordFile(path);
+  if (!existsSync(file)) return undefined;
+  const { createdAt, merged, ...record } = readJson(file) ?? {};
+  const { name, source, objects, base } = record;
+  if (!isText(name) || !isText(source) || !isText(objects) || !isText(base)) return undefined;
+  const { tree, at } = isObject(merged) ? merged : {};
+  return {
+    name,
+    source,
+    objects,
+    base,
+    path,
+    createdAt: isText(createdAt) ? createdAt : "",
+    ...(isText(tree) && isText(at) && { merged: { tree, at } }),
+  };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+function recordFile(path: string): string {
+  return `${path}.json`;
+}
+
+function text(record: WorktreeRecord): string {
+  return `${JSON.stringify(record, null, 2)}\n`;
+}

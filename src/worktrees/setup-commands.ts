@@ -1,0 +1,58 @@
+// `.cursor/worktrees.json`: the commands of a project that make a fresh worktree ready to work in.
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { toolEnvironment } from "../policy/tool-environment.ts";
+import { runProgram } from "../process/run-program.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import { readJson } from "../store/json-file.ts";
+import type { Worktree } from "./records.ts";
+
+const longestMs = 15 * 60_000;
+
+/** The worktree's own file, else the one of the source, which need not be committed. */
+export async function runSetup(
+  { path, source }: Worktree,
+  { env, signal }: { env: NodeJS.ProcessEnv; signal?: AbortSignal },
+): Promise<void> {
+  const file = [path, source]
+    .map((folder) => join(folder, ".cursor", "worktrees.json"))
+    .find((each) => existsSync(each));
+  if (!file) return;
+  for (const command of commandsIn(file)) {
+    const end = await runProgram({
+      command,
+      cwd: path,
+      env: { ...toolEnvironment(env), ROOT_WORKTREE_PATH: source },
+      timeoutMs: longestMs,
+      ...(signal && { signal }),
+    });
+    signal?.throwIfAborted();
+    if (end.exitCode !== 0) throw failed(file, command.at(-1)!, { ...end, stdout: end.stdout.toString("utf8") });
+  }
+}
+
+function commandsIn(file: string): string[][] {
+  const settings = readJson(file) ?? {};
+  const own = process.platform === "win32" ? "setup-worktree-windows" : "setup-worktree-unix";
+  const key = [own, "setup-worktree"].find((name) => settings[name] !== undefined);
+  const setup = key === undefined ? [] : settings[key];
+  if (typeof setup === "string") return [["bash", resolve(dirname(file), setup)]];
+  if (Array.isArray(setup) && setup.every((each) => typeof each === "string"))
+    return setup.map((command) => ["bash", "-c", command]);
+  throw new UserError("CONFIG_INVALID", `${file}: "${key}" must be a list of commands, or the path of a script.`);
+}
+
+type FailedCommand = { exitCode: number | null; stdout: string; stderr: string; timedOut: boolean; failure?: unknown };
+
+function failed(file: string, command: string, end: FailedCommand): UserError {
+  const why = end.timedOut
+    ? "took longer than 15 minutes"
+    : end.failure
+      ? "could not be started"
+      : `exited with code ${end.exitCode}`;
+  const said = `${end.stdout}\n${end.stderr}`.trim().split("\n").slice(-10).join("\n");
+  return new UserError(
+    "WORKTREE_SETUP",
+    `The setup of the worktree failed, and the worktree was removed: '${command}' of ${file} ${why}.${said === "" ? "" : `\n${said}`}\nWithout the setup: --skip-worktree-setup`,
+  );
+}

@@ -1,0 +1,228 @@
+// Runs in worktrees, with the built program: where they work, what they see, how their work is taken over or thrown away.
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { createRepository, everythingIn, type Repository } from "./repository.ts";
+
+let repository: Repository;
+afterEach(() => repository.remove());
+
+const write = (path: string, contents: string) => ({ name: "Write", args: { path, contents } });
+const script = (...calls: object[]) => [{ calls }, { text: "Done." }];
+
+describe("a run in a worktree", () => {
+  it("works in a copy, and leaves the checkout alone", async () => {
+    repository = createRepository();
+    repository.file("draft.txt", "not committed\n");
+    const before = everythingIn(repository);
+    const run = await repository.play(script(write("new.txt", "made\n")), ["--trust", "-w", "try"]);
+    expect(run.exit).toBe(0);
+    const folder = join(repository.config, "worktrees/work/try");
+    expect(run.lines()[0]).toMatchObject({ subtype: "init", cwd: folder });
+    expect(run.notices()).toContain(`Using worktree: ${folder}`);
+    expect(run.notices()).toContain("1 uncommitted change of");
+    expect(readFileSync(join(folder, "new.txt"), "utf8")).toBe("made\n");
+    expect(existsSync(join(folder, "draft.txt"))).toBe(false);
+    expect(everythingIn(repository)).toBe(before);
+  });
+
+  it("begins with the commit that is named, in the same subdirectory, and is used again by its name", async () => {
+    repository = createRepository();
+    const first = repository.git("rev-parse", "HEAD").trim();
+    repository.file("later.txt", "later\n");
+    repository.git("add", "-A");
+    repository.git("commit", "-q", "-m", "second");
+    const cwd = join(repository.path, "sub");
+    const folder = join(repository.config, "worktrees/work/old");
+    const args = ["--trust", "-w", "old"];
+    const made = await repository.play(script(write("x.txt", "1\n")), [...args, "--worktree-base", first], { cwd });
+    expect(made.lines()[0]!["cwd"]).toBe(join(folder, "sub"));
+    expect(existsSync(join(folder, "later.txt"))).toBe(false);
+    const again = await repository.play(script(write("y.txt", "2\n")), args, { cwd });
+    expect(again.exit).toBe(0);
+    expect(readFileSync(join(folder, "sub/x.txt"), "utf8") + readFileSync(join(folder, "sub/y.txt"), "utf8")).toBe(
+      "1\n2\n",
+    );
+  });
+
+  it("commits, branches and stashes of the agent stay in it, also from the sandbox", async () => {
+    repository = createRepository();
+    repository.git("tag", "v1");
+    const before = everythingIn(repository);
+    const command =
+      "echo x >> a.txt && git commit -qam change && git branch other && git tag v2 && git branch -f main HEAD && echo y >> a.txt && git stash && git stash list && git log --oneline --all";
+    const file = repository.file("../script.json", JSON.stringify(script({ name: "Shell", args: { command } })));
+    const args = [
+      "-p",
+      "--trust",
+      "--model",
+      `script:${file}`,
+      "--output-format",
+      "stream-json",
+      "-w",
+      "try",
+      "--",
+      "go",
+    ];
+    const run = await repository.run(args);
+    const end = run.lines().find((line) => line["subtype"] === "completed");
+    expect(JSON.stringify(end)).toContain("stash@{0}");
+    expect(everythingIn(repository)).toBe(before);
+  });
+
+  it("has the setup of the project where that is trusted, and says what failed", async () => {
+    repository = createRepository({
+      "a.txt": "one\n",
+      ".cursor/worktrees.json": JSON.stringify({
+        "setup-worktree": ['cp "$ROOT_WORKTREE_PATH/.env" .env', "echo set > ready.txt"],
+      }),
+    });
+    repository.file(".env", "KEY=1\n");
+    const made = await repository.play(script(write("n", "")), ["--trust", "-w", "one"]);
+    expect(made.exit).toBe(0);
+    const folder = join(repository.config, "worktrees/work");
+    expect(readFileSync(join(folder, "one/.env"), "utf8")).toBe("KEY=1\n");
+    await repository.play(script(write("n", "")), ["-w", "two", "--skip-worktree-setup"]);
+    expect(existsSync(join(folder, "two/ready.txt"))).toBe(false);
+    repository.file(".cursor/worktrees.json", JSON.stringify({ "setup-worktree": ["echo no luck >&2; exit 3"] }));
+    repository.git("commit", "-qam", "broken setup");
+    const failed = await repository.play(script(write("n", "")), ["-w", "three"]);
+    expect(failed.lines().at(-1)).toMatchObject({ error_code: "WORKTREE_SETUP" });
+    expect(failed.stdout).toContain("no luck");
+    expect(existsSync(join(folder, "three"))).toBe(false);
+  });
+
+  it("follows deny rules of the project that were never committed", async () => {
+    repository = createRepository();
+    repository.file(".cursor/cli.json", JSON.stringify({ permissions: { allow: [], deny: ["Read(a.txt)"] } }));
+    const run = await repository.play(script({ name: "Read", args: { path: "a.txt" } }), [
+      "--trust",
+      "--force",
+      "-w",
+      "try",
+    ]);
+    expect(JSON.stringify(run.lines().find((line) => line["subtype"] === "completed"))).toContain("rejected");
+  });
+
+  it.each([
+    [["-w", "fix the bug"], "cannot be the name of a worktree"],
+    [["-w", "../up"], "cannot be the name of a worktree"],
+    [["--worktree-base", "main"], "--worktree-base needs --worktree"],
+    [["-w", "x", "--worktree-base", "nosuch"], "is not a commit of"],
+  ])("refuses %j", async (args, message) => {
+    repository = createRepository();
+    const run = await repository.play(script(), ["--trust", ...args]);
+    expect(run.exit).not.toBe(0);
+    expect(run.stdout).toContain(message);
+    expect(existsSync(join(repository.config, "worktrees/work/x"))).toBe(false);
+  });
+
+  it("asks for trust first, and has no setup under --force alone", async () => {
+    repository = createRepository({ "a.txt": "", ".cursor/worktrees.json": '{"setup-worktree":["touch ran"]}' });
+    const closed = await repository.run(["-p", "-w", "try", "hello"]);
+    expect([closed.exit, closed.stdout]).toEqual([1, ""]);
+    expect(closed.stderr).toContain("Workspace Trust Required");
+    expect(existsSync(join(repository.config, "worktrees"))).toBe(false);
+    await repository.play(script(write("n", "")), ["--force", "-w", "try"]);
+    expect(existsSync(join(repository.config, "worktrees/work/try/ran"))).toBe(false);
+  });
+
+  it("is made by several runs at once, each in its own", async () => {
+    repository = createRepository();
+    const before = everythingIn(repository);
+    const runs = await Promise.all(
+      [1, 2, 3, 4].map((each) =>
+        repository.play(script(write("mine.txt", "mine")), [
+          "--trust",
+          "-w",
+          ...(each === 4 ? [] : [`w${each}`]),
+          "--",
+          "go",
+        ]),
+      ),
+    );
+    expect(runs.map(({ exit }) => exit)).toEqual([0, 0, 0, 0]);
+    const listed = JSON.parse((await repository.run(["worktrees", "--format", "json"])).stdout) as { state: string }[];
+    expect(listed.map(({ state }) => state)).toEqual(["changed", "changed", "changed", "changed"]);
+    expect(everythingIn(repository)).toBe(before);
+  });
+});
+
+describe("worktrees", () => {
+  const worktree = async (files: Record<string, string>) => {
+    repository = createRepository({ "a.txt": "one\n", "gone.txt": "bye\n", "tool.sh": "echo\n" });
+    const calls = Object.entries(files).map(([path, contents]) => write(path, contents));
+    await repository.play(script(...calls), ["--trust", "-w", "try"]);
+    return join(repository.config, "worktrees/work/try");
+  };
+
+  it("show is the diff, and merge writes it as uncommitted changes, with modes and links", async () => {
+    const folder = await worktree({ "a.txt": "two\n", "deep/er/new.txt": "new\n" });
+    repository.gitIn(folder, "rm", "-q", "gone.txt");
+    repository.gitIn(folder, "update-index", "--chmod=+x", "tool.sh");
+    symlinkSync("a.txt", join(folder, "link"));
+    repository.gitIn(folder, "checkout", "-q", "--", "tool.sh");
+    const shown = await repository.run(["worktrees", "show", "try"]);
+    expect(shown.stdout).toContain("-one\n+two");
+    expect(shown.stdout).toContain("deleted file mode");
+    const index = everythingIn(repository).match(/^index .*$/m)![0];
+    const merged = await repository.run(["worktrees", "merge", "try", "--yes"]);
+    expect(merged.stdout).toContain("✓ Merged");
+    expect(everythingIn(repository)).toContain(index);
+    expect(repository.git("status", "--short").split("\n").sort()).toEqual(
+      ["", " D gone.txt", " M a.txt", " M tool.sh", "?? deep/", "?? link"].sort(),
+    );
+    expect((await repository.run(["worktrees"])).stdout).toContain("merged");
+    expect((await repository.run(["worktrees", "remove", "try"])).exit).toBe(0);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it("merge keeps what was committed since, and refuses what was changed in both or is not committed", async () => {
+    await worktree({ "a.txt": "two\n", "new.txt": "new\n" });
+    repository.file("other.txt", "other\n");
+    repository.git("add", "-A");
+    repository.git("commit", "-q", "-m", "meanwhile");
+    repository.file("new.txt", "mine\n");
+    const before = everythingIn(repository);
+    const refused = await repository.run(["worktrees", "merge", "try", "--yes"]);
+    expect(refused.exit).toBe(1);
+    expect(refused.stderr).toMatch(/uncommitted work .*in the way\.\n {2}new\.txt\n/);
+    expect(everythingIn(repository)).toBe(before);
+    repository.file("new.txt", "");
+    repository.git("clean", "-fdq");
+    repository.file("a.txt", "three\n");
+    repository.git("commit", "-qam", "the same line");
+    const conflict = await repository.run(["worktrees", "merge", "try", "--yes"]);
+    expect(conflict.stderr).toMatch(/changed in the same places since\.\n {2}a\.txt\n/);
+    const branch = await repository.run(["worktrees", "merge", "try", "--branch", "work-of-try"]);
+    expect(branch.exit).toBe(0);
+    expect(repository.git("show", "work-of-try:new.txt")).toBe("new\n");
+    expect(repository.git("status", "--short")).toBe("");
+  });
+
+  it("a nested repository, an ignored file and a link in the way are not written over", async () => {
+    const folder = await worktree({ "x/y.txt": "y\n" });
+    repository.file(".git/info/exclude", "x\n");
+    repository.file("x", "ignored\n");
+    const refused = await repository.run(["worktrees", "merge", "try", "--yes"]);
+    expect(refused.stderr).toContain("  x/y.txt");
+    expect(readFileSync(join(repository.path, "x"), "utf8")).toBe("ignored\n");
+    mkdirSync(join(folder, "inner"));
+    repository.gitIn(join(folder, "inner"), "init", "-q");
+    writeFileSync(join(folder, "inner/f"), "f");
+    repository.gitIn(join(folder, "inner"), "add", "-A");
+    repository.gitIn(join(folder, "inner"), "commit", "-qm", "x");
+    const nested = await repository.run(["worktrees", "merge", "try", "--yes"]);
+    expect(nested.stderr).toContain("is a git repository of its own");
+  });
+
+  it("remove asks where work would be lost, and names it", async () => {
+    const folder = await worktree({ "a.txt": "two\n" });
+    const asked = await repository.run(["worktrees", "remove", "try"]);
+    expect(asked.exit).toBe(2);
+    expect(asked.stderr).toContain("try: 1 changed file and 0 commits were not merged.");
+    expect(existsSync(folder)).toBe(true);
+    expect((await repository.run(["worktrees", "remove", "try", "--yes"])).exit).toBe(0);
+    expect((await repository.run(["worktrees", "remove", "try"])).stderr).toContain("There is no worktree 'try'");
+  });
+});
