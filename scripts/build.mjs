@@ -10,6 +10,7 @@ import { bundleHookLauncher } from "./hook-launcher.mjs";
 import { lightPackages } from "./light-packages.mjs";
 import { packChunks } from "./packs.mjs";
 import { copyPdfReader, pdfReaderBeside, pdfReaderText } from "./pdf-reader.mjs";
+import { prismApart } from "./prism-apart.mjs";
 import { startTinyModel } from "./tiny-model.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -38,6 +39,7 @@ mkdirSync(join(dist, "hook"), { recursive: true });
 const version = versionString(await bundleCli());
 await writeBoot();
 await bundleLibraries();
+await bundleComponents();
 await bundleRelay();
 await bundleHookLauncher({ root, dist, target, version });
 // A package is published with its types; a checkout reads the source.
@@ -135,6 +137,26 @@ async function bundleLibraries() {
     });
   }
   copyPdfReader(join(dist, "lib/pdfjs.mjs"));
+}
+
+/** For browsers: the components and their style sheet. Who uses them brings preact. */
+async function bundleComponents() {
+  await build({
+    absWorkingDir: root,
+    entryPoints: { components: "src/studio/components/index.ts", style: "src/studio/components/components.css" },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    outdir: join(dist, "lib/components"),
+    entryNames: "[name]",
+    chunkNames: "[name]-[hash]",
+    legalComments: "none",
+    external: ["preact", "preact/*"],
+    plugins: [prismApart],
+    logLevel: "warning",
+  });
 }
 
 /** Started by other programs, once for each call of a hook: one small file. */

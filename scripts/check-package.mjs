@@ -4,6 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const bin = (path) => join(root, "node_modules", path);
@@ -28,8 +30,24 @@ const { sharedObjects } = process.report.getReport() as { sharedObjects: string[
 console.log(sharedObjects.filter((path) => path.includes("sqlite")).length, "databases");
 `;
 
+/** A page of another program, with one import and one style sheet. */
+const page = `
+import { render } from "preact";
+import { BashTool, Timeline, TimelineLog, toolCall, type AgentEvent } from "courser-agent/components";
+import "courser-agent/components.css";
+const events: AgentEvent[] = [{ type: "user", text: "hi" }];
+const log = new TimelineLog().append(...events);
+const run = { command: "ls", workingDirectory: "/", exitCode: 0, signal: "", stdout: "a", stderr: "", executionTime: 1 };
+const args = { command: "ls", workingDirectory: "/", timeout: 0, simpleCommands: [], hasInputRedirect: false, hasOutputRedirect: false,
+  parsingResult: { parsingFailed: false, executableCommands: [], hasRedirects: false, hasCommandSubstitution: false } };
+export function App() {
+  return <><Timeline log={log} /><BashTool call={toolCall("shell", { args, result: { success: run } })} /></>;
+}
+render(<App />, document.body);
+`;
+
 /** Throws with what is wrong. */
-export function checkPackage() {
+export async function checkPackage() {
   const folder = mkdtempSync(join(tmpdir(), "courser-package-"));
   const run = (args, cwd = root) =>
     execFileSync(process.execPath, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
@@ -50,12 +68,14 @@ export function checkPackage() {
       "--no-emoji",
       "--format",
       "ascii",
+      "--exclude-entrypoints",
+      "components.css",
     ]);
 
     const installed = join(folder, "node_modules", name);
     mkdirSync(installed, { recursive: true });
     execFileSync("tar", ["-xzf", tarball, "--strip-components=1", "-C", installed]);
-    symlinkSync(bin("@types"), join(folder, "node_modules/@types"));
+    for (const name of ["@types", "preact"]) symlinkSync(bin(name), join(folder, "node_modules", name));
     writeFileSync(join(folder, "package.json"), '{"type":"module"}');
     writeFileSync(join(folder, "program.ts"), program);
     // Without skipLibCheck: the package's own declarations must hold as well.
@@ -69,9 +89,10 @@ export function checkPackage() {
     };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["program.ts"] }));
     run([tsc, "-p", "."], folder);
+    const pageSize = await bundlePage(folder, options);
     // Also from CommonJS, which Node can do since 20.19.
     run(["-e", `if (typeof require(${JSON.stringify(name)}).start !== "function") process.exit(1)`], folder);
-    return run(["program.js"], folder);
+    return `${run(["program.js"], folder)}page of ${pageSize}\n`;
   } catch (error) {
     throw new Error(`${error.message}\n${error.stdout ?? ""}${error.stderr ?? ""}`);
   } finally {
@@ -79,4 +100,34 @@ export function checkPackage() {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(checkPackage());
+/** Compiled and bundled as another program would; what a browser loads first is counted. */
+async function bundlePage(folder, options) {
+  writeFileSync(join(folder, "page.tsx"), page);
+  writeFileSync(join(folder, "css.d.ts"), 'declare module "courser-agent/components.css";');
+  const jsx = {
+    jsx: "react-jsx",
+    jsxImportSource: "preact",
+    types: [],
+    module: "ESNext",
+    moduleResolution: "Bundler",
+    noEmit: true,
+  };
+  const compilerOptions = { ...options, ...jsx };
+  writeFileSync(
+    join(folder, "tsconfig.page.json"),
+    JSON.stringify({ compilerOptions, files: ["page.tsx", "css.d.ts"] }),
+  );
+  execFileSync(process.execPath, [tsc, "-p", "tsconfig.page.json"], { cwd: folder, encoding: "utf8" });
+  const { outputFiles } = await build({
+    absWorkingDir: folder,
+    entryPoints: ["page.tsx"],
+    ...{ bundle: true, splitting: true, format: "esm", minify: true, jsx: "automatic", jsxImportSource: "preact" },
+    outdir: join(folder, "page"),
+    write: false,
+  });
+  const first = outputFiles.filter(({ path }) => /page\.(js|css)$/.test(path));
+  const bytes = first.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).length, 0);
+  return `${Math.ceil(bytes / 1000)} kB`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(await checkPackage());

@@ -1,9 +1,7 @@
 // Code in pieces, each with what the highlighter calls it. Heavy: loaded when code is shown.
 import Prism from "prismjs";
+import type { CodePiece } from "./code-piece.ts";
 import "./languages.ts";
-
-/** Text and what it is, as the highlighter calls it. */
-export type CodePiece = { text: string; kind?: string };
 
 /** Longer texts are not worth the wait. */
 const mostCode = 100_000;

@@ -1,0 +1,154 @@
+// The card of a call: one line that says what, on what, with what outcome; below it what helps, folded where it is not needed.
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { errorTextOf, outcomeGroupOf } from "../../protocol/tool-calls.ts";
+import { type CallWords, wordsOfCall } from "../../view/call-words.ts";
+import { documentText } from "../../view/document-text.ts";
+import { duration, runningFor } from "../../view/numbers.ts";
+import { fieldsOf } from "./fields.ts";
+import { Reason } from "./reason.tsx";
+import type { ToolCall } from "./timeline/blocks.ts";
+import { useOpen, usePath, useView } from "./view-options.tsx";
+
+export type CallState = "running" | "waiting" | "ok" | "failed" | "refused" | "unknown";
+
+export function stateOf({ outcome, isRunning, isAsked }: ToolCall): CallState {
+  if (isAsked) return "waiting";
+  return isRunning ? "running" : outcomeGroupOf(outcome);
+}
+
+/** What every tool component is given. `id`: of its block, for what is open. */
+export type ToolProps = { call: ToolCall; id?: string; question?: ComponentChildren };
+
+export type CardProps = ToolProps & {
+  /** Shown when it is open. */
+  children?: ComponentChildren;
+  /** Shown while it is not. */
+  peek?: ComponentChildren;
+  opensByItself?: boolean;
+  /** In the place of what the table of words says. */
+  words?: Partial<CallWords>;
+  outcome?: ComponentChildren;
+  isStruck?: boolean;
+  /** The reason is told by the body already. */
+  tellsReason?: boolean;
+};
+
+export function Card({ call, id, question, children, peek, opensByItself, outcome, isStruck, ...rest }: CardProps) {
+  const { isStatic } = useView();
+  const state = stateOf(call);
+  const words = { ...wordsOfCall(call.tool, call.args, call.outcome?.value), ...rest.words };
+  const why = (state === "failed" || state === "refused") && !rest.tellsReason ? errorTextOf(call.outcome) : undefined;
+  const [isOpen, setOpen] = useOpen(id ?? call.callId, opensByItself === true);
+  const hasBody = isFilled(children);
+  const head = <Head call={call} state={state} words={words} outcome={outcome} isStruck={isStruck} />;
+  return (
+    <section class={`cr-card cr-${state}`} aria-label={labelOf(words, state)}>
+      {hasBody ? (
+        <details open={isOpen}>
+          <summary
+            onClick={(event) => {
+              event.preventDefault();
+              setOpen(!isOpen);
+            }}
+          >
+            {head}
+          </summary>
+          {(isOpen || isStatic) && <div class="cr-body">{children}</div>}
+        </details>
+      ) : (
+        <div class="cr-head">{head}</div>
+      )}
+      {isFilled(peek) && (!hasBody || !isOpen || isStatic) && <div class="cr-peek">{peek}</div>}
+      {why !== undefined && <Reason text={why} isRefused={state === "refused"} />}
+      {question}
+    </section>
+  );
+}
+
+function isFilled(children: ComponentChildren): boolean {
+  return Array.isArray(children)
+    ? children.some(isFilled)
+    : children !== undefined && children !== null && children !== false && children !== "";
+}
+
+const stateWords: Record<CallState, string> = {
+  running: "running",
+  waiting: "wants permission",
+  ok: "",
+  failed: "failed",
+  refused: "refused",
+  unknown: "no result",
+};
+
+function labelOf({ name, target }: CallWords, state: CallState): string {
+  return documentText([name, target.slice(0, 80), stateWords[state]].filter(Boolean).join(" "));
+}
+
+type HeadProps = Pick<CardProps, "call" | "outcome" | "isStruck"> & { state: CallState; words: CallWords };
+
+function Head({ call, state, words, outcome, isStruck }: HeadProps) {
+  const short = usePath();
+  const where = short(words.where);
+  const place = words.by !== "" ? `by ${words.by}` : where === "" || where === "." ? "" : `in ${where}`;
+  const Target = isStruck && state === "ok" ? "s" : "span";
+  return (
+    <>
+      <b class="cr-name">{documentText(words.name)}</b>
+      <Target class="cr-target">
+        <MiddleCut text={documentText(short(words.target))} />
+      </Target>
+      {place !== "" && <span class="cr-place">{documentText(place)}</span>}
+      <span class="cr-outcome">
+        <Outcome call={call} state={state} words={words} outcome={outcome} />
+      </span>
+    </>
+  );
+}
+
+/** A path is known by its end, a command by its beginning: what has no room goes in the middle. */
+function MiddleCut({ text }: { text: string }) {
+  const end = text.length > 24 ? Math.max(text.length - 18, text.lastIndexOf("/")) : text.length;
+  return (
+    <>
+      <span>{text.slice(0, end)}</span>
+      {end < text.length && <span>{text.slice(end)}</span>}
+    </>
+  );
+}
+
+const signs: Partial<Record<CallState, string>> = { failed: "✗", refused: "!" };
+
+function Outcome({ call, state, words, outcome }: Omit<HeadProps, "isStruck">) {
+  const { startedAt, endedAt } = call;
+  const time = startedAt !== undefined && endedAt !== undefined ? endedAt - startedAt : undefined;
+  const isTimed = time !== undefined && state !== "refused" && (words.isTimed || time >= 1000);
+  const said = state === "ok" ? (outcome ?? words.outcome) : saidOf(call, state);
+  return (
+    <>
+      {signs[state] && (
+        <span class="cr-sign" aria-hidden="true">
+          {signs[state]}
+        </span>
+      )}
+      {isFilled(said) && <span class="cr-said">{said}</span>}
+      {state === "running" && <Elapsed since={startedAt} />}
+      {isTimed && <span class="cr-time">{duration(time)}</span>}
+    </>
+  );
+}
+
+function saidOf({ outcome }: ToolCall, state: CallState): string {
+  const { exitCode } = fieldsOf(outcome?.value);
+  return state === "failed" && typeof exitCode === "number" && exitCode !== 0 ? `exit ${exitCode}` : stateWords[state];
+}
+
+/** Changes once a second, and only while it is seen. */
+function Elapsed({ since }: { since: number | undefined }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return since === undefined ? null : <span class="cr-time">{runningFor(now - since)}</span>;
+}

@@ -1,0 +1,145 @@
+// Small charts of a session: tokens, cost and time by turn, and how full the context is. Drawn as SVG, told in words.
+import type { Usage } from "../../protocol/event.ts";
+import { addUsage, noUsage } from "../../protocol/usage.ts";
+import { dollars, duration, tokenCount } from "../../view/numbers.ts";
+import type { TurnNumbers } from "./timeline/blocks.ts";
+
+type ChartProps = { turns: readonly TurnNumbers[] };
+
+export function UsageChart({ turns }: ChartProps) {
+  const bars = turns.map((turn) => {
+    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = turn.usage ?? noUsage;
+    return {
+      turn: turn.number,
+      parts: [
+        { class: "cr-chart-soft", value: cacheReadTokens },
+        { class: "cr-chart-accent", value: inputTokens + cacheWriteTokens },
+        { class: "cr-chart-good", value: outputTokens },
+      ],
+      words: `${tokenCount(inputTokens + cacheReadTokens + cacheWriteTokens)} in, ${tokenCount(outputTokens)} out`,
+    };
+  });
+  const sum = turns.reduce((all, turn) => (turn.usage ? addUsage(all, turn.usage) : all), noUsage as Usage);
+  const words = `${tokenCount(sum.inputTokens + sum.cacheReadTokens + sum.cacheWriteTokens)} tokens in, ${tokenCount(sum.outputTokens)} out`;
+  return <Bars title="Tokens by turn" words={words} bars={bars} />;
+}
+
+export function CostChart({ turns }: ChartProps) {
+  const bars = turns.map(({ number, costUsd = 0 }) => ({
+    turn: number,
+    parts: [{ class: "cr-chart-accent", value: costUsd }],
+    words: dollars(costUsd),
+  }));
+  return (
+    <Bars title="Cost by turn" words={dollars(turns.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0))} bars={bars} />
+  );
+}
+
+export function TimeChart({ turns }: ChartProps) {
+  const bars = turns.map(({ number, durationMs, toolMs }) => {
+    const tools = Math.min(toolMs, durationMs);
+    return {
+      turn: number,
+      parts: [
+        { class: "cr-chart-accent", value: durationMs - tools },
+        { class: "cr-chart-good", value: tools },
+      ],
+      words: `model ${duration(durationMs - tools)}, tools ${duration(tools)}`,
+    };
+  });
+  const sum = turns.reduce((all, { durationMs }) => all + durationMs, 0);
+  return <Bars title="Time by turn" words={duration(sum)} bars={bars} />;
+}
+
+type Bar = { turn: number; parts: { class: string; value: number }[]; words: string };
+
+/** More turns than this are drawn as the last ones. */
+const mostBars = 60;
+const height = 48;
+
+function Bars({ title, words, bars }: { title: string; words: string; bars: readonly Bar[] }) {
+  const shown = bars.slice(-mostBars);
+  const highest = Math.max(...shown.map(({ parts }) => sumOf(parts)), Number.MIN_VALUE);
+  const width = Math.max(12, shown.length) * 8;
+  return (
+    <figure class="cr-chart">
+      <figcaption>
+        <span>{title}</span>
+        <span class="cr-number">{words}</span>
+      </figcaption>
+      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={`${title}: ${words}`}>
+        {shown.map((bar, index) => (
+          <g key={bar.turn}>
+            <title>{`Turn ${bar.turn}: ${bar.words}`}</title>
+            <rect class="cr-chart-ground" x={index * 8} y={0} width={6} height={height} />
+            {stacked(bar.parts, highest).map((part) => (
+              <rect key={part.class} class={part.class} x={index * 8} y={part.y} width={6} height={part.height} />
+            ))}
+          </g>
+        ))}
+      </svg>
+    </figure>
+  );
+}
+
+function stacked(parts: Bar["parts"], highest: number) {
+  let y = height;
+  return parts.map((part) => {
+    const size = (part.value / highest) * height;
+    y -= size;
+    return { class: part.class, y, height: size };
+  });
+}
+
+function sumOf(parts: Bar["parts"]): number {
+  return parts.reduce((sum, { value }) => sum + value, 0);
+}
+
+/** One line: how much of the model's window is in use. */
+export function ContextMeter({ used, window }: { used: number; window: number }) {
+  const share = window > 0 ? Math.min(1, used / window) : 0;
+  const words = `${Math.round(share * 100)} %`;
+  return (
+    <div class="cr-meter">
+      <span>context</span>
+      <svg
+        viewBox="0 0 120 6"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Context: ${words} of ${tokenCount(window)} tokens`}
+      >
+        <rect class="cr-chart-ground" width={120} height={6} rx={3} />
+        <rect class={share > 0.85 ? "cr-chart-warn" : "cr-chart-accent"} width={120 * share} height={6} rx={3} />
+      </svg>
+      <span class="cr-number">{words}</span>
+    </div>
+  );
+}
+
+/** One bar: where the time of a turn, or of all of them, went. */
+export function TimeBar({ turns }: ChartProps) {
+  const total = turns.reduce((sum, { durationMs }) => sum + durationMs, 0);
+  const tools = Math.min(
+    total,
+    turns.reduce((sum, { toolMs }) => sum + toolMs, 0),
+  );
+  const share = total > 0 ? tools / total : 0;
+  return (
+    <figure class="cr-chart">
+      <svg
+        viewBox="0 0 120 8"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Model ${duration(total - tools)}, tools ${duration(tools)}`}
+      >
+        <rect class="cr-chart-ground" width={120} height={8} />
+        <rect class="cr-chart-accent" width={120 * (1 - share)} height={8} />
+        <rect class="cr-chart-good" x={120 * (1 - share)} width={120 * share} height={8} />
+      </svg>
+      <figcaption>
+        <span>model {duration(total - tools)}</span>
+        <span>tools {duration(tools)}</span>
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,103 @@
+// A change to a file: unified or side by side, with line numbers and the words that changed.
+
+import { changedWords, type DiffLine, hunksOfDiff } from "../../view/diff-hunks.ts";
+import { documentText } from "../../view/document-text.ts";
+import { counted } from "../../view/numbers.ts";
+import { type Words, wordChanges } from "../../view/word-changes.ts";
+import { Folded } from "./text/folded.tsx";
+import { useView } from "./view-options.tsx";
+
+type DiffProps = { diff: string; layout?: "unified" | "split"; first?: number };
+
+type Row = DiffLine & { words?: Words | undefined };
+
+export function Diff({ diff, layout, first = 60 }: DiffProps) {
+  const { diffLayout } = useView();
+  const hunks = hunksOfDiff(documentText(diff)).map(withWords);
+  const Lines = (layout ?? diffLayout) === "split" ? SplitHunk : UnifiedHunk;
+  const added = hunks.flat().filter((line) => line.sign === "+").length;
+  const removed = hunks.flat().filter((line) => line.sign === "-").length;
+  const label = `${counted(added, "line")} added, ${counted(removed, "line")} removed`;
+  return (
+    <div class="cr-diff" role="group" aria-label={label}>
+      {hunks.map((hunk, index) => (
+        <Lines key={index} hunk={hunk} first={first} />
+      ))}
+    </div>
+  );
+}
+
+function withWords(hunk: readonly DiffLine[]): Row[] {
+  const words = changedWords(hunk, wordChanges);
+  return hunk.map((line) => ({ ...line, words: words.get(line) }));
+}
+
+type HunkProps = { hunk: readonly Row[]; first: number };
+
+function UnifiedHunk({ hunk, first }: HunkProps) {
+  return (
+    <div class="cr-hunk">
+      <Folded items={hunk} first={first} noun="line" draw={(row, index) => <Line key={index} row={row} />} />
+    </div>
+  );
+}
+
+function SplitHunk({ hunk, first }: HunkProps) {
+  return (
+    <div class="cr-hunk cr-split">
+      <Folded
+        items={pairs(hunk)}
+        first={first}
+        noun="line"
+        draw={([before, after], index) => (
+          <div key={index} class="cr-pair">
+            <Line row={before} side="before" />
+            <Line row={after} side="after" />
+          </div>
+        )}
+      />
+    </div>
+  );
+}
+
+type Pair = [before: Row | undefined, after: Row | undefined];
+
+/** Removed lines stand beside the ones that came in their place. */
+function pairs(hunk: readonly Row[]): Pair[] {
+  const all: Pair[] = [];
+  for (let at = 0; at < hunk.length; ) {
+    if (hunk[at]!.sign === " ") {
+      all.push([hunk[at], hunk[at]]);
+      at++;
+      continue;
+    }
+    const removed: Row[] = [];
+    const added: Row[] = [];
+    while (hunk[at]?.sign === "-") removed.push(hunk[at++]!);
+    while (hunk[at]?.sign === "+") added.push(hunk[at++]!);
+    for (let index = 0; index < Math.max(removed.length, added.length); index++)
+      all.push([removed[index], added[index]]);
+  }
+  return all;
+}
+
+const kinds = { "+": "cr-added", "-": "cr-removed", " ": "" } as const;
+
+function Line({ row, side }: { row: Row | undefined; side?: "before" | "after" }) {
+  if (!row) return <div class="cr-change cr-empty" />;
+  const number = side === undefined ? (row.after ?? row.before) : row[side];
+  const kind = kinds[row.sign];
+  const Text = row.sign === "+" ? "ins" : row.sign === "-" ? "del" : "span";
+  return (
+    <div class={`cr-change ${kind}`.trim()} data-line={number}>
+      <span class="cr-change-sign" aria-hidden="true">
+        {row.sign}
+      </span>
+      <Text>{row.words ? row.words.map(word) : row.text}</Text>
+    </div>
+  );
+}
+
+function word({ text, isChanged }: Words[number]) {
+  return isChanged ? <mark>{text}</mark> : text;
+}

@@ -1,0 +1,119 @@
+// What is said: by the user, by the model, in its thoughts, and about the run; and how a turn ended.
+import { errorCodes } from "../../protocol/error-codes.ts";
+import type { TurnEnding } from "../../protocol/run.ts";
+import { collapsed } from "../../text/one-line.ts";
+import { documentText } from "../../view/document-text.ts";
+import { counted, dollars, duration } from "../../view/numbers.ts";
+import { Folded } from "./text/folded.tsx";
+import { Markdown } from "./text/markdown.tsx";
+import { pictureAddress } from "./text/picture.ts";
+import type { BlockBody } from "./timeline/blocks.ts";
+import { useOpen, useView } from "./view-options.tsx";
+
+type BodyOf<Type extends BlockBody["type"]> = Omit<Extract<BlockBody, { type: Type }>, "type">;
+
+export type Picture = { mime: string; base64: string };
+
+/** As it was typed. */
+export function UserMessage({ text, isAside, pictures = [] }: BodyOf<"user"> & { pictures?: readonly Picture[] }) {
+  const lines = documentText(text.trim()).split("\n");
+  return (
+    <div class={`cr-user${isAside ? " cr-aside" : ""}`}>
+      <Folded
+        items={lines}
+        first={30}
+        noun="line"
+        draw={(line, index) => (
+          <span key={index} class="cr-line">
+            {line}
+            {"\n"}
+          </span>
+        )}
+      />
+      <Pictures pictures={pictures} />
+    </div>
+  );
+}
+
+export function Pictures({ pictures }: { pictures: readonly Picture[] }) {
+  return pictures.map(({ mime, base64 }, index) => {
+    const address = pictureAddress(mime, base64);
+    return address && <img key={index} class="cr-picture" src={address} alt="" />;
+  });
+}
+
+export function AssistantMessage({ text, isOpen, isCut }: BodyOf<"text">) {
+  return (
+    <div class={`cr-assistant${isOpen ? " cr-open" : ""}`}>
+      <Markdown text={text} />
+      {isCut && <p class="cr-note">Cut off here.</p>}
+    </div>
+  );
+}
+
+/** One soft line; all of it on demand. */
+export function Thinking({ text, isOpen: isRunning, durationMs, id }: BodyOf<"thinking"> & { id: string }) {
+  const { isStatic } = useView();
+  const [isOpen, setOpen] = useOpen(id, false);
+  const name = isRunning
+    ? "Thinking"
+    : durationMs !== undefined && durationMs >= 1000
+      ? `Thought for ${duration(durationMs)}`
+      : "Thought";
+  return (
+    <details class="cr-thinking" open={isOpen}>
+      <summary
+        onClick={(event) => {
+          event.preventDefault();
+          setOpen(!isOpen);
+        }}
+      >
+        <span class="cr-name">{name}</span>
+        <span class="cr-thought">{documentText(collapsed(text.slice(0, 400)).replace(/[*_`#]+/g, ""))}</span>
+      </summary>
+      {(isOpen || isStatic) && (
+        <div class="cr-thoughts">
+          <Markdown text={text} />
+        </div>
+      )}
+    </details>
+  );
+}
+
+export function Notice({ kind, message }: BodyOf<"notice">) {
+  const isWarning = kind === "warning" || kind === "damaged";
+  return (
+    <p class={`cr-notice${isWarning ? " cr-warning" : ""}`}>
+      {isWarning && (
+        <span class="cr-sign" role="img" aria-label="Warning">
+          !
+        </span>
+      )}
+      {documentText(message)}
+    </p>
+  );
+}
+
+/** How a turn ended, in one line; a failure with its reason. */
+export function ResultLine({ ending, changed }: { ending: TurnEnding; changed: number }) {
+  const facts = [
+    duration(ending.durationMs),
+    changed > 0 && `${counted(changed, "file")} changed`,
+    ending.denials && ending.denials.length > 0 && `${counted(ending.denials.length, "call")} refused`,
+    ending.costUsd !== undefined && ending.costUsd > 0 && dollars(ending.costUsd),
+  ].filter(Boolean);
+  if (ending.type === "done") return <p class="cr-result">Done in {facts.join(" · ")}</p>;
+  if (ending.code === "INTERRUPTED") return <p class="cr-result">Interrupted after {facts.join(" · ")}</p>;
+  if (ending.code !== undefined && Object.hasOwn(errorCodes, ending.code)) facts.push(ending.code);
+  return (
+    <div class="cr-result cr-failed">
+      <p class="cr-failure">
+        <span class="cr-sign" role="img" aria-label="Failed">
+          ✗
+        </span>
+        <span>{documentText(ending.message.trim())}</span>
+      </p>
+      <p>Failed after {facts.join(" · ")}</p>
+    </div>
+  );
+}

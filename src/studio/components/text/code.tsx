@@ -1,0 +1,62 @@
+// Code: in lines, with their numbers where they are known, in a few quiet colours.
+
+import type { CodePiece } from "../../../view/code-piece.ts";
+import { documentText } from "../../../view/document-text.ts";
+import { useHighlight } from "../view-options.tsx";
+import { Folded } from "./folded.tsx";
+
+type CodeProps = {
+  text: string;
+  /** What it is written in, or the ending of its file. */
+  language?: string;
+  /** The number of the first line; without it, lines have none. */
+  start?: number;
+  /** Lines that are shown without being asked for. */
+  first?: number;
+};
+
+export function Code({ text, language = "", start, first = 40 }: CodeProps) {
+  const highlight = useHighlight(language !== "");
+  const shown = documentText(text).replace(/\n$/, "");
+  const lines: CodePiece[][] =
+    highlight && language !== "" ? highlight(shown, language) : shown.split("\n").map((line) => [{ text: line }]);
+  return (
+    <pre class="cr-code">
+      <Folded
+        items={lines}
+        first={first}
+        noun="line"
+        draw={(pieces, index) => (
+          <span key={index} class="cr-line" data-line={start === undefined ? undefined : start + index}>
+            <Pieces pieces={pieces} />
+            {"\n"}
+          </span>
+        )}
+      />
+    </pre>
+  );
+}
+
+/** The highlighter knows more kinds than a reader needs. */
+const classes: Record<string, string> = Object.fromEntries(
+  Object.entries({
+    "cr-keyword": "keyword tag selector atrule important",
+    "cr-string": "string template-string attr-value char regex url",
+    "cr-number": "number boolean constant symbol",
+    "cr-comment": "comment prolog doctype cdata shebang",
+    "cr-type": "class-name builtin attr-name property function key",
+    "cr-strong": "heading title bold",
+  }).flatMap(([name, kinds]) => kinds.split(" ").map((kind) => [kind, name])),
+);
+
+export function Pieces({ pieces }: { pieces: readonly CodePiece[] }) {
+  return pieces.map(({ text, kind }) => {
+    const name = kind === undefined ? undefined : classes[kind];
+    return name ? <span class={name}>{text}</span> : text;
+  });
+}
+
+/** What comes after the dot is what highlighters know a language by. */
+export function languageOf(path: string): string {
+  return /(?:^|\/)dockerfile$/i.test(path) ? "docker" : (/\.([a-z0-9]{1,12})$/i.exec(path)?.[1]?.toLowerCase() ?? "");
+}

@@ -1,0 +1,56 @@
+// Announcer: says what runs and how it ended to those who do not see it.
+import { useEffect, useState } from "preact/hooks";
+import { wordsOfCall } from "../../../view/call-words.ts";
+import { documentText } from "../../../view/document-text.ts";
+import { stateOf } from "../card.tsx";
+import type { TimelineLog } from "./log.ts";
+
+/** A sentence has to be heard to the end. */
+const pauseMs = 1000;
+
+export function Announcer({ log }: { log: TimelineLog }) {
+  const [sentence, setSentence] = useState("");
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = log.subscribe(() => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        setSentence(sentenceOf(log));
+      }, pauseMs);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [log]);
+  return (
+    <p class="cr-unseen" role="status">
+      {sentence}
+    </p>
+  );
+}
+
+const words = {
+  running: "is running",
+  waiting: "waits for your permission",
+  ok: "is done",
+  failed: "failed",
+  refused: "was refused",
+  unknown: "ended",
+};
+
+function sentenceOf({ blocks }: TimelineLog): string {
+  const last = blocks.at(-1);
+  switch (last?.type) {
+    case "call": {
+      const { name, target } = wordsOfCall(last.call.tool, last.call.args, undefined);
+      return documentText(`${name} ${target.slice(0, 60)} ${words[stateOf(last.call)]}`);
+    }
+    case "ending":
+      return last.ending.type === "done" ? "The turn is done." : "The turn failed.";
+    case "notice":
+      return documentText(last.message);
+    default:
+      return "";
+  }
+}

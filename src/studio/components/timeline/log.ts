@@ -1,0 +1,307 @@
+// TimelineLog: events in, blocks out. Each event touches the blocks that it speaks of and no other, however many there are.
+import { isObject } from "../../../json/object.ts";
+import type { AgentEvent } from "../../../protocol/event.ts";
+import type { Recorded } from "../../../protocol/run.ts";
+import { outcomeGroupOf } from "../../../protocol/tool-calls.ts";
+import type { Block, BlockBody, ToolCall, TurnNumbers } from "./blocks.ts";
+
+type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
+
+/** Of what a call prints while it runs, the end is kept. */
+const mostOutput = 100_000;
+
+/** `blocks` and `turns` grow in place; a block that changes is replaced by another object. */
+export class TimelineLog {
+  readonly blocks: readonly Block[];
+  readonly turns: readonly TurnNumbers[];
+  /** Grows with every change. */
+  version = 0;
+  init: EventOf<"init"> | undefined;
+
+  readonly #blocks: Block[] = [];
+  readonly #turns: TurnNumbers[] = [];
+  readonly #listeners = new Set<() => void>();
+  /** Where the call with this id stands. */
+  readonly #calls = new Map<string, number>();
+  readonly #running = new Set<string>();
+  readonly #subagents = new Map<string, { log: TimelineLog; callId: string | undefined }>();
+  readonly #asked = new Map<string | number, string>();
+  readonly #idPrefix: string;
+  #turn: TurnNumbers | undefined;
+  #ordinal = 0;
+  #openText: number | undefined;
+  #openThinking: number | undefined;
+
+  constructor(idPrefix = "turn-") {
+    this.#idPrefix = idPrefix;
+    this.blocks = this.#blocks;
+    this.turns = this.#turns;
+  }
+
+  /** Whether a turn is going on. */
+  get isWorking(): boolean {
+    return this.#turn !== undefined;
+  }
+
+  /** Called after every change. Returns what ends it. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  append(...recorded: readonly (Recorded | AgentEvent)[]): this {
+    for (const each of recorded) {
+      if ("type" in each) this.#take(each);
+      else if (each.agent === undefined) this.#take(each.event);
+      else this.#takeOfSubagent(each.agent, each.event);
+    }
+    this.version++;
+    for (const listener of this.#listeners) listener();
+    return this;
+  }
+
+  /** The block with this id, or the call with it. */
+  find(id: string): number {
+    return this.#calls.get(id) ?? this.#blocks.findIndex((block) => block.id === id);
+  }
+
+  #take(event: AgentEvent): void {
+    const { at } = event;
+    switch (event.type) {
+      case "init":
+        this.init = event;
+        return;
+      case "user":
+        this.#takeUser(event);
+        return;
+      case "thinking": {
+        const open = this.#openThinking === undefined ? undefined : this.#blocks[this.#openThinking];
+        if (open?.type === "thinking") this.#replace(this.#openThinking!, { ...open, text: open.text + event.text });
+        else this.#openThinking = this.#push({ type: "thinking", text: event.text, isOpen: true, startedAt: at }, at);
+        return;
+      }
+      case "thinking_end":
+        this.#endThinking(at, event.text);
+        return;
+      case "text": {
+        this.#endThinking(at);
+        const open = this.#openText === undefined ? undefined : this.#blocks[this.#openText];
+        if (open?.type === "text") this.#replace(this.#openText!, { ...open, text: open.text + event.text });
+        else this.#openText = this.#push({ type: "text", text: event.text, isOpen: true }, at);
+        return;
+      }
+      case "text_end":
+        this.#endText(event.text, at, event.cut);
+        return;
+      case "tool_start":
+        this.#startCall(event);
+        return;
+      case "tool_output":
+        this.#change(event.callId, (call) => ({
+          ...call,
+          output: ((call.output ?? "") + event.chunk).slice(-mostOutput),
+        }));
+        return;
+      case "tool_end":
+        this.#endCall(event);
+        return;
+      case "ask": {
+        const callId = isObject(event.query) ? event.query.toolCallId : undefined;
+        if (typeof callId !== "string") return;
+        this.#asked.set(event.id, callId);
+        this.#change(callId, (call) => ({ ...call, isAsked: true }));
+        return;
+      }
+      case "answer": {
+        const callId = this.#asked.get(event.id);
+        this.#asked.delete(event.id);
+        if (callId !== undefined) this.#change(callId, (call) => ({ ...call, isAsked: false }));
+        return;
+      }
+      case "retry": {
+        if (event.discards) this.#discardOpen();
+        else this.#endText(undefined, at);
+        const message = `The model was asked again${event.reason ? `: ${event.reason}` : "."}`;
+        this.#push({ type: "notice", kind: "retry", message }, at);
+        return;
+      }
+      case "notice":
+        // Other CLIs say much that events have no place for; it has a kind, and no words.
+        if (event.message !== "") this.#push({ type: "notice", kind: event.kind, message: event.message }, at);
+        return;
+      case "done":
+      case "fail":
+        this.#endTurn(event);
+        return;
+      case "other":
+        return;
+    }
+  }
+
+  #takeUser({ text, at }: EventOf<"user">): void {
+    if (this.#turn) {
+      this.#endText(undefined, at);
+      this.#push({ type: "user", text, isAside: true }, at);
+      return;
+    }
+    const number = this.#turns.length + 1;
+    this.#turn = {
+      ...{ number, prompt: text, durationMs: 0, modelMs: 0, toolMs: 0, calls: 0, changed: [], state: "running" },
+      ...(at !== undefined && { startedAt: at }),
+    };
+    this.#turns.push(this.#turn);
+    this.#ordinal = 0;
+    this.#push({ type: "user", text }, at);
+  }
+
+  #endThinking(at: number | undefined, whole?: string): void {
+    const index = this.#openThinking;
+    this.#openThinking = undefined;
+    const open = index === undefined ? undefined : this.#blocks[index];
+    if (open?.type === "thinking") {
+      const { isOpen: _, ...rest } = open;
+      const took = at !== undefined && open.startedAt !== undefined ? { durationMs: at - open.startedAt } : {};
+      this.#replace(index!, { ...rest, text: whole ?? open.text, ...took });
+    } else if (whole) this.#push({ type: "thinking", text: whole }, at);
+  }
+
+  #endText(whole: string | undefined, at: number | undefined, isCut?: boolean): void {
+    this.#endThinking(at);
+    const index = this.#openText;
+    this.#openText = undefined;
+    const cut = isCut ? { isCut } : {};
+    const open = index === undefined ? undefined : this.#blocks[index];
+    if (open?.type === "text") {
+      const { isOpen: _, ...rest } = open;
+      this.#replace(index!, { ...rest, text: whole ?? open.text, ...cut });
+    } else if (whole !== undefined && whole.trim() !== "") this.#push({ type: "text", text: whole, ...cut }, at);
+  }
+
+  /** What is open stands at the end: it is taken back, and will be said anew. */
+  #discardOpen(): void {
+    const open = [this.#openText, this.#openThinking].filter((index) => index !== undefined);
+    for (const index of open.sort((one, other) => other - one)) {
+      if (index === this.#blocks.length - 1) {
+        this.#blocks.pop();
+        this.#ordinal--;
+      } else if (this.#blocks[index]!.type === "text")
+        this.#replace(index, { ...this.#blocks[index]!, isCut: true } as Block);
+    }
+    this.#openText = undefined;
+    this.#openThinking = undefined;
+  }
+
+  #startCall(event: EventOf<"tool_start"> | EventOf<"tool_end">): void {
+    this.#endText(undefined, event.at);
+    const { callId, tool, args, description } = event;
+    const startedAt = event.startedAt ?? (event.type === "tool_start" ? event.at : undefined);
+    const call: ToolCall = {
+      ...{ callId, tool, args, isRunning: true },
+      ...(description !== undefined && { description }),
+      ...(startedAt !== undefined && { startedAt }),
+      ...([...this.#asked.values()].includes(callId) && { isAsked: true }),
+    };
+    this.#calls.set(callId, this.#push({ type: "call", call }, event.at));
+    this.#running.add(callId);
+    if (this.#turn) this.#turn.calls++;
+    if (tool === "task") this.#joinSubagent(call);
+  }
+
+  #endCall(event: EventOf<"tool_end">): void {
+    if (!this.#calls.has(event.callId)) this.#startCall(event);
+    const { callId, tool, args, outcome } = event;
+    const endedAt = event.completedAt ?? event.at;
+    this.#running.delete(callId);
+    this.#change(callId, ({ isRunning: _, isAsked: __, ...call }) => ({
+      ...call,
+      ...{ tool, args },
+      ...(event.description !== undefined && { description: event.description }),
+      ...(event.startedAt !== undefined && { startedAt: event.startedAt }),
+      ...(outcome && { outcome }),
+      ...(endedAt !== undefined && { endedAt }),
+    }));
+    const { startedAt } = this.#call(callId)!;
+    if (!this.#turn) return;
+    if (startedAt !== undefined && endedAt !== undefined) this.#turn.toolMs += Math.max(0, endedAt - startedAt);
+    const path = isObject(args) ? args.path : undefined;
+    const isChange = /^(edit|write|delete)$/.test(tool) && outcomeGroupOf(outcome) === "ok";
+    if (isChange && typeof path === "string" && !this.#turn.changed.includes(path))
+      this.#turn.changed = [...this.#turn.changed, path];
+  }
+
+  #endTurn(event: EventOf<"done" | "fail">): void {
+    this.#endText(undefined, event.at);
+    for (const callId of this.#running) this.#change(callId, ({ isRunning: _, isAsked: __, ...call }) => call);
+    this.#running.clear();
+    this.#push({ type: "ending", ending: event, changed: this.#turn?.changed.length ?? 0 }, event.at);
+    const turn = this.#turn;
+    this.#turn = undefined;
+    if (!turn) return;
+    turn.durationMs = event.durationMs;
+    turn.modelMs = event.apiDurationMs;
+    if (event.usage) turn.usage = event.usage;
+    if (event.costUsd !== undefined) turn.costUsd = event.costUsd;
+    turn.state = event.type === "done" ? "done" : event.code === "INTERRUPTED" ? "interrupted" : "failed";
+  }
+
+  #takeOfSubagent(agent: string, event: AgentEvent): void {
+    const known = this.#subagents.get(agent) ?? this.#adopt(agent);
+    known.log.append(event);
+    if (known.callId !== undefined) this.#change(known.callId, (call) => ({ ...call, steps: known.log.blocks }));
+  }
+
+  /** Its call says which subagent it starts; where it does not, it is the last one that has none. */
+  #adopt(agent: string) {
+    const own = [...this.#calls.keys()].reverse().find((id) => {
+      const call = this.#call(id);
+      return call?.tool === "task" && (agentOf(call) === agent || (agentOf(call) === undefined && !call.steps));
+    });
+    const index = own === undefined ? -1 : this.#calls.get(own)!;
+    const subagent = { log: new TimelineLog(`${this.#blocks[index]?.id ?? agent}/`), callId: own };
+    this.#subagents.set(agent, subagent);
+    return subagent;
+  }
+
+  #joinSubagent(call: ToolCall): void {
+    const agent = agentOf(call);
+    const subagent = agent === undefined ? undefined : this.#subagents.get(agent);
+    if (!subagent || subagent.callId !== undefined) return;
+    subagent.callId = call.callId;
+    this.#change(call.callId, (known) => ({ ...known, steps: subagent.log.blocks }));
+  }
+
+  #call(callId: string): ToolCall | undefined {
+    const block = this.#blocks[this.#calls.get(callId) ?? -1];
+    return block?.type === "call" ? block.call : undefined;
+  }
+
+  #change(callId: string, change: (call: ToolCall) => ToolCall): void {
+    const index = this.#calls.get(callId);
+    const block = index === undefined ? undefined : this.#blocks[index];
+    if (block?.type === "call") this.#replace(index!, { ...block, call: change(block.call) });
+  }
+
+  #push(body: BlockBody, at: number | undefined): number {
+    const turn = this.#turn?.number ?? this.#turns.length;
+    const id =
+      body.type === "user" && !body.isAside
+        ? `${this.#idPrefix}${turn}`
+        : `${this.#idPrefix}${turn}.${++this.#ordinal}`;
+    return this.#blocks.push({ id, turn, ...(at !== undefined && { at }), ...body }) - 1;
+  }
+
+  #replace(index: number, block: Block): void {
+    this.#blocks[index] = block;
+  }
+}
+
+function agentOf({ args }: ToolCall): string | undefined {
+  return isObject(args) && typeof args.agentId === "string" ? args.agentId : undefined;
+}
+
+/** The blocks of a whole session at once. */
+export function timelineOf(events: Iterable<Recorded | AgentEvent>): TimelineLog {
+  const log = new TimelineLog();
+  for (const event of events) log.append(event);
+  return log;
+}

@@ -1,0 +1,261 @@
+// Scroller: which rows are in the page, and where the page stands. What is being read never moves by itself; who reads the end
+// stays at the end.
+import type { Openness } from "../view-options.tsx";
+import type { Block } from "./blocks.ts";
+import { Heights } from "./heights.ts";
+import type { TimelineLog } from "./log.ts";
+
+/** Above and below what is seen, in pixels; and how many rows at most. */
+const margin = 600;
+const mostRows = 300;
+/** Before anything was measured. */
+const guessedView = 900;
+
+/** What moves through a timeline from outside. */
+export type TimelineControls = {
+  /** The id of a block or of a call. False: there is none. */
+  goTo(id: string): boolean;
+  move(by: "next" | "previous" | "next-turn" | "previous-turn" | "first" | "last"): void;
+  /** Opens or closes the row that the keyboard is at. */
+  toggle(): void;
+  toggleAll(): void;
+};
+
+export class Scroller {
+  readonly openness: Openness;
+  readonly controls: TimelineControls;
+  /** The row that the keyboard is at. */
+  chosen = -1;
+  /** What came since the reader left the end. */
+  unseen = 0;
+
+  readonly #log: TimelineLog;
+  readonly #redraw: () => void;
+  readonly #heights = new Heights();
+  readonly #open = new Map<string, boolean>();
+  #isAllOpen: boolean | undefined;
+  #element: HTMLElement | undefined;
+  /** The row at the upper edge, and how far it is scrolled beyond it. */
+  #anchor = { index: 0, inner: 0 };
+  #isAtEnd = true;
+  #lastTop = 0;
+  #drawn = { first: 0, last: 0 };
+  #seenCount = 0;
+  #frame: number | undefined;
+
+  constructor(log: TimelineLog, redraw: () => void) {
+    this.#log = log;
+    this.#redraw = redraw;
+    this.openness = {
+      isOpen: (id) => this.#open.get(id) ?? this.#isAllOpen,
+      set: (id, isOpen) => {
+        this.#open.set(id, isOpen);
+        redraw();
+      },
+    };
+    this.controls = {
+      goTo: (id) => this.#goTo(this.#log.find(id)),
+      move: (by) => this.#move(by),
+      toggle: () => this.#toggle(),
+      toggleAll: () => {
+        this.#isAllOpen = !this.#isAllOpen;
+        this.#open.clear();
+        redraw();
+      },
+    };
+  }
+
+  /** Draws what comes, once a frame. */
+  follow(): () => void {
+    const stop = this.#log.subscribe(() => {
+      this.#frame ??= requestAnimationFrame(() => {
+        this.#frame = undefined;
+        this.#redraw();
+      });
+    });
+    return () => {
+      stop();
+      if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+      this.#frame = undefined;
+    };
+  }
+
+  attach(element: HTMLElement): () => void {
+    this.#element = element;
+    // Pictures that are loaded, folds, and the width of the window change heights.
+    const observer = new ResizeObserver(() => this.settle());
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      this.#element = undefined;
+    };
+  }
+
+  /** The rows to draw, and the space that stands for the others. */
+  range(): { first: number; last: number; before: number; after: number } {
+    const { blocks } = this.#log;
+    while (this.#heights.count > blocks.length) this.#heights.pop();
+    for (let index = this.#heights.count; index < blocks.length; index++)
+      this.#heights.push(guessedHeight(blocks[index]!));
+    const view = this.#element?.clientHeight ?? guessedView;
+    const total = this.#heights.total;
+    const top = this.#isAtEnd
+      ? Math.max(0, total - view)
+      : this.#heights.offsetOf(this.#anchor.index) + this.#anchor.inner;
+    const first = this.#heights.indexAt(Math.max(0, top - margin));
+    const last = Math.min(blocks.length, first + mostRows, this.#heights.indexAt(top + view + margin) + 1);
+    this.#drawn = { first, last };
+    return { first, last, before: this.#heights.offsetOf(first), after: total - this.#heights.offsetOf(last) };
+  }
+
+  /** After drawing: measures, and puts the page where it was. */
+  settle(): void {
+    const element = this.#element;
+    if (!element) return;
+    for (const row of element.querySelectorAll<HTMLElement>(":scope > [data-row]")) {
+      const index = Number(row.dataset.row);
+      if (index < this.#heights.count) this.#heights.set(index, row.offsetHeight);
+    }
+    const { first, last } = this.#drawn;
+    const [before, after] = element.querySelectorAll<HTMLElement>(":scope > .cr-space");
+    before!.style.height = `${this.#heights.offsetOf(first)}px`;
+    after!.style.height = `${this.#heights.total - this.#heights.offsetOf(last)}px`;
+    if (this.#isAtEnd) {
+      this.#seenCount = this.#log.blocks.length;
+      this.unseen = 0;
+      this.#scrollTo(element.scrollHeight - element.clientHeight);
+    } else {
+      this.#scrollTo(this.#heights.offsetOf(this.#anchor.index) + this.#anchor.inner);
+    }
+    if (!this.#isCovered()) this.#redraw();
+  }
+
+  scrolled(): void {
+    const element = this.#element!;
+    const top = element.scrollTop;
+    const isUp = top < this.#lastTop - 1;
+    const rest = element.scrollHeight - element.clientHeight - top;
+    const wasAtEnd = this.#isAtEnd;
+    if (rest <= 4) this.#isAtEnd = true;
+    else if (isUp || rest > 200) this.#isAtEnd = false;
+    this.#lastTop = top;
+    this.#setAnchor(top);
+    if (wasAtEnd !== this.#isAtEnd || !this.#isCovered()) this.#redraw();
+  }
+
+  key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
+    const action = keys[event.key];
+    // On a button, a link or a fold, Enter is theirs.
+    if (!action || (event.key === "Enter" && target.closest("button,a,summary"))) return;
+    event.preventDefault();
+    if (action === "toggle" || action === "toggleAll") this.controls[action]();
+    else this.#move(action);
+  }
+
+  #move(by: Parameters<TimelineControls["move"]>[0]): void {
+    const { blocks } = this.#log;
+    if (by === "last") {
+      this.#isAtEnd = true;
+      this.chosen = blocks.length - 1;
+      this.#redraw();
+      this.#focusChosen();
+      return;
+    }
+    const from = this.chosen >= 0 ? this.chosen : this.#anchor.index - 1;
+    const isTurn = (block: Block | undefined) => block?.type === "user" && !block.isAside;
+    const target = {
+      first: () => 0,
+      next: () => from + 1,
+      previous: () => from - 1,
+      "next-turn": () => blocks.findIndex((block, index) => index > from && isTurn(block)),
+      "previous-turn": () => blocks.findLastIndex((block, index) => index < from && isTurn(block)),
+    }[by]();
+    if (target >= 0 && target < blocks.length) this.#goTo(target, { isNear: by === "next" || by === "previous" });
+  }
+
+  #goTo(index: number, { isNear } = { isNear: false }): boolean {
+    const element = this.#element;
+    if (index < 0 || index >= this.#log.blocks.length || !element) return false;
+    this.range();
+    this.chosen = index;
+    const top = this.#heights.offsetOf(index);
+    const isSeen =
+      top >= element.scrollTop &&
+      top + Math.min(this.#heights.heightOf(index), element.clientHeight) <= element.scrollTop + element.clientHeight;
+    this.#isAtEnd = false;
+    // A row that is seen already is not moved.
+    if (!isNear || !isSeen) this.#anchor = { index, inner: -gap };
+    this.#redraw();
+    this.#focusChosen();
+    return true;
+  }
+
+  #focusChosen(): void {
+    requestAnimationFrame(() => {
+      const row = this.#element?.querySelector<HTMLElement>(`:scope > [data-row="${this.chosen}"]`);
+      row?.focus({ preventScroll: true });
+    });
+  }
+
+  #toggle(): void {
+    const block = this.#log.blocks[this.chosen];
+    const fold = this.#element?.querySelector<HTMLElement>(`:scope > [data-row="${this.chosen}"] summary`);
+    if (block && fold) fold.click();
+  }
+
+  #setAnchor(top: number): void {
+    const index = this.#heights.indexAt(top);
+    this.#anchor = { index, inner: top - this.#heights.offsetOf(index) };
+    if (this.#isAtEnd) return;
+    this.unseen = Math.max(0, this.#log.blocks.length - this.#seenCount);
+  }
+
+  #scrollTo(top: number): void {
+    const element = this.#element!;
+    const wanted = Math.max(0, Math.min(top, element.scrollHeight - element.clientHeight));
+    if (Math.abs(element.scrollTop - wanted) > 0.5) element.scrollTop = wanted;
+    this.#lastTop = element.scrollTop;
+  }
+
+  /** Whether what is in the page reaches beyond what is seen. */
+  #isCovered(): boolean {
+    const element = this.#element!;
+    const { first, last } = this.#drawn;
+    const top = element.scrollTop;
+    const isAbove = first === 0 || this.#heights.offsetOf(first) <= top - margin / 3;
+    const isBelow =
+      last >= this.#log.blocks.length || this.#heights.offsetOf(last) >= top + element.clientHeight + margin / 3;
+    return isAbove && isBelow;
+  }
+}
+
+/** Space above a row that was gone to. */
+const gap = 12;
+
+const keys: Record<string, Parameters<TimelineControls["move"]>[0] | "toggle" | "toggleAll"> = {
+  j: "next",
+  k: "previous",
+  "]": "next-turn",
+  "[": "previous-turn",
+  g: "first",
+  G: "last",
+  o: "toggle",
+  Enter: "toggle",
+  O: "toggleAll",
+};
+
+/** Near enough that the scroll bar hardly moves when it is measured. */
+function guessedHeight(block: Block): number {
+  switch (block.type) {
+    case "user":
+      return 52 + 21 * Math.min(30, block.text.split("\n", 31).length);
+    case "text":
+      return 16 + 21 * Math.ceil(block.text.length / 90);
+    case "call":
+      return 45;
+    default:
+      return 30;
+  }
+}

@@ -1,0 +1,92 @@
+// Timeline: a session to read. Only what is near the eye is in the page; what is read stays where it is, whatever happens
+// above or below it.
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
+import type { Answer, Question } from "../../../protocol/run.ts";
+import { View, type ViewOptions } from "../view-options.tsx";
+import { Announcer } from "./announcer.tsx";
+import type { TimelineLog } from "./log.ts";
+import { Row } from "./row.tsx";
+import { Scroller, type TimelineControls } from "./scroller.ts";
+
+export type TimelineProps = Omit<ViewOptions, "openness" | "isStatic"> & {
+  log: TimelineLog;
+  /** Questions that wait for an answer: those of a call are asked in its card, others at the end. */
+  questions?: readonly Question[];
+  onAnswer?: (question: Question, answer: Answer) => void;
+  /** Ids of questions that were answered here and have not gone yet. */
+  sent?: ReadonlySet<string>;
+  /** The block, or the call, to go to: when it changes. */
+  target?: string | undefined;
+  /** The accessible name. */
+  label?: string;
+  /** Below the last block. */
+  children?: ComponentChildren;
+  /** Is given what moves through the timeline from outside. */
+  controls?: (controls: TimelineControls) => void;
+};
+
+export function Timeline(props: TimelineProps) {
+  const { log, questions = [], onAnswer, sent, target, label = "Conversation", children, controls, ...options } = props;
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const scroller = useMemo(() => new Scroller(log, () => redraw(undefined)), [log]);
+  const element = useRef<HTMLDivElement>(null);
+
+  useEffect(() => scroller.follow(), [scroller]);
+  useLayoutEffect(() => scroller.attach(element.current!), [scroller]);
+  useLayoutEffect(() => scroller.settle());
+  useEffect(() => controls?.(scroller.controls), [scroller, controls]);
+  useEffect(() => {
+    if (target !== undefined) scroller.controls.goTo(target);
+  }, [scroller, target]);
+
+  const { first, last, before, after } = scroller.range();
+  const ofCall = new Map(questions.flatMap((each) => (each.type === "permission" ? [[each.callId, each]] : [])));
+  const view = useMemo(() => ({ ...options, openness: scroller.openness }), [scroller, ...Object.values(options)]);
+  const rows = log.blocks.slice(first, last).map((block, index) => {
+    const question = block.type === "call" ? ofCall.get(block.call.callId) : undefined;
+    if (question) ofCall.delete(question.callId);
+    return (
+      <Row
+        key={block.id}
+        block={block}
+        index={first + index}
+        count={log.blocks.length}
+        isOpen={scroller.openness.isOpen(block.id)}
+        isChosen={scroller.chosen === first + index}
+        link={options.linkTo?.(block.id)}
+        question={question}
+        onAnswer={onAnswer}
+        isSent={question !== undefined && sent?.has(question.id) === true}
+      />
+    );
+  });
+  return (
+    <View {...view}>
+      <div class="cr-timeline">
+        <div
+          ref={element}
+          class="cr-scroll"
+          role="feed"
+          aria-label={label}
+          aria-busy={log.isWorking}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled, and moved through, by keyboard.
+          tabIndex={0}
+          onScroll={() => scroller.scrolled()}
+          onKeyDown={(event) => scroller.key(event)}
+        >
+          <div class="cr-space" style={{ height: before }} />
+          {rows}
+          <div class="cr-space" style={{ height: after }} />
+          {children}
+        </div>
+        {scroller.unseen > 0 && (
+          <button type="button" class="cr-jump" onClick={() => scroller.controls.move("last")}>
+            {scroller.unseen} new ↓
+          </button>
+        )}
+        <Announcer log={log} />
+      </div>
+    </View>
+  );
+}

@@ -1,0 +1,47 @@
+// EditTool and WriteTool: what a call changed in a file, or wanted to change.
+
+import { viewOfCall } from "../../../view/call-view.ts";
+import { counted } from "../../../view/numbers.ts";
+import { Card, stateOf, type ToolProps } from "../card.tsx";
+import { Diff } from "../diff.tsx";
+import { fieldsOf } from "../fields.ts";
+
+/** Larger changes are opened by the reader. */
+const mostOpenLines = 60;
+
+export function EditTool(props: ToolProps) {
+  const { call } = props;
+  const { diff } = viewOfCall(call, call.outcome, "");
+  const { linesAdded, linesRemoved, linesCreated } = fieldsOf(call.outcome?.value);
+  const isSmall = diff !== undefined && diff.split("\n").length <= mostOpenLines;
+  const state = stateOf(call);
+  return (
+    <Card
+      {...props}
+      opensByItself={isSmall && state !== "refused" && state !== "failed"}
+      outcome={
+        typeof linesCreated === "number" ? (
+          counted(linesCreated, "line")
+        ) : (
+          <Counts added={linesAdded} removed={linesRemoved} />
+        )
+      }
+    >
+      {diff !== undefined && <Diff diff={diff} />}
+    </Card>
+  );
+}
+
+/** A file that was not there before: the same card, with nothing removed. */
+export function WriteTool(props: ToolProps) {
+  return <EditTool {...props} />;
+}
+
+export function Counts({ added, removed }: { added: unknown; removed: unknown }) {
+  return (
+    <>
+      {typeof added === "number" && (added > 0 || !removed) && <span class="cr-good">+{added}</span>}{" "}
+      {typeof removed === "number" && removed > 0 && <span class="cr-bad">−{removed}</span>}
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+// GlobTool: the files whose names match.
+import { documentText } from "../../../view/document-text.ts";
+import { Card, type ToolProps } from "../card.tsx";
+import { fieldsOf } from "../fields.ts";
+import { Folded } from "../text/folded.tsx";
+import { usePath } from "../view-options.tsx";
+
+export function GlobTool(props: ToolProps) {
+  const { files, clientTruncated, ripgrepTruncated } = fieldsOf(props.call.outcome?.value);
+  const paths = Array.isArray(files) ? files.filter((each) => typeof each === "string") : [];
+  return (
+    <Card {...props}>
+      {paths.length > 0 && <Paths paths={paths} />}
+      {(clientTruncated === true || ripgrepTruncated === true) && <p class="cr-note">There are more than these.</p>}
+    </Card>
+  );
+}
+
+export function Paths({ paths }: { paths: readonly string[] }) {
+  const short = usePath();
+  return (
+    <ul class="cr-paths">
+      <Folded
+        items={paths}
+        first={20}
+        noun="file"
+        draw={(path, index) => <li key={index}>{documentText(short(path))}</li>}
+      />
+    </ul>
+  );
+}

@@ -1,0 +1,93 @@
+// GrepTool: matches by file, with what matched marked.
+import { isObject, type JsonObject } from "../../../json/object.ts";
+import { documentText } from "../../../view/document-text.ts";
+import { Card, type ToolProps } from "../card.tsx";
+import { fieldsOf, objectsIn, textOf } from "../fields.ts";
+import { Ansi } from "../text/ansi.tsx";
+import { Folded } from "../text/folded.tsx";
+import { usePath } from "../view-options.tsx";
+import { Paths } from "./glob.tsx";
+
+export function GrepTool(props: ToolProps) {
+  const { workspaceResults, content } = fieldsOf(props.call.outcome?.value);
+  const pattern = patternOf(fieldsOf(props.call.args));
+  const results = Object.values(fieldsOf(workspaceResults)).filter(isObject);
+  const files = results.flatMap((each) =>
+    Array.isArray(fieldsOf(each.files).files) ? (fieldsOf(each.files).files as unknown[]) : [],
+  );
+  const counts = results.flatMap((each) => objectsIn(fieldsOf(each.count).counts));
+  const matches = results.flatMap((each) => objectsIn(fieldsOf(each.content).matches));
+  return (
+    <Card {...props}>
+      {matches.length > 0 && (
+        <Folded
+          items={matches}
+          first={8}
+          noun="file"
+          draw={(file, index) => <FileMatches key={index} file={file} pattern={pattern} />}
+        />
+      )}
+      {files.length > 0 && <Paths paths={files.map(textOf)} />}
+      {counts.length > 0 && <Paths paths={counts.map(({ file, count }) => `${textOf(file)}  ${Number(count)}`)} />}
+      {results.length === 0 && textOf(content) !== "" && <Ansi text={textOf(content)} />}
+    </Card>
+  );
+}
+
+function FileMatches({ file, pattern }: { file: JsonObject; pattern: RegExp | undefined }) {
+  const short = usePath();
+  return (
+    <div class="cr-matches">
+      <p class="cr-file">{documentText(short(textOf(file.file).replace(/^\.\//, "")))}</p>
+      <pre class="cr-code">
+        <Folded
+          items={objectsIn(file.matches)}
+          first={12}
+          noun="line"
+          draw={(match, index) => (
+            <span
+              key={index}
+              class={`cr-line${match.isContextLine === true ? " cr-soft" : ""}`}
+              data-line={typeof match.lineNumber === "number" ? match.lineNumber : undefined}
+            >
+              {match.isContextLine === true
+                ? documentText(textOf(match.content))
+                : marked(documentText(textOf(match.content)), pattern)}
+              {match.contentTruncated === true && <span class="cr-soft">…</span>}
+              {"\n"}
+            </span>
+          )}
+        />
+      </pre>
+    </div>
+  );
+}
+
+/** Longer lines are not searched again. */
+const mostLine = 1000;
+
+function marked(line: string, pattern: RegExp | undefined) {
+  if (!pattern || line.length > mostLine) return line;
+  const parts = [];
+  let at = 0;
+  for (const found of line.matchAll(pattern)) {
+    if (found[0] === "") continue;
+    parts.push(line.slice(at, found.index), <mark>{found[0]}</mark>);
+    at = found.index + found[0].length;
+  }
+  return [...parts, line.slice(at)];
+}
+
+/**
+ * The search was made by another engine; most patterns mean the same here. A repetition inside a repetition can take for ever,
+ * so that such a pattern marks nothing.
+ */
+function patternOf({ pattern, caseInsensitive }: JsonObject): RegExp | undefined {
+  const source = textOf(pattern);
+  if (source === "" || source.length > 200 || /[*+}][^()]*\)[*+{]|\)[*+{][^)]*\)[*+{]/.test(source)) return undefined;
+  try {
+    return new RegExp(source, caseInsensitive === true ? "gi" : "g");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,59 @@
+// ListTool: a directory as a tree.
+import type { JsonObject } from "../../../json/object.ts";
+import { documentText } from "../../../view/document-text.ts";
+import { Card, type ToolProps } from "../card.tsx";
+import { fieldsOf, objectsIn, textOf } from "../fields.ts";
+import { Ansi } from "../text/ansi.tsx";
+import { Folded } from "../text/folded.tsx";
+
+export function ListTool(props: ToolProps) {
+  const { directoryTreeRoot, content } = fieldsOf(props.call.outcome?.value);
+  const rows = rowsOf(fieldsOf(directoryTreeRoot), 0);
+  return (
+    <Card {...props}>
+      {rows.length > 0 ? (
+        <ul class="cr-tree">
+          <Folded
+            items={rows}
+            first={40}
+            noun="entry"
+            nouns="entries"
+            draw={(row, index) => <Entry key={index} {...row} />}
+          />
+        </ul>
+      ) : (
+        // Other agents tell it as a text.
+        textOf(content) !== "" && <Ansi text={textOf(content)} />
+      )}
+    </Card>
+  );
+}
+
+type Row = { name: string; depth: number; isFolder: boolean; isCut?: boolean };
+
+const mostDepth = 12;
+
+function rowsOf(node: JsonObject, depth: number): Row[] {
+  if (depth > mostDepth) return [];
+  const folders = objectsIn(node.childrenDirs).flatMap((folder) => [
+    {
+      name: textOf(folder.absPath).replace(/^.*\//, ""),
+      depth,
+      isFolder: true,
+      isCut: folder.childrenWereProcessed === false,
+    },
+    ...rowsOf(folder, depth + 1),
+  ]);
+  const files = objectsIn(node.childrenFiles).map(({ name }) => ({ name: textOf(name), depth, isFolder: false }));
+  return [...folders, ...files];
+}
+
+function Entry({ name, depth, isFolder, isCut }: Row) {
+  return (
+    <li class={`cr-depth-${depth}${isFolder ? " cr-folder" : ""}`}>
+      {documentText(name)}
+      {isFolder && "/"}
+      {isCut && <span class="cr-soft"> …</span>}
+    </li>
+  );
+}

@@ -1,0 +1,72 @@
+// McpTool: what a server's tool was given and answered: text, pictures, resources; and the resources that a server has.
+import { isObject, type JsonObject } from "../../../json/object.ts";
+import { documentText } from "../../../view/document-text.ts";
+import { Card, type ToolProps } from "../card.tsx";
+import { fieldsOf, objectsIn, textOf } from "../fields.ts";
+import { Ansi } from "../text/ansi.tsx";
+import { Code } from "../text/code.tsx";
+import { pictureAddress } from "../text/picture.ts";
+
+export function McpTool(props: ToolProps) {
+  const { call } = props;
+  const { args } = fieldsOf(call.args);
+  const { content, resources } = fieldsOf(call.outcome?.value);
+  const items = objectsIn(content);
+  const hasPicture = items.some((item) => isObject(item.image));
+  return (
+    <Card {...props} opensByItself={hasPicture} tellsReason={items.length > 0}>
+      {isObject(args) && Object.keys(args).length > 0 && (
+        <Code text={JSON.stringify(args, null, 2)} language="json" first={12} />
+      )}
+      {items.map((item, index) => (
+        <Content key={index} item={item} />
+      ))}
+      {objectsIn(resources).map((resource, index) => (
+        <Resource key={index} {...resource} />
+      ))}
+    </Card>
+  );
+}
+
+function Content({ item }: { item: JsonObject }) {
+  if (isObject(item.text)) return <Answer text={textOf(item.text.text)} />;
+  if (isObject(item.image)) {
+    const address = pictureAddress(textOf(item.image.mimeType), textOf(item.image.data));
+    return address ? (
+      <img class="cr-picture" src={address} alt="What the tool answered" />
+    ) : (
+      <p class="cr-note">A picture that cannot be shown.</p>
+    );
+  }
+  if (isObject(item.resource)) return <Resource {...item.resource} />;
+  return <Code text={JSON.stringify(item, null, 2)} language="json" first={12} />;
+}
+
+function Answer({ text }: { text: string }) {
+  if (/^\s*[[{]/.test(text) && text.length < 50_000) {
+    try {
+      return <Code text={JSON.stringify(JSON.parse(text), null, 2)} language="json" first={20} />;
+    } catch {}
+  }
+  return text.trim() === "" ? null : <Ansi text={text} first={20} />;
+}
+
+function Resource({ uri, name, description, mimeType, text }: JsonObject) {
+  return (
+    <div class="cr-resource">
+      <p>
+        <code>{documentText(textOf(uri))}</code>
+        {[name, mimeType]
+          .map(textOf)
+          .filter(Boolean)
+          .map((each) => (
+            <span key={each} class="cr-soft">
+              {documentText(each)}
+            </span>
+          ))}
+      </p>
+      {textOf(description) !== "" && <p class="cr-note">{documentText(textOf(description))}</p>}
+      {textOf(text) !== "" && <Ansi text={textOf(text)} first={20} />}
+    </div>
+  );
+}

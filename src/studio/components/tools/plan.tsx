@@ -1,0 +1,60 @@
+// PlanTool and QuestionTool: a plan to be agreed to; questions to the user, and what was answered.
+import type { JsonObject } from "../../../json/object.ts";
+import { documentText } from "../../../view/document-text.ts";
+import { Card, type ToolProps } from "../card.tsx";
+import { fieldsOf, objectsIn, textOf } from "../fields.ts";
+import { Markdown } from "../text/markdown.tsx";
+import { TodoList } from "./todo.tsx";
+
+export function PlanTool(props: ToolProps) {
+  const { plan, overview, todos } = fieldsOf(props.call.args);
+  return (
+    <Card {...props} opensByItself>
+      {(textOf(plan) || textOf(overview)) !== "" && <Markdown text={textOf(plan) || textOf(overview)} />}
+      {objectsIn(todos).length > 0 && <TodoList items={objectsIn(todos)} />}
+    </Card>
+  );
+}
+
+export function QuestionTool(props: ToolProps) {
+  const { questions } = fieldsOf(props.call.args);
+  const { answers } = fieldsOf(props.call.outcome?.value);
+  return (
+    <Card {...props} opensByItself>
+      {objectsIn(questions).map((question, index) => (
+        <Asked
+          key={index}
+          question={question}
+          answer={objectsIn(answers).find((each) => each.questionId === question.id)}
+        />
+      ))}
+    </Card>
+  );
+}
+
+function Asked({ question, answer }: { question: JsonObject; answer: JsonObject | undefined }) {
+  const chosen = Array.isArray(answer?.selectedOptionIds) ? answer.selectedOptionIds : [];
+  const own = textOf(answer?.freeformText);
+  return (
+    <div class="cr-asked">
+      <p class="cr-title">{documentText(textOf(question.prompt))}</p>
+      <ul class="cr-todos">
+        {objectsIn(question.options).map(({ id, label }, index) => (
+          <Choice key={index} label={textOf(label)} isChosen={chosen.includes(id)} />
+        ))}
+        {own !== "" && <Choice label={own} isChosen />}
+      </ul>
+    </div>
+  );
+}
+
+function Choice({ label, isChosen }: { label: string; isChosen: boolean }) {
+  return (
+    <li class={isChosen ? "" : "cr-soft"}>
+      <span class="cr-sign" role="img" aria-label={isChosen ? "chosen" : "not chosen"}>
+        {isChosen ? "●" : "○"}
+      </span>
+      <span>{documentText(label)}</span>
+    </li>
+  );
+}

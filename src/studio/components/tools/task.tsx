@@ -1,0 +1,76 @@
+// TaskTool: a subagent; what it was asked, what it said and did.
+import type { ComponentChildren } from "preact";
+import { isObject } from "../../../json/object.ts";
+import type { ConversationStep } from "../../../protocol/tool-calls.ts";
+import { outcomeOf, toolKeyOf, toolOfKey } from "../../../protocol/tool-calls.ts";
+import { counted } from "../../../view/numbers.ts";
+import { Card, stateOf, type ToolProps } from "../card.tsx";
+import { fieldsOf, textOf } from "../fields.ts";
+import { Folded } from "../text/folded.tsx";
+import { Markdown } from "../text/markdown.tsx";
+import type { Block } from "../timeline/blocks.ts";
+
+/** `drawBlock`: how a block is drawn; handed in, since a subagent may start others. */
+export function TaskTool({ drawBlock, ...props }: ToolProps & { drawBlock: (block: Block) => ComponentChildren }) {
+  const { call } = props;
+  const { prompt } = fieldsOf(call.args);
+  const { conversationSteps } = fieldsOf(call.outcome?.value);
+  const steps =
+    call.steps && call.steps.length > 0 ? call.steps : blocksOfSteps(conversationSteps, props.id ?? call.callId);
+  const calls = steps.filter((step) => step.type === "call").length;
+  const last = steps.findLast((step) => step.type === "text");
+  return (
+    <Card
+      {...props}
+      outcome={calls > 0 ? counted(calls, "call") : undefined}
+      opensByItself={stateOf(call) === "running" && steps.length > 0}
+      peek={last?.type === "text" && stateOf(call) === "ok" && <Markdown text={firstParagraph(last.text)} />}
+    >
+      {textOf(prompt) !== "" && (
+        <div class="cr-prompt">
+          <Markdown text={textOf(prompt)} />
+        </div>
+      )}
+      {steps.length > 0 && (
+        <div class="cr-steps">
+          <Folded items={steps} first={50} noun="step" draw={drawBlock} />
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function firstParagraph(text: string): string {
+  return text
+    .trim()
+    .split(/\n\s*\n/)[0]!
+    .slice(0, 400);
+}
+
+/** What a finished call tells of its subagent. */
+function blocksOfSteps(steps: unknown, id: string): Block[] {
+  if (!Array.isArray(steps)) return [];
+  return (steps as ConversationStep[]).filter(isObject).flatMap((step, index): Block[] => {
+    const place = { id: `${id}/${index + 1}`, turn: 0 };
+    if ("assistantMessage" in step && isObject(step.assistantMessage))
+      return [{ ...place, type: "text", text: textOf(step.assistantMessage.text) }];
+    if ("thinkingMessage" in step && isObject(step.thinkingMessage)) {
+      const { text, durationMs } = step.thinkingMessage;
+      return [
+        { ...place, type: "thinking", text: textOf(text), ...(typeof durationMs === "number" && { durationMs }) },
+      ];
+    }
+    const told = "toolCall" in step && isObject(step.toolCall) ? step.toolCall : undefined;
+    const key = told && toolKeyOf(told);
+    if (!told || key === undefined) return [];
+    const { args, result } = fieldsOf(told[key]);
+    const outcome = outcomeOf(result);
+    const call = {
+      callId: textOf(told.toolCallId) || place.id,
+      tool: toolOfKey(key),
+      args,
+      ...(outcome && { outcome }),
+    };
+    return [{ ...place, type: "call", call }];
+  });
+}

@@ -1,0 +1,56 @@
+// WebFetchTool and WebSearchTool: a page with its title and its text; what a search found.
+import { documentText } from "../../../view/document-text.ts";
+import { Card, type ToolProps } from "../card.tsx";
+import { fieldsOf, objectsIn, textOf } from "../fields.ts";
+import { isAddress, Markdown } from "../text/markdown.tsx";
+
+export function WebFetchTool(props: ToolProps) {
+  const url = textOf(fieldsOf(props.call.args).url);
+  const markdown =
+    textOf(fieldsOf(props.call.outcome?.value).markdown) || textOf(fieldsOf(props.call.outcome?.value).content);
+  const title = /^# +(.+)$/m.exec(markdown.slice(0, 2000))?.[1];
+  return (
+    <Card {...props}>
+      {markdown.trim() !== "" && (
+        <>
+          {title !== undefined && <p class="cr-title">{documentText(title)}</p>}
+          <Address url={url} />
+          <Markdown text={markdown} />
+        </>
+      )}
+    </Card>
+  );
+}
+
+export function WebSearchTool(props: ToolProps) {
+  const { references, content } = fieldsOf(props.call.outcome?.value);
+  const found = objectsIn(references);
+  return (
+    <Card {...props}>
+      {found.length > 0 && (
+        <ul class="cr-hits">
+          {found.map(({ title, url, chunk }, index) => (
+            <li key={index}>
+              <p class="cr-title">{documentText(textOf(title))}</p>
+              <Address url={textOf(url)} />
+              <p class="cr-note">{documentText(textOf(chunk).slice(0, 400))}</p>
+            </li>
+          ))}
+        </ul>
+      )}
+      {found.length === 0 && textOf(content) !== "" && <Markdown text={textOf(content)} />}
+    </Card>
+  );
+}
+
+function Address({ url }: { url: string }) {
+  const shown = documentText(url);
+  if (!isAddress(url)) return <p class="cr-address">{shown}</p>;
+  return (
+    <p class="cr-address">
+      <a href={url} rel="noreferrer noopener nofollow">
+        {shown}
+      </a>
+    </p>
+  );
+}
