@@ -13,6 +13,7 @@ import { parseJsonc } from "../src/store/jsonc.ts";
 import { serversIn } from "../src/store/mcp-servers.ts";
 import { loadSettings } from "../src/store/settings.ts";
 import { trust } from "../src/store/trust.ts";
+import { commandsIn } from "../src/worktrees/setup-commands.ts";
 import {
   anchorsOf,
   type Block,
@@ -126,6 +127,11 @@ describe("files", () => {
         const servers = serversIn(JSON.parse(block.text), { scope: "user", file: block.name, folder: "/" }, warnings);
         expect(servers.map(({ problem }) => problem ?? "good")).toEqual(servers.map(() => "good"));
         expect([servers.length > 0, warnings]).toEqual([true, []]);
+        return;
+      }
+      if (block.name === ".cursor/worktrees.json") {
+        const workspace = scratch();
+        expect(commandsIn(workspace.file(block.name, block.text)).length).toBeGreaterThan(0);
         return;
       }
       if (block.name === "openclaw.json") {

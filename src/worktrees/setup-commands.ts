@@ -31,7 +31,8 @@ export async function runSetup(
   }
 }
 
-function commandsIn(file: string): string[][] {
+/** Program and arguments of each. */
+export function commandsIn(file: string): string[][] {
   const settings = readJson(file) ?? {};
   const own = process.platform === "win32" ? "setup-worktree-windows" : "setup-worktree-unix";
   const key = [own, "setup-worktree"].find((name) => settings[name] !== undefined);
