@@ -56,6 +56,21 @@ const mayImport: Record<string, readonly string[]> = {
     "run",
     "export",
   ],
+  acp: [
+    "text",
+    "json",
+    "protocol",
+    "redact",
+    "process",
+    "policy",
+    "store",
+    "net",
+    "model",
+    "agent",
+    "run",
+    "sdk",
+    "export",
+  ],
   cli: [
     "text",
     "json",
@@ -76,6 +91,7 @@ const mayImport: Record<string, readonly string[]> = {
     "bridge",
     "serve",
     "terminal",
+    "acp",
   ],
 };
 

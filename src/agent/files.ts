@@ -80,12 +80,19 @@ export async function changeFile(
       const after = change(before);
       if (before !== undefined && after.equals(before)) return;
       if (before === undefined) context.sandbox?.expect(target);
-      if (await context.buffers?.write(target, after.toString("utf8"))) return;
+      if (await writtenElsewhere(target, after, context)) return;
       await replaceFile(target, after, path);
     });
   } catch (error) {
     throw describe(error, path, "write");
   }
+}
+
+/** To whoever has it open. Bytes that are not text never go that way. */
+async function writtenElsewhere(target: string, bytes: Buffer, { buffers }: FileContext): Promise<boolean> {
+  if (!buffers) return false;
+  const text = bytes.toString("utf8");
+  return Buffer.from(text, "utf8").equals(bytes) && (await buffers.write(target, text));
 }
 
 /** Removes a file, or a link itself and not what it leads to. What the system refuses is thrown as it is. */

@@ -1,7 +1,8 @@
 // Print mode: a prompt, a run, exactly one result, whatever happens; or, for a host on stdin, several, each with its result.
 import { UserError } from "../protocol/error-codes.ts";
-import type { LiveRun, Prompt, RunRequest, TurnEnding } from "../protocol/run.ts";
+import type { LiveRun, Prompt, RunRequest } from "../protocol/run.ts";
 import { redactedStart } from "../redact/shorten.ts";
+import { EndingsShown } from "../run/endings-shown.ts";
 import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
 import { callLine } from "./call-line.ts";
@@ -125,23 +126,6 @@ async function closeRun(run: LiveRun, reporter: Reporter, followed: Promise<void
   if (problem === undefined) return;
   if (!(problem instanceof UserError) || !reporter.hasEnded) throw problem;
   writeStderr(`Warning: ${problem.message}\n`);
-}
-
-/** Which results are out. */
-export class EndingsShown {
-  readonly #shown = new WeakSet<TurnEnding>();
-  #waiting: { ending: TurnEnding; resolve(): void }[] = [];
-
-  add(ending: TurnEnding): void {
-    this.#shown.add(ending);
-    for (const each of this.#waiting) if (each.ending === ending) each.resolve();
-    this.#waiting = this.#waiting.filter((each) => each.ending !== ending);
-  }
-
-  until(ending: TurnEnding): Promise<void> | undefined {
-    if (this.#shown.has(ending)) return undefined;
-    return new Promise((resolve) => this.#waiting.push({ ending, resolve }));
-  }
 }
 
 /** The last answer goes to the file before the run counts as done. */

@@ -184,7 +184,8 @@ export type HooksQuestion = {
 
 /**
  * `always`: for the same thing until the run ends. `grant`: the proposed rules hold from now on, for this run, or saved with
- * those of the project or the user. `choices` without answers: passed over.
+ * those of the project or the user; `run` for trust, servers and hooks: the yes is not remembered. `choices` without answers:
+ * passed over.
  */
 export type Answer =
   | { type: "yes"; always?: boolean; grant?: "run" | "project" | "user" }

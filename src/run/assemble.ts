@@ -144,7 +144,8 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     },
     // The offline model understands instructions, not complaints.
     ...(answer && { answer: model.kind === "offline" ? { ...answer, repairs: 0 } : answer }),
-    ...(person ? { person } : { untold: new Set([askQuestion.name]) }),
+    ...(person && { person }),
+    ...(!asking.can("choices") && { untold: new Set([askQuestion.name]) }),
     ...(hooks && { hooks }),
     ...(snapshots && {
       async beforeWrite(needs, signal) {

@@ -11,7 +11,6 @@ import { transcriptFile } from "../store/chats/layout.ts";
 import { type Hook, type LoadedHooks, loadHooks, readGivenHooks, withWaiting } from "../store/hook-files.ts";
 import { openHookTrace } from "../store/hook-trace.ts";
 import { approveHooks } from "../store/hook-trust.ts";
-import { isTrusted } from "../store/trust.ts";
 import { keepConsent } from "./human.ts";
 import { openNamedModel } from "./models.ts";
 import type { RunSession } from "./session.ts";
@@ -70,20 +69,22 @@ async function permitted(setup: Setup, parts: HookParts): Promise<Hook[]> {
 }
 
 async function permittedByFile(setup: Setup, { warn }: HookParts): Promise<Hook[]> {
-  const { configDir, workspace, home, asking, request } = setup;
+  const { configDir, workspace, home, asking, request, trusted } = setup;
   const files = { configDir, workspace, home };
   const trustsNow = request.trust === true;
-  const loaded = loadHooks(files, { trusted: trustsNow || isTrusted(configDir, workspace) });
+  const loaded = loadHooks(files, { trusted });
   for (const warning of loaded.warnings) warn(warning);
   if (loaded.waiting.length === 0) return loaded.hooks;
-  if (!trustsNow && (await asking.ask(approvalQuestion(loaded)))?.type !== "yes") {
+  const answer = trustsNow ? undefined : await asking.ask(approvalQuestion(loaded));
+  if (!trustsNow && answer?.type !== "yes") {
     for (const { file } of loaded.waiting)
       warn(
         `${file} is new or has changed since it was approved: its hooks do not run. Look at it, then approve it with --trust.`,
       );
     return loaded.hooks;
   }
-  keepConsent(() => approveHooks(files, loaded.waiting), `The hooks of ${workspace} are approved`, warn);
+  if (answer?.type !== "yes" || answer.grant !== "run")
+    keepConsent(() => approveHooks(files, loaded.waiting), `The hooks of ${workspace} are approved`, warn);
   return withWaiting(loaded, files);
 }
 

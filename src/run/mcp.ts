@@ -125,7 +125,8 @@ async function isApprovedNow(server: McpServer, setup: Setup, warn: McpParts["wa
     );
     return false;
   }
-  keepConsent(() => approveServer(server, approvalContext(setup)), `The MCP server ${name} is approved`, warn);
+  if (answer.grant !== "run")
+    keepConsent(() => approveServer(server, approvalContext(setup)), `The MCP server ${name} is approved`, warn);
   return true;
 }
 

@@ -49,11 +49,12 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
 
   const isKnown = asked.trust === true || isTrusted(config, workspace);
   const isAsked = gate && !isKnown && !asked.force;
-  // A yes is remembered, as that of --trust.
-  const isGranted = isAsked && (await asking.ask({ type: "trust", workspace }))?.type === "yes";
+  const answer = isAsked ? await asking.ask({ type: "trust", workspace }) : undefined;
+  const isGranted = answer?.type === "yes";
   host.signal?.throwIfAborted();
   if (isAsked && !isGranted) throw untrusted(workspace);
-  const request = isGranted ? { ...asked, trust: true } : asked;
+  // A yes is remembered, as that of --trust, unless it was for this run.
+  const request = isGranted && answer.grant !== "run" ? { ...asked, trust: true } : asked;
   const trusted = isKnown || isGranted;
 
   const settings = loadSettings({ configDir: config, workspace, trusted });

@@ -152,7 +152,14 @@ export const commands: readonly Command[] = [
     examples: ["adapter doctor -- agent auto --stream-json", "adapter doctor -- agent -p --output-format stream-json"],
     commands: adapterCommands,
   }),
-  { name: "acp", summary: "Serve the Agent Client Protocol on stdio" },
+  {
+    name: "acp",
+    uses: ["model", "api-key", "endpoint", "trust", "force"],
+    operands: "[login]",
+    summary: "Serve the Agent Client Protocol on stdio, for editors",
+    examples: ["acp", "--model sonnet acp"],
+    load: async () => (await import("./acp.ts")).acp,
+  },
   outer({
     name: "mcp",
     summary: "List, approve, add and log in to MCP servers, or be one",

@@ -1,8 +1,8 @@
 // Deletes chats for good: asked about on a terminal, said with --yes in scripts.
 import { UserError } from "../../../protocol/error-codes.ts";
+import { deleteChats, withSubagents } from "../../../run/delete-chats.ts";
 import type { ChatMetadata } from "../../../store/chats/chat.ts";
-import { deleteChat } from "../../../store/chats/delete-chat.ts";
-import { listChats, metadataAtAGlance, shownTitle } from "../../../store/chats/list-chats.ts";
+import { metadataAtAGlance, shownTitle } from "../../../store/chats/list-chats.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
@@ -20,32 +20,8 @@ export async function deleteSessions(invocation: Invocation, words: readonly str
   const sure = flags.has("yes") || flags.has("force") || (await askFirst(invocation, chats));
   if (!sure) return answer("Nothing was deleted.\n");
   const { configDir } = contextOf(invocation);
-  for (const chat of chats) deleteChat(configDir, chat.folder);
-  await sweep(configDir, chats);
+  await deleteChats(configDir, chats, (message) => writeStderr(`Warning: ${printableLine(message)}\n`));
   return answer(chats.map((chat) => `✓ Deleted ${chat.id} ${printableLine(shownTitle(chat))}\n`).join(""));
-}
-
-/** What its subagents did goes with a chat. */
-function withSubagents(configDir: string, chats: readonly ChatMetadata[]): ChatMetadata[] {
-  const all = new Map(chats.map((chat) => [chat.id, chat]));
-  for (const { id, workspace } of all.values()) {
-    for (const child of listChats(configDir, { parent: id, ...(workspace !== undefined && { workspace }) }))
-      all.set(child.id, child);
-  }
-  return [...all.values()];
-}
-
-/** The contents of files that only these chats could bring back. */
-async function sweep(configDir: string, chats: readonly ChatMetadata[]): Promise<void> {
-  const { sweepSnapshots } = await import("../../../agent/snapshots/sweep.ts");
-  for (const workspace of new Set(chats.flatMap((chat) => chat.workspace ?? []))) {
-    const deleted = chats.filter((chat) => chat.workspace === workspace).map((chat) => chat.id);
-    try {
-      await sweepSnapshots({ configDir, workspace }, { deleted });
-    } catch (error) {
-      writeStderr(`Warning: snapshots of ${printableLine(workspace)} were left: ${(error as Error).message}\n`);
-    }
-  }
 }
 
 async function askFirst({ env, name }: Invocation, chats: readonly ChatMetadata[]): Promise<boolean> {

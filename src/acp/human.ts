@@ -1,0 +1,117 @@
+// The person at the client: asked while a prompt of theirs is being answered, each question in a way that the client announced.
+import type { Answer, ChoicesQuestion, Human, PlanQuestion, Question } from "../protocol/run.ts";
+import { type AcpClient, resultOf } from "./client.ts";
+import { type RpcReply, rpcCodes } from "./rpc.ts";
+import { cursorAnswer, cursorQuestion, elicitationOf, elicited, outcomeIn } from "./v1/choices.ts";
+import { cursorPlan } from "./v1/cursor.ts";
+import type { CursorMethod } from "./v1/initialize.ts";
+import { answerIn, type Choosable, permissionForm } from "./v1/permission.ts";
+import type { WireCall } from "./v1/tool-call.ts";
+
+export interface AskingSession {
+  readonly id: string;
+  readonly workspace: string;
+  /** The calls that run, by their id. */
+  readonly calls: ReadonlyMap<string, WireCall>;
+  /** Resolves while a prompt is being answered; with `false` where the run ended first. */
+  prompted(signal: AbortSignal): Promise<boolean>;
+  /** Aborted when the client cancels. */
+  readonly cancelled: AbortSignal;
+}
+
+const stopped: Answer = { type: "no", reason: "The run was stopped before there was an answer." };
+
+export function clientHuman(client: AcpClient, session: AskingSession): Human {
+  const { can } = client;
+  return {
+    // Questions with options are for clients that can show them: to others the model puts them in its own words.
+    answers: [
+      "permission",
+      "plan",
+      "trust",
+      "server",
+      "hooks",
+      ...(can.elicits || can.cursor.has("ask_question") ? (["choices"] as const) : []),
+    ],
+    async ask(question, signal) {
+      if (!(await session.prompted(signal))) return stopped;
+      // The call that it is about was told before.
+      await new Promise(setImmediate);
+      const both = AbortSignal.any([signal, session.cancelled]);
+      const answer = await askOne(question, { client, session, signal: both });
+      return both.aborted ? stopped : answer;
+    },
+  };
+}
+
+type Asking = { client: AcpClient; session: AskingSession; signal: AbortSignal };
+
+function askOne(question: Question, asking: Asking): Promise<Answer> {
+  if (question.type === "choices") return askChoices(question, asking);
+  if (question.type === "plan") return askPlan(question, asking);
+  return askPermission(question, asking);
+}
+
+async function askPermission(question: Choosable, { client, session, signal }: Asking): Promise<Answer> {
+  const call = callOf(question, session);
+  const { toolCall, options } = permissionForm(question, call, session.workspace);
+  const shown = options.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
+  const params = { sessionId: session.id, toolCall, options: shown };
+  const reply = await client.request("session/request_permission", params, signal);
+  if ("error" in reply) return { type: "no", reason: `The client could not ask: ${reply.error.message}` };
+  return answerIn(reply.result, options);
+}
+
+async function askPlan(question: Extract<Question, { type: "plan" }>, asking: Asking): Promise<Answer> {
+  const call = callOf(question, asking.session);
+  const reply = await askCursor("create_plan", cursorPlan(question, call), asking);
+  if (!reply) return askPermission(question, asking);
+  const { outcome, reason } = outcomeIn(resultOf(reply));
+  if (outcome === "accepted") return { type: "yes" };
+  return { type: "no", reason: typeof reason === "string" && reason !== "" ? reason : "The user did not accept it." };
+}
+
+/** Passed over where it cannot be asked: nothing is made up. */
+async function askChoices(question: Extract<Question, { type: "choices" }>, asking: Asking): Promise<Answer> {
+  const { client, session, signal } = asking;
+  const call = callOf(question, session);
+  const reply = await askCursor("ask_question", cursorQuestion(question, call?.callId ?? question.id), asking);
+  if (reply) return cursorAnswer(resultOf(reply), question);
+  if (!client.can.elicits) return { type: "choices", answers: [] };
+  const scope = { sessionId: session.id, ...(call && { toolCallId: call.callId }) };
+  const form = await client.request("elicitation/create", { ...scope, ...elicitationOf(question) }, signal);
+  return elicited(resultOf(form), question);
+}
+
+/** Undefined where the client does not know it, which it may say only now. */
+async function askCursor(method: CursorMethod, params: object, { client, session, signal }: Asking) {
+  if (!client.can.cursor.has(method)) return undefined;
+  const reply: RpcReply = await client.request(`cursor/${method}`, { sessionId: session.id, ...params }, signal);
+  return "error" in reply && reply.error.code === rpcCodes.methodNotFound ? undefined : reply;
+}
+
+/** The call that a question comes from; the others have none. */
+function callOf(question: Question, session: AskingSession): WireCall | undefined {
+  const calls = [...session.calls.values()];
+  switch (question.type) {
+    case "permission":
+      return session.calls.get(question.callId);
+    case "choices":
+      // Servers ask too, while one of their tools runs.
+      return calls.find((call) => asks(call, question)) ?? calls.find(({ tool }) => tool === "mcp");
+    case "plan":
+      return calls.find((call) => plans(call, question));
+    default:
+      return undefined;
+  }
+}
+
+function asks({ tool, args }: WireCall, { questions }: ChoicesQuestion): boolean {
+  const given = args as { questions?: unknown };
+  return tool === "askQuestion" && JSON.stringify(given.questions) === JSON.stringify(questions);
+}
+
+function plans({ tool, args }: WireCall, { name, text }: PlanQuestion): boolean {
+  const given = args as { name?: unknown; plan?: unknown };
+  return tool === "createPlan" && given.name === name && given.plan === text;
+}

@@ -1,0 +1,69 @@
+// Bytes -> lines of text, bounded. A line that cannot be taken costs itself and nothing that follows it.
+import { ByteBuffer } from "../json/byte-buffer.ts";
+import { createStrictDecoder } from "../json/values.ts";
+
+/** Why a line could not be taken. */
+export type LineFault = { fault: string };
+
+/** Some images of the largest size, as base64. */
+const longestLine = 64 * 1024 * 1024;
+
+const lineFeed = 0x0a;
+
+export class LineReader {
+  readonly #take: (line: string | LineFault) => void;
+  readonly #longest: number;
+  readonly #decoder = createStrictDecoder();
+  readonly #pending = new ByteBuffer();
+  /** The rest of a line that was too long is passed over. */
+  #isSkipping = false;
+
+  constructor(take: (line: string | LineFault) => void, longest = longestLine) {
+    this.#take = take;
+    this.#longest = longest;
+  }
+
+  push(bytes: Uint8Array): void {
+    let start = 0;
+    while (start < bytes.length) {
+      const end = bytes.indexOf(lineFeed, start);
+      this.#keep(bytes.subarray(start, end === -1 ? bytes.length : end));
+      if (end === -1) return;
+      this.#finish();
+      start = end + 1;
+    }
+  }
+
+  /** A last line without its end counts. */
+  end(): void {
+    if (this.#pending.length > 0) this.#finish();
+  }
+
+  #keep(part: Uint8Array): void {
+    if (this.#isSkipping) return;
+    if (this.#pending.length + part.length <= this.#longest) {
+      this.#pending.append(part);
+      return;
+    }
+    this.#isSkipping = true;
+    this.#pending.clear();
+    this.#take({ fault: `A line is longer than ${this.#longest} bytes.` });
+  }
+
+  #finish(): void {
+    const wasSkipping = this.#isSkipping;
+    this.#isSkipping = false;
+    if (wasSkipping) return;
+    const line = this.#decoded();
+    this.#pending.clear();
+    if (typeof line !== "string" || line.trim() !== "") this.#take(line);
+  }
+
+  #decoded(): string | LineFault {
+    try {
+      return this.#decoder.decode(this.#pending.view());
+    } catch {
+      return { fault: "A line is not valid UTF-8." };
+    }
+  }
+}

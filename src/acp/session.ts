@@ -1,0 +1,363 @@
+// AcpSession: one conversation of a client. A run, its prompts, and what the client is told of it.
+import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import type { LiveRun, PermissionMode, Prompt, RunRequest, TurnEnding } from "../protocol/run.ts";
+import { EndingsShown } from "../run/endings-shown.ts";
+import type { RunHost } from "../run/host.ts";
+import { openRun } from "../run/live-run.ts";
+import { setUp } from "../run/setup.ts";
+import type { ChatRecord } from "../store/chats/chat.ts";
+import { firstLine } from "../store/chats/metadata.ts";
+import { randomUuid } from "../store/chats/random-uuid.ts";
+import { clientBuffers } from "./buffers.ts";
+import type { AcpClient } from "./client.ts";
+import { type AskingSession, clientHuman } from "./human.ts";
+import { currentModel, offeredModels } from "./models.ts";
+import { cursorNotification } from "./v1/cursor.ts";
+import {
+  configOptions,
+  efforts,
+  type ModeId,
+  modeIdOf,
+  modeState,
+  modes,
+  ownEffort,
+  type SessionChoices,
+} from "./v1/options.ts";
+import type { WireCall } from "./v1/tool-call.ts";
+import { type Update, Updates } from "./v1/updates.ts";
+
+export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
+
+/** Ends of a turn that the protocol has a word for; every other failure is an error. */
+const stopReasons: Partial<Record<ErrorCode, StopReason>> = {
+  MAX_TURNS: "max_turn_requests",
+  MAX_TOKENS: "max_tokens",
+  MODEL_TOO_LONG: "max_tokens",
+  MODEL_REFUSED: "refusal",
+  PROMPT_BLOCKED: "refusal",
+  INTERRUPTED: "cancelled",
+  TERMINATED: "cancelled",
+};
+
+/** Our own commands; those of the project and its skills are the run's. */
+const ownCommands = [{ name: "compact", description: "Make the conversation shorter for the model" }] as const;
+
+const outputEveryMs = 100;
+
+export class AcpSession implements AskingSession {
+  readonly id: string;
+  readonly workspace: string;
+  readonly calls = new Map<string, WireCall>();
+  readonly #client: AcpClient;
+  readonly #host: RunHost;
+  readonly #updates: Updates;
+  readonly #shown = new EndingsShown();
+  readonly #abort = new AbortController();
+  #request: RunRequest;
+  #choices: SessionChoices;
+  #cancel = new AbortController();
+  #opening: Promise<LiveRun> | undefined;
+  #run: LiveRun | undefined;
+  #followed: Promise<void> | undefined;
+  /** Prompts that are being answered, and who waits for one. */
+  #prompts = 0;
+  #waiting: (() => void)[] = [];
+  #title: string | undefined;
+  #outputTimer: NodeJS.Timeout | undefined;
+  #answered: Promise<void> = Promise.resolve();
+
+  private constructor(
+    request: RunRequest,
+    id: string,
+    parts: { client: AcpClient; host: RunHost; choices: SessionChoices },
+  ) {
+    this.id = id;
+    this.workspace = request.workspace;
+    this.#request = request;
+    this.#client = parts.client;
+    this.#host = parts.host;
+    this.#choices = parts.choices;
+    const { notices, compaction } = parts.client.can;
+    this.#updates = new Updates({ workspace: request.workspace, newId: randomUuid, notices, compaction });
+  }
+
+  /**
+   * Throws UserError with what keeps it from being opened. In a workspace that nobody trusts yet the run begins with the first
+   * prompt, because a question needs a prompt to be asked in.
+   */
+  static async begin(
+    request: RunRequest,
+    {
+      id,
+      client,
+      host,
+      answered,
+      mode,
+    }: { id: string; client: AcpClient; host: RunHost; answered: Promise<void>; mode?: unknown },
+  ): Promise<AcpSession> {
+    const setup = await setUp(request, host, { gate: false });
+    const first: PermissionMode = request.mode === undefined && (mode === "plan" || mode === "ask") ? mode : setup.mode;
+    const choices = {
+      mode: modeIdOf(first),
+      ...currentModel(setup),
+      effort: setup.model.effort ?? ownEffort,
+      models: offeredModels(setup),
+    };
+    const session = new AcpSession({ ...request, workspace: setup.workspace }, id, { client, host, choices });
+    session.#answered = answered;
+    if (setup.trusted || request.force) await session.open();
+    return session;
+  }
+
+  get cancelled(): AbortSignal {
+    return this.#cancel.signal;
+  }
+
+  /** What the answer to new, load and resume says of it. */
+  get state(): { modes: object; configOptions: object[] } {
+    return { modes: modeState(this.#choices), configOptions: configOptions(this.#choices) };
+  }
+
+  open(): Promise<LiveRun> {
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #open(): Promise<LiveRun> {
+    const buffers = clientBuffers(this.#client, this.id, () => this.#cancel.signal);
+    const run = await openRun(this.#request, {
+      ...this.#host,
+      human: clientHuman(this.#client, this),
+      signal: this.#abort.signal,
+      ...(buffers && { seams: { ...this.#host.seams, buffers } }),
+    });
+    this.#run = run;
+    this.#followed = this.#follow(run);
+    void this.#tellCommands(run);
+    return run;
+  }
+
+  async prompt(prompt: Prompt, signal: AbortSignal): Promise<StopReason> {
+    const { signal: cancelled } = this.#cancel;
+    signal.addEventListener("abort", () => this.cancel(), { once: true });
+    this.#prompts++;
+    for (const wake of this.#waiting.splice(0)) wake();
+    try {
+      return await this.#answer(prompt, cancelled);
+    } catch (error) {
+      if (cancelled.aborted) return "cancelled";
+      throw error instanceof UserError && error.code === "UNTRUSTED" ? this.#untrusted() : error;
+    } finally {
+      this.#prompts--;
+    }
+  }
+
+  async #answer(prompt: Prompt, cancelled: AbortSignal): Promise<StopReason> {
+    const run = await this.open();
+    if (cancelled.aborted) return "cancelled";
+    if (/^\/compact\s*$/.test(prompt.text)) {
+      await run.compact();
+      await this.#settle(run);
+      return "end_turn";
+    }
+    const sent = run.send(prompt);
+    const stop = async () => {
+      if (!(await sent.withdraw())) run.interrupt("The client cancelled the turn.");
+    };
+    cancelled.addEventListener("abort", stop, { once: true });
+    const ending = await sent.ending;
+    cancelled.removeEventListener("abort", stop);
+    if (sent.state === "told") await this.#shown.until(ending);
+    await this.#settle(run, prompt);
+    return this.#stopReason(ending, cancelled);
+  }
+
+  /** The turns that run and wait end; questions are taken back. */
+  cancel(): void {
+    this.#cancel.abort();
+    this.#cancel = new AbortController();
+  }
+
+  prompted(signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return Promise.resolve(false);
+    if (this.#prompts > 0) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const stop = () => resolve(false);
+      signal.addEventListener("abort", stop, { once: true });
+      this.#waiting.push(() => {
+        signal.removeEventListener("abort", stop);
+        resolve(true);
+      });
+    });
+  }
+
+  setMode(id: string): void {
+    const mode = modes.find((each) => each.id === id)?.id;
+    if (!mode)
+      throw new UserError("USAGE", `Unknown mode '${id}'. The modes are ${modes.map((each) => each.id).join(", ")}.`);
+    // Force is the wish of who started the process: agent mode is back to it.
+    if (this.#run) this.#run.setMode(mode === "agent" ? (this.#request.force ? "force" : "default") : mode);
+    else this.#request = { ...this.#request, mode };
+    this.#chose({ mode });
+  }
+
+  async setOption(id: string, value: string): Promise<object[]> {
+    const { model, effort } = this.#choices;
+    if (id === "mode") this.setMode(value);
+    else if (id === "model") await this.#setModel(value, effort);
+    else if (id === "effort" && [ownEffort, ...efforts].includes(value)) await this.#setModel(model, value);
+    else if (id === "effort")
+      throw new UserError(
+        "USAGE",
+        `Unknown effort '${value}'. It must be one of ${[ownEffort, ...efforts].join(", ")}.`,
+      );
+    else throw new UserError("USAGE", `Unknown option '${id}'. The options are mode, model and effort.`);
+    return configOptions(this.#choices);
+  }
+
+  async #setModel(model: string, effort: string): Promise<void> {
+    const known = efforts.find((each) => each === effort);
+    const wish = { model, ...(known && { effort: known }) };
+    const { effort: _before, ...rest } = this.#request;
+    if (this.#run) await this.#run.setModel(model, known);
+    else await setUp({ ...rest, ...wish }, this.#host, { gate: false });
+    this.#request = { ...rest, ...wish };
+    const { models } = this.#choices;
+    const isListed = models.some(({ id }) => id === model);
+    this.#chose({ model, effort, models: isListed ? models : [...models, { id: model, name: model }] });
+  }
+
+  /** Everything that was said and done, before the answer to session/load. */
+  async replay(record: ChatRecord): Promise<void> {
+    const { rebuildEvents } = await import("../sdk/rebuild-events.ts");
+    for (const { events } of rebuildEvents(record)) {
+      for (const event of events) {
+        for (const update of this.#updates.past(event)) this.#tell(update);
+        await this.#client.ready(this.#abort.signal);
+      }
+    }
+    this.#updates.live({ type: "done", text: "", durationMs: 0, apiDurationMs: 0 });
+  }
+
+  tellTitle(title: string): void {
+    this.#title = title;
+    this.#tell({ sessionUpdate: "session_info_update", title });
+  }
+
+  async close(): Promise<void> {
+    this.cancel();
+    this.#abort.abort(new UserError("INTERRUPTED", "The session was closed."));
+    const run = await this.#opening?.catch(() => undefined);
+    await run?.close();
+    await this.#followed;
+    clearTimeout(this.#outputTimer);
+  }
+
+  #tell(update: Update): void {
+    this.#client.update(this.id, update);
+  }
+
+  async #follow(run: LiveRun): Promise<void> {
+    await this.#answered; // the client must know the session first
+    for await (const { event, agent } of run.events()) {
+      // What subagents do is shown by their calls.
+      if (agent !== undefined) continue;
+      this.#learn(event);
+      for (const update of this.#updates.live(event)) this.#tell(update);
+      this.#showOutputSoon();
+      await this.#client.ready(this.#abort.signal);
+      if (event.type === "done" || event.type === "fail") this.#shown.add(event);
+    }
+  }
+
+  #learn(event: AgentEvent): void {
+    if (event.type === "init") this.#chose({ mode: modeIdOf(event.permissionMode as PermissionMode) });
+    if (event.type === "tool_start") this.calls.set(event.callId, event);
+    if (event.type === "tool_end") this.calls.delete(event.callId);
+    if (event.type === "done" || event.type === "fail") this.calls.clear();
+    const extension = cursorNotification(event);
+    if (extension && this.#client.can.cursor.has(extension.method))
+      this.#client.notify(`cursor/${extension.method}`, { sessionId: this.id, ...extension.params });
+    if (event.type !== "notice") return;
+    const { permissionMode, model } = event.fields ?? {};
+    if (event.kind === "mode_change") this.#chose({ mode: modeIdOf(permissionMode as PermissionMode) });
+    const other = event.kind === "model_change" && this.#choices.models.find(({ name }) => name === model);
+    if (other) this.#chose({ model: other.id });
+  }
+
+  /** Told where it is news; the answer to whoever changed it says the same. */
+  #chose(changed: Partial<SessionChoices>): void {
+    const before = this.#choices;
+    this.#choices = { ...before, ...changed };
+    const { mode, model, effort } = this.#choices;
+    if (mode !== before.mode)
+      this.#tell({ sessionUpdate: "current_mode_update", currentModeId: mode satisfies ModeId });
+    if (mode !== before.mode || model !== before.model || effort !== before.effort)
+      this.#tell({ sessionUpdate: "config_option_update", configOptions: configOptions(this.#choices) });
+  }
+
+  #showOutputSoon(): void {
+    if (this.#outputTimer || !this.#updates.hasUnshownOutput) return;
+    this.#outputTimer = setTimeout(() => {
+      this.#outputTimer = undefined;
+      for (const update of this.#updates.liveOutput()) this.#tell(update);
+    }, outputEveryMs);
+  }
+
+  /** What follows from a turn is told before its end. */
+  async #settle(run: LiveRun, prompt?: Prompt): Promise<void> {
+    const use = await run.context().catch(() => undefined);
+    await new Promise(setImmediate); // notices that came with the end
+    if (use) {
+      const { used, window: size, costUsd } = use;
+      const cost = costUsd === undefined ? {} : { cost: { amount: costUsd, currency: "USD" } };
+      this.#tell({ sessionUpdate: "usage_update", used: Math.round(used), size, ...cost });
+    }
+    const title = prompt && this.#title === undefined ? firstLine(prompt.text) : "";
+    if (title !== "") this.#title = title;
+    const updatedAt = new Date().toISOString();
+    this.#tell({ sessionUpdate: "session_info_update", ...(title !== "" && { title }), updatedAt });
+  }
+
+  #stopReason(ending: TurnEnding, cancelled: AbortSignal): StopReason {
+    if (cancelled.aborted) return "cancelled";
+    if (ending.type === "done") return "end_turn";
+    const { code = "INTERNAL", message } = ending;
+    const reason = stopReasons[code as ErrorCode];
+    if (reason === undefined) throw new UserError(code as ErrorCode, message);
+    if (reason !== "cancelled")
+      this.#tell({
+        sessionUpdate: "agent_message_chunk",
+        content: { type: "text", text: message },
+        messageId: randomUuid(),
+      });
+    return reason;
+  }
+
+  async #tellCommands(run: LiveRun): Promise<void> {
+    const names = await run.names().catch(() => undefined); // the first turn says why not
+    await this.#answered;
+    if (!names || this.#abort.signal.aborted) return;
+    const commandsOf = (list: readonly string[], description: string, hint: string) =>
+      list.map((name) => ({ name, description, input: { hint } }));
+    const availableCommands = [
+      ...ownCommands,
+      ...commandsOf(names.commands, "Command of this project or user", "arguments"),
+      ...commandsOf(names.skills, "Skill", "task"),
+      ...commandsOf(names.subagents, "Subagent", "task"),
+    ];
+    this.#tell({ sessionUpdate: "available_commands_update", availableCommands });
+  }
+
+  #untrusted(): UserError {
+    const { program } = this.#host;
+    return new UserError(
+      "UNTRUSTED",
+      `Workspace Trust Required: ${this.workspace} is not trusted. Answer the question with yes, or start the agent with: ${program} --trust acp`,
+    );
+  }
+}

@@ -1,0 +1,197 @@
+// The sessions of a connection: opened, loaded, resumed, listed, closed and deleted. Their ids are those of our chats.
+import type { JsonObject } from "../json/object.ts";
+import { realTarget } from "../policy/paths.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import type { ChatChoice, RunRequest } from "../protocol/run.ts";
+import { deleteChats, withSubagents } from "../run/delete-chats.ts";
+import type { RunHost } from "../run/host.ts";
+import type { ChatMetadata } from "../store/chats/chat.ts";
+import { findChat } from "../store/chats/find-chat.ts";
+import { isChatId } from "../store/chats/layout.ts";
+import { listChats, metadataAtAGlance, shownTitle } from "../store/chats/list-chats.ts";
+import { randomUuid } from "../store/chats/random-uuid.ts";
+import { readChat, readState } from "../store/chats/read-chat.ts";
+import { configDir } from "../store/config-dir.ts";
+import type { AcpClient } from "./client.ts";
+import type { RpcCall } from "./rpc.ts";
+import { AcpSession } from "./session.ts";
+import { type OpenParams, openParams, promptOf, textParam } from "./v1/params.ts";
+
+/** What every run of this process has in common: the flags that it was started with. */
+export type RunTemplate = Omit<RunRequest, "workspace" | "chat">;
+
+const pageSize = 100;
+
+export class AcpSessions {
+  readonly #open = new Map<string, AcpSession>();
+  readonly #client: AcpClient;
+  readonly #template: RunTemplate;
+  readonly #host: RunHost;
+
+  constructor(parts: { client: AcpClient; template: RunTemplate; host: RunHost }) {
+    this.#client = parts.client;
+    this.#template = parts.template;
+    this.#host = parts.host;
+  }
+
+  async new(params: JsonObject, { answered }: RpcCall): Promise<object> {
+    const id = randomUuid();
+    const session = await this.#begin(openParams(params), { type: "new", id }, { id, answered });
+    return { sessionId: id, ...session.state };
+  }
+
+  /** Tells all of it before the answer. */
+  async load(params: JsonObject, call: RpcCall): Promise<object> {
+    const { session, metadata } = await this.#resumed(params, call);
+    await session.replay(readChat(metadata.folder, { events: true }));
+    return { sessionId: session.id, ...session.state };
+  }
+
+  async resume(params: JsonObject, call: RpcCall): Promise<object> {
+    const { session } = await this.#resumed(params, call);
+    return { sessionId: session.id, ...session.state };
+  }
+
+  async prompt(params: JsonObject, { signal }: RpcCall): Promise<object> {
+    return { stopReason: await this.#named(params).prompt(promptOf(params), signal) };
+  }
+
+  cancel({ sessionId }: JsonObject): void {
+    this.#open.get(String(sessionId))?.cancel();
+  }
+
+  async setMode(params: JsonObject): Promise<object> {
+    this.#named(params).setMode(textParam(params, "modeId"));
+    return {};
+  }
+
+  async setOption(params: JsonObject): Promise<object> {
+    const session = this.#named(params);
+    return { configOptions: await session.setOption(textParam(params, "configId"), textParam(params, "value")) };
+  }
+
+  /** Newest first, a page at a time. Chats in which nothing was said are left out, unless they are open here. */
+  async list({ cwd, cursor }: JsonObject): Promise<object> {
+    if (cwd !== undefined && cwd !== null && typeof cwd !== "string")
+      throw new UserError("USAGE", '"cwd" must be a path.');
+    const workspace = typeof cwd === "string" ? realTarget(cwd) : undefined;
+    const chats = listChats(this.#configDir, workspace === undefined ? {} : { workspace }).filter(
+      ({ id, workspace: folder, hasConversation }) => folder !== undefined && (hasConversation || this.#open.has(id)),
+    );
+    const start = cursor === undefined || cursor === null ? 0 : startOf(cursor, chats);
+    const page = chats.slice(start, start + pageSize);
+    const last = page.at(-1);
+    return {
+      sessions: page.map((chat) => ({
+        sessionId: chat.id,
+        cwd: chat.workspace,
+        title: shownTitle(chat),
+        updatedAt: new Date(chat.updatedAt).toISOString(),
+      })),
+      ...(last && start + pageSize < chats.length && { nextCursor: cursorOf(last) }),
+    };
+  }
+
+  async close(params: JsonObject): Promise<object> {
+    const session = this.#named(params);
+    this.#open.delete(session.id);
+    await session.close();
+    return {};
+  }
+
+  /** One that is not there is deleted already. */
+  async delete(params: JsonObject): Promise<object> {
+    const id = textParam(params, "sessionId").toLowerCase();
+    const session = this.#open.get(id);
+    this.#open.delete(id);
+    await session?.close();
+    const folder = isChatId(id) ? this.#folderOf(id, session?.workspace ?? "/") : undefined;
+    if (folder === undefined) return {};
+    const chats = withSubagents(this.#configDir, [metadataAtAGlance(folder)]);
+    await deleteChats(this.#configDir, chats, (message) => this.#client.log(message));
+    return {};
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([...this.#open.values()].map((session) => session.close()));
+  }
+
+  get #configDir(): string {
+    return configDir(this.#host.env);
+  }
+
+  async #resumed(params: JsonObject, { answered }: RpcCall): Promise<{ session: AcpSession; metadata: ChatMetadata }> {
+    const id = textParam(params, "sessionId").toLowerCase();
+    const open = openParams(params);
+    const folder = isChatId(id) ? this.#folderOf(id, open.cwd) : undefined;
+    if (folder === undefined) throw unknownSession(id, this.#host.program);
+    // Who loads a session that is open begins anew with it: other servers, another directory.
+    await this.#open.get(id)?.close();
+    this.#open.delete(id);
+    const metadata = metadataAtAGlance(folder);
+    const mode = readState(folder, ["mode"]).get("mode");
+    const session = await this.#begin(open, { type: "resume", id }, { id, answered, mode });
+    void answered.then(() => session.tellTitle(shownTitle(metadata)));
+    return { session, metadata };
+  }
+
+  async #begin(
+    { cwd, roots, mcpConfig }: OpenParams,
+    chat: ChatChoice,
+    parts: { id: string; answered: Promise<void>; mode?: unknown },
+  ): Promise<AcpSession> {
+    const { roots: ownRoots = [], mcpConfigs = [], ...template } = this.#template;
+    const request: RunRequest = {
+      ...template,
+      workspace: cwd,
+      roots: [...ownRoots, ...roots],
+      chat,
+      // Those of the client come first: the first of a name is taken.
+      mcpConfigs: [...(mcpConfig === undefined ? [] : [mcpConfig]), ...mcpConfigs],
+    };
+    const session = await AcpSession.begin(request, { ...parts, client: this.#client, host: this.#host });
+    this.#open.set(parts.id, session);
+    return session;
+  }
+
+  #named(params: JsonObject): AcpSession {
+    const id = textParam(params, "sessionId");
+    const session = this.#open.get(id.toLowerCase());
+    if (!session) throw unknownSession(id, this.#host.program);
+    return session;
+  }
+
+  #folderOf(id: string, workspace: string): string | undefined {
+    try {
+      return findChat(this.#configDir, id, workspace, this.#host.program);
+    } catch (error) {
+      if (error instanceof UserError && error.code === "SESSION_NOT_FOUND") return undefined;
+      throw error;
+    }
+  }
+}
+
+function unknownSession(id: string, program: string): UserError {
+  const shown = JSON.stringify(id.slice(0, 100));
+  return new UserError(
+    "SESSION_NOT_FOUND",
+    `Session not found: ${shown}. To list the sessions: session/list, or ${program} ls --all`,
+  );
+}
+
+/** The last chat that was told of. */
+function cursorOf({ id, updatedAt }: ChatMetadata): string {
+  return Buffer.from(`${updatedAt} ${id}`).toString("base64url");
+}
+
+function startOf(cursor: unknown, chats: readonly ChatMetadata[]): number {
+  const [, time, id] = /^(\d+) ([0-9a-f-]+)$/.exec(Buffer.from(String(cursor), "base64url").toString()) ?? [];
+  if (time === undefined) throw new UserError("USAGE", '"cursor" must be the nextCursor of an earlier answer.');
+  const known = chats.findIndex((chat) => chat.id === id);
+  // It was deleted, or written to: on with what is older.
+  const place =
+    known >= 0 && chats[known]!.updatedAt === Number(time)
+      ? known + 1
+      : chats.findIndex(({ updatedAt }) => updatedAt < Number(time));
+  return place < 0 ? chats.length : place;
+}

@@ -1,0 +1,162 @@
+// What requests of version 1 carry, checked: sessions to open, prompts, MCP servers.
+import { basename, isAbsolute } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isObject, type JsonObject, put } from "../../json/object.ts";
+import { UserError } from "../../protocol/error-codes.ts";
+import { imageKind, largestImage } from "../../protocol/image.ts";
+import type { Prompt } from "../../protocol/run.ts";
+
+export type OpenParams = {
+  cwd: string;
+  roots: string[];
+  /** As --mcp-config takes them. */
+  mcpConfig?: string;
+};
+
+export function textParam(params: JsonObject, name: string): string {
+  const value = params[name];
+  if (typeof value !== "string" || value === "") throw wrong(`"${name}" must be a string that is not empty`);
+  return value;
+}
+
+/** Of session/new, load and resume. A client that names no servers has none. */
+export function openParams(params: JsonObject): OpenParams {
+  const { additionalDirectories, mcpServers } = params;
+  const servers = listOf(mcpServers, "mcpServers");
+  return {
+    cwd: absolute(params["cwd"], "cwd"),
+    roots: listOf(additionalDirectories, "additionalDirectories").map((path) =>
+      absolute(path, "additionalDirectories"),
+    ),
+    ...(servers.length > 0 && { mcpConfig: mcpConfigOf(servers) }),
+  };
+}
+
+function mcpConfigOf(servers: readonly unknown[]): string {
+  const named: JsonObject = {};
+  for (const server of servers) {
+    if (!isObject(server)) throw wrong('an entry of "mcpServers" must be an object');
+    const name = textParam(server, "name");
+    const { type } = server;
+    if (type !== undefined && type !== "stdio" && type !== "http" && type !== "sse")
+      throw wrong(`the MCP server ${name} has the type ${JSON.stringify(type)}: it must be stdio, http or sse`);
+    const definition =
+      type === "http" || type === "sse"
+        ? { type, url: textParam(server, "url"), headers: pairs(server["headers"], `headers of ${name}`) }
+        : {
+            command: textParam(server, "command"),
+            args: texts(server["args"], `args of ${name}`),
+            env: pairs(server["env"], `env of ${name}`),
+          };
+    put(named, name, definition);
+  }
+  return JSON.stringify({ mcpServers: named });
+}
+
+/** What the user wrote, with links in their place; what is embedded follows as data, where nothing in it is a command. */
+export function promptOf({ prompt }: JsonObject): Prompt {
+  if (!Array.isArray(prompt)) throw wrong('"prompt" must be a list of content blocks');
+  let text = "";
+  const data: string[] = [];
+  const images: { mime: string; base64: string }[] = [];
+  for (const block of prompt) {
+    if (!isObject(block)) throw wrong("a content block must be an object");
+    switch (block.type) {
+      case "text":
+        if (typeof block.text !== "string") throw wrong('a text block needs a "text"');
+        text += block.text;
+        break;
+      case "resource_link":
+        text += linkText(placeOf(textParam(block, "uri")), block["name"]);
+        break;
+      case "resource":
+        embed(block, { data, images, say: (words) => (text += words) });
+        break;
+      case "image":
+        images.push(imageOf(block["data"]));
+        break;
+      default:
+        throw wrong(
+          `a content block has the type ${JSON.stringify(block.type)}: it must be text, image, resource_link or resource`,
+        );
+    }
+  }
+  if (text.trim() === "" && data.length === 0 && images.length === 0) throw wrong("the prompt is empty");
+  return {
+    text,
+    ...(data.length > 0 && { data: data.join("\n") }),
+    ...(images.length > 0 && { images }),
+  };
+}
+
+/** Never bare: a path at the beginning would be taken for a command. */
+function linkText(place: string, name: unknown): string {
+  return `[${typeof name === "string" && name !== "" ? name : basename(place)}](${place})`;
+}
+
+function embed(
+  { resource }: JsonObject,
+  into: { data: string[]; images: { mime: string; base64: string }[]; say(words: string): void },
+): void {
+  if (!isObject(resource)) throw wrong('a resource block needs a "resource"');
+  const place = placeOf(textParam(resource, "uri"));
+  const { text, blob, mimeType } = resource;
+  into.say(linkText(place, undefined));
+  if (typeof text === "string") into.data.push(`<resource uri=${JSON.stringify(place)}>\n${text}\n</resource>`);
+  else if (typeof blob !== "string") throw wrong('a resource needs a "text" or a "blob"');
+  else if (typeof mimeType === "string" && mimeType.startsWith("image/")) into.images.push(imageOf(blob));
+  else into.data.push(`<resource uri=${JSON.stringify(place)}>\n(bytes that are not text)\n</resource>`);
+}
+
+/** A path, where it is a file of this machine. */
+function placeOf(uri: string): string {
+  if (!uri.startsWith("file:")) return uri;
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    return uri;
+  }
+}
+
+function imageOf(base64: unknown): { mime: string; base64: string } {
+  if (typeof base64 !== "string") throw wrong('an image needs its "data"');
+  const bytes = Buffer.from(base64, "base64");
+  if (bytes.length > largestImage) throw wrong(`an image is larger than ${largestImage / 1_048_576} MiB`);
+  const mime = imageKind(bytes);
+  if (!mime) throw wrong("an image is not a PNG, JPEG, GIF or WebP picture");
+  return { mime, base64 };
+}
+
+function absolute(value: unknown, name: string): string {
+  if (typeof value !== "string" || !isAbsolute(value)) throw wrong(`"${name}" must be an absolute path`);
+  return value;
+}
+
+/** Missing and null are an empty list. */
+function listOf(value: unknown, name: string): unknown[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw wrong(`"${name}" must be a list`);
+  return value;
+}
+
+function texts(value: unknown, name: string): string[] {
+  return listOf(value, name).map((each) => {
+    if (typeof each !== "string") throw wrong(`${name} must be strings`);
+    return each;
+  });
+}
+
+/** `[{name, value}]`, as an object. */
+function pairs(value: unknown, name: string): JsonObject {
+  const object: JsonObject = {};
+  for (const each of listOf(value, name)) {
+    if (!isObject(each) || typeof each["name"] !== "string" || typeof each["value"] !== "string")
+      throw wrong(`${name} must be pairs of a name and a value`);
+    put(object, each["name"], each["value"]);
+  }
+  return object;
+}
+
+function wrong(why: string): UserError {
+  return new UserError("USAGE", `${why.charAt(0).toUpperCase()}${why.slice(1)}.`);
+}

@@ -1,0 +1,186 @@
+// Events -> session/update of version 1. One object for a session: it knows which message and which calls are open.
+import { isObject, type JsonObject } from "../../json/object.ts";
+import type { AgentEvent } from "../../protocol/event.ts";
+import { callFields, cutFence, endFields, textContent, type WireCall } from "./tool-call.ts";
+
+export type Update = { sessionUpdate: string } & JsonObject;
+
+/** So much of what a running command prints is shown, the end of it. */
+const liveTail = 8000;
+/** A running command is shown this often at most. */
+const liveEveryMs = 100;
+
+type Facts = {
+  workspace: string;
+  newId(): string;
+  /** The client shows notices; else they are told as thoughts, apart from the answer. */
+  notices: boolean;
+  /** The client shows where the conversation was made shorter. */
+  compaction: boolean;
+};
+
+const chunks = { message: "agent_message_chunk", thought: "agent_thought_chunk" } as const;
+
+type Saying = keyof typeof chunks;
+
+type OpenCall = { output: string; shownAt: number; isDirty: boolean };
+
+export class Updates {
+  readonly #facts: Facts;
+  readonly #calls = new Map<string, OpenCall>();
+  /** Questions about calls, by their number. */
+  readonly #asked = new Map<string | number, string>();
+  /** The ids of what is being said and thought. */
+  readonly #open: Partial<Record<Saying, string>> = {};
+
+  constructor(facts: Facts) {
+    this.#facts = facts;
+  }
+
+  /** As it happens. What the user said is not repeated. */
+  live(event: AgentEvent): Update[] {
+    return event.type === "user" ? [] : this.#of(event);
+  }
+
+  /** As it was, for a client that loads the session. Notices were for that moment. */
+  past(event: AgentEvent): Update[] {
+    switch (event.type) {
+      case "user":
+        return [this.#chunk("user_message_chunk", event.text, this.#facts.newId())];
+      case "fail":
+        return event.code === "INTERRUPTED"
+          ? []
+          : [this.#chunk("agent_message_chunk", `Error: ${event.message}`, this.#facts.newId())];
+      case "notice":
+        return [];
+      default:
+        return this.#of(event);
+    }
+  }
+
+  /** What commands have printed since they were shown last. */
+  liveOutput(now = Date.now()): Update[] {
+    return [...this.#calls].flatMap(([callId, call]) => (call.isDirty ? [shownOutput(callId, call, now)] : []));
+  }
+
+  get hasUnshownOutput(): boolean {
+    return [...this.#calls.values()].some(({ isDirty }) => isDirty);
+  }
+
+  #of(event: AgentEvent): Update[] {
+    switch (event.type) {
+      case "text":
+        return this.#say("message", event.text);
+      case "text_end":
+        return this.#said("message", event.text);
+      case "thinking":
+        return this.#say("thought", event.text);
+      case "thinking_end":
+        return this.#said("thought", event.text ?? "");
+      case "tool_start":
+        this.#calls.set(event.callId, { output: "", shownAt: 0, isDirty: false });
+        return [{ sessionUpdate: "tool_call", ...callFields(event, this.#facts.workspace), status: "in_progress" }];
+      case "tool_output":
+        return this.#printed(event);
+      case "tool_end":
+        this.#calls.delete(event.callId);
+        return [
+          { sessionUpdate: "tool_call_update", ...endFields(event, event.outcome, this.#facts.workspace) },
+          ...planOf(event),
+        ];
+      case "ask":
+        if (isObject(event.query) && typeof event.query["toolCallId"] === "string")
+          this.#asked.set(event.id, event.query["toolCallId"]);
+        return [];
+      case "answer":
+        return this.#answered(event);
+      case "retry":
+        // What was said so far is said anew, as another message.
+        if (event.discards) delete this.#open.message;
+        return this.#notice("warning", `The model is asked again${event.reason ? `: ${event.reason}` : "."}`);
+      case "notice":
+        // The session tells of these in their own updates.
+        if (event.kind === "mode_change" || event.kind === "model_change") return [];
+        if (event.kind === "compacted" && this.#facts.compaction)
+          return [{ sessionUpdate: "compaction_update", compactionId: this.#facts.newId(), status: "completed" }];
+        return this.#notice(event.kind === "warning" ? "warning" : "info", event.message);
+      case "done":
+      case "fail":
+        delete this.#open.message;
+        delete this.#open.thought;
+        this.#calls.clear();
+        this.#asked.clear();
+        return [];
+      case "init":
+      case "user":
+      case "other":
+        return [];
+    }
+  }
+
+  #say(what: Saying, text: string): Update[] {
+    this.#open[what] ??= this.#facts.newId();
+    return text === "" ? [] : [this.#chunk(chunks[what], text, this.#open[what])];
+  }
+
+  /** The whole of it, where nothing of it was shown. */
+  #said(what: Saying, text: string): Update[] {
+    const isShown = this.#open[what] !== undefined;
+    delete this.#open[what];
+    return isShown || text === "" ? [] : [this.#chunk(chunks[what], text, this.#facts.newId())];
+  }
+
+  #chunk(sessionUpdate: string, text: string, messageId: string): Update {
+    return { sessionUpdate, content: { type: "text", text }, messageId };
+  }
+
+  #notice(severity: string, message: string): Update[] {
+    if (!this.#facts.notices) return [this.#chunk("agent_thought_chunk", `[${message}]\n`, this.#facts.newId())];
+    const [title = message, ...rest] = message.split("\n");
+    const description = rest.join("\n").trim();
+    return [{ sessionUpdate: "notice", severity, title, ...(description !== "" && { description }) }];
+  }
+
+  /** The question said that the call is waiting; now it goes on. */
+  #answered({ id, response }: { id: string | number; response: unknown }): Update[] {
+    const toolCallId = this.#asked.get(id);
+    this.#asked.delete(id);
+    if (toolCallId === undefined || !isObject(response) || response["approved"] === undefined) return [];
+    return [{ sessionUpdate: "tool_call_update", toolCallId, status: "in_progress" }];
+  }
+
+  #printed({ callId, chunk }: { callId: string; chunk: string }): Update[] {
+    const call = this.#calls.get(callId);
+    if (!call) return [];
+    call.output = (call.output + chunk).slice(-liveTail);
+    call.isDirty = true;
+    const now = Date.now();
+    return now - call.shownAt < liveEveryMs ? [] : [shownOutput(callId, call, now)];
+  }
+}
+
+function shownOutput(callId: string, call: OpenCall, now: number): Update {
+  call.isDirty = false;
+  call.shownAt = now;
+  return { sessionUpdate: "tool_call_update", toolCallId: callId, content: [textContent(cutFence(call.output, ""))] };
+}
+
+const todoStatus: Readonly<Record<string, string>> = {
+  TODO_STATUS_PENDING: "pending",
+  TODO_STATUS_IN_PROGRESS: "in_progress",
+  TODO_STATUS_COMPLETED: "completed",
+};
+
+/** The todo list is the plan. What was cancelled is not in it. */
+function planOf({ tool, outcome }: WireCall & { outcome?: { kind: string; value: unknown } }): Update[] {
+  const todos =
+    tool === "updateTodos" && outcome?.kind === "success" && isObject(outcome.value)
+      ? outcome.value["todos"]
+      : undefined;
+  if (!Array.isArray(todos)) return [];
+  const entries = todos.filter(isObject).flatMap(({ content, status }) => {
+    const known = todoStatus[String(status)];
+    return known === undefined ? [] : [{ content: String(content), priority: "medium", status: known }];
+  });
+  return [{ sessionUpdate: "plan", entries }];
+}

@@ -1,0 +1,40 @@
+// `acp`: the Agent Client Protocol on stdin and stdout. `acp login` is what a client types for the user, in a terminal.
+import { serveAcp } from "../../acp/index.ts";
+import { UserError } from "../../protocol/error-codes.ts";
+import type { Invocation } from "../main.ts";
+import { runHost, runRequest } from "../run-request.ts";
+import { watchForTheEnd } from "../shutdown.ts";
+import { openStdout, writeStderr } from "../stdout.ts";
+
+export async function acp(invocation: Invocation): Promise<number> {
+  const { line, name } = invocation;
+  const [word, ...rest] = line.words;
+  if (word === "login") {
+    const { login } = await import("./login.ts");
+    return login({ ...invocation, line: { ...line, command: "login", words: rest } });
+  }
+  if (word !== undefined)
+    throw new UserError("USAGE", `'acp' takes no arguments but 'login'. A prompt is for: ${name} -p "…"`);
+
+  const abort = new AbortController();
+  const watch = watchForTheEnd(abort, invocation);
+  const gone = new UserError("INTERRUPTED", "The client is gone.");
+  const output = openStdout(() => abort.abort(gone));
+  watch.taken = output.taken;
+  const { workspace: _workspace, chat: _chat, ...template } = runRequest(invocation, "terminal");
+  try {
+    await serveAcp({
+      input: process.stdin,
+      output,
+      template,
+      host: runHost(invocation),
+      log: (message) => writeStderr(`${message}\n`),
+      signal: abort.signal,
+    });
+    await output.flush(abort.signal);
+  } finally {
+    watch.stop();
+    process.stdin.destroy();
+  }
+  return 0;
+}
