@@ -68,6 +68,7 @@ const mayImport: Record<string, readonly string[]> = {
     "model",
     "agent",
     "run",
+    "view",
     "sdk",
     "export",
   ],

@@ -1,12 +1,12 @@
 // A call of a tool as version 1 spells it: kind, title, places, what went in, what came out.
 import { isAbsolute, resolve } from "node:path";
-import { viewOfCall } from "../../export/call-view.ts";
 import { fenced } from "../../export/markdown-text.ts";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
 import { displayNameOf, errorTextOf, outcomeGroupOf } from "../../protocol/tool-calls.ts";
 import { collapsed, shortened } from "../../text/one-line.ts";
 import { visible } from "../../text/visible.ts";
+import { viewOfCall } from "../../view/call-view.ts";
 
 export type WireCall = { callId: string; tool: string; args: unknown };
 
