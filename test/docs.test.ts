@@ -138,6 +138,14 @@ describe("files", () => {
         expect(checkConfig(JSON.parse(block.text)).warnings).toEqual([]);
         return;
       }
+      // Settings of editors: they start a command that is ours.
+      const { agent_servers: editors } = JSON.parse(block.text) as {
+        agent_servers?: Record<string, { args: string[] }>;
+      };
+      if (editors) {
+        for (const { args } of Object.values(editors)) expect(args).toEqual(["acp"]);
+        return;
+      }
       if (isPrompts(block)) {
         expect(isUsed(block), "a command reads it").toBe(true);
         return;

@@ -1,13 +1,14 @@
 // AcpSession: one conversation of a client. A run, its prompts, and what the client is told of it.
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import type { LiveRun, PermissionMode, Prompt, RunRequest, TurnEnding } from "../protocol/run.ts";
+import type { ChatChoice, LiveRun, PermissionMode, Prompt, RunRequest, TurnEnding } from "../protocol/run.ts";
 import { EndingsShown } from "../run/endings-shown.ts";
 import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
-import { setUp } from "../run/setup.ts";
+import { type Setup, setUp } from "../run/setup.ts";
 import type { ChatRecord } from "../store/chats/chat.ts";
 import { firstLine } from "../store/chats/metadata.ts";
+import { createChat } from "../store/chats/open-chat.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { clientBuffers } from "./buffers.ts";
 import type { AcpClient } from "./client.ts";
@@ -104,9 +105,11 @@ export class AcpSession implements AskingSession {
       effort: setup.model.effort ?? ownEffort,
       models: offeredModels(setup),
     };
-    const session = new AcpSession({ ...request, workspace: setup.workspace }, id, { client, host, choices });
+    const mayOpen = setup.trusted || request.force === true;
+    const chat = mayOpen ? request.chat : laidOut(request, id, setup);
+    const session = new AcpSession({ ...request, chat, workspace: setup.workspace }, id, { client, host, choices });
     session.#answered = answered;
-    if (setup.trusted || request.force) await session.open();
+    if (mayOpen) await session.open();
     return session;
   }
 
@@ -360,4 +363,11 @@ export class AcpSession implements AskingSession {
       `Workspace Trust Required: ${this.workspace} is not trusted. Answer the question with yes, or start the agent with: ${program} --trust acp`,
     );
   }
+}
+
+/** The chat is there from the first moment on, under the id that the client was told: another process may resume it. */
+function laidOut({ chat, unkept }: RunRequest, id: string, setup: Setup): ChatChoice | undefined {
+  if (chat?.type !== "new" || unkept) return chat;
+  createChat(setup, { id, mode: "default" }).close();
+  return { type: "resume", id };
 }
