@@ -5,6 +5,8 @@ import { type Launch, startHosts } from "./launcher.ts";
 export type ServeContext = Launch & {
   fleet: Fleet;
   version: string;
+  /** Where the page lies as it was built. */
+  pageDir: string;
 };
 
 /** Queued, and begun where there is room. */

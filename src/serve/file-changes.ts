@@ -12,6 +12,8 @@ export type FileChange = {
     callId: string;
     kind: "edit" | "write" | "delete";
     diff: string | null;
+    /** The whole file, where the call told it. */
+    before: string | null;
     after: string | null;
   }[];
 };
@@ -34,9 +36,10 @@ export function fileChanges(events: readonly { turn: number; event: AgentEvent }
     files.set(path, file);
     file.linesAdded += countIn(value, "linesAdded") || countIn(value, "linesCreated");
     file.linesRemoved += countIn(value, "linesRemoved");
+    const before = textIn(value, "beforeFullFileContent") ?? null;
     const after = textIn(value, "afterFullFileContent") ?? textIn(args, "fileText") ?? null;
     const step = { turn, callId: event.callId, kind: kinds[event.tool]!, diff: textIn(value, "diffString") ?? null };
-    file.steps.push({ ...step, after });
+    file.steps.push({ ...step, before, after });
   }
   return [...files.values()];
 }

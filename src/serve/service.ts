@@ -2,11 +2,18 @@
 import { randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { UserError } from "../protocol/error-codes.ts";
-import { claimService, forgetService, readService, type ServiceInfo } from "../store/service-file.ts";
+import {
+  claimService,
+  forgetService,
+  readKilledService,
+  readService,
+  type ServiceInfo,
+} from "../store/service-file.ts";
 import type { ServeContext } from "./context.ts";
 import { loopbackHosts } from "./http/guard.ts";
+import { readPage } from "./http/page.ts";
 import { createApp } from "./http/route.ts";
-import { listen } from "./http/server.ts";
+import { type HttpOptions, type HttpService, listen } from "./http/server.ts";
 import { startHosts } from "./launcher.ts";
 import { routes } from "./routes/index.ts";
 
@@ -30,25 +37,22 @@ const idleMs = 60_000;
 /** Resolves when the service has ended. */
 export async function runService(context: ServeContext, options: ServiceOptions): Promise<void> {
   const { configDir, fleet, version } = context;
-  const running = readService(configDir);
-  if (running && (await answers(running))) throw runsAlready(running);
-  const token = randomBytes(32).toString("base64url");
+  const running = await runningService(configDir);
+  if (running) throw runsAlready(running);
+  const silent = readService(configDir);
   const stop = new AbortController();
   const end = () => stop.abort();
   options.signal.addEventListener("abort", end, { once: true });
-  const http = await listen({
-    host: options.host,
-    port: options.port,
+  const { http, token } = await listenAgain(readKilledService(configDir), options, {
     hosts: options.host === "127.0.0.1" ? loopbackHosts : [...loopbackHosts, nameOf(options.host)],
-    secrets: [token, ...(options.password === undefined ? [] : [options.password])],
-    isPublic: () => false,
     app: createApp(routes, context),
+    page: readPage(context.pageDir),
     onAnswered: () => idle?.restart(),
   });
   const idle = options.untilIdle ? new IdleWatch(() => http.open > 0, end) : undefined;
   const { port } = http;
   const info = { pid: process.pid, host: options.host, port, token, startedAt: Date.now(), version };
-  if (!claimService(configDir, info, running?.pid)) {
+  if (!claimService(configDir, info, silent?.pid)) {
     await http.close();
     throw runsAlready(readService(configDir));
   }
@@ -61,6 +65,36 @@ export async function runService(context: ServeContext, options: ServiceOptions)
     forgetService(configDir, process.pid);
     await http.close();
   }
+}
+
+/**
+ * Where a service was killed, the next one answers at the same port to the same token, so that pages that are open find it
+ * again. If the port is somebody else's by now the token is worth nothing any more either.
+ */
+async function listenAgain(
+  killed: ServiceInfo | undefined,
+  { host, port, password }: ServiceOptions,
+  rest: Pick<HttpOptions, "hosts" | "app" | "page" | "onAnswered">,
+): Promise<{ http: HttpService; token: string }> {
+  const open = async (port: number, token: string) => {
+    const http = await listen({ ...rest, host, port, token, ...(password !== undefined && { password }) });
+    return { http, token };
+  };
+  const isSame = killed?.host === host && (port === 0 || port === killed.port);
+  if (isSame) {
+    try {
+      return await open(killed.port, killed.token);
+    } catch (error) {
+      if (port !== 0 || !(error instanceof UserError)) throw error;
+    }
+  }
+  return open(port, randomBytes(32).toString("base64url"));
+}
+
+/** The one that answers. */
+export async function runningService(configDir: string): Promise<ServiceInfo | undefined> {
+  const running = readService(configDir);
+  return running && (await answers(running)) ? running : undefined;
 }
 
 function runsAlready(other: ServiceInfo | undefined): UserError {

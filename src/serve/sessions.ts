@@ -1,7 +1,7 @@
 // Sessions of every agent CLI on this machine, as turns of events: what was said, done and changed.
 import { statSync } from "node:fs";
 import { isObject } from "../json/object.ts";
-import type { AgentEvent } from "../protocol/event.ts";
+import type { AgentEvent, Usage } from "../protocol/event.ts";
 import { addUsage } from "../protocol/usage.ts";
 import { rebuildEvents, splitTurns, stepsOfTurn } from "../sdk/rebuild-events.ts";
 import { loadSession } from "../sdk/sessions/library.ts";
@@ -27,6 +27,18 @@ export type OpenedSession = {
   turns: SessionTurn[];
   /** What could not be read of it, in sentences. */
   problems: string[];
+};
+
+/** A turn in numbers. */
+export type TurnFigures = {
+  turn: number;
+  calls: number;
+  outcome: "done" | "fail" | null;
+  durationMs: number;
+  /** Of it, while a tool worked. */
+  toolMs: number;
+  usage: Usage | null;
+  costUsd: number | null;
 };
 
 /** Opened before: for readers that take it page by page. Gone when the memory is needed. */
@@ -120,7 +132,7 @@ export function sessionChanges({ turns }: OpenedSession, turn?: number) {
 }
 
 /** What a session used up, turn by turn. */
-export function sessionUsage({ turns }: OpenedSession) {
+export function sessionUsage({ turns }: OpenedSession): TurnFigures[] {
   return turns.map(({ number, events }) => {
     const end = events.findLast((event) => event.type === "done" || event.type === "fail");
     const calls = events.filter((event) => event.type === "tool_start").length;
@@ -130,8 +142,25 @@ export function sessionUsage({ turns }: OpenedSession) {
       calls,
       outcome: ending?.type ?? null,
       durationMs: ending?.durationMs ?? 0,
+      toolMs: toolTime(events),
       usage: isObject(ending?.usage) ? ending.usage : null,
       costUsd: ending?.costUsd ?? null,
     };
   });
+}
+
+/** The time in which at least one tool worked. */
+function toolTime(events: readonly AgentEvent[]): number {
+  const open = new Set<string>();
+  let since = 0;
+  let sum = 0;
+  for (const event of events) {
+    if (event.type === "tool_start") {
+      if (open.size === 0) since = event.at ?? 0;
+      open.add(event.callId);
+    }
+    if (event.type === "tool_end" && open.delete(event.callId) && open.size === 0)
+      sum += Math.max(0, (event.at ?? since) - since);
+  }
+  return sum;
 }

@@ -19,10 +19,24 @@ export function serviceFile(configDir: string): string {
 
 /** Undefined: none runs. */
 export function readService(configDir: string): ServiceInfo | undefined {
+  const info = readInfo(configDir);
+  return info && isRunning(info) ? info : undefined;
+}
+
+/** What a service that was killed left behind. One that ended in order leaves nothing. */
+export function readKilledService(configDir: string): ServiceInfo | undefined {
+  const info = readInfo(configDir);
+  return info && !isRunning(info) ? info : undefined;
+}
+
+function readInfo(configDir: string): ServiceInfo | undefined {
   const info = readJson(serviceFile(configDir)) as Partial<ServiceInfo> | undefined;
-  if (typeof info?.pid !== "number" || typeof info.port !== "number" || typeof info.token !== "string")
-    return undefined;
-  return isAlive(info.pid) && !isZombie(info.pid) ? (info as ServiceInfo) : undefined;
+  const isWhole = typeof info?.pid === "number" && typeof info.port === "number" && typeof info.token === "string";
+  return isWhole ? (info as ServiceInfo) : undefined;
+}
+
+function isRunning({ pid }: ServiceInfo): boolean {
+  return isAlive(pid) && !isZombie(pid);
 }
 
 /** Killed, and not yet buried: in a container without an init it stays so. */

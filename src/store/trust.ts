@@ -1,9 +1,11 @@
 // Which workspaces the user trusts: a marker for each, outside the workspace.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inheritHooks } from "./hook-trust.ts";
 import { realOf, replaceFile } from "./json-file.ts";
 import { projectDir } from "./project.ts";
+
+const markerName = ".workspace-trusted";
 
 export function isTrusted(configDir: string, workspace: string): boolean {
   const real = realOf(workspace);
@@ -13,6 +15,28 @@ export function isTrusted(configDir: string, workspace: string): boolean {
     return (marker as { workspacePath?: unknown } | null)?.workspacePath === real;
   } catch {
     return false;
+  }
+}
+
+/** Their real paths, sorted. Some may be gone by now. */
+export function trustedFolders(configDir: string): string[] {
+  const found = namesIn(join(configDir, "projects")).flatMap((name) => {
+    try {
+      const marker: unknown = JSON.parse(readFileSync(join(configDir, "projects", name, markerName), "utf8"));
+      const { workspacePath } = (marker ?? {}) as { workspacePath?: unknown };
+      return typeof workspacePath === "string" && isTrusted(configDir, workspacePath) ? [workspacePath] : [];
+    } catch {
+      return [];
+    }
+  });
+  return found.sort();
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 
@@ -30,5 +54,5 @@ export function inheritTrust(configDir: string, from: string, to: string): void 
 }
 
 function markerOf(configDir: string, workspace: string): string {
-  return join(projectDir(configDir, workspace), ".workspace-trusted");
+  return join(projectDir(configDir, workspace), markerName);
 }

@@ -8,7 +8,7 @@ import { mcpCommands } from "./mcp/index.ts";
 import { permissionCommands } from "./permissions/index.ts";
 import { persistCommands, runCommands } from "./runs/index.ts";
 import { sandboxCommands } from "./sandbox/index.ts";
-import { serveFlags, workerCommands } from "./serve-flags.ts";
+import { serveFlags, studioFlags, workerCommands } from "./serve-flags.ts";
 import { anyFormat, exportCommand, listFlags, sessionCommands } from "./sessions/index.ts";
 import { worktreeCommands } from "./worktrees/index.ts";
 
@@ -209,6 +209,13 @@ export const commands: readonly Command[] = [
     flags: serveFlags,
     examples: ["serve", "serve --port 4096"],
     load: async () => (await import("./serve.ts")).serve,
+  },
+  {
+    name: "studio",
+    summary: "Watch, start and answer runs, and read all sessions, in the browser",
+    flags: studioFlags,
+    examples: ["studio", "studio --no-open"],
+    load: async () => (await import("./studio.ts")).studio,
   },
   outer({
     name: "worker",

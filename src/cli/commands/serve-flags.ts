@@ -2,8 +2,12 @@
 import { flag } from "../flags.ts";
 import type { InnerCommand } from "./inner-command.ts";
 
+const port = flag("General", "--port <port>", "Port to listen on (default: a free one)");
+
+export const studioFlags = [port, flag("General", "--no-open", "Print the address instead of opening a browser")];
+
 export const serveFlags = [
-  flag("General", "--port <port>", "Port to listen on (default: a free one)"),
+  port,
   flag("General", "--host <address>", "Address to listen on (default: 127.0.0.1); others need --allow-remote"),
   flag(
     "General",

@@ -1,7 +1,9 @@
 // `serve`: the service on this machine. Prints where it listens; the token is in serve.json.
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { UserError } from "../../protocol/error-codes.ts";
 import { runService } from "../../serve/service.ts";
+import { configDir } from "../../store/config-dir.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { watchForTheEnd } from "../shutdown.ts";
@@ -11,9 +13,23 @@ import { launchOf, withFleet } from "./runs/context.ts";
 
 const loopback = ["127.0.0.1", "localhost"];
 const shortestPassword = 16;
+/** Beside the folder of this file, as it is built. */
+const pageDir = fileURLToPath(new URL("../studio", import.meta.url));
 
-export async function serve(invocation: Invocation): Promise<number> {
+export function serve(invocation: Invocation): Promise<number> {
   refuseAgents(invocation, "who can reach this machine");
+  return serveUntilStopped(invocation, ({ host, port }) => {
+    const address = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+    const file = join(configDir(invocation.env), "serve.json");
+    return `Serving on ${address}, token in ${file}\nThe API: /openapi.json. The page: ${invocation.name} studio. Ctrl+C ends the service; runs go on.\n`;
+  });
+}
+
+/** `told`: what is printed when it listens. */
+export async function serveUntilStopped(
+  invocation: Invocation,
+  told: (at: { host: string; port: number; token: string }) => string,
+): Promise<number> {
   const { flags } = invocation.line;
   const port = portOf(flagText(flags, "port"));
   const host = flagText(flags, "host") ?? "127.0.0.1";
@@ -24,17 +40,14 @@ export async function serve(invocation: Invocation): Promise<number> {
   const stdout = openStdout();
   const served = withFleet(invocation, (fleet) =>
     runService(
-      { ...launch, fleet, version: invocation.version },
+      { ...launch, fleet, version: invocation.version, pageDir },
       {
         host: loopback.includes(host) ? "127.0.0.1" : host,
         port,
         ...(password !== undefined && { password }),
         untilIdle: flags.has("until-idle"),
         signal: abort.signal,
-        onListening: (at) =>
-          stdout.write(
-            `Serving on http://${at.host.includes(":") ? `[${at.host}]` : at.host}:${at.port}, token in ${join(launch.configDir, "serve.json")}\nThe API: /openapi.json. Ctrl+C ends the service; runs go on.\n`,
-          ),
+        onListening: (at) => stdout.write(told(at)),
       },
     ),
   );

@@ -34,16 +34,22 @@ export function createGuard({ hosts, port, secrets, isPublic }: GuardOptions): G
       return refuse(403, "forbidden_origin", "Requests of other origins are refused.");
     const site = headers["sec-fetch-site"];
     const sites = reading.includes(method) ? ["same-origin", "none"] : ["same-origin"];
-    if (site !== undefined && !sites.includes(String(site)))
+    // A link may lead to the page from anywhere: by itself it holds nothing, does nothing and cannot be framed.
+    const isVisit = reading.includes(method) && headers["sec-fetch-dest"] === "document" && isPublic(pathIn(url));
+    if (site !== undefined && !sites.includes(String(site)) && !isVisit)
       return refuse(403, "forbidden_site", "Requests of other sites are refused.");
     if (headers.upgrade !== undefined) return refuse(403, "no_upgrade", "This service speaks plain HTTP only.");
     if (!methods.includes(method)) return refuse(405, "method_not_allowed", `${method} is not used here.`);
-    if (reading.includes(method) && isPublic(url.split("?")[0]!)) return undefined;
+    if (reading.includes(method) && isPublic(pathIn(url))) return undefined;
     const given = secretIn(headers.authorization);
     if (given === undefined || !isOneOf(digestOf(given), digests))
       return refuse(401, "unauthorized", "A token is needed: Authorization: Bearer <token>. It is in serve.json.");
     return undefined;
   };
+}
+
+function pathIn(url: string): string {
+  return url.split("?")[0]!;
 }
 
 function refuse(status: number, code: string, message: string): Refusal {

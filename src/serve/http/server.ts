@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import { UserError } from "../../protocol/error-codes.ts";
 import { createGuard, type Guard, type GuardOptions, securityHeaders } from "./guard.ts";
+import type { Page } from "./page.ts";
+import { proofPath, proveToken } from "./proof.ts";
 import { type App, type Exchange, errorBody } from "./route.ts";
 
 /** Pictures come as base64 text. */
@@ -18,8 +20,13 @@ export type HttpService = {
   close(): Promise<void>;
 };
 
-export type HttpOptions = Pick<GuardOptions, "hosts" | "secrets" | "isPublic"> & {
+export type HttpOptions = Pick<GuardOptions, "hosts"> & {
   host: string;
+  token: string;
+  /** A way in beside the token. */
+  password?: string;
+  /** The files of the page, which hold nothing secret. */
+  page: Page;
   /** 0: a free one. */
   port: number;
   app: App;
@@ -29,7 +36,13 @@ export type HttpOptions = Pick<GuardOptions, "hosts" | "secrets" | "isPublic"> &
 
 export async function listen(options: HttpOptions): Promise<HttpService> {
   let port = options.port;
-  const guard = createGuard({ ...options, port: () => port });
+  const { token, password, page, hosts } = options;
+  const guard = createGuard({
+    hosts,
+    port: () => port,
+    secrets: password === undefined ? [token] : [token, password],
+    isPublic: (path) => path === proofPath || page.fileAt(path) !== undefined,
+  });
   const busy = new Map<Socket, number>();
   let open = 0;
   const server = createServer(
@@ -49,7 +62,7 @@ export async function listen(options: HttpOptions): Promise<HttpService> {
         }
         options.onAnswered?.();
       });
-      void answer(request, response, guard, options.app);
+      void answer(request, response, guard, options);
     },
   );
   limitConnections(server, busy);
@@ -95,12 +108,18 @@ function limitConnections(server: Server, busy: ReadonlyMap<Socket, number>): vo
   });
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, guard: Guard, app: App): Promise<void> {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  guard: Guard,
+  { app, page, token }: HttpOptions,
+): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   try {
     const stranger = guard(request);
     if (stranger) return refuse(response, stranger);
+    if (page.send(request, response) || proveToken(request, response, token)) return;
     const fault = bodyFault(request);
     const body = await bodyOf(request, { isWanted: fault === undefined });
     if (body === undefined) return refuse(response, fault ?? tooLarge);

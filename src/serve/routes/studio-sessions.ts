@@ -2,15 +2,16 @@
 import * as v from "valibot";
 import { type ExportFormat, exporters, exportFormats } from "../../export/index.ts";
 import { runProgram } from "../../process/run-program.ts";
-import { listSessions, type SessionInfo, searchSessions } from "../../sdk/sessions/library.ts";
 import type { UnifiedTool } from "../../sdk/unified.ts";
 import { findChat } from "../../store/chats/find-chat.ts";
 import { isChatId } from "../../store/chats/layout.ts";
 import { readChat } from "../../store/chats/read-chat.ts";
-import { isTrusted } from "../../store/trust.ts";
+import { trustedFolders } from "../../store/trust.ts";
 import { installedClis } from "../clis.ts";
 import type { ServeContext } from "../context.ts";
+import { cliNames } from "../fleet.ts";
 import { HttpError, type Route, route } from "../http/route.ts";
+import { sessionList, sessionStates } from "../session-list.ts";
 import { eventsPage, type OpenedSession, openSession, sessionChanges, sessionUsage } from "../sessions.ts";
 import { listFolder, readWorkspaceFile, trustedWorkspace } from "../workspaces.ts";
 import { failures } from "./rest-shapes.ts";
@@ -22,6 +23,9 @@ const number = (otherwise: string) =>
 
 const sessionShape = v.object({
   tool: v.picklist(tools),
+  /** Which program wrote it: chats of ours and of the original lie in one place. */
+  agent: v.picklist(cliNames),
+  state: v.picklist(sessionStates),
   id: v.string(),
   title: v.string(),
   workspace: v.optional(v.string()),
@@ -45,23 +49,33 @@ export const studioSessionRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/sessions",
-    summary: "Sessions of all agents on this machine, newest first; with `search`, those with these words",
+    summary:
+      "Sessions of all agents on this machine, newest first; with `search`, those with these words; `since` in seconds",
     query: v.object({
-      tool: v.optional(v.picklist(tools)),
+      agent: v.optional(v.picklist(cliNames)),
+      state: v.optional(v.picklist(sessionStates)),
+      project: v.optional(v.pipe(v.string(), v.maxLength(4096))),
+      since: number("0"),
       search: v.optional(v.pipe(v.string(), v.maxLength(500))),
       limit: number("100"),
     }),
-    replies: { 200: { description: "Sessions", schema: v.object({ items: v.array(sessionShape) }) }, ...failures(400) },
-    async handle({ context, query }) {
-      const scope = {
-        env: context.env,
-        limit: Math.min(1000, Number(query.limit)),
-        ...(query.tool && { tool: query.tool }),
-      };
-      const found: SessionInfo[] =
-        query.search === undefined ? await listSessions(scope) : await searchSessions(query.search, scope);
-      const live = await liveSessions(context);
-      return { status: 200, body: { items: found.map((each) => sessionView(context, each, live)) } };
+    replies: {
+      200: {
+        description: "Sessions, and the projects that there are to choose from",
+        schema: v.object({ items: v.array(sessionShape), projects: v.array(v.string()) }),
+      },
+      ...failures(400),
+    },
+    async handle({ context, query: { agent, state, project, since, search, limit } }) {
+      const found = await sessionList(context, {
+        limit: Math.min(1000, Number(limit)),
+        since: Number(since) * 1000,
+        ...(agent && { agent }),
+        ...(state && { state }),
+        ...(project && { project }),
+        ...(search?.trim() && { search }),
+      });
+      return { status: 200, body: found };
     },
   }),
   route({
@@ -71,8 +85,9 @@ export const studioSessionRoutes: readonly Route[] = [
     replies: { 200: { description: "The session", schema: anything }, ...failures(404) },
     async handle({ context, params }) {
       const session = await sessionOf(context, params);
-      const { turns: _turns, path: _path, ...facts } = session;
-      return { status: 200, body: { ...facts, turns: sessionUsage(session) } };
+      const { turns, path: _path, ...facts } = session;
+      const total = turns.reduce((sum, { events }) => sum + events.length, 0);
+      return { status: 200, body: { ...facts, turns: sessionUsage(session), total } };
     },
   }),
   route({
@@ -160,6 +175,13 @@ export const studioSessionRoutes: readonly Route[] = [
     ],
   }),
   route({
+    method: "get",
+    path: "/api/workspaces",
+    summary: "Folders that runs may be started in: those that are trusted",
+    replies: { 200: { description: "Real paths", schema: v.object({ items: v.array(v.string()) }) } },
+    handle: async ({ context }) => ({ status: 200, body: { items: trustedFolders(context.configDir) } }),
+  }),
+  route({
     method: "post",
     path: "/api/files/list",
     summary: "A folder of a trusted workspace. By POST: no path stands in an address",
@@ -228,15 +250,4 @@ async function sessionOf(context: ServeContext, { tool, id = "" }: Record<string
   const known = tools.find((each) => each === tool);
   if (!known || !/^[\w-]{4,}$/.test(id)) throw new HttpError(404, "not_found", "There is no such session.");
   return openSession(context.env, known, id);
-}
-
-async function liveSessions({ fleet }: ServeContext): Promise<Map<string, string>> {
-  const runs = await fleet.runs({ states: ["queued", "running"], limit: 1000 });
-  return new Map(runs.flatMap(({ id, sessionId }) => (sessionId === undefined ? [] : [[sessionId, id]])));
-}
-
-function sessionView({ configDir }: ServeContext, { path: _path, ...session }: SessionInfo, live: Map<string, string>) {
-  const run = live.get(session.id);
-  const trusted = session.workspace !== undefined && isTrusted(configDir, session.workspace);
-  return { ...session, ...(run !== undefined && { run }), isTrusted: trusted };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
+import { isAlive } from "../file-lock.ts";
 import { storeError } from "../sqlite.ts";
 import type {
   ChatMetadata,
@@ -74,6 +75,22 @@ export function readMessages(folder: string): Message[] {
 /** Events of one of our chats, from a number on. */
 export function readEventsFrom(folder: string, from: number, most: number): StoredEvent[] {
   return withStore(folder, (store) => eventsFrom(store, from, most));
+}
+
+/** How its last turn stands. Undefined: nothing says so, in chats of others. */
+export function readStatus(folder: string): ChatTurn["status"] | "running" | undefined {
+  return withStore(folder, (store) => {
+    if (!hasOwnTables(store)) return undefined;
+    const [last] = store.rows(
+      "SELECT kind, body FROM courser_events WHERE kind IN ('user', 'done', 'fail') ORDER BY sequence DESC LIMIT 1",
+    );
+    const [kind, body] = last ?? [];
+    if (kind === "done") return "done";
+    if (kind === "fail") return String(body).includes('"code":"INTERRUPTED"') ? "interrupted" : "failed";
+    const writer = ownState(store, ".writer") as { pid?: unknown } | undefined;
+    if (kind !== "user") return undefined;
+    return typeof writer?.pid === "number" && isAlive(writer.pid) ? "running" : "interrupted";
+  });
 }
 
 /** The values of `ChatWriter.state`, by their keys. Chats of others have none. */

@@ -1,7 +1,6 @@
 // `mcp login` and `mcp logout`: tokens of servers that want to know who asks.
 import { logIn } from "../../../agent/mcp/login.ts";
 import { isSafeToOpen } from "../../../agent/mcp/oauth.ts";
-import { createProcessRunner } from "../../../agent/process.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { quotedName, shownStart } from "../../../run/mcp.ts";
 import { forgetLogin } from "../../../store/mcp-logins.ts";
@@ -9,6 +8,7 @@ import { resolveServer, VariableProblem } from "../../../store/mcp-variables.ts"
 import { visible } from "../../../text/visible.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
+import { openBrowser } from "../../open-browser.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
@@ -81,12 +81,7 @@ function portOf({ line: { flags } }: Invocation): number {
   throw new UserError("USAGE", `--port '${text}' is not a port number. Example: --port 41800`);
 }
 
-const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
-  darwin: ["open"],
-  win32: ["rundll32", "url.dll,FileProtocolHandler"],
-};
-
-/** On stderr, so that stdout stays the answer. The browser is started by its name, never by a shell. */
+/** On stderr, so that stdout stays the answer. */
 function show(url: URL, callback: string, { env }: Invocation): void {
   writeStderr(`Log in here:\n\n  ${url.href}\n\n`);
   if (env["SSH_CONNECTION"]) {
@@ -96,8 +91,5 @@ function show(url: URL, callback: string, { env }: Invocation): void {
     );
     return;
   }
-  if (env["NO_OPEN_BROWSER"] || !isSafeToOpen(url)) return;
-  const opener = openers[process.platform] ?? ["xdg-open"];
-  const processes = createProcessRunner({ env });
-  processes.start({ command: [...opener, url.href], cwd: process.cwd(), leftovers: "ignore" });
+  if (isSafeToOpen(url)) openBrowser(url.href, env);
 }

@@ -1,0 +1,32 @@
+// `studio`: the page over all sessions and runs of this machine, in the browser. Uses the service that runs, else is one.
+import { configDir } from "../../store/config-dir.ts";
+import type { Invocation } from "../main.ts";
+import { openBrowser } from "../open-browser.ts";
+import { writeStderr } from "../stdout.ts";
+import { answer } from "./answer.ts";
+import { refuseAgents } from "./refuse-agents.ts";
+import { serveUntilStopped } from "./serve.ts";
+
+export async function studio(invocation: Invocation): Promise<number> {
+  refuseAgents(invocation, "who can reach this machine");
+  const { flags } = invocation.line;
+  const { runningService } = await import("../../serve/service.ts");
+  const running = flags.has("port") ? undefined : await runningService(configDir(invocation.env));
+  if (!running)
+    return serveUntilStopped(invocation, (at) => shown(at, invocation, "Ctrl+C ends the service; runs go on."));
+  if (running.version !== invocation.version)
+    writeStderr(
+      `The service that runs is version ${running.version}. To use this one (${invocation.version}), stop it first: kill ${running.pid}\n`,
+    );
+  return answer(shown(running, invocation, `The service that runs already is used (process ${running.pid}).`));
+}
+
+/** The token stands behind `#`, which no browser sends; the page takes it from there, once. */
+function shown({ port, token }: { port: number; token: string }, { line, env }: Invocation, rest: string): string {
+  const page = `http://127.0.0.1:${port}/`;
+  const isOpen = !line.flags.has("no-open") && openBrowser(`${page}#token=${token}`, env);
+  const where = isOpen
+    ? `The studio is open in your browser: ${page}`
+    : `Open the studio in your browser:\n\n  ${page}#token=${token}\n\nWhoever has this address can work as you.`;
+  return `${where}${isOpen ? "\n" : " "}${rest}\n`;
+}

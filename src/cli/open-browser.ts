@@ -1,0 +1,15 @@
+// Opens an address in the user's browser. The browser is started by its name, never by a shell.
+import { startDetached } from "../process/detached.ts";
+
+const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};
+
+/** False: there is none to be seen from here, or it could not be started. */
+export function openBrowser(url: string, env: NodeJS.ProcessEnv): boolean {
+  if (env["SSH_CONNECTION"] || env["NO_OPEN_BROWSER"]) return false;
+  const opener = openers[process.platform];
+  const hasScreen = opener !== undefined || Boolean(env["DISPLAY"] || env["WAYLAND_DISPLAY"]);
+  return startDetached([...(opener ?? ["xdg-open"]), url], { cwd: process.cwd(), env }) !== undefined && hasScreen;
+}

@@ -1,0 +1,12 @@
+// The types of what the service answers, for clients that are built with it. Types only: nothing is loaded.
+import type { eventsPage, OpenedSession, TurnFigures } from "./sessions.ts";
+
+export type { InstalledCli } from "./clis.ts";
+export type { FileChange } from "./file-changes.ts";
+export type { CliName, Entry, LogEntry, RunEnd, RunRecord, RunState } from "./fleet.ts";
+export type { TurnFigures } from "./sessions.ts";
+export type { ListedSession, SessionState } from "./session-list.ts";
+
+export type SessionFacts = Omit<OpenedSession, "turns" | "path"> & { turns: TurnFigures[]; total: number };
+
+export type EventsPage = ReturnType<typeof eventsPage>;

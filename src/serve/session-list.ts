@@ -1,0 +1,117 @@
+// The sessions of all agents on this machine as one list: who wrote each, how it stands, which run works in it.
+import { listSessions, type SessionInfo, searchSessions } from "../sdk/sessions/library.ts";
+import type { UnifiedTool } from "../sdk/unified.ts";
+import { readStatus } from "../store/chats/read-chat.ts";
+import { metadataFields } from "../store/chats/transcript-files.ts";
+import { isTrusted } from "../store/trust.ts";
+import type { ServeContext } from "./context.ts";
+import { type CliName, isOver, type RunRecord, type RunState } from "./fleet.ts";
+import { toolOf } from "./live-options.ts";
+
+export const sessionStates = ["running", "waiting", "done", "failed", "interrupted"] as const;
+export type SessionState = (typeof sessionStates)[number];
+
+export type ListedSession = {
+  tool: UnifiedTool;
+  agent: CliName;
+  id: string;
+  title: string;
+  state: SessionState;
+  workspace?: string;
+  model?: string;
+  createdAt: number;
+  updatedAt: number;
+  snippet?: string;
+  run?: string;
+  isTrusted: boolean;
+};
+
+export type SessionQuery = {
+  limit: number;
+  since: number;
+  agent?: CliName;
+  state?: SessionState;
+  project?: string;
+  search?: string;
+};
+
+/** Looked at before filters are applied. */
+const mostListed = 5000;
+
+export async function sessionList(context: ServeContext, query: SessionQuery) {
+  const { agent, state, project, since, search, limit } = query;
+  const scope = { env: context.env, limit: mostListed, ...(agent && { tool: toolOf(agent) }) };
+  const found: (SessionInfo & { snippet?: string })[] =
+    search === undefined ? await listSessions(scope) : await searchSessions(search, { ...scope, limit: 1000 });
+  const latest = await latestRuns(context);
+  const projects = [...new Set(found.flatMap(({ workspace }) => workspace ?? []))].sort();
+  const items: ListedSession[] = [];
+  for (const session of found) {
+    if (items.length === limit) break;
+    if (session.updatedAt < since || (project !== undefined && session.workspace !== project)) continue;
+    const view = viewOf(context, session, latest.get(session.id));
+    if ((agent === undefined || view.agent === agent) && (state === undefined || view.state === state))
+      items.push(view);
+  }
+  return { items, projects };
+}
+
+/** The newest run of each session. */
+async function latestRuns({ fleet }: ServeContext): Promise<Map<string, RunRecord>> {
+  const latest = new Map<string, RunRecord>();
+  for (const run of await fleet.runs({ limit: 1000 }))
+    if (run.sessionId !== undefined && !latest.has(run.sessionId)) latest.set(run.sessionId, run);
+  return latest;
+}
+
+function viewOf({ configDir }: ServeContext, session: SessionInfo, run: RunRecord | undefined): ListedSession {
+  const { path, ...rest } = session;
+  const isLive = run !== undefined && !isOver(run.state);
+  return {
+    ...rest,
+    agent: agentOf(session, run),
+    state: isLive ? (run.open > 0 ? "waiting" : "running") : (statusOf(session, path) ?? stateAfter(run)),
+    ...(isLive && { run: run.id }),
+    isTrusted: session.workspace !== undefined && isTrusted(configDir, session.workspace),
+  };
+}
+
+/** Chats of ours and of the original share a folder; ours have a part of their own in the file beside the store. */
+function agentOf({ tool, path }: SessionInfo, run: RunRecord | undefined): CliName {
+  if (tool !== "cursor") return tool;
+  if (run) return run.spec.cli;
+  return metadataFields(path).courser ? "courser" : "cursor";
+}
+
+const statuses = new Map<string, { updatedAt: number; status: SessionState | undefined }>();
+
+/** Kept until the session changes, since it takes opening its store. */
+function statusOf({ tool, updatedAt }: SessionInfo, folder: string): SessionState | undefined {
+  if (tool !== "cursor") return undefined;
+  const known = statuses.get(folder);
+  if (known?.updatedAt === updatedAt && known.status !== "running") return known.status;
+  const status = attempt(() => readStatus(folder));
+  statuses.set(folder, { updatedAt, status });
+  return status;
+}
+
+/** A store that is damaged or busy says nothing, and must not hide the others. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+const after: Readonly<Record<RunState, SessionState>> = {
+  queued: "running",
+  running: "running",
+  finished: "done",
+  error: "failed",
+  cancelled: "interrupted",
+};
+
+function stateAfter(run: RunRecord | undefined): SessionState {
+  return run ? after[run.state] : "done";
+}
