@@ -11,6 +11,7 @@ import { lightPackages } from "./light-packages.mjs";
 import { packChunks } from "./packs.mjs";
 import { copyPdfReader, pdfReaderBeside, pdfReaderText } from "./pdf-reader.mjs";
 import { prismApart } from "./prism-apart.mjs";
+import { bundleStudioPage } from "./studio-page.mjs";
 import { startTinyModel } from "./tiny-model.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -42,6 +43,7 @@ await bundleLibraries();
 await bundleComponents();
 await bundleRelay();
 await bundleHookLauncher({ root, dist, target, version });
+await bundleStudioPage({ root, dist });
 // A package is published with its types; a checkout reads the source.
 if (process.argv.includes("--types") || /^(pack|publish)$/.test(process.env.npm_command ?? "")) writeTypes();
 await warmCodeCache();

@@ -1,4 +1,5 @@
 // The types of what the service answers, for clients that are built with it. Types only: nothing is loaded.
+import type { Question } from "../protocol/run.ts";
 import type { eventsPage, OpenedSession, TurnFigures } from "./sessions.ts";
 
 export type { InstalledCli } from "./clis.ts";
@@ -10,3 +11,6 @@ export type { ListedSession, SessionState } from "./session-list.ts";
 export type SessionFacts = Omit<OpenedSession, "turns" | "path"> & { turns: TurnFigures[]; total: number };
 
 export type EventsPage = ReturnType<typeof eventsPage>;
+
+/** What waits for an answer, and whose question it is. */
+export type OpenQuestion = { run: string; at: number; question: Question };

@@ -8,7 +8,7 @@ import { loadSession } from "../sdk/sessions/library.ts";
 import type { ReadSession } from "../sdk/sessions/session.ts";
 import { groupMessages, type UnifiedTool } from "../sdk/unified.ts";
 import { findChat } from "../store/chats/find-chat.ts";
-import { changedAt, readChat } from "../store/chats/read-chat.ts";
+import { changedAt, readChat, readRecordedTurns } from "../store/chats/read-chat.ts";
 import { configDir } from "../store/config-dir.ts";
 import { fileChanges } from "./file-changes.ts";
 
@@ -87,7 +87,7 @@ async function readSession(env: NodeJS.ProcessEnv, tool: UnifiedTool, id: string
 
 function openChatSession(env: NodeJS.ProcessEnv, id: string): OpenedSession {
   const folder = findChat(configDir(env), id, "");
-  const record = readChat(folder, { events: true });
+  const record = readRecordedTurns(folder) ?? readChat(folder, { events: true });
   const { title, prompt, workspace, model, createdAt, updatedAt } = record.metadata;
   return {
     tool: "cursor",
@@ -117,9 +117,25 @@ function turnsOf(session: ReadSession): SessionTurn[] {
 
 /** A page of events, each with its place in the session. */
 export function eventsPage({ turns }: OpenedSession, from: number, limit: number) {
-  const all = turns.flatMap(({ number: turn, events }) => events.map((event) => ({ turn, event })));
-  const items = all.slice(from, from + limit).map((each, index) => ({ index: from + index, ...each }));
-  return { items, total: all.length, ...(from + limit < all.length && { next: from + limit }) };
+  const items: { index: number; turn: number; event: AgentEvent }[] = [];
+  let total = 0;
+  for (const { number: turn, events } of turns) {
+    for (let at = Math.max(0, from - total); at < events.length && items.length < limit; at++)
+      items.push({ index: total + at, turn, event: events[at]! });
+    total += events.length;
+  }
+  return { items, total, ...(from + limit < total && { next: from + limit }) };
+}
+
+/** The last turns: as many as it takes to have so many events, each from its beginning. */
+export function lastEvents(session: OpenedSession, count: number) {
+  let from = session.turns.reduce((sum, { events }) => sum + events.length, 0);
+  const total = from;
+  for (const { events } of session.turns.toReversed()) {
+    from -= events.length;
+    if (total - from >= count) break;
+  }
+  return eventsPage(session, from, total);
 }
 
 /** `turn`: of this one only. */

@@ -12,11 +12,12 @@ import type { ServeContext } from "../context.ts";
 import { cliNames } from "../fleet.ts";
 import { HttpError, type Route, route } from "../http/route.ts";
 import { sessionList, sessionStates } from "../session-list.ts";
-import { eventsPage, type OpenedSession, openSession, sessionChanges, sessionUsage } from "../sessions.ts";
+import { eventsPage, lastEvents, type OpenedSession, openSession, sessionChanges, sessionUsage } from "../sessions.ts";
 import { listFolder, readWorkspaceFile, trustedWorkspace } from "../workspaces.ts";
 import { failures } from "./rest-shapes.ts";
 
 const tools = ["cursor", "claude", "codex", "gemini"] as const satisfies readonly UnifiedTool[];
+const mostEvents = 10_000;
 const anything = v.record(v.string(), v.unknown());
 const number = (otherwise: string) =>
   v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a number.")), otherwise);
@@ -93,8 +94,12 @@ export const studioSessionRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/sessions/:tool/:id/events",
-    summary: "What happened in a session, a page at a time",
-    query: v.object({ from: number("0"), limit: number("500") }),
+    summary: "What happened in a session, a page at a time; with `last`, the turns at its end that have so many events",
+    query: v.object({
+      from: number("0"),
+      limit: number("500"),
+      last: v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,5}$/, "must be a number."))),
+    }),
     replies: {
       200: {
         description: "Events",
@@ -108,7 +113,11 @@ export const studioSessionRoutes: readonly Route[] = [
     },
     async handle({ context, params, query }) {
       const session = await sessionOf(context, params);
-      return { status: 200, body: eventsPage(session, Number(query.from), Math.min(2000, Number(query.limit))) };
+      const { from, limit, last } = query;
+      const page = last
+        ? lastEvents(session, Math.min(mostEvents, Number(last)))
+        : eventsPage(session, Number(from), Math.min(mostEvents, Number(limit)));
+      return { status: 200, body: page };
     },
   }),
   route({

@@ -60,6 +60,25 @@ function recordIn(store: StoreConnection, folder: string, options: ReadOptions):
   };
 }
 
+/**
+ * The same without the messages, where events tell all of it: reading a long conversation takes most of the time. Undefined:
+ * some turn is known by its messages only.
+ */
+export function readRecordedTurns(folder: string): ChatRecord | undefined {
+  return withStore(folder, (store) => {
+    if (!hasOwnTables(store)) return undefined;
+    const [uncovered] = store.rows(
+      `SELECT 1 FROM courser_messages
+       WHERE turn NOT IN (SELECT turn FROM courser_events WHERE kind = 'user') LIMIT 1`,
+    );
+    const { events, problems } = readEvents(store, true);
+    if (uncovered || events.length === 0) return undefined;
+    const metadata = metadataOf(store, folder, readMeta(store), changedAt(folder));
+    const turns = turnsOf(events, []);
+    return { metadata, messages: [], events, turns, problems, wholeTurns: turns.length };
+  });
+}
+
 /** What a model is to be told again, as an opened chat has it; the chat itself stays as it is. */
 export function readMessages(folder: string): Message[] {
   return withStore(folder, (store) => {

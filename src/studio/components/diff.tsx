@@ -1,17 +1,29 @@
 // A change to a file: unified or side by side, with line numbers and the words that changed.
 
 import { changedWords, type DiffLine, hunksOfDiff } from "../../view/diff-hunks.ts";
+import { type ComponentChildren, Fragment } from "preact";
 import { documentText } from "../../view/document-text.ts";
 import { counted } from "../../view/numbers.ts";
 import { type Words, wordChanges } from "../../view/word-changes.ts";
 import { Folded } from "./text/folded.tsx";
 import { useView } from "./view-options.tsx";
 
-type DiffProps = { diff: string; layout?: "unified" | "split"; first?: number };
+export type DiffProps = {
+  diff: string;
+  layout?: "unified" | "split";
+  first?: number;
+  /** Lines can be chosen, such as to comment on one. */
+  onLine?: ((line: LineOfDiff) => void) | undefined;
+  /** What stands below a line. */
+  below?: ((line: LineOfDiff) => ComponentChildren) | undefined;
+};
+
+/** `number`: in the file as it is afterwards; of a line that is gone, as it was before. */
+export type LineOfDiff = { number: number; sign: DiffLine["sign"]; text: string };
 
 type Row = DiffLine & { words?: Words | undefined };
 
-export function Diff({ diff, layout, first = 60 }: DiffProps) {
+export function Diff({ diff, layout, first = 60, onLine, below }: DiffProps) {
   const { diffLayout } = useView();
   const hunks = hunksOfDiff(documentText(diff)).map(withWords);
   const Lines = (layout ?? diffLayout) === "split" ? SplitHunk : UnifiedHunk;
@@ -21,7 +33,7 @@ export function Diff({ diff, layout, first = 60 }: DiffProps) {
   return (
     <div class="cr-diff" role="group" aria-label={label}>
       {hunks.map((hunk, index) => (
-        <Lines key={index} hunk={hunk} first={first} />
+        <Lines key={index} hunk={hunk} first={first} onLine={onLine} below={below} />
       ))}
     </div>
   );
@@ -32,17 +44,23 @@ function withWords(hunk: readonly DiffLine[]): Row[] {
   return hunk.map((line) => ({ ...line, words: words.get(line) }));
 }
 
-type HunkProps = { hunk: readonly Row[]; first: number };
+type HunkProps = Pick<DiffProps, "onLine" | "below"> & { hunk: readonly Row[]; first: number };
 
-function UnifiedHunk({ hunk, first }: HunkProps) {
+function UnifiedHunk({ hunk, first, onLine, below }: HunkProps) {
   return (
     <div class="cr-hunk">
-      <Folded items={hunk} first={first} noun="line" draw={(row, index) => <Line key={index} row={row} />} />
+      <Folded items={hunk} first={first} noun="line" draw={(row, index) => (
+          <Fragment key={index}>
+            <Line row={row} onLine={onLine} />
+            {below?.(lineOf(row))}
+          </Fragment>
+        )}
+      />
     </div>
   );
 }
 
-function SplitHunk({ hunk, first }: HunkProps) {
+function SplitHunk({ hunk, first, onLine, below }: HunkProps) {
   return (
     <div class="cr-hunk cr-split">
       <Folded
@@ -50,10 +68,14 @@ function SplitHunk({ hunk, first }: HunkProps) {
         first={first}
         noun="line"
         draw={([before, after], index) => (
-          <div key={index} class="cr-pair">
-            <Line row={before} side="before" />
-            <Line row={after} side="after" />
-          </div>
+          <Fragment key={index}>
+            <div class="cr-pair">
+              <Line row={before} side="before" onLine={onLine} />
+              <Line row={after} side="after" onLine={onLine} />
+            </div>
+            {before && before !== after && below?.(lineOf(before))}
+            {after && below?.(lineOf(after))}
+          </Fragment>
         )}
       />
     </div>
@@ -83,19 +105,35 @@ function pairs(hunk: readonly Row[]): Pair[] {
 
 const kinds = { "+": "cr-added", "-": "cr-removed", " ": "" } as const;
 
-function Line({ row, side }: { row: Row | undefined; side?: "before" | "after" }) {
+type LineProps = Pick<DiffProps, "onLine"> & { row: Row | undefined; side?: "before" | "after" };
+
+function Line({ row, side, onLine }: LineProps) {
   if (!row) return <div class="cr-change cr-empty" />;
   const number = side === undefined ? (row.after ?? row.before) : row[side];
   const kind = kinds[row.sign];
   const Text = row.sign === "+" ? "ins" : row.sign === "-" ? "del" : "span";
   return (
     <div class={`cr-change ${kind}`.trim()} data-line={number}>
+      {onLine && (
+        <button
+          type="button"
+          class="cr-line-button"
+          aria-label={`Comment on line ${number}`}
+          onClick={() => onLine(lineOf(row))}
+        >
+          +
+        </button>
+      )}
       <span class="cr-change-sign" aria-hidden="true">
         {row.sign}
       </span>
       <Text>{row.words ? row.words.map(word) : row.text}</Text>
     </div>
   );
+}
+
+function lineOf({ sign, text, before, after }: Row): LineOfDiff {
+  return { number: after ?? before ?? 0, sign, text };
 }
 
 function word({ text, isChanged }: Words[number]) {

@@ -5,7 +5,7 @@ export type { Answer, Question, Recorded } from "../../protocol/run.ts";
 export type { ToolShapes } from "../../protocol/tool-shapes.ts";
 export { type CallState, Card, type CardProps, stateOf, type ToolProps } from "./card.tsx";
 export { ContextMeter, CostChart, TimeBar, TimeChart, UsageChart } from "./charts.tsx";
-export { Diff } from "./diff.tsx";
+export { Diff, type DiffProps, type LineOfDiff } from "./diff.tsx";
 export { AssistantMessage, Notice, type Picture, ResultLine, Thinking, UserMessage } from "./messages.tsx";
 export { QuestionCard, type QuestionProps } from "./question.tsx";
 export { Ansi } from "./text/ansi.tsx";

@@ -27,13 +27,16 @@ export class TimelineLog {
   readonly #subagents = new Map<string, { log: TimelineLog; callId: string | undefined }>();
   readonly #asked = new Map<string | number, string>();
   readonly #idPrefix: string;
+  readonly #firstTurn: number;
   #turn: TurnNumbers | undefined;
   #ordinal = 0;
   #openText: number | undefined;
   #openThinking: number | undefined;
 
-  constructor(idPrefix = "turn-") {
+  /** `firstTurn`: of a session that is not read from its beginning. */
+  constructor({ idPrefix = "turn-", firstTurn = 1 }: { idPrefix?: string; firstTurn?: number } = {}) {
     this.#idPrefix = idPrefix;
+    this.#firstTurn = firstTurn;
     this.blocks = this.#blocks;
     this.turns = this.#turns;
   }
@@ -144,7 +147,7 @@ export class TimelineLog {
       this.#push({ type: "user", text, isAside: true }, at);
       return;
     }
-    const number = this.#turns.length + 1;
+    const number = this.#firstTurn + this.#turns.length;
     this.#turn = {
       ...{ number, prompt: text, durationMs: 0, modelMs: 0, toolMs: 0, calls: 0, changed: [], state: "running" },
       ...(at !== undefined && { startedAt: at }),
@@ -257,7 +260,7 @@ export class TimelineLog {
       return call?.tool === "task" && (agentOf(call) === agent || (agentOf(call) === undefined && !call.steps));
     });
     const index = own === undefined ? -1 : this.#calls.get(own)!;
-    const subagent = { log: new TimelineLog(`${this.#blocks[index]?.id ?? agent}/`), callId: own };
+    const subagent = { log: new TimelineLog({ idPrefix: `${this.#blocks[index]?.id ?? agent}/` }), callId: own };
     this.#subagents.set(agent, subagent);
     return subagent;
   }
@@ -282,7 +285,7 @@ export class TimelineLog {
   }
 
   #push(body: BlockBody, at: number | undefined): number {
-    const turn = this.#turn?.number ?? this.#turns.length;
+    const turn = this.#turn?.number ?? this.#turns.at(-1)?.number ?? this.#firstTurn - 1;
     const id =
       body.type === "user" && !body.isAside
         ? `${this.#idPrefix}${turn}`

@@ -29,7 +29,7 @@ export class Scroller {
   /** What came since the reader left the end. */
   unseen = 0;
 
-  readonly #log: TimelineLog;
+  #log: TimelineLog;
   readonly #redraw: () => void;
   readonly #heights = new Heights();
   readonly #open = new Map<string, boolean>();
@@ -63,6 +63,18 @@ export class Scroller {
         redraw();
       },
     };
+  }
+
+  /** Another log of the same session, such as one that begins earlier: what is being read stays where it is. */
+  replace(log: TimelineLog): void {
+    const anchor = this.#log.blocks[this.#anchor.index]?.id;
+    const chosen = this.#log.blocks[this.chosen]?.id;
+    const earlier = log.blocks.length - this.#log.blocks.length;
+    this.#log = log;
+    while (this.#heights.count > 0) this.#heights.pop();
+    this.#anchor = { index: Math.max(0, anchor === undefined ? 0 : log.find(anchor)), inner: this.#anchor.inner };
+    this.chosen = chosen === undefined ? -1 : log.find(chosen);
+    this.#seenCount = Math.max(0, this.#seenCount + earlier);
   }
 
   /** Draws what comes, once a frame. */

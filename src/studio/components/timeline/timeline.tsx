@@ -29,10 +29,15 @@ export type TimelineProps = Omit<ViewOptions, "openness" | "isStatic"> & {
 export function Timeline(props: TimelineProps) {
   const { log, questions = [], onAnswer, sent, target, label = "Conversation", children, controls, ...options } = props;
   const [, redraw] = useReducer((count: number) => count + 1, 0);
-  const scroller = useMemo(() => new Scroller(log, () => redraw(undefined)), [log]);
+  const scroller = useMemo(() => new Scroller(log, () => redraw(undefined)), []);
+  const drawn = useRef(log);
+  if (drawn.current !== log) {
+    drawn.current = log;
+    scroller.replace(log);
+  }
   const element = useRef<HTMLDivElement>(null);
 
-  useEffect(() => scroller.follow(), [scroller]);
+  useEffect(() => scroller.follow(), [scroller, log]);
   useLayoutEffect(() => scroller.attach(element.current!), [scroller]);
   useLayoutEffect(() => scroller.settle());
   useEffect(() => controls?.(scroller.controls), [scroller, controls]);

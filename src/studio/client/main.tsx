@@ -1,0 +1,22 @@
+// The studio's page: takes its key, connects, and draws.
+import { render } from "preact";
+import { takeToken } from "./service/token.ts";
+import { connect } from "./state/app.ts";
+import { watchKeys } from "./state/keys.ts";
+import { isPaletteOpen } from "./state/layout.ts";
+import { watchLinks } from "./state/router.ts";
+import "./state/theme.ts";
+import "../components/components.css";
+import "./style/index.css";
+import { App, NoKey } from "./views/app.tsx";
+
+const root = document.getElementById("app")!;
+const token = takeToken();
+
+if (token === undefined) render(<NoKey />, root);
+else {
+  connect(token);
+  watchLinks();
+  watchKeys(() => (isPaletteOpen.value = true));
+  render(<App />, root);
+}

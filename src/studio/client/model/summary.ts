@@ -1,0 +1,64 @@
+// What a conversation comes to: files that were changed, what is left to do, its turns in numbers.
+import { isObject, type JsonObject } from "../../../json/object.ts";
+import type { TurnFigures } from "../../../serve/api.ts";
+import type { Block, TurnNumbers } from "../../components/index.ts";
+
+export type ChangedFile = { path: string; added: number; removed: number; isDeleted: boolean };
+
+export function changedFiles(blocks: readonly Block[]): ChangedFile[] {
+  const files = new Map<string, ChangedFile>();
+  for (const block of blocks) {
+    if (block.type !== "call" || block.call.outcome?.kind !== "success") continue;
+    const { tool, args, outcome } = block.call;
+    if (tool !== "edit" && tool !== "write" && tool !== "delete") continue;
+    const value = isObject(outcome.value) ? outcome.value : {};
+    const path = value["path"] ?? (isObject(args) ? args["path"] : undefined);
+    if (typeof path !== "string") continue;
+    const file = files.get(path) ?? { path, added: 0, removed: 0, isDeleted: false };
+    files.set(path, {
+      path,
+      added: file.added + (count(value["linesAdded"]) || count(value["linesCreated"])),
+      removed: file.removed + count(value["linesRemoved"]),
+      isDeleted: tool === "delete",
+    });
+  }
+  return [...files.values()];
+}
+
+function count(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+
+/** As it stands now. */
+export function latestTodos(blocks: readonly Block[]): JsonObject[] {
+  const block = blocks.findLast((each) => each.type === "call" && each.call.tool === "updateTodos");
+  if (block?.type !== "call") return [];
+  const { outcome, args } = block.call;
+  const value = isObject(outcome?.value) ? outcome.value : isObject(args) ? args : {};
+  return Array.isArray(value["todos"]) ? value["todos"].filter(isObject) : [];
+}
+
+/** What the disk says of turns that are not in the page yet, and the page of those that are not on the disk yet. */
+export function turnNumbers(
+  shown: readonly TurnNumbers[],
+  figures: readonly TurnFigures[] | undefined,
+): readonly TurnNumbers[] {
+  const first = shown[0]?.number ?? Number.POSITIVE_INFINITY;
+  const earlier = (figures ?? []).filter(({ turn }) => turn < first).map(numbersOf);
+  return earlier.length > 0 ? [...earlier, ...shown] : shown;
+}
+
+function numbersOf({ turn, calls, durationMs, toolMs, usage, costUsd, outcome }: TurnFigures): TurnNumbers {
+  return {
+    number: turn,
+    prompt: "",
+    durationMs,
+    modelMs: Math.max(0, durationMs - toolMs),
+    toolMs,
+    calls,
+    changed: [],
+    ...(usage && { usage }),
+    ...(costUsd !== null && { costUsd }),
+    state: outcome === "fail" ? "failed" : "done",
+  };
+}

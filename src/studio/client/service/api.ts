@@ -1,0 +1,72 @@
+// What the page asks the service for, each by a name.
+import type { Answer, Prompt } from "../../../protocol/run.ts";
+import type {
+  EventsPage,
+  FileChange,
+  InstalledCli,
+  ListedSession,
+  LogEntry,
+  OpenQuestion,
+  RunRecord,
+  SessionFacts,
+} from "../../../serve/api.ts";
+import type { Http } from "./http.ts";
+
+export type SessionRef = { tool: string; id: string };
+
+export type SessionFilter = { search: string; agent: string; project: string; state: string; days: number };
+
+export type NewRun = {
+  cli: string;
+  workspace: string;
+  prompt: Pick<Prompt, "text">;
+  model?: string;
+  mode?: "plan" | "ask" | "agent";
+  force?: boolean;
+  session?: { id: string; fork?: boolean };
+};
+
+export type Api = ReturnType<typeof createApi>;
+
+export function createApi({ get, send }: Http) {
+  const session = ({ tool, id }: SessionRef, rest = "") => `/api/sessions/${tool}/${encodeURIComponent(id)}${rest}`;
+  const run = (id: string, rest = "") => `/api/runs/${encodeURIComponent(id)}${rest}`;
+  return {
+    sessions({ search, agent, project, state, days }: SessionFilter, limit: number, signal?: AbortSignal) {
+      const since = days > 0 ? String(Math.floor(Date.now() / 1000) - days * 86_400) : "";
+      const given = { search: search.trim(), agent, project, state, since, limit: String(limit) };
+      const query = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== ""));
+      return get<{ items: ListedSession[]; projects: string[] }>(`/api/sessions?${query}`, signal);
+    },
+    session: (ref: SessionRef) => get<SessionFacts>(session(ref)),
+    events: (ref: SessionRef, from: number, limit: number) =>
+      get<EventsPage>(session(ref, `/events?from=${from}&limit=${limit}`)),
+    lastEvents: (ref: SessionRef, last: number) => get<EventsPage>(session(ref, `/events?last=${last}`)),
+    changes: async (ref: SessionRef) => (await get<{ items: FileChange[] }>(session(ref, "/changes"))).items,
+    rename: (ref: SessionRef, title: string) => send("PATCH", session(ref), { title }),
+    remove: (ref: SessionRef) => send("DELETE", session(ref)),
+    /** The id of the copy comes back. */
+    async fork(ref: SessionRef, turn?: number): Promise<string | undefined> {
+      const { text } = await send<{ text: string }>("POST", session(ref, "/fork"), turn === undefined ? {} : { turn });
+      return /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(text)?.[0];
+    },
+    rewind: (ref: SessionRef, turn: number) => send("POST", session(ref, "/rewind"), { turn }),
+    exportAddress: (ref: SessionRef, format: string) => session(ref, `/export?format=${format}`),
+
+    agents: async () => (await get<{ items: InstalledCli[] }>("/api/agents")).items,
+    models: async () => (await get<{ items: { id: string; displayName: string }[] }>("/v1/models")).items,
+    workspaces: async () => (await get<{ items: string[] }>("/api/workspaces")).items,
+
+    runs: async () => (await get<{ items: RunRecord[] }>("/api/runs")).items,
+    run: (id: string) => get<RunRecord>(run(id)),
+    log: async (id: string, from: number) => (await get<{ items: LogEntry[] }>(run(id, `/log?from=${from}`))).items,
+    runChanges: async (id: string) => (await get<{ items: FileChange[] }>(run(id, "/changes"))).items,
+    start: (given: NewRun) => send<RunRecord>("POST", "/api/runs", given),
+    followUp: (id: string, text: string) => send<RunRecord>("POST", run(id, "/follow-up"), { prompt: { text } }),
+    tell: (id: string, message: object) => send("POST", run(id, "/messages"), message),
+    stop: (id: string) => send("POST", run(id, "/stop")),
+    questions: async () => (await get<{ items: OpenQuestion[] }>("/api/questions")).items,
+    answer: (id: string, question: { id: string; hash: string }, answer: Answer) =>
+      send("POST", run(id, "/answer"), { question: question.id, hash: question.hash, answer }),
+  };
+}

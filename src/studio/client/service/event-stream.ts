@@ -1,0 +1,92 @@
+// Server-sent events over fetch, since the browser's own reader cannot send a header. One for each tab; goes on after the
+// last event that came, however often the service is gone in between.
+import type { LogEntry } from "../../../serve/api.ts";
+import { type Http, isSameService } from "./http.ts";
+
+export type StreamState = "connecting" | "open" | "lost";
+
+export type EventStreamOptions = {
+  http: Http;
+  token: string;
+  signal: AbortSignal;
+  onEntry(entry: LogEntry): void;
+  /** `again`: it was open before, so that what is no part of the log may have changed meanwhile. */
+  onState(state: StreamState, again: boolean): void;
+};
+
+const firstPauseMs = 250;
+const longestPauseMs = 4000;
+/** The service says something every 15 seconds. */
+const silenceMs = 40_000;
+
+export async function followLog({ http, token, signal, onEntry, onState }: EventStreamOptions): Promise<void> {
+  let last: string | undefined;
+  let pauseMs = firstPauseMs;
+  let wasOpen = false;
+  while (!signal.aborted) {
+    try {
+      if (wasOpen && !(await isSameService(token))) throw new Error("another program listens there");
+      const silence = new AbortController();
+      const headers: Record<string, string> = { Accept: "text/event-stream", ...(last && { "Last-Event-ID": last }) };
+      const response = await http.open("/api/stream", headers, AbortSignal.any([signal, silence.signal]));
+      onState("open", wasOpen);
+      wasOpen = true;
+      pauseMs = firstPauseMs;
+      for await (const { id, event, data } of eventsOf(response, silence)) {
+        if (id !== undefined) last = id;
+        if (event === "entry") onEntry(JSON.parse(data) as LogEntry);
+      }
+    } catch {
+      // Told by the state; what the service refuses for good is told by who made the request.
+    }
+    if (signal.aborted) return;
+    onState("lost", wasOpen);
+    await pause(pauseMs, signal);
+    pauseMs = Math.min(longestPauseMs, pauseMs * 2);
+  }
+}
+
+type SentEvent = { id: string | undefined; event: string; data: string };
+
+async function* eventsOf(response: Response, silence: AbortController): AsyncGenerator<SentEvent> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    while (true) {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), silenceMs);
+      const { value, done } = await reader.read();
+      if (done) return;
+      const blocks = (rest + value).split("\n\n");
+      rest = blocks.pop()!;
+      for (const block of blocks) yield parseBlock(block);
+    }
+  } finally {
+    clearTimeout(timer);
+    void reader.cancel().catch(() => {});
+  }
+}
+
+function parseBlock(block: string): SentEvent {
+  const fields = new Map(
+    block.split("\n").map((line) => {
+      const colon = line.indexOf(": ");
+      return [line.slice(0, colon), line.slice(colon + 2)] as const;
+    }),
+  );
+  return { id: fields.get("id"), event: fields.get("event") ?? "message", data: fields.get("data") ?? "" };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    // Whoever comes back to the tab, or to the network, does not want to wait.
+    const go = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal.addEventListener("abort", go, { once: true });
+    addEventListener("online", go, { once: true, signal });
+  });
+}

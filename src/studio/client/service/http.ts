@@ -1,0 +1,62 @@
+// Requests to the service that this page came from: JSON both ways, the token in a header, failures as sentences.
+export class ServiceError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export type Http = {
+  get<T>(path: string, signal?: AbortSignal): Promise<T>;
+  send<T>(method: "POST" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<T>;
+  open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
+};
+
+/** `onRefused`: the token is not the service's any more. */
+export function createHttp(token: string, onRefused: () => void): Http {
+  const request = async (path: string, init: RequestInit): Promise<Response> => {
+    const headers = { Authorization: `Bearer ${token}`, ...init.headers };
+    const response = await fetch(path, { ...init, headers, cache: "no-store", credentials: "omit" }).catch((error) => {
+      if (init.signal?.aborted) throw error;
+      throw new ServiceError(0, "unreachable", "The service does not answer.");
+    });
+    if (response.ok) return response;
+    if (response.status === 401) onRefused();
+    throw await failureOf(response);
+  };
+  return {
+    get: async (path, signal) => (await request(path, signal ? { signal } : {})).json(),
+    async send(method, path, body = {}) {
+      const headers = { "Content-Type": "application/json" };
+      const response = await request(path, { method, headers, body: JSON.stringify(body) });
+      return response.json();
+    },
+    open: (path, headers, signal) => request(path, { headers, signal }),
+  };
+}
+
+async function failureOf(response: Response): Promise<ServiceError> {
+  const body = (await response.json().catch(() => undefined)) as { error?: { code?: string; message?: string } };
+  const { code = "failed", message = `The service answered ${response.status}.` } = body?.error ?? {};
+  return new ServiceError(response.status, code, message);
+}
+
+/** Whether who listens at this address knows the token: asked before it is sent to a service that was gone. */
+export async function isSameService(token: string): Promise<boolean> {
+  const nonce = [...crypto.getRandomValues(new Uint8Array(32))].map(hex).join("");
+  const response = await fetch(`/api/proof?nonce=${nonce}`, { cache: "no-store", credentials: "omit" });
+  const { proof } = (await response.json()) as { proof: string };
+  const bytes = new TextEncoder();
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", bytes.encode(token), algorithm, false, ["sign"]);
+  const expected = new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes.encode(`courser:${nonce}`)));
+  return proof === [...expected].map(hex).join("");
+}
+
+function hex(byte: number): string {
+  return byte.toString(16).padStart(2, "0");
+}

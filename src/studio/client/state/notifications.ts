@@ -1,0 +1,27 @@
+// Tells who is elsewhere that an agent waits: by the title of the tab always, by the system where that was allowed.
+import { signal } from "@preact/signals";
+import type { OpenQuestion } from "../../../serve/api.ts";
+import { go } from "./router.ts";
+
+export const mayNotify = signal(typeof Notification === "undefined" ? "denied" : Notification.permission);
+
+export async function askToNotify(): Promise<void> {
+  mayNotify.value = await Notification.requestPermission();
+}
+
+/** Once for each question, also with several tabs: they share its tag. */
+export function notifyOf({ question }: OpenQuestion, title: string): void {
+  if (!document.hidden || mayNotify.value !== "granted") return;
+  const note = new Notification(`Waiting for you: ${title}`, { body: bodyOf(question), tag: question.id });
+  note.onclick = () => {
+    window.focus();
+    go({ type: "inbox" });
+    note.close();
+  };
+}
+
+function bodyOf(question: OpenQuestion["question"]): string {
+  if (question.type !== "permission") return "A question wants an answer.";
+  const [need] = question.needs;
+  return need ? `${question.tool}: ${need.target}`.slice(0, 200) : question.tool;
+}

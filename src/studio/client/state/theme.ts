@@ -1,0 +1,28 @@
+// Light or dark: as the system says, until the user does.
+import { signal } from "@preact/signals";
+
+export type Theme = "system" | "light" | "dark";
+
+const name = "courser.theme";
+
+export const theme = signal<Theme>(saved());
+
+theme.subscribe((value) => {
+  if (value === "system") {
+    delete document.documentElement.dataset["theme"];
+    localStorage.removeItem(name);
+  } else {
+    document.documentElement.dataset["theme"] = value;
+    localStorage.setItem(name, value);
+  }
+});
+
+export function nextTheme(): void {
+  const order: Theme[] = ["system", "light", "dark"];
+  theme.value = order[(order.indexOf(theme.value) + 1) % order.length]!;
+}
+
+function saved(): Theme {
+  const value = localStorage.getItem(name);
+  return value === "light" || value === "dark" ? value : "system";
+}

@@ -1,0 +1,91 @@
+// The page: three columns, two or one, and what lies above them.
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { connection, liveRuns, questions } from "../state/app.ts";
+import { isPaletteOpen, shownSheet } from "../state/layout.ts";
+import { type Place, place } from "../state/router.ts";
+import { ConversationView } from "./conversation.tsx";
+import { Home } from "./home.tsx";
+import { Inbox } from "./inbox.tsx";
+import { NewRun } from "./new-run.tsx";
+import { Palette } from "./palette.tsx";
+import { Sheet } from "./sheet.tsx";
+import { Sidebar } from "./sidebar.tsx";
+import { Toasts } from "./toasts.tsx";
+import { useGlobalActions } from "./global-actions.ts";
+
+export function App() {
+  useGlobalActions();
+  const waiting = questions.value.length;
+  const working = liveRuns.value.length;
+  useEffect(() => {
+    document.title = `${waiting > 0 ? `(${waiting}) ` : working > 0 ? "● " : ""}Courser`;
+  }, [waiting, working]);
+  if (connection.value === "refused") return <NoKey />;
+  return (
+    <div class="app">
+      <a class="skip" href="#main">
+        Skip to the timeline
+      </a>
+      <nav class="pane left" aria-label="Sessions">
+        <Sidebar />
+      </nav>
+      <Lost />
+      <Main where={place.value} />
+      <Sheet name="sessions" title="Sessions">
+        {shownSheet.value === "sessions" && <Sidebar inSheet />}
+      </Sheet>
+      {isPaletteOpen.value && <Palette />}
+      <Toasts />
+    </div>
+  );
+}
+
+function Main({ where }: { where: Place }) {
+  switch (where.type) {
+    case "home":
+      return <Home />;
+    case "new":
+      return <NewRun />;
+    case "inbox":
+      return <Inbox />;
+    case "session":
+      return <ConversationView key={`session-${where.tool}-${where.id}`} where={where} />;
+    case "run":
+      return <ConversationView key={`run-${where.id}`} where={where} />;
+  }
+}
+
+/** Said only when it lasts: a restart of the service is over before one has read it. */
+function Lost() {
+  const isLong = useSignal(false);
+  const isLost = connection.value === "lost";
+  useEffect(() => {
+    if (!isLost) {
+      isLong.value = false;
+      return;
+    }
+    const timer = setTimeout(() => {
+      isLong.value = true;
+    }, 700);
+    return () => clearTimeout(timer);
+  }, [isLost]);
+  if (!isLost || !isLong.value) return null;
+  return (
+    <div class="lost" role="status">
+      The service does not answer; the page reconnects by itself. Runs go on. To start it: <code>courser studio</code>
+    </div>
+  );
+}
+
+export function NoKey() {
+  return (
+    <main class="whole">
+      <div class="empty">
+        <h1>This page needs its key</h1>
+        <p>It is handed over when the studio is opened, and kept by that tab alone. Type this in a terminal:</p>
+        <pre class="command">courser studio</pre>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,247 @@
+// What a session changed: by file or by turn. A comment on a line is kept here until it is sent, with all others, to the agent.
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { FileChange } from "../../../serve/api.ts";
+import { Counts, Diff, type LineOfDiff, View } from "../../components/index.ts";
+import { type Comment, promptOf } from "../model/comments.ts";
+import { service } from "../state/app.ts";
+import { attempt, say } from "../state/layout.ts";
+import { go } from "../state/router.ts";
+import { goOn } from "./composer.tsx";
+import type { Subject } from "./conversation.tsx";
+
+type Step = FileChange["steps"][number];
+type Shown = { path: string; added: number; removed: number; steps: Step[] };
+
+export function Changes({ subject }: { subject: Subject }) {
+  const { conversation, workspace, isLive } = subject;
+  const files = useSignal<readonly FileChange[] | undefined>(undefined);
+  const by = useSignal<"file" | "turn">("file");
+  const layout = useSignal<"unified" | "split">("unified");
+  const comments = useSignal<readonly Comment[]>([]);
+  const writing = useSignal<{ path: string; step: string; line: LineOfDiff } | undefined>(undefined);
+  const isSending = useSignal(false);
+  const place = useRef<HTMLDivElement>(null);
+  const calls = conversation.log.value.turns.reduce((sum, turn) => sum + turn.changed.length, 0);
+  useEffect(() => {
+    const { ref, run } = conversation;
+    const wanted = ref.value ? service().changes(ref.value) : service().runChanges(run.value!);
+    void attempt(() => wanted).then((found) => (files.value = found ?? []));
+  }, [conversation.ref.value?.id, calls, isLive]);
+  useEffect(() => {
+    if (files.value && location.hash.startsWith("#file-")) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  }, [files.value]);
+  if (!files.value)
+    return (
+      <div class="loading" role="status" aria-label="Loading changes">
+        <i style={{ width: "40%" }} />
+        <i style={{ width: "80%" }} />
+      </div>
+    );
+  const short = (path: string) => (workspace && path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path);
+  const send = async () => {
+    isSending.value = true;
+    const text = promptOf(comments.value);
+    const done = await attempt(async () => {
+      if (isLive) await conversation.tell("prompt", text);
+      else await conversation.attach(await goOn(subject, text));
+      return true;
+    });
+    isSending.value = false;
+    if (!done) return;
+    comments.value = [];
+    say("The comments are with the agent");
+    const { pathname } = location;
+    const [, kind, one, two] = pathname.split("/");
+    if (kind === "sessions") go({ type: "session", tool: one!, id: two!, tab: "timeline" });
+    else go({ type: "run", id: one!, tab: "timeline" });
+  };
+  const drawStep = (path: string, step: Step) => (
+    <Stepped
+      key={step.callId}
+      path={path}
+      step={step}
+      comments={comments.value.filter((each) => each.step === step.callId)}
+      writing={writing.value?.step === step.callId ? writing.value.line : undefined}
+      onWrite={(line) => (writing.value = line && { path, step: step.callId, line })}
+      onComment={(line, text) => {
+        comments.value = [...comments.value, { path: short(path), step: step.callId, line: line.number, code: line.text, text }];
+        writing.value = undefined;
+      }}
+      onDrop={(comment) => (comments.value = comments.value.filter((each) => each !== comment))}
+    />
+  );
+  return (
+    <View diffLayout={layout.value} {...(workspace !== undefined && { workspace })}>
+      <div class="scroll changes" ref={place}>
+        <div class="toolbar">
+          <Switch value={by.value} options={["file", "turn"]} label="Order" prefix="By " onChange={(next) => (by.value = next)} />
+          <Switch
+            value={layout.value}
+            options={["unified", "split"]}
+            label="Layout of changes"
+            onChange={(next) => (layout.value = next)}
+          />
+          <span class="fill" />
+          <span class="soft">Click a line to comment on it</span>
+        </div>
+        {files.value.length === 0 && (
+          <div class="empty">
+            <h2>No file was changed</h2>
+            <p>What the agent edits, writes and deletes is shown here, line by line.</p>
+          </div>
+        )}
+        {by.value === "file"
+          ? files.value.map((file) => (
+              <section key={file.path} id={`file-${encodeURIComponent(short(file.path))}`} class="changed">
+                <FileHead path={short(file.path)} added={file.linesAdded} removed={file.linesRemoved} steps={file.steps} />
+                {file.steps.map((step) => drawStep(file.path, step))}
+              </section>
+            ))
+          : byTurn(files.value).map(([turn, list]) => (
+              <section key={turn} class="changed-turn">
+                <h2>Turn {turn}</h2>
+                {list.map(({ path, steps, ...counts }) => (
+                  <div key={path} class="changed">
+                    <FileHead path={short(path)} {...counts} steps={steps} />
+                    {steps.map((step) => drawStep(path, step))}
+                  </div>
+                ))}
+              </section>
+            ))}
+      </div>
+      {comments.value.length > 0 && (
+        <div class="send-comments">
+          <span>{comments.value.length === 1 ? "1 comment" : `${comments.value.length} comments`}</span>
+          <span class="fill" />
+          <button type="button" onClick={() => (comments.value = [])}>
+            Discard
+          </button>
+          <button type="button" class="main" disabled={isSending.value} onClick={() => void send()}>
+            Send to the agent
+          </button>
+        </div>
+      )}
+    </View>
+  );
+}
+
+function FileHead({ path, added, removed, steps }: Shown) {
+  const isDeleted = steps.at(-1)?.kind === "delete";
+  return (
+    <h3 class="changed-head">
+      <span class="file-path">{isDeleted ? <s>{path}</s> : path}</span>
+      <span class="changed-counts">
+        {isDeleted ? <span class="bad">deleted</span> : <Counts added={added} removed={removed} />}
+      </span>
+    </h3>
+  );
+}
+
+type SteppedProps = {
+  path: string;
+  step: Step;
+  comments: readonly Comment[];
+  writing: LineOfDiff | undefined;
+  onWrite(line: LineOfDiff | undefined): void;
+  onComment(line: LineOfDiff, text: string): void;
+  onDrop(comment: Comment): void;
+};
+
+function Stepped({ step, comments, writing, onWrite, onComment, onDrop }: SteppedProps) {
+  if (step.kind === "delete") return <p class="soft changed-note">Deleted in turn {step.turn}. Rewind brings it back.</p>;
+  if (step.diff === null) return <p class="soft changed-note">What changed here was not recorded.</p>;
+  const below = (line: LineOfDiff) => {
+    const said = comments.filter((each) => each.line === line.number && each.code === line.text);
+    const isWriting = writing?.number === line.number && writing.text === line.text;
+    if (said.length === 0 && !isWriting) return null;
+    return (
+      <div class="comments">
+        {said.map((comment) => (
+          <p key={comment.text} class="comment">
+            {comment.text}
+            <button type="button" class="quiet" aria-label="Remove this comment" onClick={() => onDrop(comment)}>
+              ✕
+            </button>
+          </p>
+        ))}
+        {isWriting && <CommentField onEnd={(text) => (text ? onComment(line, text) : onWrite(undefined))} />}
+      </div>
+    );
+  };
+  return <Diff diff={step.diff} onLine={onWrite} below={below} />;
+}
+
+function CommentField({ onEnd }: { onEnd(text: string): void }) {
+  const text = useSignal("");
+  return (
+    <form
+      class="comment-field"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onEnd(text.value.trim());
+      }}
+    >
+      <textarea
+        rows={2}
+        aria-label="Comment on this line"
+        placeholder="What about this line? (for the agent)"
+        ref={(field) => {
+          if (field && text.peek() === "") field.focus();
+        }}
+        onInput={(event) => (text.value = event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") onEnd("");
+          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) onEnd(text.value.trim());
+        }}
+      />
+      <button type="button" onClick={() => onEnd("")}>
+        Cancel
+      </button>
+      <button type="submit" class="main" disabled={text.value.trim() === ""}>
+        Comment
+      </button>
+    </form>
+  );
+}
+
+type SwitchProps<Value extends string> = {
+  value: Value;
+  options: readonly Value[];
+  label: string;
+  prefix?: string;
+  onChange(value: Value): void;
+};
+
+function Switch<Value extends string>({ value, options, label, prefix = "", onChange }: SwitchProps<Value>) {
+  return (
+    <fieldset class="switch" aria-label={label}>
+      {options.map((option) => (
+        <button type="button" key={option} aria-pressed={option === value} onClick={() => onChange(option)}>
+          {prefix}
+          {option}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+function byTurn(files: readonly FileChange[]): [number, Shown[]][] {
+  const turns = new Map<number, Map<string, Step[]>>();
+  for (const { path, steps } of files)
+    for (const step of steps) {
+      const list = turns.get(step.turn) ?? new Map<string, Step[]>();
+      turns.set(step.turn, list.set(path, [...(list.get(path) ?? []), step]));
+    }
+  return [...turns]
+    .sort(([one], [other]) => one - other)
+    .map(([turn, list]) => [turn, [...list].map(([path, steps]) => ({ path, steps, ...countsOf(steps) }))]);
+}
+
+function countsOf(steps: readonly Step[]): { added: number; removed: number } {
+  const lines = steps.flatMap(({ diff }) => (diff ?? "").split("\n"));
+  return {
+    added: lines.filter((line) => /^\+(?!\+\+ )/.test(line)).length,
+    removed: lines.filter((line) => /^-(?!-- )/.test(line)).length,
+  };
+}

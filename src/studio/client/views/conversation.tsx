@@ -1,0 +1,201 @@
+// A conversation: its timeline in the middle, what it comes to at the side, and the words that go back to the agent below.
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { ListedSession, RunRecord } from "../../../serve/api.ts";
+import { Timeline, type TimelineControls } from "../../components/index.ts";
+import { baseName, cost, duration } from "../model/figures.ts";
+import { answerQuestion, questions, runs, sessions } from "../state/app.ts";
+import { Conversation } from "../state/conversation.ts";
+import { offer } from "../state/keys.ts";
+import { attempt, shownSheet } from "../state/layout.ts";
+import { addressOf, go, type Place, type Tab, tabs } from "../state/router.ts";
+import { Composer } from "./composer.tsx";
+import { Details } from "./details.tsx";
+import { Lazy } from "./lazy.tsx";
+import { SessionMenu, sessionActions } from "./session-menu.tsx";
+import { Sheet } from "./sheet.tsx";
+import { agentName } from "./sidebar.tsx";
+import { TopBar } from "./top-bar.tsx";
+
+type Where = Extract<Place, { type: "session" | "run" }>;
+
+export type Subject = {
+  conversation: Conversation;
+  session: ListedSession | undefined;
+  run: RunRecord | undefined;
+  title: string;
+  agent: string;
+  workspace: string | undefined;
+  isLive: boolean;
+};
+
+export function ConversationView({ where }: { where: Where }) {
+  const conversation = useMemo(() => new Conversation(), []);
+  useEffect(() => {
+    void (where.type === "session"
+      ? conversation.openSession({ tool: where.tool, id: where.id })
+      : conversation.openRun(where.id));
+    return () => conversation.close();
+  }, []);
+  const subject = subjectOf(conversation);
+  useEffect(
+    () => offer("session", sessionActions(subject)),
+    [subject.session?.id, subject.run?.id, subject.isLive, subject.title],
+  );
+  return (
+    <>
+      <main id="main" class="middle" tabIndex={-1}>
+        <TopBar title={subject.title} hasDetails />
+        <Header subject={subject} where={where} />
+        <Body subject={subject} where={where} />
+      </main>
+      <aside class="pane right" aria-label="Details">
+        <Details subject={subject} where={where} />
+      </aside>
+      <Sheet name="details" title="Details">
+        {shownSheet.value === "details" && <Details subject={subject} where={where} />}
+      </Sheet>
+    </>
+  );
+}
+
+function subjectOf(conversation: Conversation): Subject {
+  const ref = conversation.ref.value;
+  const run = conversation.run.value === undefined ? undefined : runs.value.get(conversation.run.value);
+  const session = sessions.value?.find(({ tool, id }) => tool === ref?.tool && id === ref.id);
+  const facts = conversation.facts.value;
+  return {
+    conversation,
+    session,
+    run,
+    title: session?.title ?? facts?.title ?? run?.spec.prompt.text.split("\n")[0] ?? "",
+    agent: agentName(run?.spec.cli ?? session?.agent ?? (ref?.tool === "cursor" ? "courser" : (ref?.tool ?? ""))),
+    workspace: run?.spec.request.workspace ?? session?.workspace ?? facts?.workspace,
+    isLive: run?.state === "queued" || run?.state === "running",
+  };
+}
+
+function Header({ subject, where }: { subject: Subject; where: Where }) {
+  const { conversation, title, agent, workspace } = subject;
+  conversation.version.value; // the numbers grow with the log
+  const { turns, init } = conversation.log.value;
+  const model = init?.model ?? subject.session?.model;
+  const last = turns.at(-1);
+  const figures = conversation.facts.value?.turns;
+  const spent = (figures ?? turns).reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
+  const timeMs = (figures ?? turns).reduce((sum, { durationMs }) => sum + durationMs, 0);
+  const facts = [last && `turn ${last.number}`, timeMs > 0 && duration(timeMs), spent > 0 && cost(spent)];
+  return (
+    <header class="head">
+      <div class="head-line">
+        <h1 title={title}>{title || "…"}</h1>
+        <span class="head-facts">
+          {[agent, model, workspace && `${baseName(workspace)}/`].filter(Boolean).join(" · ")}
+        </span>
+        <span class="head-numbers">{facts.filter(Boolean).join(" · ")}</span>
+        <SessionMenu subject={subject} />
+      </div>
+      <nav class="tabs" aria-label="Views of this session">
+        {tabs.map((tab) => (
+          <a
+            key={tab}
+            href={addressOf({ ...where, tab })}
+            class={tab === where.tab ? "chosen" : ""}
+            aria-current={tab === where.tab ? "page" : undefined}
+          >
+            {tabNames[tab]}
+          </a>
+        ))}
+      </nav>
+    </header>
+  );
+}
+
+const tabNames: Record<Tab, string> = { timeline: "Timeline", changes: "Changes", replay: "Replay", events: "Events" };
+
+function Body({ subject, where }: { subject: Subject; where: Where }) {
+  const { conversation } = subject;
+  if (conversation.status.value === "error")
+    return (
+      <div class="empty">
+        <h2>This cannot be shown</h2>
+        <p>{conversation.error.value}</p>
+        <a class="button" href="/">
+          Back to the list
+        </a>
+      </div>
+    );
+  if (conversation.status.value === "loading")
+    return (
+      <div class="loading" role="status" aria-label="Loading">
+        <i style={{ width: "62%" }} />
+        <i style={{ width: "88%" }} />
+        <i style={{ width: "74%" }} />
+      </div>
+    );
+  switch (where.tab) {
+    case "timeline":
+      return (
+        <>
+          <Conversed subject={subject} where={where} />
+          <Composer subject={subject} />
+        </>
+      );
+    case "changes":
+      return <Lazy load={() => import("./changes.tsx")} pick="Changes" subject={subject} />;
+    case "replay":
+      return <Lazy load={() => import("./replay.tsx")} pick="Replay" subject={subject} />;
+    case "events":
+      return <Lazy load={() => import("./raw-events.tsx")} pick="RawEvents" subject={subject} />;
+  }
+}
+
+function Conversed({ subject, where }: { subject: Subject; where: Where }) {
+  const { conversation, run, workspace } = subject;
+  const controls = useRef<TimelineControls | undefined>(undefined);
+  useEffect(() => offer("timeline", timelineActions(() => controls.current)), []);
+  const asked = questions.value.filter((each) => each.run === run?.id).map(({ question }) => question);
+  const address = addressOf({ ...where, tab: "timeline" });
+  const linkTo = useMemo(() => (id: string) => `${address}#${id}`, [address]);
+  const keep = useMemo(() => (given: TimelineControls) => (controls.current = given), []);
+  const log = conversation.log.value;
+  if (log.blocks.length === 0 && !subject.isLive)
+    return (
+      <div class="empty">
+        <h2>Nothing was said yet</h2>
+        <p>What you write below begins the conversation.</p>
+      </div>
+    );
+  return (
+    <Timeline
+      log={log}
+      linkTo={linkTo}
+      controls={keep}
+      questions={asked}
+      target={/^#turn-/.test(location.hash) ? location.hash.slice(1) : undefined}
+      onAnswer={(question, answer) => run && void attempt(() => answerQuestion(run.id, question, answer))}
+      {...(workspace !== undefined && { workspace })}
+    >
+      {subject.isLive && log.blocks.length === 0 && <p class="soft starting">Starting {subject.agent} …</p>}
+    </Timeline>
+  );
+}
+
+/** The timeline has these keys of its own; here they are for who has the focus elsewhere. */
+function timelineActions(controls: () => TimelineControls | undefined) {
+  const move = (by: Parameters<TimelineControls["move"]>[0]) => () => controls()?.move(by);
+  return [
+    { id: "next-row", title: "Next step", keys: "j", run: move("next") },
+    { id: "previous-row", title: "Previous step", keys: "k", run: move("previous") },
+    { id: "next-turn", title: "Next turn", keys: "]", run: move("next-turn") },
+    { id: "previous-turn", title: "Previous turn", keys: "[", run: move("previous-turn") },
+    { id: "first-row", title: "To the beginning", keys: "g g", run: move("first") },
+    { id: "last-row", title: "To the end", keys: "G", run: move("last") },
+    { id: "toggle", title: "Open or close a step", keys: "o", run: () => controls()?.toggle() },
+    { id: "toggle-all", title: "Open or close all steps", keys: "O", run: () => controls()?.toggleAll() },
+  ];
+}
+
+/** Where a run that was just started is seen. */
+export function showRun({ id }: RunRecord): void {
+  go({ type: "run", id, tab: "timeline" });
+}

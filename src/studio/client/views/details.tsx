@@ -1,0 +1,128 @@
+// The details of a conversation: what it changed, what is left to do, what it used up.
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { ContextMeter, CostChart, Counts, TimeBar, TimeChart, TodoList, UsageChart } from "../../components/index.ts";
+import { cost, tokens } from "../model/figures.ts";
+import { changedFiles, turnNumbers, type ChangedFile } from "../model/summary.ts";
+import { latestTodos } from "../model/summary.ts";
+import { addressOf, type Place } from "../state/router.ts";
+import type { Subject } from "./conversation.tsx";
+
+type Where = Extract<Place, { type: "session" | "run" }>;
+
+export function Details({ subject, where }: { subject: Subject; where: Where }) {
+  const { conversation, workspace } = subject;
+  const version = conversation.version.value;
+  const shown = useSignal<ReturnType<typeof summarize> | undefined>(undefined);
+  const facts = conversation.facts.value;
+  // Numbers are quiet: they need not be new with every word that is said.
+  useEffect(() => {
+    const timer = setTimeout(() => (shown.value = summarize(subject)), shown.peek() ? 200 : 0);
+    return () => clearTimeout(timer);
+  }, [version, facts, conversation.log.value]);
+  if (!shown.value) return null;
+  const { files, todos, turns, usage, spent } = shown.value;
+  const context = conversation.context.value;
+  return (
+    <div class="details">
+      <section>
+        <h2 class="details-head">
+          <a href={addressOf({ ...where, tab: "changes" })}>Changes</a>
+          <span>this session</span>
+        </h2>
+        {files.length === 0 && <p class="soft">No file was changed.</p>}
+        {files.slice(0, 30).map((file) => (
+          <FileLine key={file.path} file={file} workspace={workspace} where={where} />
+        ))}
+        {files.length > 30 && <p class="soft">and {files.length - 30} more</p>}
+      </section>
+      {todos.length > 0 && (
+        <section>
+          <h3>Todos</h3>
+          <TodoList items={todos} />
+        </section>
+      )}
+      {turns.length > 0 && (
+        <>
+          <section>
+            <h3>Usage</h3>
+            <dl class="numbers">
+              <Figure name="Input" value={tokens(usage.inputTokens)} />
+              <Figure name="Cached" value={tokens(usage.cacheReadTokens)} />
+              <Figure name="Output" value={tokens(usage.outputTokens)} />
+              {spent > 0 && <Figure name="Cost" value={cost(spent)} />}
+            </dl>
+            {context && <ContextMeter used={context.used} window={context.window} />}
+          </section>
+          <section>
+            <h3>Time by turn</h3>
+            <TimeBar turns={turns} />
+          </section>
+          {turns.length > 1 && (
+            <section class="charts">
+              <UsageChart turns={turns} />
+              <TimeChart turns={turns} />
+              {spent > 0 && <CostChart turns={turns} />}
+            </section>
+          )}
+        </>
+      )}
+      <Facts subject={subject} />
+    </div>
+  );
+}
+
+function Facts({ subject }: { subject: Subject }) {
+  const { conversation, workspace, run } = subject;
+  const id = conversation.ref.value?.id;
+  const problems = conversation.facts.value?.problems ?? [];
+  return (
+    <section>
+      <h3>About</h3>
+      <dl class="facts">
+        {workspace && <Figure name="Folder" value={workspace} />}
+        {id && <Figure name="Session" value={id} />}
+        {run && <Figure name="Run" value={run.id} />}
+      </dl>
+      {problems.map((problem) => (
+        <p key={problem} class="problem">
+          ! {problem}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function Figure({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd title={value}>{value}</dd>
+    </div>
+  );
+}
+
+function FileLine({ file, workspace, where }: { file: ChangedFile; workspace: string | undefined; where: Where }) {
+  const short = workspace && file.path.startsWith(`${workspace}/`) ? file.path.slice(workspace.length + 1) : file.path;
+  return (
+    <a class="file" href={`${addressOf({ ...where, tab: "changes" })}#file-${encodeURIComponent(short)}`} title={short}>
+      <span class="file-path">{short}</span>
+      {file.isDeleted ? <span class="bad">deleted</span> : <Counts added={file.added} removed={file.removed} />}
+    </a>
+  );
+}
+
+function summarize({ conversation }: Subject) {
+  const { blocks, turns } = conversation.log.value;
+  const numbers = turnNumbers(turns, conversation.facts.value?.turns);
+  const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  for (const turn of numbers)
+    for (const name of Object.keys(usage) as (keyof typeof usage)[]) usage[name] += turn.usage?.[name] ?? 0;
+  return {
+    files: changedFiles(blocks),
+    todos: latestTodos(blocks),
+    turns: numbers,
+    usage,
+    spent: numbers.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
+  };
+}

@@ -1,0 +1,62 @@
+// Small questions of the page itself: are you sure, and what shall it be called.
+import { render } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+type Asked = { title: string; text?: string; label?: string; value?: string; yes: string; isDangerous?: boolean };
+
+/** Undefined: never mind. */
+export function typed(asked: Asked & { label: string; value: string }): Promise<string | undefined> {
+  return ask(asked);
+}
+
+export async function confirmed(asked: Asked): Promise<boolean> {
+  return (await ask({ ...asked, isDangerous: true })) !== undefined;
+}
+
+function ask(asked: Asked): Promise<string | undefined> {
+  const place = document.body.appendChild(document.createElement("div"));
+  return new Promise((resolve) => {
+    const end = (value: string | undefined) => {
+      render(null, place);
+      place.remove();
+      resolve(value);
+    };
+    render(<Dialog asked={asked} onEnd={end} />, place);
+  });
+}
+
+function Dialog({ asked, onEnd }: { asked: Asked; onEnd(value: string | undefined): void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    dialog.current!.showModal();
+    field.current?.select();
+  }, []);
+  return (
+    <dialog ref={dialog} class="dialog" aria-label={asked.title} onClose={() => onEnd(undefined)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          onEnd(field.current?.value ?? "");
+        }}
+      >
+        <h2>{asked.title}</h2>
+        {asked.text && <p class="soft">{asked.text}</p>}
+        {asked.label && (
+          <label>
+            <span>{asked.label}</span>
+            <input ref={field} type="text" defaultValue={asked.value} />
+          </label>
+        )}
+        <p class="buttons">
+          <button type="button" onClick={() => onEnd(undefined)}>
+            Cancel
+          </button>
+          <button type="submit" class={asked.isDangerous ? "danger" : "main"}>
+            {asked.yes}
+          </button>
+        </p>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,47 @@
+// What can be done from anywhere: keys, palette and help read the same table.
+import { useEffect } from "preact/hooks";
+import { questions, sessions } from "../state/app.ts";
+import { type Action, offer } from "../state/keys.ts";
+import { isPaletteOpen, say } from "../state/layout.ts";
+import { go, place } from "../state/router.ts";
+import { nextTheme, theme } from "../state/theme.ts";
+
+export function useGlobalActions(): void {
+  useEffect(() => offer("page", globalActions()), []);
+}
+
+function globalActions(): Action[] {
+  return [
+    { id: "palette", title: "Find anything", keys: "⌘K", run: () => (isPaletteOpen.value = true), isKeyOnly: true },
+    { id: "help", title: "Keys", keys: "?", run: () => (isPaletteOpen.value = true), isKeyOnly: true },
+    { id: "new", title: "New run", keys: "n", run: () => go({ type: "new" }) },
+    { id: "inbox", title: "Inbox: what waits for an answer", keys: "i", run: () => go({ type: "inbox" }) },
+    { id: "search", title: "Search sessions", keys: "/", run: focusSearch },
+    { id: "next", title: "Next session", keys: "J", run: () => step(1) },
+    { id: "previous", title: "Previous session", keys: "K", run: () => step(-1) },
+    {
+      id: "theme",
+      title: "Light, dark, as the system",
+      keys: "t",
+      run() {
+        nextTheme();
+        say(theme.value === "system" ? "Colours as the system has them" : `Colours: ${theme.value}`);
+      },
+    },
+  ];
+}
+
+function focusSearch(): void {
+  const fields = [...document.querySelectorAll<HTMLInputElement>("input[type=search]")];
+  (fields.find((field) => field.offsetParent !== null) ?? fields[0])?.focus();
+}
+
+function step(by: number): void {
+  const list = sessions.value ?? [];
+  if (list.length === 0) return;
+  const here = place.value;
+  const at = here.type === "session" ? list.findIndex(({ id }) => id === here.id) : -1;
+  const next = list[Math.max(0, Math.min(list.length - 1, at + by))];
+  if (next) go({ type: "session", tool: next.tool, id: next.id, tab: "timeline" });
+  else if (questions.value.length > 0) go({ type: "inbox" });
+}

@@ -1,0 +1,32 @@
+// A view whose code is loaded when it is first shown.
+import { type ComponentType, h } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Subject } from "./conversation.tsx";
+
+type Props<Name extends string> = {
+  load(): Promise<{ [name in Name]: ComponentType<{ subject: Subject }> }>;
+  pick: Name;
+  subject: Subject;
+};
+
+export function Lazy<Name extends string>({ load, pick, subject }: Props<Name>) {
+  const [view, setView] = useState<{ component?: ComponentType<{ subject: Subject }>; error?: string }>({});
+  useEffect(() => {
+    let isHere = true;
+    load().then(
+      (module) => isHere && setView({ component: module[pick] }),
+      () => isHere && setView({ error: "This part of the page could not be loaded. Reload the page." }),
+    );
+    return () => {
+      isHere = false;
+    };
+  }, [pick]);
+  if (view.error) return <p class="empty">{view.error}</p>;
+  if (!view.component)
+    return (
+      <div class="loading" role="status" aria-label="Loading">
+        <i style={{ width: "70%" }} />
+      </div>
+    );
+  return h(view.component, { subject });
+}

@@ -1,0 +1,134 @@
+// Replay: a session once more, at its own speed or faster, with its files as they were at that moment.
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import type { FileChange } from "../../../serve/api.ts";
+import { Code, Timeline, TimelineLog } from "../../components/index.ts";
+import { duration } from "../model/figures.ts";
+import { filesAt, timesOf } from "../model/moments.ts";
+import { service } from "../state/app.ts";
+import { offer } from "../state/keys.ts";
+import { attempt } from "../state/layout.ts";
+import type { Subject } from "./conversation.tsx";
+import { Select } from "./sidebar.tsx";
+
+/** Nobody wants to wait for a pause of an hour. */
+const longestPauseMs = 3000;
+const speeds = [1, 2, 5, 10, 50];
+
+export function Replay({ subject }: { subject: Subject }) {
+  const { conversation, workspace } = subject;
+  const steps = useMemo(() => [...conversation.steps], [conversation.isWhole.value]);
+  const times = useMemo(() => timesOf(steps, longestPauseMs), [steps]);
+  const at = useSignal(0);
+  const isPlaying = useSignal(false);
+  const speed = useSignal(5);
+  const shown = useSignal("");
+  const changes = useSignal<readonly FileChange[]>([]);
+  useEffect(() => {
+    const { ref, run } = conversation;
+    const wanted = ref.value ? service().changes(ref.value) : service().runChanges(run.value!);
+    void attempt(() => wanted).then((found) => (changes.value = found ?? []));
+  }, []);
+  useEffect(() => {
+    if (!isPlaying.value) return;
+    if (at.value >= steps.length) {
+      isPlaying.value = false;
+      return;
+    }
+    const pause = (times[at.value]! - (times[at.value - 1] ?? times[at.value]!)) / speed.value;
+    const timer = setTimeout(() => (at.value = at.value + 1), Math.max(16, pause));
+    return () => clearTimeout(timer);
+  }, [isPlaying.value, at.value, speed.value, steps]);
+  const go = (to: number) => (at.value = Math.max(0, Math.min(steps.length, to)));
+  const play = () => {
+    if (!isPlaying.value && at.value >= steps.length) at.value = 0;
+    isPlaying.value = !isPlaying.value;
+  };
+  useEffect(
+    () =>
+      offer("replay", [
+        { id: "play", title: "Play or pause the replay", keys: " ", run: play },
+        { id: "step-on", title: "Replay: one step on", keys: "l", run: () => go(at.peek() + 1) },
+        { id: "step-back", title: "Replay: one step back", keys: "h", run: () => go(at.peek() - 1) },
+      ]),
+    [steps],
+  );
+  const log = useMoment(steps, at.value);
+  const files = filesAt(changes.value, steps, at.value);
+  const file = files.find(({ path }) => path === shown.value) ?? files.at(-1);
+  const short = (path: string) => (workspace && path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path);
+  return (
+    <div class="replay">
+      <div class="replay-bar">
+        <button type="button" class="main" onClick={play}>
+          {isPlaying.value ? "Pause" : "Play"}
+        </button>
+        <input
+          type="range"
+          min={0}
+          max={steps.length}
+          value={at.value}
+          aria-label="Moment"
+          aria-valuetext={`Event ${at.value} of ${steps.length}`}
+          onInput={(event) => {
+            isPlaying.value = false;
+            go(Number(event.currentTarget.value));
+          }}
+        />
+        <span class="replay-time">
+          {duration(at.value === 0 ? 0 : times[at.value - 1]!)} / {duration(times.at(-1) ?? 0)}
+        </span>
+        <Select
+          label="Speed"
+          value={String(speed.value)}
+          options={speeds.map((each): [string, string] => [String(each), each === 1 ? "own speed" : `${each} ×`])}
+          onChange={(next) => (speed.value = Number(next))}
+        />
+      </div>
+      <div class={`replay-view${files.length > 0 ? " with-files" : ""}`}>
+        <Timeline log={log} label="The session at this moment" {...(workspace !== undefined && { workspace })} />
+        {files.length > 0 && file && (
+          <section class="files-then" aria-label="Files at this moment">
+            <div class="files-list">
+              {files.map(({ path, text }) => (
+                <button
+                  type="button"
+                  key={path}
+                  class={path === file.path ? "chosen" : ""}
+                  aria-pressed={path === file.path}
+                  onClick={() => (shown.value = path)}
+                >
+                  {text === undefined ? <s>{short(path)}</s> : short(path)}
+                </button>
+              ))}
+            </div>
+            {file.text === undefined ? (
+              <p class="soft">Not there at this moment.</p>
+            ) : (
+              <div class="file-then">
+                <Code text={file.text} language={file.path} start={1} first={400} />
+              </div>
+            )}
+          </section>
+        )}
+      </div>
+    </div>
+  );
+}
+
+type Steps = Subject["conversation"]["steps"];
+
+/** The log at a moment: going on adds to it, going back makes it anew. */
+function useMoment(steps: Steps, at: number): TimelineLog {
+  const state = useSignal<{ log: TimelineLog; at: number; steps: Steps } | undefined>(undefined);
+  const known = state.peek();
+  if (known && known.steps === steps && known.at <= at) {
+    for (const { event, agent } of steps.slice(known.at, at)) known.log.append(agent === undefined ? event : { agent, event });
+    known.at = at;
+    return known.log;
+  }
+  const log = new TimelineLog({ firstTurn: steps[0]?.turn ?? 1 });
+  for (const { event, agent } of steps.slice(0, at)) log.append(agent === undefined ? event : { agent, event });
+  state.value = { log, at, steps };
+  return log;
+}

@@ -1,0 +1,140 @@
+// What can be done to a session: a menu, and the same in the palette.
+import { useRef } from "preact/hooks";
+import { loadSessions, openHttp, service } from "../state/app.ts";
+import type { Action } from "../state/keys.ts";
+import { attempt, say } from "../state/layout.ts";
+import { go } from "../state/router.ts";
+import type { Subject } from "./conversation.tsx";
+import { confirmed, typed } from "./dialogs.tsx";
+
+export function SessionMenu({ subject }: { subject: Subject }) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const list = sessionActions(subject);
+  if (list.length === 0) return null;
+  const close = () => menu.current!.removeAttribute("open");
+  return (
+    <details
+      class="menu"
+      ref={menu}
+      onFocusOut={(event) => !menu.current!.contains(event.relatedTarget as Node | null) && close()}
+      onKeyDown={(event) => event.key === "Escape" && close()}
+    >
+      <summary aria-label="More">⋯</summary>
+      <div class="menu-list">
+        {list.map(({ id, title, keys, run }) => (
+          <button
+            type="button"
+            key={id}
+            onClick={() => {
+              close();
+              run();
+            }}
+          >
+            {title}
+            {keys && <kbd>{keys}</kbd>}
+          </button>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+export function sessionActions(subject: Subject): Action[] {
+  const { conversation, isLive, run } = subject;
+  const ref = conversation.ref.value;
+  if (!ref) return [];
+  const isOurs = ref.tool === "cursor";
+  const reading: Action[] = [
+    {
+      id: "copy-link",
+      title: "Copy a link to this",
+      run: () => void navigator.clipboard.writeText(location.href).then(() => say("The link is copied")),
+    },
+  ];
+  const stopping: Action[] =
+    isLive && run
+      ? [{ id: "stop", title: "Stop the run", keys: "s", run: () => void attempt(() => service().stop(run.id)) }]
+      : [];
+  if (!isOurs) return [...stopping, ...reading];
+  const own: Action[] = [
+    { id: "rename", title: "Rename", keys: "r", run: () => void rename(subject) },
+    { id: "fork", title: "Fork: go on in a copy", keys: "f", run: () => void fork(subject) },
+    ...(isLive ? [] : [{ id: "rewind", title: "Rewind to before a turn", run: () => void rewind(subject) }]),
+    ...(["markdown", "html", "json"] as const).map((format) => ({
+      id: `export-${format}`,
+      title: `Export as ${format === "html" ? "a page" : format === "json" ? "JSON" : "Markdown"}`,
+      run: () => void save(subject, format),
+    })),
+    ...(isLive ? [] : [{ id: "delete", title: "Delete", run: () => void remove(subject) }]),
+  ];
+  return [...stopping, ...own, ...reading];
+}
+
+async function rename({ conversation, title }: Subject): Promise<void> {
+  const given = await typed({ title: "Rename the session", label: "Title", value: title, yes: "Rename" });
+  if (!given?.trim()) return;
+  await attempt(() => service().rename(conversation.ref.value!, given.trim()));
+  await Promise.all([loadSessions(), conversation.loadFacts()]);
+}
+
+async function fork({ conversation }: Subject): Promise<void> {
+  const last = conversation.log.value.turns.at(-1)?.number ?? 1;
+  const given = await typed({
+    title: "Fork the session",
+    label: `Keep turns up to (1 to ${last})`,
+    value: String(last),
+    yes: "Fork",
+  });
+  if (given === undefined) return;
+  const ref = conversation.ref.value!;
+  const turn = Number(given);
+  const id = await attempt(() => service().fork(ref, turn >= 1 && turn < last ? turn : undefined));
+  if (id === undefined) return;
+  await loadSessions();
+  say("This is the copy");
+  go({ type: "session", tool: ref.tool, id, tab: "timeline" });
+}
+
+async function rewind({ conversation }: Subject): Promise<void> {
+  const last = conversation.log.value.turns.at(-1)?.number ?? 1;
+  const given = await typed({
+    title: "Rewind: take the conversation and the files that it changed back to before a turn",
+    label: `Turn (1 to ${last})`,
+    value: String(last),
+    yes: "Rewind",
+    isDangerous: true,
+  });
+  const turn = Number(given);
+  if (given === undefined || !Number.isInteger(turn) || turn < 1) return;
+  const done = await attempt(() => service().rewind(conversation.ref.value!, turn));
+  if (!done) return;
+  await conversation.reload();
+  say(`It is as before turn ${turn}`);
+}
+
+async function remove({ conversation, title }: Subject): Promise<void> {
+  const isSure = await confirmed({
+    title: `Delete “${title}”?`,
+    text: "Its transcript and snapshots go with it. This cannot be undone.",
+    yes: "Delete",
+  });
+  if (!isSure) return;
+  const done = await attempt(() => service().remove(conversation.ref.value!));
+  if (!done) return;
+  await loadSessions();
+  say("The session is deleted");
+  go({ type: "home" });
+}
+
+/** A link could not carry the token. */
+async function save({ conversation }: Subject, format: string): Promise<void> {
+  await attempt(async () => {
+    const ref = conversation.ref.value!;
+    const response = await openHttp().open(service().exportAddress(ref, format), {}, new AbortController().signal);
+    const name = /filename="([\w.-]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? ref.id;
+    const address = URL.createObjectURL(await response.blob());
+    const link = Object.assign(document.createElement("a"), { href: address, download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  });
+}

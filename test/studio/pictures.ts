@@ -1,0 +1,71 @@
+// `npm run pictures:studio [-- name…]`: the pictures of the studio in docs/, made from a real service with scripted runs.
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { trust } from "../../src/store/trust.ts";
+import { repository } from "../support/run-cli.ts";
+import { TestService } from "../serve/service-support.ts";
+import { openBrowser, openStudio, type StudioOptions } from "./browser.ts";
+import { prepareDemo } from "./demo.ts";
+
+type Shot = StudioOptions & { name: string; before?(page: import("playwright-core").Page): Promise<void> };
+
+export async function main(wanted: readonly string[]): Promise<void> {
+  const service = new TestService();
+  const folder = join(repository, "docs/pictures");
+  mkdirSync(folder, { recursive: true });
+  await service.start();
+  const browser = await openBrowser();
+  try {
+    const demo = await prepareDemo(service);
+    trust(service.workspace.config, demo.workspace);
+    const session = `/sessions/cursor/${demo.waiting.sessionId}`;
+    const shots: Shot[] = [
+      { name: "studio-light", path: session },
+      { name: "studio-dark", path: session, colorScheme: "dark" },
+      { name: "studio-phone", path: session, width: 390, height: 780 },
+      { name: "studio-inbox", path: "/inbox", colorScheme: "dark", width: 1180, height: 560 },
+      { name: "studio-new-run", path: "/new", width: 1180, height: 560 },
+      {
+        name: "studio-changes",
+        path: `/sessions/cursor/${demo.finished.sessionId}/changes`,
+        async before(page) {
+          await page.locator(".cr-change").nth(2).hover();
+          await page.locator(".cr-line-button").nth(2).click();
+          await page.getByLabel("Comment on this line").fill("Does this close the file when the request is aborted?");
+        },
+      },
+      {
+        name: "studio-replay",
+        path: `/sessions/cursor/${demo.finished.sessionId}/replay`,
+        colorScheme: "dark",
+        before: (page) => page.getByLabel("Moment").fill("14"),
+      },
+    ];
+    for (const { name, before, ...options } of shots) {
+      if (wanted.length > 0 && !wanted.some((each) => name.includes(each))) continue;
+      const { page, context, errors } = await openStudio(browser, service, options);
+      await page.locator("#main").waitFor();
+      if (options.path?.startsWith("/sessions")) await page.locator(".cr-row, .changed, .replay").first().waitFor();
+      await page.waitForTimeout(500);
+      await before?.(page);
+      await page.waitForTimeout(300);
+      const file = join(folder, `${name}.png`);
+      await page.screenshot({ path: file });
+      press(file);
+      console.log(name, errors.length > 0 ? errors : "");
+      await context.close();
+    }
+  } finally {
+    await browser.close();
+    await service.remove();
+  }
+}
+
+/** Where there is a program for it, pictures are made smaller. */
+function press(file: string): void {
+  try {
+    execFileSync("pngquant", ["--force", "--skip-if-larger", "--output", file, "--quality", "70-95", file]);
+  } catch {}
+}
+
