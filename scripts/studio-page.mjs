@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
+import { prismApart } from "./prism-apart.mjs";
 
 export async function bundleStudioPage({ root, dist }) {
   const folder = join(dist, "studio");
@@ -24,6 +25,7 @@ export async function bundleStudioPage({ root, dist }) {
     minify: true,
     legalComments: "none",
     metafile: true,
+    plugins: [prismApart],
     logLevel: "warning",
   });
   const names = Object.keys(metafile.outputs).map((path) => basename(path));

@@ -23,6 +23,8 @@ const mayImport: Record<string, readonly string[]> = {
   model: ["text", "json", "protocol", "redact", "policy", "store", "net"],
   agent: ["text", "json", "protocol", "redact", "process", "policy", "store", "net", "web", "model"],
   sdk: ["text", "json", "protocol", "redact", "process", "store"],
+  // Of `serve` the types of its answers, and nothing that runs.
+  "studio/client": ["text", "json", "protocol", "view", "studio/components", "serve"],
   export: ["text", "json", "protocol", "redact", "view", "studio/components", "store", "sdk"],
   serve: ["text", "json", "protocol", "redact", "process", "store", "sdk", "export"],
   adapter: ["text", "json", "protocol", "redact", "process", "policy", "net", "web", "sdk"],
@@ -173,7 +175,7 @@ describe("architecture", () => {
 
   it("what is drawn in a browser knows nothing of Node", () => {
     const leaks = files
-      .filter((file) => ["view", "studio/components"].includes(folderOf(file)))
+      .filter((file) => ["view", "studio/components", "studio/client"].includes(folderOf(file)))
       .filter(
         (file) =>
           imports.get(file)!.some(({ path }) => path.startsWith("node:")) ||
@@ -214,7 +216,15 @@ describe("architecture", () => {
         .sort();
     const spawns = /from "node:child_process"|(import|getBuiltinModule)\("node:child_process"\)/;
     expect(using(spawns).filter((file) => !file.startsWith("process/"))).toEqual([]);
-    expect(using(/\bglobalThis\.fetch\b|(?<![.\w])fetch\(/).filter((file) => !file.startsWith("net/"))).toEqual([]);
+    const fetches = using(/\bglobalThis\.fetch\b|(?<![.\w])fetch\(/).filter((file) => !file.startsWith("net/"));
+    expect(fetches).toEqual(["studio/client/service/http.ts"]); // in a browser, and to its own service
+  });
+
+  it("the studio's page takes nothing from the service but types", () => {
+    const taken = files
+      .filter((file) => folderOf(file) === "studio/client")
+      .flatMap((file) => imports.get(file)!.filter((each) => /\/serve\//.test(each.path) && !each.typeOnly));
+    expect(taken).toEqual([]);
   });
 
   it("nobody behind the front ends reads a command line, writes to a stream of ours, or listens to the process", () => {
@@ -259,7 +269,7 @@ function list(folder: string): string[] {
 function folderOf(file: string): string {
   const [folder, inner] = relative(source, file).split("/");
   // Other programs use the components as well, so that they stand alone.
-  return folder === "studio" && inner === "components" ? "studio/components" : folder!;
+  return folder === "studio" ? `studio/${inner}` : folder!;
 }
 
 function code(file: string): string {
@@ -289,7 +299,10 @@ function importsOf(file: string): Import[] {
 function targets(file: string, { dynamic } = { dynamic: true }): string[] {
   return imports
     .get(file)!
-    .filter((each) => (dynamic || !each.dynamic) && !each.typeOnly && each.path.startsWith("."))
+    .filter(
+      (each) =>
+        (dynamic || !each.dynamic) && !each.typeOnly && !each.path.endsWith(".css") && each.path.startsWith("."),
+    )
     .map((each) => resolve(dirname(file), each.path));
 }
 

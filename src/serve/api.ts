@@ -5,8 +5,8 @@ import type { eventsPage, OpenedSession, TurnFigures } from "./sessions.ts";
 export type { InstalledCli } from "./clis.ts";
 export type { FileChange } from "./file-changes.ts";
 export type { CliName, Entry, LogEntry, RunEnd, RunRecord, RunState } from "./fleet.ts";
-export type { TurnFigures } from "./sessions.ts";
 export type { ListedSession, SessionState } from "./session-list.ts";
+export type { TurnFigures } from "./sessions.ts";
 
 export type SessionFacts = Omit<OpenedSession, "turns" | "path"> & { turns: TurnFigures[]; total: number };
 

@@ -1,7 +1,7 @@
 // A real Chromium on the studio of a real service, as a person would use it.
 import { existsSync } from "node:fs";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { TestService } from "../serve/service-support.ts";
+import type { TestService } from "../serve/service-support.ts";
 
 const chromium = "/usr/bin/chromium";
 
@@ -25,7 +25,11 @@ export type StudioOptions = {
 export type OpenStudio = { page: Page; context: BrowserContext; requests: string[]; errors: string[] };
 
 /** A tab with its key, as `courser studio` opens it. `requests`: every address that was asked for. */
-export async function openStudio(browser: Browser, { info }: TestService, options: StudioOptions = {}): Promise<OpenStudio> {
+export async function openStudio(
+  browser: Browser,
+  { info }: TestService,
+  options: StudioOptions = {},
+): Promise<OpenStudio> {
   const { path = "/", width = 1360, height = 860, colorScheme = "light" } = options;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" });
   const page = await context.newPage();

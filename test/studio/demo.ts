@@ -59,13 +59,15 @@ export async function prepareDemo(service: TestService): Promise<Demo> {
     { text: "I will look at how settings are read.", calls: [{ name: "Grep", args: { pattern: "readFileSync" } }] },
     { text: "The loader is next.", delayMs: 600_000 },
   ]);
-  const waiting = await start("The upload test fails about once in ten runs. Find out why and fix the cause.", [
-    ...fixing(workspace).slice(0, -1),
-    { text: "", calls: [{ name: "Shell", args: { command: "npm test -- upload --repeat 50" } }] },
-    { text: "It passes fifty times in a row." },
-  ]);
+  const waiting = await start(
+    "Make the flaky upload test pass\nIt fails about once in ten runs. Find out why and fix the cause.",
+    [
+      ...fixing(workspace).slice(0, -1),
+      { text: "", calls: [{ name: "Shell", args: { command: "npm test -- upload --repeat 50" } }] },
+      { text: "It passes fifty times in a row." },
+    ],
+  );
   await until(async () => (await service.fleet.questions()).length > 0, "the question");
-  await service.call("PATCH", `/api/sessions/cursor/${waiting.sessionId}`, { title: "Make the flaky upload test pass" });
   return { workspace, waiting, finished };
 }
 

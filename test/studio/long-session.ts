@@ -56,5 +56,10 @@ function shell(turn: number, step: number) {
   const command = `npm test -- module-${turn}-${step}`;
   const stdout = "\u001b[32m✓\u001b[39m every case\n".repeat(6);
   const run = { command, workingDirectory: "", exitCode: 0, signal: "", stdout, stderr: "", executionTime: 812 };
-  return { name: "Shell", tool: "shell", args: { command, workingDirectory: "" }, outcome: { kind: "success", value: run } };
+  return {
+    name: "Shell",
+    tool: "shell",
+    args: { command, workingDirectory: "" },
+    outcome: { kind: "success", value: run },
+  };
 }

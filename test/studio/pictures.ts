@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { trust } from "../../src/store/trust.ts";
-import { repository } from "../support/run-cli.ts";
 import { TestService } from "../serve/service-support.ts";
+import { repository } from "../support/run-cli.ts";
 import { openBrowser, openStudio, type StudioOptions } from "./browser.ts";
 import { prepareDemo } from "./demo.ts";
 
@@ -39,7 +39,7 @@ export async function main(wanted: readonly string[]): Promise<void> {
         name: "studio-replay",
         path: `/sessions/cursor/${demo.finished.sessionId}/replay`,
         colorScheme: "dark",
-        before: (page) => page.getByLabel("Moment").fill("14"),
+        before: (page) => page.getByRole("slider").fill("14"),
       },
     ];
     for (const { name, before, ...options } of shots) {
@@ -68,4 +68,3 @@ function press(file: string): void {
     execFileSync("pngquant", ["--force", "--skip-if-larger", "--output", file, "--quality", "70-95", file]);
   } catch {}
 }
-

@@ -1,7 +1,7 @@
 // A change to a file: unified or side by side, with line numbers and the words that changed.
 
-import { changedWords, type DiffLine, hunksOfDiff } from "../../view/diff-hunks.ts";
 import { type ComponentChildren, Fragment } from "preact";
+import { changedWords, type DiffLine, hunksOfDiff } from "../../view/diff-hunks.ts";
 import { documentText } from "../../view/document-text.ts";
 import { counted } from "../../view/numbers.ts";
 import { type Words, wordChanges } from "../../view/word-changes.ts";
@@ -49,7 +49,11 @@ type HunkProps = Pick<DiffProps, "onLine" | "below"> & { hunk: readonly Row[]; f
 function UnifiedHunk({ hunk, first, onLine, below }: HunkProps) {
   return (
     <div class="cr-hunk">
-      <Folded items={hunk} first={first} noun="line" draw={(row, index) => (
+      <Folded
+        items={hunk}
+        first={first}
+        noun="line"
+        draw={(row, index) => (
           <Fragment key={index}>
             <Line row={row} onLine={onLine} />
             {below?.(lineOf(row))}

@@ -15,7 +15,10 @@ export function promptOf(comments: readonly Comment[]): string {
   const parts = [...files].map(([path, list]) => {
     const lines = list
       .toSorted((one, other) => one.line - other.line)
-      .map(({ line, code, text }) => `- ${path}:${line}\n  \`${code.trim().slice(0, 200)}\`\n  ${text.replaceAll("\n", "\n  ")}`);
+      .map(
+        ({ line, code, text }) =>
+          `- ${path}:${line}\n  \`${code.trim().slice(0, 200)}\`\n  ${text.replaceAll("\n", "\n  ")}`,
+      );
     return lines.join("\n");
   });
   const noun = comments.length === 1 ? "this comment" : "these comments";

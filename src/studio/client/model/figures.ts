@@ -21,9 +21,14 @@ export function duration(ms: number): string {
 /** How long ago, or when: as short as a list needs it. */
 export function moment(at: number, now: number): string {
   const date = new Date(at);
-  if (dayOf(at) === dayOf(now)) return date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+  if (dayOf(at) === dayOf(now))
+    return date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
   if (now - at < 6 * dayMs) return date.toLocaleDateString([], { weekday: "short" });
-  return date.toLocaleDateString([], { day: "numeric", month: "short", ...(now - at > 300 * dayMs && { year: "numeric" }) });
+  return date.toLocaleDateString([], {
+    day: "numeric",
+    month: "short",
+    ...(now - at > 300 * dayMs && { year: "numeric" }),
+  });
 }
 
 const dayMs = 86_400_000;
@@ -43,5 +48,10 @@ export function dayGroup(at: number, now: number): DayGroup {
 
 /** The last part of a path. */
 export function baseName(path: string): string {
-  return path.replace(/[\\/]+$/, "").split(/[\\/]/).at(-1) || path;
+  return (
+    path
+      .replace(/[\\/]+$/, "")
+      .split(/[\\/]/)
+      .at(-1) || path
+  );
 }

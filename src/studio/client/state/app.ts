@@ -28,6 +28,12 @@ export const liveRuns = computed(() =>
     .sort((one, other) => other.createdAt - one.createdAt),
 );
 
+let isLoaded: () => void;
+/** Resolves when it is known what runs. */
+export const runsLoaded = new Promise<void>((resolve) => {
+  isLoaded = resolve;
+});
+
 let api: Api;
 let http: Http;
 const listeners = new Set<(entry: LogEntry) => void>();
@@ -80,6 +86,7 @@ async function loadAll(again: boolean): Promise<void> {
     questions.value = open;
     if (again) for (const each of open) if (!known.has(each.question.id)) notifyOf(each, runTitle(each.run));
   }
+  if (allRuns) isLoaded();
   void loadSessions();
   if (agents.value.length === 0) agents.value = await api.agents().catch(() => []);
 }

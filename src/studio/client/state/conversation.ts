@@ -2,11 +2,11 @@
 import { batch, signal } from "@preact/signals";
 import type { AgentEvent } from "../../../protocol/event.ts";
 import type { ContextUse } from "../../../protocol/run.ts";
-import type { LogEntry, RunRecord, SessionFacts } from "../../../serve/api.ts";
+import type { EventsPage, LogEntry, RunRecord, SessionFacts } from "../../../serve/api.ts";
 import { TimelineLog } from "../../components/timeline/log.ts";
 import type { SessionRef } from "../service/api.ts";
 import { ServiceError } from "../service/http.ts";
-import { noteRun, onEntry, runs, service } from "./app.ts";
+import { noteRun, onEntry, runs, runsLoaded, service } from "./app.ts";
 
 /** `agent`: the subagent that did it. */
 export type Step = { index: number; turn: number; event: AgentEvent; agent?: string };
@@ -40,7 +40,7 @@ export class Conversation {
 
   constructor() {
     this.#unlisten = onEntry((logged) => {
-      if (logged.run !== this.run.value) return;
+      if (logged.run !== this.run.value) return this.#noticeOther(logged);
       if (this.#early) this.#early.push(logged);
       else this.#apply(logged);
     });
@@ -54,11 +54,10 @@ export class Conversation {
 
   async openSession(ref: SessionRef): Promise<void> {
     this.ref.value = ref;
-    const live = [...runs.value.values()].find(
-      (run) => run.sessionId === ref.id && (run.state === "queued" || run.state === "running"),
-    );
     await this.#attempt(async () => {
-      await this.#loadSession(ref, live?.createdAt);
+      const [page] = await Promise.all([service().lastEvents(ref, firstPage), runsLoaded]);
+      const live = [...runs.value.values()].find((run) => run.sessionId === ref.id && isLive(run));
+      this.#showSession(ref, page, live?.createdAt);
       if (live) await this.attach(live);
     });
   }
@@ -69,7 +68,8 @@ export class Conversation {
       noteRun(run);
       const ref = refOf(run);
       this.ref.value = ref;
-      if (ref && run.spec.request.chat?.type === "resume") await this.#loadSession(ref, run.createdAt);
+      if (ref && run.spec.request.chat?.type === "resume")
+        this.#showSession(ref, await service().lastEvents(ref, firstPage), run.createdAt);
       await this.attach(run);
       this.isWhole.value = true;
     });
@@ -97,12 +97,15 @@ export class Conversation {
     const ref = this.ref.value;
     if (!ref) return;
     this.run.value = undefined;
-    await this.#attempt(() => this.#loadSession(ref, undefined));
+    await this.#attempt(async () => this.#showSession(ref, await service().lastEvents(ref, firstPage), undefined));
   }
 
   async loadFacts(): Promise<void> {
     const ref = this.ref.value;
-    if (ref) this.facts.value = await service().session(ref).catch(() => this.facts.value);
+    if (ref)
+      this.facts.value = await service()
+        .session(ref)
+        .catch(() => this.facts.value);
   }
 
   async #attempt(work: () => Promise<void>): Promise<void> {
@@ -120,8 +123,7 @@ export class Conversation {
   }
 
   /** `before`: what came later is told by the log of a run. */
-  async #loadSession(ref: SessionRef, before: number | undefined): Promise<void> {
-    const page = await service().lastEvents(ref, firstPage);
+  #showSession(ref: SessionRef, page: EventsPage, before: number | undefined): void {
     const older = (step: Step) => before === undefined || (step.event.at ?? 0) < before;
     this.#replaceSteps(page.items.filter(older));
     this.status.value = "ready";
@@ -151,6 +153,16 @@ export class Conversation {
       this.log.value = log;
       this.version.value++;
     });
+  }
+
+  /** Somebody else went on with this session: another tab, or another program. */
+  #noticeOther({ run: id, entry }: LogEntry): void {
+    if (entry.type !== "event" || entry.event.type !== "init" || entry.agent !== undefined) return;
+    if (entry.event.sessionId !== this.ref.value?.id || this.#liveRun()) return;
+    void service()
+      .run(id)
+      .then((run) => this.attach(run))
+      .catch(() => {});
   }
 
   #apply({ position, entry, at }: LogEntry): void {
@@ -204,7 +216,7 @@ export class Conversation {
 
   #liveRun(): RunRecord | undefined {
     const run = this.run.value === undefined ? undefined : runs.value.get(this.run.value);
-    return run && (run.state === "queued" || run.state === "running") ? run : undefined;
+    return run && isLive(run) ? run : undefined;
   }
 
   async tell(kind: Pending["kind"], text: string): Promise<void> {
@@ -229,6 +241,10 @@ export class Conversation {
 
 function refOf({ spec: { cli }, sessionId }: RunRecord): SessionRef | undefined {
   return sessionId === undefined ? undefined : { tool: cli === "courser" ? "cursor" : cli, id: sessionId };
+}
+
+function isLive({ state }: RunRecord): boolean {
+  return state === "queued" || state === "running";
 }
 
 function isDelta({ type }: AgentEvent): boolean {

@@ -38,7 +38,8 @@ export function watchKeys(openPalette: () => void): void {
     const pair = first && event.timeStamp - first.at < 1000 ? `${first.key} ${event.key}` : undefined;
     first = { key: event.key, at: event.timeStamp };
     const all = [...actions.value.values()].flat().toReversed();
-    const action = all.find(({ keys }) => pair !== undefined && keys === pair) ?? all.find(({ keys }) => keys === event.key);
+    const action =
+      all.find(({ keys }) => pair !== undefined && keys === pair) ?? all.find(({ keys }) => keys === event.key);
     if (!action) return;
     event.preventDefault();
     first = undefined;
@@ -47,5 +48,7 @@ export function watchKeys(openPalette: () => void): void {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
 }

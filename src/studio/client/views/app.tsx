@@ -5,6 +5,7 @@ import { connection, liveRuns, questions } from "../state/app.ts";
 import { isPaletteOpen, shownSheet } from "../state/layout.ts";
 import { type Place, place } from "../state/router.ts";
 import { ConversationView } from "./conversation.tsx";
+import { useGlobalActions } from "./global-actions.ts";
 import { Home } from "./home.tsx";
 import { Inbox } from "./inbox.tsx";
 import { NewRun } from "./new-run.tsx";
@@ -12,7 +13,6 @@ import { Palette } from "./palette.tsx";
 import { Sheet } from "./sheet.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { Toasts } from "./toasts.tsx";
-import { useGlobalActions } from "./global-actions.ts";
 
 export function App() {
   useGlobalActions();

@@ -29,7 +29,8 @@ export function Changes({ subject }: { subject: Subject }) {
     void attempt(() => wanted).then((found) => (files.value = found ?? []));
   }, [conversation.ref.value?.id, calls, isLive]);
   useEffect(() => {
-    if (files.value && location.hash.startsWith("#file-")) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    if (files.value && location.hash.startsWith("#file-"))
+      document.getElementById(location.hash.slice(1))?.scrollIntoView();
   }, [files.value]);
   if (!files.value)
     return (
@@ -38,7 +39,8 @@ export function Changes({ subject }: { subject: Subject }) {
         <i style={{ width: "80%" }} />
       </div>
     );
-  const short = (path: string) => (workspace && path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path);
+  const short = (path: string) =>
+    workspace && path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
   const send = async () => {
     isSending.value = true;
     const text = promptOf(comments.value);
@@ -65,7 +67,10 @@ export function Changes({ subject }: { subject: Subject }) {
       writing={writing.value?.step === step.callId ? writing.value.line : undefined}
       onWrite={(line) => (writing.value = line && { path, step: step.callId, line })}
       onComment={(line, text) => {
-        comments.value = [...comments.value, { path: short(path), step: step.callId, line: line.number, code: line.text, text }];
+        comments.value = [
+          ...comments.value,
+          { path: short(path), step: step.callId, line: line.number, code: line.text, text },
+        ];
         writing.value = undefined;
       }}
       onDrop={(comment) => (comments.value = comments.value.filter((each) => each !== comment))}
@@ -75,7 +80,13 @@ export function Changes({ subject }: { subject: Subject }) {
     <View diffLayout={layout.value} {...(workspace !== undefined && { workspace })}>
       <div class="scroll changes" ref={place}>
         <div class="toolbar">
-          <Switch value={by.value} options={["file", "turn"]} label="Order" prefix="By " onChange={(next) => (by.value = next)} />
+          <Switch
+            value={by.value}
+            options={["file", "turn"]}
+            label="Order"
+            prefix="By "
+            onChange={(next) => (by.value = next)}
+          />
           <Switch
             value={layout.value}
             options={["unified", "split"]}
@@ -94,7 +105,12 @@ export function Changes({ subject }: { subject: Subject }) {
         {by.value === "file"
           ? files.value.map((file) => (
               <section key={file.path} id={`file-${encodeURIComponent(short(file.path))}`} class="changed">
-                <FileHead path={short(file.path)} added={file.linesAdded} removed={file.linesRemoved} steps={file.steps} />
+                <FileHead
+                  path={short(file.path)}
+                  added={file.linesAdded}
+                  removed={file.linesRemoved}
+                  steps={file.steps}
+                />
                 {file.steps.map((step) => drawStep(file.path, step))}
               </section>
             ))
@@ -149,7 +165,8 @@ type SteppedProps = {
 };
 
 function Stepped({ step, comments, writing, onWrite, onComment, onDrop }: SteppedProps) {
-  if (step.kind === "delete") return <p class="soft changed-note">Deleted in turn {step.turn}. Rewind brings it back.</p>;
+  if (step.kind === "delete")
+    return <p class="soft changed-note">Deleted in turn {step.turn}. Rewind brings it back.</p>;
   if (step.diff === null) return <p class="soft changed-note">What changed here was not recorded.</p>;
   const below = (line: LineOfDiff) => {
     const said = comments.filter((each) => each.line === line.number && each.code === line.text);

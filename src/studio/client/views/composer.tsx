@@ -72,7 +72,14 @@ export function Composer({ subject }: { subject: Subject }) {
           ref={field}
           rows={1}
           aria-label={isLive ? "Message to the agent" : "Next prompt"}
-          placeholder={cannot ?? (canSteer ? "Steer, or queue the next message" : isLive ? "Queue the next message" : "Go on with this session")}
+          placeholder={
+            cannot ??
+            (canSteer
+              ? "Steer, or queue the next message"
+              : isLive
+                ? "Queue the next message"
+                : "Go on with this session")
+          }
           disabled={cannot !== undefined}
           value={text.value}
           onInput={(event) => (text.value = event.currentTarget.value)}
@@ -80,17 +87,23 @@ export function Composer({ subject }: { subject: Subject }) {
         />
         <div class="box-line">
           {cli === "courser" && (
-            <Select
-              label="Mode"
-              value={mode.value}
-              options={modes}
-              onChange={(next) => {
-                mode.value = next as Mode;
-                if (isLive && run) void attempt(() => service().tell(run.id, { type: "mode", mode: next }));
-              }}
-            />
+            <span class="picker">
+              <Select
+                label="Mode"
+                value={mode.value}
+                options={modes}
+                onChange={(next) => {
+                  mode.value = next as Mode;
+                  if (isLive && run) void attempt(() => service().tell(run.id, { type: "mode", mode: next }));
+                }}
+              />
+            </span>
           )}
-          <ModelField subject={subject} shown={model.value || init?.model || ""} onChange={(next) => (model.value = next)} />
+          <ModelField
+            subject={subject}
+            shown={model.value || init?.model || ""}
+            onChange={(next) => (model.value = next)}
+          />
           <span class="fill" />
           {conversation.context.value && isLive && (
             <ContextMeter used={conversation.context.value.used} window={conversation.context.value.window} />

@@ -152,7 +152,14 @@ function Body({ subject, where }: { subject: Subject; where: Where }) {
 function Conversed({ subject, where }: { subject: Subject; where: Where }) {
   const { conversation, run, workspace } = subject;
   const controls = useRef<TimelineControls | undefined>(undefined);
-  useEffect(() => offer("timeline", timelineActions(() => controls.current)), []);
+  useEffect(
+    () =>
+      offer(
+        "timeline",
+        timelineActions(() => controls.current),
+      ),
+    [],
+  );
   const asked = questions.value.filter((each) => each.run === run?.id).map(({ question }) => question);
   const address = addressOf({ ...where, tab: "timeline" });
   const linkTo = useMemo(() => (id: string) => `${address}#${id}`, [address]);

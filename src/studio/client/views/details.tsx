@@ -3,8 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ContextMeter, CostChart, Counts, TimeBar, TimeChart, TodoList, UsageChart } from "../../components/index.ts";
 import { cost, tokens } from "../model/figures.ts";
-import { changedFiles, turnNumbers, type ChangedFile } from "../model/summary.ts";
-import { latestTodos } from "../model/summary.ts";
+import { type ChangedFile, changedFiles, latestTodos, turnNumbers } from "../model/summary.ts";
 import { addressOf, type Place } from "../state/router.ts";
 import type { Subject } from "./conversation.tsx";
 
@@ -107,7 +106,13 @@ function FileLine({ file, workspace, where }: { file: ChangedFile; workspace: st
   return (
     <a class="file" href={`${addressOf({ ...where, tab: "changes" })}#file-${encodeURIComponent(short)}`} title={short}>
       <span class="file-path">{short}</span>
-      {file.isDeleted ? <span class="bad">deleted</span> : <Counts added={file.added} removed={file.removed} />}
+      {file.isDeleted ? (
+        <span class="bad">deleted</span>
+      ) : (
+        <span>
+          <Counts added={file.added} removed={file.removed} />
+        </span>
+      )}
     </a>
   );
 }

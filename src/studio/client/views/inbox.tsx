@@ -57,7 +57,11 @@ export function Inbox() {
         {open.length === 0 ? (
           <div class="empty">
             <h2>Nothing waits for you</h2>
-            <p>{connection.value === "open" ? "Questions of all runs come together here." : "Connecting to the service …"}</p>
+            <p>
+              {connection.value === "open"
+                ? "Questions of all runs come together here."
+                : "Connecting to the service …"}
+            </p>
           </div>
         ) : (
           open.map((asked, index) => (

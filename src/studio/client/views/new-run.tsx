@@ -14,7 +14,14 @@ const remembered = "courser.new-run";
 type Choices = { cli: string; workspace: string; model: string; mode: string; permission: string };
 
 export function NewRun() {
-  const choices = useSignal<Choices>({ cli: "courser", workspace: "", model: "", mode: "agent", permission: "default", ...recall() });
+  const choices = useSignal<Choices>({
+    cli: "courser",
+    workspace: "",
+    model: "",
+    mode: "agent",
+    permission: "default",
+    ...recall(),
+  });
   const text = useSignal("");
   const folders = useSignal<readonly string[] | undefined>(undefined);
   const models = useSignal<readonly { id: string; displayName: string }[]>([]);
@@ -84,11 +91,13 @@ export function NewRun() {
         <label>
           <span>Agent</span>
           <select value={cli} onChange={(event) => change({ cli: event.currentTarget.value, model: "" })}>
-            {(agents.value.length > 0 ? agents.value : [{ name: "courser", version: null }]).map(({ name, version }) => (
-              <option key={name} value={name} selected={name === cli}>
-                {agentName(name)} {version ?? ""}
-              </option>
-            ))}
+            {(agents.value.length > 0 ? agents.value : [{ name: "courser", version: null }]).map(
+              ({ name, version }) => (
+                <option key={name} value={name} selected={name === cli}>
+                  {agentName(name)} {version ?? ""}
+                </option>
+              ),
+            )}
           </select>
         </label>
         <label>

@@ -37,6 +37,7 @@ export function Palette() {
     }
   };
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, the browser sees to that
     <dialog
       ref={dialog}
       class="palette"

@@ -54,7 +54,12 @@ function Raw({ step: { index, turn, event, agent } }: { step: Step }) {
   const line = JSON.stringify(rest);
   return (
     <li>
-      <button type="button" class="raw-line" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+      <button
+        type="button"
+        class="raw-line"
+        aria-expanded={isOpen.value}
+        onClick={() => (isOpen.value = !isOpen.value)}
+      >
         <span class="raw-index">{index}</span>
         <b>{type}</b>
         <span class="raw-where">

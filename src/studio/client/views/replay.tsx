@@ -56,7 +56,8 @@ export function Replay({ subject }: { subject: Subject }) {
   const log = useMoment(steps, at.value);
   const files = filesAt(changes.value, steps, at.value);
   const file = files.find(({ path }) => path === shown.value) ?? files.at(-1);
-  const short = (path: string) => (workspace && path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path);
+  const short = (path: string) =>
+    workspace && path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
   return (
     <div class="replay">
       <div class="replay-bar">
@@ -123,7 +124,8 @@ function useMoment(steps: Steps, at: number): TimelineLog {
   const state = useSignal<{ log: TimelineLog; at: number; steps: Steps } | undefined>(undefined);
   const known = state.peek();
   if (known && known.steps === steps && known.at <= at) {
-    for (const { event, agent } of steps.slice(known.at, at)) known.log.append(agent === undefined ? event : { agent, event });
+    for (const { event, agent } of steps.slice(known.at, at))
+      known.log.append(agent === undefined ? event : { agent, event });
     known.at = at;
     return known.log;
   }

@@ -1,8 +1,8 @@
 // A sheet over a narrow screen: a list or details that have no column there. The browser keeps the focus inside it.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { place } from "../state/router.ts";
 import { type SheetName, shownSheet } from "../state/layout.ts";
+import { place } from "../state/router.ts";
 
 export function Sheet({ name, title, children }: { name: SheetName; title: string; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -16,6 +16,7 @@ export function Sheet({ name, title, children }: { name: SheetName; title: strin
     if (shownSheet.peek() === name) shownSheet.value = undefined;
   };
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, the browser sees to that
     <dialog
       ref={dialog}
       class={`sheet sheet-${name}`}

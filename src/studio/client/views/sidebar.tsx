@@ -232,7 +232,10 @@ function Line({ item }: { item: Item }) {
         {item.project && ` · ${item.project}`}
         <span class="item-when">
           {item.state === "running" || item.state === "waiting" ? stateWords[item.state] : item.when}
-          {item.state !== "done" && item.state !== "running" && item.state !== "waiting" && ` · ${stateWords[item.state]}`}
+          {item.state !== "done" &&
+            item.state !== "running" &&
+            item.state !== "waiting" &&
+            ` · ${stateWords[item.state]}`}
         </span>
       </span>
       {item.snippet && <span class="item-snippet">{item.snippet}</span>}
@@ -328,4 +331,3 @@ function moveFocus(event: KeyboardEvent, list: HTMLElement): void {
 function isMac(): boolean {
   return /Mac|iPhone|iPad/.test(navigator.platform);
 }
-
