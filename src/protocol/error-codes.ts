@@ -8,6 +8,7 @@ export const errorCodes = {
   UNTRUSTED: { exit: 1 },
   NOT_BUILT: { exit: 1 },
   NOT_AUTHENTICATED: { exit: 1 },
+  OFFLINE_LIMIT: { exit: 1 },
   CONFIG_INVALID: { exit: 1 },
   CONFIG_UNREADABLE: { exit: 1 },
   CONFIG_TOO_LARGE: { exit: 1 },

@@ -127,7 +127,8 @@ export function toolsIn(root: string, options: { shell: "real" | "pretend" } = {
         offset === 1 && end === lines.length ? part : `${part}\n\n[Lines ${offset}-${end} of ${lines.length}.${more}]`,
       );
     },
-    Write({ path, content }) {
+    Write({ path, content, onlyNew }) {
+      if (onlyNew && existsSync(at(path))) return bad(`${at(path)} already exists.`);
       mkdirSync(dirname(at(path)), { recursive: true });
       writeFileSync(at(path), content);
       return good(`Wrote contents to ${at(path)}`);
@@ -152,10 +153,10 @@ export function toolsIn(root: string, options: { shell: "real" | "pretend" } = {
     Glob({ pattern, path }) {
       const shape = pattern
         .replace(/[.+^$()|[\]\\]/g, "\\$&")
+        .replace(/\?/g, "[^/]")
         .replace(/\{([^}]*)\}/g, (_: string, names: string) => `(?:${names.replaceAll(",", "|")})`)
         .replace(/\*\*\//g, "\u0000")
         .replace(/\*/g, "[^/]*")
-        .replace(/\?/g, "[^/]")
         .replaceAll("\u0000", "(?:.*/)?");
       const test = new RegExp(`^${shape}$`);
       const found = files(path).filter((file) => test.test(path ? relative(path, file) : file));

@@ -29,10 +29,12 @@ describe("wordings", () => {
     const wrong: unknown[] = [];
     let place = workspace(data.files);
     for (const { prompt, ...expected } of data.prompts) {
-      const got = await ask(prompt, toolsIn(place.root));
-      const calls = got.calls.map(({ name, args }) => ({ [name]: args }));
+      const tools = toolsIn(place.root);
+      // That nothing is overwritten has its own tests: here files are there already.
+      const got = await ask(prompt, { ...tools, Write: ({ onlyNew: _, ...args }) => tools["Write"]!(args) });
+      const calls = got.calls.map(({ name, args: { onlyNew: _, ...args } }) => ({ [name]: args }));
       const isRight = expected.refused
-        ? got.error?.code === "NOT_AUTHENTICATED" && calls.length === 0
+        ? got.error?.code === "OFFLINE_LIMIT" && calls.length === 0
         : got.error === undefined &&
           JSON.stringify(calls) === JSON.stringify(expected.calls ?? []) &&
           (expected.answer === undefined || got.text === expected.answer) &&
@@ -45,7 +47,7 @@ describe("wordings", () => {
     }
     place[Symbol.dispose]();
     expect(wrong).toEqual([]);
-  });
+  }, 120_000);
 
   test("case, politeness and a greeting change nothing", async () => {
     using place = workspace(data.files);
@@ -147,13 +149,16 @@ describe("several steps", () => {
     const got = await ask("delete a.txt, then refactor the parser", toolsIn(place.root));
     expect(got.calls).toEqual([]);
     expect(place.read("a.txt")).toBe("x");
-    expect(got.error?.code).toBe("NOT_AUTHENTICATED");
-    expect(got.error?.message).toMatch(
-      /^Not authenticated: no model is set up, .*"refactor the parser", so it did nothing/,
+    expect(got.error?.code).toBe("OFFLINE_LIMIT");
+    expect(got.error?.message).toBe(
+      [
+        'The built-in offline model cannot do this: it did not understand "refactor the parser".',
+        "Nothing was done, since one part of the request is unclear.",
+        "It can, for example: replace 'old' with 'new' in a.txt · rename a.txt to b.txt",
+        "To connect a real model: courser login",
+      ].join("\n"),
     );
-    for (const hint of ["ANTHROPIC_API_KEY", "courser login", "docs/models.md", "arithmetic"])
-      expect(got.error?.message).toContain(hint);
-    expect((await ask("write a haiku", {})).error?.message).toContain('understood none of "write a haiku"');
+    expect((await ask("write a haiku", {})).error?.message.split("\n")).toHaveLength(3);
   });
 
   test("the result of a step can be written to a file", async () => {
@@ -408,7 +413,7 @@ describe("the stream", () => {
       "{{{{",
       "1+".repeat(600),
     ]) {
-      expect((await ask(prompt, {})).error?.code).toBe("NOT_AUTHENTICATED");
+      expect((await ask(prompt, {})).error?.code).toBe("OFFLINE_LIMIT");
     }
     const long = "x".repeat(200_000);
     using place = workspace({});

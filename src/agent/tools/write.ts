@@ -4,6 +4,7 @@ import { changeResult } from "../diff.ts";
 import { absolutePath, changeFile } from "../files.ts";
 import { decodeText, encodeText, lineEndingOf, withCarriages } from "../text-file.ts";
 import { pathArgument, pathSpellings, tool } from "./define.ts";
+import { failure } from "./tool.ts";
 
 export const write = tool({
   name: "Write",
@@ -11,7 +12,11 @@ export const write = tool({
   aliases: ["write_file", "create_file"],
   description: "Create a file (and its folders) or replace its whole content. To change a part, use Edit.",
   readOnly: false,
-  args: v.object({ path: pathArgument(), content: v.string() }),
+  args: v.object({
+    path: pathArgument(),
+    content: v.string(),
+    onlyNew: v.optional(v.pipe(v.boolean(), v.description("Fail if the file exists"))),
+  }),
   spellings: { ...pathSpellings, contents: "content", file_text: "content", text: "content" },
   wireArgs: (args, context) => ({ path: absolutePath(args.path, context), streamContent: args.content }),
   needs: (args, context) => [{ kind: "Write", target: absolutePath(args.path, context) }],
@@ -22,6 +27,7 @@ export const write = tool({
     let before: string | undefined;
     let after = args.content;
     await changeFile(path, context, (bytes) => {
+      if (bytes !== undefined && args.onlyNew) throw failure(`${path} already exists.`, { path });
       if (bytes === undefined || !mayRead) return Buffer.from(after, "utf8");
       const old = decodeText(bytes);
       before = old?.text ?? bytes.toString("utf8");

@@ -1,29 +1,23 @@
 // Carry out: steps -> tool calls one after another, and the answer in words at the end.
-import type { ToolSpec } from "../provider.ts";
 import { sayings } from "./arithmetic.ts";
+import { contentIn, failed, isFailure, isNothing, type Program, type StepContext, shows, use } from "./desk.ts";
+import { changeLines, doEach, measure, runScript, showOrSet } from "./project-work.ts";
 import type { Content, Step, StepOf, Todo } from "./steps.ts";
 import { afterCall } from "./todos.ts";
-
-export type ToolUse = { name: string; args: Record<string, unknown> };
-export type ToolOutcome = { text: string; isError: boolean };
-
-/** A program that is replayed against the calls already made: it keeps no state between replies. */
-type Program<Result = string> = Generator<ToolUse, Result, ToolOutcome>;
-
-type StepContext = {
-  tools: readonly ToolSpec[];
-  todos: Todo[];
-  bare: boolean;
-  /** What the last step showed, for "save the result to a.txt". */
-  shown: string;
-};
 
 export function* carryOut(steps: readonly Step[], given: Omit<StepContext, "shown">): Program {
   const desk: StepContext = { ...given, shown: "" };
   let answer = "";
   let before: Step["do"] | undefined;
+  let isStuck = false;
+  let left = 0;
   for (const [index, step] of steps.entries()) {
+    if (isStuck && changes(step)) {
+      left += 1;
+      continue;
+    }
     const report = yield* perform(step, desk);
+    isStuck ||= changes(step) && isFailure(report);
     // A list that the next step changes is shown once, as it is then.
     const isPassing =
       step.do === "todos" && /todos$/.test(steps[index + 1]?.do ?? "") && report === todoList(desk.todos);
@@ -34,7 +28,17 @@ export function* carryOut(steps: readonly Step[], given: Omit<StepContext, "show
     answer += (answer === "" ? "" : close ? "\n" : "\n\n") + report;
     before = step.do;
   }
+  if (left > 0) answer += `\nI left ${left === 1 ? "a step" : `${left} steps`} undone, since one before it failed.`;
   return answer === "" ? "Done." : answer;
+}
+
+/** Changes files: not done after such a step has failed ("copy a to b, then delete a"). */
+function changes(step: Step): boolean {
+  return (
+    /^(?:write|append|replace|delete|lines|each)$/.test(step.do) ||
+    (step.do === "value" && step.to !== undefined) ||
+    (step.do === "run" && step.done !== undefined)
+  );
 }
 
 function isOneLine(text: string): boolean {
@@ -60,6 +64,18 @@ function* perform(step: Step, desk: StepContext): Program {
     case "delete": {
       const result = yield* use(desk, "Delete", { path: step.path });
       return result.isError ? failed(`delete ${step.path}`, result) : `Deleted ${step.path}.`;
+    }
+    case "lines":
+      return yield* changeLines(step, desk);
+    case "value":
+      return yield* showOrSet(step, desk);
+    case "measure":
+      return yield* measure(step, desk);
+    case "each":
+      return yield* doEach(step, desk);
+    case "script": {
+      const chosen = yield* runScript(step, desk);
+      return "problem" in chosen ? chosen.problem : yield* run({ do: "run", ...chosen }, desk);
     }
     case "list": {
       const result = yield* use(desk, "LS", { path: step.path });
@@ -98,47 +114,6 @@ function* perform(step: Step, desk: StepContext): Program {
   }
 }
 
-/** One call, if the run has such a tool. */
-function* use(desk: StepContext, name: string, args: Record<string, unknown>): Program<ToolOutcome> {
-  const tool =
-    desk.tools.find((one) => one.name === name) ??
-    desk.tools.find((one) => one.name.toLowerCase() === name.toLowerCase());
-  if (!tool) return { text: `the tool ${name} is not available in this run`, isError: true };
-  const given = Object.entries(args).filter(([, value]) => value !== undefined);
-  return yield { name: tool.name, args: Object.fromEntries(given) };
-}
-
-function isNothing({ text }: ToolOutcome): boolean {
-  return /^(?:no (?:files|matches)\b.*)?$/i.test(text.trim());
-}
-
-function failed(what: string, result: ToolOutcome): string {
-  const why =
-    result.text
-      .trim()
-      .replace(/^(?:Error|Failed|Failure):\s*/i, "")
-      // The rest of this one tells a model which tool to try next.
-      .replace(/^(File not found)\b[\s\S]*$/i, "$1") || "the tool gave no reason";
-  return `I could not ${what}: ${/[.!?]$/.test(why) || why.includes("\n") ? why : `${why}.`}`;
-}
-
-const MOST_LINES = 200;
-const MOST_CHARACTERS = 12_000;
-
-/** Content under a heading; a fence longer than any inside it. */
-function shows(desk: StepContext, text: string, heading: string): string {
-  const body = text.replace(/\s+$/, "");
-  desk.shown = body;
-  if (desk.bare) return body;
-  if (body === "") return `${heading} nothing.`;
-  const lines = body.split("\n");
-  let kept = lines.slice(0, MOST_LINES).join("\n");
-  if (kept.length > MOST_CHARACTERS) kept = kept.slice(0, MOST_CHARACTERS).replace(/\n[^\n]*$/, "");
-  const hidden = lines.length - kept.split("\n").length;
-  const fence = "`".repeat(Math.max(3, ...[...kept.matchAll(/`{3,}/g)].map((match) => match[0].length + 1)));
-  return `${heading}\n${fence}\n${kept}\n${fence}${hidden > 0 ? `\n(${hidden} more lines)` : ""}`;
-}
-
 function* read(step: StepOf<"read">, desk: StepContext): Program {
   const { first, last, from, to } = step.lines ?? {};
   const start = from ?? 1;
@@ -174,35 +149,12 @@ function lineCount(count: number): string {
   return count === 1 ? "line" : `${count} lines`;
 }
 
-type FileText = { text: string; note: { to: number; of: number; isMore: boolean } | undefined };
-
-/** What the file holds, apart from what the Read tool says about it. */
-function contentIn(result: string): FileText {
-  if (/^\(The file is empty\.\)\s*$/.test(result)) return { text: "", note: undefined };
-  const note = /\n\n\[Lines? \d+(?:-(\d+))? of (\d+)\b[^\]]*\]\s*$/.exec(result);
-  if (!note) return { text: withoutNumbers(result), note: undefined };
-  const isMore = /(?:read on|continue) with offset/i.test(note[0]);
-  return {
-    text: withoutNumbers(result.slice(0, note.index)),
-    note: { to: Number(note[1] ?? 0), of: Number(note[2]), isMore },
-  };
-}
-
-/** Takes off line numbers, where a Read tool puts them before each line. */
-function withoutNumbers(text: string): string {
-  const lines = text.split("\n");
-  const numbered = lines.map((line) => /^\s*(\d+)(?:\t|→|\||: )(.*)$/.exec(line));
-  const body = numbered.slice(0, lines.at(-1) === "" ? -1 : undefined);
-  const first = Number(body[0]?.[1]);
-  if (body.length === 0 || !body.every((match, index) => match !== null && Number(match[1]) === first + index))
-    return text;
-  return body.map((match) => match![2]).join("\n") + (lines.at(-1) === "" ? "\n" : "");
-}
-
 function* write(step: StepOf<"write">, desk: StepContext): Program {
   const content = textOf(step.content, desk);
   const path = step.path ?? (yield* freeName(desk));
-  const result = yield* use(desk, "Write", { path, content });
+  const result = yield* use(desk, "Write", { path, content, ...(!step.replaces && { onlyNew: true }) });
+  if (result.isError && /already exists/.test(result.text))
+    return `I could not create ${path}: it already exists, and nothing was changed: say overwrite ${path} with '…' to replace it.`;
   if (result.isError) return failed(`write ${path}`, result);
   return `${step.isNew ? "Created" : "Updated"} ${path}${content === "" ? " (empty)" : ""}.`;
 }
@@ -269,12 +221,18 @@ function uniqueStart(text: string): string {
 }
 
 function* replace({ path, oldText, newText, first }: StepOf<"replace">, desk: StepContext): Program {
-  if (!first) return yield* edit(desk, path, { oldText, newText, replaceAll: true });
+  if (!first && newText !== "") return yield* edit(desk, path, { oldText, newText, replaceAll: true });
   const present = yield* use(desk, "Read", { path });
   if (present.isError) return failed(`read ${path}`, present);
   const { text } = contentIn(present.text);
   const at = text.indexOf(oldText);
   if (at < 0) return `I could not change ${path}: it does not contain "${oldText}".`;
+  if (!first) {
+    // What fills its line is taken out with the line.
+    const fillsLine = text.split("\n").every((line) => !line.includes(oldText) || line === oldText);
+    const taken = fillsLine && text.includes(`${oldText}\n`) ? `${oldText}\n` : oldText;
+    return yield* edit(desk, path, { oldText: taken, newText, replaceAll: true });
+  }
   // From the start of the file to the first occurrence, and as far behind it as it takes to occur once.
   let end = at + oldText.length;
   while (end < text.length && text.indexOf(text.slice(0, end), 1) >= 0) end += 1;
@@ -303,7 +261,7 @@ function* search({ pattern, path, glob, mode, anyCase }: StepOf<"search">, desk:
   return shows(desk, result.text, `${found[mode]} "${term}":`);
 }
 
-function* run({ command, directory, done }: StepOf<"run">, desk: StepContext): Program {
+function* run({ command, directory, done, undone }: StepOf<"run">, desk: StepContext): Program {
   const result = yield* use(desk, "Shell", { command, workingDirectory: directory });
   const text = result.text.replace(/\s+$/, "").replace(/^\(no output\)\n?/, "");
   // Said on a line of its own, after or before what the command printed.
@@ -315,6 +273,7 @@ function* run({ command, directory, done }: StepOf<"run">, desk: StepContext): P
     return output === "" && !desk.bare ? `${command} printed nothing.` : shows(desk, output, `Output of ${command}:`);
   }
   const output = text.replace(/(?:^|\n)\[?exit(?:ed with)? code:? \d+\]?(?=\n|$)/i, "");
+  if (undone !== undefined && output.trim() === "") return undone;
   const ended = `${command} ended with exit code ${code}`;
   return output.trim() === ""
     ? `${ended}.`

@@ -1,5 +1,6 @@
 // Clauses: one prompt -> the instructions in it, each without its politeness.
 import { readSum } from "./arithmetic.ts";
+import { isCommandText } from "./commands.ts";
 import { withoutPoliteness } from "./politeness.ts";
 import { type Masked, protect, restore } from "./quotes.ts";
 import { reworded } from "./rewording.ts";
@@ -181,7 +182,7 @@ const SHELL_VERB =
 /** Words of English, not of a shell. */
 function isOrder(words: string): boolean {
   const verb = verbAt(words)?.verb;
-  return verb !== undefined && !SHELL_VERB.test(verb) && !isProgram(words);
+  return verb !== undefined && !SHELL_VERB.test(verb) && !isCommandText(words);
 }
 
 /** "read a.txt, then b.txt": the verb carries over. */
@@ -189,7 +190,7 @@ function inherits(left: string, right: string): boolean {
   if (!verbAt(left)) return false;
   return (
     /^(?:the (?:file )?)?(?:[\uE000-\uF8FF]|[\w./~-]+\.\w{1,10}|[\w.-]+\/)(?=[\s.,;!?]|$)/i.test(right) ||
-    isProgram(right)
+    isCommandText(right)
   );
 }
 
@@ -204,7 +205,7 @@ export function startsInstruction(text: string): boolean {
   if (verbAt(bare)) return true;
   if (QUESTION_WORD.test(first)) return true;
   if (PLACE_THEN_VERB.test(bare)) return true;
-  return isProgram(bare) || readSum(bare) !== undefined;
+  return isCommandText(bare) || readSum(bare) !== undefined;
 }
 
 const SHORT_CONTENT =
@@ -223,15 +224,6 @@ export function contentSentence(text: string, options: { short: boolean } = { sh
   return wish ? undefined : match?.[1];
 }
 
-export function isProgram(text: string): boolean {
-  const plain =
-    /^(?:git|npm|npx|yarn|pnpm|python3?|pip3?|cargo|docker|kubectl|pwd|whoami|uname|hostname|wc|grep|sed|awk|uniq|curl|wget|bash|sh|printenv|ps|df|du|chmod|mkdir|mv|cp|rm|seq|tree|tsc|jest|vitest|pytest|deno|bun|ruby|perl|java|javac|gcc|printf|stat|rg)(?=$|\s+\S|;|\|)/;
-  // English words as well: only in the shapes that commands have.
-  const shaped =
-    /^(?:make(?:\s+-\S+|\s+[a-z][\w-]*)?$|go\s+(?:build|test|run|mod|fmt|vet|get|version)\b|node\s+(?:-|\S+\.[cm]?[jt]s)|(?:file|sort|which|touch|head|tail)\s+\S+$|date(?:\s+[+-]\S+)?$|diff\s+\S+\s+\S+$|env$|true$|false$|sleep\s+\d|find\s+\.|ls\s+-)/;
-  return plain.test(text) || (shaped.test(text) && !/^(?:make|touch)\s+(?:sure|todo|it|me|this|that)$/i.test(text));
-}
-
 /** What says how to answer, not what to do. */
 export function isRemark(text: string): boolean {
   const bare = text
@@ -241,7 +233,8 @@ export function isRemark(text: string): boolean {
     .replace(/^(?:please|and|but|also|then|so|just(?! (?:the|a|its|that)\b))\s+/, "");
   return [
     /^(?:thanks?|thank you|thx|cheers|that's (?:it|all)|that is all|nothing (?:else|more)|ok|okay|good luck|great)(?:\s+(?:a lot|so much|very much|in advance|please|you))?$/,
-    /^(?:do not|don't|dont|never|without|avoid)\s.+$/,
+    // How to answer; what must not be done is another matter, and is not passed over.
+    /^(?:do not|don't|dont|never|without|avoid)\s+(?:explain|explaining|comment|commenting|say|saying|add(?:ing)?|include|including|write|writing|print|printing|tell|ask|asking|worry|show|use|change|touch|modify|do|any|further|other|more|wrap|be)(?:\s+(?:me|any|anything|other|else|explanations?|comments?|commentary|text|words|about it|it|more|markdown|code|blocks?|quotes|extra|further|questions|too|verbose|to|the|a|an|output|preamble|in|or|and|nothing|files?|out))*$/,
     /^(?:keep|leave)\s+\S+(?:\s+(?:as (?:it )?is|alone|untouched|intact|unchanged))?$/,
     /^(?:be|keep it|stay|make it)\s+(?:very\s+)?(?:brief|concise|short|quick|terse|simple|careful)(?:\s+and\s+\w+)?$/,
     /^no\s+(?:other\s+|additional\s+|extra\s+)?(?:explanations?|commentary|comments|preamble|words|text|prose|need to .+|other .+)(?:\s+(?:needed|please|necessary|or \w+))*$/,

@@ -13,6 +13,8 @@ export function list(rest: string, scene: PromptContext, verb = "list"): ParsedS
   words = words
     .replace(/,?\s*\b(?:recursively|including\s.*$|as a (?:list|tree)\b|in all (?:subfolders|subdirectories)\b)/gi, "")
     .trim();
+  // "cat" alone asks for nothing.
+  if (words === "" && !/^(?:list|list out|list up|ls|dir|show|show me)$/.test(verb)) return undefined;
   if (words === "" || /^\.\/?$/.test(words)) return [{ do: "list" }];
   const things =
     "(?:(?:directory|folder|project|file|dir|workspace|repo) ?(?:listing|contents?|structure|tree|layout|list|names?|files)|files?(?:\\s*(?:and|&|or|,|/)\\s*(?:sub)?(?:folders?|director(?:y|ies)|dirs?))?|(?:sub)?(?:folders?|director(?:y|ies)|dirs?)(?:\\s*(?:and|&|or|,|/)\\s*files?)?|everything|contents?|entries|stuff|items|what(?:'s| is| files are| files exist| files there are)?|tree|structure|listing|layout|project|workspace|repo(?:sitory)?|cwd|whole (?:folder|directory))";

@@ -2,7 +2,8 @@
 import { isObject } from "../../json/object.ts";
 import type { Message } from "../../protocol/message.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "../provider.ts";
-import { carryOut, type ToolOutcome, type ToolUse } from "./carry-out.ts";
+import { carryOut } from "./carry-out.ts";
+import type { ToolOutcome, ToolUse } from "./desk.ts";
 import { todosIn } from "./todos.ts";
 import { type Plan, understand } from "./understand.ts";
 
@@ -35,7 +36,7 @@ async function* stream(request: ModelRequest): AsyncGenerator<ModelChunk> {
       answered: answersIn(earlier),
     });
   plans.set(message, plan);
-  if ("refused" in plan) throw new ModelError("NOT_AUTHENTICATED", plan.refused);
+  if ("refused" in plan) throw new ModelError("OFFLINE_LIMIT", plan.refused);
 
   const next = replay(carryOut(plan.steps, { tools, todos, bare: plan.bare }), callsIn(messages.slice(prompt.index)));
   if (typeof next === "string") {

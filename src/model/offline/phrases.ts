@@ -22,7 +22,9 @@ const WELL_KNOWN_FILE =
   /^(?:(?:README|LICENSE|LICENCE|CHANGELOG|CONTRIBUTING|AUTHORS|CODEOWNERS)|(?:Make|Docker|Gem|Rake|Proc|Jenkins|Brew|Vagrant|Pip|Just|make|docker)file)$/;
 
 /** A word that has the shape of a path. */
-export function looksLikePath(word: string): boolean {
+export function looksLikePath(given: string): boolean {
+  // Letters of any script make a name.
+  const word = given.replace(/[^\x00-\x7f]/g, "x");
   if (/^(?:\.{1,2}|~|\/)$/.test(word)) return true;
   if (!/^[\w.@~+\-/\\#%=()[\],]*[\w)\]/]$/.test(word) || /^[\d.,]+$/.test(word) || /\/\//.test(word)) return false;
   if (/^(?:e\.g|i\.e|etc|vs|and\/or|either\/or|yes\/no|a\.m|p\.m)\.?$/i.test(word)) return false;
@@ -272,6 +274,22 @@ function describes(words: string): boolean {
   return TO_BE_MADE_UP.test(bare);
 }
 
+/** Words that nobody would take for a description: a greeting, one word, code, figures, a sentence of its own. */
+function isLiteral(text: string): boolean {
+  const words = text.split(/\s+/);
+  if (/^(?:hello|hi|hey|hallo|bonjour|foo|bar|baz|test|ok|okay|yes|no|abc)(?![\w-])/i.test(text)) return true;
+  if (words.length === 1)
+    return (
+      !/^(?:\w+s|numbers?|text|words?|lorem|random|content|code|data|stuff|things?|imports?|types?|json|markdown|html)$/i.test(
+        text,
+      ) || /\d/.test(text)
+    );
+  return (
+    /[(){};=<>#"`\d]|^[-*] |[.!?]$/.test(text) &&
+    !/^(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|several|many|a few|few)\s/i.test(text)
+  );
+}
+
 const WHAT_WAS_SHOWN =
   /^(?:the |its |that |this |these |those |your )?(?:results?|output|answers?|sum|it|that|this|contents?|text|listing|list|value|number|findings|matches|file list|files|response|product|total)(?: (?:of|from) (?:that|it|the command|this|the calculation))?$/i;
 
@@ -283,6 +301,10 @@ export function contentOf(
 ): Content | undefined {
   let text = words.trim().replace(/^[:,-]\s*/, "");
   let marked = options.marked ?? false;
+  // "content: line one": what follows a colon is not introduced a second time.
+  const told =
+    /^(?:(?:the|a|an)\s+)?(?:following\s+)?(?:contents?|text|words?|line)\s*:\s*(?=[^\s\uE000-\uF8FF])/i.exec(text);
+  if (told) return withLineBreaks(restore(scene.masked, text.slice(told[0].length)));
   const lead =
     /^(?:(?:only|just|exactly)\s+)?(?:(?:the|a|an|another|this|these|its|one|two|three|four|five|\d+(?=\s+(?:lines|words)\s*:)|single|following|new|extra|additional|last|final|more|exact|simple|short|initial)\s+)*(?:text|contents?|words?|strings?|lines?(?: of text)?|phrase|message|sentence|body|value|number|data|paragraph|item|entry|note|snippet|code|json|greeting|(?:heading|header|title)(?=\s+[\uE000-\uF8FF]))(?:\s+(?:that (?:says|reads)|which (?:says|reads)|saying|reading|of|is|being|with|containing|inside|in it))*\s*[:,=]?\s+(?=\S)|^(?:saying|reading|that says|that reads|which says|of|following|the following|this)\s*:?\s+(?=\S)|^:\s*/i;
   // "a new line with the text …": one introduction may follow another.
@@ -309,6 +331,7 @@ export function contentOf(
   }
   if (/^(?:it|that|this|them|nothing)$/i.test(text)) return undefined;
   if (!marked && describes(text)) return undefined;
+  if (!marked && !isLiteral(text)) return undefined;
   // "3 names: 'a', 'b'" is not text either.
   if (!marked && /^[\w\s]+:\s*[\uE000-\uF8FF]/.test(text)) return undefined;
   // "\"a\" and b.txt with \"b\"" is more than one text.

@@ -71,8 +71,19 @@ function literalAt(source: string, at: number): Literal | undefined {
     const raw = /^[^\s"'`<>]+/.exec(source.slice(at))![0].replace(/[.,;:!?)\]]+$/, "");
     return { kind: "url", text: raw, raw };
   }
+  const name = nameAt(source, at);
+  if (name !== undefined) return { kind: "quote", text: name, raw: name };
   const closing = CLOSING[character];
   return closing === undefined ? undefined : quoteAt(source, at, closing);
+}
+
+const NAME = /^[\p{L}\p{N}_@][\p{L}\p{M}\p{N}_@.+/-]*\.\p{L}[\p{L}\p{N}]{0,9}(?![\p{L}\p{N}_])/u;
+
+/** A file whose name has letters beyond those of English, which is all that the grammar reads: `größe.txt`. */
+function nameAt(source: string, at: number): string | undefined {
+  if (at > 0 && !/[\s(,:]/.test(source[at - 1]!)) return undefined;
+  const name = NAME.exec(source.slice(at, at + 300))?.[0];
+  return name !== undefined && /[^\u0000-\u007f]/.test(name) ? name : undefined;
 }
 
 function blockAt(source: string, at: number): Literal | undefined {

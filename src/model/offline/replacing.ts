@@ -1,4 +1,5 @@
 // Replacing: text in a file, as people ask for it to be changed or taken out.
+import { isDescription } from "./patterns.ts";
 import { contentOf, isCode, isSpent, onlyPlainFile, splitAt, takeFile, termOf } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
@@ -124,6 +125,9 @@ function replaceIn(words: string, scene: PromptContext, verb: string): ParsedSte
     .replace(/^(?:the\s+)?(?:word|text|string|phrase|name|term|value|number)\s+(?=\S)/i, "");
   // "replace the loop in app.ts with recursion" speaks of code, not of a word.
   if (/\bthe\s+$/i.test(lead) && !/[\uE000-\uF8FF]/.test(before) && isCode(path)) return undefined;
+  if (isDescription(after) || isDescription(before)) return undefined;
+  // "its synonym", "the current date": to be found out first.
+  if (/^(?:its|their|his|her|the|a|an|my|your|our|some|another)\s+\w/i.test(after)) return undefined;
   const oldText = termOf(before, scene);
   const newText = /^(?:nothing|an empty string|empty string)$/i.test(after) ? "" : termOf(after, scene);
   // What is not quoted must be a plain term: "line 3", "everything" and whole sentences are wishes.

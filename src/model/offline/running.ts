@@ -1,7 +1,7 @@
 // Running: shell commands, addresses on the web, and tools called by their name.
 import { isObject, tryParse } from "../../json/object.ts";
 import { readSum } from "./arithmetic.ts";
-import { isProgram } from "./clauses.ts";
+import { isCommandText, isProse, isReadingCommand } from "./commands.ts";
 import { shellWord } from "./moving.ts";
 import { isSpent, looksLikePath, onlyFile, takeFile, takeFolder, termOf } from "./phrases.ts";
 import { literalOf, type Masked, matched, restore } from "./quotes.ts";
@@ -35,14 +35,13 @@ export function run(rest: string, scene: PromptContext, verb: string): ParsedSte
   if (/^(?:do|try|check|perform|issue|verify|test|find out|determine|see if|confirm)$/.test(verb) && !told) {
     const bare = words.replace(/^(?:a|an|the|out)\s+/i, "");
     const literal = literalOf(scene.masked, bare);
-    if (literal && isProgramText(literal.text)) return [{ do: "run", command: literal.text.trim() }];
-    return isProgram(bare) || /^ls\b/.test(bare) ? [{ do: "run", command: typed(scene.masked, bare) }] : undefined;
+    if (literal && isCommandText(literal.text)) return [{ do: "run", command: literal.text.trim() }];
+    return isCommandText(bare) ? [{ do: "run", command: typed(scene.masked, bare) }] : undefined;
   }
   if (
     /^(?:use|call|name|invoke|trigger|call up|start|start up|fire off)$/.test(verb) &&
     !told &&
-    !isProgram(words) &&
-    !/^ls\b/.test(words)
+    !isReadingCommand(words)
   )
     return undefined;
 
@@ -87,11 +86,6 @@ function typed(masked: Masked, words: string): string {
     .trim();
 }
 
-/** Programs that are English words as well, here where a command is expected. */
-export function isProgramText(text: string): boolean {
-  return isProgram(text.trim()) || /^(?:ls|cat|echo|cd)(?=\s|$)/.test(text.trim());
-}
-
 const WHERE_AM_I =
   /^(?:where am i|(?:print|show|show me|tell me|what(?:'s| is)|which is) (?:the |my )?(?:path of the )?(?:current )?(?:working |current )(?:directory|folder|dir)(?: path| name)?|what (?:directory|folder) (?:am i|are we) in|which (?:directory|folder) (?:am i|are we) in)$/;
 const WHAT_TIME_IS_IT =
@@ -112,9 +106,20 @@ const NO_COMMAND =
 
 /** "run the tests" names no command. */
 function isCommand(command: string, told: boolean): boolean {
-  if (command === "" || (!told && NO_COMMAND.test(command))) return false;
+  if (command === "" || (!told && (NO_COMMAND.test(command) || isTalk(command)))) return false;
   return (
     !(told && /^(?:it|this|that|them|again|to|for|that|which|you|i)\b/i.test(command)) && !/^(?:in|of)\b/.test(command)
+  );
+}
+
+/** "run away", "run a marathon": no program, and no path to one. */
+function isTalk(command: string): boolean {
+  if (isCommandText(command) || /^[\w.~-]*\/|^\w+=|^[\w-]+\.\w+/.test(command)) return false;
+  return (
+    isProse(command) ||
+    /^(?:away|out|off|late|fast|low|short|dry|wild|around|along|over|after|into|through|down|home|by|free|from|like|as|circles|errands)\b/i.test(
+      command,
+    )
   );
 }
 
@@ -162,7 +167,7 @@ export function outputOf(words: string, scene: PromptContext): ParsedSteps {
   const command = match?.[1] ?? WHAT_IF_RUN.exec(text)?.[1];
   if (command === undefined) return undefined;
   const literal = literalOf(scene.masked, command);
-  return literal?.kind === "code" || isProgramText(literal?.text ?? command) ? run(command, scene, "run") : undefined;
+  return literal?.kind === "code" || isCommandText(literal?.text ?? command) ? run(command, scene, "run") : undefined;
 }
 
 /** "cd src, then run ls": where commands run from here on. */

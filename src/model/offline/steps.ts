@@ -8,17 +8,29 @@ export type Content = string | { previous: true };
 
 export type Lines = { first?: number; last?: number; from?: number; to?: number };
 
+export type LineChoice = { number: number } | { last: true } | { text: string };
+
+export type LineChange = { type: "remove" } | { type: "set" | "before" | "after"; text: string };
+
 export type Todo = { id: string; content: string; status: string };
 
 export type Step =
   | { do: "say"; text: string }
   | { do: "sum"; sum: Sum }
   | { do: "read"; path: string; lines?: Lines | undefined }
-  /** Without a path the file gets a free name. */
-  | { do: "write"; path?: string; content: Content; isNew?: boolean }
+  /** Without a path the file gets a free name. A file that is there stays as it is, unless the words ask for its end. */
+  | { do: "write"; path?: string; content: Content; isNew?: boolean; replaces?: boolean }
   | { do: "append"; path: string; content: Content; at: "start" | "end" }
   | { do: "replace"; path: string; oldText: string; newText: string; first?: boolean }
   | { do: "delete"; path: string }
+  | { do: "lines"; path: string; which: LineChoice; change: LineChange }
+  /** A value in a file of settings: shown, or set `to` another. */
+  | { do: "value"; path: string; key: string; to?: string }
+  | { do: "measure"; path: string; unit: "lines" | "words" | "characters" | "bytes" }
+  /** Every file that matches. */
+  | { do: "each"; act: "count" | "delete"; pattern: string; path?: string }
+  /** One of the project's own scripts. */
+  | { do: "script"; name: string }
   | { do: "list"; path?: string | undefined }
   | { do: "find"; pattern: string; path?: string | undefined }
   | {
@@ -29,7 +41,8 @@ export type Step =
       glob?: string;
       anyCase?: boolean;
     }
-  | { do: "run"; command: string; directory?: string | undefined; done?: string }
+  /** `done`, `undone`: what is said when it worked, and when it ended with 1 and printed nothing. */
+  | { do: "run"; command: string; directory?: string | undefined; done?: string; undone?: string }
   | { do: "fetch"; url: string }
   | { do: "todos"; todos: Todo[]; merge: boolean }
   | { do: "show todos" }
@@ -43,6 +56,8 @@ export type PromptContext = {
   steps: Step[];
   /** The file or folder last spoken of: "it". */
   lastPath: string | undefined;
+  /** The folder that was made last: "in it". */
+  lastFolder?: string | undefined;
   /** Where commands run: "cd src, then …". */
   directory?: string;
   todos: Todo[];

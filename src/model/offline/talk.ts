@@ -4,23 +4,33 @@ import { looksLikePath } from "./phrases.ts";
 import { literalOf, matched, restore } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 
-const ABLE =
-  "arithmetic; reading, creating, appending to, changing and deleting files; listing folders; finding files; searching text; running commands; a todo list; calling a tool by name, such as one that fetches pages";
-
 const WHAT_IT_IS =
   "the offline model built into Courser: no language model, only a fixed grammar that carries out plain instructions";
 
+/** Two things to try instead, by the words that were not understood. */
+const EXAMPLES: readonly [about: RegExp, examples: string][] = [
+  [/\b(?:run|execute|start|npm|git|node|python|make|test|build)\b/i, "run npm test · run the tests"],
+  [
+    /\b(?:change|replace|edit|update|fix|rename|refactor|improve|rewrite)\b/i,
+    "replace 'old' with 'new' in a.txt · rename a.txt to b.txt",
+  ],
+  [/\b(?:create|write|make|add|save|generate|put)\b/i, "create a.txt with text 'Hello' · append 'more' to a.txt"],
+  [/\b(?:delete|remove|rm|clean|clear)\b/i, "delete a.txt · remove the line 'x' from a.txt"],
+  [/\b(?:find|search|where|grep|list)\b/i, "search for 'word' in src · list all files"],
+];
+
+/** At most four short lines: what, why, what works, what to type for more. */
 export function refusal(options: { part: string; several: boolean }): string {
   const part = options.part.replace(/\s+/g, " ");
-  const quoted = `"${part.length > 120 ? `${part.slice(0, 117)}...` : part}"`;
-  const what = options.several
-    ? `could not carry out ${quoted}, so it did nothing at all`
-    : `understood none of ${quoted}`;
-  return (
-    `Not authenticated: no model is set up, and the built-in offline model ${what}. ` +
-    `It follows direct instructions only: ${ABLE}. ` +
-    "To set up a model: export ANTHROPIC_API_KEY=..., or run 'courser login', or use a local endpoint (see docs/models.md)."
-  );
+  const quoted = `"${part.length > 60 ? `${part.slice(0, 57)}...` : part}"`;
+  const examples =
+    EXAMPLES.find(([about]) => about.test(part))?.[1] ?? "read notes.md · create a.txt with text 'Hello'";
+  return [
+    `The built-in offline model cannot do this: it did not understand ${quoted}.`,
+    ...(options.several ? ["Nothing was done, since one part of the request is unclear."] : []),
+    `It can, for example: ${examples}`,
+    "To connect a real model: courser login",
+  ].join("\n");
 }
 
 function says(text: string): ParsedSteps {
@@ -118,7 +128,7 @@ function help(scene: PromptContext): string {
     "what was my last question?",
   ];
   return (
-    `I am ${WHAT_IT_IS}. I can do: ${ABLE}.\n\nFor example:\n${lines.map((line) => `- ${line}`).join("\n")}\n\n` +
+    `I am ${WHAT_IT_IS}. I can do arithmetic; read, create, change, move and delete files; find files and text; run commands; keep a todo list; call a tool by name.\n\nFor example:\n${lines.map((line) => `- ${line}`).join("\n")}\n\n` +
     'Join several instructions with "then". Quote text that should stay together.' +
     (own.length > 0 ? ` Other tools here: ${own.slice(0, 20).join(", ")}.` : "") +
     " For anything else, set up a model (see docs/models.md)."

@@ -1,23 +1,16 @@
 // Understand: a prompt -> the steps it asks for, all of them or none.
-import {
-  asTyped,
-  type Clause,
-  clausesOf,
-  contentSentence,
-  GREETING,
-  isProgram,
-  isRemark,
-  wantsBareAnswer,
-} from "./clauses.ts";
+import { asTyped, type Clause, clausesOf, contentSentence, GREETING, isRemark, wantsBareAnswer } from "./clauses.ts";
+import { isCommandText, isReadingCommand } from "./commands.ts";
 import { fileQuestion } from "./file-questions.ts";
 import { find, list } from "./finding.ts";
 import { exists, folder, move } from "./moving.ts";
+import { newcomer } from "./newcomers.ts";
 import { contentOf, takeFile } from "./phrases.ts";
 import { withoutPoliteness, withoutTail } from "./politeness.ts";
 import { literalOf, mask } from "./quotes.ts";
 import { read, readQuestion } from "./reading.ts";
 import { replace } from "./replacing.ts";
-import { callTool, callWith, enter, fact, fetchPage, isProgramText, outputOf, run, sum } from "./running.ts";
+import { callTool, callWith, enter, fact, fetchPage, outputOf, run, sum } from "./running.ts";
 import { count, search } from "./searching.ts";
 import type { Intent, ParsedSteps, PromptContext, Step } from "./steps.ts";
 import { quoted, recall, refusal, say, talk } from "./talk.ts";
@@ -74,7 +67,7 @@ export function understand(prompt: string, known: Omit<PromptContext, "masked" |
     const continues =
       clause.joined !== "start" &&
       /^(?:run|execute|exec)$/.test(previous?.verb ?? "") &&
-      isProgramText(withoutPoliteness(words));
+      isCommandText(withoutPoliteness(words));
     const understood =
       (continues ? run(withoutTail(withoutPoliteness(words)), scene, "run") : undefined) ??
       understandClause(words, scene) ??
@@ -83,11 +76,13 @@ export function understand(prompt: string, known: Omit<PromptContext, "masked" |
     for (const step of understood) {
       if (isSaidAgain(step, scene.steps.at(-1))) continue;
       if (step.do === "write" && isCreation(words)) step.isNew = true;
+      if (step.do === "write" && isReplacement(words)) step.replaces = true;
       if (step.do === "run") step.directory ??= scene.directory;
       if (step.do === "todos") scene.todos = afterCall(scene.todos, step);
       scene.steps.push(step);
     }
     scene.lastPath = lastPathOf(understood) ?? scene.lastPath;
+    scene.lastFolder = lastFolderOf(understood) ?? scene.lastFolder;
     previous = verbAt(withoutPoliteness(words)) ?? previous;
   }
   if (scene.steps.length === 0) return { refused: refusal({ part: prompt.trim(), several: false }) };
@@ -96,6 +91,13 @@ export function understand(prompt: string, known: Omit<PromptContext, "masked" |
 
 function isCreation(words: string): boolean {
   return /\b(?:create|make|generate|new|add|touch|produce|start|prepare|creating|making|want|need)\b/i.test(words);
+}
+
+/** Words that ask for the end of what a file holds. */
+function isReplacement(words: string): boolean {
+  return /\b(?:overwrite|overwriting|replace|replacing|rewrite|clear|empty|wipe|reset|erase|change|update|modify|edit|set|instead|even if it (?:already )?exists|if it (?:already )?exists)\b/i.test(
+    words.replace(/\b(?:an?|new|the)\s+(?:(?:new|text)\s+)*empty\b/gi, ""),
+  );
 }
 
 /** "open a.txt and show me its contents" reads once. */
@@ -118,10 +120,21 @@ function isAside(clause: Clause, index: number, clauses: Clause[]): boolean {
   );
 }
 
+/** "make a folder lib and move a.txt into it". */
+function inNewFolder(words: string, scene: PromptContext): string {
+  const folder = scene.lastFolder;
+  if (folder === undefined || !/^[\w./-]+$/.test(folder) || scene.steps.at(-1)?.do !== "run") return words;
+  return words.replace(
+    /\b(in|into|inside|to)\s+(?:it|there|that folder|the folder|the new folder)(?=[\s.!]*$)/i,
+    `$1 the folder ${folder}`,
+  );
+}
+
 const SHELL_PROMPT =
   /^(?:[$!>]\s*|(?:(?:use|with|in)\s+)?(?:the\s+)?(?:shell|bash|sh|cmd|terminal|command|run|exec|execute)\s*:\s*)(?=\S)/i;
 
-function understandClause(words: string, scene: PromptContext): ParsedSteps {
+function understandClause(given: string, scene: PromptContext): ParsedSteps {
+  const words = inNewFolder(given, scene);
   const typed = SHELL_PROMPT.exec(words);
   if (typed) return run(`command: ${words.slice(typed[0].length)}`, scene, "run");
   const filling = contentSentence(words);
@@ -153,12 +166,14 @@ function oneForm(words: string, scene: PromptContext): ParsedSteps {
 }
 
 function instruction(words: string, scene: PromptContext): ParsedSteps {
+  const whole = newcomer(words, scene);
+  if (whole) return whole;
   const figures = sum(words);
   if (figures) return figures;
   const hoisted = placeLast(words, scene);
   for (const form of hoisted === undefined ? [words] : [words, hoisted]) {
     const verb = verbAt(form);
-    if (/^ls\s+-|^(?:echo|cat)\s.*\s(?:>|>>|\||&&|\|\|)\s/.test(form)) return run(form, scene, "run");
+    if (/^ls\s+-|\s(?:\||&&)\s/.test(form) && isReadingCommand(form)) return run(form, scene, "run");
     const asks = mayAsk(form);
     const asked =
       (asks || /\bdirectory\b/i.test(form) ? fact(form) : undefined) ??
@@ -169,7 +184,7 @@ function instruction(words: string, scene: PromptContext): ParsedSteps {
       const found = intents[name]!(verb!.rest, scene, verb!.verb);
       if (found) return found;
     }
-    if (isProgram(form)) return run(form, scene, "run");
+    if (isReadingCommand(form)) return run(form, scene, "run");
     const named = /^[\w.-]+[-_][\w.-]+|^the tool\b/i.test(form) ? callTool(form, scene, "call") : undefined;
     if (named) return named;
     const by = verb && /\b(?:with|using|via|through)\b/i.test(form) ? callWith(form, scene) : undefined;
@@ -247,7 +262,7 @@ function statement(words: string, scene: PromptContext): ParsedSteps {
   if (kept?.[0]?.do === "todos") return kept;
   if (/^open (?:a|the|your|up a) (?:new )?(?:terminal|shell|console)$/i.test(words)) return [];
   const code = literalOf(scene.masked, words);
-  if (code?.kind === "code" && isProgramText(code.text)) return run(words, scene, "run");
+  if (code?.kind === "code" && isCommandText(code.text)) return run(words, scene, "run");
   // A thing without a verb is shown: "the contents of a.txt", "all markdown files", "files containing x".
   const thing = verbAt(words) || /^(?:it|this|that|its|the file)\b/i.test(words) ? undefined : shownThing(words, scene);
   if (thing) return thing;
@@ -285,6 +300,13 @@ function shownThing(words: string, scene: PromptContext): ParsedSteps {
 function inherited(words: string, scene: PromptContext, previous: Verb | undefined): ParsedSteps {
   if (!previous || verbAt(withoutPoliteness(words))) return undefined;
   return oneForm(`${previous.verb} ${withoutTail(withoutPoliteness(words))}`, scene);
+}
+
+const NEW_FOLDER = /^Created the folder (.+)\.$/;
+
+function lastFolderOf(steps: Step[]): string | undefined {
+  const made = steps.findLast((step) => step.do === "run" && NEW_FOLDER.test(step.done ?? ""));
+  return made?.do === "run" ? NEW_FOLDER.exec(made.done ?? "")?.[1] : undefined;
 }
 
 function lastPathOf(steps: Step[]): string | undefined {

@@ -78,7 +78,10 @@ function fileFirst(words: string, scene: PromptContext, verb: string): ParsedSte
   const creates =
     /^(?:create|make|generate|touch|start|set up|add|new|produce|prepare|build|initialize)$/.test(verb) ||
     (verb === "write" && /^an? (?:(?:new|text|plain|empty|blank) )*file\b/i.test(words));
-  const found = takeFiles(words, scene, { bare: verb === "touch" });
+  // "touch my heart" is not about a file.
+  const found = takeFiles(words, scene, {
+    bare: verb === "touch" && !/^(?:the|my|our|your|a|an|this|that)\s/i.test(words),
+  });
   if (!found) return undefined;
   if (
     isSpent(
@@ -103,6 +106,9 @@ function fileFirst(words: string, scene: PromptContext, verb: string): ParsedSte
   const marked = !MAY_DESCRIBE.test(introduced[1] ?? "");
   const content = contentOf(folderBehind ? behind![1]! : left, scene, { marked });
   if (content === undefined) return undefined;
+  // "a.py that says hello when run" is a program to be thought up.
+  const isSaid = /\b(?:say|read)/i.test(introduced[1] ?? "");
+  if (isSaid && found.files.some((file) => isWishForCode(left.replace(/:/g, ""), content, file.path))) return undefined;
   const folderName = folderBehind?.folder;
   return found.files.map(
     (file): Step => ({
@@ -272,6 +278,7 @@ export function remove(rest: string, scene: PromptContext, verb: string): Parsed
   const found = takeFiles(words.replace(/^(?:-r|-f|-rf)\s+/, ""), scene);
   // Strict: a word too many, and nothing is deleted.
   if (!found || !isSpent(found.rest)) return undefined;
+  if (found.files.some((file) => /^(?:[/~.]|\.\.)\/*$/.test(file.path))) return undefined;
   if (emptied) return found.files.map((file): Step => ({ do: "write", path: file.path, content: "" }));
   return found.files.map((file): Step => ({ do: "delete", path: file.path }));
 }
