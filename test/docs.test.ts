@@ -45,11 +45,13 @@ const scripts = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"
 
 /** Files that the words of an example imply. */
 const implied: Record<string, string> = {
-  "a.txt": "Hello foo x\n2\n3\n4\n",
+  "a.txt": "Hello foo x\nbeta\n3\n4\n",
+  "config.yaml": "port: 8080\n",
+  "debug.log": "started\n",
   "b.md": "bar\n",
   "notes.md": "one\ntwo\nthree\n",
   "notes.txt": "one\n",
-  "package.json": '{"scripts": {"test": "echo ok"}}\n',
+  "package.json": '{\n  "version": "1.0.0",\n  "scripts": {"test": "echo ok"}\n}\n',
   "src/app.ts": "// TODO: test\nexport const bar = 1;\n",
   "src/main.ts": "export const main = 1;\n",
 };
