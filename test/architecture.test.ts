@@ -43,6 +43,8 @@ const mayImport: Record<string, readonly string[]> = {
     "model",
     "agent",
   ],
+  // A recorded run is put together like any other, and a replayed one makes the requests that it would make today: from run/ down.
+  testing: ["text", "json", "protocol", "redact", "store", "model", "agent", "run", "sdk"],
   terminal: [
     "text",
     "json",
@@ -95,6 +97,7 @@ const mayImport: Record<string, readonly string[]> = {
     "serve",
     "terminal",
     "acp",
+    "testing",
   ],
 };
 

@@ -162,6 +162,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
     messages: agent.session.messages,
     tools: agent.tools.filter(({ name }) => !agent.untold?.has(name)),
     signal: turn.signal,
+    agent: agent.toolContext.sessionId,
     ...(agent.model.effort && { effort: agent.model.effort }),
   };
   let parts: Part[] = [];
@@ -198,6 +199,9 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
           shown = "";
           break;
         }
+        case "notice":
+          yield { ...chunk, at: agent.seams.now() };
+          break;
         case "model":
           if (chunk.facts) turn.facts = chunk.facts;
           yield modelChange(chunk, agent.seams.now());

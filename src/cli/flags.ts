@@ -2,7 +2,16 @@
 import { UserError } from "../protocol/error-codes.ts";
 import { didYouMean } from "../text/nearest.ts";
 
-export type FlagGroup = "Run" | "Output" | "Model" | "Permissions" | "Workspace" | "Sessions" | "Limits" | "General";
+export type FlagGroup =
+  | "Run"
+  | "Output"
+  | "Model"
+  | "Permissions"
+  | "Workspace"
+  | "Sessions"
+  | "Limits"
+  | "Proof"
+  | "General";
 
 export type Flag = {
   name: string;
@@ -85,7 +94,7 @@ export const flags: readonly Flag[] = [
   ),
   flag("Output", "-o, --output-last-message <file>", "Also write the last answer to a file; print mode only"),
   flag("Output", "--debug", "Log what happens to stderr"),
-  flag("Model", "--model <model>", "gpt-5, sonnet-4.5, vendor/model, offline, script:FILE …"),
+  flag("Model", "--model <model>", "gpt-5, sonnet-4.5, vendor/model, offline, script:FILE, replay:FILE …"),
   flag("Model", "--fallback-model <model>...", "Fallback model when the first fails (comma-separated, repeatable)"),
   flag("Model", "--effort <level>", "Reasoning effort of the model", { choices: ["low", "medium", "high"] }),
   flag("Model", "--list-models", "List the models and exit"),
@@ -127,6 +136,19 @@ export const flags: readonly Flag[] = [
   flag("Limits", "--max-turns <n>", "Maximum number of model replies in this run"),
   flag("Limits", "--max-time <time>", "Maximum time for this run: 90s, 5m, 1h"),
   flag("Limits", "--max-cost <usd>", "Maximum dollars for this run (models with a known price)"),
+  flag("Proof", "--record <file>", "Record the run: replay it with --model replay:FILE"),
+  flag(
+    "Proof",
+    "--replay-tools <how>",
+    "With --model replay:FILE: recorded (default: nothing is touched), or live (tools run for real)",
+    { choices: ["recorded", "live"] },
+  ),
+  flag(
+    "Proof",
+    "--replay-on-mismatch <what>",
+    "At the first request that differs from the recording: stop (default) or continue",
+    { choices: ["stop", "continue"] },
+  ),
   flag("General", "-v, --version", "Print the version"),
   flag("General", "-h, --help", "Show this help, or a command's"),
   flag("General", "--disable-auto-update", "Accepted; there are no automatic updates", { hidden: true }),

@@ -3,7 +3,6 @@ import { createInterface, type Interface } from "node:readline";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { LiveRun } from "../protocol/run.ts";
-import { openRun } from "../run/live-run.ts";
 import { shownTitle } from "../store/chats/list-chats.ts";
 import { configDir } from "../store/config-dir.ts";
 import { visible } from "../text/visible.ts";
@@ -11,6 +10,7 @@ import { cut } from "../text/width.ts";
 import { callLine } from "./call-line.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
+import { openRunByFlags } from "./open-run.ts";
 import { runHost, settledRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
 import { terminalHuman } from "./terminal-human.ts";
@@ -32,7 +32,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
   const whole = new AbortController();
   const watch = watchForTheEnd(whole, invocation);
   try {
-    const run = await openRun(request, {
+    const run = await openRunByFlags(invocation.line.flags, request, {
       ...runHost(invocation),
       human: terminalHuman(lines, show.line),
       signal: whole.signal,

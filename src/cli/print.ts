@@ -4,12 +4,12 @@ import type { LiveRun, Prompt, RunRequest } from "../protocol/run.ts";
 import { redactedStart } from "../redact/shorten.ts";
 import { EndingsShown } from "../run/endings-shown.ts";
 import type { RunHost } from "../run/host.ts";
-import { openRun } from "../run/live-run.ts";
 import { callLine } from "./call-line.ts";
 import { createDebug } from "./debug.ts";
 import { checkOutput, failedBeforeRun } from "./failure.ts";
 import { flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
+import { openRunByFlags } from "./open-run.ts";
 import { answerText, type OutputFormat } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import { limitsOf, runHost, runRequest } from "./run-request.ts";
@@ -17,7 +17,8 @@ import { watchForTheEnd } from "./shutdown.ts";
 import { hasUnreadStdin, readPrompt } from "./stdin.ts";
 import { withoutSecrets, writeStderr } from "./stdout.ts";
 
-export async function runPrint(invocation: Invocation): Promise<number> {
+/** `openBy`: what is behind it, where that is not what the flags say. */
+export async function runPrint(invocation: Invocation, openBy = openRunByFlags): Promise<number> {
   const { flags } = invocation.line;
   const format = (flagText(flags, "output-format") ?? "text") as OutputFormat;
   const partial = flags.has("stream-partial-output");
@@ -35,7 +36,7 @@ export async function runPrint(invocation: Invocation): Promise<number> {
     async open({ human, ready }) {
       const request = withoutTimeLimit(runRequest(invocation, "print"));
       const debug = createDebug(flags.has("debug"));
-      const run = await openRun(request, {
+      const run = await openBy(flags, request, {
         ...runHost(invocation),
         ...(human && { human }),
         ...(ready && { ready }),

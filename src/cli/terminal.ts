@@ -7,7 +7,15 @@ import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { runHost, settledRequest } from "./run-request.ts";
 
-const printFlags = ["output-format", "stream-partial-output", "input-format", "json-schema", "output-last-message"];
+const printFlags = [
+  "output-format",
+  "stream-partial-output",
+  "input-format",
+  "json-schema",
+  "output-last-message",
+  "record",
+  "replay-tools",
+];
 
 export async function startTerminal(invocation: Invocation): Promise<number> {
   const { line, name, env } = invocation;

@@ -31,7 +31,10 @@ export async function openProvider(resolved: ResolvedModel, options: ProviderOpt
       return loadScript(readScript(resolved.modelId), resolved.modelId, options.repliesGiven);
     }
     case "replay":
-      throw new UserError("NOT_BUILT", "--model replay:FILE is not built yet. Use --model script:FILE.");
+      throw new UserError(
+        "USAGE",
+        "A recording answers a whole run: name it with --model replay:FILE, and nowhere else.",
+      );
     default:
       return (await import("./server.ts")).openServer(resolved, options, openProvider);
   }

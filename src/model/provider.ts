@@ -16,6 +16,8 @@ export type ModelRequest = {
   tools: readonly ToolSpec[];
   signal: AbortSignal;
   effort?: Effort;
+  /** The id of the chat that it belongs to; absent where the question stands beside any. */
+  agent?: string;
   /** What is wanted, where it is not the next reply: a summary of older turns, or an answer beside the conversation. */
   purpose?: "summary" | "aside";
 };
@@ -26,6 +28,8 @@ export type ModelChunk =
   | { type: "usage"; usage: Usage }
   /** The reply starts again from nothing: every delta and part of it so far is void. */
   | { type: "retry"; attempt: number; reason: string; delayMs: number }
+  /** Something to be known that is not part of the reply. */
+  | { type: "notice"; kind: string; message: string }
   /** Another model answers from here on. `model`: its display name. */
   | { type: "model"; model: string; reason: string; facts?: ModelInfo };
 

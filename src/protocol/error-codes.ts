@@ -56,6 +56,9 @@ export const errorCodes = {
   MODEL_EMPTY: { exit: 1 },
   MODEL_TOO_LONG: { exit: 1 },
 
+  RECORDING_INVALID: { exit: 1 },
+  REPLAY_DIVERGED: { exit: 1 },
+
   PROMPT_BLOCKED: { exit: 1 },
   PROMPT_TOO_LARGE: { exit: 1 },
   MAX_TURNS: { exit: 1 },

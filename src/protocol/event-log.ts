@@ -20,6 +20,7 @@ const pageSize = 500;
 
 export class EventLog {
   readonly #keeper: EventKeeper;
+  readonly #watch: ((recorded: Recorded) => void) | undefined;
   readonly #readers = new Set<Reader>();
   /** Waits for whoever reads first. */
   readonly #first = new Reader(mostWaiting);
@@ -31,8 +32,10 @@ export class EventLog {
   #isClosed = false;
   #waiting: (() => void)[] = [];
 
-  constructor(keeper: EventKeeper) {
+  /** `watch`: is told of everything at once, in the order in which it happens. */
+  constructor(keeper: EventKeeper, watch?: (recorded: Recorded) => void) {
     this.#keeper = keeper;
+    this.#watch = watch;
     this.#readers.add(this.#first);
   }
 
@@ -47,6 +50,7 @@ export class EventLog {
   /** Shown only: it was kept elsewhere, or could not be kept. */
   show(recorded: Recorded): void {
     if (this.#isClosed) return;
+    this.#watch?.(recorded);
     for (const reader of this.#readers) reader.push(recorded);
   }
 

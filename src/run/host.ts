@@ -3,7 +3,8 @@ import type { Seams } from "../agent/seams.ts";
 import type { ProviderOptions } from "../model/open.ts";
 import type { Provider } from "../model/provider.ts";
 import type { ResolvedModel } from "../model/resolve.ts";
-import type { Human } from "../protocol/run.ts";
+import type { Message } from "../protocol/message.ts";
+import type { Human, Recorded } from "../protocol/run.ts";
 
 export type RunHost = {
   /** The name that the program was called by, for commands to type. */
@@ -26,9 +27,15 @@ export type RunHost = {
    * throws is how the turn ended.
    */
   deliver?(answer: { text: string; structured?: unknown }): void;
+  /** Is told of every event the moment it is shown. */
+  watch?(recorded: Recorded): void;
   /** Told what goes on, for people who look for a fault. */
   debug?(message: string): void;
   seams?: Partial<Seams> & {
     openProvider?(model: ResolvedModel, options: ProviderOptions): Promise<Provider>;
+    /** What is known of a model that a recording takes the place of. */
+    modelInfo?: Partial<Pick<ResolvedModel, "displayName" | "contextTokens" | "price" | "effort">>;
+    /** What was said before the first prompt. */
+    messages?: readonly Message[];
   };
 };

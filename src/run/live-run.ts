@@ -40,6 +40,7 @@ export async function openRun(given: RunRequest, host: RunHost): Promise<LiveRun
   if (host.debug) describeSetup(setup).forEach(host.debug);
   const session = await openSession(setup);
   try {
+    if (host.seams?.messages && session.session.messages.length === 0) session.session.append(...host.seams.messages);
     const run = new OpenRun({ setup, session, mcp, answer });
     for (const notice of prepared?.notices ?? []) run.notice("worktree", notice);
     return run;
@@ -80,7 +81,7 @@ class OpenRun implements LiveRun {
     this.#parts = parts;
     this.chatId = session.id;
     this.#startedAt = this.#now();
-    this.#log = new EventLog(session.chat ? chatKeeper(session.chat) : new MemoryKeeper());
+    this.#log = new EventLog(session.chat ? chatKeeper(session.chat) : new MemoryKeeper(), setup.host.watch);
     this.#log.append(initOf(setup, session, mcp));
     this.#assembled().catch(() => {}); // told by the first turn
   }

@@ -59,7 +59,7 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
 
   const settings = loadSettings({ configDir: config, workspace, trusted });
   const worktree = await worktreeOf(config, workspace);
-  const model = resolveModel(modelChoice({ ...host, ...request }, settings, config));
+  const model = { ...resolveModel(modelChoice({ ...host, ...request }, settings, config)), ...host.seams?.modelInfo };
   const limits = request.limits ?? {};
   checkPrice(model, limits.maxCost);
   return {

@@ -56,6 +56,7 @@ async function ask(
         events.push(modelChange(chunk, now()));
         break;
       case "thinking":
+      case "notice":
         break;
     }
   }

@@ -123,6 +123,23 @@ export const commands: readonly Command[] = [
       return async (invocation) => exportSession(invocation, invocation.line.words);
     },
   },
+  {
+    name: "replay",
+    uses: ["output-format", "stream-partial-output", "replay-tools", "model", "force", "trust", "workspace"],
+    operands: "<file> [prompt...]",
+    summary: "Show a recorded run, or continue it from one of its steps with a real model",
+    flags: [
+      flag("Proof", "--until <step>", "Stop after this request to the model"),
+      flag("Proof", "--speed <factor>", "In the time that it took: 1, twice as fast: 2 (default: without pauses)"),
+      flag("Proof", "--from-step <step>", "Replay up to this step, then send the prompt to a real model"),
+    ],
+    examples: [
+      "replay run.jsonl",
+      "replay run.jsonl --speed 2",
+      'replay run.jsonl --from-step 2 --model gpt-5 "do it differently"',
+    ],
+    load: async () => (await import("./replay.ts")).replay,
+  },
   outer({
     name: "permissions",
     summary: "Check, explain, list, lint and change what the agent may do",

@@ -1,0 +1,112 @@
+// `replay FILE`: shows a recorded run as it was, or goes on from one of its steps with a real model.
+import { resolve } from "node:path";
+import { resultText, UserError } from "../../protocol/error-codes.ts";
+import type { AgentEvent } from "../../protocol/event.ts";
+import { readRecording } from "../../testing/recording.ts";
+import { openReplay, type ReplayedRun } from "../../testing/replayed-run.ts";
+import { visible } from "../../text/visible.ts";
+import { callLine } from "../call-line.ts";
+import { type FlagValues, flagText } from "../flags.ts";
+import type { Invocation } from "../main.ts";
+import { type OutputFormat, outputs } from "../outputs.ts";
+import { openStdout, writeStderr } from "../stdout.ts";
+
+export async function replay(invocation: Invocation): Promise<number> {
+  const { line, name } = invocation;
+  const [file, ...words] = line.words;
+  if (file === undefined) throw new UserError("USAGE", `replay needs a recording: ${name} replay run.jsonl`);
+  const recording = readRecording(resolve(file));
+  const step = numberOf(line.flags, "from-step", /^[1-9]\d*$/);
+  if (step !== undefined) {
+    const { openFromStep } = await import("../../testing/from-step.ts");
+    const { runPrint } = await import("../print.ts");
+    const tools = flagText(line.flags, "replay-tools") === "live" ? "live" : "recorded";
+    const plain = { ...invocation, line: { ...line, words, plainWords: Math.max(0, line.plainWords - 1) } };
+    return runPrint(plain, (_flags, request, host) => openFromStep({ recording, step, request, host, tools }));
+  }
+  if (words.length > 0)
+    throw new UserError("USAGE", `A prompt needs a step to go on from: ${name} replay ${file} --from-step 2 "…"`);
+  const abort = new AbortController();
+  const stop = () => abort.abort(new UserError("INTERRUPTED", "The replay was stopped."));
+  process.once("SIGINT", stop);
+  process.once("SIGTERM", stop);
+  const until = numberOf(line.flags, "until", /^[1-9]\d*$/);
+  const speed = numberOf(line.flags, "speed", /^(\d+\.?\d*|\.\d+)$/);
+  const run = await openReplay(recording, {
+    signal: abort.signal,
+    ...(until !== undefined && { until }),
+    ...(speed !== undefined && { speed }),
+  });
+  return show(run, { flags: line.flags, workspace: recording.header.places.workspace, isWhole: until === undefined });
+}
+
+async function show(
+  run: ReplayedRun,
+  { flags, workspace, isWhole }: { flags: FlagValues; workspace: string; isWhole: boolean },
+): Promise<number> {
+  const stdout = openStdout();
+  const format = flagText(flags, "output-format") as OutputFormat | undefined;
+  const partial = flags.has("stream-partial-output");
+  const output = format && outputs[format]({ sessionId: run.chatId, partial, compat: undefined });
+  const encode = output ? (event: AgentEvent) => output.encode(event) : peopleLines(workspace);
+  const follow = async () => {
+    for await (const { event } of run.events()) {
+      const isEnd = event.type === "done" || event.type === "fail";
+      if (isEnd && !isWhole && event.type === "fail" && event.code === "INTERRUPTED") continue;
+      if (event.type === "notice" && format === "text") writeStderr(`Warning: ${event.message}\n`);
+      const shown = event.type === "fail" ? { ...event, message: resultText(event.message) } : event;
+      stdout.write(encode(shown) ?? "");
+      await stdout.ready();
+    }
+  };
+  const followed = follow();
+  for (const text of run.prompts) {
+    const { code } = { code: undefined, ...(await run.send({ text }).ending) };
+    if (code === "INTERRUPTED") break;
+  }
+  await run.close();
+  await followed;
+  await stdout.flush();
+  return 0;
+}
+
+/** What was asked, said and done, as it came. */
+function peopleLines(workspace: string): (event: AgentEvent) => string | undefined {
+  let isInText = false;
+  const line = (text: string) => {
+    const start = isInText ? "\n" : "";
+    isInText = false;
+    return `${start}${visible(text)}\n`;
+  };
+  return (event) => {
+    switch (event.type) {
+      case "user":
+        return line(`> ${event.text}`);
+      case "text":
+        isInText = true;
+        return visible(event.text);
+      case "text_end":
+        if (!isInText) return line(event.text);
+        isInText = false;
+        return "\n";
+      case "tool_start":
+        return line(`  ${callLine(event, workspace)}`);
+      case "tool_end":
+        return event.outcome && event.outcome.kind !== "success" ? line(`    ${event.outcome.kind}`) : undefined;
+      case "notice":
+        return line(`  Note: ${event.message}`);
+      case "fail":
+        return line(event.message);
+      default:
+        return undefined;
+    }
+  };
+}
+
+function numberOf(flags: FlagValues, name: string, shape: RegExp): number | undefined {
+  const given = flagText(flags, name);
+  if (given === undefined) return undefined;
+  if (!shape.test(given) || Number(given) <= 0)
+    throw new UserError("USAGE", `--${name} '${given}' is not a positive number. Example: --${name} 2`);
+  return Number(given);
+}

@@ -1,0 +1,141 @@
+// A request as a recording keeps it and as two are compared: system, tools and messages, each with a digest of what does
+// not change from one machine to the next.
+import { basePrompt } from "../agent/instructions/system-prompt.ts";
+import type { ModelRequest } from "../model/provider.ts";
+import type { Message, Part } from "../protocol/message.ts";
+import { digestOf, type Normaliser, normaliseEnvironment } from "./normalise.ts";
+import type { KeptMessage, KeptPart, SystemPart } from "./recording.ts";
+
+export type DescribedMessage = { role: Message["role"]; digest: string; parts: KeptPart[] };
+
+export type DescribedRequest = {
+  digest: string;
+  purpose?: string;
+  system: SystemPart[];
+  tools: Record<string, string>;
+  messages: DescribedMessage[];
+};
+
+export type Describer = {
+  request(request: Pick<ModelRequest, "system" | "tools" | "messages" | "purpose">): DescribedRequest;
+  message(message: Message): DescribedMessage;
+};
+
+/** `redact`: takes secrets out of a text. What is described is remembered: a conversation only grows. */
+export function createDescriber(normalise: Normaliser, redact: (text: string) => string): Describer {
+  const messages = new WeakMap<Message, DescribedMessage>();
+  const systems = new Map<string, SystemPart[]>();
+  const tools = new WeakMap<object, string>();
+  const message = (given: Message): DescribedMessage => {
+    const known = messages.get(given);
+    if (known) return known;
+    const parts = redacted(given.parts.map(keptPart), redact);
+    const described = { role: given.role, digest: digestOfParts(parts, normalise), parts };
+    messages.set(given, described);
+    return described;
+  };
+  const toolDigest = (tool: ModelRequest["tools"][number]): string => {
+    const { name, description, parameters } = tool;
+    const known = tools.get(tool) ?? digestOf(normalise(JSON.stringify({ name, description, parameters }))).slice(0, 8);
+    tools.set(tool, known);
+    return known;
+  };
+  return {
+    message,
+    request(given) {
+      const system = systems.get(given.system) ?? describeSystem(redact(given.system), normalise);
+      systems.set(given.system, system);
+      const described = {
+        ...(given.purpose !== undefined && { purpose: given.purpose }),
+        system,
+        tools: Object.fromEntries(given.tools.map((tool) => [tool.name, toolDigest(tool)])),
+        messages: given.messages.map(message),
+      };
+      return { digest: digestOfRequest(described), ...described };
+    },
+  };
+}
+
+export function digestOfRequest({ purpose, system, tools, messages }: Omit<DescribedRequest, "digest">): string {
+  const whole = [purpose ?? "", system.map(({ digest }) => digest), tools, messages.map(({ digest }) => digest)];
+  return digestOf(JSON.stringify(whole));
+}
+
+/** Ids and what only a vendor can read say nothing about what was said. */
+export function digestOfParts(parts: readonly (KeptPart | Part)[], normalise: Normaliser): string {
+  const said = parts.map((part) => {
+    switch (part.type) {
+      case "tool_call":
+        return [part.type, part.name, part.args];
+      case "tool_result":
+        return [part.type, part.text, part.isError, part.images ?? []];
+      case "image":
+        return [part.type, part.mime, "digest" in part ? part.digest : digestOf(part.base64)];
+      default:
+        return [part.type, part.text];
+    }
+  });
+  return digestOf(normalise(JSON.stringify(said)));
+}
+
+function keptPart(part: Part): KeptPart {
+  if (part.type === "image") return keptPicture(part);
+  if (part.type !== "tool_result") return part;
+  const { images, ...rest } = part;
+  return images
+    ? { ...rest, images: images.map(keptPicture).map(({ mime, digest }) => ({ mime, digest })) }
+    : { ...rest };
+}
+
+function keptPicture({ mime, base64 }: { mime: string; base64: string }) {
+  return { type: "image" as const, mime, digest: digestOf(base64) };
+}
+
+const modes = ["default", "force", "plan", "ask"] as const;
+let ownPrompts: Map<string, string> | undefined;
+
+/** Our own words are known by their name; the rest stands there as it was said. */
+export function describeSystem(system: string, normalise: Normaliser): SystemPart[] {
+  ownPrompts ??= namedPrompts();
+  for (const [text, name] of ownPrompts) {
+    if (!system.startsWith(text)) continue;
+    const rest = system.slice(text.length).replace(/^\n+/, "");
+    return [{ builtIn: name, digest: digestOf(text) }, ...(rest === "" ? [] : [describeText(rest, normalise)])];
+  }
+  return [describeText(system, normalise)];
+}
+
+/** Two modes may be told the same. */
+function namedPrompts(): Map<string, string> {
+  const named = new Map<string, string>();
+  for (const mode of modes)
+    for (const headless of [true, false]) {
+      const text = basePrompt({ mode, headless });
+      if (!named.has(text)) named.set(text, `${mode}, ${headless ? "headless" : "attended"}`);
+    }
+  return named;
+}
+
+function describeText(text: string, normalise: Normaliser): SystemPart {
+  return { digest: digestOf(normalise(normaliseEnvironment(text))), text };
+}
+
+/** Without secrets, and the same in every other way. */
+export function redacted<Value>(value: Value, redact: (text: string) => string): Value {
+  const text = JSON.stringify(value);
+  const clean = redact(text);
+  if (clean === text) return value;
+  try {
+    return JSON.parse(clean) as Value;
+  } catch {
+    return JSON.parse(text, (_key, each: unknown) => (typeof each === "string" ? redact(each) : each)) as Value;
+  }
+}
+
+/** The message of a line, with the reply that it names put in its place. */
+export function partsOf(
+  message: KeptMessage,
+  reply: (number: number) => readonly Part[],
+): readonly (KeptPart | Part)[] {
+  return "parts" in message ? message.parts : reply(message.reply);
+}

@@ -1,0 +1,114 @@
+// A chat as a recording: what was said and done in it, without the requests' system prompts and tools, which no chat keeps.
+import type { AgentEvent } from "../protocol/event.ts";
+import type { Message } from "../protocol/message.ts";
+import { redact } from "../redact/redact.ts";
+import { rebuildEvents } from "../sdk/rebuild-events.ts";
+import type { ChatRecord } from "../store/chats/chat.ts";
+import { createDescriber, digestOfRequest, redacted } from "./describe.ts";
+import { createNormaliser, digestOf, placesOf } from "./normalise.ts";
+import { type RecordingHeader, type RecordingLine, recordingVersion } from "./recording.ts";
+
+export function* recordingExport(record: ChatRecord): Generator<string> {
+  for (const line of linesOf(record)) yield `${JSON.stringify(redacted(line, redact))}\n`;
+}
+
+function* linesOf(record: ChatRecord): Generator<RecordingHeader | RecordingLine> {
+  const turns = rebuildEvents(record);
+  const init = turns[0]?.events.find((event) => event.type === "init");
+  const header = headerOf(record, init);
+  yield header;
+  if (init) yield { event: init };
+  const conversation = new Conversation(record, header);
+  for (const { number, events } of turns) {
+    conversation.begin(number);
+    for (const said of events) {
+      const event = redacted(said, redact);
+      if (event.type === "init") continue;
+      if (conversation.isAnswered(event)) yield* conversation.nextReply();
+      if (event.type === "done" || event.type === "fail") yield* conversation.rest();
+      const digest = event.type === "tool_end" ? { digest: digestOf(JSON.stringify(event.outcome ?? null)) } : {};
+      yield { event, ...digest };
+    }
+  }
+}
+
+function headerOf({ metadata }: ChatRecord, init: Extract<AgentEvent, { type: "init" }> | undefined): RecordingHeader {
+  const { id, model = "", workspace = init?.cwd ?? "/", createdAt } = metadata;
+  return {
+    recording: recordingVersion,
+    version: "",
+    recordedAt: new Date(createdAt).toISOString(),
+    chatId: id,
+    mode: (init?.permissionMode ?? "default") as RecordingHeader["mode"],
+    trusted: true,
+    request: {},
+    places: placesOf({ workspace }, process.env),
+    model: { id: "", displayName: init?.model ?? model, contextTokens: 128_000 },
+    workspace: { entries: 0, digest: "" },
+  };
+}
+
+/** The messages of a chat, told apart into what was asked and what was answered, beside the events. */
+class Conversation {
+  readonly #messages: { turn: number; message: Message }[];
+  readonly #describer;
+  readonly #chatId: string;
+  #turn = 0;
+  /** How many messages are told. */
+  #told = 0;
+  #kept = 0;
+  #requests = 0;
+  /** Since the last reply, something was said to the model. */
+  #isOpen = true;
+  #running = 0;
+
+  constructor({ messages }: ChatRecord, { places, chatId }: RecordingHeader) {
+    this.#messages = messages;
+    this.#describer = createDescriber(createNormaliser(places), redact);
+    this.#chatId = chatId;
+  }
+
+  begin(turn: number): void {
+    this.#turn = turn;
+  }
+
+  /** Is this the first sign of the next reply? */
+  isAnswered(event: AgentEvent): boolean {
+    const isFirst =
+      this.#isOpen && this.#running === 0 && ["thinking", "text", "text_end", "tool_start"].includes(event.type);
+    if (event.type === "tool_start") this.#running++;
+    if (event.type === "tool_end") this.#running--;
+    if (event.type === "user" || event.type === "tool_end") this.#isOpen = true;
+    else if (isFirst) this.#isOpen = false;
+    return isFirst;
+  }
+
+  /** The request, and what was answered. */
+  *nextReply(): Generator<RecordingLine> {
+    const at = this.#messages.findIndex(
+      ({ message, turn }, index) => index >= this.#told && turn === this.#turn && message.role === "assistant",
+    );
+    if (at < 0) return;
+    const messages = this.#messages.slice(0, at).map(({ message }) => this.#describer.message(message));
+    const number = ++this.#requests;
+    const described = { system: [], tools: {}, messages };
+    yield {
+      request: number,
+      digest: digestOfRequest(described),
+      agent: this.#chatId,
+      messages: { kept: this.#kept, added: messages.slice(this.#kept) },
+    };
+    const { parts, provider } = this.#messages[at]!.message;
+    yield { reply: number, parts: [...parts], ...(provider !== undefined && { provider }) };
+    this.#kept = at;
+    this.#told = at + 1;
+  }
+
+  /** Of the turn, what no event spoke of. */
+  *rest(): Generator<RecordingLine> {
+    const last = this.#messages.findLastIndex(
+      ({ message, turn }) => turn === this.#turn && message.role === "assistant",
+    );
+    while (this.#told <= last) yield* this.nextReply();
+  }
+}

@@ -1,0 +1,206 @@
+// A recording: the lines of a whole run, and how a file of them is read. docs/recording.md has the format.
+import { readFileSync } from "node:fs";
+import { isObject } from "../json/object.ts";
+import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent, Usage } from "../protocol/event.ts";
+import type { Part } from "../protocol/message.ts";
+import type { PermissionMode, RunRequest } from "../protocol/run.ts";
+import type { Places } from "./normalise.ts";
+
+export const recordingVersion = 1;
+
+/** The first line. */
+export type RecordingHeader = {
+  recording: typeof recordingVersion;
+  /** Of the program that recorded it. */
+  version: string;
+  recordedAt: string;
+  chatId: string;
+  mode: PermissionMode;
+  trusted: boolean;
+  /** As it was started; without its directories, which are `places`. */
+  request: Omit<RunRequest, "workspace" | "roots">;
+  places: Places;
+  model: { id: string; displayName: string; contextTokens: number; price?: object; effort?: string };
+  workspace: WorkspaceFingerprint;
+};
+
+/** What tells one state of a workspace from another, cheaply. */
+export type WorkspaceFingerprint = { commit?: string; entries: number; digest: string };
+
+/** A part of a message as it is kept: a picture only by its digest. */
+export type KeptPart =
+  | Exclude<Part, { type: "image" | "tool_result" }>
+  | { type: "image"; mime: string; digest: string }
+  | {
+      type: "tool_result";
+      id: string;
+      text: string;
+      isError: boolean;
+      images?: { mime: string; digest: string }[];
+    };
+
+/** `reply`: the message is the reply with this number, and stands there. */
+export type KeptMessage = { role: "user" | "assistant"; digest: string } & ({ parts: KeptPart[] } | { reply: number });
+
+/** `text` is left out of what every run of this version is told. */
+export type SystemPart = { digest: string; text?: string; builtIn?: string };
+
+/**
+ * What the model was asked. `messages`: the first `kept` ones of the agent's request before, then `added`. System and tools
+ * stand where they are new. `agent`: whose conversation it is; absent: a question beside one.
+ */
+export type RequestLine = {
+  request: number;
+  digest: string;
+  agent?: string;
+  purpose?: string;
+  system?: SystemPart[];
+  /** The digest of each, by name. */
+  tools?: Record<string, string>;
+  messages: { kept: number; added: KeptMessage[] };
+};
+
+/** `deltas`: in how many characters at a time a text came. */
+export type ReplyPart = Part & { deltas?: number[] };
+
+export type ReplyLine = {
+  reply: number;
+  parts: ReplyPart[];
+  usage?: Usage;
+  provider?: string;
+  /** The model could not answer, after what stands before. */
+  error?: { code: ErrorCode; message: string };
+  /** The run ended before the reply did. */
+  cut?: true;
+};
+
+/** `digest`: of what a tool gave back, so that a change is noticed. */
+export type EventLine = { event: AgentEvent; digest?: string };
+
+/** Deltas that came one after the other: one text, its sizes, and the milliseconds from each to the next. */
+export type DeltasLine = { deltas: "text" | "thinking"; text: string; sizes: number[]; at: number[] };
+
+export type RecordingLine = RequestLine | ReplyLine | EventLine | DeltasLine;
+
+export type Recording = {
+  file: string;
+  header: RecordingHeader;
+  lines: readonly RecordingLine[];
+  requests: readonly RequestLine[];
+  replies: ReadonlyMap<number, ReplyLine>;
+};
+
+export function readRecording(file: string): Recording {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UserError(
+      "FILE_UNREADABLE",
+      `The recording ${file} cannot be read: ${(error as Error).message}. Make one with --record FILE.`,
+    );
+  }
+  return parseRecording(text, file);
+}
+
+export function parseRecording(text: string, file: string): Recording {
+  const refuse = (line: number, why: string): never => {
+    throw new UserError(
+      "RECORDING_INVALID",
+      `The recording ${file} is damaged, line ${line}: ${why}. Record the run again with --record FILE.`,
+    );
+  };
+  const values = text.split("\n").flatMap((line, index) => {
+    if (line.trim() === "") return [];
+    try {
+      return [{ number: index + 1, value: JSON.parse(line) as unknown }];
+    } catch (error) {
+      return refuse(index + 1, `this is not JSON: ${(error as Error).message}`);
+    }
+  });
+  const [first, ...rest] = values;
+  if (!first || !isObject(first.value) || typeof first.value["recording"] !== "number")
+    return refuse(1, 'it does not begin with a line {"recording": …}');
+  if (first.value["recording"] !== recordingVersion)
+    return refuse(
+      1,
+      `its format is version ${first.value["recording"]}, this program reads version ${recordingVersion}`,
+    );
+  const header = first.value as RecordingHeader;
+  const missing = headerFields.find((name) => header[name] === undefined);
+  if (missing) return refuse(1, `"${missing}" is missing`);
+  const lines: RecordingLine[] = [];
+  const requests: RequestLine[] = [];
+  const replies = new Map<number, ReplyLine>();
+  for (const { number, value } of rest) {
+    const fault = faultOf(value, requests, replies);
+    if (fault !== undefined) return refuse(number, fault);
+    const line = value as RecordingLine;
+    lines.push(line);
+    if ("request" in line) requests.push(line);
+    if ("reply" in line) replies.set(line.reply, line);
+  }
+  if (lines.length === 0) return refuse(2, "nothing follows the first line");
+  return { file, header, lines, requests, replies };
+}
+
+const headerFields = ["chatId", "mode", "request", "places", "model"] as const;
+
+/** What is wrong with a line, where something is. */
+function faultOf(
+  value: unknown,
+  requests: readonly RequestLine[],
+  replies: ReadonlyMap<number, ReplyLine>,
+): string | undefined {
+  if (!isObject(value)) return "it is not an object";
+  if ("event" in value) {
+    if (!isObject(value["event"]) || typeof value["event"]["type"] !== "string") return '"event" has no type';
+    return undefined;
+  }
+  if ("deltas" in value) {
+    const { text, sizes, at } = value;
+    if (typeof text !== "string" || !isNumbers(sizes) || !isNumbers(at) || sizes.length !== at.length)
+      return '"deltas" needs a text, sizes and times';
+    const whole = sizes.reduce((sum, size) => sum + size, 0);
+    return whole === text.length ? undefined : `its sizes are of ${whole} characters, the text has ${text.length}`;
+  }
+  if ("request" in value) {
+    const { request, messages } = value;
+    if (request !== requests.length + 1) return `request ${requests.length + 1} should stand here, not ${request}`;
+    if (!isObject(messages) || typeof messages["kept"] !== "number" || !Array.isArray(messages["added"]))
+      return '"messages" needs "kept" and "added"';
+    const lost = (messages["added"] as unknown[]).findIndex(
+      (each) => !isObject(each) || !(Array.isArray(each["parts"]) || replies.has(each["reply"] as number)),
+    );
+    return lost < 0 ? undefined : `message ${lost + 1} of "added" has neither parts nor a reply that stands before it`;
+  }
+  if ("reply" in value) {
+    const { reply, parts } = value;
+    if (typeof reply !== "number" || reply < 1 || reply > requests.length) return `there is no request ${reply}`;
+    if (replies.has(reply)) return `reply ${reply} stands here twice`;
+    return Array.isArray(parts) ? undefined : '"parts" is missing';
+  }
+  return `it is neither a request nor a reply, an event or deltas`;
+}
+
+function isNumbers(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "number");
+}
+
+/** Every event in order, deltas taken apart again. */
+export function* eventsOf(lines: Iterable<RecordingLine>): Generator<AgentEvent> {
+  for (const line of lines) yield* eventsIn(line);
+}
+
+export function* eventsIn(line: RecordingLine): Generator<AgentEvent> {
+  if ("event" in line) yield line.event;
+  if (!("deltas" in line)) return;
+  let from = 0;
+  let at = 0;
+  for (const [index, size] of line.sizes.entries()) {
+    at += line.at[index]!;
+    yield { type: line.deltas, text: line.text.slice(from, from + size), at };
+    from += size;
+  }
+}

@@ -1,0 +1,335 @@
+// ReplayedRun: a recording as a LiveRun. It shows what was shown, to the byte, and touches nothing; what the model would be
+// asked today is made from the workspace as it is now, and compared first.
+import type { Agent } from "../agent/agent.ts";
+import { askQuestion } from "../agent/tools/ask-question.ts";
+import { builtInTools } from "../agent/tools/index.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
+import { failedTurn, type OpenPrompt, Prompts, sentOf } from "../protocol/prompts.ts";
+import type { ContextUse, LiveRun, Prompt, Recorded, RunRequest, Sent, TurnEnding } from "../protocol/run.ts";
+import { chooseTools } from "../run/choose-tools.ts";
+import type { RunHost } from "../run/host.ts";
+import { loadInstructions } from "../run/instructions.ts";
+import { type Setup, setUp } from "../run/setup.ts";
+import type { RunState } from "../run/state.ts";
+import {
+  changedSince,
+  partsDifference,
+  type Sides,
+  systemDifference,
+  toolsDifference,
+  wholeRequests,
+} from "./compare.ts";
+import { createDescriber, type DescribedRequest } from "./describe.ts";
+import { createNormaliser, digestOf, normaliseEnvironment, placesOf } from "./normalise.ts";
+import { eventsIn, type Recording, type RecordingLine, type SystemPart } from "./recording.ts";
+import type { OnMismatch } from "./replay-model.ts";
+
+/** `check`: what is asked now is compared with what was asked. `until`: the last request that is shown. */
+export type ShowOptions = {
+  check?: { request: RunRequest; host: RunHost; onMismatch: OnMismatch };
+  until?: number;
+  /** Times as fast as it was; absent: without pauses. */
+  speed?: number;
+  signal?: AbortSignal;
+};
+
+export async function openReplay(recording: Recording, options: ShowOptions = {}): Promise<ReplayedRun> {
+  const check = options.check && (await createCheck(recording, options.check));
+  return new ReplayedRun(recording, options, check);
+}
+
+export class ReplayedRun implements LiveRun {
+  readonly chatId: string;
+  /** Of each turn, what was told to begin it. */
+  readonly prompts: readonly string[];
+  readonly #recording: Recording;
+  readonly #options: ShowOptions;
+  readonly #check: RunCheck | undefined;
+  readonly #log: EventLog;
+  readonly #open = new Prompts();
+  readonly #turns: RecordingLine[][];
+  #next = 0;
+  #working: Promise<void> = Promise.resolve();
+  #lastAt: number | undefined;
+  #isClosed = false;
+
+  constructor(recording: Recording, options: ShowOptions, check: RunCheck | undefined) {
+    this.#recording = recording;
+    this.#options = options;
+    this.#check = check;
+    this.chatId = recording.header.chatId;
+    this.#log = new EventLog(new MemoryKeeper(), options.check?.host.watch);
+    const [start = [], ...turns] = splitTurns(recording.lines);
+    this.#turns = turns;
+    this.prompts = turns.map((lines) => promptOf(lines) ?? "");
+    for (const line of start) for (const event of eventsIn(line)) this.#log.append(event);
+  }
+
+  send(prompt: Prompt): Sent {
+    const item = this.#open.add("prompt", prompt);
+    this.#working = this.#working.then(() => this.#play(item));
+    return sentOf(item, async () => false);
+  }
+
+  steer(text: string): Sent {
+    return this.send({ text });
+  }
+
+  interrupt(): void {
+    this.#isClosed = true;
+  }
+
+  async background(): Promise<boolean> {
+    return false;
+  }
+
+  setMode(): never {
+    throw fixed();
+  }
+
+  async setModel(): Promise<never> {
+    throw fixed();
+  }
+
+  async compact(): Promise<never> {
+    throw fixed();
+  }
+
+  async rewind(): Promise<never> {
+    throw fixed();
+  }
+
+  async context(): Promise<ContextUse> {
+    const window = this.#recording.header.model.contextTokens;
+    return { window, used: 0, system: 0, tools: 0, messages: 0 };
+  }
+
+  async aside(): Promise<never> {
+    throw fixed();
+  }
+
+  async names(): ReturnType<LiveRun["names"]> {
+    return { commands: [], skills: [], subagents: [] };
+  }
+
+  events(from?: number): AsyncIterable<Recorded> {
+    return this.#log.events(from);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#working;
+    this.#log.close();
+  }
+
+  /** One turn, line by line, up to the first request that is another one today. */
+  async #play(item: OpenPrompt): Promise<void> {
+    item.state = "told";
+    const lines = this.#turns[this.#next++];
+    if (!lines) {
+      this.#end(item, new UserError("REPLAY_DIVERGED", `${this.#name} has only ${this.#turns.length} prompts.`));
+      return;
+    }
+    let ending: TurnEnding | undefined;
+    let isFirst = true;
+    for (const line of lines) {
+      if (this.#isClosed || this.#options.signal?.aborted) break;
+      if ("request" in line) {
+        if (this.#options.until !== undefined && line.request > this.#options.until) break;
+        const isOwn = line.agent === this.chatId;
+        const why = await this.#differs(line.request, isOwn && isFirst ? item.prompt : undefined);
+        if (isOwn) isFirst = false;
+        if (why === undefined) continue;
+        this.#end(item, new UserError("REPLAY_DIVERGED", why));
+        return;
+      }
+      const changed = changedLine(line);
+      if (changed !== undefined && this.#check) {
+        const why = this.#told(`${this.#name} was changed: ${changed}`);
+        if (why !== undefined) {
+          this.#end(item, new UserError("REPLAY_DIVERGED", why));
+          return;
+        }
+      }
+      for (const event of eventsIn(line)) {
+        await this.#pace(event.at);
+        this.#log.append(event);
+        await this.#log.ready();
+        if (event.type === "done" || event.type === "fail") ending = event;
+      }
+    }
+    if (ending) this.#open.end(item, "told", ending);
+    else this.#end(item, stopped(this.#options));
+  }
+
+  async #differs(request: number, prompt: Prompt | undefined): Promise<string | undefined> {
+    const difference = await this.#check?.(request, prompt);
+    return difference && this.#told(`${this.#name} differs from this run in request ${request}: ${difference}`);
+  }
+
+  /** Undefined where the run continues all the same; that it differs is said. */
+  #told(message: string): string | undefined {
+    if (this.#options.check?.onMismatch === "continue") {
+      this.#log.append({ type: "notice", kind: "replay", message });
+      return undefined;
+    }
+    return `${message}. Record it again, or continue all the same with --replay-on-mismatch continue.`;
+  }
+
+  #end(item: OpenPrompt, why: UserError): void {
+    const ending = failedTurn(why, Date.now());
+    this.#log.append(ending);
+    this.#open.end(item, "told", ending);
+  }
+
+  async #pace(at: number | undefined): Promise<void> {
+    const { speed, signal } = this.#options;
+    if (speed === undefined || at === undefined) return;
+    const ms = Math.max(0, at - (this.#lastAt ?? at)) / speed;
+    this.#lastAt = at;
+    if (ms >= 1) await sleep(Math.min(ms, 60_000), signal);
+  }
+
+  get #name(): string {
+    return `The recording ${this.#recording.file}`;
+  }
+}
+
+function fixed(): UserError {
+  return new UserError("USAGE", "A replayed run cannot be changed while it is shown.");
+}
+
+function stopped({ until, signal }: ShowOptions): UserError {
+  const reason: unknown = signal?.reason;
+  if (reason instanceof UserError) return reason;
+  return new UserError("INTERRUPTED", until === undefined ? "The replay was stopped." : `Shown up to step ${until}.`);
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal?.addEventListener("abort", wake, { once: true });
+  });
+}
+
+/** What stands before the first prompt, then each turn up to its ending. */
+function splitTurns(lines: readonly RecordingLine[]): RecordingLine[][] {
+  const start: RecordingLine[] = [];
+  const turns: RecordingLine[][] = [];
+  let turn: RecordingLine[] | undefined;
+  for (const line of lines) {
+    const type = "event" in line ? line.event.type : undefined;
+    if (!turn && turns.length === 0 && type === "init") {
+      start.push(line);
+      continue;
+    }
+    if (!turn) turns.push((turn = []));
+    turn.push(line);
+    if (type === "done" || type === "fail") turn = undefined;
+  }
+  return [start, ...turns];
+}
+
+function promptOf(lines: readonly RecordingLine[]): string | undefined {
+  for (const line of lines) if ("event" in line && line.event.type === "user") return line.event.text;
+  return undefined;
+}
+
+/** A result that is not the one that was recorded. */
+function changedLine(line: RecordingLine): string | undefined {
+  if (!("event" in line) || line.event.type !== "tool_end" || line.digest === undefined) return undefined;
+  const now = digestOf(JSON.stringify(line.event.outcome ?? null));
+  if (now === line.digest) return undefined;
+  return `the result of ${line.event.tool} (${line.event.callId}): recorded with the digest ${line.digest}, now ${now}`;
+}
+
+/** Says what differs in a request; with the prompt, where it is the first one of its turn. */
+type RunCheck = (request: number, prompt: Prompt | undefined) => Promise<string | undefined>;
+
+async function createCheck(
+  recording: Recording,
+  { request, host }: NonNullable<ShowOptions["check"]>,
+): Promise<RunCheck> {
+  const { header } = recording;
+  const settled = await setUp(request, host, { gate: false });
+  const isResumed = header.request.chat?.type === "resume";
+  const mode = isResumed && settled.mode === "default" ? header.mode : settled.mode;
+  // Nothing is carried out here: what may be read is what could be read then.
+  const setup: Setup = { ...settled, trusted: header.trusted, mode };
+  const now = createNormaliser(placesOf(setup.request, host.env));
+  const sides = { recorded: createNormaliser(header.places), now };
+  const describer = createDescriber(now, host.redact ?? ((text) => text));
+  const told = await instructionsNow(setup, recording);
+  const whole = wholeRequests(recording);
+  return async (number, prompt) => {
+    const recorded = whole[number - 1]!;
+    const changed = changedSince(recording, number, recorded);
+    if (changed !== undefined || prompt === undefined) return changed;
+    const described = describer.request({ system: told.system, tools: told.tools, messages: [] });
+    const expanded = await told.expand(prompt, recorded);
+    const isAppended = header.request.appendSystemPrompt === request.appendSystemPrompt;
+    const system = isAppended ? withoutHooks(recorded.system, described.system, sides) : recorded.system;
+    const message = describer.message({ role: "user", parts: expanded });
+    return (
+      systemDifference(system, described.system, sides) ??
+      toolsDifference(ownTools(recorded.tools), described.tools) ??
+      promptDifference(recorded, message.parts, sides)
+    );
+  };
+}
+
+/** What the agent would be told today. */
+async function instructionsNow(setup: Setup, recording: Recording) {
+  const { header } = recording;
+  const hasServers = setup.request.browser === true || setup.request.mcpConfigs !== undefined;
+  const all = chooseTools(setup.request, { mode: setup.mode, hasServers });
+  const tools = setup.asking.isAttended ? all : all.filter(({ name }) => name !== askQuestion.name);
+  const state = { mode: setup.mode, model: { ...header.model } as Agent["model"] } as RunState;
+  const { answerSchema } = setup.request;
+  const answer =
+    answerSchema === undefined ? {} : { answer: (await import("../run/answer-schema.ts")).answerSchema(answerSchema) };
+  const told = await loadInstructions(setup, { state, tools: all, now: Date.now(), warn: () => {}, ...answer });
+  const never = new AbortController().signal;
+  return {
+    system: told.system(),
+    tools,
+    async expand(prompt: Prompt, recorded: DescribedRequest) {
+      // What a server's prompt says is known only while the server runs.
+      if (/^\/[\w.-]+:\S/.test(prompt.text) && recorded.messages.length > 0) {
+        const texts = recorded.messages.at(-1)!.parts.filter((part) => part.type === "text");
+        return texts.map(({ text }) => ({ type: "text" as const, text }));
+      }
+      return (await told.expand(prompt, "", never)).parts;
+    },
+  };
+}
+
+/** Hooks add to the end of the system prompt, and none runs here. */
+function withoutHooks(recorded: readonly SystemPart[], now: readonly SystemPart[], sides: Sides) {
+  const texts = [recorded, now].map((parts) => normaliseEnvironment(parts.at(-1)?.text ?? "")) as [string, string];
+  return sides.recorded(texts[0]).startsWith(`${sides.now(texts[1])}\n\n`) ? now : recorded;
+}
+
+/** Those of servers and of a browser are known only while these run. */
+function ownTools(recorded: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(recorded).filter(([name]) => builtInTools.some((tool) => tool.name === name)),
+  );
+}
+
+/** Hooks may have added to it. */
+function promptDifference(
+  recorded: DescribedRequest,
+  now: DescribedRequest["messages"][number]["parts"],
+  sides: Sides,
+): string | undefined {
+  const index = recorded.messages.length - 1;
+  const told = recorded.messages[index]?.parts ?? [];
+  const difference = partsDifference(told.slice(0, now.length), now, sides);
+  return difference && `messages[${index}] (user): ${difference}`;
+}
