@@ -19,6 +19,7 @@ import { mcpTimes } from "./mcp.ts";
 import { interleave, median, type Program, runOnce } from "./measure.ts";
 import { type Bar, plot } from "./plot.ts";
 import { policyTimes } from "./policy.ts";
+import { replayFigures } from "./replay.ts";
 import { readingFigures } from "./sdk-reading.ts";
 import { serveFigures } from "./serve.ts";
 import { sessionTimes } from "./sessions.ts";
@@ -79,8 +80,19 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   terminal,
   atOnce,
   serve,
+  replay,
   size,
 };
+
+async function replay(folder: string, { rounds }: Options): Promise<Line[]> {
+  const figures = await replayFigures(place(join(folder, "replay")), rounds);
+  const floor = `offline tool turn: ${figures.plainMs.toFixed(0)} ms`;
+  return [
+    { name: "recording a tool turn", value: figures.recording, limit: 1.1, unit: "×", better: "less", floor },
+    { name: "replaying a tool turn", value: figures.replay, limit: 1.1, unit: "×", better: "less", floor },
+    { name: "a recording, beside its stream", value: figures.size, limit: 3, unit: "×", better: "less" },
+  ];
+}
 
 async function terminal(): Promise<Line[]> {
   const { bytesAt, tickBytes, coreShare, idleFrames } = await terminalFigures();

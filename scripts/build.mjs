@@ -219,6 +219,8 @@ async function warmCodeCache() {
     );
     const tiny = { command: process.execPath, args: [join(root, "scripts/tiny-mcp-server.mjs")] };
     writeFileSync(join(home, "call.json"), '[{ "calls": [{ "name": "tiny-say", "args": {} }] }, { "text": "ok" }]');
+    await warm(...run, "offline", "--record", "run.jsonl", "read a.txt");
+    await warm(...run, "replay:run.jsonl", "read a.txt");
     await warm(...run, "script:call.json", "--mcp-config", JSON.stringify({ mcpServers: { tiny } }), "hi");
     await warm(...run, "warm", "-e", server.url, "hi");
     await warm(...run, "anthropic/warm", "hi");

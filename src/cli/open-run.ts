@@ -22,7 +22,6 @@ async function openProven(
   host: RunHost,
   file: string | undefined,
 ): Promise<LiveRun> {
-  const { recordedRun, replayedRun } = await import("../testing/open.ts");
   const target = flagText(flags, "record");
   if (file !== undefined) {
     if (target !== undefined)
@@ -32,7 +31,7 @@ async function openProven(
       );
     const tools = flagText(flags, "replay-tools") === "live" ? "live" : "recorded";
     const onMismatch = flagText(flags, "replay-on-mismatch") === "continue" ? "continue" : "stop";
-    return replayedRun(file, { request, host, tools, onMismatch });
+    return (await import("../testing/replay.ts")).replayedRun(file, { request, host, tools, onMismatch });
   }
-  return recordedRun(target!, request, host);
+  return (await import("../testing/recorded-run.ts")).recordedRun(target!, request, host);
 }

@@ -36,14 +36,14 @@ export function createDescriber(normalise: Normaliser, redact: (text: string) =>
   };
   const toolDigest = (tool: ModelRequest["tools"][number]): string => {
     const { name, description, parameters } = tool;
-    const known = tools.get(tool) ?? digestOf(normalise(JSON.stringify({ name, description, parameters }))).slice(0, 8);
+    const known = tools.get(tool) ?? digestOf(normalise(JSON.stringify({ name, description, parameters }))).slice(0, 6);
     tools.set(tool, known);
     return known;
   };
   return {
     message,
     request(given) {
-      const system = systems.get(given.system) ?? describeSystem(redact(given.system), normalise);
+      const system = systems.get(given.system) ?? describeSystem(given.system, normalise, redact);
       systems.set(given.system, system);
       const described = {
         ...(given.purpose !== undefined && { purpose: given.purpose }),
@@ -95,14 +95,14 @@ const modes = ["default", "force", "plan", "ask"] as const;
 let ownPrompts: Map<string, string> | undefined;
 
 /** Our own words are known by their name; the rest stands there as it was said. */
-export function describeSystem(system: string, normalise: Normaliser): SystemPart[] {
+function describeSystem(system: string, normalise: Normaliser, redact: (text: string) => string): SystemPart[] {
   ownPrompts ??= namedPrompts();
   for (const [text, name] of ownPrompts) {
     if (!system.startsWith(text)) continue;
     const rest = system.slice(text.length).replace(/^\n+/, "");
-    return [{ builtIn: name, digest: digestOf(text) }, ...(rest === "" ? [] : [describeText(rest, normalise)])];
+    return [{ builtIn: name, digest: digestOf(text) }, ...(rest === "" ? [] : [describeText(redact(rest), normalise)])];
   }
-  return [describeText(system, normalise)];
+  return [describeText(redact(system), normalise)];
 }
 
 /** Two modes may be told the same. */

@@ -52,7 +52,6 @@ function headerOf({ metadata }: ChatRecord, init: Extract<AgentEvent, { type: "i
 class Conversation {
   readonly #messages: { turn: number; message: Message }[];
   readonly #describer;
-  readonly #chatId: string;
   #turn = 0;
   /** How many messages are told. */
   #told = 0;
@@ -62,10 +61,9 @@ class Conversation {
   #isOpen = true;
   #running = 0;
 
-  constructor({ messages }: ChatRecord, { places, chatId }: RecordingHeader) {
+  constructor({ messages }: ChatRecord, { places }: RecordingHeader) {
     this.#messages = messages;
     this.#describer = createDescriber(createNormaliser(places), redact);
-    this.#chatId = chatId;
   }
 
   begin(turn: number): void {
@@ -95,7 +93,7 @@ class Conversation {
     yield {
       request: number,
       digest: digestOfRequest(described),
-      agent: this.#chatId,
+      agent: "main",
       messages: { kept: this.#kept, added: messages.slice(this.#kept) },
     };
     const { parts, provider } = this.#messages[at]!.message;

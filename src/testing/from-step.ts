@@ -22,7 +22,7 @@ export type StepOptions = {
 
 export async function openFromStep(options: StepOptions): Promise<LiveRun> {
   const { recording, step } = options;
-  const own = recording.requests.filter(({ agent }) => agent === recording.header.chatId).length;
+  const own = recording.requests.filter(({ agent }) => agent === "main").length;
   if (step < 1 || step > own)
     throw new UserError(
       "USAGE",
@@ -82,7 +82,7 @@ function firstPrompt({ lines }: Recording): string {
 
 function messagesAfter(recording: Recording, step: number): Message[] {
   const whole = wholeRequests(recording);
-  const own = recording.requests.flatMap(({ agent }, index) => (agent === recording.header.chatId ? [index] : []));
+  const own = recording.requests.flatMap(({ agent }, index) => (agent === "main" ? [index] : []));
   const at = own[step - 1]!;
   const next = own[step];
   const asked = next === undefined ? whole[at]! : whole[next]!;

@@ -1,7 +1,6 @@
 // The recorder: writes a run to a file while it works. It stands where events are shown and where the model is asked, and
 // changes nothing.
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync, writeSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { closeSync, openSync, writeSync } from "node:fs";
 import type { ModelChunk, ModelRequest, Provider } from "../model/provider.ts";
 import { ModelError } from "../model/provider.ts";
 import type { ResolvedModel } from "../model/resolve.ts";
@@ -10,6 +9,7 @@ import type { AgentEvent } from "../protocol/event.ts";
 import type { PermissionMode, Recorded, RunRequest } from "../protocol/run.ts";
 import { isTrusted } from "../store/trust.ts";
 import { createDescriber, type DescribedRequest, digestOfParts, redacted } from "./describe.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { createNormaliser, digestOf, placesOf } from "./normalise.ts";
 import {
   type DeltasLine,
@@ -20,7 +20,6 @@ import {
   type ReplyPart,
   type RequestLine,
   recordingVersion,
-  type WorkspaceFingerprint,
 } from "./recording.ts";
 
 type RecorderOptions = {
@@ -124,6 +123,7 @@ export class Recorder {
     this.#endDeltas();
     const { agent, purpose } = request;
     const described = this.#describer.request(request);
+    const isMain = agent !== undefined && agent === this.#init?.sessionId;
     const before = agent === undefined ? undefined : this.#last.get(agent);
     if (agent !== undefined) this.#last.set(agent, described);
     const kept = commonLength(before?.messages ?? [], described.messages);
@@ -131,7 +131,7 @@ export class Recorder {
     const line: RequestLine = {
       request: number,
       digest: described.digest,
-      ...(agent !== undefined && { agent }),
+      ...(agent !== undefined && { agent: isMain ? "main" : agent }),
       ...(purpose !== undefined && { purpose }),
       ...(!isSame(before?.system, described.system) && { system: described.system }),
       ...(!isSame(before?.tools, described.tools) && { tools: described.tools }),
@@ -186,7 +186,8 @@ export class Recorder {
 
   #header({ sessionId, permissionMode, model: shown }: Event<"init">): RecordingHeader {
     const { request, env, version, redact } = this.#options;
-    const { workspace, roots: _roots, ...asked } = request;
+    const { workspace, roots: _roots, chat, ...rest } = request;
+    const asked = chat?.type === "resume" ? { chat, ...rest } : rest;
     const places = placesOf(request, env);
     const model = this.#model;
     const displayName = model?.displayName ?? shown ?? "";
@@ -298,24 +299,4 @@ function isSame(one: unknown, other: unknown): boolean {
 function withoutEmpty<Given extends object>(given: Given): Given {
   const isEmpty = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0;
   return Object.fromEntries(Object.entries(given).filter(([, value]) => !isEmpty(value))) as Given;
-}
-
-/** Names and sizes of the first level, and the commit: enough to say that the workspace is another one. */
-export function fingerprintOf(workspace: string): WorkspaceFingerprint {
-  const names = readdirSync(workspace, { withFileTypes: true }).sort((one, other) => (one.name < other.name ? -1 : 1));
-  const sized = names.map((entry) =>
-    entry.isFile() ? [entry.name, statSync(join(workspace, entry.name), { throwIfNoEntry: false })?.size] : entry.name,
-  );
-  const commit = commitOf(workspace);
-  return { ...(commit && { commit }), entries: names.length, digest: digestOf(JSON.stringify(sized)) };
-}
-
-function commitOf(workspace: string): string | undefined {
-  const folder = resolve(workspace, ".git");
-  if (!existsSync(join(folder, "HEAD"))) return undefined;
-  const head = readFileSync(join(folder, "HEAD"), "utf8").trim();
-  const reference = /^ref: (refs\/[\w./-]+)$/.exec(head)?.[1];
-  const file = reference === undefined ? undefined : join(folder, reference);
-  const commit = file === undefined ? head : existsSync(file) ? readFileSync(file, "utf8").trim() : "";
-  return /^[0-9a-f]{40,64}$/.test(commit) ? commit.slice(0, 12) : undefined;
 }

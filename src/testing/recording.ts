@@ -48,7 +48,7 @@ export type SystemPart = { digest: string; text?: string; builtIn?: string };
 
 /**
  * What the model was asked. `messages`: the first `kept` ones of the agent's request before, then `added`. System and tools
- * stand where they are new. `agent`: whose conversation it is; absent: a question beside one.
+ * stand where they are new. `agent`: whose conversation it is, `main` or the id of a subagent; absent: a question beside one.
  */
 export type RequestLine = {
   request: number;

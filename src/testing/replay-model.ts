@@ -96,7 +96,7 @@ export class ReplayModel implements Provider {
     const line = this.#recording.requests[index]!;
     if (line.purpose !== purpose || (line.agent === undefined) !== (agent === undefined)) return false;
     if (agent === undefined) return true;
-    const isOfMain = line.agent === this.#recording.header.chatId;
+    const isOfMain = line.agent === "main";
     if (isOfMain || agent === this.#main) return isOfMain && agent === this.#main;
     const first = messages[0] && this.#describer.message(messages[0]).digest;
     return this.#whole[index]!.messages[0]?.digest === first;

@@ -137,7 +137,7 @@ export class ReplayedRun implements LiveRun {
       if (this.#isClosed || this.#options.signal?.aborted) break;
       if ("request" in line) {
         if (this.#options.until !== undefined && line.request > this.#options.until) break;
-        const isOwn = line.agent === this.chatId;
+        const isOwn = line.agent === "main";
         const why = await this.#differs(line.request, isOwn && isFirst ? item.prompt : undefined);
         if (isOwn) isFirst = false;
         if (why === undefined) continue;

@@ -196,7 +196,6 @@ export async function campaign(
       endings.set(end.ending, (endings.get(end.ending) ?? 0) + 1);
       // Other formats say less than the stream: only it is compared in size.
       if (run.args[2] === "stream-json") sizes.push(end.recordingBytes / end.streamBytes);
-      if (process.env["SHOW"] && end.recordingBytes / end.streamBytes > 2.5) console.log(run.name, end, run.args.join(" ").slice(0, 200));
       report(++done);
     }
   };

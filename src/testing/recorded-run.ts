@@ -1,0 +1,37 @@
+// A run that is recorded while it works.
+import { resolve } from "node:path";
+import { createProvider } from "../model/resolve.ts";
+import type { LiveRun, RunRequest } from "../protocol/run.ts";
+import type { RunHost } from "../run/host.ts";
+import { openRun } from "../run/live-run.ts";
+import { Recorder } from "./record.ts";
+
+/** A run like any other, and its recording in a file. */
+export async function recordedRun(file: string, request: RunRequest, host: RunHost): Promise<LiveRun> {
+  const { env, version, redact = same } = host;
+  const recorder = new Recorder({ file: resolve(file), request, env, version, redact });
+  const open = host.seams?.openProvider ?? createProvider;
+  const run = await openRun(request, {
+    ...host,
+    watch: (recorded) => recorder.watch(recorded),
+    seams: {
+      ...host.seams,
+      openProvider: async (model, options) => recorder.wrap(await open(model, options), model),
+    },
+  });
+  return withEnd(run, () => recorder.end());
+}
+
+function withEnd(run: LiveRun, end: () => void): LiveRun {
+  return new Proxy(run, {
+    get(target, name) {
+      if (name === "close") return () => target.close().finally(end);
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+function same(text: string): string {
+  return text;
+}

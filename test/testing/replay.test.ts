@@ -1,0 +1,193 @@
+// Recorded runs, replayed by the built CLI: the same bytes elsewhere, and every difference named.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createWorkspace, type Workspace } from "../support/run-cli.ts";
+import { campaign } from "./recorded-runs.ts";
+
+const script = [
+  { text: "Let me look.", calls: [{ name: "Read", args: { path: "a.txt" } }] },
+  { text: ["It says ", "hello."], usage: { inputTokens: 5, outputTokens: 2 } },
+];
+
+let here: Workspace;
+let there: Workspace;
+let file: string;
+const files = { "a.txt": "hello\n", "AGENTS.md": `${"Be brief.\n".repeat(40)}Be kind.\n` };
+beforeEach(async () => {
+  [here, there] = [createWorkspace(files), createWorkspace(files)];
+  file = join(here.home, "run.jsonl");
+});
+afterEach(() => {
+  here.remove();
+  there.remove();
+});
+
+const record = (args: readonly string[] = [], replies: unknown = script) =>
+  here.play(replies, ["--record", file, ...args]);
+const stream = ["-p", "--force", "--output-format", "stream-json"];
+const replay = (args: readonly string[] = [], prompt = "go") =>
+  there.run([...stream, "--model", `replay:${file}`, ...args, prompt]);
+const resultOf = (run: { stdout: string }) => JSON.parse(run.stdout.trim().split("\n").at(-1)!);
+const change = (from: string, to: string) => writeFileSync(file, readFileSync(file, "utf8").replace(from, to));
+
+// The long form: npm run test:replay -- --runs 200
+it("random runs replay byte for byte, in another workspace and home, and touch nothing", {
+  timeout: 240_000,
+}, async () => {
+  const { faults, endings, sizes } = await campaign({ runs: 14, seed: 7, concurrency: 3 });
+  expect(faults).toEqual([]);
+  expect(endings.size).toBeGreaterThan(2);
+  expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThan(3);
+});
+
+describe("the first request that differs", () => {
+  it("is named when the prompt has another character", async () => {
+    await record();
+    const run = await replay([], "ga");
+    expect(run.exit).toBe(1);
+    expect(run.lines().map(({ type }) => type)).toEqual(["system", "user", "result"]);
+    expect(resultOf(run)).toMatchObject({ is_error: true, error_code: "REPLAY_DIVERGED" });
+    expect(resultOf(run).result).toContain('in request 1: messages[0] (user): recorded "go", now "ga"');
+  });
+
+  it("is named with the rule file that was changed", async () => {
+    await record();
+    there.file("AGENTS.md", files["AGENTS.md"].replace("kind", "kinf"));
+    for (const tools of ["recorded", "live"]) {
+      const { result } = resultOf(await replay(["--replay-tools", tools]));
+      expect(result).toMatch(/request 1: system, AGENTS\.md: line \d+, recorded …".*Be kind.*, now …".*Be kinf/);
+    }
+  });
+
+  it("is named when a tool gives something else, here or in the recording", async () => {
+    await record();
+    there.file("a.txt", "hellp\n");
+    const live = await replay(["--replay-tools", "live"]);
+    expect(resultOf(live).result).toMatch(
+      /request 2: messages\[2\] \(result of \S+\): recorded "hello\\n", now "hellp\\n"/,
+    );
+    change('"text":"hello\\n"', '"text":"hellp\\n"');
+    expect(resultOf(await replay()).result).toMatch(
+      /request 2, messages\[2\] \(result of \S+\): recorded .* now .*hellp/,
+    );
+    change('"text":"hellp\\n"', '"text":"hello\\n"');
+    change('"content":"hello\\n"', '"content":"hellp\\n"');
+    expect(resultOf(await replay()).result).toMatch(/was changed: the result of read \(\S+\)/);
+  });
+
+  it("does not stop a run that shall continue, which says so", async () => {
+    await record();
+    for (const tools of ["recorded", "live"]) {
+      const run = await replay(["--replay-tools", tools, "--replay-on-mismatch", "continue"], "ga");
+      expect(run.exit).toBe(0);
+      expect(run.notices()).toContain("messages[0]");
+      expect(resultOf(run).result).toBe("Let me look.It says hello.");
+    }
+  });
+
+  it("is not the date, a path, a branch or an id", async () => {
+    here.file(".git/HEAD", "ref: refs/heads/main\n");
+    await record([], [{ calls: [{ name: "Shell", args: { command: "pwd; echo $HOME" } }] }, { text: "ok" }]);
+    change("Date: 20", "Date: 19");
+    const live = await replay(["--replay-tools", "live"]);
+    expect([live.exit, resultOf(live).result]).toEqual([0, "ok"]);
+  });
+});
+
+it("with live tools, what is done is done again", async () => {
+  await record([], [{ calls: [{ name: "Write", args: { path: "made.txt", contents: "x" } }] }, { text: "ok" }]);
+  const recorded = await replay();
+  expect([recorded.exit, existsSync(join(there.path, "made.txt"))]).toEqual([0, false]);
+  const live = await replay(["--replay-tools", "live"]);
+  expect([live.exit, existsSync(join(there.path, "made.txt"))]).toEqual([0, true]);
+  const more = await replay(["--replay-tools", "live", "--max-turns", "1"]);
+  expect(resultOf(more).error_code).toBe("MAX_TURNS");
+});
+
+it("keeps no secret, and shows the redacted original", async () => {
+  const key = `sk-ant-api03-${"q8Zr2LmT".repeat(6)}`;
+  here.file("a.txt", `key=${key}\n`);
+  const run = await record();
+  expect(run.stdout).toContain(key);
+  const kept = readFileSync(file, "utf8");
+  expect(kept).not.toContain(key);
+  expect(kept).toContain("hello."); // all else is there
+  const shown = await there.run(["replay", file, "--output-format", "stream-json"]);
+  const marker = /key=(.+?)\\n/.exec(shown.stdout)![1]!;
+  expect(shown.stdout).toBe(run.stdout.replaceAll(key, marker));
+});
+
+it("refuses a damaged file with its line", async () => {
+  await record();
+  const whole = readFileSync(file, "utf8");
+  const lines = whole.trimEnd().split("\n");
+  const damages: [number, string][] = [
+    [1, lines.slice(1).join("\n")],
+    [1, whole.replace('"recording":1', '"recording":9')],
+    [4, lines.with(3, lines[3]!.slice(0, -20)).join("\n")],
+    [5, lines.with(4, "{}").join("\n")],
+    [4, lines.with(3, lines[3]!.replace('"request":1', '"request":7')).join("\n")],
+  ];
+  for (const [line, text] of damages) {
+    writeFileSync(file, text);
+    const run = await replay();
+    expect([run.exit, resultOf(run).error_code]).toEqual([1, "RECORDING_INVALID"]);
+    expect(resultOf(run).result).toContain(`is damaged, line ${line}:`);
+  }
+});
+
+describe("replay", () => {
+  it("shows a run to people, whole or up to a step, and in every format as it was", async () => {
+    const run = await record();
+    const shown = await there.run(["replay", file]);
+    expect(shown.stdout).toBe("> go\nLet me look.\n  · read a.txt\nIt says hello.\n");
+    expect((await there.run(["replay", file, "--until", "1"])).stdout).toBe("> go\nLet me look.\n  · read a.txt\n");
+    const same = await there.run(["replay", file, "--output-format", "stream-json", "--speed", "100"]);
+    expect(same.stdout).toBe(run.stdout);
+  });
+
+  it("goes on from a step with another model, after tools that run again or not", async () => {
+    await record();
+    const other = there.file("other.json", JSON.stringify([{ expect: "and now?", text: "Now this." }]));
+    const from = (...args: string[]) =>
+      there.run([
+        "replay",
+        file,
+        ...stream.slice(1),
+        "--model",
+        `script:${other}`,
+        "--from-step",
+        "1",
+        ...args,
+        "and now?",
+      ]);
+    const recorded = await from();
+    expect([recorded.stderr, resultOf(recorded).result]).toEqual(["", "Now this."]);
+    const live = await from("--replay-tools", "live");
+    expect(live.lines().map(({ type, subtype }) => subtype ?? type)).toEqual([
+      "init",
+      "user",
+      "assistant",
+      "started",
+      "completed",
+      "user",
+      "assistant",
+      "success",
+    ]);
+    const wrong = await there.run(["replay", file, "--from-step", "9", "x"]);
+    expect(wrong.stderr).toContain("has the steps 1 to 2");
+  });
+});
+
+it("a chat becomes a recording", async () => {
+  const run = await here.play(script);
+  const id = run.lines()[0]!["session_id"];
+  const exported = await here.run(["sessions", "export", id, "--format", "recording"]);
+  writeFileSync(file, exported.stdout);
+  expect((await replay()).stdout).toBe(run.stdout);
+  const live = await replay(["--replay-tools", "live"]);
+  expect([live.exit, resultOf(live).result]).toEqual([0, "Let me look.It says hello."]);
+  there.file("a.txt", "hellp\n");
+  expect(resultOf(await replay(["--replay-tools", "live"])).result).toContain("messages[2]");
+});
