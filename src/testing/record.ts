@@ -8,9 +8,9 @@ import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { PermissionMode, Recorded, RunRequest } from "../protocol/run.ts";
 import { isTrusted } from "../store/trust.ts";
-import { createDescriber, type DescribedRequest, digestOfParts, redacted } from "./describe.ts";
+import { createDescriber, type DescribedRequest, type Describer, digestOfParts, redacted } from "./describe.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { createNormaliser, digestOf, placesOf } from "./normalise.ts";
+import { createNormaliser, digestOf, type Normaliser, type Places, placesOf } from "./normalise.ts";
 import {
   type DeltasLine,
   type KeptMessage,
@@ -35,8 +35,9 @@ type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #file: number;
-  readonly #describer;
-  readonly #normalise;
+  #places!: Places;
+  #describer!: Describer;
+  #normalise!: Normaliser;
   /** Of each agent, what it asked last. */
   readonly #last = new Map<string, DescribedRequest>();
   /** Replies by what they said. */
@@ -52,9 +53,7 @@ export class Recorder {
   /** Throws UserError where the file cannot be written. */
   constructor(options: RecorderOptions) {
     this.#options = options;
-    const places = placesOf(options.request, options.env);
-    this.#normalise = createNormaliser(places);
-    this.#describer = createDescriber(this.#normalise, options.redact);
+    this.#setPlaces(options.request.workspace);
     try {
       this.#file = openSync(options.file, "w", 0o600);
     } catch (error) {
@@ -68,7 +67,10 @@ export class Recorder {
   /** Every event of the run, as it is shown. Those of subagents and live output are no part of the stream. */
   watch({ event, agent }: Recorded): void {
     if (agent !== undefined || event.type === "tool_output") return;
-    if (event.type === "init") this.#init = event;
+    if (event.type === "init") {
+      this.#init = event;
+      this.#setPlaces(event.cwd); // it may be a worktree of its own
+    }
     if ((event.type === "text" || event.type === "thinking") && event.at !== undefined) {
       this.#delta(event);
       return;
@@ -97,6 +99,13 @@ export class Recorder {
     this.#endDeltas();
     this.#writeHeader();
     closeSync(this.#file);
+  }
+
+  #setPlaces(workspace: string): void {
+    const { request, env, redact } = this.#options;
+    this.#places = placesOf({ ...request, workspace }, env);
+    this.#normalise = createNormaliser(this.#places);
+    this.#describer = createDescriber(this.#normalise, redact);
   }
 
   async *#ask(provider: Provider, request: ModelRequest): AsyncGenerator<ModelChunk> {
@@ -185,10 +194,10 @@ export class Recorder {
   }
 
   #header({ sessionId, permissionMode, model: shown }: Event<"init">): RecordingHeader {
-    const { request, env, version, redact } = this.#options;
-    const { workspace, roots: _roots, chat, ...rest } = request;
+    const { request, version, redact } = this.#options;
+    const { workspace: _workspace, roots: _roots, chat, ...rest } = request;
     const asked = chat?.type === "resume" ? { chat, ...rest } : rest;
-    const places = placesOf(request, env);
+    const places = this.#places;
     const model = this.#model;
     const displayName = model?.displayName ?? shown ?? "";
     const header: RecordingHeader = {
@@ -197,7 +206,7 @@ export class Recorder {
       recordedAt: new Date().toISOString(),
       chatId: sessionId,
       mode: permissionMode as PermissionMode,
-      trusted: request.trust === true || isTrusted(places.config, workspace),
+      trusted: request.trust === true || isTrusted(places.config, places.workspace),
       request: withoutEmpty(asked),
       places,
       model: {
@@ -207,7 +216,7 @@ export class Recorder {
         ...(model?.price && { price: model.price }),
         ...(model?.effort && { effort: model.effort }),
       },
-      workspace: fingerprintOf(workspace),
+      workspace: fingerprintOf(places.workspace),
     };
     return redacted(header, redact);
   }
